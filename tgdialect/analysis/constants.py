@@ -71,7 +71,14 @@ def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
 
 def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
     """By kernel, the slots whose argument is constant memory in every CALL."""
-    found: dict[str, Set[int]] = {}
+    # What kernels pass on to others is not followed.
+    found: dict[str, Set[int]] = {
+        call.callee.string_value(): frozenset()
+        for kernel in module.ops
+        if isinstance(kernel, KernelOp | ProgramOp)
+        for call in kernel.walk()
+        if isinstance(call, CallOp)
+    }
     for function in own_functions(module):
         memory = constants(function, function.body.block.ops).memory
         for call in function.body.block.ops:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.ops.movement import MovementOp
+from tgdialect.ops.movement import MovementOp, ShrinkOp
 from tgdialect.ops.ordering import AfterOp
-from tgdialect.ops.properties import integers, tensor
+from tgdialect.ops.properties import integers, polynomial, tensor, window
 
 
 def memory_of(location: SSAValue) -> SSAValue:
@@ -14,6 +14,39 @@ def memory_of(location: SSAValue) -> SSAValue:
     while isinstance(owner := location.owner, MovementOp | AfterOp):
         location = owner.operands[0]
     return location
+
+
+def are_disjoint(a: SSAValue, b: SSAValue) -> bool:
+    """Whether two views of one memory are known to show different cells of it.
+
+    They are windows, as rows of a stack, whose offsets along an axis differ by the extent of a
+    window at least; or windows of one cell, whose offsets have a difference that is no multiple of
+    the greatest common divisor of its factors, as n and 1 - n have: the GCD test of Banerjee,
+    "Dependence Analysis for Supercomputing" (1988).
+    """
+    first, second = _window(a), _window(b)
+    if first is None or second is None:
+        return False
+    pairs = (zip(*window(op), strict=True) for op in (first, second))
+    for (low, extent), (high, other) in zip(*pairs, strict=True):
+        if not (isinstance(extent, int) and isinstance(other, int)):
+            continue
+        distance = polynomial(high) - polynomial(low)
+        if not distance.terms:
+            if distance.constant >= extent or -distance.constant >= other:
+                return True
+        elif extent == other == 1 and distance.constant % distance.divisor:
+            return True
+    return False
+
+
+def _window(view: SSAValue) -> ShrinkOp | None:
+    """The SHRINK of whole memory that a view is within."""
+    first: MovementOp | None = None
+    while isinstance(owner := view.owner, MovementOp | AfterOp):
+        first = owner if isinstance(owner, MovementOp) else first
+        view = owner.operands[0]
+    return first if isinstance(first, ShrinkOp) else None
 
 
 def is_repeated(location: SSAValue) -> bool:

@@ -6,6 +6,7 @@ import math
 from collections.abc import Generator, Iterator, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
+from itertools import combinations
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
@@ -17,7 +18,7 @@ from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.codegen import AtomicAddOp, ProgramOp
 from tgdialect.ops.elementwise import AddOp, CmpLtOp, MulOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp
@@ -25,7 +26,7 @@ from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import dtype_of, integers, known_index, place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
-from tgdialect.ops.views import memory_of
+from tgdialect.ops.views import are_disjoint, memory_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.dead_ops import erase_dead_ops
@@ -41,15 +42,26 @@ VIEWS = (IndexOp, ReshapeOp, BitcastOp, AfterOp)
 
 
 def aliased_kernels(module: Operation) -> Set[str]:
-    """The kernels for which some CALL passes the same memory for two parameters."""
+    """The kernels for which some CALL passes cells of the same memory for two parameters."""
     found: set[str] = set()
-    for function in module.regions[0].ops:
-        for call in function.walk() if isinstance(function, FuncOp) else ():
-            if isinstance(call, CallOp):
-                memory = [memory_of(argument) for argument in call.arguments]
-                if len({*memory}) < len(memory):
-                    found.add(call.callee.string_value())
+    for symbol in module.regions[0].ops:
+        is_caller = isinstance(symbol, FuncOp) or (
+            isinstance(symbol, KernelOp | ProgramOp) and symbol.calls
+        )
+        for call in symbol.walk() if is_caller else ():
+            if isinstance(call, CallOp) and _shares_memory(call):
+                found.add(call.callee.string_value())
     return found
+
+
+def _shares_memory(call: CallOp) -> bool:
+    """Whether two arguments of a CALL may have a cell in common."""
+    by_memory: dict[SSAValue, list[SSAValue]] = {}
+    for argument in call.arguments:
+        by_memory.setdefault(memory_of(argument), []).append(argument)
+    return any(
+        not are_disjoint(a, b) for views in by_memory.values() for a, b in combinations(views, 2)
+    )
 
 
 class IllegalOptError(PassFailedException):

@@ -57,6 +57,12 @@ _REFUSED = {
 """Ops that are not rendered, and why."""
 
 
+LOADED_BOUND = (
+    "the host launches kernels, and cannot load the bound of a loop from the memory of a device"
+)
+"""Why a loop of launches whose end is data is not rendered."""
+
+
 def refusal(op: Operation) -> PassFailedException:
     """Why an op is not rendered."""
     reason = _REFUSED.get(op.name, "has to be lowered before tg-render")

@@ -105,9 +105,12 @@ def render_sources(module: ModuleOp, output: str, target: Target) -> None:
     if target.is_grid:
         for function in own_functions(module):
             render_function(function, programs, target, alignments)
-    for program in programs:
+        # The host runs what only calls kernels.
+        programs = [program for program in programs if not program.calls]
+    for number, program in enumerate(programs):
         try:
-            text = render_program(program, language, target, alignments)
+            callees = programs[:number] if program.calls else ()
+            text = render_program(program, language, target, alignments, callees)
         except PassFailedException as error:
             raise locate(error, program) from error
         body = program.body.block

@@ -93,7 +93,7 @@ class DeviceBuild(StagedModule):
 
 def _has_code(module: ModuleOp) -> bool:
     """Whether every program of a module has its code already, if it has programs."""
-    programs = [op for op in module.ops if isinstance(op, ProgramOp)]
+    programs = [op for op in module.ops if isinstance(op, ProgramOp) and not op.calls]
     return bool(programs) and all(
         any(isinstance(op, SourceOp | BinaryDataOp) for op in program.body.block.ops)
         for program in programs

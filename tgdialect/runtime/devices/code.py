@@ -34,7 +34,7 @@ def _assemble(module: ModuleOp, target: Target) -> None:
         coming = {name: generator.submit(text) for name, text in kernels.texts.items()}
         codes = {name: code.result() for name, code in coming.items()}
     for program in module.ops:
-        if isinstance(program, ProgramOp):
+        if isinstance(program, ProgramOp) and not program.calls:
             source = SourceOp(codes[program.sym_name.data])
             source.location = program.location
             program.body.block.insert_op_after(source, program.linear)

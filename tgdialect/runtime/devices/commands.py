@@ -6,11 +6,12 @@ tg-plan leaves the host function as a command buffer: CALLs on views of its argu
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
 from typing import NamedTuple
 
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, BlockArgument, SSAValue
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
@@ -19,11 +20,13 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.calls import check_call, requirements
 from tgdialect.lowering.render.dynamic_local import dynamic_local
+from tgdialect.lowering.render.output import LOADED_BOUND
 from tgdialect.lowering.render.source import c_name
 from tgdialect.ops.call import CallOp, parameters
 from tgdialect.ops.codegen import AtomicAddOp, ProgramOp, SourceOp, SpecialOp
-from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import BitcastOp, ReshapeOp, ShrinkOp
+from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import (
     Dim,
     UnknownDim,
@@ -71,19 +74,82 @@ def command_buffer(function: FuncOp) -> CommandBuffer:
     target = target_of(function.parent_op())
     intervals = MinMax()
     ops = [op for op in function.walk() if isinstance(op, CallOp)]
-    for op in ops:
-        try:
-            program = _program(op)
-            check_call(op, requirements(program.linear.body.block), intervals)
-            name = program.sym_name.data
-            if name not in kernels:
-                positions[name] = len(kernels)
-                kernels[name] = _kernel(program, target)
-            launches.append(_launch(positions[name], op, program, host))
-        except PassFailedException as error:
-            raise locate(error, op) from None
     once = len(constants(function, ops).calls)
-    return CommandBuffer(tuple(kernels.values()), tuple(launches), once)
+    first = 0
+    for number, outer in enumerate(ops):
+        if number == once:
+            first = len(launches)
+        for op, program, values in _calls(outer, host, intervals):
+            name = program.sym_name.data
+            try:
+                if name not in kernels:
+                    positions[name] = len(kernels)
+                    kernels[name] = _kernel(program, target)
+                launches.append(_launch(positions[name], op, program, values))
+            except PassFailedException as error:
+                raise locate(error, op) from None
+    return CommandBuffer(
+        tuple(kernels.values()), tuple(launches), first if once < len(ops) else len(launches)
+    )
+
+
+def _calls(
+    op: CallOp, host: _Expressions, intervals: MinMax
+) -> Iterator[tuple[CallOp, ProgramOp, _Expressions]]:
+    """The launches that a CALL is, each with the values that its arguments are made of: of a
+    program that calls others, those of all iterations of its loops."""
+    try:
+        program = _program(op)
+        block = program.linear.body.block
+        check_call(op, requirements(block), intervals)
+        if not program.calls:
+            yield op, program, host
+            return
+        params = [param.result for param in parameters(block)]
+        known = _Expressions(*_bound(params, op, host))
+        inner = MinMax()
+        for call, values in _iterations(list(block.ops), known):
+            yield from _calls(call, values, inner)
+    except PassFailedException as error:
+        raise locate(error, op) from None
+
+
+def _bound(
+    params: Sequence[SSAValue], op: CallOp, host: _Expressions
+) -> tuple[dict[SSAValue, Expression], dict[SSAValue, View]]:
+    """The scalars and the memory that the parameters of a program are."""
+    pairs = list(zip(params, op.arguments, strict=True))
+    scalars = {p: host.value(a) for p, a in pairs if not is_memory(p)}
+    return scalars, {p: host.view(a) for p, a in pairs if is_memory(p)}
+
+
+def _iterations(
+    ops: Sequence[Operation], values: _Expressions
+) -> Iterator[tuple[CallOp, _Expressions]]:
+    """The CALLs among ops in order, once for each iteration of the loops around them."""
+    position = 0
+    while position < len(ops):
+        op = ops[position]
+        position += 1
+        if isinstance(op, CallOp):
+            yield op, values
+        elif isinstance(op, LoadOp | StoreOp):
+            raise locate(PassFailedException(LOADED_BOUND), op)
+        elif isinstance(op, RangeOp):
+            end = next(
+                i for i, other in enumerate(ops) if i >= position and _closes(other, op.result)
+            )
+            (trips,) = values.value(op.bound) if known_index(op.bound) is not None else (None,)
+            if not isinstance(trips, int):
+                raise locate(PassFailedException("a loop of launches has a constant bound"), op)
+            for i in range(trips):
+                yield from _iterations(ops[position:end], values.extended(op.result, (i,)))
+            # An END may also close the loops around this one, which end there, too.
+            position = end + 1
+
+
+def _closes(op: Operation, range: SSAValue) -> bool:
+    return isinstance(op, EndOp) and range in op.ranges
 
 
 def _program(op: CallOp) -> ProgramOp:
@@ -160,9 +226,20 @@ class _Expressions:
     """The index values of a function, or of a program, as expressions in the scalar arguments of
     the function."""
 
-    def __init__(self, known: dict[SSAValue, Expression]) -> None:
-        """`known` has the scalar arguments or parameters."""
-        self._known = known
+    def __init__(
+        self,
+        known: Mapping[SSAValue, Expression],
+        views: Mapping[SSAValue, View] = MappingProxyType({}),
+    ) -> None:
+        """`known` has the scalar arguments or parameters, `views` the parameters that are memory of
+        the function's."""
+        self._given = known
+        self._known = dict(known)
+        self._views = views
+
+    def extended(self, value: SSAValue, expression: Expression) -> _Expressions:
+        """The same with the expression of another value, on which values so far do not depend."""
+        return _Expressions({**self._given, value: expression}, self._views)
 
     def value(self, dim: Dim) -> Expression:
         """An index value or an extent."""
@@ -191,6 +268,8 @@ class _Expressions:
         nbytes = self._elements(shape_of(memory), dtype_of(memory).itemsize)
         offset: Expression = (0,)
         while not isinstance(memory, BlockArgument):
+            if (outer := self._views.get(memory)) is not None:
+                return View(outer.parameter, applied("add", outer.offset, offset), nbytes)
             match memory.owner:
                 case ShrinkOp() as op:
                     offset = applied("add", offset, self._offset(op))

@@ -38,7 +38,11 @@ class LaunchingFunction(LLVMFunction):
         self._programs = programs
 
     def call(self, name: str, arguments: Sequence[SSAValue]) -> None:
-        """Launch a kernel on as many workgroups as its SPECIALs say; none if that is 0."""
+        """Launch a kernel on as many workgroups as its SPECIALs say; none if that is 0. A program
+        that calls others is a function of the host."""
+        if self._programs[name].calls:
+            super().call(name, arguments)
+            return
         block = self._programs[name].linear.body.block
         walker = LinearWalker(self, self._target)
         for op in block.ops:

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.gpu_dialect import ModuleOp
@@ -14,10 +15,11 @@ from tgdialect.lowering.render.dynamic_local import dynamic_local
 from tgdialect.lowering.render.gpu.host import MODULE, LaunchingFunction
 from tgdialect.lowering.render.gpu.kernel import KernelFunction, indices
 from tgdialect.lowering.render.gpu.vendors import VENDORS, Vendor
-from tgdialect.lowering.render.output import refusal
+from tgdialect.lowering.render.output import LOADED_BOUND, refusal
 from tgdialect.lowering.render.walker import Alignments, LinearWalker
 from tgdialect.ops.call import parameters
 from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.properties import known_index
 from tgdialect.targets import Target
 from tgdialect.targets.grid import ALIGNMENT
@@ -36,9 +38,14 @@ def render_symbols(symbols: Sequence[Operation], target: Target) -> Sequence[Ope
             functions.append(_function(op, target, programs, wanted, alignments))
         elif not isinstance(op, ProgramOp):
             raise locate(refusal(op), op)
+    # What only calls kernels is a function of the host, of which callers come before callees here.
+    for program in reversed(programs.values()):
+        if program.calls:
+            functions.append(_caller(program, target, programs, wanted, alignments))
     kernels: list[Operation] = []
     for program in programs.values():
-        kernels += _kernel(program, target, vendor, alignments)
+        if not program.calls:
+            kernels += _kernel(program, target, vendor, alignments)
     body = Region(Block(kernels))
     return [
         ModuleOp(MODULE, [vendor.chip.of(chip, vendor.features.get(chip, ""))], body),
@@ -61,6 +68,29 @@ def _function(
     walker.function(function)
     made = output.finish()
     made.location = function.location
+    return made
+
+
+def _caller(
+    program: ProgramOp,
+    target: Target,
+    programs: Mapping[str, ProgramOp],
+    wanted: Mapping[str, Sequence[Requirement]],
+    alignments: Alignments,
+) -> Operation:
+    """The host function of a program that calls others; enters the alignments of its arguments."""
+    name, block = program.sym_name.data, program.linear.body.block
+    params = [param.result for param in parameters(block)]
+    output = LaunchingFunction(name, params, target, programs)
+    walker = LinearWalker(output, target, wanted, alignments)
+    for slot, (param, argument) in enumerate(zip(params, output.given, strict=True)):
+        walker.bind(param, argument, alignments.get((name, slot), ALIGNMENT))
+    for op in block.ops:
+        if isinstance(op, LoadOp | StoreOp):
+            raise locate(PassFailedException(LOADED_BOUND), op)
+    walker.program(block, params)
+    made = output.finish()
+    made.location = program.location
     return made
 
 

@@ -21,7 +21,7 @@ from tgdialect.lowering.render.source.languages import C
 from tgdialect.lowering.render.walker import Alignments, LinearWalker
 from tgdialect.lowering.render.work_items import fission
 from tgdialect.lowering.signature import written_arguments
-from tgdialect.ops.call import parameters
+from tgdialect.ops.call import CallOp, parameters
 from tgdialect.ops.codegen import ProgramOp, SourceOp, SpecialOp
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.source import ParamOp
@@ -33,9 +33,14 @@ Sections = Sequence[str]
 
 
 def render_program(
-    program: ProgramOp, language: Language, target: Target, alignments: Alignments
+    program: ProgramOp,
+    language: Language,
+    target: Target,
+    alignments: Alignments,
+    callees: Sequence[ProgramOp] = (),
 ) -> str:
-    """The source of a program: all that it needs, then the kernel."""
+    """The source of a program: all that it needs, then the kernel. `callees` are the programs that
+    it may call, which have a SOURCE."""
     if not language.shuffles:
         shuffles_through_memory(program.linear)
     if not target.is_grid:
@@ -48,7 +53,8 @@ def render_program(
     written = {param for slot, param in enumerate(params) if slot in slots}
     dynamic = dynamic_local(ops, target) if language.dynamic_shared else None
     output = SourceFunction(language, params, ops, written, dynamic)
-    walker = LinearWalker(output, target)
+    wanted = {op.sym_name.data: requirements(op.linear.body.block) for op in callees}
+    walker = LinearWalker(output, target, wanted)
     name = program.sym_name.data
     for slot, (param, value) in enumerate(zip(params, output.given, strict=True)):
         walker.bind(param, value, alignments.get((name, slot)))
@@ -62,7 +68,9 @@ def render_program(
         y=y,
         z=z,
     )
-    return joined([_sections(output, head)])
+    called = {op.callee.string_value() for op in ops if isinstance(op, CallOp)}
+    needed = [source_text(op) or "" for op in callees if op.sym_name.data in called]
+    return joined([*map(sections_of, needed), _sections(output, head)])
 
 
 def render_function(
