@@ -15,7 +15,9 @@ from tgdialect.ops.call import FunctionOp
 from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.ops.walk import computed
 
-MATERIALISING = frozenset({"tg.contiguous", "tg.load", "tg.copy", "tg.reduce", "tg.call", "tg.scan"})
+MATERIALISING = frozenset(
+    {"tg.contiguous", "tg.load", "tg.copy", "tg.reduce", "tg.call", "tg.scan"}
+)
 """Ops whose result is valid whatever their operands are: invalid cells become 0, or are skipped."""
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
-from xdsl.ir import Block
+from xdsl.ir import Block, Region
+from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.analysis.structure import structure
@@ -17,7 +18,9 @@ from tgdialect.frontend.structures import Slot, filled, mapped
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.tracing import parameter, tracing
 from tgdialect.frontend.views import owner, view_of
+from tgdialect.ops.attributes import TupleType, is_tensor
 from tgdialect.ops.call import GetTupleOp
+from tgdialect.ops.properties import place_of, result_type, tensor_type
 from tgdialect.ops.scan import ScanOp
 
 S = TypeVar("S")
@@ -92,15 +95,15 @@ def scan(
     def step(state: Any, x: Any) -> tuple[Any, Any]:
         result: Any = f(state, x)
         if not isinstance(result, tuple) or len(cast("tuple[Any, ...]", result)) != 2:
-            raise TypeError("a step of a scan returns a pair: the next state, and an output or None")
+            raise TypeError(
+                "a step of a scan returns a pair: the next state, and an output or None"
+            )
         return cast("tuple[Any, Any]", result)
 
     return _loop(step, init, sequence, steps, reverse=reverse)
 
 
-def while_loop(
-    cond: Callable[[S], Any], body: Callable[[S], S], init: S, max_steps: int
-) -> S:
+def while_loop(cond: Callable[[S], Any], body: Callable[[S], S], init: S, max_steps: int) -> S:
     """`state = body(state)` while `cond(state)`, at most `max_steps` times.
 
     The condition is computed where the program runs, and nothing is computed after it is false.
@@ -138,7 +141,9 @@ def while_loop(
 def _steps(sequence: Sequence[Tensor], length: int | None) -> int:
     if any(not tensor.ndim for tensor in sequence):
         raise ValueError("a sequence has an axis of steps")
-    lengths = {tensor.shape[0] for tensor in sequence} | ({length} if length is not None else set())
+    lengths = {tensor.shape[0] for tensor in sequence}
+    if length is not None:
+        lengths.add(length)
     if len(lengths) != 1:
         found = " and ".join(map(str, sorted(lengths))) or "none is given"
         raise ValueError(f"a scan has one number of steps: {found}")
@@ -197,6 +202,7 @@ def _loop(
     kept = states if is_tracked else []
     roots = [*results, *stacked, *kept]
     body = body_of(order, [*leaves, *constants], roots)
+    _drop_devices(body)
     try:
         op = ScanOp(
             Block(arg_types=[node.type for node in inputs]).args,
@@ -220,6 +226,20 @@ def _loop(
     last = [Tensor.of_node(node) for node in found[:count]]
     ys = [Tensor.of_node(node) for node in found[len(states) : len(states) + len(stacked)]]
     return filled(state.structure, last, {}), filled(outputs.structure, ys, {})
+
+
+def _drop_devices(body: Region) -> None:
+    """Let the values of a body be wherever its arguments are."""
+    for op in body.ops:
+        for region in op.regions:
+            _drop_devices(region)
+        for value in op.results:
+            if isinstance(value.type, TupleType):
+                Rewriter.replace_value_with_new_type(value, result_type(op))
+            elif is_tensor(value.type) and (where := place_of(value.type)).addrspace is None:
+                type = tensor_type(value.type.element_type, value.type.get_shape())
+                if where.device is not None:
+                    Rewriter.replace_value_with_new_type(value, type)
 
 
 def _check_state(state: _Leaves, new: _Leaves) -> None:

@@ -157,4 +157,3 @@ def _verify_like(
 ) -> None:
     if (wanted.element_type, wanted.get_shape()) != (given.element_type, given.get_shape()):
         raise VerifyException(f"{what} {slot} is {given}, the parameter {wanted}")
-

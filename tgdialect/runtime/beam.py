@@ -91,7 +91,9 @@ def search_schedules(
     # The kernels without a schedule, from the heuristic's on.
     seconds = beam_seconds()
     calls = {c.callee.root_reference.data: c for c in module.walk() if isinstance(c, CallOp)}
-    kernels = [k for k in module.ops if isinstance(k, KernelOp) and not (k.calls or has_schedule(k))]
+    kernels = [
+        k for k in module.ops if isinstance(k, KernelOp) and not (k.calls or has_schedule(k))
+    ]
     constants = constant_slots(module)
     with tqdm(kernels, BEAM, unit="kernel", disable=not sys.stderr.isatty()) as progress:
         for kernel in progress:

@@ -99,15 +99,15 @@ class Callifier(Substitution):
             first = row_of(self.builder, buffer.result, memory.first(state))
             filled = self.builder.put(StoreOp(first, value))
             stacks.append(self.builder.put(AfterOp(buffer, [filled])))
-        outs = {
-            i: self.rows(op.results_of_body[i], op.steps.data) for i in memory.outputs[count:]
-        }
+        outs = {i: self.rows(op.results_of_body[i], op.steps.data) for i in memory.outputs[count:]}
         others = [v if v.type == tensor_type(INDEX) else self.as_memory(v) for v in given[count:]]
         operands = [*stacks, *others, *(buffer.result for buffer in outs.values())]
         if op.is_while is not None:
             operands.append(self.as_memory(self.counter()))
         # The CALL, and the results AFTER it.
-        name = self.outliner.new_name(f"{self.function.sym_name.data}_scan", len(self.outliner.scans))
+        name = self.outliner.new_name(
+            f"{self.function.sym_name.data}_scan", len(self.outliner.scans)
+        )
         types = [tensor(operand) for operand in operands]
         self.outliner.scans.append(scan_kernel(name, memory, callee.sym_name.data, types))
         call = self.builder.put(CallOp(name, operands, VOID))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from types import MappingProxyType
 from typing import Any, Generic
 
 from xdsl.dialects.func import FuncOp, ReturnOp
@@ -68,14 +69,14 @@ class LinearWalker(Generic[V]):
         self,
         output: Output[V],
         target: Target,
-        programs: Mapping[str, Sequence[Requirement]] | None = None,
+        programs: Mapping[str, Sequence[Requirement]] = MappingProxyType({}),
         alignments: Alignments | None = None,
     ) -> None:
         """`programs` are those that may be called; `alignments` gets those of the arguments of the
         CALLs."""
         self._output = output
         self._target = target
-        self._programs = {} if programs is None else programs
+        self._programs = programs
         self._handlers = _HANDLERS
         self._values: dict[SSAValue, V] = {}
         self._intervals = MinMax()

@@ -40,6 +40,7 @@ from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, PermuteOp, Re
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
 from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
+from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp, parameters
 from tgdialect.ops.views import memory_of
 from tgdialect.shard_dialect import AllSliceOp
@@ -203,7 +204,9 @@ class _Split:
                     missing[op] = None
                     if isinstance(op, StoreOp):
                         stack += self._readers_before(op)
-                    if isinstance(op, FunctionOp):  # Its elements leave the part, not the tuple.
+                    if isinstance(
+                        op, FunctionOp | ScanOp
+                    ):  # Its elements leave the part, not the tuple.
                         stack += [use.operation.results[0] for use in op.result.uses]
                 stack += op.operands
         parts: dict[frozenset[str] | None, _Part] = {}
