@@ -46,7 +46,7 @@ from tgdialect.analysis.online_blocks import Blocks, blocks_of
 from tgdialect.diagnostics import emit_remark, remarks_are_wanted
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import PadOp
+from tgdialect.ops.movement import PadOp, StackOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
@@ -238,7 +238,7 @@ class _Planner:
             return [min(asked, key=lambda demand: demand.trips)] if op in group.once else asked
         if isinstance(op, PadOp):
             return [self.realise(op, value)] if self.is_masked_often(op, asked) else asked
-        if not isinstance(op, ElementwiseOp | ReduceOp) or is_memory(value):
+        if not isinstance(op, ElementwiseOp | ReduceOp | StackOp) or is_memory(value):
             return asked
         if op in self.masks or (isinstance(op, ReduceOp) and self.is_closed(op)):
             return asked

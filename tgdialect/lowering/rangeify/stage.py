@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass
 from graphlib import CycleError, TopologicalSorter
+from typing import TypeGuard
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -30,6 +31,7 @@ from tgdialect.lowering.rangeify.partial import split_reductions
 from tgdialect.lowering.rangeify.residues import split_residues
 from tgdialect.lowering.rangeify.schedule import Task, schedule
 from tgdialect.lowering.rangeify.views import copy_non_contiguous, store_before_movement
+from tgdialect.ops.affine import Affine
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.base import TgOp
@@ -37,14 +39,19 @@ from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.movement import StackOp
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.properties import is_memory, place, shape_of, tensor
+from tgdialect.ops.properties import Shape, is_memory, place, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify
+
+MANY_PARTS = 32
+"""The operands of a STACK up to which an iteration of its kernel stores an element of each. The
+kernel has code for each of them; with more, it chooses the operand of each element."""
 
 
 class _Rangeifier:
@@ -118,21 +125,47 @@ class _Rangeifier:
             return None
         # The loops, with a STORE of the value and perhaps one of its validity.
         builder.parameter(data)
-        index, ranges = self.loops(builder, op, result)
+        written = [data]
+        if self.is_stored_in_parts(op, result):
+            stores, ranges = self.store_parts(builder, op, op, data)
+            return self.effect_of(store, self.call(builder, stores, ranges, written))
+        index, ranges = self.loops(builder, op, shape_of(result))
         cell = builder.root_cell(op, index)
         stores = [
             builder.store(builder.locate(data, index), Cell(materialised(builder, cell), None))
         ]
-        written = [data]
         if cell.valid is not None:
             mask = self.host.buffer(result, BOOL)
             self.realised[op] = Realised(data, mask)
             stores.append(builder.store(builder.locate(mask, index), Cell(cell.valid, None)))
             written.append(mask)
-        call = self.call(builder, stores, ranges, written)
+        return self.effect_of(store, self.call(builder, stores, ranges, written))
+
+    def effect_of(self, store: StoreOp | None, call: SSAValue) -> SSAValue:
+        """The effect of a CALL, which has also done a STORE if one is given."""
         if store:
             self.stored[store] = call
         return call
+
+    def is_stored_in_parts(self, op: Operation, value: SSAValue) -> TypeGuard[StackOp]:
+        """Whether an iteration of a kernel stores an element of each operand, instead of choosing
+        the operand of an element."""
+        return (
+            isinstance(op, StackOp) and len(op.sources) <= MANY_PARTS and self.validity[value]
+        )
+
+    def store_parts(
+        self, builder: KernelBuilder, root: Operation, stack: StackOp, target: SSAValue
+    ) -> tuple[list[SSAValue], list[SSAValue]]:
+        """STOREs of an element of each operand of a STACK in the loops of a kernel, and the
+        loops."""
+        index, ranges = self.loops(builder, root, shape_of(stack.result)[1:], first=1)
+        stores: list[SSAValue] = []
+        for number, source in enumerate(stack.sources):
+            cell = builder.cell(source, index)
+            where = builder.locate(target, (Affine(constant=number), *index))
+            stores.append(builder.store(where, Cell(materialised(builder, cell), None)))
+        return stores, ranges
 
     def realise_online(
         self, op: Operation, group: OnlineSums, blocks: Blocks, *, apart: bool
@@ -149,10 +182,7 @@ class _Rangeifier:
         self.online.append(kernel)
         self.realised[op] = Realised(data, None)
         stores = [builder.store(builder.locate(data, index), cell, gate)]
-        call = self.call(builder, stores, ranges, [leaf])
-        if store:
-            self.stored[store] = call
-        return call
+        return self.effect_of(store, self.call(builder, stores, ranges, [leaf]))
 
     def only_store(self, value: SSAValue) -> StoreOp | None:
         """The STORE of a value in a view of a result of the function, if that is its only use."""
@@ -183,7 +213,19 @@ class _Rangeifier:
         # The memory cell, the value, and the gate at the index of the loops.
         leaf = memory_of(op.buffer)
         builder.parameter(leaf)
-        index, ranges = self.loops(builder, op, op.buffer)
+        parts = op.value.owner
+        if (
+            not copied
+            and op.gate is None
+            and isinstance(parts, StackOp)
+            and parts not in self.realised
+            and self.is_stored_in_parts(parts, op.value)
+        ):
+            stores, ranges = self.store_parts(builder, op, parts, op.buffer)
+            if leaf in builder.loads:
+                return self.store_through_copy(op)
+            return self.call(builder, stores, ranges, [leaf])
+        index, ranges = self.loops(builder, op, shape_of(op.buffer))
         where = builder.locate(op.buffer, index)
         cell = builder.cell(op.value, index)
         if self.is_output(leaf):
@@ -209,12 +251,13 @@ class _Rangeifier:
         return self.store(op, copied=True)
 
     def loops(
-        self, builder: KernelBuilder, root: Operation, like: SSAValue
+        self, builder: KernelBuilder, root: Operation, shape: Shape, *, first: int = 0
     ) -> tuple[Index, list[SSAValue]]:
-        """The loops of a kernel, in the order and with the splits that fusion has planned."""
-        splits = self.fusion.splits.get(root, ())
-        order = self.fusion.orders.get(root, ())
-        return builder.loops(shape_of(like), AxisType.LOOP, splits, order)
+        """The loops of a kernel, in the order and with the splits that fusion has planned. They are
+        those of the axes from the `first` on."""
+        splits = self.fusion.splits.get(root, ())[first:]
+        order = [a - first for a in self.fusion.orders.get(root, ()) if a >= first]
+        return builder.loops(shape, AxisType.LOOP, splits, order)
 
     @staticmethod
     def is_output(leaf: SSAValue) -> bool:
