@@ -8,12 +8,12 @@ from typing import Literal, Self
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import check_integers, check_tensors
-from tgdialect.frontend.resizing import Resizing
+from tgdialect.frontend.spectral import Spectral
 
 Reduce = Literal["none", "mean", "sum"]
 
 
-class Neural(Resizing):
+class Neural(Spectral):
     """Layers without state."""
 
     __slots__ = ()
