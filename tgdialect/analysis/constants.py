@@ -16,13 +16,19 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.memory_order import accesses
-from tgdialect.analysis.symbols import own_functions
+from tgdialect.analysis.symbols import is_foreign
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import ProgramOp
-from tgdialect.ops.properties import is_memory
+from tgdialect.ops.movement import MovementOp
+from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.properties import is_memory, known_index
 from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.ops.views import memory_of
+
+MANY_STEPS = 8
+"""The steps of a loop from which on what they have in common counts as constant. To pack weights
+takes about as long as a step with them does: with 8 steps an eighth of the time."""
 
 
 class Constants(NamedTuple):
@@ -70,23 +76,34 @@ def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
 
 
 def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
-    """By kernel, the slots whose argument is constant memory in every CALL."""
-    # What kernels pass on to others is not followed.
-    found: dict[str, Set[int]] = {
-        call.callee.string_value(): frozenset()
-        for kernel in module.ops
-        if isinstance(kernel, KernelOp | ProgramOp)
-        for call in kernel.walk()
-        if isinstance(call, CallOp)
-    }
-    for function in own_functions(module):
-        memory = constants(function, function.body.block.ops).memory
-        for call in function.body.block.ops:
+    """By kernel, the slots whose argument is constant memory in every CALL, or the same in all
+    steps of the loop that the CALL is in."""
+    found: dict[str, Set[int]] = {}
+    for symbol in module.ops:
+        if isinstance(symbol, FuncOp) and not is_foreign(symbol):
+            memory = constants(symbol, symbol.body.block.ops).memory
+        elif isinstance(symbol, KernelOp) and symbol.calls:
+            memory = _loop_constants(symbol)
+        else:
+            continue
+        for call in symbol.body.block.ops:
             if isinstance(call, CallOp):
                 slots = {i for i, a in enumerate(call.arguments) if memory_of(a) in memory}
                 name = call.callee.string_value()
                 found[name] = slots & found.get(name, slots)
     return found
+
+
+def _loop_constants(kernel: KernelOp) -> Set[SSAValue]:
+    """The parameters of a kernel that calls others of which each step of its loop passes the whole,
+    and which it does not write."""
+    ops = list(kernel.body.block.ops)
+    steps = max((known_index(op.bound) or 0 for op in ops if isinstance(op, RangeOp)), default=0)
+    if steps < MANY_STEPS:
+        return frozenset()
+    written = {access.memory for access in accesses(ops) if access.writes}
+    views = {memory_of(op.results[0]) for op in ops if isinstance(op, MovementOp)}
+    return {param.result for param in kernel.params} - written - views
 
 
 def _is_kept(memory: SSAValue) -> bool:

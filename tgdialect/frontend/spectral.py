@@ -1,5 +1,5 @@
-"""Fourier transforms of real signals. There are no complex dtypes: a complex number is a pair in the
-last axis, as `torch.view_as_real` shows it."""
+"""Fourier transforms of real signals. There are no complex dtypes: a complex number is a pair in
+the last axis, as `torch.view_as_real` shows it."""
 
 from __future__ import annotations
 

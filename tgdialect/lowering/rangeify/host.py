@@ -5,12 +5,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from xdsl.dialects.builtin import IntAttr, TensorType
+from xdsl.dialects.builtin import IntAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import SymbolTable
 
+from tgdialect.lowering.passed_memory import add_parameters
 from tgdialect.lowering.rangeify.schedule import written_operands
 from tgdialect.lowering.rangeify.views import buffer_like, views_of
 from tgdialect.ops.attributes import VOID
@@ -20,7 +21,7 @@ from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
 from tgdialect.ops.properties import is_memory, tensor
-from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.source import BufferOp
 
 
 class Calls(OpBuilder):
@@ -171,9 +172,9 @@ class CallingKernel(Calls):
         super().__init__(kernel)
         self._kernel = kernel
 
-    def run(self) -> Sequence[TensorType[Attribute]]:
-        """Put the CALLs that the functions make in place. Returns the types of the memory that they
-        need between them, for which the kernel takes arguments."""
+    def run(self) -> None:
+        """Put the CALLs that the functions make in place. The callers pass the memory between
+        these."""
         for op in self._old:
             if isinstance(op, CallOp):
                 callee = SymbolTable.lookup_symbol(self._kernel, op.callee)
@@ -187,8 +188,7 @@ class CallingKernel(Calls):
                 # What an iteration reads is what the one before has left.
                 self._current[op.buffer] = op.result
         buffers = [op for op in self.block.ops if isinstance(op, BufferOp)]
-        first = OpBuilder(InsertPoint.at_start(self.block), self._kernel.location)
-        for slot, buffer in enumerate(buffers, len(self._kernel.params)):
-            buffer.result.replace_all_uses_with(first.put(ParamOp(slot, tensor(buffer.result))))
+        params = add_parameters(self._kernel, [tensor(buffer.result) for buffer in buffers])
+        for buffer, param in zip(buffers, params, strict=True):
+            buffer.result.replace_all_uses_with(param)
             self.block.erase_op(buffer)
-        return [tensor(buffer.result) for buffer in buffers]

@@ -35,7 +35,6 @@ from tgdialect.ops.affine import Affine
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import StoreOp
@@ -43,7 +42,6 @@ from tgdialect.ops.movement import StackOp
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.properties import Shape, is_memory, place, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
@@ -150,9 +148,7 @@ class _Rangeifier:
     def is_stored_in_parts(self, op: Operation, value: SSAValue) -> TypeGuard[StackOp]:
         """Whether an iteration of a kernel stores an element of each operand, instead of choosing
         the operand of an element."""
-        return (
-            isinstance(op, StackOp) and len(op.sources) <= MANY_PARTS and self.validity[value]
-        )
+        return isinstance(op, StackOp) and len(op.sources) <= MANY_PARTS and self.validity[value]
 
     def store_parts(
         self, builder: KernelBuilder, root: Operation, stack: StackOp, target: SSAValue
@@ -310,7 +306,7 @@ class RangeifyPass(LoweringPass):
         online: list[OnlineKernel] = []
         for function in _callees_first(module):
             if isinstance(function, KernelOp):
-                _call_kernels(function, functions)
+                _call_kernels(function)
                 continue
             devices = [place(a).device for a in function.args if is_memory(a)]
             device = next((d for d in devices if isinstance(d, str)), "CPU")
@@ -329,22 +325,14 @@ class RangeifyPass(LoweringPass):
             kernel.skip_masked()
 
 
-def _call_kernels(kernel: KernelOp, functions: Sequence[FuncOp]) -> None:
-    """Let a kernel call the kernels of the functions that it calls, after which it is put. Its
-    callers pass the memory between them."""
+def _call_kernels(kernel: KernelOp) -> None:
+    """Let a kernel call the kernels of the functions that it calls, after which it is put."""
     callee = next(f for f in map(_callee, kernel.body.block.ops) if isinstance(f, FuncOp))
-    types = CallingKernel(kernel).run()
+    CallingKernel(kernel).run()
     kernel.detach()
     block = callee.parent
     assert block is not None
     block.insert_op_after(kernel, callee)
-    for function in functions:
-        for call in function.body.block.ops:
-            if isinstance(call, CallOp) and call.callee.root_reference == kernel.sym_name:
-                builder = OpBuilder.before(call)
-                slots = builder.free_slots
-                memory = [builder.put(BufferOp(next(slots), type)) for type in types]
-                call.operands = [*call.operands, *memory]
 
 
 def _callee(op: Operation) -> Operation | None:

@@ -15,6 +15,7 @@ from xdsl.ir import Block, Region, SSAValue
 from tgdialect.analysis.ranges import loops_of
 from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError, computed_from
 from tgdialect.lowering.optimize.optops.tile_loads import in_tile_order, staged_loads
+from tgdialect.lowering.passed_memory import add_parameters
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
@@ -143,8 +144,9 @@ def _call_before(kernel: KernelOp, packing: KernelOp, packed: ParamOp) -> None:
     if module is None:
         return
     made: dict[SSAValue, SSAValue] = {}
-    for function in module.regions[0].ops:
-        for call in list(function.walk()) if isinstance(function, FuncOp) else ():
+    for caller in module.regions[0].ops:
+        is_caller = isinstance(caller, FuncOp) or (isinstance(caller, KernelOp) and caller.calls)
+        for call in list(caller.walk()) if is_caller else ():
             if isinstance(call, CallOp) and call.callee.root_reference == kernel.sym_name:
                 source = call.arguments[packed.slot.data]
                 if source not in made:
@@ -156,10 +158,15 @@ def _call_before(kernel: KernelOp, packing: KernelOp, packed: ParamOp) -> None:
 def _packed_argument(
     call: CallOp, source: SSAValue, packing: KernelOp, packed: ParamOp
 ) -> SSAValue:
-    """The packed copy of an argument: a BUFFER, after the CALL of the packing kernel."""
+    """The packed copy of an argument: a BUFFER, or memory that a kernel is passed, after the CALL
+    of the packing kernel. In a kernel that is before the loops that the argument does not depend
+    on."""
     builder, type = OpBuilder.before(call), tensor(packed.result)
     where = PlaceAttr.of(place(source).device, AddrSpace.GLOBAL)
     stored = tensor_type(type.element_type, type.get_shape(), where)
-    buffer = builder.put(BufferOp(next(builder.free_slots), stored))
+    if isinstance(caller := call.parent_op(), KernelOp):
+        (buffer,) = add_parameters(caller, [stored])
+    else:
+        buffer = builder.put(BufferOp(next(builder.free_slots), stored))
     made = builder.put(CallOp(packing.sym_name.data, [buffer, source]))
     return builder.put(AfterOp(buffer, [made]))
