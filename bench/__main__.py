@@ -30,7 +30,8 @@ from tqdm import tqdm
 from bench.limits import limits
 from bench.peers import TOOLS, environment
 from bench.table import geometric_mean, markdown
-from bench.workloads import WORKLOADS, Workload
+from bench.workload import Workload
+from bench.workloads import WORKLOADS
 
 OURS = "tgdialect"
 SLOW = frozenset({"tinygrad", "tinygrad beam", "torch.compile"})
@@ -42,8 +43,8 @@ COLD = (OURS, "tinygrad")
 PAUSE = 0.05
 """Seconds between two turns."""
 
-TOLERANCE = 2e-4
-"""How far a result may be from float64's, of the largest magnitude in it."""
+TOLERANCE = {"f32": 2e-4, "bf16": 2e-2}
+"""How far a result may be from float64's, of the largest magnitude in it, by the inputs' dtype."""
 
 
 class Tool:
@@ -114,7 +115,7 @@ def measure(
                 difference = np.load(path).reshape(reference.shape) - reference
                 wrong = float(np.abs(difference).max() / np.abs(reference).max())
                 answer["wrong"] = wrong
-                if not wrong <= TOLERANCE:
+                if not wrong <= TOLERANCE[workload.dtype]:
                     answer["error"] = f"wrong by {wrong:.1e}"
     return found
 

@@ -17,7 +17,8 @@ from typing import Any
 
 import numpy as np
 
-from bench.workloads import WORKLOADS, Workload, gemm
+from bench.workload import Workload
+from bench.workloads import WORKLOADS, gemm
 
 Call = Callable[[], Any]
 
@@ -28,7 +29,10 @@ SECONDS = 0.08
 def tgdialect(w: Workload, inputs: Sequence[Any]) -> Call:
     import tgdialect as tg
 
-    first, *others = arguments = [tg.Tensor(x) for x in inputs]
+    arguments = [tg.Tensor(x) for x in inputs]
+    if w.dtype != "f32":
+        arguments = [x.cast(w.dtype).realize() if x.is_floating_point() else x for x in arguments]
+    first, *others = arguments
     if w.has_weights:
         frozen = tg.function(lambda x: w.tensor(x, *others), freeze=True)
         return lambda: frozen(first).numpy()
@@ -40,19 +44,27 @@ def numpy(w: Workload, inputs: Sequence[Any]) -> Call:
     return lambda: w.numpy(*inputs)
 
 
+def _torch_inputs(w: Workload, inputs: Sequence[Any]) -> Sequence[Any]:
+    import torch
+
+    torch.set_grad_enabled(False)
+    arguments = [torch.from_numpy(x) for x in inputs]
+    if w.dtype == "bf16":
+        return [x.bfloat16() if x.is_floating_point() else x for x in arguments]
+    return arguments
+
+
 def torch(w: Workload, inputs: Sequence[Any]) -> Call:
     import torch
 
-    arguments = [torch.from_numpy(x) for x in inputs]
-    torch.set_grad_enabled(False)
+    arguments = _torch_inputs(w, inputs)
     return lambda: w.torch(torch, *arguments).numpy()
 
 
 def torch_compiled(w: Workload, inputs: Sequence[Any]) -> Call:
     import torch
 
-    arguments = [torch.from_numpy(x) for x in inputs]
-    torch.set_grad_enabled(False)
+    arguments = _torch_inputs(w, inputs)
     program = torch.compile(lambda *x: w.torch(torch, *x))
     return lambda: program(*arguments).numpy()
 
@@ -62,7 +74,10 @@ def jax(w: Workload, inputs: Sequence[Any]) -> Call:
     import jax.numpy as jnp
 
     program = jax.jit(lambda *x: w.jax(jax, jnp, *x))
+    jax.config.update("jax_enable_x64", True)  # Indices and counts of 64 bits, as elsewhere.
     arguments = [jnp.asarray(x) for x in inputs]
+    if w.dtype == "bf16":
+        arguments = [x.astype(jnp.bfloat16) if x.dtype.kind == "f" else x for x in arguments]
     return lambda: program(*arguments).block_until_ready()
 
 
@@ -70,6 +85,10 @@ def tinygrad(w: Workload, inputs: Sequence[Any]) -> Call:
     from tinygrad import Device, Tensor, TinyJit
 
     arguments = [Tensor(x).realize() for x in inputs]
+    if w.dtype == "bf16":
+        arguments = [
+            x.cast("bfloat16").realize() if x.is_floating_point() else x for x in arguments
+        ]
     program = TinyJit(lambda *x: w.tensor(*x).realize())
 
     def call() -> Any:

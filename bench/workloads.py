@@ -1,56 +1,16 @@
-"""The workload table: what is computed, in each tool's own words, and how much work that is.
-
-Tensors of ours and of tinygrad have the same methods, so that one text serves both. `flops` counts
-a multiply-accumulate as two; `bytes` is what has to be read and written once.
-"""
+"""The workload table: products, reductions, convolutions and networks; then `programs.py`."""
 
 from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
 
-Array = np.ndarray[Any, Any]
-Program = Callable[..., Any]
-
-
-@dataclass(frozen=True)
-class Workload:
-    """One row: shapes of f32 inputs, and the program as tinygrad (and ours), PyTorch, NumPy and JAX
-    spell it. `jax` takes the modules `jax` and `jax.numpy` first, `torch` the module `torch`."""
-
-    name: str
-    shapes: Sequence[tuple[int, ...]]
-    tensor: Program
-    torch: Program
-    numpy: Program
-    jax: Program
-    flops: int
-    bytes: int
-    bound: str = "flops"
-    """What limits it: "flops", or the bandwidth of "copy" or, where it hardly writes, of "read"."""
-    prepared: Callable[[list[Array]], list[Array]] = list
-    """Makes the inputs from normally distributed arrays."""
-    has_weights: bool = False
-    """Whether all inputs but the first are weights, which tgdialect may pack once."""
-
-    def inputs(self) -> list[Array]:
-        random = np.random.default_rng(0)
-        normal = [random.standard_normal(shape).astype(np.float32) for shape in self.shapes]
-        return self.prepared(normal)
-
-    def reference(self) -> Array:
-        """The result in float64."""
-        inputs = (x.astype(np.float64) if x.dtype.kind == "f" else x for x in self.inputs())
-        return np.asarray(self.numpy(*inputs))
-
-
-def _f32(*shapes: tuple[int, ...]) -> int:
-    return 4 * sum(math.prod(shape) for shape in shapes)
+from bench.programs import PROGRAMS
+from bench.workload import Array, Program, Workload, f32_bytes, unary, with_weights
 
 
 def gemm(m: int, n: int, k: int) -> Workload:
@@ -67,7 +27,7 @@ def gemm(m: int, n: int, k: int) -> Workload:
         product,
         lambda jax, jnp, a, b: a @ b,
         2 * m * n * k,
-        _f32(*shapes, (m, n)),
+        f32_bytes(*shapes, (m, n)),
     )
 
 
@@ -84,7 +44,7 @@ def _linear(m: int, n: int, k: int) -> Workload:
         layer,
         lambda jax, jnp, a, w: a @ w.T,
         2 * m * n * k,
-        _f32(*shapes, (m, n)),
+        f32_bytes(*shapes, (m, n)),
         has_weights=True,
     )
 
@@ -143,7 +103,7 @@ def _conv2d(name: str, x: tuple[int, ...], w: tuple[int, ...], groups: int = 1) 
             a, b, (1, 1), [(padding, padding)] * 2, feature_group_count=groups
         ),
         flops,
-        _f32(x, w, (x[0], w[0], x[2], x[3])),
+        f32_bytes(x, w, (x[0], w[0], x[2], x[3])),
     )
 
 
@@ -164,12 +124,6 @@ def _block(x: Any, wqkv: Any, wo: Any, w1: Any, w2: Any, ops: Ops) -> Any:
     )
     x = x + ops.transposed(ops.attention(q, k, v)).reshape(tokens, width) @ wo
     return x + ops.gelu(ops.layernorm(x) @ w1) @ w2
-
-
-def _with_weights(normal: list[Array]) -> list[Array]:
-    """Weights whose products keep the variance of what they multiply, as those of a network do."""
-    x, *weights = normal
-    return [x, *((w / math.sqrt(w.shape[0])).astype(np.float32) for w in weights)]
 
 
 class Ops(NamedTuple):
@@ -405,7 +359,7 @@ def _conv_training(
         lambda a, b: _conv_step(a, b, padding, stride, transposed),
         jaxs,
         3 * 2 * x[0] * math.prod(positions) * math.prod(w),
-        _f32(x, w, x, w),
+        f32_bytes(x, w, x, w),
     )
 
 
@@ -433,15 +387,6 @@ def _jax_up(jax: Any, x: Any, w: Any) -> Any:
     return jax.lax.conv_general_dilated(x, flipped, (1, 1), [(1, 1)] * 2, lhs_dilation=(2, 2))
 
 
-def _unary(
-    name: str, shape: tuple[int, ...], ops: int, *programs: Program, out: tuple[int, ...] = ()
-) -> Workload:
-    """A program of one array, of `ops` operations for each element."""
-    flops = ops * math.prod(shape)
-    bound = "copy" if math.prod(out or shape) == math.prod(shape) else "read"
-    return Workload(name, (shape,), *programs, flops, _f32(shape, out or shape), bound)
-
-
 _BIG = 1 << 25
 _ROWS = 1 << 15
 _HEADS = (8, 1024, 64)
@@ -467,24 +412,24 @@ WORKLOADS: Sequence[Workload] = (
         3 * 4 * _BIG,
         "copy",
     ),
-    _unary(
+    unary(
         *("sum 2^25", (_BIG,), 1, lambda x: x.sum(), lambda torch, x: x.sum()),
         *(np.sum, lambda jax, jnp, x: x.sum()),
         out=(1,),
     ),
-    _unary(
+    unary(
         *("softmax 4096x4096", (4096, 4096), 5),
         lambda x: x.softmax(-1),
         lambda torch, x: x.softmax(-1),
         *(_softmax, lambda jax, jnp, x: jax.nn.softmax(x, axis=-1)),
     ),
-    _unary(
+    unary(
         *("layernorm 4096x1024", (4096, 1024), 7),
         lambda x: x.layernorm(),
         lambda torch, x: torch.nn.functional.layer_norm(x, x.shape[-1:]),
         *(_layernorm, lambda jax, jnp, x: jax.nn.standardize(x, axis=-1, epsilon=1e-5)),
     ),
-    _unary(
+    unary(
         *("gelu 2^22", (1 << 22,), 10, lambda x: x.gelu()),
         lambda torch, x: torch.nn.functional.gelu(x, approximate="tanh"),
         *(_gelu, lambda jax, jnp, x: jax.nn.gelu(x, approximate=True)),
@@ -497,12 +442,12 @@ WORKLOADS: Sequence[Workload] = (
         _attention,
         lambda jax, jnp, q, k, v: _jax(jax).attention(q, k, v),
         4 * 8 * 1024 * 1024 * 64,
-        4 * _f32(_HEADS),
+        4 * f32_bytes(_HEADS),
     ),
     _conv2d("conv 3x3 64->64 56x56", (1, 64, 56, 56), (64, 64, 3, 3)),
     _conv2d("conv 1x1 256->64 56x56", (1, 256, 56, 56), (64, 256, 1, 1)),
     _conv2d("depthwise 3x3 128 56x56", (1, 128, 56, 56), (128, 1, 3, 3), 128),
-    _unary(
+    unary(
         *("cumsum 4096x1024", (4096, 1024), 1, lambda x: x.cumsum(1)),
         *(lambda torch, x: x.cumsum(1), lambda x: x.cumsum(1)),
         lambda jax, jnp, x: jnp.cumsum(x, axis=1),
@@ -515,19 +460,19 @@ WORKLOADS: Sequence[Workload] = (
         lambda x, i: x[i],
         lambda jax, jnp, x, i: x[i],
         0,
-        2 * _f32((_ROWS, 256)),
+        2 * f32_bytes((_ROWS, 256)),
         "copy",
         lambda arrays: [arrays[0], arrays[1].argsort().astype(np.int32)],
     ),
     *(
-        _unary(
+        unary(
             *(f"sort {name}", shape, 1, lambda x: x.sort()[0]),
             *(lambda torch, x: x.sort()[0], np.sort, lambda jax, jnp, x: jnp.sort(x)),
         )
         for name, shape in (("10^6", (10**6,)), ("1024x1024", (1024, 1024)))
     ),
     *(
-        _unary(
+        unary(
             *(f"topk {k} of {name}", shape, 1, lambda x, k=k: x.topk(k)[0]),
             lambda torch, x, k=k: x.topk(k)[0],
             lambda x, k=k: -np.sort(-x)[..., :k],
@@ -536,7 +481,7 @@ WORKLOADS: Sequence[Workload] = (
         )
         for k, name, shape in ((100, "10^6", (10**6,)), (10, "1024x1024", (1024, 1024)))
     ),
-    _unary(
+    unary(
         *("transpose 4096x4096", (4096, 4096), 0),
         *(lambda x: x.T.contiguous(), lambda torch, x: x.T.contiguous()),
         *(lambda x: np.ascontiguousarray(x.T), lambda jax, jnp, x: x.T + 0),
@@ -549,8 +494,8 @@ WORKLOADS: Sequence[Workload] = (
         lambda a, *w: _mlp(a, *w, relu=lambda x: np.maximum(x, 0)),
         lambda jax, jnp, a, *w: _mlp(a, *w, relu=jax.nn.relu),
         2 * 256 * (784 * 512 + 512 * 512 + 512 * 10),
-        _f32(*_MLP, (256, 10)),
-        prepared=_with_weights,
+        f32_bytes(*_MLP, (256, 10)),
+        prepared=with_weights,
         has_weights=True,
     ),
     Workload(
@@ -564,8 +509,8 @@ WORKLOADS: Sequence[Workload] = (
         lambda *x: _block(*x, ops=_NUMPY),
         lambda jax, jnp, *x: _block(*x, ops=_jax(jax)),
         2 * _TOKENS * 12 * _WIDTH * _WIDTH + 4 * _TOKENS * _TOKENS * _WIDTH,
-        _f32((12 * _WIDTH, _WIDTH), (2 * _TOKENS, _WIDTH)),
-        prepared=_with_weights,
+        f32_bytes((12 * _WIDTH, _WIDTH), (2 * _TOKENS, _WIDTH)),
+        prepared=with_weights,
         has_weights=True,
     ),
     _conv_training("conv 3x3/2 step 64->128", (1, 64, 56, 56), (128, 64, 3, 3), 1, 2),
@@ -599,8 +544,8 @@ WORKLOADS: Sequence[Workload] = (
         ),
         2 * 28 * 28 * (math.prod(_UNET[0]) + math.prod(_UNET[1]) + math.prod(_UNET[2]))
         + 2 * 56 * 56 * math.prod(_UNET[3]),
-        _f32((1, 32, 56, 56), *_UNET, (1, 32, 56, 56)),
-        prepared=_with_weights,
+        f32_bytes((1, 32, 56, 56), *_UNET, (1, 32, 56, 56)),
+        prepared=with_weights,
     ),
     Workload(
         "resnet-18 224x224",
@@ -610,7 +555,8 @@ WORKLOADS: Sequence[Workload] = (
         lambda *x: _resnet(*x, ops=_NUMPY_NET),
         lambda jax, jnp, *x: _resnet(*x, ops=_jax_net(jax, jnp)),
         3_628_146_688,
-        _f32(*_RESNET),
+        f32_bytes(*_RESNET),
         prepared=_resnet_inputs,
     ),
+    *PROGRAMS,
 )

@@ -1,0 +1,71 @@
+"""One row of the table: what is computed, in each tool's own words, and how much work that is.
+
+Tensors of ours and of tinygrad have the same methods, so that one text serves both. `flops` counts
+a multiply-accumulate as two; `bytes` is what has to be read and written once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+Array = np.ndarray[Any, Any]
+Program = Callable[..., Any]
+
+
+@dataclass(frozen=True)
+class Workload:
+    """One row: shapes of f32 inputs, and the program as tinygrad (and ours), PyTorch, NumPy and JAX
+    spell it. `jax` takes the modules `jax` and `jax.numpy` first, `torch` the module `torch`."""
+
+    name: str
+    shapes: Sequence[tuple[int, ...]]
+    tensor: Program
+    torch: Program
+    numpy: Program
+    jax: Program
+    flops: int
+    bytes: int
+    bound: str = "flops"
+    """What limits it: "flops", or the bandwidth of "copy" or, where it hardly writes, of "read"."""
+    prepared: Callable[[list[Array]], list[Array]] = list
+    """Makes the inputs from normally distributed arrays."""
+    has_weights: bool = False
+    """Whether all inputs but the first are weights, which tgdialect may pack once."""
+    dtype: str = "f32"
+    """What the tools but NumPy convert floats of the inputs to, before they are timed: "f32" or
+    "bf16", whose results may be wrong by more."""
+
+    def inputs(self) -> list[Array]:
+        random = np.random.default_rng(0)
+        normal = [random.standard_normal(shape).astype(np.float32) for shape in self.shapes]
+        return self.prepared(normal)
+
+    def reference(self) -> Array:
+        """The result in float64."""
+        inputs = (x.astype(np.float64) if x.dtype.kind == "f" else x for x in self.inputs())
+        return np.asarray(self.numpy(*inputs))
+
+
+def f32_bytes(*shapes: tuple[int, ...]) -> int:
+    """The size of arrays of f32."""
+    return 4 * sum(math.prod(shape) for shape in shapes)
+
+
+def unary(
+    name: str, shape: tuple[int, ...], ops: int, *programs: Program, out: tuple[int, ...] = ()
+) -> Workload:
+    """A program of one array, of `ops` operations for each element."""
+    flops = ops * math.prod(shape)
+    bound = "copy" if math.prod(out or shape) == math.prod(shape) else "read"
+    return Workload(name, (shape,), *programs, flops, f32_bytes(shape, out or shape), bound)
+
+
+def with_weights(normal: list[Array]) -> list[Array]:
+    """Weights whose products keep the variance of what they multiply, as those of a network do."""
+    x, *weights = normal
+    return [x, *((w / math.sqrt(w.shape[0])).astype(np.float32) for w in weights)]
