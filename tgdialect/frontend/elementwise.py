@@ -196,6 +196,14 @@ class Elementwise(TensorBase):
         dtype = dtypes.as_float(self.dtype)
         return self.cast(dtype if dtype.bits >= 32 else dtypes.float32)
 
+    def _product(self, other: Self) -> Self:
+        """The product of factors in a sum. Of floats of 16 bits or less it is f32, which holds it
+        without an error, as matrix instructions and PyTorch compute it."""
+        dtype = dtypes.promote(self.dtype, other.dtype)
+        if dtype.is_float and dtype.bits < 32:
+            return self.cast(dtypes.float32) * other.cast(dtypes.float32)
+        return self * other
+
     def _wide(self) -> Self:
         """Cast to a float with twice the bits, at most 64."""
         return self.cast(_WIDER.get(self.dtype, self.dtype))

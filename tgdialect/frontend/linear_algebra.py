@@ -5,11 +5,13 @@ from __future__ import annotations
 import math
 import string
 from collections.abc import Sequence
+from functools import reduce
 from typing import Any, NoReturn, Self, cast
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import ArgumentError, check_integers, check_tensors
 from tgdialect.frontend.indexing import Indexing
+from tgdialect.frontend.reduction import Axes
 from tgdialect.frontend.symbolic import to_dim
 
 Size = int | Sequence[int]
@@ -19,6 +21,12 @@ class LinearAlgebra(Indexing):
     """Sums of products."""
 
     __slots__ = ()
+
+    def _total(self, axis: Axes, dtype: dtypes.DType) -> Self:
+        """The sum of products, which is rounded once to a narrower float."""
+        if self.dtype.is_float and dtype.is_float and dtype.bits < self.dtype.bits:
+            return self.sum(axis).cast(dtype)
+        return self.sum(axis, dtype=dtype)
 
     def dot(self, w: Self, dtype: dtypes.DTypeLike | None = None) -> Self:
         """The product of vectors, of matrices, or of stacks of matrices that broadcast."""
@@ -37,7 +45,7 @@ class LinearAlgebra(Indexing):
         y = w.reshape(shape).transpose(-1, -min(w.ndim, 2)) if w.ndim > 1 else w
         out = dtypes.promote(self.dtype, w.dtype)
         wanted = out if dtype is None else dtypes.to_dtype(dtype)
-        return (x * y).sum(-1, dtype=wanted)
+        return x._product(y)._total(-1, wanted)
 
     def matmul(self, x: Self, reverse: bool = False, dtype: dtypes.DTypeLike | None = None) -> Self:
         """self @ x; x @ self if `reverse`."""
@@ -129,12 +137,13 @@ class LinearAlgebra(Indexing):
             lined = arranged.reshape(
                 tuple(t.shape[term.index(c)] if c in term else 1 for c in order)
             )
-            product = lined if product is None else product * lined
+            product = lined if product is None else product._product(lined)
         # Sum over the letters that the result does not have.
         assert product is not None
         summed = list(range(len(output), len(order)))
-        wanted = product.dtype if dtype is None else dtypes.to_dtype(dtype)
-        return product.sum(summed, dtype=wanted) if summed else product.cast(wanted)
+        promoted = reduce(dtypes.promote, (t.dtype for t in tensors))
+        wanted = promoted if dtype is None else dtypes.to_dtype(dtype)
+        return product._total(summed, wanted) if summed else product.cast(wanted)
 
     # -- convolutions ------------------------------------------------------------------------------
 
@@ -187,7 +196,7 @@ class LinearAlgebra(Indexing):
         wanted = (
             dtypes.promote(self.dtype, weight.dtype) if dtype is None else dtypes.to_dtype(dtype)
         )
-        result = (x * w).sum([-1 - i for i in range(1 + n)], dtype=wanted)
+        result = x._product(w)._total([-1 - i for i in range(1 + n)], wanted)
         result = result.reshape((batch, out, *counts))
         return result if bias is None else result + bias.reshape((1, out, *[1] * n))
 

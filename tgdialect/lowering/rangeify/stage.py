@@ -342,11 +342,13 @@ def _callee(op: Operation) -> Operation | None:
 
 def _callees_first(module: ModuleOp) -> Iterable[FuncOp | KernelOp]:
     """The functions, and the kernels that call functions, after those that they call."""
-    callees: dict[FuncOp | KernelOp, list[FuncOp | KernelOp]] = {}
-    for symbol in (*own_functions(module), *module.ops):
-        if isinstance(symbol, FuncOp | KernelOp):
-            called = [_callee(op) for op in symbol.body.block.ops]
-            callees[symbol] = [c for c in called if isinstance(c, FuncOp | KernelOp)]
+    kernels = [op for op in module.ops if isinstance(op, KernelOp)]
+    callees: dict[FuncOp | KernelOp, list[FuncOp | KernelOp]] = {
+        caller: [] for caller in (*own_functions(module), *kernels)
+    }
+    for caller, called in callees.items():
+        found = map(_callee, caller.body.block.ops)
+        called += [c for c in found if isinstance(c, FuncOp | KernelOp) and c in callees]
     try:
         order = [*TopologicalSorter(callees).static_order()]
     except CycleError as error:
