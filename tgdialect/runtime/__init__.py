@@ -32,5 +32,6 @@ Calling:
 
 Looking:
 
-* `inspection.py`: source, assembly and work of each kernel; `profile.py`: its time.
+* `inspection.py`: source, assembly and work of each kernel; `profile.py`: its time;
+* `footprint.py`: the memory of a call; `text.py`: numbers with units, and tables.
 """

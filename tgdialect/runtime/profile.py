@@ -30,6 +30,7 @@ from tgdialect.ops.source import ParamOp
 from tgdialect.runtime.inspection import Compilation, Kernel
 from tgdialect.runtime.memory import address
 from tgdialect.runtime.program import Array
+from tgdialect.runtime.text import aligned, show_seconds
 
 _MIN_RUNS, _MAX_RUNS = 3, 10_000
 
@@ -111,16 +112,8 @@ class Profile(Sequence[KernelTime]):
     def __str__(self) -> str:
         head = ("kernel", "calls", "time", "share", "GFLOP/s", "GB/s", "opts")
         rows = [head, *(_row(kernel) for kernel in self.kernels)]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-        widths[-1] = 0  # OptOps, which are long, are not padded.
-        lines = [
-            "  ".join(
-                cell.ljust(width) if column in (0, len(head) - 1) else cell.rjust(width)
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        ]
-        return "\n".join([*lines, f"{self.runs} runs, median {show_seconds(self.seconds)}"])
+        table = aligned(rows, left=(0, len(head) - 1))
+        return f"{table}\n{self.runs} runs, median {show_seconds(self.seconds)}"
 
 
 def _row(kernel: KernelTime) -> Sequence[str]:
@@ -133,14 +126,6 @@ def _row(kernel: KernelTime) -> Sequence[str]:
         f"{kernel.gbytes:.2f}",
         "; ".join(opt.removeprefix("#tg.opt<").removesuffix(">") for opt in kernel.opts),
     )
-
-
-def show_seconds(seconds: float) -> str:
-    """A time with a unit that fits it."""
-    for scale, unit in ((1e-6, "ns"), (1e-3, "us"), (1.0, "ms")):
-        if seconds < scale:
-            return f"{seconds / scale * 1000:.2f} {unit}"
-    return f"{seconds:.3f} s"
 
 
 # -- compiled code that keeps records --------------------------------------------------------------

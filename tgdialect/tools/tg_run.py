@@ -53,6 +53,7 @@ examples:
   tg-run file.mlir --input a.npy --output out.npy
   tg-run file.mlir --input a.npy --benchmark=100
   tg-run file.mlir --input a.npy --profile
+  tg-run file.mlir --print-memory --arg n=1000
   tg-opt file.mlir -p cse | tg-run - --input 1,2,3
   mpiexec -n 4 tg-run file.mlir --input a.npy
   tg-run file.mlir --input a.npy --opt 'explicit:split 0, 8, upcast'
@@ -104,6 +105,12 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--print-full", action="store_true", help="print results whole, however large")
     add("--digits", type=_digits, metavar="N", help="significant digits of printed floats")
     add("--print-signature", action="store_true", help="print inputs and outputs; run nothing")
+    add(
+        "--print-memory",
+        action="store_true",
+        help="print the memory that a call takes, for the index inputs that are given, else at "
+        "most; run nothing",
+    )
     add(
         "--benchmark",
         nargs="?",

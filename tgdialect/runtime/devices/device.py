@@ -13,10 +13,10 @@ import numpy as np
 
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.driver import DeviceError, Driver, Limits
+from tgdialect.runtime.program import HOST
 
 VARIABLE = "TG_DEVICE"
 """The environment variable that names the default device."""
-HOST = "CPU"
 PROCESS = "MPI"
 """The kind of devices that are processes of MPI (`runtime/distributed`)."""
 DLPACK_CUDA = 2
