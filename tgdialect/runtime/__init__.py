@@ -32,6 +32,7 @@ Calling:
 
 Looking:
 
-* `inspection.py`: source, assembly and work of each kernel; `profile.py`: its time;
+* `inspection.py`: source, assembly and work of each kernel; `profile.py`: its time
+  (`kernel_time.py`), and `profile_plot.py` a plot of it; `peaks.py`: what this CPU can do at most;
 * `footprint.py`: the memory of a call; `text.py`: numbers with units, and tables.
 """

@@ -122,7 +122,7 @@ class HostExecutable(Executable):
         for position, parameter in enumerate(timed.inputs[: len(given)]):
             if parameter.by_reference:
                 given[position] = np.array(given[position])
-        return profile(lambda: timed(*given, out=out), records, build, seconds)
+        return profile(lambda: timed(*given, out=out), records, build, seconds, self._place)
 
     def __call__(
         self, *arrays: Any, out: Array | Sequence[Array] | None = None

@@ -38,6 +38,7 @@ from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.distributed import RankError
 from tgdialect.runtime.distributed.mpi import launched_size, mpi_communicator
 from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.profile_plot import require_matplotlib
 from tgdialect.runtime.program import DEFAULT_OPT
 from tgdialect.runtime.staged import refuse_untrusted
 from tgdialect.runtime.text import show_seconds
@@ -328,20 +329,32 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
         return
     inputs = bind_inputs(parameters, options.input, options.arg)
     executor = make(module, entry.sym_name.data, options)
-    if options.profile and executor.executable is None:
+    if options.profile is not None and executor.executable is None:
         message = f"--profile times compiled kernels, and target {options.target!r} has none"
         raise CompilationError(Diagnostic(message))
+    if options.profile:
+        try:
+            require_matplotlib()
+        except ImportError as error:
+            raise CompilationError(Diagnostic(f"--profile={options.profile}: {error}")) from error
     # Run it, as often as times are asked for, and show times or results.
     outputs = executor.run(inputs)
     tables: list[str] = []
     if options.benchmark is not None:
         tables.append(benchmark(lambda: executor.run(inputs), options.benchmark))
-    if options.profile and executor.executable is not None:
-        tables.append(str(executor.executable.profile(*inputs)))
+    profile = None
+    if options.profile is not None and executor.executable is not None:
+        tables.append(str(profile := executor.executable.profile(*inputs)))
     if launched_size() > 1 and mpi_communicator().rank:
         return  # Each process has the results, and one shows them.
     if options.output:
         write_outputs(options.output, outputs)
+    if profile is not None and options.profile:
+        try:
+            profile.plot(options.profile)
+        except (OSError, ValueError) as error:
+            message = f"cannot write {options.profile}: {error}"
+            raise CompilationError(Diagnostic(message)) from error
     if tables:
         print("\n\n".join(tables))
     elif not options.output:

@@ -111,7 +111,8 @@ class DeviceExecutable(Executable):
         kept, buffers = self._kept, self.buffers
         self._kept, self.buffers = None, {name: b.copy() for name, b in buffers.items()}
         try:
-            return profile(lambda: self._call(given, out, submit), records, build, seconds)
+            run = lambda: self._call(given, out, submit)  # noqa: E731
+            return profile(run, records, build, seconds, self._place)
         finally:
             self._kept, self.buffers = kept, buffers
 

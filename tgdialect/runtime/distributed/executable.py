@@ -113,7 +113,8 @@ class ShardedExecutable(Executable):
         return results[0] if len(results) == 1 else tuple(results)
 
     def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
-        from tgdialect.runtime.profile import KernelTime, Profile
+        from tgdialect.runtime.kernel_time import KernelTime
+        from tgdialect.runtime.profile import Profile
 
         steps = self.program.steps
         times: list[list[float]] = []
