@@ -27,11 +27,11 @@ from typing import Any
 import numpy as np
 from tqdm import tqdm
 
-from bench.limits import limits
 from bench.peers import TOOLS, environment
 from bench.table import geometric_mean, markdown
 from bench.workload import Workload
 from bench.workloads import WORKLOADS
+from tgdialect.runtime.peaks import measured_peaks
 
 OURS = "tgdialect"
 SLOW = frozenset({"tinygrad", "tinygrad beam", "torch.compile"})
@@ -228,7 +228,7 @@ def main() -> None:
         parser.error(f"no row is called that; there are: {', '.join(w.name for w in WORKLOADS)}")
     names = options.tools or [n for n in TOOLS if options.all or n not in SLOW]
     names = [OURS, *(n for n in names if n != OURS)]
-    most = limits(options.threads)
+    most = measured_peaks(options.threads)._asdict()
     print(
         f"at most {most['flops'] / 1e9:.0f} GFLOP/s, {most['read'] / 1e9:.0f} GB/s read, "
         f"{most['copy'] / 1e9:.0f} GB/s copied, on {options.threads} threads"

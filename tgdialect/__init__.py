@@ -22,7 +22,7 @@ From the lowest layer to the highest:
 * `compilation.py`: the public `compile`;
 * `interpreter/`: the reference semantics, in NumPy;
 * `universe.py`: passes and targets for every xDSL tool; `registry.py`: the same for our own tools;
-* `tools/`: `tg-opt` and `tg-run`;
+* `tools/`: `tg-opt` and `tg-run`; `info.py`: `python -m tgdialect.info`;
 * `forking.py`: locks around `fork`.
 """
 

@@ -21,7 +21,8 @@ from tgdialect.ops.dtypes import DType
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.memory import CopyOp
 from tgdialect.runtime.devices.array import DeviceArray
-from tgdialect.runtime.devices.device import DEVICES, HOST
+from tgdialect.runtime.devices.device import DEVICES
+from tgdialect.runtime.program import HOST
 
 Number = bool | int | float
 """A Python number, or a `SymInt`, which type checkers see as an int."""

@@ -31,8 +31,9 @@ from tgdialect.ops.multi import placing
 from tgdialect.ops.properties import UnknownDim, place_of, polynomial, shape_of, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.runtime.devices.array import DeviceArray
-from tgdialect.runtime.devices.device import DEVICES, HOST
+from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.distributed.array import ShardedArray
+from tgdialect.runtime.program import HOST
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Data = Array | DeviceArray | ShardedArray

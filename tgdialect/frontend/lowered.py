@@ -8,7 +8,7 @@ each call adds the others.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, cast
 
@@ -29,6 +29,7 @@ from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import DEFAULT_OPT
 
 if TYPE_CHECKING:
+    from tgdialect.runtime.footprint import Footprint
     from tgdialect.runtime.inspection import Compilation, Kernel
     from tgdialect.runtime.profile import Profile
 
@@ -258,6 +259,7 @@ class CompiledFunction:
 
     def __init__(self, executable: Executable, interface: Interface) -> None:
         self.executable = executable
+        self._interface = interface
         self._binding = Binding(interface, executable)
 
     def __call__(self, *arrays: Any, out: Array | Sequence[Array] | None = None) -> Any:
@@ -273,6 +275,21 @@ class CompiledFunction:
         """As `Executable.profile`. Tensors that the function assigns to do not change."""
         given, memory = self._binding.arguments(arrays, out)
         return self.executable.profile(*given, seconds=seconds, **memory)
+
+    def memory(self, **sizes: int) -> Footprint:
+        """As `Executable.memory`. `sizes` are those in the shapes of the arguments, by name."""
+        interface, inputs = self._interface, self.executable.inputs
+        # Sizes that are computed from others have the bounds that these leave.
+        bounded = {
+            atom: replace(atom, variable=replace(atom.variable, min=sizes[name], max=sizes[name]))
+            for atom in interface.sizes
+            if (name := atom.variable.name) in sizes
+        }
+        compound = interface.compound_sizes
+        names = (p.name for p in inputs[len(inputs) - len(compound) :])
+        bounds = {n: s.substituted(bounded).max for n, s in zip(names, compound, strict=True)}
+        found = self.executable.memory(**sizes, **bounds)
+        return replace(found, sizes={n: s for n, s in found.sizes.items() if n not in bounds})
 
     @property
     def kernels(self) -> Sequence[Kernel]:

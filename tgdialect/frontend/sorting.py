@@ -20,7 +20,7 @@ from tgdialect.kernels.smallest import smallest
 from tgdialect.ops.call import GetTupleOp
 from tgdialect.ops.dtypes import unsigned
 from tgdialect.ops.movement import IndexOp
-from tgdialect.runtime.devices.device import HOST
+from tgdialect.runtime.program import HOST
 
 _BLOCK = 64
 """The size of the blocks that are sorted by comparing all pairs, before they are merged."""

@@ -5,6 +5,7 @@ Compiling:
 * `compiler.py`: `compile`, from text, path, module or builder, for the CPU or a device;
 * `staged.py`: a module and its stages; `build.py`: then LLVM; `c_build.py`: then the C compiler;
 * `codegen.py`: the thread that LLVM runs on; `speed.py`: interpreter settings meanwhile;
+  `progress.py`: the line that says how far it is;
 * `optimize.py`, `pipeline.py`: `tg-optimize` and `tg-to-llvm` with BEAM; `beam.py`: BEAM on a
   machine; `host_bench.py`: times schedules on this CPU;
 * `find_windows.py`: finds the SHRINKs and PADs whose bounds a call has to check.
@@ -31,5 +32,7 @@ Calling:
 
 Looking:
 
-* `inspection.py`: source, assembly and work of each kernel; `profile.py`: its time.
+* `inspection.py`: source, assembly and work of each kernel; `profile.py`: its time
+  (`kernel_time.py`), and `profile_plot.py` a plot of it; `peaks.py`: what this CPU can do at most;
+* `footprint.py`: the memory of a call; `text.py`: numbers with units, and tables.
 """

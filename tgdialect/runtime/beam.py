@@ -10,13 +10,11 @@ from __future__ import annotations
 
 import math
 import os
-import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence, Set
 
 import numpy as np
-from tqdm import tqdm
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
@@ -40,6 +38,7 @@ from tgdialect.ops.ordering import SinkOp
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor, tensor_type
 from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.program import Array
+from tgdialect.runtime.progress import Progress, progress
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import state_target
 from tgdialect.transforms.simplify import simplify
@@ -95,23 +94,20 @@ def search_schedules(
         k for k in module.ops if isinstance(k, KernelOp) and not (k.calls or has_schedule(k))
     ]
     constants = constant_slots(module)
-    with tqdm(kernels, BEAM, unit="kernel", disable=not sys.stderr.isatty()) as progress:
-        for kernel in progress:
+    with progress("searching schedules", len(kernels)) as shown:
+        for kernel in kernels:
             kernel.sink.opts = ArrayAttr[OptAttr]([])
             slots = constants.get(kernel.sym_name.data, frozenset())
             opts = _heuristic(kernel, target, slots)
             call = calls.get(kernel.sym_name.data)
             if call is not None and _is_static(call):
-
-                def show(timed: int, best: float) -> None:
-                    progress.set_postfix_str(f"{timed} schedules, best {1e3 * best:.3f} ms")
-
                 search = _Search(kernel, target, bench(kernel, call))
-                opts = search.best(opts, width, seconds, show)
+                opts = search.best(opts, width, seconds, shown)
             axes = Axes(kernel)
             begin_schedule(axes)
             apply_opts(axes, opts)
             schedule_prepacking(axes, target)
+            shown.step()
 
 
 def beam_seconds() -> float:
@@ -148,14 +144,8 @@ class _Search:
         self._target = target
         self._bench = bench
 
-    def best(
-        self,
-        heuristic: Opts,
-        width: int,
-        seconds: float,
-        show: Callable[[int, float], None],
-    ) -> Opts:
-        """The best schedule, from the store or by a search."""
+    def best(self, heuristic: Opts, width: int, seconds: float, shown: Progress) -> Opts:
+        """The best schedule, from the store or by a search that is noted in `shown`."""
         # Look up the schedule, by the kernel without its name and all that the search depends on.
         store = object_cache()
         named = self._kernel.clone()
@@ -177,7 +167,7 @@ class _Search:
             nonlocal timed, quickest
             found = self._seconds(candidate, limit)
             timed, quickest = timed + 1, min(quickest, found)
-            show(timed, quickest)
+            shown.note = f"{timed} schedules, best {1e3 * quickest:.3f} ms"
             return found
 
         found = beam_search(

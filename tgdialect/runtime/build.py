@@ -23,6 +23,7 @@ from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.inspection import Kernel, host_code, kernels_of
 from tgdialect.runtime.profile import with_records
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
+from tgdialect.runtime.progress import Progress, progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.staged import StagedModule, entry_function
 from tgdialect.runtime.windows import Window
@@ -46,8 +47,12 @@ class Build(StagedModule):
 
         Raises VerifyException or PassFailedException for programs that cannot be compiled.
         """
-        with at_full_speed(), CodeGenerator(self.target.object_code) as generator:
-            signature, coming, windows = self._compiled(generator)
+        with (
+            progress(f"compiling {self.entry}") as shown,
+            at_full_speed(),
+            CodeGenerator(self.target.object_code) as generator,
+        ):
+            signature, coming, windows = self._compiled(generator, shown)
             # Free the IR of the stages while LLVM still generates code.
             gc.collect(0)
             objects = [Object(name, future.result()) for name, future in coming.items()]
@@ -58,7 +63,7 @@ class Build(StagedModule):
         return replace(self, is_profiled=True).program()
 
     def _compiled(
-        self, generator: CodeGenerator[bytes]
+        self, generator: CodeGenerator[bytes], shown: Progress
     ) -> tuple[list[Parameter], Mapping[str, Future[bytes]], tuple[Window, ...]]:
         """The parameters of the program, futures of its objects, and the windows that a call
         checks.
@@ -79,26 +84,21 @@ class Build(StagedModule):
         machine = target_of(module)
         # Stages on one kernel after the other; the last one shares an object with the functions.
         coming: dict[str, Future[bytes]] = {}
-        kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
         programs: list[KernelOp | ProgramOp] = []
-        for kernel in kernels:
-            program, is_last = kernel, kernel is kernels[-1]
-            for stage in passes.kernels:
-                program = stage.lower_kernel(program)
+        for program in self.kernels_lowered(module, passes, shown):
             programs.append(program)
-            if not is_last:
+            if len(programs) < shown.total:
                 callees = programs[:-1] if program.calls else ()
                 ir = self._ir(render_symbols([program], callees, machine), programs)
                 coming[program.sym_name.data] = generator.submit(ir)
+                coming[program.sym_name.data].add_done_callback(shown.step)
         # Functions that call the kernels, and the entry that takes a frame.
         functions = list(own_functions(module))
-        for function in functions:
-            for stage in passes.kernels:
-                stage.lower_function(function)
         signature = self.signature(module, by_reference)
         rest = render_symbols([*programs[-1:], *functions], programs, machine)
         ir = self._ir(rest, programs) + _frame_entry(entry, self.entry, signature)
         coming[entry] = generator.submit(ir)
+        coming[entry].add_done_callback(shown.step)
         return signature, coming, windows
 
     def _ir(self, functions: Sequence[Operation], programs: Sequence[Operation]) -> str:

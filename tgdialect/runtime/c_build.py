@@ -16,6 +16,7 @@ from tgdialect.ops.codegen import ProgramOp
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.inspection import Kernel, code_in, kernels_of
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
+from tgdialect.runtime.progress import progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.staged import StagedModule, entry_function
 from tgdialect.targets import Target
@@ -38,14 +39,15 @@ class CBuild(StagedModule):
         Raises VerifyException or PassFailedException for programs that cannot be compiled, and if
         there is no C compiler.
         """
-        with at_full_speed():
+        with progress(f"compiling {self.entry}") as shown, at_full_speed():
             module, by_reference = self.copy()
             if self.passes.render is None:
                 raise PassFailedException("a module at level llvm is not for the target c")
             windows = self.until_kernels(module, self.passes)
-            for stage in self.passes.kernels:
-                stage.lower(module)
+            for _ in self.kernels_lowered(module, self.passes, shown):
+                shown.step()
             parameters = self.signature(module, by_reference)
+            shown.note = "C compiler"
             code = object_code(source_of(module, "c") + _frame_entry(self.entry, parameters))
             return Program(tuple(parameters), (Object(_ENTRY, code),), windows)
 

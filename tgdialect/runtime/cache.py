@@ -48,7 +48,7 @@ class ObjectCache:
     def __init__(self, folder: Path, limit: int) -> None:
         """`limit` is in bytes. The folder is created with the first entry."""
         self.folder = folder
-        self._limit = limit
+        self.limit = limit
         self._puts = 0
         self._has_warned = False
 
@@ -121,28 +121,42 @@ class ObjectCache:
             text = f"compiled programs are not cached: {self.folder}: {error.strerror}"
             warnings.warn(text, stacklevel=3)
 
+    def usage(self) -> tuple[int, int]:
+        """The number of entries, and their bytes. Raises OSError if the folder cannot be used; one
+        that does not exist yet has none."""
+        try:
+            with self._opened() as folder:
+                sizes = [size for _, size, name in _files(folder) if name.endswith(_SUFFIX)]
+        except FileNotFoundError:
+            sizes = []
+        return len(sizes), sum(sizes)
+
     def _sweep(self, folder: int) -> None:
         """Delete the least recently used entries until the folder is within its limit."""
         entries: list[tuple[float, int, str]] = []
         now = time.time()
-        with os.scandir(folder) as files:
-            for file in files:
-                try:
-                    status = file.stat(follow_symlinks=False)
-                except FileNotFoundError:
-                    continue  # Another process has deleted it.
-                if file.name.endswith(_SUFFIX):
-                    entries.append((status.st_mtime, status.st_size, file.name))
-                elif file.name.endswith((_UNFINISHED, _LOCK)) and (
-                    now - status.st_mtime > _STALE_SECONDS
-                ):
-                    _delete(file.name, folder)
-        excess = sum(size for _, size, _ in entries) - self._limit
+        for used, size, name in _files(folder):
+            if name.endswith(_SUFFIX):
+                entries.append((used, size, name))
+            elif name.endswith((_UNFINISHED, _LOCK)) and now - used > _STALE_SECONDS:
+                _delete(name, folder)
+        excess = sum(size for _, size, _ in entries) - self.limit
         for _, size, name in sorted(entries):
             if excess <= 0:
                 break
             _delete(name, folder)
             excess -= size
+
+
+def _files(folder: int) -> Iterator[tuple[float, int, str]]:
+    """Time of last use, size and name of each file of a folder."""
+    with os.scandir(folder) as files:
+        for file in files:
+            try:
+                status = file.stat(follow_symlinks=False)
+            except FileNotFoundError:
+                continue  # Another process has deleted it.
+            yield status.st_mtime, status.st_size, file.name
 
 
 def _check_own(what: str, status: os.stat_result) -> None:

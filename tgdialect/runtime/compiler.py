@@ -16,13 +16,13 @@ import numpy as np
 
 from tgdialect.backends.headroom import check_memory_for_library
 from tgdialect.runtime.cache import cache_key, object_cache
-from tgdialect.runtime.devices.device import DEVICES, HOST, Device
+from tgdialect.runtime.devices.device import DEVICES, Device
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.devices.executable import DeviceExecutable
 from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.host_executable import HostExecutable
-from tgdialect.runtime.program import DEFAULT_OPT, Array, Program
+from tgdialect.runtime.program import DEFAULT_OPT, HOST, Array, Program
 from tgdialect.targets import DEFAULT_TARGET, INTERPRETER, MPI, TARGETS, Target, target_named
 from tgdialect.targets.host import host_cpu, host_target
 from tgdialect.targets.portable import PORTABLE

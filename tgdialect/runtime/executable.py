@@ -7,15 +7,21 @@ from collections.abc import Callable, Sequence
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tgdialect.runtime.program import Array, Parameter
+from tgdialect.runtime.program import HOST, Array, Parameter
+from tgdialect.runtime.text import show_bytes
 from tgdialect.runtime.windows import Window
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from tgdialect.runtime.footprint import DeviceFootprint, Footprint
     from tgdialect.runtime.inspection import Compilation, Kernel
     from tgdialect.runtime.launcher import Holders
     from tgdialect.runtime.profile import Profile
+
+
+_LISTED = 6
+"""How many parameters an error about memory names."""
 
 
 class ParameterSlot(NamedTuple):
@@ -43,13 +49,15 @@ class Executable(ABC):
         windows: Sequence[Window],
         build: Callable[[], Compilation],
         source: tuple[str, str],
+        place: str = HOST,
     ) -> None:
         """`windows` are bounds that the scalars of a call have to satisfy. `build` gives the
         compilation, to inspect it or to compile again; `source` is the name and the text of the
-        program, for errors."""
+        program, for errors; `place` the name of the device."""
         self._build = cache(build)
         self._windows = windows
         self._source = source
+        self._place = place
         self.parameters = parameters
         slots = [ParameterSlot(i, p) for i, p in enumerate(parameters)]
         self._arguments = [s for s in slots if s.parameter.role in ("input", "scalar")]
@@ -61,20 +69,26 @@ class Executable(ABC):
         self.inputs = [s.parameter for s in self._arguments]
         self.outputs = [s.parameter for s in self._results]
 
-    @property
-    def workspace_bytes(self) -> int:
-        """The bytes of intermediate results of one call."""
-        return sum(s.parameter.nbytes for s in self._workspaces)
+    def memory(self, **sizes: int) -> Footprint:
+        """How many bytes a call takes on each device, for what, and all in all: `peak`. Nothing is
+        allocated.
 
-    @property
-    def peak_bytes(self) -> int | None:
-        """The bytes of all memory of a call: inputs, results, buffers and intermediate results.
+        Arrays of dynamic shape have the extents that `sizes` gives by their names, or as many
+        elements as they may have: `exe.memory(n=100)`.
 
-        None where they depend on dynamic sizes.
+        Raises ValueError for a size that has no upper bound and is not given, or that is out of
+        bounds, and TypeError for a name that is none.
         """
-        if self._is_dynamic:
-            return None
-        return sum(p.nbytes for p in self.parameters if p.role != "scalar")
+        from tgdialect.runtime.footprint import Footprint, known_sizes
+
+        frame, known, at_most = known_sizes(self.parameters, sizes)
+        return Footprint(self.footprints(frame), known, at_most)
+
+    def footprints(self, frame: Sequence[Any]) -> tuple[DeviceFootprint, ...]:
+        """The memory of a call on each device; `frame` has the scalars by position."""
+        from tgdialect.runtime.footprint import footprint_of
+
+        return (footprint_of(self.parameters, self._place, frame),)
 
     @property
     def kernels(self) -> Sequence[Kernel]:
@@ -125,6 +139,18 @@ class Executable(ABC):
         """Raise ValueError for `out` with too few or too many arrays."""
         if len(given) != len(self._results):
             raise ValueError(f"out has {len(given)} arrays for {len(self._results)} results")
+
+    def _does_not_fit(self, frame: Sequence[Any], reason: str) -> str:
+        """The error for a call without enough memory: what it takes, the largest parameters first.
+
+        `frame` has the scalars by position.
+        """
+        sizes = [(p.name, p.nbytes_for(frame)) for p in self.parameters if p.role != "scalar"]
+        sizes.sort(key=lambda named: -named[1])
+        listed = ", ".join(f"{name} {show_bytes(size)}" for name, size in sizes[:_LISTED])
+        more = f" and {len(sizes) - _LISTED} more" if len(sizes) > _LISTED else ""
+        total = show_bytes(sum(size for _, size in sizes))
+        return f"the memory of this call does not fit: {total} ({listed}{more}); {reason}"
 
     def _check_shapes(self, frame: Sequence[Any], values: Sequence[Any]) -> None:
         """Raise ValueError for an input whose extents are not those that the scalars give.

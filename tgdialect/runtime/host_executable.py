@@ -12,7 +12,7 @@ from numpy import ndarray
 
 from tgdialect.runtime.executable import Executable, ParameterSlot
 from tgdialect.runtime.loader import load
-from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address
+from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address, zeros
 from tgdialect.runtime.program import Array, Parameter, Program
 from tgdialect.runtime.windows import check_windows
 
@@ -51,7 +51,7 @@ def _refuse(*_: object) -> bool:
 def _allocator(parameter: Parameter) -> Callable[..., Array]:
     """How to allocate a result of static shape."""
     if parameter.is_cleared:
-        return np.zeros
+        return zeros
     return np.empty if parameter.nbytes < POOLED_BYTES else POOL.empty
 
 
@@ -81,7 +81,7 @@ class HostExecutable(Executable):
         """The BUFFERs of dynamic shape, as of the last call, by position."""
         for position, parameter in slots:
             if parameter.role == "buffer" and not parameter.is_dynamic:
-                buffer = np.zeros(parameter.shape_for(()), parameter.dtype)
+                buffer = zeros(parameter.shape_for(()), parameter.dtype)
                 self.buffers[parameter.name] = buffer
                 self._frame[position] = start = address(buffer)
                 self._buffer_spans.append((start, start + buffer.nbytes))
@@ -122,26 +122,38 @@ class HostExecutable(Executable):
         for position, parameter in enumerate(timed.inputs[: len(given)]):
             if parameter.by_reference:
                 given[position] = np.array(given[position])
-        return profile(lambda: timed(*given, out=out), records, build, seconds)
+        return profile(lambda: timed(*given, out=out), records, build, seconds, self._place)
 
     def __call__(
         self, *arrays: Any, out: Array | Sequence[Array] | None = None
     ) -> Array | tuple[Array, ...]:
-        # The common case: one result, arrays that need no conversion, no intermediate memory.
-        if out is None and self._one is not None:
-            empty, shape, dtype = self._one
-            if self._launch(result := empty(shape, dtype), *arrays):
-                return result
-            return self._call(arrays, None)
-        if out is None:
-            results = [empty(shape, dtype) for empty, shape, dtype in self._made]
-        else:
-            results = list(out) if isinstance(out, list | tuple) else [cast(Array, out)]
-        if (out is None or not self._clears) and self._launched(results, arrays):
-            return results[0] if len(results) == 1 else tuple(results)
-        return self._call(arrays, None if out is None else results)
+        try:
+            # The common case: one result, arrays that need no conversion, no intermediate memory.
+            if out is None and self._one is not None:
+                empty, shape, dtype = self._one
+                if self._launch(result := empty(shape, dtype), *arrays):
+                    return result
+                return self._call(arrays, None)
+            if out is None:
+                results = [empty(shape, dtype) for empty, shape, dtype in self._made]
+            else:
+                results = list(out) if isinstance(out, list | tuple) else [cast(Array, out)]
+            if (out is None or not self._clears) and self._launched(results, arrays):
+                return results[0] if len(results) == 1 else tuple(results)
+            return self._call(arrays, None if out is None else results)
+        except MemoryError as error:
+            reason = str(error) or "this process gets no more"
+            raise MemoryError(self._does_not_fit(self._scalars(arrays), reason)) from None
 
     resident = __call__
+
+    def _scalars(self, arrays: Sequence[Any]) -> Sequence[int | None]:
+        """The scalars among the arguments, by position."""
+        frame: list[int | None] = [None] * len(self.parameters)
+        for value, (position, parameter) in zip(arrays, self._arguments, strict=False):
+            if parameter.role == "scalar":
+                frame[position] = parameter.number(value)
+        return frame
 
     def _launched(self, results: Sequence[Array], arrays: Sequence[Any]) -> bool:
         """Whether the launcher has called the function. It refuses arguments that have to be
@@ -280,7 +292,7 @@ class HostExecutable(Executable):
         shape = parameter.shape_for(frame)
         buffer = self._sized.get(position)
         if buffer is None or buffer.shape != shape:
-            buffer = self._sized[position] = np.zeros(shape, parameter.dtype)
+            buffer = self._sized[position] = zeros(shape, parameter.dtype)
             self.buffers[parameter.name] = buffer
         frame[position] = address(buffer)
         return buffer
@@ -311,7 +323,7 @@ class HostExecutable(Executable):
     def _new_results(self, frame: list[Any]) -> list[Array]:
         results: list[Array] = []
         for position, parameter in self._results:
-            allocate = np.zeros if parameter.is_cleared else POOL.empty
+            allocate = zeros if parameter.is_cleared else POOL.empty
             result = allocate(parameter.shape_for(frame), parameter.dtype)
             frame[position] = address(result)
             results.append(result)

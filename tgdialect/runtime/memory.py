@@ -7,6 +7,7 @@ computing the contents. A block of the pool goes back to it when the last array 
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 from collections import defaultdict
 from collections.abc import Callable
@@ -16,6 +17,7 @@ from typing import Any, Generic, Protocol, TypeVar
 
 import numpy as np
 
+from tgdialect.runtime.text import show_bytes
 from tgdialect.targets.cpu import ALIGNMENT
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -38,6 +40,18 @@ def address(array: Array) -> int:
         return array.ctypes.data
 
 
+def zeros(shape: tuple[int, ...], dtype: np.dtype[Any]) -> Array:
+    """As `np.zeros`. Raises MemoryError, with the size."""
+    try:
+        return np.zeros(shape, dtype)
+    except (MemoryError, ValueError):  # The latter for more than NumPy can address.
+        raise _no_block(dtype.itemsize * math.prod(shape)) from None
+
+
+def _no_block(nbytes: int) -> MemoryError:
+    return MemoryError(f"this process gets no block of {show_bytes(nbytes)}")
+
+
 @dataclass(frozen=True, slots=True, eq=False)
 class Block:
     """Aligned memory: `memory` owns it, and `address` is its first aligned byte."""
@@ -48,8 +62,11 @@ class Block:
 
     @classmethod
     def new(cls, nbytes: int) -> Block:
-        """An uninitialised block."""
-        memory = np.empty(nbytes + ALIGNMENT, np.uint8)
+        """An uninitialised block. Raises MemoryError, with its size."""
+        try:
+            memory = np.empty(nbytes + ALIGNMENT, np.uint8)
+        except (MemoryError, ValueError):
+            raise _no_block(nbytes) from None
         start = memory.ctypes.data
         return cls(memory, start + -start % ALIGNMENT, nbytes)
 

@@ -8,11 +8,12 @@ kernel alone instead.
 
 from __future__ import annotations
 
+import os
 import statistics
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import overload
+from typing import TYPE_CHECKING, overload
 
 import numpy as np
 from xdsl.dialects import llvm
@@ -28,8 +29,15 @@ from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.source import ParamOp
 from tgdialect.runtime.inspection import Compilation, Kernel
+from tgdialect.runtime.kernel_time import KernelTime
 from tgdialect.runtime.memory import address
-from tgdialect.runtime.program import Array
+from tgdialect.runtime.program import HOST, Array
+from tgdialect.runtime.text import aligned, show_seconds
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+
+    from tgdialect.runtime.peaks import Peaks
 
 _MIN_RUNS, _MAX_RUNS = 3, 10_000
 
@@ -56,45 +64,16 @@ define internal i64 @profile.now() {{
 
 
 @dataclass(frozen=True)
-class KernelTime:
-    """The time that a kernel takes in one run of its program.
-
-    `calls` is the number of calls in a run and `seconds` their total time, as the median over the
-    runs. A kernel that packs constant arguments is called in the first run only (`is_once`); it has
-    the time of that run, and no share. `share` is the fraction of the time in kernels. `flops` and
-    `bytes` are those of all calls.
-    """
-
-    name: str
-    calls: int
-    seconds: float
-    share: float
-    is_once: bool
-    flops: int
-    bytes: int
-    opts: tuple[str, ...]
-
-    @property
-    def gflops(self) -> float:
-        """Billions of floating-point operations per second."""
-        return self.flops / self.seconds / 1e9 if self.seconds else 0.0
-
-    @property
-    def gbytes(self) -> float:
-        """Billions of bytes per second to and from memory."""
-        return self.bytes / self.seconds / 1e9 if self.seconds else 0.0
-
-
-@dataclass(frozen=True)
 class Profile(Sequence[KernelTime]):
     """The times of the kernels of a program, in the order of the calls; printed, a table.
 
-    `seconds` is the median time of a whole run.
+    `seconds` is the median time of a whole run. `device` is where it ran, if that is one device.
     """
 
     kernels: tuple[KernelTime, ...]
     seconds: float
     runs: int
+    device: str = ""
 
     @overload
     def __getitem__(self, index: int) -> KernelTime: ...
@@ -111,16 +90,37 @@ class Profile(Sequence[KernelTime]):
     def __str__(self) -> str:
         head = ("kernel", "calls", "time", "share", "GFLOP/s", "GB/s", "opts")
         rows = [head, *(_row(kernel) for kernel in self.kernels)]
-        widths = [max(len(row[column]) for row in rows) for column in range(len(head))]
-        widths[-1] = 0  # OptOps, which are long, are not padded.
-        lines = [
-            "  ".join(
-                cell.ljust(width) if column in (0, len(head) - 1) else cell.rjust(width)
-                for column, (cell, width) in enumerate(zip(row, widths, strict=True))
-            ).rstrip()
-            for row in rows
-        ]
-        return "\n".join([*lines, f"{self.runs} runs, median {show_seconds(self.seconds)}"])
+        table = aligned(rows, left=(0, len(head) - 1))
+        return f"{table}\n{self._runs}"
+
+    @property
+    def _runs(self) -> str:
+        return f"{self.runs} runs, median {show_seconds(self.seconds)}"
+
+    def plot(
+        self, file: str | os.PathLike[str] | None = None, *, peaks: Peaks | None = None
+    ) -> Figure:
+        """Bars of the kernels' shares of the time with their GFLOP/s and GB/s, and a roofline: how
+        close each is to what the machine can do at most.
+
+        `file` is where it is saved, as .svg, .png or .pdf; without it, pyplot's `show()` shows the
+        figure. `peaks` are those of the machine. On this CPU they are measured if they are not
+        given, once, which takes about a second; elsewhere there is no roofline without them.
+
+        Raises ImportError without matplotlib (the extra `plot`), ValueError for another kind of
+        file, OSError if it cannot be written.
+        """
+        from tgdialect.runtime.profile_plot import (
+            host_peaks,
+            profile_figure,
+            require_matplotlib,
+        )
+
+        require_matplotlib()
+        if peaks is None and self.device == HOST:
+            peaks = host_peaks()
+        title = f"{self.device}: {self._runs}".removeprefix(": ")
+        return profile_figure(self.kernels, title, peaks, file)
 
 
 def _row(kernel: KernelTime) -> Sequence[str]:
@@ -133,14 +133,6 @@ def _row(kernel: KernelTime) -> Sequence[str]:
         f"{kernel.gbytes:.2f}",
         "; ".join(opt.removeprefix("#tg.opt<").removesuffix(">") for opt in kernel.opts),
     )
-
-
-def show_seconds(seconds: float) -> str:
-    """A time with a unit that fits it."""
-    for scale, unit in ((1e-6, "ns"), (1e-3, "us"), (1.0, "ms")):
-        if seconds < scale:
-            return f"{seconds / scale * 1000:.2f} {unit}"
-    return f"{seconds:.3f} s"
 
 
 # -- compiled code that keeps records --------------------------------------------------------------
@@ -218,11 +210,11 @@ def add_time(record: Array, seconds: float, scalars: Sequence[int]) -> None:
 
 
 def profile(
-    run: Callable[[], object], records: Records, build: Compilation, seconds: float
+    run: Callable[[], object], records: Records, build: Compilation, seconds: float, device: str
 ) -> Profile:
     """The times of the kernels of a program that is run for some seconds, at least 4 times.
 
-    `run` runs it once; each kernel adds to its record.
+    `run` runs it once, on `device`; each kernel adds to its record.
     """
     runs: list[tuple[float, Records]] = []
     end = time.perf_counter() + seconds
@@ -241,7 +233,7 @@ def profile(
     total = sum(kernel.seconds for kernel in found if not kernel.is_once)
     shared = (replace(k, share=0 if k.is_once or not total else k.seconds / total) for k in found)
     steady = [elapsed for elapsed, _ in runs[1:]]
-    return Profile(tuple(shared), statistics.median(steady), len(steady))
+    return Profile(tuple(shared), statistics.median(steady), len(steady), device)
 
 
 def _kernel_time(kernel: Kernel, program: ProgramOp, records: Sequence[Array]) -> KernelTime:

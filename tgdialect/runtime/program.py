@@ -17,6 +17,9 @@ from tgdialect.runtime.windows import Window
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
+HOST = "CPU"
+"""The name of the CPU that Python runs on, as a device."""
+
 DEFAULT_OPT = "heuristic"
 """The default mode of `tg-optimize`."""
 
@@ -70,7 +73,11 @@ class Parameter:
     @property
     def nbytes(self) -> int:
         """The bytes of an array of static shape."""
-        return self.dtype.itemsize * math.prod(self.shape_for(()))
+        return self.nbytes_for(())
+
+    def nbytes_for(self, arguments: Sequence[Any]) -> int:
+        """The bytes of the array of a call, given its arguments in the order of the parameters."""
+        return self.dtype.itemsize * math.prod(self.shape_for(arguments))
 
     def shape_for(self, arguments: Sequence[Any]) -> tuple[int, ...]:
         """The shape in a call, given its arguments in the order of the parameters."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -30,12 +30,14 @@ from tgdialect.ops.arguments import (
     integer_attribute,
 )
 from tgdialect.ops.arrays import numpy_dtype
+from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp, ProgramOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import BinaryDataOp, parameters
 from tgdialect.runtime.find_windows import find_windows
 from tgdialect.runtime.optimize import MeasuringOptimizePass
 from tgdialect.runtime.program import DEFAULT_OPT, Parameter
+from tgdialect.runtime.progress import Progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.windows import Window
 from tgdialect.targets import Target
@@ -75,6 +77,22 @@ class StagedModule(ABC):
                 )
             stage.lower(module)
         return windows
+
+    def kernels_lowered(
+        self, module: ModuleOp, passes: Stages, shown: Progress
+    ) -> Iterator[KernelOp | ProgramOp]:
+        """Lower the kernels of a module, one after the other, through the stages that take each by
+        itself, then the functions that call them. Gives each kernel when it is lowered; `shown`
+        gets their number."""
+        kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
+        shown.total = len(kernels)
+        for kernel in kernels:
+            for stage in passes.kernels:
+                kernel = stage.lower_kernel(kernel)
+            yield kernel
+        for function in own_functions(module):
+            for stage in passes.kernels:
+                stage.lower_function(function)
 
     def lowered(self, after: AfterStage) -> ModuleOp:
         """The module after all stages; `after` sees it after each one."""

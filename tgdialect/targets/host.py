@@ -7,6 +7,7 @@ from the object cache starts without them.
 from __future__ import annotations
 
 import os
+import platform
 from collections.abc import Callable, Collection, Iterator
 from dataclasses import replace
 from functools import cache
@@ -16,6 +17,7 @@ from tgdialect.targets import DEFAULT_TARGET, target_named
 from tgdialect.targets.target import Target
 
 _MODEL = Path("/sys/devices/system/cpu/modalias")
+_CPUINFO = Path("/proc/cpuinfo")
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
@@ -52,14 +54,14 @@ def host_target(
 
 
 def _cache_size(level: int) -> int | None:
-    return dict(_cache_sizes()).get(level)
+    return dict(cache_sizes()).get(level)
 
 
 def last_level_cache() -> int:
     """The bytes of the last-level cache that this process may assume to have: what the system
     reports, at most `LLC_PER_CORE` for each of its cores; that maximum if nothing is reported."""
     share = LLC_PER_CORE * _cores()
-    return min(max((size for _, size in _cache_sizes()), default=share), share)
+    return min(max((size for _, size in cache_sizes()), default=share), share)
 
 
 def thread_count() -> int:
@@ -68,11 +70,20 @@ def thread_count() -> int:
 
     Raises ValueError if the variable is not a positive number.
     """
+    return threads_and_source()[0]
+
+
+def threads_and_source() -> tuple[int, str]:
+    """`thread_count`, and where the number comes from."""
     if text := os.environ.get(THREADS_VARIABLE):
         if not text.isascii() or not text.isdigit() or int(text) < 1:
             raise ValueError(f"{THREADS_VARIABLE} is {text!r}, not a positive number")
-        return int(text)
-    return max(_cores() // _processes(), 1)
+        return int(text), THREADS_VARIABLE
+    cores, processes = _cores(), _processes()
+    source = f"the cores of this process, of {os.cpu_count() or 1}"
+    if processes > 1:
+        source += f", for each of {processes} processes of an MPI program"
+    return max(cores // processes, 1), source
 
 
 _DETECTED: dict[str, Callable[[], int | None]] = {
@@ -91,6 +102,15 @@ def host_cpu() -> str:
         return _MODEL.read_text()
     except OSError:
         return repr(llvm_host())
+
+
+def host_model() -> str:
+    """The name of the CPU for people, or of its architecture if the system does not tell."""
+    try:
+        fields = (line.partition(":") for line in _CPUINFO.read_text().splitlines())
+        return next(value.strip() for name, _, value in fields if name.strip() == "model name")
+    except (OSError, StopIteration):
+        return platform.processor() or platform.machine()
 
 
 @cache
@@ -120,12 +140,12 @@ def _processes() -> int:
 
 
 @cache
-def _cache_sizes() -> tuple[tuple[int, int], ...]:
+def cache_sizes() -> tuple[tuple[int, int], ...]:
+    """(level, bytes) of each data or unified cache that the system reports."""
     return tuple(_read_cache_sizes())
 
 
 def _read_cache_sizes() -> Iterator[tuple[int, int]]:
-    """(level, bytes) of each data or unified cache that the system reports."""
     for folder in _CACHES.glob("index*"):
         try:
             kind, level, size = (

@@ -5,6 +5,7 @@
 * `pipeline_parser.py`, `pass_pipeline.py`: from the text of a pipeline to passes;
 * `instrumentation.py`: dumps, timing and verification around passes;
 * `verify_diagnostics.py`: `--verify-diagnostics`;
+* `info.py`: `python -m tgdialect.info`, about the installation and the machine;
 * `external.py`: refuses passes that start other programs;
 * `tg_run.py`: `tg-run`; `tg_run_session.py`: one run; `tg_run_values.py`: its inputs and outputs.
 """

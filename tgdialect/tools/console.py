@@ -61,8 +61,9 @@ def exit_code(program: str, execute: Callable[[], int]) -> int:
     except BrokenPipeError:
         # The reader of our output has left. Python would complain once more when it closes it.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    except MemoryError:
-        report(program, [Diagnostic("not enough memory")])
+    except MemoryError as error:
+        message = ": ".join(filter(None, ("not enough memory", one_line(str(error)))))
+        report(program, [Diagnostic(message)])
     except Exception as error:
         print_traceback(error)
         if isinstance(error, CompilationError):

@@ -52,7 +52,8 @@ examples:
   tg-run file.mlir --entry f --arg n=7 --arg x=7xf32=1.5 --target interpreter
   tg-run file.mlir --input a.npy --output out.npy
   tg-run file.mlir --input a.npy --benchmark=100
-  tg-run file.mlir --input a.npy --profile
+  tg-run file.mlir --input a.npy --profile=plot.svg
+  tg-run file.mlir --print-memory --arg n=1000
   tg-opt file.mlir -p cse | tg-run - --input 1,2,3
   mpiexec -n 4 tg-run file.mlir --input a.npy
   tg-run file.mlir --input a.npy --opt 'explicit:split 0, 8, upcast'
@@ -105,6 +106,12 @@ def argument_parser() -> argparse.ArgumentParser:
     add("--digits", type=_digits, metavar="N", help="significant digits of printed floats")
     add("--print-signature", action="store_true", help="print inputs and outputs; run nothing")
     add(
+        "--print-memory",
+        action="store_true",
+        help="print the memory that a call takes, for the index inputs that are given, else at "
+        "most; run nothing",
+    )
+    add(
         "--benchmark",
         nargs="?",
         const=0,
@@ -114,8 +121,11 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     add(
         "--profile",
-        action="store_true",
-        help="print the time of each kernel in as many runs as take a second, not the results",
+        nargs="?",
+        const="",
+        metavar="PLOT.svg",
+        help="print the time of each kernel in as many runs as take a second, not the results; "
+        "--profile=PLOT.svg also draws it",
     )
     add(
         "--allow-custom",
@@ -127,9 +137,13 @@ def argument_parser() -> argparse.ArgumentParser:
 
 
 def _joined(args: Sequence[str]) -> Iterator[str]:
-    """Rewrites `--input -1,2` to `--input=-1,2`, since argparse takes `-1,2` for an option."""
+    """Rewrites `--input -1,2` to `--input=-1,2`, since argparse takes `-1,2` for an option, and
+    `--profile` to `--profile=`, since it would take the next argument for a file."""
     rest = iter(args)
     for arg in rest:
+        if arg == "--profile":
+            yield "--profile="
+            continue
         value = next(rest, None) if arg in _VALUE_OPTIONS else None
         yield arg if value is None else f"{arg}={value}"
 

@@ -4,7 +4,7 @@ import argparse
 import statistics
 import sys
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
 from xdsl.dialects import llvm
@@ -34,13 +34,14 @@ from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.properties import shape_of, tensor_type
 from tgdialect.ops.source import ParamOp
 from tgdialect.runtime import compiler
-from tgdialect.runtime.devices.driver import DeviceError, DeviceMemoryError
+from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.distributed import RankError
 from tgdialect.runtime.distributed.mpi import launched_size, mpi_communicator
 from tgdialect.runtime.executable import Executable
-from tgdialect.runtime.profile import show_seconds
+from tgdialect.runtime.profile_plot import require_matplotlib
 from tgdialect.runtime.program import DEFAULT_OPT
 from tgdialect.runtime.staged import refuse_untrusted
+from tgdialect.runtime.text import show_seconds
 from tgdialect.targets import INTERPRETER, MPI
 from tgdialect.tools.pass_pipeline import nearest_names
 from tgdialect.tools.tg_run_values import (
@@ -54,11 +55,11 @@ from tgdialect.tools.tg_run_values import (
 
 
 class Executor(NamedTuple):
-    """A compiled entry: `run` executes it on its inputs, any number of times, and `profile` gives a
-    table of the times of its kernels."""
+    """An entry: `run` executes it on its inputs, any number of times. A compiled one has an
+    `executable`."""
 
     run: Callable[[Sequence[Array]], tuple[Array, ...]]
-    profile: Callable[[Sequence[Array]], str] | None = None
+    executable: Executable | None = None
 
 
 _BENCHMARK_SECONDS = 1.0
@@ -95,13 +96,10 @@ def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Exec
     def execute(inputs: Sequence[Array]) -> tuple[Array, ...]:
         try:
             return _results(executable(*inputs))
-        except (DeviceError, DeviceMemoryError, RankError) as error:
+        except (DeviceError, MemoryError, RankError) as error:
             raise CompilationError(Diagnostic(str(error))) from error
 
-    def profile(inputs: Sequence[Array]) -> str:
-        return str(executable.profile(*inputs))
-
-    return Executor(execute, profile)
+    return Executor(execute, executable)
 
 
 # -- the program ---------------------------------------------------------------------------------
@@ -198,6 +196,30 @@ def bind_inputs(
     parameters: Sequence[ProgramInput], positional: Sequence[str], named: Sequence[str]
 ) -> list[Array]:
     """An array for each parameter: those of `--arg` by name, `--input` for the others in order."""
+    texts = _texts_of(parameters, positional, named)
+    arrays = [read_input(t, p) for t, p in zip(texts, parameters, strict=True) if t is not None]
+    if len(arrays) < len(parameters):
+        raise _wrong_count(parameters, len(arrays))
+    for parameter, array in zip(parameters, arrays, strict=True):
+        _check_dimensions(parameter, array, arrays)
+    return arrays
+
+
+def bind_sizes(
+    parameters: Sequence[ProgramInput], positional: Sequence[str], named: Sequence[str]
+) -> dict[int, int]:
+    """The index inputs that are given, by position. No other input is read, or has to be given."""
+    return {
+        p.position: int(read_input(text, p))
+        for text, p in zip(_texts_of(parameters, positional, named), parameters, strict=True)
+        if text is not None and p.type == tensor_type(INDEX)
+    }
+
+
+def _texts_of(
+    parameters: Sequence[ProgramInput], positional: Sequence[str], named: Sequence[str]
+) -> list[str | None]:
+    """The text that is given for each parameter."""
     given: dict[str | None, str] = {}
     for text in named:
         name, equals, value = text.partition("=")
@@ -211,16 +233,16 @@ def bind_inputs(
         given[name] = value
     rest = iter(positional)
     texts = [given.get(p.name) if p.name in given else next(rest, None) for p in parameters]
-    if None in texts or next(rest, None) is not None:
-        count = len(positional) + len(named)
-        expected = ", ".join(_show_parameter(p) for p in parameters) or "none"
-        plural = "" if len(parameters) == 1 else "s"
-        message = f"expected {len(parameters)} input{plural}, got {count}: {expected}"
-        raise CompilationError(Diagnostic(message))
-    arrays = [read_input(t, p) for t, p in zip(texts, parameters, strict=True) if t is not None]
-    for parameter, array in zip(parameters, arrays, strict=True):
-        _check_dimensions(parameter, array, arrays)
-    return arrays
+    if next(rest, None) is not None:
+        raise _wrong_count(parameters, len(positional) + len(named))
+    return texts
+
+
+def _wrong_count(parameters: Sequence[ProgramInput], count: int) -> CompilationError:
+    expected = ", ".join(_show_parameter(p) for p in parameters) or "none"
+    plural = "" if len(parameters) == 1 else "s"
+    message = f"expected {len(parameters)} input{plural}, got {count}: {expected}"
+    return CompilationError(Diagnostic(message))
 
 
 def _check_dimensions(parameter: ProgramInput, array: Array, inputs: Sequence[Array]) -> None:
@@ -300,29 +322,57 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     if not options.allow_custom:
         refuse_untrusted(module)
     # Read the inputs, and compile the entry.
-    inputs = bind_inputs(parameters, options.input, options.arg)
     make = _interpreter if options.target == INTERPRETER else _compiled
+    if options.print_memory:
+        sizes = bind_sizes(parameters, options.input, options.arg)
+        print(memory(make(module, entry.sym_name.data, options).executable, sizes))
+        return
+    inputs = bind_inputs(parameters, options.input, options.arg)
     executor = make(module, entry.sym_name.data, options)
-    if options.profile and executor.profile is None:
+    if options.profile is not None and executor.executable is None:
         message = f"--profile times compiled kernels, and target {options.target!r} has none"
         raise CompilationError(Diagnostic(message))
+    if options.profile:
+        try:
+            require_matplotlib()
+        except ImportError as error:
+            raise CompilationError(Diagnostic(f"--profile={options.profile}: {error}")) from error
     # Run it, as often as times are asked for, and show times or results.
     outputs = executor.run(inputs)
     tables: list[str] = []
     if options.benchmark is not None:
         tables.append(benchmark(lambda: executor.run(inputs), options.benchmark))
-    if options.profile and executor.profile is not None:
-        tables.append(executor.profile(inputs))
+    profile = None
+    if options.profile is not None and executor.executable is not None:
+        tables.append(str(profile := executor.executable.profile(*inputs)))
     if launched_size() > 1 and mpi_communicator().rank:
         return  # Each process has the results, and one shows them.
     if options.output:
         write_outputs(options.output, outputs)
+    if profile is not None and options.profile:
+        try:
+            profile.plot(options.profile)
+        except (OSError, ValueError) as error:
+            message = f"cannot write {options.profile}: {error}"
+            raise CompilationError(Diagnostic(message)) from error
     if tables:
         print("\n\n".join(tables))
     elif not options.output:
         for array, type in zip(outputs, results, strict=True):
             dtype = DTYPES[type.element_type]
             print(literal(array, dtype, digits=options.digits, full=options.print_full))
+
+
+def memory(executable: Executable | None, sizes: Mapping[int, int]) -> str:
+    """A table of the memory of a call; `sizes` are the scalars that are given, by position."""
+    if executable is None:
+        message = f"--print-memory is for compiled programs, and target {INTERPRETER!r} has none"
+        raise CompilationError(Diagnostic(message))
+    named = {executable.inputs[position].name: size for position, size in sizes.items()}
+    try:
+        return str(executable.memory(**named))
+    except ValueError as error:
+        raise CompilationError(Diagnostic(str(error))) from error
 
 
 def signature(

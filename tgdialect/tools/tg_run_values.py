@@ -132,9 +132,7 @@ def _parse_values(text: str, shape: tuple[int, ...], parameter: ProgramInput) ->
         ) from None
     values = [_number(word, parameter) for word in words.ravel().tolist()]
     size = math.prod(shape)
-    if len(values) == 1:
-        values *= size
-    elif len(values) != size:
+    if len(values) not in (1, size):
         raise parameter.error(
             f"{len(values)} values for {show_type(tensor_type(parameter.type.element_type, shape))}"
             f", which has {size} elements"
@@ -143,11 +141,8 @@ def _parse_values(text: str, shape: tuple[int, ...], parameter: ProgramInput) ->
         raise parameter.error(
             f"values nested as {words.shape}, expected {show_type(parameter.type)}"
         )
-    return (
-        np.array(values, np.float64 if parameter.dtype.is_float else dtype)
-        .reshape(shape)
-        .astype(dtype)
-    )
+    array = np.array(values, np.float64 if parameter.dtype.is_float else dtype).astype(dtype)
+    return np.full(shape, array[0], dtype) if len(values) == 1 else array.reshape(shape)
 
 
 def _random(seed: int, shape: tuple[int, ...], parameter: ProgramInput) -> Array:

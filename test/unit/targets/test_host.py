@@ -1,5 +1,7 @@
 """Targets: what features bring, and what this machine's system says of its caches and cores."""
 
+from pathlib import Path
+
 import pytest
 
 from tgdialect.ops.attributes import AxisType
@@ -20,7 +22,7 @@ def test_last_level_cache(
     sizes: tuple[tuple[int, int], ...], cores: int, expected: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The largest cache, but of one that many cores share no more than those of this process."""
-    monkeypatch.setattr(host, "_cache_sizes", lambda: sizes)
+    monkeypatch.setattr(host, "cache_sizes", lambda: sizes)
     monkeypatch.setattr(host, "_cores", lambda: cores)
     assert last_level_cache() == expected
     found, known, default = host_target(threads=1), dict(sizes), target_named("cpu")
@@ -49,3 +51,10 @@ def test_text() -> None:
 @pytest.mark.parametrize("name", TARGETS)
 def test_axis_types(name: str) -> None:
     assert target_named(name).axis_types <= set(AxisType)
+
+
+def test_the_model(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(host, "_CPUINFO", tmp_path / "cpuinfo")
+    assert host.host_model()  # The architecture, at least.
+    (tmp_path / "cpuinfo").write_text("processor\t: 0\nmodel name\t: Abacus 9: fast\nflags: x\n")
+    assert host.host_model() == "Abacus 9: fast"

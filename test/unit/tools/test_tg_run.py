@@ -200,6 +200,32 @@ def test_benchmark(run: Run, target: str):
     assert out.splitlines()[0].split()[1] == "5"
 
 
+@pytest.mark.parametrize("file", ["plot.svg", "plot.png", "plot.abc", "no/plot.svg"])
+def test_a_plot_of_the_profile(run: Run, file: str):
+    pytest.importorskip("matplotlib")
+    code, out, err = run(ADD, "--profile=" + file, *inputs("2x3xf32=1", "1"), target="cpu")
+    if os.path.dirname(file) or file.endswith(".abc"):
+        assert (code, out) == (1, "")
+        assert err.startswith(f"tg-run: error: cannot write {file}: ")
+    else:
+        assert (code, err) == (0, "")
+        assert out.startswith("kernel ")
+        assert os.path.getsize(file) > 1000
+
+
+def test_a_plot_without_matplotlib(run: Run, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    code, out, err = run(ADD, "--profile=plot.svg", *inputs("2x3xf32=1", "1"), target="cpu")
+    assert (code, out) == (1, "")
+    assert "pip install 'tgdialect[plot]'" in err
+
+
+def test_profile_takes_no_other_argument_for_a_file(run: Run):
+    code, out, err = run(ADD, "--profile", "--input", "2x3xf32=1", "--input=1", target="cpu")
+    assert (code, err, out[:7]) == (0, "", "kernel ")
+    assert not os.path.exists("--input")
+
+
 def test_stdin(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]):
     text = io.TextIOWrapper(io.BytesIO(identity("i32").encode()))
     monkeypatch.setattr(sys, "stdin", text)

@@ -29,6 +29,7 @@ from tgdialect.runtime.devices.driver import (
 )
 from tgdialect.runtime.devices.program import DeviceKernel
 from tgdialect.runtime.program import Array
+from tgdialect.runtime.progress import progress
 from tgdialect.targets.grid import ALIGNMENT
 
 _DLPACK, _LEGACY_STREAM, _NO_STREAM = 2, 1, -1
@@ -380,19 +381,21 @@ class _Kernels(RepeatableKernels):
         driver.enter()
         limit = api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
         shared = api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        for kernel in kernels:
-            try:
-                module = driver.checked(api.cuModuleLoadData(driver.machine_code(kernel)))
-                weakref.finalize(self, self._unload, driver, module).atexit = False
-                name = kernel.symbol.encode()
-                function = driver.checked(api.cuModuleGetFunction(module, name))
-                most = driver.checked(api.cuFuncGetAttribute(limit, function))
-                if kernel.local:
-                    driver.checked(api.cuFuncSetAttribute(function, shared, kernel.local))
-            except DeviceError as error:
-                raise DeviceError(f"{error}, when loading @{kernel.name}") from None
-            driver.check_workgroup(kernel, most)
-            self._functions.append(function)
+        with progress(f"loading on {driver.name}", len(kernels)) as shown:
+            for kernel in kernels:
+                try:
+                    module = driver.checked(api.cuModuleLoadData(driver.machine_code(kernel)))
+                    weakref.finalize(self, self._unload, driver, module).atexit = False
+                    name = kernel.symbol.encode()
+                    function = driver.checked(api.cuModuleGetFunction(module, name))
+                    most = driver.checked(api.cuFuncGetAttribute(limit, function))
+                    if kernel.local:
+                        driver.checked(api.cuFuncSetAttribute(function, shared, kernel.local))
+                except DeviceError as error:
+                    raise DeviceError(f"{error}, when loading @{kernel.name}") from None
+                driver.check_workgroup(kernel, most)
+                self._functions.append(function)
+                shown.step()
 
     @staticmethod
     def _unload(driver: CudaDriver, module: Any) -> None:

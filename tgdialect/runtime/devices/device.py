@@ -13,10 +13,10 @@ import numpy as np
 
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.driver import DeviceError, Driver, Limits
+from tgdialect.runtime.program import HOST
 
 VARIABLE = "TG_DEVICE"
 """The environment variable that names the default device."""
-HOST = "CPU"
 PROCESS = "MPI"
 """The kind of devices that are processes of MPI (`runtime/distributed`)."""
 DLPACK_CUDA = 2
@@ -224,7 +224,7 @@ class Devices:
             kind = KINDS[prefix]
             there_are = _count(prefix)
             if int(number) >= there_are:
-                raise DeviceError(f"there is no device {full}: {_reason(kind, there_are)}")
+                raise DeviceError(f"there is no device {full}: {reason_for_none(prefix)}")
             with self._lock:
                 self._known.setdefault(full, Device(full, kind, int(number)))
         return self._known[full]
@@ -254,7 +254,9 @@ def _count(prefix: str) -> int:
     return kind.counted() if find_spec(package) is not None else 0
 
 
-def _reason(kind: _Kind, count: int) -> str:
+def reason_for_none(prefix: str) -> str:
+    """Why a kind of devices has no more of them, or what to install."""
+    kind, count = KINDS[prefix], _count(prefix)
     if find_spec(kind.package.partition(".")[0]) is None:
         return f"pip install 'tgdialect[{kind.extra}]' first"
     if not count:

@@ -198,14 +198,3 @@ class Driver(ABC):
 def show_sizes(sizes: Sequence[int]) -> str:
     """Sizes along x, y and z, as "8x8x1"."""
     return "x".join(map(str, sizes))
-
-
-def show_bytes(count: int) -> str:
-    """A number of bytes with a unit that fits it."""
-    if count < 1024:
-        return f"{count} bytes"
-    exponent = min((count.bit_length() - 1) // 10, len(_UNITS))
-    return f"{count / 1024**exponent:.4g} {_UNITS[exponent - 1]}"
-
-
-_UNITS = ("KiB", "MiB", "GiB", "TiB", "PiB", "EiB")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import threading
 from collections.abc import Callable, Sequence
 from operator import is_not
@@ -17,12 +16,12 @@ from tgdialect.runtime.devices.driver import (
     DeviceMemoryError,
     RepeatableKernels,
     Span,
-    show_bytes,
 )
 from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.devices.repeats import Repeats
 from tgdialect.runtime.executable import Executable, ParameterSlot
 from tgdialect.runtime.program import Array, Parameter
+from tgdialect.runtime.text import show_bytes
 from tgdialect.runtime.windows import check_windows
 
 if TYPE_CHECKING:
@@ -59,7 +58,7 @@ class DeviceExecutable(Executable):
         source: tuple[str, str] = ("", ""),
     ) -> None:
         """Raises DeviceError if the device refuses a kernel."""
-        super().__init__(program.parameters, program.windows, build, source)
+        super().__init__(program.parameters, program.windows, build, source, device.name)
         self.device = device
         self.buffers: dict[str, DeviceArray] = {}
         self._program = program
@@ -112,7 +111,8 @@ class DeviceExecutable(Executable):
         kept, buffers = self._kept, self.buffers
         self._kept, self.buffers = None, {name: b.copy() for name, b in buffers.items()}
         try:
-            return profile(lambda: self._call(given, out, submit), records, build, seconds)
+            run = lambda: self._call(given, out, submit)  # noqa: E731
+            return profile(run, records, build, seconds, self._place)
         finally:
             self._kept, self.buffers = kept, buffers
 
@@ -157,7 +157,8 @@ class DeviceExecutable(Executable):
             for position, parameter in self._workspaces:
                 memory.scratch(position, parameter.nbytes)
         except MemoryError as error:
-            raise DeviceMemoryError(f"{self._sizes(frame)}: {error}") from None
+            reason = f"{self._there_is}: {error}"
+            raise DeviceMemoryError(self._does_not_fit(frame, reason)) from None
         # Run.
         commands = bound(self._program.launches[self._program.once :], frame)
         submit(commands)
@@ -253,27 +254,15 @@ class DeviceExecutable(Executable):
     def _check_memory(self, frame: Sequence[Any]) -> None:
         """Raise DeviceMemoryError, with the sizes, for a call that takes more than there is."""
         limits = self._driver.limits
-        sizes = [_nbytes(p, frame) for p in self.parameters if p.role != "scalar"]
+        sizes = [p.nbytes_for(frame) for p in self.parameters if p.role != "scalar"]
         if sum(sizes) > limits.memory or max(sizes, default=0) > limits.allocation:
-            raise DeviceMemoryError(self._sizes(frame))
+            raise DeviceMemoryError(self._does_not_fit(frame, self._there_is))
 
-    def _sizes(self, frame: Sequence[Any]) -> str:
-        """What a call takes and what there is, for errors: the largest parameters first."""
-        sizes = {p: _nbytes(p, frame) for p in self.parameters if p.role != "scalar"}
-        ordered = sorted(sizes, key=lambda p: -sizes[p])
-        listed = ", ".join(f"{p.name} {show_bytes(sizes[p])}" for p in ordered[:_LISTED])
-        more = f" and {len(ordered) - _LISTED} more" if len(ordered) > _LISTED else ""
+    @property
+    def _there_is(self) -> str:
+        """What memory there is, for errors."""
         limits = self._driver.limits
         return (
-            f"the memory of this call does not fit: {show_bytes(sum(sizes.values()))} ({listed}"
-            f"{more}); {self._driver.name} has {show_bytes(limits.memory)}, at most "
+            f"{self._driver.name} has {show_bytes(limits.memory)}, at most "
             f"{show_bytes(limits.allocation)} in one block"
         )
-
-
-_LISTED = 6
-"""How many parameters an error about memory names."""
-
-
-def _nbytes(parameter: Parameter, frame: Sequence[Any]) -> int:
-    return math.prod(parameter.shape_for(frame)) * parameter.dtype.itemsize

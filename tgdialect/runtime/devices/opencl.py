@@ -29,6 +29,7 @@ from tgdialect.runtime.devices.driver import (
 )
 from tgdialect.runtime.devices.program import DeviceKernel
 from tgdialect.runtime.program import Array
+from tgdialect.runtime.progress import progress
 
 # PoCL loads what other processes have not finished writing to its cache, and crashes.
 os.environ.setdefault("POCL_KERNEL_CACHE", "0")
@@ -203,7 +204,11 @@ class _Kernels(LoadedKernels):
     def __init__(self, driver: OpenClDriver, kernels: Sequence[DeviceKernel]) -> None:
         self._driver = driver
         self._kernels = kernels
-        self._objects = [driver.built(kernel) for kernel in kernels]
+        self._objects: list[Any] = []
+        with progress(f"loading on {driver.name}", len(kernels)) as shown:
+            for kernel in kernels:
+                self._objects.append(driver.built(kernel))
+                shown.step()
         self._scalars = [
             [None if name is None else np.dtype(name).type for name in kernel.scalars]
             for kernel in kernels

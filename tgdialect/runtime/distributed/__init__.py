@@ -5,7 +5,8 @@
 * `exchange.py`: collectives as data, and on arrays of NumPy; `communicator.py`: the interface to
   what executes them; `threads.py`: within one process, a thread for each device; `mpi.py`: between
   processes; `nccl.py`: between GPUs by NCCL, over either of these;
-* `timeline.py`: how long the steps take on other machines, by a model;
+* `timeline.py`: how long the steps take on other machines, by a model; `footprint.py`: how much
+  memory they take;
 * `runner.py`: the steps on one device; `executable.py`: calls of a program; `build.py`: from a
   module to an executable.
 """

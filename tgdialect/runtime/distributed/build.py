@@ -12,13 +12,14 @@ from xdsl.traits import SymbolTable
 
 from tgdialect.ops.attributes import is_process
 from tgdialect.ops.call import CallOp
-from tgdialect.runtime.devices.device import DEVICES, HOST, Device
+from tgdialect.runtime.devices.device import DEVICES, Device
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.distributed.executable import ShardedExecutable
 from tgdialect.runtime.distributed.mpi import launched_size, mpi_communicator
 from tgdialect.runtime.distributed.nccl import nccl_links
 from tgdialect.runtime.distributed.program import ShardedProgram, program_of
 from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.program import HOST
 from tgdialect.targets import MPI
 from tgdialect.transforms.shard.lower import lower_shards
 from tgdialect.transforms.shard.propagate import ShardPass, shard

@@ -15,6 +15,7 @@ from tgdialect.runtime.devices.device import Device
 from tgdialect.runtime.distributed.array import ShardedArray, own_part
 from tgdialect.runtime.distributed.communicator import Communicator, RankError
 from tgdialect.runtime.distributed.exchange import Exchange
+from tgdialect.runtime.distributed.footprint import device_footprint
 from tgdialect.runtime.distributed.mpi import mpi_communicator
 from tgdialect.runtime.distributed.nccl import NcclCommunicator, NcclLink
 from tgdialect.runtime.distributed.program import CallStep, ExchangeStep, Place, ShardedProgram
@@ -27,6 +28,7 @@ from tgdialect.runtime.windows import Window
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from tgdialect.runtime.footprint import DeviceFootprint
     from tgdialect.runtime.inspection import Kernel
     from tgdialect.runtime.profile import Profile
 
@@ -80,6 +82,13 @@ class ShardedExecutable(Executable):
         """The collectives of a call, in the order in which they start."""
         return [s.exchange for s in self.program.steps if isinstance(s, ExchangeStep)]
 
+    def footprints(self, frame: Sequence[Any]) -> tuple[DeviceFootprint, ...]:
+        scalars = frame[: len(self.inputs)]
+        return tuple(
+            device_footprint(self.program, runner.parts, runner.rank, scalars)
+            for runner in self._runners
+        )
+
     def module(self, stage: str) -> ModuleOp:
         if stage not in self._stages:
             there_are = ", ".join(self._stages)
@@ -104,7 +113,8 @@ class ShardedExecutable(Executable):
         return results[0] if len(results) == 1 else tuple(results)
 
     def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
-        from tgdialect.runtime.profile import KernelTime, Profile
+        from tgdialect.runtime.kernel_time import KernelTime
+        from tgdialect.runtime.profile import Profile
 
         steps = self.program.steps
         times: list[list[float]] = []

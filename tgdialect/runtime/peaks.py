@@ -10,7 +10,7 @@ import ctypes
 import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -82,8 +82,17 @@ ret void
 """
 
 
-def limits(threads: int) -> dict[str, float]:
-    """FMA peak in flop/s (two for each), and bytes/s of reading and of copying, on some threads."""
+class Peaks(NamedTuple):
+    """Floating-point operations per second of f32, of which an FMA is two, and bytes per second of
+    reading and of copying."""
+
+    flops: float
+    read: float
+    copy: float = 0.0
+
+
+def measured_peaks(threads: int) -> Peaks:
+    """What so many threads can do at most on this CPU. Takes about a second, and 512 MiB."""
     target = CpuTarget.host()
     lanes = _lanes(target)
     code = load(target.object_code(_ir(lanes)))
@@ -108,11 +117,11 @@ def limits(threads: int) -> dict[str, float]:
                 best = min(best, time.perf_counter() - start)
         return best
 
-    return {
-        "flops": 2 * lanes * CHAINS * STEPS * threads / seconds("fma", STEPS),
-        "read": BYTES / seconds("read", count),
-        "copy": 2 * BYTES / seconds("copy", count),
-    }
+    return Peaks(
+        flops=2 * lanes * CHAINS * STEPS * threads / seconds("fma", STEPS),
+        read=BYTES / seconds("read", count),
+        copy=2 * BYTES / seconds("copy", count),
+    )
 
 
 def _aligned(size: int) -> np.ndarray[Any, Any]:

@@ -1,0 +1,118 @@
+"""How much memory a call takes, known before any of it is allocated."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, overload
+
+import numpy as np
+
+from tgdialect.runtime.program import Parameter
+from tgdialect.runtime.text import aligned, show_bytes
+
+UNBOUNDED = np.iinfo(np.int64).max
+"""The upper bound of a scalar that has none."""
+
+
+@dataclass(frozen=True)
+class DeviceFootprint:
+    """The bytes that a call takes on one device.
+
+    `workspace` is for intermediate results, at most: it is as large as for the greatest sizes.
+    `persistent` is for what constant arguments decide, and `buffers` for the program's BUFFERs:
+    both stay between calls.
+    """
+
+    device: str
+    arguments: int
+    results: int
+    workspace: int = 0
+    persistent: int = 0
+    buffers: int = 0
+
+    @property
+    def peak(self) -> int:
+        """All of them, which are there at the same time."""
+        return sum(getattr(self, field.name) for field in fields(self)[1:])
+
+
+@dataclass(frozen=True)
+class Footprint(Sequence[DeviceFootprint]):
+    """The memory of a call on each device; printed, a table.
+
+    `sizes` are the scalar arguments that it is for, by name, and `at_most` has those among them
+    that are upper bounds.
+    """
+
+    devices: tuple[DeviceFootprint, ...]
+    sizes: Mapping[str, int]
+    at_most: frozenset[str]
+
+    @overload
+    def __getitem__(self, index: int) -> DeviceFootprint: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[DeviceFootprint]: ...
+
+    def __getitem__(self, index: int | slice) -> DeviceFootprint | Sequence[DeviceFootprint]:
+        return self.devices[index]
+
+    def __len__(self) -> int:
+        return len(self.devices)
+
+    @property
+    def peak(self) -> int:
+        """The bytes on all devices."""
+        return sum(device.peak for device in self.devices)
+
+    def __str__(self) -> str:
+        names = (*(field.name for field in fields(DeviceFootprint)), "peak")
+        cells = [[getattr(device, name) for name in names] for device in self.devices]
+        rows = [[row[0], *map(show_bytes, row[1:])] for row in cells]
+        sizes = (
+            f"{name} {'<=' if name in self.at_most else '='} {size}"
+            for name, size in self.sizes.items()
+        )
+        return "\n".join(filter(None, (aligned([names, *rows]), ", ".join(sizes))))
+
+
+def footprint_of(
+    parameters: Sequence[Parameter], device: str, frame: Sequence[Any]
+) -> DeviceFootprint:
+    """The memory of a program's parameters on one device. `frame` has the scalars by position."""
+
+    def total(role: str) -> int:
+        return sum(p.nbytes_for(frame) for p in parameters if p.role == role)
+
+    roles = ("input", "output", "workspace", "persistent", "buffer")
+    return DeviceFootprint(device, *map(total, roles))
+
+
+def known_sizes(
+    parameters: Sequence[Parameter], given: Mapping[str, int]
+) -> tuple[list[int | None], Mapping[str, int], frozenset[str]]:
+    """The scalars by position, and what a `Footprint` says about them: those given by name, and
+    upper bounds of the others.
+
+    Raises TypeError for the name of no scalar, ValueError for a value out of bounds, or none for a
+    scalar that is an extent and has no bound.
+    """
+    scalars = {p.name: (i, p) for i, p in enumerate(parameters) if p.role == "scalar"}
+    if unknown := given.keys() - scalars.keys():
+        there_are = ", ".join(scalars) or "none"
+        raise TypeError(f"{', '.join(sorted(unknown))}: no size of the program; it has {there_are}")
+    extents = {position for p in parameters for position in p.dims}
+    frame: list[int | None] = [None] * len(parameters)
+    sizes: dict[str, int] = {}
+    for name, (position, parameter) in scalars.items():
+        if name in given:
+            frame[position] = parameter.number(given[name])
+        elif position not in extents:
+            continue
+        elif parameter.high == UNBOUNDED:
+            raise ValueError(f"{name} has no upper bound: give its value")
+        else:
+            frame[position] = max(parameter.high, 0)
+        sizes[name] = frame[position] or 0
+    return frame, sizes, frozenset(sizes.keys() - given.keys())
