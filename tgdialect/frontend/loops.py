@@ -3,7 +3,7 @@ are. Names and arguments are those of `jax.lax`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
@@ -18,16 +18,29 @@ from tgdialect.frontend.structures import Slot, filled, mapped
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.tracing import parameter, tracing
 from tgdialect.frontend.views import owner, view_of
-from tgdialect.ops.attributes import TupleType, is_tensor
+from tgdialect.ops.attributes import PlaceAttr
 from tgdialect.ops.call import GetTupleOp
-from tgdialect.ops.properties import place_of, result_type, tensor_type
+from tgdialect.ops.memory import CopyOp
+from tgdialect.ops.properties import (
+    is_type_written,
+    place_of,
+    result_type,
+    show_device,
+    tensor,
+    tensor_type,
+)
 from tgdialect.ops.scan import ScanOp
+from tgdialect.ops.source import ParamOp
 
 S = TypeVar("S")
 
 _known: dict[Hashable, tuple[ScanOp, Sequence[GetTupleOp]]] = {}
 """The SCANs that were made last, by their structure: equal graphs are compiled once."""
 _MAX_SCANS = 1024
+
+
+def _is_number(leaf: Any) -> bool:
+    return isinstance(leaf, bool | int | float)
 
 
 @dataclass
@@ -45,7 +58,7 @@ class _Leaves:
         def slot(leaf: Any) -> Any:
             if leaf is None:
                 return None
-            if numbers and isinstance(leaf, bool | int | float):
+            if numbers and _is_number(leaf):
                 leaf = Tensor(leaf)
             if not isinstance(leaf, Tensor):
                 raise TypeError(f"{what} is made of tensors, not {type(leaf).__name__}")
@@ -133,8 +146,8 @@ def while_loop(cond: Callable[[S], Any], body: Callable[[S], S], init: S, max_st
         new = body(state[1])
         return (holds(new), new), None
 
-    first = holds(init), init
-    (_, last), _ = _loop(step, first, _Leaves(), max_steps, is_while=True)
+    init = mapped(init, lambda leaf: Tensor(leaf) if _is_number(leaf) else leaf)
+    (_, last), _ = _loop(step, (holds(init), init), _Leaves(), max_steps, is_while=True)
     return last
 
 
@@ -176,8 +189,10 @@ def _loop(
         following = _Leaves.of(new, "a state", numbers=True)
         _check_state(state, following)
         outputs = _Leaves.of(output, "an output")
-        # Tensors that it assigns to are states, too; views of them are refreshed instead.
+        # Tensors from before that it assigns to are states, too; views of them are refreshed
+        # instead.
         changed = cast("list[tuple[Tensor, Node]]", trace.changed())
+        changed = [(t, node) for t, node in changed if node.serial < start and node not in params]
         before = {id(tensor) for tensor, _ in changed}
         views = [t for t, _ in changed if (v := view_of(t.node)) and id(owner(v)) in before]
         changed = [pair for pair in changed if not any(pair[0] is view for view in views)]
@@ -201,6 +216,7 @@ def _loop(
     is_tracked = not is_while and any(node.is_tracked for node in inputs)
     kept = states if is_tracked else []
     roots = [*results, *stacked, *kept]
+    _check_devices([*inputs, *order])
     body = body_of(order, [*leaves, *constants], roots)
     _drop_devices(body)
     try:
@@ -213,7 +229,7 @@ def _loop(
             reverse=reverse,
             is_while=is_while,
         )
-        op.verify()
+        op.verify(verify_nested_ops=False)
     except VerifyException as error:
         raise ValueError(f"a loop of this step: {error}") from None
     op, elements_of = _interned(op)
@@ -229,17 +245,20 @@ def _loop(
 
 
 def _drop_devices(body: Region) -> None:
-    """Let the values of a body be wherever its arguments are."""
-    for op in body.ops:
+    """Let the values of a body be wherever its arguments are, except in memory of its own."""
+    for op in list(body.ops):
         for region in op.regions:
             _drop_devices(region)
-        for value in op.results:
-            if isinstance(value.type, TupleType):
-                Rewriter.replace_value_with_new_type(value, result_type(op))
-            elif is_tensor(value.type) and (where := place_of(value.type)).addrspace is None:
-                type = tensor_type(value.type.element_type, value.type.get_shape())
-                if where.device is not None:
-                    Rewriter.replace_value_with_new_type(value, type)
+        if isinstance(op, CopyOp):
+            op.result.replace_all_uses_with(op.source)
+            Rewriter.erase_op(op)
+        elif isinstance(op, ParamOp):
+            old = tensor(op.result)
+            where = PlaceAttr.of(None, place_of(old).addrspace)
+            type = tensor_type(old.element_type, old.get_shape(), where)
+            Rewriter.replace_value_with_new_type(op.result, type)
+        elif not is_type_written(op):
+            Rewriter.replace_value_with_new_type(op.results[0], result_type(op))
 
 
 def _check_state(state: _Leaves, new: _Leaves) -> None:
@@ -252,6 +271,14 @@ def _check_state(state: _Leaves, new: _Leaves) -> None:
                 f"part {position} of the state is {a.dtype.name} {a.shape}, and a step returns "
                 f"{b.dtype.name} {b.shape}"
             )
+
+
+def _check_devices(nodes: Iterable[Node]) -> None:
+    """Raise ValueError unless some nodes may be on one device, or whole on the same several."""
+    devices = dict.fromkeys(n.device for n in nodes if n.device is not None)
+    if len(devices) > 1:
+        names = " and ".join(show_device(device) for device in devices)
+        raise ValueError(f"a loop is on one device, not on {names}")
 
 
 def _shown(state: _Leaves) -> str:
