@@ -3,7 +3,7 @@ are. Names and arguments are those of `jax.lax`."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar, cast
 
@@ -15,10 +15,11 @@ from tgdialect.analysis.structure import structure
 from tgdialect.frontend.graph import Node, made, serials, sorted_nodes
 from tgdialect.frontend.realization import body_of
 from tgdialect.frontend.structures import Slot, filled, mapped
+from tgdialect.frontend.symbolic import SymInt
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.tracing import parameter, tracing
 from tgdialect.frontend.views import owner, view_of
-from tgdialect.ops.attributes import PlaceAttr
+from tgdialect.ops.attributes import PlaceAttr, is_tensor
 from tgdialect.ops.call import GetTupleOp
 from tgdialect.ops.memory import CopyOp
 from tgdialect.ops.properties import (
@@ -31,6 +32,7 @@ from tgdialect.ops.properties import (
 )
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import ParamOp
+from tgdialect.runtime.devices.device import DEVICES
 
 S = TypeVar("S")
 
@@ -64,6 +66,8 @@ class _Leaves:
                 raise TypeError(f"{what} is made of tensors, not {type(leaf).__name__}")
             if leaf.node.extents is not None:
                 raise ValueError(f"{what} has a symbolic size: {leaf.shape}")
+            if leaf.node.axis is not None:
+                raise ValueError(f"{what} is split among devices: a loop takes it whole")
             found.tensors.append(leaf)
             return Slot(len(found.tensors) - 1)
 
@@ -116,16 +120,18 @@ def scan(
     return _loop(step, init, sequence, steps, reverse=reverse)
 
 
-def while_loop(cond: Callable[[S], Any], body: Callable[[S], S], init: S, max_steps: int) -> S:
-    """`state = body(state)` while `cond(state)`, at most `max_steps` times.
+def while_loop(
+    cond_fun: Callable[[S], Any], body_fun: Callable[[S], S], init_val: S, max_steps: int
+) -> S:
+    """`state = body_fun(state)` while `cond_fun(state)`, at most `max_steps` times.
 
     The condition is computed where the program runs, and nothing is computed after it is false.
     Gradients go through all `max_steps` steps, of which those that were not taken change nothing.
 
     Args:
-        cond: from a state to a bool of no axes, as a tensor.
-        body: from a state to the next, of the same structure, shapes and dtypes.
-        init: the first state: tensors and numbers, also in tuples, lists and dicts.
+        cond_fun: from a state to a bool of no axes, as a tensor.
+        body_fun: from a state to the next, of the same structure, shapes and dtypes.
+        init_val: the first state: tensors and numbers, also in tuples, lists and dicts.
         max_steps: the greatest number of steps.
 
     Returns:
@@ -137,16 +143,16 @@ def while_loop(cond: Callable[[S], Any], body: Callable[[S], S], init: S, max_st
     """
 
     def holds(state: Any) -> Tensor:
-        flag: Any = cond(state)
+        flag: Any = cond_fun(state)
         if not isinstance(flag, Tensor) or flag.shape != ():
             raise TypeError("the condition of a while_loop is a tensor of no axes")
         return flag.bool()
 
     def step(state: Any, _: None) -> tuple[Any, None]:
-        new = body(state[1])
+        new = body_fun(state[1])
         return (holds(new), new), None
 
-    init = mapped(init, lambda leaf: Tensor(leaf) if _is_number(leaf) else leaf)
+    init: Any = mapped(init_val, lambda leaf: Tensor(leaf) if _is_number(leaf) else leaf)
     (_, last), _ = _loop(step, (holds(init), init), _Leaves(), max_steps, is_while=True)
     return last
 
@@ -160,6 +166,8 @@ def _steps(sequence: Sequence[Tensor], length: int | None) -> int:
     if len(lengths) != 1:
         found = " and ".join(map(str, sorted(lengths))) or "none is given"
         raise ValueError(f"a scan has one number of steps: {found}")
+    if isinstance(length, SymInt):
+        raise ValueError(f"a scan has a symbolic number of steps: {length}")
     return lengths.pop()
 
 
@@ -188,7 +196,7 @@ def _loop(
         new, output = step(given, element)
         following = _Leaves.of(new, "a state", numbers=True)
         _check_state(state, following)
-        outputs = _Leaves.of(output, "an output")
+        outputs = _Leaves.of(output, "an output", numbers=True)
         # Tensors from before that it assigns to are states, too; views of them are refreshed
         # instead.
         changed = cast("list[tuple[Tensor, Node]]", trace.changed())
@@ -216,7 +224,7 @@ def _loop(
     is_tracked = not is_while and any(node.is_tracked for node in inputs)
     kept = states if is_tracked else []
     roots = [*results, *stacked, *kept]
-    _check_devices([*inputs, *order])
+    _check_devices(inputs, order)
     body = body_of(order, [*leaves, *constants], roots)
     _drop_devices(body)
     try:
@@ -273,12 +281,19 @@ def _check_state(state: _Leaves, new: _Leaves) -> None:
             )
 
 
-def _check_devices(nodes: Iterable[Node]) -> None:
-    """Raise ValueError unless some nodes may be on one device, or whole on the same several."""
-    devices = dict.fromkeys(n.device for n in nodes if n.device is not None)
+def _check_devices(inputs: Sequence[Node], order: Sequence[Node]) -> None:
+    """Raise ValueError unless a step computes on one device, or on several the same, and some input
+    of the loop is there."""
+    places = dict.fromkeys(place_of(n.type) for n in (*inputs, *order) if is_tensor(n.type))
+    if any(place.axis is not None for place in places):
+        raise ValueError("a step splits a tensor among devices: a loop takes it whole")
+    devices = dict.fromkeys(p.device for p in places if p.device is not None)
     if len(devices) > 1:
         names = " and ".join(show_device(device) for device in devices)
         raise ValueError(f"a loop is on one device, not on {names}")
+    for device in devices.keys() - {DEVICES.DEFAULT}:
+        if all(node.device is None for node in inputs):
+            raise ValueError(f"a step computes on {show_device(device)}: move the state there")
 
 
 def _shown(state: _Leaves) -> str:
