@@ -13,11 +13,12 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.analysis.structure import structure
 from tgdialect.frontend.graph import Node, made, serials, sorted_nodes
-from tgdialect.frontend.realization import body_of
+from tgdialect.frontend.random import seed_once
+from tgdialect.frontend.realization import body_of, realize
 from tgdialect.frontend.structures import Slot, filled, mapped
 from tgdialect.frontend.symbolic import SymInt
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.frontend.tracing import parameter, tracing
+from tgdialect.frontend.tracing import is_tracing, parameter, tracing
 from tgdialect.frontend.views import owner, view_of
 from tgdialect.ops.attributes import PlaceAttr, is_tensor
 from tgdialect.ops.call import GetTupleOp
@@ -187,6 +188,7 @@ def _loop(
     elements = [tensor[0] for tensor in sequence.tensors]
     params = [parameter(t.node, {}) for t in (*state.tensors, *elements)]
     count = len(state.tensors)
+    seed_once(Tensor)
     # Run a step. All nodes that it makes have serials from `start` on.
     start = next(serials)
     with tracing() as trace:
@@ -243,8 +245,11 @@ def _loop(
     op, elements_of = _interned(op)
     call = made(op, tuple(inputs))
     found = [made(element, (call,)) for element in elements_of]
-    for (tensor, _), node in zip(changed, found[count:], strict=False):
-        tensor.adopt(node)
+    if changed and not is_tracing():
+        # Tensors that are assigned to are read apart from the results: compute the steps once.
+        realize(found)
+    for (assigned, _), node in zip(changed, found[count:], strict=False):
+        assigned.adopt(node)
     for view in views:
         view.refresh()
     last = [Tensor.of_node(node) for node in found[:count]]

@@ -233,7 +233,9 @@ class _Kernels(LoadedKernels):
         number, groups, arguments = command
         kernel, found = self._kernels[number], self._objects[number]
         after: list[Callable[[], object]] = []
-        buffers: list[Any] = []  # A kernel's argument is not a reference: they live until it is sent.
+        buffers: list[
+            Any
+        ] = []  # A kernel's argument is not a reference: they live until it is sent.
         try:
             for slot, (argument, scalar) in enumerate(
                 zip(arguments, self._scalars[number], strict=True)

@@ -255,12 +255,12 @@ func.func @f(%h: tensor<4xf32>) {
 
 // -----
 
-func.func @f(%h: tensor<4xf32>) {
-  %r = tg.scan(%h) states 1 sequences 0 steps 2 {
+func.func @f(%h: tensor<4xf32>, %g: tensor<4xf32>) {
+  %r = tg.scan(%h, %g) states 1 sequences 0 steps 2 {
     // expected-error@below {{slots are not dense: there is no slot 0}}
     %s = tg.param 1 : tensor<4xf32>
     %t = tg.tuple %s : tensor<4xf32> -> !tg.tuple<tensor<4xf32>>
-  } : tensor<4xf32> -> !tg.tuple<tensor<4xf32>>
+  } : (tensor<4xf32>, tensor<4xf32>) -> !tg.tuple<tensor<4xf32>>
   func.return
 }
 
