@@ -13,21 +13,37 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.analysis.structure import structure
 from tgdialect.frontend.graph import Node, made, serials, sorted_nodes
-from tgdialect.frontend.realization import body_of
+from tgdialect.frontend.random import seed_once
+from tgdialect.frontend.realization import body_of, realize
 from tgdialect.frontend.structures import Slot, filled, mapped
+from tgdialect.frontend.symbolic import SymInt
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.frontend.tracing import parameter, tracing
+from tgdialect.frontend.tracing import is_tracing, parameter, tracing
 from tgdialect.frontend.views import owner, view_of
-from tgdialect.ops.attributes import TupleType, is_tensor
+from tgdialect.ops.attributes import PlaceAttr, is_tensor
 from tgdialect.ops.call import GetTupleOp
-from tgdialect.ops.properties import place_of, result_type, tensor_type
+from tgdialect.ops.memory import CopyOp
+from tgdialect.ops.properties import (
+    is_type_written,
+    place_of,
+    result_type,
+    show_device,
+    tensor,
+    tensor_type,
+)
 from tgdialect.ops.scan import ScanOp
+from tgdialect.ops.source import ParamOp
+from tgdialect.runtime.devices.device import DEVICES
 
 S = TypeVar("S")
 
 _known: dict[Hashable, tuple[ScanOp, Sequence[GetTupleOp]]] = {}
 """The SCANs that were made last, by their structure: equal graphs are compiled once."""
 _MAX_SCANS = 1024
+
+
+def _is_number(leaf: Any) -> bool:
+    return isinstance(leaf, bool | int | float)
 
 
 @dataclass
@@ -45,12 +61,14 @@ class _Leaves:
         def slot(leaf: Any) -> Any:
             if leaf is None:
                 return None
-            if numbers and isinstance(leaf, bool | int | float):
+            if numbers and _is_number(leaf):
                 leaf = Tensor(leaf)
             if not isinstance(leaf, Tensor):
                 raise TypeError(f"{what} is made of tensors, not {type(leaf).__name__}")
             if leaf.node.extents is not None:
                 raise ValueError(f"{what} has a symbolic size: {leaf.shape}")
+            if leaf.node.axis is not None:
+                raise ValueError(f"{what} is split among devices: a loop takes it whole")
             found.tensors.append(leaf)
             return Slot(len(found.tensors) - 1)
 
@@ -103,16 +121,18 @@ def scan(
     return _loop(step, init, sequence, steps, reverse=reverse)
 
 
-def while_loop(cond: Callable[[S], Any], body: Callable[[S], S], init: S, max_steps: int) -> S:
-    """`state = body(state)` while `cond(state)`, at most `max_steps` times.
+def while_loop(
+    cond_fun: Callable[[S], Any], body_fun: Callable[[S], S], init_val: S, max_steps: int
+) -> S:
+    """`state = body_fun(state)` while `cond_fun(state)`, at most `max_steps` times.
 
     The condition is computed where the program runs, and nothing is computed after it is false.
     Gradients go through all `max_steps` steps, of which those that were not taken change nothing.
 
     Args:
-        cond: from a state to a bool of no axes, as a tensor.
-        body: from a state to the next, of the same structure, shapes and dtypes.
-        init: the first state: tensors and numbers, also in tuples, lists and dicts.
+        cond_fun: from a state to a bool of no axes, as a tensor.
+        body_fun: from a state to the next, of the same structure, shapes and dtypes.
+        init_val: the first state: tensors and numbers, also in tuples, lists and dicts.
         max_steps: the greatest number of steps.
 
     Returns:
@@ -124,17 +144,17 @@ def while_loop(cond: Callable[[S], Any], body: Callable[[S], S], init: S, max_st
     """
 
     def holds(state: Any) -> Tensor:
-        flag: Any = cond(state)
+        flag: Any = cond_fun(state)
         if not isinstance(flag, Tensor) or flag.shape != ():
             raise TypeError("the condition of a while_loop is a tensor of no axes")
         return flag.bool()
 
     def step(state: Any, _: None) -> tuple[Any, None]:
-        new = body(state[1])
+        new = body_fun(state[1])
         return (holds(new), new), None
 
-    first = holds(init), init
-    (_, last), _ = _loop(step, first, _Leaves(), max_steps, is_while=True)
+    init: Any = mapped(init_val, lambda leaf: Tensor(leaf) if _is_number(leaf) else leaf)
+    (_, last), _ = _loop(step, (holds(init), init), _Leaves(), max_steps, is_while=True)
     return last
 
 
@@ -147,6 +167,8 @@ def _steps(sequence: Sequence[Tensor], length: int | None) -> int:
     if len(lengths) != 1:
         found = " and ".join(map(str, sorted(lengths))) or "none is given"
         raise ValueError(f"a scan has one number of steps: {found}")
+    if isinstance(length, SymInt):
+        raise ValueError(f"a scan has a symbolic number of steps: {length}")
     return lengths.pop()
 
 
@@ -166,6 +188,7 @@ def _loop(
     elements = [tensor[0] for tensor in sequence.tensors]
     params = [parameter(t.node, {}) for t in (*state.tensors, *elements)]
     count = len(state.tensors)
+    seed_once(Tensor)
     # Run a step. All nodes that it makes have serials from `start` on.
     start = next(serials)
     with tracing() as trace:
@@ -175,9 +198,11 @@ def _loop(
         new, output = step(given, element)
         following = _Leaves.of(new, "a state", numbers=True)
         _check_state(state, following)
-        outputs = _Leaves.of(output, "an output")
-        # Tensors that it assigns to are states, too; views of them are refreshed instead.
+        outputs = _Leaves.of(output, "an output", numbers=True)
+        # Tensors from before that it assigns to are states, too; views of them are refreshed
+        # instead.
         changed = cast("list[tuple[Tensor, Node]]", trace.changed())
+        changed = [(t, node) for t, node in changed if node.serial < start and node not in params]
         before = {id(tensor) for tensor, _ in changed}
         views = [t for t, _ in changed if (v := view_of(t.node)) and id(owner(v)) in before]
         changed = [pair for pair in changed if not any(pair[0] is view for view in views)]
@@ -201,6 +226,7 @@ def _loop(
     is_tracked = not is_while and any(node.is_tracked for node in inputs)
     kept = states if is_tracked else []
     roots = [*results, *stacked, *kept]
+    _check_devices(inputs, order)
     body = body_of(order, [*leaves, *constants], roots)
     _drop_devices(body)
     try:
@@ -213,14 +239,17 @@ def _loop(
             reverse=reverse,
             is_while=is_while,
         )
-        op.verify()
+        op.verify(verify_nested_ops=False)
     except VerifyException as error:
         raise ValueError(f"a loop of this step: {error}") from None
     op, elements_of = _interned(op)
     call = made(op, tuple(inputs))
     found = [made(element, (call,)) for element in elements_of]
-    for (tensor, _), node in zip(changed, found[count:], strict=False):
-        tensor.adopt(node)
+    if changed and not is_tracing():
+        # Tensors that are assigned to are read apart from the results: compute the steps once.
+        realize(found)
+    for (assigned, _), node in zip(changed, found[count:], strict=False):
+        assigned.adopt(node)
     for view in views:
         view.refresh()
     last = [Tensor.of_node(node) for node in found[:count]]
@@ -229,17 +258,20 @@ def _loop(
 
 
 def _drop_devices(body: Region) -> None:
-    """Let the values of a body be wherever its arguments are."""
-    for op in body.ops:
+    """Let the values of a body be wherever its arguments are, except in memory of its own."""
+    for op in list(body.ops):
         for region in op.regions:
             _drop_devices(region)
-        for value in op.results:
-            if isinstance(value.type, TupleType):
-                Rewriter.replace_value_with_new_type(value, result_type(op))
-            elif is_tensor(value.type) and (where := place_of(value.type)).addrspace is None:
-                type = tensor_type(value.type.element_type, value.type.get_shape())
-                if where.device is not None:
-                    Rewriter.replace_value_with_new_type(value, type)
+        if isinstance(op, CopyOp):
+            op.result.replace_all_uses_with(op.source)
+            Rewriter.erase_op(op)
+        elif isinstance(op, ParamOp):
+            old = tensor(op.result)
+            where = PlaceAttr.of(None, place_of(old).addrspace)
+            type = tensor_type(old.element_type, old.get_shape(), where)
+            Rewriter.replace_value_with_new_type(op.result, type)
+        elif not is_type_written(op):
+            Rewriter.replace_value_with_new_type(op.results[0], result_type(op))
 
 
 def _check_state(state: _Leaves, new: _Leaves) -> None:
@@ -252,6 +284,21 @@ def _check_state(state: _Leaves, new: _Leaves) -> None:
                 f"part {position} of the state is {a.dtype.name} {a.shape}, and a step returns "
                 f"{b.dtype.name} {b.shape}"
             )
+
+
+def _check_devices(inputs: Sequence[Node], order: Sequence[Node]) -> None:
+    """Raise ValueError unless a step computes on one device, or on several the same, and some input
+    of the loop is there."""
+    places = dict.fromkeys(place_of(n.type) for n in (*inputs, *order) if is_tensor(n.type))
+    if any(place.axis is not None for place in places):
+        raise ValueError("a step splits a tensor among devices: a loop takes it whole")
+    devices = dict.fromkeys(p.device for p in places if p.device is not None)
+    if len(devices) > 1:
+        names = " and ".join(show_device(device) for device in devices)
+        raise ValueError(f"a loop is on one device, not on {names}")
+    for device in devices.keys() - {DEVICES.DEFAULT}:
+        if all(node.device is None for node in inputs):
+            raise ValueError(f"a step computes on {show_device(device)}: move the state there")
 
 
 def _shown(state: _Leaves) -> str:

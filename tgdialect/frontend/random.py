@@ -66,8 +66,7 @@ class Random(Decompositions):
     @classmethod
     def _next_counter(cls, words: int) -> tuple[Self, Self]:
         """The seed, and the counter of the next words of 32 bits, which are taken."""
-        if Random._state is None:
-            cls.manual_seed(int(time.time()))
+        seed_once(cls)
         state = cast(Self, Random._state)
         seed, counter = state[0], state[1]
         if is_tracing():
@@ -301,3 +300,10 @@ class Random(Decompositions):
         else:
             indices = (weight.rand_like().log2() / weight).topk(num_samples, dim=1)[1]
         return (indices.squeeze(0) if self.ndim == 1 else indices).cast(dtypes.int32)
+
+
+def seed_once(kind: type[Random]) -> None:
+    """Seed the random numbers by the time, unless they have a seed. A loop, of which random numbers
+    are a state, does so before its step is traced."""
+    if Random._state is None:  # pyright: ignore[reportPrivateUsage]
+        kind.manual_seed(int(time.time()))

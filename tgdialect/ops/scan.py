@@ -94,7 +94,8 @@ class ScanOp(TgOp):
     def results_of_body(self) -> Sequence[SSAValue]:
         """The new states, and what is stacked."""
         last = self.body.block.last_op
-        assert isinstance(last, TupleOp)
+        if not isinstance(last, TupleOp):
+            raise VerifyException("the body of a scan ends in a tg.tuple")
         return last.values
 
     def is_sequence(self, slot: int) -> bool:
@@ -132,7 +133,7 @@ class ScanOp(TgOp):
                 raise VerifyException("a SCAN with `while` stacks nothing")
         for op in self.body.walk():
             if (memory := foreign_memory(op)) is not None:
-                message = f"this {op.name} has an effect on memory that is not the function's own"
+                message = f"this {op.name} has an effect on memory that is not the step's own"
                 raise locate(VerifyException(message), memory)
 
     def _verify_argument(

@@ -3,6 +3,7 @@ kernels that call."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.dialects.builtin import IntAttr
@@ -19,7 +20,7 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
+from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.source import BufferOp
 
@@ -171,6 +172,8 @@ class CallingKernel(Calls):
     def __init__(self, kernel: KernelOp) -> None:
         super().__init__(kernel)
         self._kernel = kernel
+        self._writers: Counter[SSAValue] = Counter()
+        """How many CALLs write each buffer."""
 
     def run(self) -> None:
         """Put the CALLs that the functions make in place. The callers pass the memory between
@@ -189,6 +192,18 @@ class CallingKernel(Calls):
                 self._current[op.buffer] = op.result
         buffers = [op for op in self.block.ops if isinstance(op, BufferOp)]
         params = add_parameters(self._kernel, [tensor(buffer.result) for buffer in buffers])
-        for buffer, param in zip(buffers, params, strict=True):
-            buffer.result.replace_all_uses_with(param)
+        loops = [op for op in self.block.ops if isinstance(op, RangeOp)]
+        inside = OpBuilder(InsertPoint.after(loops[-1]), self._kernel.location)
+        for buffer, memory in zip(buffers, params, strict=True):
+            if self._writers[buffer.result] > 1:
+                # What fills it is done in each iteration: another CALL overwrites it there. A CALL
+                # that writes it alone, from what does not change, is done once before the loops.
+                memory = inside.put(AfterOp(memory, [loop.result for loop in loops]))
+            buffer.result.replace_all_uses_with(memory)
             self.block.erase_op(buffer)
+
+    def _record(
+        self, effect: SSAValue, arguments: Iterable[SSAValue], written: Sequence[SSAValue]
+    ) -> None:
+        super()._record(effect, arguments, written)
+        self._writers.update(written)

@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.ops.attributes import PlaceAttr, TupleType, is_tensor
 from tgdialect.ops.properties import device
 from tgdialect.ops.properties.symbolic import known_index
-from tgdialect.ops.properties.values import integer, tensor, tensor_type
+from tgdialect.ops.properties.values import integer, place, tensor, tensor_type
 
 
 def function_type(op: Operation, derive: Callable[[Operation], Attribute]) -> Attribute:
@@ -30,32 +30,57 @@ def function_type(op: Operation, derive: Callable[[Operation], Attribute]) -> At
     copy = op.regions[0].clone().block
     assert copy.last_op is not None
     _substitute(copy, op)
-    for inner in copy.ops:
+    _derive_types(copy, derive)
+    return copy.last_op.results[0].type
+
+
+def scan_type(op: Operation, derive: Callable[[Operation], Attribute]) -> Attribute:
+    """The type of a SCAN's result: the types of its states, and of what it stacks with an axis for
+    the steps. They are on the devices that the results of all steps would have after unrolling: a
+    state on that of its argument, or else on that of what a step computes it from.
+    """
+    states, steps = integer(op, "states"), integer(op, "steps")
+    assert states is not None
+    assert steps is not None
+    body = op.regions[0].clone().block
+    if (last := body.last_op) is None or last.name != "tg.tuple":
+        raise VerifyException("the body of a scan ends in a tg.tuple")
+    device.common(op)
+    params = _parameters(body, op)
+    devices = [place(argument).device for argument in op.operands]
+    while True:
+        for param, _ in params:
+            slot = integer(param, "slot")
+            assert slot is not None
+            known = tensor(param.results[0])
+            where = PlaceAttr.of(devices[slot], place(param.results[0]).addrspace)
+            type = tensor_type(known.element_type, known.get_shape(), where)
+            Rewriter.replace_value_with_new_type(param.results[0], type)
+        _derive_types(body, derive)
+        found = [place(value).device for value in last.operands]
+        before = devices[:states]
+        devices[:states] = [a or b for a, b in zip(before, found, strict=False)]
+        if devices[:states] == before:
+            break
+    found[:states] = before
+    types: list[Attribute] = []
+    for position, (value, where) in enumerate(zip(last.operands, found, strict=True)):
+        type = tensor(value)
+        stacked = () if position < states else (steps,)
+        shape = (*stacked, *type.get_shape())
+        types.append(tensor_type(type.element_type, shape, PlaceAttr.of(where)))
+    return TupleType(ArrayAttr(types))
+
+
+def _derive_types(body: Block, derive: Callable[[Operation], Attribute]) -> None:
+    """Compute the types of the values of a body again from those of its PARAMs."""
+    for inner in body.ops:
         if inner.name.startswith("tg.") and inner.name != "tg.param":
             try:
                 type = derive(inner)
             except VerifyException as e:
                 raise VerifyException(f"with these arguments, {inner.name}: {e}") from e
             Rewriter.replace_value_with_new_type(inner.results[0], type)
-    return copy.last_op.results[0].type
-
-
-def scan_type(op: Operation) -> Attribute:
-    """The type of a SCAN's result: the types of its states, and of what it stacks with an axis for
-    the steps, on the device of the arguments."""
-    states, steps = integer(op, "states"), integer(op, "steps")
-    last = op.regions[0].block.last_op
-    if last is None or last.name != "tg.tuple":
-        raise VerifyException("the body of a scan ends in a tg.tuple")
-    assert states is not None
-    assert steps is not None
-    where = PlaceAttr.of(device.common(op))
-    types: list[Attribute] = []
-    for position, value in enumerate(last.operands):
-        type = tensor(value)
-        stacked = () if position < states else (steps,)
-        types.append(tensor_type(type.element_type, (*stacked, *type.get_shape()), where))
-    return TupleType(ArrayAttr(types))
 
 
 def _parameters(body: Block, function: Operation) -> list[tuple[Operation, SSAValue]]:

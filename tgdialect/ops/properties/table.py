@@ -137,6 +137,10 @@ def _function_type(op: Operation) -> Attribute:
     return function_type(op, result_type)
 
 
+def _scan_type(op: Operation) -> Attribute:
+    return scan_type(op, result_type)
+
+
 TABLE: Rules = {
     # source
     "tg.param": _leaf(min_max.parameter),
@@ -174,7 +178,7 @@ TABLE: Rules = {
     "tg.reduce": Row(dtype.source, shape.reduced, device.source, axis=axis.reduced),
     # call
     "tg.function": _function_type,
-    "tg.scan": scan_type,
+    "tg.scan": _scan_type,
     "tg.call": _written_type,
     "tg.tuple": _tuple_type,
     "tg.gettuple": _element_type,
