@@ -238,13 +238,16 @@ class _Kernels(LoadedKernels):
         number, groups, arguments = command
         kernel, found = self._kernels[number], self._objects[number]
         after: list[Callable[[], object]] = []
+        buffers: list[Any] = []
+        """A kernel does not own its arguments: they have to live until it is enqueued."""
         try:
             for slot, (argument, scalar) in enumerate(
                 zip(arguments, self._scalars[number], strict=True)
             ):
                 if isinstance(argument, Span):
                     writes = slot in kernel.written
-                    found.set_arg(slot, self._buffer(queue, argument, writes, after))
+                    buffers.append(self._buffer(queue, argument, writes, after))
+                    found.set_arg(slot, buffers[-1])
                 else:
                     assert scalar is not None
                     found.set_arg(slot, scalar(argument))
