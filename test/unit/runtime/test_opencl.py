@@ -356,6 +356,18 @@ def test_many_calls_on_several_threads(twice: DeviceExecutable):
     assert len(gc.get_objects()) - before < 100
 
 
+def test_views_live_until_their_kernel_is_launched():
+    """The process crashed when a view was released between `set_arg` and the launch."""
+    model = tg.nn.LSTM(4, 8)
+    x = np.random.default_rng(0).standard_normal((5, 2, 4)).astype(np.float32)
+    lowered = tg.function(lambda x: model(x)[0]).lower(x)
+    executable = lowered.compile(target=DEVICE)
+    wanted = lowered.compile(target="cpu")(x)
+    for _ in range(30):
+        np.testing.assert_allclose(executable(x), wanted, rtol=1e-4, atol=1e-6)
+    assert len(executable.profile(x, seconds=0.01)) == len(executable.kernels)
+
+
 def test_kernels_and_profile(twice: DeviceExecutable):
     (kernel,) = twice.kernels
     assert kernel.source == OPENCL
