@@ -376,12 +376,15 @@ class _Planner:
 
     def is_hot(self, op: Operation, asked: Sequence[Demand], elements: float, once: float) -> bool:
         """Whether fusing a value would compute it again and again in the inner loop of a reduction;
-        of a product of matrices: at all, since only a kernel of its own has a register tile, or
-        several parts of it, as gates of an LSTM are, which would share the registers of one."""
+        of a product of matrices: at all, since only a kernel of its own has a register tile. One
+        that computes several parts of it, as the gates of an LSTM, or other operands of a STACK
+        would share the registers of a tile among these."""
         runs = self.runs_in_steps(asked)
         if op in self.products:
-            parts = len(asked) > len({demand.root for demand in asked})
-            return runs > 0 or parts or any(demand.trips > elements for demand in asked)
+            has_parts = len(asked) > len({demand.root for demand in asked})
+            is_part = any(isinstance(use.operation, StackOp) for use in op.results[0].uses)
+            is_wider = any(demand.trips > elements for demand in asked)
+            return runs > 0 or has_parts or is_part or is_wider
         return once > (LOAD + FREE) * elements and runs >= MANY_RUNS * elements
 
     def is_masked_often(self, op: PadOp, asked: Sequence[Demand]) -> bool:

@@ -17,7 +17,8 @@ Methods of `Tensor`, one class per family:
 * `movement.py`, `indexing.py`: reshaping, slicing, gather and scatter;
 * `einops.py`: formulas of `rearrange`;
 * `reduction.py`, `linear_algebra.py`, `sorting.py`, `statistics.py`: sums, products, sorts, counts;
-* `decompositions.py`: QR, singular values, norms; `resizing.py`, `neural.py`: images, networks;
+* `decompositions.py`: QR, singular values, norms; `spectral.py`: Fourier transforms;
+* `resizing.py`, `neural.py`: images, networks;
 * `sharding.py`: tensors on several devices;
 * `tensor.py`: `Tensor`, which has all of them.
 

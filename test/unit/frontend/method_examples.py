@@ -64,6 +64,11 @@ EXAMPLES: Mapping[str, Example] = {
         lambda: T(X).batchnorm(None, None, T(X.mean(0)), T(np.ones(3, np.float32))),
         X - X.mean(0),
     ),
+    "rfft": (lambda: T([1.0, 2.0, 4.0]).rfft(), [[7, 0], [-2, 3**0.5]]),
+    "stft": (
+        lambda: T([1.0, 2.0, 4.0]).stft(2, 1, center=False),
+        [[[3, 0], [6, 0]], [[-1, 0], [-2, 0]]],
+    ),
     "bincount": (lambda: T([1, 3, 1]).bincount(), [0, 2, 0, 1]),
     "bitcast": (lambda: T(X).bitcast("int32"), X.view(np.int32)),
     "cast": (lambda: T(X).cast("int32"), X.astype(np.int32)),

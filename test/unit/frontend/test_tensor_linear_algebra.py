@@ -180,3 +180,18 @@ def test_errors():
 def test_half_accumulates_in_f32():
     x = np.full((1, 4096), 1, np.float16)
     assert tg.Tensor(x).sum().item() == 4096
+
+
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f8E5M2"])
+def test_products_of_narrow_floats_are_rounded_once(dtype: str):
+    """After the sum: a product of two such numbers is exact in f32."""
+    x, w = (tg.Tensor(values(*shape)).cast(dtype).realize() for shape in ((7, 64), (64, 5)))
+    exact = x.cast("f64").numpy() @ w.cast("f64").numpy()
+    expected = tg.Tensor(exact.astype(np.float32)).cast(dtype).cast("f32").numpy()
+    ulp = 2.0 ** -{"f16": 10, "bf16": 7, "f8E5M2": 2}[dtype]
+    for found in (x @ w, tg.Tensor.einsum("ij,jk", x, w), x.T.T.linear(w)):
+        assert found.dtype.name == dtype
+        # Sums of f32 round to a neighbour where they are between two numbers.
+        wrong = np.abs(found.cast("f32").numpy() - expected)
+        assert wrong.max() <= ulp * np.abs(expected).max()
+        assert (wrong > 0).mean() < 0.05

@@ -238,8 +238,8 @@ class _Kernels(LoadedKernels):
         number, groups, arguments = command
         kernel, found = self._kernels[number], self._objects[number]
         after: list[Callable[[], object]] = []
+        # A kernel does not own its arguments: they have to live until it is enqueued.
         buffers: list[Any] = []
-        """A kernel does not own its arguments: they have to live until it is enqueued."""
         try:
             for slot, (argument, scalar) in enumerate(
                 zip(arguments, self._scalars[number], strict=True)
