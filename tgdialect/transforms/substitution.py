@@ -80,6 +80,8 @@ class Substitution(ABC):
             match op:
                 case FunctionOp():
                     self.keep(op)
+                case ParamOp() if isinstance(op.parent_op(), FunctionOp):
+                    pass  # `_substituted` has bound it.
                 case ReturnOp():
                     self.returned = [self.values[v] for v in op.operands]
                 case TupleOp():
