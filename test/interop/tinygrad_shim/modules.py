@@ -13,7 +13,7 @@ from typing import Any
 import tgdialect as tg
 from tgdialect.nn import layers, state
 from tinygrad_shim import devices, dtypes, helpers, jit, tensors, variables
-from tinygrad_shim.internals import Internal
+from tinygrad_shim.internals import Internal, UsesInternals
 
 
 def _public(module: ModuleType) -> dict[str, Any]:
@@ -51,6 +51,12 @@ def _names() -> dict[str, dict[str, Any]]:
 
 class _Module(ModuleType):
     """A module with the mapped names; any other one is an `Internal`."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        is_mapped = name in vars(self) or isinstance(value, ModuleType)
+        if not is_mapped and isinstance(getattr(self, name, None), Internal):
+            raise UsesInternals(f"{self.__name__}.{name}")  # It is replaced, to see its calls.
+        super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):
