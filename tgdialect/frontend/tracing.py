@@ -80,8 +80,8 @@ def _innermost() -> Trace | None:
 
 @contextmanager
 def tracing() -> Generator[Trace]:
-    """A context in which assignments to tensors are recorded. They are undone at its end, as are the
-    gradients that were set: their values are known inside only."""
+    """A context in which assignments to tensors are recorded. They are undone at its end, as is
+    the setting of gradients: their values are known inside only."""
     trace = Trace()
     _traces.append(trace)
     try:

@@ -15,6 +15,8 @@ from tgdialect.nn import layers, state
 from tinygrad_shim import devices, dtypes, helpers, jit, tensors, variables
 from tinygrad_shim.internals import Internal, UsesInternals
 
+BATCH_NORMS = "BatchNorm", "BatchNorm2d", "BatchNorm3d"
+
 
 def _public(module: ModuleType) -> dict[str, Any]:
     return {name: value for name, value in vars(module).items() if not name.startswith("_")}
@@ -43,7 +45,7 @@ def _names() -> dict[str, dict[str, Any]]:
         "tinygrad.engine.jit": {"TinyJit": jit.TinyJit, "JitError": jit.JitError},
         "tinygrad.function": {"function": jit.function},
         "tinygrad.uop.ops": {"UOp": variables.UOp, "Variable": variables.Variable},
-        "tinygrad.nn": nn,
+        "tinygrad.nn": nn | dict.fromkeys(BATCH_NORMS, tensors.BatchNorm),
         "tinygrad.nn.optim": tensors.optimizers(),
         "tinygrad.nn.state": _public(state),
     }

@@ -11,7 +11,7 @@ from weakref import WeakValueDictionary
 import tgdialect as tg
 from tgdialect.frontend import base
 from tgdialect.frontend.graph import Node, sorted_nodes
-from tgdialect.nn import optim
+from tgdialect.nn import layers, optim
 from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.source import ConstOp
 from tinygrad_shim.internals import Refused
@@ -105,6 +105,16 @@ def extend_tensor() -> None:
         setattr(tg.Tensor, name, method)
     # tinygrad checks arguments by `assert`.
     base.ArgumentError.__bases__ = (*base.ArgumentError.__bases__, AssertionError)
+
+
+class BatchNorm(layers.BatchNorm):
+    """Ours, whose statistics are no parameters."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for name in ("running_mean", "running_var", "num_batches_tracked"):
+            if hasattr(self, name):
+                is_param_(getattr(self, name), False)
 
 
 def optimizers() -> dict[str, Any]:
