@@ -96,7 +96,7 @@ class Tensor(Sharding, Casts):
         if not ptr:
             raise ValueError("a tensor of the memory at address 0")
         memory = (ctypes.c_uint8 * (math.prod(extents) * wanted.itemsize)).from_address(ptr)
-        array = np.frombuffer(memory, dtypes.numpy_of(wanted)).reshape(extents)
+        array = np.frombuffer(memoryview(memory), dtypes.numpy_of(wanted)).reshape(extents)
         return cls._of_array(array, device)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
@@ -233,16 +233,8 @@ class Tensor(Sharding, Casts):
         nodes = self._gradients(gradient, [t.node for t in targets])
         for target, node in zip(targets, nodes, strict=True):
             found = target.zeros_like() if node is None else Tensor.of_node(node).shard_like(target)
-            target._add_gradient(found)
+            accumulate(target, found)
         return self
-
-    def _add_gradient(self, found: Tensor) -> None:
-        """Add to `grad`, which stays the same tensor."""
-        if self.grad is None:
-            note_gradient(self)
-            self.grad = found
-        else:
-            self.grad.replace(self.grad + found)
 
     def _gradients(self, gradient: Tensor | None, targets: Sequence[Node]) -> list[Node | None]:
         if gradient is None and self.shape:
@@ -258,3 +250,12 @@ class Tensor(Sharding, Casts):
         if seed.shape != self.shape:
             raise ValueError(f"a gradient of shape {seed.shape} for {self.shape}")
         return gradient_nodes(self.node, seed.node, targets)
+
+
+def accumulate(target: Tensor, gradient: Tensor) -> None:
+    """Add to the `grad` of a tensor, which stays the same tensor."""
+    if target.grad is None:
+        note_gradient(target)
+        target.grad = gradient
+    else:
+        target.grad.replace(target.grad + gradient)

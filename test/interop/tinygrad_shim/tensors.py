@@ -11,6 +11,7 @@ from weakref import WeakValueDictionary
 import tgdialect as tg
 from tgdialect.frontend import base
 from tgdialect.frontend.graph import Node, sorted_nodes
+from tgdialect.frontend.tensor import accumulate
 from tgdialect.nn import layers, optim
 from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.source import ConstOp
@@ -41,7 +42,7 @@ def backward(self: tg.Tensor, gradient: tg.Tensor | None = None) -> tg.Tensor:
     targets = [t for t in owners if isinstance(t, tg.Tensor) and t.dtype.is_float]
     targets = [t for t in targets if not _is_number(t.node)]
     for target, found in zip(targets, _gradient(self, *targets, gradient=gradient), strict=True):
-        target._add_gradient(found)  # pyright: ignore
+        accumulate(target, found)
     return self
 
 
