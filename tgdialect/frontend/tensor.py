@@ -253,9 +253,10 @@ class Tensor(Sharding, Casts):
 
 
 def accumulate(target: Tensor, gradient: Tensor) -> None:
-    """Add to the `grad` of a tensor, which stays the same tensor."""
-    if target.grad is None:
+    """Add to the `grad` of a tensor, which stays the same tensor unless a function is traced."""
+    total = gradient if target.grad is None else target.grad + gradient
+    if target.grad is None or is_tracing():
         note_gradient(target)
-        target.grad = gradient
+        target.grad = total
     else:
-        target.grad.replace(target.grad + gradient)
+        target.grad.replace(total)
