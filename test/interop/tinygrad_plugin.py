@@ -65,12 +65,19 @@ def pytest_exception_interact(node: Any, call: Any, report: Any) -> None:
         _record(node.nodeid, report, call.excinfo)
 
 
+def _use_of_internals(error: BaseException | None) -> tinygrad_shim.UsesInternals | None:
+    """The use that ended a test, which code that cleans up may have followed by an error."""
+    while error is not None and not isinstance(error, tinygrad_shim.UsesInternals):
+        error = error.__context__
+    return error
+
+
 def _record(name: str, report: Any, excinfo: Any) -> None:
     outcome, reason = report.outcome, ""
     if excinfo is not None:
         reason = f"{excinfo.type.__name__}: {excinfo.value}"
-        if isinstance(excinfo.value, tinygrad_shim.UsesInternals):
-            outcome, reason = "internals", str(excinfo.value)
+        if (used := _use_of_internals(excinfo.value)) is not None:
+            outcome, reason = "internals", str(used)
         elif "<tinygrad's " in reason:  # Such a name was passed to something else.
             outcome = "internals"
         elif reason == "Failed: Unexpected success":

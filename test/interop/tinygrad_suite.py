@@ -17,6 +17,7 @@ import argparse
 import io
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tarfile
@@ -39,8 +40,10 @@ FILES = (
     *("backend/test_edgecases", "backend/test_symbolic_ops", "backend/test_symbolic_jit"),
     *("backend/test_tensor_variable", "backend/test_jit", "unit/test_jit", "unit/test_jit_cases"),
     *("unit/test_assign", "unit/test_function", "unit/test_gradient", "unit/test_indexing"),
-    "test_tiny",
+    *("test_tiny", "tinygrad_models"),
 )
+MODELS = Path(__file__).with_name("tinygrad_models.py")
+"""Tests of ours on models of tinygrad's repository."""
 HEAD = """\
 # tinygrad's own tests
 
@@ -53,6 +56,10 @@ renderers, counts of kernels, buffers) is not counted. The number of kernels tha
 captured, or that were run (`assert_jit_cache_len`, `assert_kernel_count`), is not checked; the rest
 of such a test is. Tests that fail by design are those where we decided otherwise
 ([deviations.py](../test/interop/deviations.py)); they are counted as failed.
+
+The last file has tests of ours ([tinygrad_models.py](../test/interop/tinygrad_models.py)) of models
+in tinygrad's repository, which are imported unmodified as well: llama and gpt2 generate the tokens
+that NumPy gives, with and without a KV cache, and beautiful_mnist trains.
 """
 
 
@@ -66,11 +73,12 @@ class Outcome:
 
 
 def extract(repository: Path, folder: Path) -> None:
-    """Copy the tests, and what they import beside tinygrad itself."""
+    """Copy the tests, and what they import beside tinygrad itself; add ours of its models."""
     command = ["git", "-C", str(repository), "archive", COMMIT, "test", "extra", "examples"]
     archive = subprocess.run(command, check=True, capture_output=True).stdout
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         tar.extractall(folder, filter="data")
+    shutil.copy(MODELS, folder / "test")
 
 
 def run(folder: Path, file: str, options: Sequence[str], record: Path) -> list[Outcome]:

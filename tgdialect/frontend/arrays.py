@@ -15,8 +15,8 @@ from tgdialect.ops.dtypes import DType
 def array_of(data: Any, dtype: DType | None = None) -> Array:
     """Data as an array of a dtype; without one a list of Python numbers gets a default dtype.
 
-    Raises ValueError for an integer in a list that is out of the dtype's range, and TypeError for
-    values that are not numbers.
+    Numbers are converted as by `cast`: integers wrap. Raises ValueError for integers of more than
+    64 bits, and TypeError for values that are not numbers.
     """
     is_array = True
     if isinstance(data, np.ndarray | np.generic):
@@ -43,10 +43,6 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
         raise TypeError(f"a tensor of {type(cast(object, data)).__name__}")
     if dtype is None:
         return array if is_array else _in_default_dtype(array)
-    if not is_array and dtype.is_integer and array.dtype.kind in "iu" and array.size:
-        for number in (int(array.min()), int(array.max())):
-            if not dtype.low <= number <= dtype.high:
-                raise ValueError(f"{number} is not representable in {dtype.name}")
     return convert(array, dtypes.to_dtype(array.dtype), dtype)
 
 

@@ -36,6 +36,14 @@ class DTypeError(TypeError, RuntimeError):
     """A dtype that PyTorch and tinygrad refuse by a RuntimeError."""
 
 
+class RangeError(ValueError, OverflowError):
+    """A number that a dtype does not have, which Python and NumPy refuse by an OverflowError."""
+
+
+class UnknownModeError(ArgumentError, NotImplementedError):
+    """The name of a mode that there is not."""
+
+
 class TensorBase:
     """A lazy value, which is computed when its elements are read."""
 
@@ -132,11 +140,11 @@ class TensorBase:
         return math.prod(self.max_shape)
 
     def _apply(self, op: Callable[..., TgOp], *arguments: Any) -> Self:
-        """An op of the dialect on nodes. Raises ValueError if its rule is broken."""
+        """An op of the dialect on nodes. Raises ArgumentError if its rule is broken."""
         try:
             return self.of_node(apply(op, *arguments))
         except VerifyException as error:
-            raise ValueError(str(error)) from None
+            raise ArgumentError(str(error)) from None
 
     def _constant(self, value: Number, dtype: DType | None = None) -> Self:
         """A scalar, by default of this tensor's dtype."""
@@ -186,14 +194,14 @@ def number_of(value: object) -> Number:
 
 
 def number_in(dtype: DType, value: object) -> Number:
-    """A number converted to a dtype. Raises ValueError for an integer that is out of its range."""
+    """A number converted to a dtype. Raises RangeError for an integer that is out of its range."""
     number = number_of(value)
     if dtype.is_float:
         return float(number)
     if not dtype.is_integer:
         return bool(number)
     if not math.isfinite(number) or not dtype.low <= int(number) <= dtype.high:
-        raise ValueError(f"{value} is not representable in {dtype.name}")
+        raise RangeError(f"{value} is not representable in {dtype.name}")
     return int(number)
 
 
@@ -205,11 +213,11 @@ def check_tensors(*values: object) -> None:
 
 
 def check_integers(name: str, value: TensorBase) -> None:
-    """Raise TypeError unless a tensor has an integer dtype. `name` says what it is, as
+    """Raise DTypeError unless a tensor has an integer dtype. `name` says what it is, as
     "classes"."""
     check_tensors(value)
     if not value.dtype.is_integer:
-        raise TypeError(f"{name} of dtype {value.dtype.name}: integers are needed")
+        raise DTypeError(f"{name} of dtype {value.dtype.name}: integers are needed")
 
 
 def _unowned(node: Node) -> Node:

@@ -147,7 +147,7 @@ class Creation(Movement):
         device: str | None = None,
     ) -> Self:
         """start, start + step, ..., up to but without `stop`. Integers are i32, or i64 if one is
-        out of its range. Raises ValueError for integers that are out of the range of the dtype."""
+        out of its range. Raises RangeError for integers that are out of the range of the dtype."""
         if stop is None:
             start, stop = 0, start
         start, stop, step = (number_of(number) for number in (start, stop, step))
@@ -301,7 +301,7 @@ def _dtype_of_range(start: int, last: int) -> DType:
 
 
 def _check_ends(dtype: DType, *ends: float) -> None:
-    """Raise ValueError if an end of a range is out of the range of an integer dtype."""
+    """Raise RangeError if an end of a range is out of the range of an integer dtype."""
     if dtype.is_integer:
         for number in ends:
             number_in(dtype, number)

@@ -45,6 +45,11 @@ _OF_NUMPY = {
     numpy_dtype(dtype): dtype for dtype in dict.fromkeys(NAMES.values()) if dtype.name != "index"
 }
 
+
+class UnknownDTypeError(TypeError, AttributeError):
+    """What names no dtype: a TypeError in NumPy, and a missing attribute of `torch` or `dtypes`."""
+
+
 DTypeLike = DType | str | Any
 """A dtype, its name, or anything that NumPy converts to a dtype."""
 
@@ -114,7 +119,7 @@ def as_float(dtype: DType) -> DType:
 
 
 def to_dtype(dtype: DTypeLike) -> DType:
-    """Convert to a dtype. Raises TypeError for values that name none."""
+    """Convert to a dtype. Raises UnknownDTypeError for values that name none."""
     if isinstance(dtype, DType):
         return dtype
     if isinstance(dtype, str) and dtype in NAMES:
@@ -122,7 +127,8 @@ def to_dtype(dtype: DTypeLike) -> DType:
     try:
         return _OF_NUMPY[np.dtype(dtype)]
     except (TypeError, KeyError, ValueError):
-        raise TypeError(f"{dtype!r} is not a dtype; there are: {', '.join(NAMES)}") from None
+        known = ", ".join(NAMES)
+        raise UnknownDTypeError(f"{dtype!r} is not a dtype; there are: {known}") from None
 
 
 def attribute_of(dtype: DType) -> Attribute:

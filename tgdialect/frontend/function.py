@@ -36,6 +36,7 @@ from tgdialect.frontend.realization import (
     compound_sizes,
     device_of,
     function_of,
+    named_devices,
     realize,
 )
 from tgdialect.frontend.spec import Sizes, Spec, spec_of
@@ -60,6 +61,26 @@ E = TypeVar("E")
 
 _NO_SIZES: Mapping[Atom, Atom] = {}
 _NO_TENSORS: Mapping[int, Tensor] = {}
+
+
+@dataclass(frozen=True)
+class _Graph:
+    """What a function computes, as nodes. One that names several devices, as it copies from one to
+    another, is no program: its nodes are made anew in each call, and computed device by device."""
+
+    order: Sequence[Node]
+    leaves: Sequence[Node]
+    roots: Sequence[Node]
+
+    def applied(self, nodes: Sequence[Node], sizes: Mapping[Atom, Atom]) -> list[Node]:
+        """The roots with other leaves, and other variables in shapes."""
+        values = dict(zip(self.leaves, nodes, strict=True))
+        for node in self.order:
+            if node not in values:
+                assert node.prototype is not None
+                operands = tuple(values[operand] for operand in node.operands)
+                values[node] = made(node.prototype, operands, substituted(node.extents, sizes))
+        return [values[root] for root in self.roots]
 
 
 @dataclass(frozen=True)
@@ -96,8 +117,10 @@ class _Traced(Generic[E]):
     """The FUNCTION."""
     elements: Sequence[TgOp]
     """The GETTUPLEs of it."""
-    executable: E
+    executable: E | None
     """The executable of its module, or the module itself."""
+    graph: _Graph | None
+    """What is computed instead, if it names several devices."""
     is_plain: bool
     """Whether a call takes nothing but the argument tensors and returns one tensor."""
 
@@ -135,9 +158,14 @@ class _Signature:
         if self.launch is None:
             example = Tensor.of_node(Node(None, (), self.traced.kinds[0][0]))
             inputs = [(type_, False) for type_ in self.types]
+            assert self.traced.executable is not None
             found = self.traced.executable.holding_launcher(_HOLDERS, inputs, example)
             self.launch = found or _unknown
         return self.launch
+
+
+class SignatureError(RuntimeError):
+    """A traced function is called with more signatures than it may have."""
 
 
 class Function(Generic[P, R]):
@@ -148,9 +176,17 @@ class Function(Generic[P, R]):
     arguments.
     """
 
-    def __init__(self, function: Callable[P, R], *, freeze: bool = False) -> None:
+    def __init__(
+        self,
+        function: Callable[P, R],
+        *,
+        freeze: bool = False,
+        max_signatures: int | None = None,
+    ) -> None:
         self._function = function
         self._freeze = freeze
+        self._max_signatures = max_signatures
+        self._signatures: set[Any] = set()
         self._traced: dict[Any, _Traced[Executable]] = {}
         self._quick: dict[Any, _Signature] = {}
         self._last: tuple[bool, Callable[..., Any]] = False, _unknown
@@ -212,6 +248,8 @@ class Function(Generic[P, R]):
             for t in inputs
         ]
         key = Neural.training, signature, tuple(kinds), tuple(found.atoms.values())
+        if self._max_signatures is not None:
+            self._count_signature((*key[:2], *((kind, extents) for kind, _, extents in kinds)))
         # If an argument turns out to be captured, too, trace again with the argument passed as it
         # is: both names must then mean the same tensor.
         captured: dict[int, Tensor] = {}
@@ -227,6 +265,15 @@ class Function(Generic[P, R]):
                 return traced
             captured = {**captured, **more}
 
+    def _count_signature(self, signature: Any) -> None:
+        if signature not in self._signatures:
+            if len(self._signatures) == self._max_signatures:
+                raise SignatureError(
+                    f"{self._name} has {self._max_signatures} signatures, and is called with "
+                    f"another one: {', '.join(str(kind) for kind, _ in signature[2:])}"
+                )
+            self._signatures.add(signature)
+
     def _called(
         self,
         traced: _Traced[Executable],
@@ -241,7 +288,11 @@ class Function(Generic[P, R]):
         for tensor in traced.implicit:
             nodes.append(tensor.node)
         # Within another traced function the call is a FUNCTION; else it is executed.
-        if is_tracing():
+        if traced.graph is not None:
+            results = traced.graph.applied(nodes, sizes)
+            if not is_tracing():
+                realize(results)
+        elif is_tracing():
             results = _apply(traced, nodes, sizes, traced.elements)
         else:
             for node in nodes:
@@ -310,6 +361,7 @@ class Function(Generic[P, R]):
             entry=entry,
             is_program=True,
         )
+        assert traced.executable is not None
         if not traced.kinds:
             raise TypeError(f"{self._name} returns no tensor, and assigns to none")
         _name_parameters(traced.executable, [*names, *(s.variable.name for s in traced.sizes)])
@@ -409,6 +461,7 @@ class Function(Generic[P, R]):
         leaves = [*params, *implicit]
         constants = [n for n in implicit if n not in assigned and n.size is None]
         # The program, and the FUNCTION by which other traces call it.
+        is_apart = not is_program and len(named_devices([*leaves, *order])) > 1
         module = ModuleOp(
             [function_of(entry, order, leaves, roots, constants if self._freeze else ())]
         )
@@ -430,8 +483,10 @@ class Function(Generic[P, R]):
             result_sizes=compound_sizes([*leaves, *roots])[len(argument_sizes) :],
             prototype=prototype,
             elements=[GetTupleOp(prototype, i) for i in range(len(roots))],
-            executable=compiled(module, device_of([*leaves, *order])),
+            executable=None if is_apart else compiled(module, device_of([*leaves, *order])),
+            graph=_Graph(order, leaves, roots) if is_apart else None,
             is_plain=isinstance(structure, Slot)
+            and not is_apart
             and not (implicit or sizes or argument_sizes or changed)
             and not any(t.node.is_tracked for t in inputs),
         )
@@ -462,14 +517,23 @@ def _name_parameters(module: ModuleOp, names: Sequence[str]) -> None:
 
 
 @overload
-def function(fxn: Callable[P, R], *, freeze: bool = False) -> Function[P, R]: ...
+def function(
+    fxn: Callable[P, R], *, freeze: bool = False, max_signatures: int | None = None
+) -> Function[P, R]: ...
 
 
 @overload
-def function(*, freeze: bool = False) -> Callable[[Callable[P, R]], Function[P, R]]: ...
+def function(
+    *, freeze: bool = False, max_signatures: int | None = None
+) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
 
-def function(fxn: Callable[..., Any] | None = None, *, freeze: bool = False) -> Any:
+def function(
+    fxn: Callable[..., Any] | None = None,
+    *,
+    freeze: bool = False,
+    max_signatures: int | None = None,
+) -> Any:
     """Compile a function on tensors, once for each signature.
 
     The tensors among its arguments, also in lists, tuples and dicts, are its inputs; other
@@ -479,10 +543,13 @@ def function(fxn: Callable[..., Any] | None = None, *, freeze: bool = False) -> 
     With `freeze`, captured tensors that it does not assign to are constant: weights are packed, in
     the order in which kernels load them, in the first call only. Assigning to such a tensor is
     detected, and packs it again; writing to a NumPy array that it shares memory with is not.
+
+    With `max_signatures`, a call raises SignatureError instead of compiling for more signatures, as
+    1 in a program that should not be compiled again when a shape differs.
     """
     if fxn is None:
-        return functools.partial(Function, freeze=freeze)
-    return Function(fxn, freeze=freeze)
+        return functools.partial(Function, freeze=freeze, max_signatures=max_signatures)
+    return Function(fxn, freeze=freeze, max_signatures=max_signatures)
 
 
 def traceable(fxn: Callable[..., Any]) -> Function[..., Any]:
@@ -518,6 +585,7 @@ def _arrays(
     data = [node.data for node in nodes]
     compound = (*traced.argument_sizes, *traced.result_sizes)
     data += [np.array(size.substituted(sizes).value) for size in compound]
+    assert traced.executable is not None
     found: Array | tuple[Array, ...] = traced.executable.resident(*data)
     return found if isinstance(found, tuple) else (found,)
 

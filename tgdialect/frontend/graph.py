@@ -352,6 +352,8 @@ def _filled(argument: Any, values: Iterator[SSAValue]) -> Any:
 INDEX_TYPE = TensorType(INDEX, ())
 """The type of sizes."""
 
+_UNKNOWN = ParamOp(0, INDEX_TYPE)
+"""The prototype of sizes without a value."""
 _size_nodes: WeakValueDictionary[SymInt, Node] = WeakValueDictionary()
 
 
@@ -360,8 +362,11 @@ def size_node(size: SymInt) -> Node:
     node = _size_nodes.get(size)
     if node is None:
         if (atom := size.atom) is not None:
-            assert atom.value is not None, "parameters have nodes as long as they can be used"
-            node = Node(None, (), INDEX_TYPE, np.array(atom.value, np.int64))
+            assert atom.parameter is None, "parameters have nodes as long as they can be used"
+            if atom.value is None:
+                node = Node(_UNKNOWN, (), INDEX_TYPE)
+            else:
+                node = Node(None, (), INDEX_TYPE, np.array(atom.value, np.int64))
         else:
             node = size.evaluated(
                 lambda atom: size_node(SymInt.of(atom)),

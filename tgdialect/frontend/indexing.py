@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import operator
 from collections.abc import Sequence
 from types import EllipsisType
 from typing import Any, Literal, Self, cast
@@ -112,8 +113,10 @@ class Indexing(Reduction):
         positions."""
         # Convert and check each entry.
         given: list[Any] = list(indices) if isinstance(indices, tuple) else [indices]  # pyright: ignore[reportUnknownArgumentType]
-        if isinstance(indices, list):
-            given = [self._of_array(_positions(cast(list[Any], indices)))]
+        if isinstance(indices, list):  # One of numbers has positions, another one is a tuple.
+            members = cast(list[Any], indices)
+            is_flat = all(hasattr(m, "__index__") and not _has_axes(m) for m in members)
+            given = [self._of_array(_positions(members))] if is_flat else members
         entries: list[Any] = []
         masks: list[tuple[int, tuple[int, ...]]] = []
         for entry in given:
@@ -127,7 +130,7 @@ class Indexing(Reduction):
             elif isinstance(entry, TensorBase) and not entry.dtype.is_integer:
                 raise IndexError(f"an index of dtype {entry.dtype.name}")
             elif hasattr(entry, "__index__") and not isinstance(entry, TensorBase):
-                entries.append(to_dim(entry))
+                entries.append(entry if isinstance(entry, SymInt) else operator.index(entry))
             elif entry is None or isinstance(entry, slice | EllipsisType | TensorBase):
                 entries.append(entry)
             else:
@@ -430,6 +433,10 @@ class Indexing(Reduction):
         return (
             (self.arange(size) < mask.sum()).unsqueeze(1).where(found, found._constant(fill_value))
         )
+
+
+def _has_axes(value: object) -> bool:
+    return isinstance(value, TensorBase | np.ndarray) and value.ndim > 0
 
 
 def position_of(index: int, extent: int, axis: int) -> int:

@@ -9,7 +9,15 @@ from typing import Any, Self, TypeVar, cast
 
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.frontend.base import Number, TensorBase, check_tensors, flattened, number_in
+from tgdialect.frontend.base import (
+    ArgumentError,
+    Number,
+    TensorBase,
+    UnknownModeError,
+    check_tensors,
+    flattened,
+    number_in,
+)
 from tgdialect.frontend.dtypes import attribute_of, promote
 from tgdialect.frontend.einops import rearrangement
 from tgdialect.frontend.functions import Functions
@@ -232,7 +240,7 @@ class Movement(Functions):
         if mode == "constant":
             return self._padded(pairs, value)._apart_from(self)
         if mode not in ("reflect", "replicate", "circular"):
-            raise ValueError(f"mode is constant, reflect, replicate or circular: {mode!r}")
+            raise UnknownModeError(f"mode is constant, reflect, replicate or circular: {mode!r}")
         result = self
         for axis, (before, after) in enumerate(pairs):
             result = result._pad_axis(axis, before, after, mode)
@@ -488,7 +496,7 @@ class Movement(Functions):
             for i, k, s, d in zip(extents, sizes, strides, dilations, strict=True)
         ]
         if any(count <= 0 for count in counts) or 0 in sizes:
-            raise ValueError(f"a window of {tuple(sizes)} does not fit in {extents}")
+            raise ArgumentError(f"a window of {tuple(sizes)} does not fit in {extents}")
         if all(k <= s for k, s in zip(sizes, strides, strict=True)) and {*dilations} == {1}:
             return self._windows_apart(sizes, strides, counts)
         # Overlapping windows: repeat each axis, and split it into `size` rows of `width` cells,

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from typing import Literal, Self
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import check_integers, check_tensors
+from tgdialect.frontend.base import ArgumentError, check_integers, check_tensors
 from tgdialect.frontend.spectral import Spectral
 
 Reduce = Literal["none", "mean", "sum"]
@@ -139,7 +139,7 @@ class Neural(Spectral):
         axis."""
         wanted = tuple(d for i, d in enumerate(self.shape) if i != axis % self.ndim)
         if classes.shape != wanted:
-            raise ValueError(f"{name} of {self.shape} by {classes.shape}: classes are {wanted}")
+            raise ArgumentError(f"{name} of {self.shape} by {classes.shape}: classes are {wanted}")
         check_integers("classes", classes)
 
     def _classes_as_axis(self, axis: int, like: Self) -> Self:

@@ -139,7 +139,7 @@ class Random(Decompositions):
     def _polar(cls, shape: Sequence[int], device: str | None) -> tuple[Self, Self]:
         """The cosine of a random angle, and a random radius, whose product is normal
         (Box-Muller)."""
-        pair = cls.rand((2, *shape), device=device)
+        pair = cls.rand((2, *shape), dtype=dtypes.float32, device=device)
         log = (1 - pair[1])._log2_of_unit()
         radius = (log * (-2 * float(np.float32(math.log(2))))).sqrt()
         return pair[0]._mulacc(-2 * math.pi, math.pi / 2)._sin_of_turn(), radius
@@ -213,8 +213,9 @@ class Random(Decompositions):
             raise ValueError(f"Tensor.uniform requires low < high, got low={low}, high={high}")
         wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
         if wanted == dtypes.float32:
-            return cls.rand(*shape, device=device)._mulacc(high - low, low)
-        return ((high - low) * cls.rand(*shape, device=device)).cast(wanted) + low
+            return cls.rand(*shape, dtype=wanted, device=device)._mulacc(high - low, low)
+        unit = cls.rand(*shape, dtype=dtypes.float32, device=device)
+        return ((high - low) * unit).cast(wanted) + low
 
     @classmethod
     def randint(
@@ -281,7 +282,7 @@ class Random(Decompositions):
     @classmethod
     def randperm(cls, n: int, dtype: dtypes.DTypeLike = "int32", device: str | None = None) -> Self:
         """0, ..., n - 1 in random order."""
-        return cls.rand(n, device=device).argsort().cast(dtype)
+        return cls.rand(n, dtype=dtypes.float32, device=device).argsort().cast(dtype)
 
     def multinomial(self, num_samples: int = 1, replacement: bool = False) -> Self:
         """Positions in the last axis, drawn with its values as weights. Without replacement by the
@@ -295,7 +296,7 @@ class Random(Decompositions):
         if replacement or num_samples == 1:
             running = weight.cumsum(1)
             share = running / running[:, -1].unsqueeze(1)
-            drawn = self.rand(num_samples, rows, 1)
+            drawn = self.rand(num_samples, rows, 1, dtype=dtypes.float32)
             indices = (drawn >= share).sum(2).permute(1, 0)
         else:
             indices = (weight.rand_like().log2() / weight).topk(num_samples, dim=1)[1]

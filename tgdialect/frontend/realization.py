@@ -11,7 +11,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tgdialect.frontend.graph import INDEX_TYPE, Array, Data, Node, Shape, emit_size, sorted_nodes
-from tgdialect.frontend.symbolic import Atom, SymInt
+from tgdialect.frontend.symbolic import Atom, SymInt, check_bound
 from tgdialect.frontend.tracing import is_parameter
 from tgdialect.frontend.views import view_of
 from tgdialect.kernels.writer import link
@@ -60,7 +60,9 @@ def realize(roots: Iterable[Node]) -> None:
 
 def _compute(order: Sequence[Node], wanted: Sequence[Node], device: str | None) -> None:
     """Compute nodes by a program on a device, or on those that the types name."""
-    if any(is_parameter(node) for node in order):
+    for node in filter(is_parameter, order):
+        if node.size is not None and node.size.atom is not None:
+            check_bound(node.size.atom)
         raise RuntimeError("a value is not known while its function is traced")
     leaves, key = _key(order, wanted)
     key = (device, *key)
@@ -269,15 +271,20 @@ def device_of(nodes: Iterable[Node]) -> str | None:
 
     Raises RuntimeError if they name several, one each.
     """
-    nodes = list(nodes)
-    if is_sharded(nodes):
-        return None
-    types = [node.type for node in nodes if is_tensor(node.type)]
-    named = {str(name) for type in types if (name := place_of(type).device) is not None}
+    named = named_devices(nodes)
     if len(named) > 1:
         names = " and ".join(sorted(named))
         raise RuntimeError(f"a program runs on one device, and this one names {names}")
     return next(iter(named), None)
+
+
+def named_devices(nodes: Iterable[Node]) -> set[str]:
+    """The devices that the types of nodes name, one each; none if a value is on several."""
+    nodes = list(nodes)
+    if is_sharded(nodes):
+        return set()
+    types = [node.type for node in nodes if is_tensor(node.type)]
+    return {str(name) for type in types if (name := place_of(type).device) is not None}
 
 
 def computed(node: Node) -> Data:

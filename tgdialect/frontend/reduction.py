@@ -46,19 +46,17 @@ class Reduction(Creation):
         return self.cast(wanted)._reduce(ReduceKind.MUL, axis, keepdim)
 
     def max(self, axis: Axes | Self = None, keepdim: bool = False) -> Self:
-        """The maximum; NaN if there is one. Raises ValueError over no elements. With a tensor as
-        argument it is `maximum`."""
+        """The maximum; NaN if there is one. Over no elements it is the least value of the dtype, as
+        -inf. With a tensor as argument it is `maximum`."""
         if isinstance(axis, TensorBase):
             return self.maximum(axis)
-        self._check_nonempty("max", axis)
         return self._reduce(ReduceKind.MAX, axis, keepdim)
 
     def min(self, axis: Axes | Self = None, keepdim: bool = False) -> Self:
-        """The minimum; NaN if there is one. Raises ValueError over no elements. With a tensor as
-        argument it is `minimum`."""
+        """The minimum; NaN if there is one. Over no elements it is the greatest value of the dtype,
+        as inf. With a tensor as argument it is `minimum`."""
         if isinstance(axis, TensorBase):
             return self.minimum(axis)
-        self._check_nonempty("min", axis)
         return self._inverse()._reduce(ReduceKind.MAX, axis, keepdim)._inverse()
 
     def _inverse(self) -> Self:
@@ -136,10 +134,9 @@ class Reduction(Creation):
         """The p-norm of a float tensor along axes, with gradient 0 where it is 0."""
         if p == 0:
             return (self != 0).sum(axis, keepdim).cast(self.dtype)
-        if p == math.inf:
-            return self.abs().max(axis, keepdim)
-        if p == -math.inf:
-            return self.abs().min(axis, keepdim)
+        if abs(p) == math.inf:
+            self._check_nonempty("the norm", axis)
+            return (self.abs().max if p > 0 else self.abs().min)(axis, keepdim)
         if p == 1:
             return self.abs().sum(axis, keepdim)
         total = (self * self if p == 2 else self.abs().pow(p)).sum(axis, keepdim)
@@ -197,6 +194,7 @@ class Reduction(Creation):
         at = self._axis(axis)
         if not self.ndim:
             return self._zeros_index()
+        self._check_nonempty("argmax", at)
         greatest = self.max(at, keepdim=True)
         is_there = self.eq(greatest)
         if self.dtype.is_float:

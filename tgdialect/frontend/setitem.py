@@ -51,6 +51,9 @@ class SetItem(State):
             entries = slices
         self._write(self._set_window(entries, given).node)
 
+    def __delitem__(self, indices: Any) -> None:
+        raise TypeError("cells of a tensor cannot be deleted")
+
     def _set_masked(self, mask: Self, value: Self) -> Self:
         """This tensor with one value where a mask of its first axes is true."""
         if mask.shape != self.shape[: mask.ndim]:

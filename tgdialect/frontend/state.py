@@ -27,7 +27,7 @@ class State(Neural):
         where = device if isinstance(device, str) else None
         new = x if isinstance(x, TensorBase) else self._of_array(array_of(x, self.dtype), where)
         if new.dtype != self.dtype:
-            raise DTypeError(f"assign {new.dtype.name} to {self.dtype.name}")
+            raise DTypeError(f"assign dtype mismatch: {new.dtype.name} to {self.dtype.name}")
         new = new._broadcast_to(self.shape).detach()
         if isinstance(device, tuple):
             new = new._on_devices(device, self.node.axis)

@@ -64,7 +64,8 @@ class Variable:
 
 @dataclass(frozen=True)
 class Atom:
-    """A variable that has a value, or that is the parameter of this number of a traced function."""
+    """A variable that has a value, or that is the parameter of this number of a traced function.
+    With neither it is unbound: shapes may have it, but nothing is computed."""
 
     variable: Variable
     value: int | None
@@ -125,11 +126,12 @@ class SymInt:
 
     @property
     def value(self) -> int:
-        """The present value. Raises RuntimeError while a function is traced."""
+        """The present value. Raises RuntimeError if it is unbound, or a function is traced."""
         return self.evaluated(self._value_of, int, operator.mul, operator.add)
 
     def _value_of(self, atom: Atom) -> int:
         if atom.value is None:
+            check_bound(atom)
             raise RuntimeError(f"{self!r} is not known while its function is traced")
         return atom.value
 
@@ -314,13 +316,20 @@ def is_undecided(a: Dim, b: Dim) -> bool:
     return isinstance(difference, SymInt) and difference.min < 0 < difference.max
 
 
+def check_bound(atom: Atom) -> None:
+    """Raise RuntimeError for a variable that has no value, and is no parameter."""
+    if atom.value is None and atom.parameter is None:
+        name = atom.variable.name
+        raise RuntimeError(f"{name} is unbound: {name}.bind(...) has a value")
+
+
 def to_dim(size: Any) -> int:
     """What was given as a size: anything that is an integer, or symbolic. Raises TypeError for
-    others, ValueError beyond 64 bits."""
+    others, ValueError beyond 64 bits. A variable itself is a size without value."""
     if isinstance(size, SymInt):
         return cast(int, size)
     if isinstance(size, Variable):
-        raise RuntimeError(f"{size.name} is unbound: {size.name}.bind(...) has a value")
+        return cast(int, SymInt.of(Atom(size, None)))
     if not hasattr(size, "__index__"):
         raise TypeError(f"an extent is an integer, not {type(size).__name__}")
     number = index(size)

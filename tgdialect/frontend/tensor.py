@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import math
 import weakref
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
@@ -11,15 +13,15 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
-from tgdialect.frontend.base import Number, check_tensors
+from tgdialect.frontend.base import ArgumentError, DTypeError, Number, check_tensors, flattened
 from tgdialect.frontend.casts import Casts
 from tgdialect.frontend.gradient import gradient_nodes
 from tgdialect.frontend.graph import Array, Node, sorted_nodes
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import as_array, computed, realize
 from tgdialect.frontend.sharding import Sharding
-from tgdialect.frontend.symbolic import SymInt, Variable, value_of
-from tgdialect.frontend.tracing import is_tracing
+from tgdialect.frontend.symbolic import SymInt, Variable, to_dim, value_of
+from tgdialect.frontend.tracing import is_tracing, note_gradient
 from tgdialect.runtime.devices.device import DEVICES, on_a_device
 
 _REPR_LIMIT = 1000
@@ -34,8 +36,10 @@ class Tensor(Sharding, Casts):
 
     Args:
         data: a number, a symbolic size, nested lists of numbers, a NumPy array, or anything with
-            DLPack. A contiguous array is not copied: changing it changes the tensor.
-        dtype: by default that of the data: a Python float is f32, an int i32.
+            DLPack; None is no elements. A contiguous array is not copied: changing it changes the
+            tensor.
+        dtype: by default that of the data: a Python float is f32, an int i32. Other data is
+            converted as by `cast`.
         requires_grad: whether `backward` gives this tensor a `grad`.
         device: where it is copied, as "CL:0", or a tuple of devices that get a copy each. By
             default an array on a device stays there, and anything else goes to the default device
@@ -46,7 +50,7 @@ class Tensor(Sharding, Casts):
 
     def __init__(
         self,
-        data: Any = (),
+        data: Any = None,
         dtype: dtypes.DTypeLike | None = None,
         requires_grad: bool = False,
         device: str | tuple[str, ...] | None = None,
@@ -61,16 +65,39 @@ class Tensor(Sharding, Casts):
         elif isinstance(data, Variable):
             raise RuntimeError(f"{data.name} is unbound: {data.name}.bind(...) has a value")
         elif isinstance(data, bool | int | float | SymInt) and not isinstance(data, np.generic):
+            if wanted is not None and not isinstance(data, SymInt):
+                data = array_of(data, wanted).item()
             found = self._number(cast(Number, data), wanted, device)
         elif (on_device := on_a_device(data)) is not None:
             where = DEVICES[on_device.device if device is None else device]
             found = self._of_data(where.array(on_device), device)
         else:
-            found = self._of_array(array_of(data, wanted), device)
+            found = self._of_array(array_of(() if data is None else data, wanted), device)
         found = found if wanted is None else found.cast(wanted)
         self._take(found.node)
         if requires_grad:
             self.requires_grad_()
+
+    @classmethod
+    def from_blob(
+        cls,
+        ptr: int,
+        shape: Any,
+        dtype: dtypes.DTypeLike | None = None,
+        device: str | None = None,
+    ) -> Self:
+        """The elements at an address of the host, in C order, by default floats.
+
+        They are not copied, unless to another device: the memory has to be valid as long as the
+        tensor is used. Raises ValueError for the address 0.
+        """
+        wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
+        extents = tuple(to_dim(d) for d in flattened(shape, ()))
+        if not ptr:
+            raise ValueError("a tensor of the memory at address 0")
+        memory = (ctypes.c_uint8 * (math.prod(extents) * wanted.itemsize)).from_address(ptr)
+        array = np.frombuffer(memoryview(memory), dtypes.numpy_of(wanted)).reshape(extents)
+        return cls._of_array(array, device)
 
     def requires_grad_(self, requires_grad: bool = True) -> Self:
         """Set whether `backward` gives this tensor a `grad`."""
@@ -179,13 +206,16 @@ class Tensor(Sharding, Casts):
         """The gradients of this tensor with respect to others.
 
         Args:
-            targets: the tensors to differentiate with respect to.
+            targets: the tensors of floats to differentiate with respect to.
             gradient: the gradient of a scalar with respect to this tensor; by default 1, if this
-                tensor is a scalar itself.
+                tensor is a scalar itself. One element stands for all.
 
-        Raises RuntimeError if it does not depend on one of them.
+        Raises RuntimeError if it does not depend on one of them, or one is not of floats.
         """
         check_tensors(*targets)
+        for target in targets:
+            if not target.dtype.is_float:
+                raise DTypeError(f"the gradient by a float, not by {target.dtype.name}")
         nodes = self._gradients(gradient, [t.node for t in targets])
         order = set(sorted_nodes([self.node], through_data=True))
         for target, node in zip(targets, nodes, strict=True):
@@ -203,18 +233,30 @@ class Tensor(Sharding, Casts):
         nodes = self._gradients(gradient, [t.node for t in targets])
         for target, node in zip(targets, nodes, strict=True):
             found = target.zeros_like() if node is None else Tensor.of_node(node).shard_like(target)
-            target.grad = found if target.grad is None else target.grad + found
+            accumulate(target, found)
         return self
 
     def _gradients(self, gradient: Tensor | None, targets: Sequence[Node]) -> list[Node | None]:
         if gradient is None and self.shape:
-            raise RuntimeError(
+            raise ArgumentError(
                 f"without `gradient`, only a scalar has gradients; got shape {self.shape}"
             )
         if not self.dtype.is_float:
-            raise RuntimeError(f"the gradient of a float, not of {self.dtype.name}")
+            raise DTypeError(f"the gradient of a float, not of {self.dtype.name}")
         seed = self._constant(1.0) if gradient is None else gradient
         check_tensors(seed)
+        if seed.numel() == 1:
+            seed = seed.reshape(())._broadcast_to(self.shape)
         if seed.shape != self.shape:
             raise ValueError(f"a gradient of shape {seed.shape} for {self.shape}")
         return gradient_nodes(self.node, seed.node, targets)
+
+
+def accumulate(target: Tensor, gradient: Tensor) -> None:
+    """Add to the `grad` of a tensor, which stays the same tensor unless a function is traced."""
+    total = gradient if target.grad is None else target.grad + gradient
+    if target.grad is None or is_tracing():
+        note_gradient(target)
+        target.grad = total
+    else:
+        target.grad.replace(total)

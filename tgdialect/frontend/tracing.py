@@ -25,6 +25,10 @@ class Trace:
     )
     """The tensors that were assigned to, by their ids, and their former nodes. The references are
     weak: tensors that the function makes itself are gone when it has returned."""
+    gradients: dict[int, tuple[ref[TensorBase], TensorBase | None]] = field(
+        default_factory=dict[int, tuple[ref[TensorBase], TensorBase | None]]
+    )
+    """The tensors whose `grad` was set, and the former ones."""
 
     def note_change(self, tensor: TensorBase) -> None:
         """Record the node of a tensor before the first assignment to it."""
@@ -76,7 +80,8 @@ def _innermost() -> Trace | None:
 
 @contextmanager
 def tracing() -> Generator[Trace]:
-    """A context in which assignments to tensors are recorded; they are undone at its end."""
+    """A context in which assignments to tensors are recorded. They are undone at its end, as is
+    the setting of gradients: their values are known inside only."""
     trace = Trace()
     _traces.append(trace)
     try:
@@ -85,6 +90,15 @@ def tracing() -> Generator[Trace]:
         _traces.remove(trace)
         for tensor, node in trace.changed():
             tensor.node = node
+        for tensor, gradient in trace.gradients.values():
+            if (owner := tensor()) is not None:
+                owner.grad = gradient
+
+
+def note_gradient(tensor: TensorBase) -> None:
+    """Tell this thread's trace, if any, that the `grad` of a tensor is about to be set."""
+    if _traces and (trace := _innermost()) is not None:
+        trace.gradients.setdefault(id(tensor), (ref(tensor), tensor.grad))
 
 
 def note_change(tensor: TensorBase) -> None:

@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Block
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.graph import Node, Shape, apply, constant, made
+from tgdialect.frontend.graph import Node, Shape, apply, constant, interned, made
 from tgdialect.frontend.symbolic import Dim
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import number_attribute
@@ -76,10 +77,19 @@ def shown(view: View, base: Node) -> list[Node]:
     """The result of each op of a view, applied to a value of its tensor, which comes first."""
     nodes = [base]
     for step in reversed(view):
-        nodes.append(made(step.prototype, (nodes[-1], *step.sizes), step.extents))
+        prototype = _placed_prototype(step.prototype, nodes[-1])
+        nodes.append(made(prototype, (nodes[-1], *step.sizes), step.extents))
         if isinstance(step.prototype, PadOp):
             mark_view(nodes[-1])
     return nodes
+
+
+def _placed_prototype(prototype: TgOp, source: Node) -> TgOp:
+    """The prototype of an op on a source that names other devices than its own does."""
+    first, *rest = prototype.operands
+    if first.type == source.type:
+        return prototype
+    return interned(prototype.rebuild(Block(arg_types=[source.type, *(o.type for o in rest)]).args))
 
 
 def written(step: Step, source: Node, new: Node) -> Node:

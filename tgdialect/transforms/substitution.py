@@ -82,6 +82,8 @@ class Substitution(ABC):
             match op:
                 case FunctionOp() | ScanOp():
                     self.keep(op)
+                case ParamOp() if isinstance(op.parent_op(), FunctionOp):
+                    pass  # `_substituted` has bound it.
                 case ReturnOp():
                     self.returned = [self.values[v] for v in op.operands]
                 case TupleOp():

@@ -9,6 +9,13 @@ from tinygrad_shim.dtypes import DTypes
 from tinygrad_shim.internals import Internal
 
 
+class _Everything:
+    """What has every member."""
+
+    def __contains__(self, _: object) -> bool:
+        return True
+
+
 class _Renderer(Internal):
     """A renderer that supports every dtype, and is none of tinygrad's classes."""
 
@@ -16,6 +23,7 @@ class _Renderer(Internal):
     supports_float4 = True
     device = "CPU"
     tensor_cores = ()
+    code_for_op = _Everything()
 
     def supported_dtypes(self) -> set[Any]:
         return set(DTypes.all)

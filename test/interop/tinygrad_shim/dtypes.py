@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 
+from tgdialect import Tensor
 from tgdialect.frontend import dtypes as ours
 from tgdialect.ops.dtypes import DType as DType
 from tgdialect.ops.dtypes import Kind, round_to, wrap_to
@@ -101,25 +101,24 @@ def least_upper_float(dtype: DType) -> DType:
 
 
 def to_numpy(dtype: DType) -> Any:
-    """The scalar type of NumPy; None for dtypes that only `ml_dtypes` has."""
-    found = ours.numpy_of(dtype)
-    return None if found.type.__module__ == ml_dtypes.__name__ else found.type
+    """The scalar type that `Tensor.numpy` gives."""
+    return ours.numpy_of(dtype).type
 
 
 def to_torch(dtype: DType) -> Any:
     import torch
 
-    names = {ours.fp8e4m3: "float8_e4m3fn", ours.fp8e5m2: "float8_e5m2"}
-    found = names.get(dtype) or ("bool" if dtype.is_bool else np.dtype(ours.numpy_of(dtype)).name)
-    return getattr(torch, found)
+    if dtype in DTypes.fp8s:
+        return torch.uint8  # Tests compare their bits.
+    return getattr(torch, "bool" if dtype.is_bool else np.dtype(ours.numpy_of(dtype)).name)
 
 
 def fp8_to_float(bits: int, dtype: DType) -> float:
-    return float(np.array([bits], np.uint8).view(ours.numpy_of(dtype))[0])
+    return Tensor([bits], dtype="uint8").bitcast(dtype).item()
 
 
 def float_to_fp8(value: float, dtype: DType) -> int:
-    return int(np.array([value], ours.numpy_of(dtype)).view(np.uint8)[0])
+    return Tensor([value]).cast(dtype).bitcast("uint8").item()
 
 
 def extend_dtype() -> None:

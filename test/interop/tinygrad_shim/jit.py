@@ -7,16 +7,17 @@ from collections.abc import Callable
 from typing import Any
 
 import tgdialect as tg
+from tgdialect.frontend.function import SignatureError
 from tinygrad_shim.helpers import VARIABLES
 from tinygrad_shim.internals import Refused
 
-
-class JitError(Exception):
-    """What tinygrad refuses to capture."""
+JitError = SignatureError
+"""Of what tinygrad refuses to capture, our functions refuse other arguments."""
 
 
 class Jit:
-    """A traced function with the methods of tinygrad's."""
+    """A traced function with the methods of tinygrad's. It has one signature, and is traced in the
+    second call, as tinygrad captures."""
 
     captured = Refused("TinyJit.captured")
 
@@ -26,7 +27,7 @@ class Jit:
 
     def reset(self) -> None:
         """Forget what was traced."""
-        self.function = tg.function(self.fxn)
+        self.function = tg.function(self.fxn, max_signatures=1)
         self.cnt = 0
 
     def __get__(self, instance: Any, owner: type | None = None) -> Any:
@@ -34,7 +35,8 @@ class Jit:
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         self.cnt += 1
-        return (self.function if VARIABLES["JIT"] else self.fxn)(*args, **kwargs)
+        is_traced = VARIABLES["JIT"] and self.cnt > 1
+        return (self.function if is_traced else self.fxn)(*args, **kwargs)
 
 
 def TinyJit(fxn: Callable[..., Any] | None = None, **options: Any) -> Any:
@@ -44,4 +46,15 @@ def TinyJit(fxn: Callable[..., Any] | None = None, **options: Any) -> Any:
 
 def function(fxn: Callable[..., Any] | None = None, **options: Any) -> Any:
     """`tg.function`. When tinygrad compiles it, and what it captures, is up to ours."""
-    return functools.partial(function, **options) if fxn is None else tg.function(fxn)
+    if fxn is None:
+        return functools.partial(function, **options)
+    traced = tg.function(fxn)
+
+    @functools.wraps(fxn)
+    def call(*args: Any, **kwargs: Any) -> Any:
+        for argument in (*args, *kwargs.values()):  # Any tensor may be differentiated by.
+            if isinstance(argument, tg.Tensor) and argument.dtype.is_float:
+                argument.node.is_tracked = True
+        return traced(*args, **kwargs)
+
+    return call

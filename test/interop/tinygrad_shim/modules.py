@@ -13,7 +13,9 @@ from typing import Any
 import tgdialect as tg
 from tgdialect.nn import layers, state
 from tinygrad_shim import devices, dtypes, helpers, jit, tensors, variables
-from tinygrad_shim.internals import Internal
+from tinygrad_shim.internals import Internal, UsesInternals
+
+BATCH_NORMS = "BatchNorm", "BatchNorm2d", "BatchNorm3d"
 
 
 def _public(module: ModuleType) -> dict[str, Any]:
@@ -43,7 +45,7 @@ def _names() -> dict[str, dict[str, Any]]:
         "tinygrad.engine.jit": {"TinyJit": jit.TinyJit, "JitError": jit.JitError},
         "tinygrad.function": {"function": jit.function},
         "tinygrad.uop.ops": {"UOp": variables.UOp, "Variable": variables.Variable},
-        "tinygrad.nn": nn,
+        "tinygrad.nn": nn | dict.fromkeys(BATCH_NORMS, tensors.BatchNorm),
         "tinygrad.nn.optim": tensors.optimizers(),
         "tinygrad.nn.state": _public(state),
     }
@@ -51,6 +53,12 @@ def _names() -> dict[str, dict[str, Any]]:
 
 class _Module(ModuleType):
     """A module with the mapped names; any other one is an `Internal`."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        is_mapped = name in vars(self) or isinstance(value, ModuleType)
+        if not is_mapped and isinstance(getattr(self, name, None), Internal):
+            raise UsesInternals(f"{self.__name__}.{name}")  # It is replaced, to see its calls.
+        super().__setattr__(name, value)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__"):

@@ -6,10 +6,15 @@ import functools
 import inspect
 from collections.abc import Callable
 from typing import Any
+from weakref import WeakValueDictionary
 
 import tgdialect as tg
-from tgdialect.frontend.graph import sorted_nodes
-from tgdialect.nn import optim
+from tgdialect.frontend import base
+from tgdialect.frontend.graph import Node, sorted_nodes
+from tgdialect.frontend.tensor import accumulate
+from tgdialect.nn import layers, optim
+from tgdialect.ops.movement import ReshapeOp
+from tgdialect.ops.source import ConstOp
 from tinygrad_shim.internals import Refused
 
 _INTERNAL = (
@@ -17,53 +22,112 @@ _INTERNAL = (
     *("custom_kernel", "invalids", "call", "as_param"),
     *("_device_rng_counters", "_threefry_random_bits"),
 )
-
-
-def backward(self: tg.Tensor, gradient: tg.Tensor | None = None) -> tg.Tensor:
-    """Add to the `grad` of every tensor of floats in the graph: tinygrad's need not require one."""
-    order = sorted_nodes([self.node], through_data=True)
-    owners = [node.owner() for node in order if node.owner and node.owner_node is node]
-    targets = [t for t in owners if isinstance(t, tg.Tensor) and t.dtype.is_float]
-    for target, found in zip(targets, self.gradient(*targets, gradient=gradient), strict=True):
-        target.grad = found if target.grad is None else target.grad + found
-    return self
-
-
-_init = tg.Tensor.__init__
+_no_params: WeakValueDictionary[int, tg.Tensor] = WeakValueDictionary()
+"""The tensors that are no parameters, by id."""
+_init, _gradient = tg.Tensor.__init__, tg.Tensor.gradient
 
 
 @functools.wraps(_init)
 def init(self: tg.Tensor, *args: Any, **options: Any) -> None:
-    """Make a tensor that keeps its history: tinygrad's are parameters unless they say no."""
+    """Make a tensor that keeps its history."""
     _init(self, *args, **options)
     if self.dtype.is_float:
         self.requires_grad_()
 
 
+def backward(self: tg.Tensor, gradient: tg.Tensor | None = None) -> tg.Tensor:
+    """Add to the `grad` of every tensor of floats in the graph, other than those of numbers."""
+    order = sorted_nodes([self.node], through_data=True)
+    owners = [node.owner() for node in order if node.owner and node.owner_node is node]
+    targets = [t for t in owners if isinstance(t, tg.Tensor) and t.dtype.is_float]
+    targets = [t for t in targets if not _is_number(t.node)]
+    for target, found in zip(targets, _gradient(self, *targets, gradient=gradient), strict=True):
+        accumulate(target, found)
+    return self
+
+
+def _is_number(node: Node) -> bool:
+    """Whether a node is a constant, or a copy of one."""
+    while isinstance(node.prototype, ReshapeOp) and not node.shape:
+        (node,) = node.operands
+    return isinstance(node.prototype, ConstOp)
+
+
+def is_param(self: tg.Tensor) -> bool:
+    """Whether optimizers update a tensor: unless it says no."""
+    return _no_params.get(id(self)) is not self
+
+
 def is_param_(self: tg.Tensor, is_param: bool = True) -> tg.Tensor:
-    """Mark a tensor as one that optimizers update."""
-    return self.requires_grad_(is_param and self.dtype.is_float)
+    """Mark a tensor as one that optimizers update, or do not."""
+    if is_param:
+        _no_params.pop(id(self), None)
+    else:
+        _no_params[id(self)] = self
+    return self
+
+
+def like_its_source(name: str) -> Callable[..., tg.Tensor]:
+    """A method whose result is a parameter like its tensor, with the same `grad`."""
+    method = getattr(tg.Tensor, name)
+
+    @functools.wraps(method)
+    def call(self: tg.Tensor, *args: Any, **options: Any) -> tg.Tensor:
+        made = method(self, *args, **options)
+        if made is not self:
+            is_param_(made, is_param(self))
+            made.grad = None if self.grad is None else method(self.grad, *args, **options)
+        return made
+
+    return call
+
+
+def without_buffer(name: str) -> classmethod[Any, Any, Any]:
+    """A method that makes a tensor, which in tinygrad has memory of its own or not."""
+    method = getattr(tg.Tensor, name).__func__
+
+    @functools.wraps(method)
+    def call(*args: Any, buffer: bool = True, **options: Any) -> tg.Tensor:
+        return method(*args, **options)
+
+    return classmethod(call)
 
 
 def extend_tensor() -> None:
     """Give our `Tensor` the methods of tinygrad's that it lacks."""
-    setattr(tg.Tensor, "__init__", init)  # noqa: B010
-    setattr(tg.Tensor, "backward", backward)  # noqa: B010
-    setattr(tg.Tensor, "is_param_", is_param_)  # noqa: B010
-    setattr(tg.Tensor, "is_param", tg.Tensor.requires_grad)  # noqa: B010
-    for name in _INTERNAL:
-        setattr(tg.Tensor, name, Refused(f"Tensor.{name}"))
+    methods: dict[str, Any] = {
+        **{"__init__": init, "backward": backward},
+        **{"is_param_": is_param_, "is_param": property(is_param)},
+        **{name: like_its_source(name) for name in ("clone", "to")},
+        **{name: without_buffer(name) for name in ("zeros", "ones", "full")},
+        **{name: Refused(f"Tensor.{name}") for name in _INTERNAL},
+    }
+    for name, method in methods.items():
+        setattr(tg.Tensor, name, method)
+    # tinygrad checks arguments by `assert`.
+    base.ArgumentError.__bases__ = (*base.ArgumentError.__bases__, AssertionError)
+
+
+class BatchNorm(layers.BatchNorm):
+    """Ours, whose statistics are no parameters."""
+
+    def __init__(self, *args: Any, **options: Any) -> None:
+        super().__init__(*args, **options)
+        for name in ("running_mean", "running_var", "num_batches_tracked"):
+            if hasattr(self, name):
+                is_param_(getattr(self, name), False)
 
 
 def optimizers() -> dict[str, Any]:
-    """The optimizers, which take all floats: tinygrad's tensors are parameters by default."""
+    """The optimizers, which take all floats that are parameters."""
 
     def taking(optimizer: type[optim.Optimizer]) -> Callable[..., Any]:
         def make(params: list[tg.Tensor], *args: Any, **options: Any) -> optim.Optimizer:
-            for param in params:
+            taken = [param for param in params if is_param(param) and param.dtype.is_float]
+            for param in taken:
                 param.requires_grad_()
             options.pop("fused", None)
-            return optimizer(params, *args, **options)
+            return optimizer(taken, *args, **options)
 
         return make
 

@@ -85,6 +85,7 @@ EXAMPLES: Mapping[str, Example] = {
     "empty": (lambda: T.empty(2, 3).numpy().shape, (2, 3)),
     "empty_like": (lambda: T(X).empty_like().numpy().shape, (2, 3)),
     "eye": (lambda: T.eye(3), np.eye(3)),
+    "from_blob": (lambda: T.from_blob(X.ctypes.data, X.shape), X),
     "full": (lambda: T.full((2, 3), 4), np.full((2, 3), 4)),
     "glorot_uniform": (drawn(lambda: T.glorot_uniform(3, 3), -1, 1), True),
     "grad": (trained, 2 * X),

@@ -95,6 +95,15 @@ def test_batchnorm_in_training():
     assert ours.num_batches_tracked.item() == 3
 
 
+def test_a_scalar_that_is_stored_with_an_axis():
+    norm = nn.BatchNorm(1)
+    for stored in (tg.Tensor([7]), tg.Tensor(7)):
+        for own in (tg.Tensor(0, "int64"), tg.Tensor([0], "int64")):
+            norm.num_batches_tracked = own
+            nn.state.load_state_dict(norm, {"num_batches_tracked": stored}, strict=False)
+            assert (own.shape, own.numel(), own.sum().item()) == (own.shape, 1, 7)
+
+
 def test_embedding():
     ours, theirs = nn.Embedding(7, 4), T.Embedding(7, 4)
     copy_weights(ours, theirs)

@@ -402,3 +402,11 @@ def test_random_state(seed: int, freeze: bool | None):
             np.testing.assert_array_equal(ours.numpy(), theirs)
         for tensor, array in zip(tensors, arrays, strict=True):
             np.testing.assert_array_equal(tensor.numpy(), array)
+
+
+def test_a_write_of_a_value_whose_device_is_named():
+    """The name spreads to the tensor, and to what the view shows then."""
+    x = T.zeros(2, 3).contiguous().realize()
+    view = x[:, 1:2]
+    view.assign(T.ones(2, 1, device="CPU")).realize()
+    assert (view.tolist(), x.tolist()) == ([[1], [1]], [[0, 1, 0]] * 2)

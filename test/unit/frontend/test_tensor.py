@@ -156,9 +156,22 @@ def test_gradient_errors():
         x.sum().gradient(y)
     with pytest.raises(RuntimeError, match="only floats have gradients"):
         tg.Tensor([1], requires_grad=True)
+    with pytest.raises(RuntimeError, match="by a float, not by i32"):
+        x.sum().gradient(tg.Tensor([1]))
     with pytest.raises(ValueError, match="a gradient of shape"):
-        x.gradient(x, gradient=tg.Tensor([1.0]))
+        x.gradient(x, gradient=tg.Tensor([1.0, 2.0, 3.0]))
+    assert x.gradient(x, gradient=tg.Tensor([[2.0]]))[0].tolist() == [2, 2]
     assert x.gradient(x, gradient=tg.Tensor([2.0, 3.0]))[0].tolist() == [2, 3]
+
+
+def test_gradients_are_added_in_place():
+    x = tg.Tensor([3.0], requires_grad=True)
+    (x * 2).sum().backward()
+    first = x.grad
+    (x * x).sum().backward()
+    assert x.grad is first
+    assert first is not None
+    assert first.tolist() == [2 + 6]
 
 
 def test_detach_stops_gradients():
@@ -177,7 +190,7 @@ def test_assign_and_replace():
     assert t.grad.tolist() == [6, 8]
     with pytest.raises(ValueError, match="cannot be expanded"):
         t.assign(tg.Tensor([1.0, 2.0, 3.0]))
-    with pytest.raises(TypeError, match="assign i32 to f32"):
+    with pytest.raises(TypeError, match="assign dtype mismatch: i32 to f32"):
         t.assign(tg.Tensor([1, 2]))
 
 

@@ -226,6 +226,26 @@ def test_adjacent_positions_beside_slices():
     np.testing.assert_array_equal(x.numpy(), n)
 
 
+@pytest.mark.parametrize(
+    "index",
+    [
+        (slice(None), [1, 0, 1]),
+        ([[0, 1], [1, 0]],),
+        ([0, 1, 1], [2, 0, 1]),
+        ([-1], [0]),
+        (0, slice(None), None),
+        (Ellipsis, [2]),
+    ],
+)
+def test_a_list_of_more_than_numbers_is_a_tuple(index: tuple[Any, ...]):
+    n = np.arange(6, dtype=np.float32).reshape(2, 3)
+    x = tg.Tensor(n.copy())
+    np.testing.assert_array_equal(x[list(index)].numpy(), n[index])
+    x[list(index)] = 9
+    n[index] = 9
+    np.testing.assert_array_equal(x.numpy(), n)
+
+
 def test_the_last_of_many_values_for_a_cell_wins():
     rng = np.random.default_rng(0)
     places, v = rng.integers(-50, 50, 2000), np.arange(2000, dtype=np.float32)

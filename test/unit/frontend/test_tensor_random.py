@@ -7,6 +7,7 @@ import pytest
 from llvmlite.binding import get_host_cpu_features
 
 import tgdialect as tg
+from tgdialect.frontend import dtypes
 
 # What tinygrad 0.14 gives after Tensor.manual_seed(42), on its CPU device.
 RAND_42 = [
@@ -105,6 +106,21 @@ def test_shapes_and_bounds():
         tg.Tensor.uniform(3, low=2, high=1)
     with pytest.raises(ValueError, match="only floats"):
         tg.Tensor.rand(3, dtype="int32")
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
+def test_another_default_dtype(monkeypatch: pytest.MonkeyPatch, dtype: str):
+    def draws() -> list[np.ndarray]:
+        tg.Tensor.manual_seed(5)
+        made = [tg.Tensor.randn(9, dtype="float32"), tg.Tensor.uniform(9, dtype="float32")]
+        made += [tg.Tensor.randperm(9), tg.Tensor([1.0, 2.0, 3.0]).multinomial(9, True)]
+        return [t.numpy() for t in made]
+
+    wanted = draws()
+    monkeypatch.setattr(dtypes, "default_float", dtypes.to_dtype(dtype))
+    for found, expected in zip(draws(), wanted, strict=True):
+        np.testing.assert_array_equal(found, expected)
+    assert np.isfinite(tg.Tensor.randn(64, 64).numpy().astype(np.float64)).all()
 
 
 def test_permutations_and_draws():

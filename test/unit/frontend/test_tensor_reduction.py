@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -146,8 +147,15 @@ def test_of_nothing():
     check(lambda t: t.sum(0), lambda t: t.sum(0), values(0, 3))
     check(lambda t: t.prod(0), lambda t: t.prod(0), values(0, 3))
     check(lambda t: t.mean(0), lambda t: t.mean(0), values(0, 3), gradient=False)
-    with pytest.raises(ValueError, match="no elements"):
-        tg.Tensor(values(0, 3)).max(0)
+    for dtype in ("float32", "float16", "int8", "uint8", "bool"):
+        x, kind = np.zeros((0, 3), dtype), np.iinfo if np.dtype(dtype).kind in "iu" else None
+        least = kind(dtype).min if kind else -np.inf if x.dtype.kind == "f" else False
+        greatest = kind(dtype).max if kind else np.inf if x.dtype.kind == "f" else True
+        assert tg.Tensor(x).max(0).tolist() == x.max(0, initial=least).tolist() == [least] * 3
+        assert tg.Tensor(x).min(0).tolist() == x.min(0, initial=greatest).tolist()
+    for compute in (lambda t: t.argmax(0), lambda t: t.norm(ord=math.inf)):
+        with pytest.raises(ValueError, match="over no elements"):
+            compute(tg.Tensor(values(0, 3)))
 
 
 def test_of_a_scalar():

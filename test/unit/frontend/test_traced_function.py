@@ -299,3 +299,66 @@ def test_repeated_calls_with_tensors_that_are_not_computed():
     for _ in range(4):
         sums(realized)
     np.testing.assert_array_equal(sums(realized + 1).numpy(), 2 * sums(realized).numpy())
+
+
+def test_no_more_signatures_than_wanted(compilations: list[Any]):
+    @tg.function(max_signatures=1)
+    def f(x: tg.Tensor, power: int) -> tg.Tensor:
+        return x**power
+
+    x = tg.Tensor([1.0, 2.0], requires_grad=True)
+    assert f(x, 2).tolist() == [1, 4]
+    assert f(x.detach(), 2).tolist() == [1, 4]
+    for arguments in ((tg.Tensor([1.0]), 2), (tg.Tensor([1, 2]), 2), (x, 3)):
+        with pytest.raises(function_module.SignatureError, match="f has 1 signatures"):
+            f(*arguments)
+    assert f(tg.Tensor([3.0, 5.0]), 2).tolist() == [9, 25]
+    assert len(compilations) == 2
+
+
+def test_gradients_inside_are_not_set_outside():
+    x = tg.Tensor([3.0, 4.0], requires_grad=True)
+
+    @tg.function
+    def f(y: tg.Tensor) -> tg.Tensor:
+        (x * y).sum().backward()
+        assert x.grad is not None
+        return x.grad * 2
+
+    assert f(tg.Tensor([1.0, 2.0])).tolist() == [2, 4]
+    assert x.grad is None
+    x.sum().backward()
+    outside = x.grad
+    f(tg.Tensor([[1.0, 2.0]]))
+    assert x.grad is outside
+    assert x.grad.tolist() == [1, 1]
+
+
+def test_values_on_two_devices():
+    """From one to another, in a nested function, with a symbolic size, state and a gradient."""
+    first, second = "CPU:0", "CPU:1"
+    state = tg.Tensor([0.0], device=second)
+
+    @tg.function
+    def inner(x: tg.Tensor) -> tg.Tensor:
+        return (x.to(second) * 3).to(first) + x
+
+    @tg.function
+    def f(x: tg.Tensor) -> tuple[tg.Tensor, tg.Tensor]:
+        there = (inner(x) + 1).to(second)
+        state.assign(state + there.sum())
+        return there, x * 2
+
+    for i, array in enumerate((values(5), values(5, seed=1), values(4))):
+        n = tg.Variable("n", 1, 8).bind(len(array))
+        x = tg.Tensor(values(8), device=first)[:n]
+        x.assign(tg.Tensor(array, device=first).shrink(((0, n),)))
+        there, here = f(x)
+        assert (there.device, here.device) == (tg.Device[second].name, tg.Device[first].name)
+        np.testing.assert_allclose(there.numpy(), array * 4 + 1, rtol=1e-6)
+        np.testing.assert_array_equal(here.numpy(), array * 2)
+        assert i or state.item() == pytest.approx(float((array * 4 + 1).sum()), rel=1e-5)
+    x = tg.Tensor(values(3), device=first).requires_grad_()
+    (inner(x) * inner(x)).sum().backward()
+    assert x.grad is not None
+    np.testing.assert_allclose(x.grad.numpy(), 32 * values(3), rtol=1e-5)

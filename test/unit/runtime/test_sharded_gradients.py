@@ -40,6 +40,16 @@ def views(x: tg.Tensor, w: tg.Tensor, b: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
     return (wide.reshape(6, 10, 1).expand(6, 10, 3) ** 3).sum() + (v * v).sum()
 
 
+@tg.function
+def _layer(x: tg.Tensor, w: tg.Tensor) -> tg.Tensor:
+    return (x @ w).tanh()
+
+
+def called(x: tg.Tensor, w: tg.Tensor, b: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
+    """With a function that is called, whose gradient is a FUNCTION with arguments of its own."""
+    return ((_layer(x, w) + b) @ v).square().mean()
+
+
 ROWS: Axes = {"x": 0, "w": None, "b": None, "v": None}
 HIDDEN: Axes = {"x": None, "w": 1, "b": 0, "v": 0}
 STEPS: Axes = {"x": 1, "w": 0, "b": None, "v": None}
@@ -53,6 +63,8 @@ CASES = [
     (normalised, STEPS),
     (views, ROWS),
     (views, STEPS),
+    (called, ROWS),
+    (called, STEPS),
 ]
 COUNTED = [(*case, 2) for case in CASES] + [(products, HIDDEN, 3), (moved, ROWS, 3)]
 

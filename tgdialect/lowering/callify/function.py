@@ -167,7 +167,7 @@ class Callifier(Substitution):
                 type = self.new.memory_type(op.result)
                 self.append(op, BufferOp(next(self.builder.free_slots), type, dims))
             case ParamOp() | BufferOp():
-                # Those of the function itself, and of FUNCTIONs, are arguments.
+                # Those of the function itself are arguments.
                 if op.result not in self.values:
                     raise self.error(f"a function that is called holds no {op.name}", op)
             case DetachOp() | ContiguousBackwardOp():

@@ -9,12 +9,12 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
-from tgdialect.ops.attributes import TupleType, is_tensor
+from tgdialect.ops.attributes import PlaceAttr, TupleType, is_tensor
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import BitcastOp, MovementOp
 from tgdialect.ops.ordering import AfterOp
-from tgdialect.ops.properties import dtype_of, dtype_row, shape_of, tensor, tensor_type
+from tgdialect.ops.properties import dtype_of, dtype_row, place, shape_of, tensor, tensor_type
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import ParamOp
 from tgdialect.transforms.gradient.builder import Builder, zeros_like
@@ -151,8 +151,9 @@ class _Reverse:
         wanted = [i for i, argument in enumerate(op.arguments) if argument in self._varying]
         if elements is None or not wanted:
             return
-        body = _gradient_body(op, sorted(elements), wanted)
-        arguments = [*op.arguments, *(elements[i] for i in sorted(elements))]
+        elements = dict(sorted(elements.items()))
+        body = _gradient_body(op, elements, wanted)
+        arguments = [*op.arguments, *elements.values()]
         function = FunctionOp(arguments, Region(body))
         function.attributes.update(op.attributes)
         result = self._builder.put(function)
@@ -202,10 +203,12 @@ def _float_results(op: CallOp) -> list[int]:
     ]
 
 
-def _gradient_body(op: FunctionOp | ScanOp, given: Sequence[int], wanted: Sequence[int]) -> Block:
+def _gradient_body(
+    op: FunctionOp | ScanOp, given: Mapping[int, SSAValue], wanted: Sequence[int]
+) -> Block:
     """The body of the FUNCTION that differentiates `op`, or of one that differentiates a step.
 
-    Its last parameters are the gradients of the results `given`. It returns the gradients of the
+    Its last parameters are the gradients `given` of some results. It returns the gradients of the
     arguments `wanted`.
     """
     region = op.body.clone()
@@ -217,9 +220,9 @@ def _gradient_body(op: FunctionOp | ScanOp, given: Sequence[int], wanted: Sequen
     values = [end.values[i] for i in given]
     seeds: dict[SSAValue, SSAValue] = {}
     end.detach()
-    for position, value in enumerate(values):
-        slot = len(op.arguments) + position
-        seed = builder.put(_parameter(builder, slot, value))
+    pairs = zip(values, given.values(), strict=True)
+    for slot, (value, gradient) in enumerate(pairs, len(op.arguments)):
+        seed = builder.put(_parameter(builder, slot, value, place(gradient)))
         seeds[value] = builder.sum(seeds[value], seed) if value in seeds else seed
     # Return the gradients of the wanted parameters in place of the results.
     parameters: dict[int, list[SSAValue]] = {}
@@ -252,11 +255,12 @@ def gradient_sums(
     return sums
 
 
-def _parameter(builder: Builder, slot: int, like: SSAValue) -> ParamOp:
-    """A PARAM with the shape and dtype of a value."""
+def _parameter(builder: Builder, slot: int, like: SSAValue, where: PlaceAttr) -> ParamOp:
+    """A PARAM with the shape and dtype of a value, on the devices of a place."""
     type = tensor(like)
+    where = PlaceAttr.of(where.device, None, where.axis)
     dims = [d for d in builder.known(shape_of(like)) if not isinstance(d, int)]
-    return ParamOp(slot, tensor_type(type.element_type, type.get_shape()), dims)
+    return ParamOp(slot, tensor_type(type.element_type, type.get_shape(), where), dims)
 
 
 def _varying(

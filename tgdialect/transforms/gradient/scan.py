@@ -20,9 +20,9 @@ from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import ParamOp, parameters
 from tgdialect.transforms.gradient.builder import Builder, zeros_like
 
-GradientBody = Callable[[ScanOp, Sequence[int], Sequence[int]], Block]
+GradientBody = Callable[[ScanOp, Mapping[int, SSAValue], Sequence[int]], Block]
 """Makes a body that returns the gradients of wanted arguments, from the arguments and from the
-gradients of given results."""
+gradients of given results, which are like the values of the mapping."""
 
 
 def scan_gradient(
@@ -43,9 +43,10 @@ def scan_gradient(
     inputs = [slot for slot in wanted if op.is_sequence(slot)]
     constants = [slot for slot in wanted if slot >= states + sequences]
     # The body takes its arguments, then the gradients of its results.
-    body = gradient_body(forward, [*floats, *stacked], [*floats, *constants, *inputs])
+    given = {i: forward.results_of_body[i] for i in (*floats, *stacked)}
+    body = gradient_body(forward, given, [*floats, *constants, *inputs])
     count = len(op.arguments)
-    seed = {position: count + i for i, position in enumerate([*floats, *stacked])}
+    seed = {position: count + i for i, position in enumerate(given)}
     sums = {slot: count + len(seed) + i for i, slot in enumerate(constants)}
     _add_to_sums(body, op, len(floats), sums)
     # Its parameters as states, sequences and constants.
