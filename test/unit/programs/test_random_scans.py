@@ -3,7 +3,6 @@ PyTorch's float64; and their gradients against PyTorch's."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable, Sequence
 from typing import Any
 
