@@ -14,6 +14,7 @@ from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.one_hot import may_be_one_hot
 from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.call import TupleOp
 from tgdialect.ops.codegen import SpecialOp, WmmaOp
 from tgdialect.ops.elementwise import CastOp, ElementwiseOp, MulAccOp, WhereOp
 from tgdialect.ops.intervals import Interval
@@ -21,6 +22,7 @@ from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import parameters
 
 
@@ -72,8 +74,8 @@ def estimate_tensors(body: Block) -> Estimates:
     """The work of a function at level `tensor`, before it has kernels.
 
     It is assumed that elementwise ops are computed where they are used, and that what REDUCE and
-    INDEX give goes through memory, as inputs and results do. A sum with a one-hot mask reads one
-    element.
+    INDEX give goes through memory, as inputs and results do, those of each step of a SCAN, too. A
+    sum with a one-hot mask reads one element.
     """
     intervals = MinMax()
     inputs = [*body.args, *(p.result for p in parameters(body))]
@@ -90,7 +92,11 @@ def estimate_tensors(body: Block) -> Estimates:
                     flops += _elements(read, intervals)
             case IndexOp():
                 moved += 2 * _bytes(op.result, intervals)
-            case ReturnOp():
+            case ScanOp():
+                step = estimate_tensors(op.body.block)
+                flops += op.steps.data * step.flops
+                moved += op.steps.data * step.bytes
+            case ReturnOp() | TupleOp():
                 moved += sum(_bytes(value, intervals) for value in op.operands)
             case _:
                 pass

@@ -13,7 +13,7 @@ from functools import cached_property
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import I32, INDEX
@@ -91,10 +91,6 @@ def rows_of(builder: OpBuilder, stack: SSAValue, first: Row, count: int) -> SSAV
     return builder.put(ShrinkOp(stack, [first, *[0] * len(shape)], [count, *shape]))
 
 
-COUNTER = tensor_type(I32, (1,))
-"""The type of the number of steps that a SCAN with `while` has made."""
-
-
 def scan_kernel(
     name: str, memory: ScanMemory, callee: str, types: Sequence[TensorType[Attribute]]
 ) -> KernelOp:
@@ -107,6 +103,9 @@ def scan_kernel(
     states, steps = op.states.data, op.steps.data
     builder = OpBuilder.at_end(Block(), op.location)
     put = builder.put
+    if op.is_while is not None:
+        # An index that is loaded is on no device if its memory names none.
+        types = [*types[:-1], tensor_type(I32, (1,), PlaceAttr.of(None, AddrSpace.GLOBAL))]
     params = [put(ParamOp(slot, type)) for slot, type in enumerate(types)]
     one = builder.index_constant(1)
     step = put(RangeOp(0, AxisType.LOOP, builder.index_constant(steps)))

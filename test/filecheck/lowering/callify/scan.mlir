@@ -1,0 +1,172 @@
+// RUN: tg-opt %s -p tg-callify | filecheck %s
+
+// A state is in a stack of two rows: a step reads one and writes the other, in turn. What is stacked
+// and no state is written to the rows of its result.
+
+func.func @two_rows(%h: tensor<4xf32>, %xs: tensor<8x4xf32>, %w: tensor<f32>) -> (tensor<4xf32>, tensor<8x4xf32>) {
+  %r = tg.scan(%h, %xs, %w) states 1 sequences 1 steps 8 {
+    %s = tg.param 0 : tensor<4xf32>
+    %x = tg.param 1 : tensor<4xf32>
+    %c = tg.param 2 : tensor<f32>
+    %p = tg.mul %s, %c : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+    %n = tg.add %p, %x : tensor<4xf32>
+    %t = tg.tuple %n, %p : (tensor<4xf32>, tensor<4xf32>) -> !tg.tuple<tensor<4xf32>, tensor<4xf32>>
+  } : (tensor<4xf32>, tensor<8x4xf32>, tensor<f32>) -> !tg.tuple<tensor<4xf32>, tensor<8x4xf32>>
+  %0 = tg.gettuple %r 0 : !tg.tuple<tensor<4xf32>, tensor<8x4xf32>> -> tensor<4xf32>
+  %1 = tg.gettuple %r 1 : !tg.tuple<tensor<4xf32>, tensor<8x4xf32>> -> tensor<8x4xf32>
+  func.return %0, %1 : tensor<4xf32>, tensor<8x4xf32>
+}
+
+// As before, backwards; the states before the steps are a result. There is a row for each, and one
+// for the last: the steps go from row 8 to row 0.
+
+func.func @a_row_for_each_step(%h: tensor<4xf32>, %xs: tensor<8x4xf32>) -> (tensor<4xf32>, tensor<8x4xf32>) {
+  %r = tg.scan(%h, %xs) states 1 sequences 1 steps 8 reverse {
+    %s = tg.param 0 : tensor<4xf32>
+    %x = tg.param 1 : tensor<4xf32>
+    %n = tg.add %s, %x : tensor<4xf32>
+    %t = tg.tuple %n, %s : (tensor<4xf32>, tensor<4xf32>) -> !tg.tuple<tensor<4xf32>, tensor<4xf32>>
+  } : (tensor<4xf32>, tensor<8x4xf32>) -> !tg.tuple<tensor<4xf32>, tensor<8x4xf32>>
+  %0 = tg.gettuple %r 0 : !tg.tuple<tensor<4xf32>, tensor<8x4xf32>> -> tensor<4xf32>
+  %1 = tg.gettuple %r 1 : !tg.tuple<tensor<4xf32>, tensor<8x4xf32>> -> tensor<8x4xf32>
+  func.return %0, %1 : tensor<4xf32>, tensor<8x4xf32>
+}
+
+// The states after the steps: rows 1 to 8 of nine.
+
+func.func @after_each_step(%h: tensor<4xf32>, %xs: tensor<8x4xf32>) -> (tensor<4xf32>, tensor<8x4xf32>) {
+  %r = tg.scan(%h, %xs) states 1 sequences 1 steps 8 {
+    %s = tg.param 0 : tensor<4xf32>
+    %x = tg.param 1 : tensor<4xf32>
+    %n = tg.mul %s, %x : tensor<4xf32>
+    %t = tg.tuple %n, %n : (tensor<4xf32>, tensor<4xf32>) -> !tg.tuple<tensor<4xf32>, tensor<4xf32>>
+  } : (tensor<4xf32>, tensor<8x4xf32>) -> !tg.tuple<tensor<4xf32>, tensor<8x4xf32>>
+  %0 = tg.gettuple %r 0 : !tg.tuple<tensor<4xf32>, tensor<8x4xf32>> -> tensor<4xf32>
+  %1 = tg.gettuple %r 1 : !tg.tuple<tensor<4xf32>, tensor<8x4xf32>> -> tensor<8x4xf32>
+  func.return %0, %1 : tensor<4xf32>, tensor<8x4xf32>
+}
+
+// `while` is a loop of one iteration or none within that of all steps; its bound is the first state.
+// The number of steps that were made says which row is read, and which has the last state.
+
+func.func @while(%go: tensor<i1>, %h: tensor<i32>) -> tensor<i32> {
+  %r = tg.scan(%go, %h) states 2 sequences 0 steps 100 while {
+    %f = tg.param 0 : tensor<i1>
+    %s = tg.param 1 : tensor<i32>
+    %n = tg.add %s, %s : tensor<i32>
+    %c = tg.const 1000 : tensor<i32>
+    %b = tg.cmplt %n, %c : (tensor<i32>, tensor<i32>) -> tensor<i1>
+    %t = tg.tuple %b, %n : (tensor<i1>, tensor<i32>) -> !tg.tuple<tensor<i1>, tensor<i32>>
+  } : (tensor<i1>, tensor<i32>) -> !tg.tuple<tensor<i1>, tensor<i32>>
+  %0 = tg.gettuple %r 1 : !tg.tuple<tensor<i1>, tensor<i32>> -> tensor<i32>
+  func.return %0 : tensor<i32>
+}
+
+// A SCAN in a step is a CALL in the function of that step; equal bodies are one function.
+
+func.func @nested_and_equal(%h: tensor<f32>, %xs: tensor<5x3xf32>) -> (tensor<f32>, tensor<f32>) {
+  %r = tg.scan(%h, %xs) states 1 sequences 1 steps 5 {
+    %s = tg.param 0 : tensor<f32>
+    %x = tg.param 1 : tensor<3xf32>
+    %i = tg.scan(%s, %x) states 1 sequences 1 steps 3 {
+      %a = tg.param 0 : tensor<f32>
+      %b = tg.param 1 : tensor<f32>
+      %m = tg.mul %a, %b : tensor<f32>
+      %u = tg.tuple %m : tensor<f32> -> !tg.tuple<tensor<f32>>
+    } : (tensor<f32>, tensor<3xf32>) -> !tg.tuple<tensor<f32>>
+    %n = tg.gettuple %i 0 : !tg.tuple<tensor<f32>> -> tensor<f32>
+    %t = tg.tuple %n : tensor<f32> -> !tg.tuple<tensor<f32>>
+  } : (tensor<f32>, tensor<5x3xf32>) -> !tg.tuple<tensor<f32>>
+  %y = tg.const 2.0 : tensor<f32>
+  %z = tg.reshape %y [1] : tensor<f32> -> tensor<1xf32>
+  %e = tg.expand %z [7] : tensor<1xf32> -> tensor<7xf32>
+  %q = tg.scan(%h, %e) states 1 sequences 1 steps 7 {
+    %a = tg.param 0 : tensor<f32>
+    %b = tg.param 1 : tensor<f32>
+    %m = tg.mul %a, %b : tensor<f32>
+    %u = tg.tuple %m : tensor<f32> -> !tg.tuple<tensor<f32>>
+  } : (tensor<f32>, tensor<7xf32>) -> !tg.tuple<tensor<f32>>
+  %0 = tg.gettuple %r 0 : !tg.tuple<tensor<f32>> -> tensor<f32>
+  %1 = tg.gettuple %q 0 : !tg.tuple<tensor<f32>> -> tensor<f32>
+  func.return %0, %1 : tensor<f32>, tensor<f32>
+}
+
+// CHECK-LABEL: tg.kernel @two_rows_scan_0
+// CHECK: %[[V0:.*]] = tg.range 0 loop to {{%.*}}
+// CHECK: %[[V1:.*]] = tg.and %[[V0]], {{%.*}}
+// CHECK: %[[V2:.*]] = tg.sub {{%.*}}, %[[V1]]
+// CHECK: tg.shrink {{%.*}} at [%[[V1]], 0] to [1, 4]
+// CHECK: tg.shrink {{%.*}} at [%[[V2]], 0] to [1, 4]
+// CHECK: tg.shrink {{%.*}} at [%[[V0]], 0] to [1, 4]
+// CHECK: tg.shrink {{%.*}} at [%[[V0]], 0] to [1, 4]
+// CHECK: %[[V3:.*]] = tg.call @two_rows_function_0({{%.*}}, {{%.*}}, {{%.*}}, {{%.*}}, {{%.*}})
+// CHECK: tg.end %[[V3]] over %[[V0]]
+
+// CHECK-LABEL: tg.kernel @a_row_for_each_step_scan_1
+// CHECK: %[[V0:.*]] = tg.range 0 loop to {{%.*}}
+// CHECK: %[[V1:.*]] = tg.and %[[V0]], {{%.*}}
+// CHECK: tg.sub {{%.*}}, %[[V1]]
+// CHECK: %[[V2:.*]] = tg.sub {{%.*}}, %[[V0]]
+// CHECK: tg.shrink {{%.*}} at [{{%.*}}, 0] to [1, 4]
+// CHECK: tg.shrink {{%.*}} at [%[[V2]], 0] to [1, 4]
+// CHECK: tg.shrink {{%.*}} at [%[[V2]], 0] to [1, 4]
+// CHECK: %[[V3:.*]] = tg.call @a_row_for_each_step_function_1({{%.*}}, {{%.*}}, {{%.*}})
+// CHECK: tg.end %[[V3]] over %[[V0]]
+
+// CHECK-LABEL: tg.kernel @after_each_step_scan_2
+// CHECK: %[[V0:.*]] = tg.range 0 loop to {{%.*}}
+// CHECK: %[[V1:.*]] = tg.and %[[V0]], {{%.*}}
+// CHECK: tg.sub {{%.*}}, %[[V1]]
+// CHECK: tg.shrink {{%.*}} at [%[[V0]], 0] to [1, 4]
+// CHECK: tg.shrink {{%.*}} at [{{%.*}}, 0] to [1, 4]
+// CHECK: tg.shrink {{%.*}} at [%[[V0]], 0] to [1, 4]
+// CHECK: %[[V2:.*]] = tg.call @after_each_step_function_2({{%.*}}, {{%.*}}, {{%.*}})
+// CHECK: tg.end %[[V2]] over %[[V0]]
+
+// CHECK-LABEL: tg.kernel @while_scan_3
+// CHECK: %[[V0:.*]] = tg.range 0 loop to {{%.*}}
+// CHECK: %[[V1:.*]] = tg.index {{%.*}}[{{%.*}}]
+// CHECK: tg.load %[[V1]]
+// CHECK: %[[V2:.*]] = tg.and {{%.*}}, {{%.*}}
+// CHECK: %[[V3:.*]] = tg.sub {{%.*}}, %[[V2]]
+// CHECK: %[[V4:.*]] = tg.index {{%.*}}[%[[V2]]]
+// CHECK: tg.load %[[V4]]
+// CHECK: %[[V5:.*]] = tg.range 1 loop to {{%.*}}
+// CHECK: tg.shrink {{%.*}} at [%[[V2]]] to [1]
+// CHECK: tg.shrink {{%.*}} at [%[[V3]]] to [1]
+// CHECK: tg.shrink {{%.*}} at [%[[V2]]] to [1]
+// CHECK: tg.shrink {{%.*}} at [%[[V3]]] to [1]
+// CHECK: tg.call @while_function_3({{%.*}}, {{%.*}}, {{%.*}}, {{%.*}})
+// CHECK: %[[V6:.*]] = tg.index {{%.*}}[{{%.*}}]
+// CHECK: %[[V7:.*]] = tg.store %[[V6]], {{%.*}}
+// CHECK: tg.end %[[V7]] over %[[V5]], %[[V0]]
+
+// CHECK-LABEL: tg.kernel @nested_and_equal_function_4_scan_4
+// CHECK: %[[V0:.*]] = tg.range 0 loop to {{%.*}}
+// CHECK: %[[V1:.*]] = tg.and %[[V0]], {{%.*}}
+// CHECK: %[[V2:.*]] = tg.sub {{%.*}}, %[[V1]]
+// CHECK: tg.shrink {{%.*}} at [%[[V1]]] to [1]
+// CHECK: tg.shrink {{%.*}} at [%[[V2]]] to [1]
+// CHECK: tg.shrink {{%.*}} at [%[[V0]]] to [1]
+// CHECK: %[[V3:.*]] = tg.call @nested_and_equal_function_4_function_4({{%.*}}, {{%.*}}, {{%.*}})
+// CHECK: tg.end %[[V3]] over %[[V0]]
+
+// CHECK-LABEL: tg.kernel @nested_and_equal_scan_5
+// CHECK: %[[V0:.*]] = tg.range 0 loop to {{%.*}}
+// CHECK: %[[V1:.*]] = tg.and %[[V0]], {{%.*}}
+// CHECK: %[[V2:.*]] = tg.sub {{%.*}}, %[[V1]]
+// CHECK: tg.shrink {{%.*}} at [%[[V1]]] to [1]
+// CHECK: tg.shrink {{%.*}} at [%[[V2]]] to [1]
+// CHECK: tg.shrink {{%.*}} at [%[[V0]], 0] to [1, 3]
+// CHECK: %[[V3:.*]] = tg.call @nested_and_equal_function_4({{%.*}}, {{%.*}}, {{%.*}})
+// CHECK: tg.end %[[V3]] over %[[V0]]
+
+// CHECK-LABEL: tg.kernel @nested_and_equal_scan_6
+// CHECK: %[[V0:.*]] = tg.range 0 loop to {{%.*}}
+// CHECK: %[[V1:.*]] = tg.and %[[V0]], {{%.*}}
+// CHECK: %[[V2:.*]] = tg.sub {{%.*}}, %[[V1]]
+// CHECK: tg.shrink {{%.*}} at [%[[V1]]] to [1]
+// CHECK: tg.shrink {{%.*}} at [%[[V2]]] to [1]
+// CHECK: tg.shrink {{%.*}} at [%[[V0]]] to [1]
+// CHECK: %[[V3:.*]] = tg.call @nested_and_equal_function_4_function_4({{%.*}}, {{%.*}}, {{%.*}})
+// CHECK: tg.end %[[V3]] over %[[V0]]

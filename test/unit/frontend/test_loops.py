@@ -1,0 +1,580 @@
+"""`scan` and `while_loop` against loops in NumPy and PyTorch: values, gradients, states of every
+kind, devices, and what they refuse."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+import pytest
+from opencl_device import DEVICE, needs_opencl
+from parity import torch
+
+import tgdialect as tg
+from tgdialect.diagnostics import CompilationError
+
+T = tg.Tensor
+SEVERAL = ("CPU:0", "CPU:1")
+Array = np.ndarray[Any, np.dtype[Any]]
+
+
+def values(*shape: int, seed: int = 0) -> Array:
+    return np.random.default_rng(seed).standard_normal(shape).astype(np.float32)
+
+
+def close(found: Any, expected: Any) -> None:
+    array = found.numpy() if isinstance(found, tg.Tensor) else found
+    np.testing.assert_allclose(array, expected, rtol=1e-4, atol=1e-5)
+
+
+def loop(f: Any, state: Any, xs: Any, length: int | None = None, reverse: bool = False) -> Any:
+    """A scan of PyTorch tensors, of one sequence or none, in Python."""
+    count = len(xs) if length is None else length
+    rows: dict[int, Any] = {}
+    for i in reversed(range(count)) if reverse else range(count):
+        state, rows[i] = f(state, None if xs is None else xs[i])
+    return state, torch.stack([rows[i] for i in range(count)])
+
+
+def check(f: Callable[..., Sequence[Any]], *arrays: Array) -> None:
+    """Compare the results and gradients of `f(scan, *tensors)`."""
+    ours = [T(a).requires_grad_(True) for a in arrays]
+    theirs = [torch.tensor(a, dtype=torch.float64, requires_grad=True) for a in arrays]
+    found, expected = list(f(tg.scan, *ours)), list(f(loop, *theirs))
+    for a, b in zip(found, expected, strict=True):
+        close(a, b.detach())
+    for results in (found, expected):
+        sum(((i + 1) * r).sin().sum() for i, r in enumerate(results)).backward()
+    for a, b in zip(ours, theirs, strict=True):
+        close(a.grad, torch.zeros_like(b) if b.grad is None else b.grad)
+
+
+# -- values and gradients ------------------------------------------------------------------------
+
+
+def recurrent(scan: Any, h: Any, xs: Any, w: Any, **how: Any) -> Sequence[Any]:
+    return scan(lambda s, x: ((s @ w + x).tanh(), s * x), h, xs, **how)
+
+
+STEPS: dict[str, Callable[[Any, Any], Any]] = {
+    "the state before": lambda s, x: ((s[0] * x.sin(), s[1] + x), s[0]),
+    "the state after": lambda s, x: ((s[0] * x.sin(), n := s[1] + x), n),
+    "one value for two states": lambda s, x: ((n := (s[0] * s[1] + x).tanh(), n), s[0] + n),
+    "states that change places": lambda s, x: ((s[1], s[0] * x.sin()), s[1]),
+    "a state that is an element": lambda s, x: ((x, s[0] * s[1]), s[0]),
+    "an output that is an element": lambda s, x: ((s[0] * 0.5, s[1] - x), x),
+}
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("steps", [1, 2, 5])
+def test_a_recurrence(steps: int, reverse: bool):
+    check(
+        lambda scan, *a: recurrent(scan, *a, reverse=reverse),
+        values(3),
+        values(steps, 3),
+        values(3, 3),
+    )
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+@pytest.mark.parametrize("name", STEPS)
+def test_what_is_stacked(name: str, reverse: bool):
+    def run(scan: Any, h: Any, g: Any, xs: Any) -> Sequence[Any]:
+        last, ys = scan(STEPS[name], (h, g), xs, reverse=reverse)
+        return *last, ys
+
+    check(run, values(3), values(3, seed=1), values(4, 3))
+
+
+def test_parts_of_the_results():
+    """Gradients of the last state alone, and of the outputs alone."""
+    for part in (0, 1):
+        check(
+            lambda scan, *a, i=part: [recurrent(scan, *a)[i]], values(3), values(4, 3), values(3, 3)
+        )
+
+
+def test_captured_tensors_that_are_also_arguments():
+    def run(scan: Any, h: Any, xs: Any) -> Sequence[Any]:
+        return scan(lambda s, x: (s * h + x + xs.sum(0), s * xs[1]), h, xs)
+
+    check(run, values(3), values(4, 3) * 0.5)
+
+
+def test_a_scan_in_a_scan():
+    def run(scan: Any, h: Any, xs: Any, w: Any) -> Sequence[Any]:
+        return scan(lambda s, x: scan(lambda a, b: (a * w + b, a), s, x), h, xs)
+
+    check(run, values(), values(4, 3), values())
+
+
+def test_a_gradient_of_a_gradient():
+    given = values(3), values(4, 3), values(3, 3)
+    ours = [T(a).requires_grad_(True) for a in given]
+    last, ys = recurrent(tg.scan, *ours)
+    first = (last.sum() + ys.sin().sum()).gradient(ours[0], ours[2])
+    found = sum((g * g).sum() for g in first).gradient(*ours)
+    theirs = [torch.tensor(a, dtype=torch.float64, requires_grad=True) for a in given]
+    last, ys = recurrent(loop, *theirs)
+    total = last.sum() + ys.sin().sum()
+    first = torch.autograd.grad(total, (theirs[0], theirs[2]), create_graph=True)
+    expected = torch.autograd.grad(sum((g * g).sum() for g in first), theirs)
+    for a, b in zip(found, expected, strict=True):
+        np.testing.assert_allclose(a.numpy(), b.numpy(), rtol=1e-3, atol=1e-4)
+
+
+def test_a_gradient_within_a_step():
+    """Gradient descent, by the gradient of a function of the state."""
+
+    def step(w: tg.Tensor, x: tg.Tensor) -> tuple[tg.Tensor, tg.Tensor]:
+        loss = ((w - x) * (w - x)).sum()
+        return w - 0.1 * loss.gradient(w)[0], loss
+
+    w, xs = values(3), values(5, 3)
+    last, losses = tg.scan(step, T(w).requires_grad_(True), T(xs))
+    expected = []
+    for x in xs:
+        expected.append(((w - x) ** 2).sum())
+        w = w - 0.2 * (w - x)
+    close(last, w)
+    close(losses, expected)
+
+
+def test_a_scan_in_a_function_and_the_reverse():
+    @tg.function
+    def outer(h: tg.Tensor, xs: tg.Tensor, w: tg.Tensor) -> Any:
+        return recurrent(tg.scan, h, xs, w)
+
+    @tg.function
+    def inner(a: tg.Tensor, b: tg.Tensor) -> tg.Tensor:
+        return a * b + 1
+
+    check(lambda scan, *a: outer(*a) if scan is tg.scan else recurrent(scan, *a), *(
+        values(3), values(4, 3), values(3, 3)
+    ))  # fmt: skip
+    last, ys = tg.scan(lambda s, x: (inner(s, x), s), 1.0, T([1.0, 2.0, 3.0]))
+    assert (last.item(), ys.tolist()) == (16, [1, 2, 5])
+
+
+# -- states --------------------------------------------------------------------------------------
+
+
+class Pair(NamedTuple):
+    left: Any
+    right: Any
+
+
+def test_nested_structures():
+    xs = {"a": T([0.0, 1.0, 2.0]), "b": [T(np.arange(6).reshape(3, 2)), None]}
+    state = {"p": 0.5, "q": Pair([T([1, 2], dtype="int64")], True)}
+
+    def step(s: Any, x: Any) -> Any:
+        (ints,), flag = s["q"]
+        assert isinstance(s["q"], Pair)
+        new = {"p": s["p"] + x["a"], "q": Pair([ints + x["b"][0]], ~flag)}
+        return new, {"o": x["a"], "z": (ints, [flag, None])}
+
+    last, ys = tg.scan(step, state, xs)
+    assert last["p"].item() == 3.5
+    assert last["q"].left[0].tolist() == [1 + 6, 2 + 9]
+    assert last["q"].right.item() is False
+    assert ys["o"].tolist() == [0, 1, 2]
+    assert ys["z"][0].tolist() == [[1, 2], [1, 3], [3, 6]]
+    assert ys["z"][1][0].tolist() == [True, False, True]
+    assert ys["z"][1][1] is None
+
+
+@pytest.mark.parametrize(
+    "dtype", ["float16", "bfloat16", "float32", "float64", "int8", "uint8", "int32", "int64"]
+)
+def test_dtypes(dtype: str):
+    xs = T(np.arange(12).reshape(4, 3)).cast(dtype)
+    last, ys = tg.scan(lambda s, x: (s + x, s), T.zeros(3, dtype=dtype), xs, reverse=True)
+    assert last.dtype == ys.dtype == xs.dtype
+    assert last.cast("float32").tolist() == [18, 22, 26]
+    assert ys[0].cast("float32").tolist() == [18, 21, 24]
+
+
+def test_no_states_no_sequences_no_elements():
+    assert tg.scan(lambda s, x: (None, x + 1), None, T([1, 2]))[1].tolist() == [2, 3]
+    last, ys = tg.scan(lambda s, _: (s + 1, s * 2), 0, length=4)
+    assert (last.item(), ys.tolist()) == (4, [0, 2, 4, 6])
+    assert tg.scan(lambda s, x: (s, 5), 0, T([1, 2]))[1].tolist() == [5, 5]
+    assert tg.scan(lambda s, x: (s + x, s), T.zeros(0), T.zeros(3, 0))[1].shape == (3, 0)
+    captured = T(values(2))
+    close(tg.scan(lambda s, x: (s, captured), 0, length=3)[1], [captured.numpy()] * 3)
+
+
+def test_tensors_that_a_step_assigns_to():
+    """They are states: the loop leaves them with their last values."""
+    total, cells = T.zeros(3).realize(), T.zeros(4).realize()
+
+    def step(s: tg.Tensor, x: tg.Tensor) -> Any:
+        total.assign(total + x)
+        cells[1:3].assign(cells[1:3] + x)
+        cells[s] = 7.0
+        return s + 1, total.sum()
+
+    _, sums = tg.scan(step, 0, T([1.0, 2.0, 3.0]))
+    assert total.tolist() == [6, 6, 6]
+    assert cells.tolist() == [7, 7, 7, 0]
+    assert sums.tolist() == [3, 9, 18]
+
+
+def test_arguments_that_a_step_assigns_to():
+    """The state and the element of a step are its own."""
+    first, xs = T([0.0]).realize(), T([[1.0], [2.0]])
+
+    def step(s: tg.Tensor, x: tg.Tensor) -> Any:
+        s += x
+        x *= 10
+        made = T([1.0])
+        made += x
+        return s, made
+
+    last, ys = tg.scan(step, first, xs)
+    assert (last.item(), first.item()) == (3, 0)
+    assert (ys.tolist(), xs.tolist()) == ([[11], [21]], [[1], [2]])
+
+
+def test_random_numbers_differ_from_step_to_step():
+    T.manual_seed(3)
+    _, ys = tg.scan(lambda s, _: (s, T.rand(4)), 0, length=3)
+    after = T.rand(2)
+    T.manual_seed(3)
+    one_by_one = [T.rand(4).numpy() for _ in range(3)]
+    np.testing.assert_array_equal(ys.numpy(), one_by_one)
+    np.testing.assert_array_equal(after.numpy(), T.rand(2).numpy())
+
+
+def test_the_first_random_numbers_of_a_process(monkeypatch: pytest.MonkeyPatch):
+    from tgdialect.frontend.random import Random
+
+    monkeypatch.setattr(Random, "_state", None)
+    _, ys = tg.scan(lambda s, _: (s, T.rand(4)), 0, length=3)
+    assert len(np.unique(ys.numpy())) == 12
+
+
+def test_dropout_and_its_gradient():
+    x = T(np.ones((3, 50), np.float32)).requires_grad_(True)
+    with T.train():
+        _, ys = tg.scan(lambda s, row: (s, row.dropout(0.5)), 0, x)
+        ys.sum().backward()
+    assert x.grad is not None
+    np.testing.assert_array_equal(x.grad.numpy(), ys.numpy())
+    assert len({tuple(row) for row in ys.tolist()}) == 3
+
+
+def test_a_sort_in_a_step():
+    """Its kernels write memory of the step several times, and begin anew in each step."""
+    xs = values(3, 200)
+    last, ys = tg.scan(lambda s, x: (s + x.sort()[0], (x + s).sort()[0]), T.zeros(200), T(xs))
+    state = np.zeros(200, np.float32)
+    for x, y in zip(xs, ys.numpy(), strict=True):
+        close(y, np.sort(x + state))
+        state = state + np.sort(x)
+    close(last, state)
+
+
+# -- while ---------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("first", "limit", "last"), [(1, 20, 128), (1000, 20, 1000), (1, 3, 8)])
+def test_while_ends_early_before_it_starts_and_at_the_limit(first: int, limit: int, last: int):
+    assert tg.while_loop(lambda s: s < 100, lambda s: s * 2, first, limit).item() == last
+    state = tg.while_loop(lambda s: s["n"] < 100, lambda s: {"n": s["n"] * 2}, {"n": first}, limit)
+    assert state["n"].item() == last
+
+
+@pytest.mark.parametrize("first", [0, 5, 9])
+def test_the_gradient_of_a_while(first: int):
+    def holds(s: Any) -> Any:
+        return s[0] < 7
+
+    def body(s: Any) -> Any:
+        return s[0] + 1, s[1] * 1.1 + s[0] * 0.1
+
+    def run(scan: Any, h: Any) -> Sequence[Any]:
+        state = first, h
+        if scan is tg.scan:
+            return [tg.while_loop(holds, body, state, max_steps=5)[1]]
+        for _ in range(5):
+            state = body(state) if holds(state) else state
+        return [state[1]]
+
+    check(run, values(3))
+
+
+def test_newton_until_it_converges():
+    def body(s: Any) -> Any:
+        return (x := s[0]) - (x * x - 2) / (2 * x), x
+
+    root, _ = tg.while_loop(lambda s: (s[0] - s[1]).abs() > 1e-6, body, (1.0, 9.0), 50)
+    close(root, np.sqrt(2))
+
+
+# -- targets and devices -------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("target", [None, "c", "interpreter"])
+def test_targets(target: str | None):
+    def program(h: tg.Tensor, xs: tg.Tensor, w: tg.Tensor) -> Any:
+        last, ys = recurrent(tg.scan, h, xs, w)
+        count = tg.while_loop(lambda n: n * n < 30, lambda n: n + 1, 0, 100)
+        return last, ys, count
+
+    given = values(3), values(4, 3), values(3, 3)
+    last, ys, count = tg.compile(program, *given, target=target)(*given)
+    expected = recurrent(loop, *map(torch.tensor, given))
+    close(last, expected[0])
+    close(ys, expected[1])
+    assert count == 6
+
+
+@pytest.mark.parametrize(
+    "device", [pytest.param(DEVICE, marks=needs_opencl), SEVERAL], ids=["a device", "several"]
+)
+def test_devices(device: str | tuple[str, ...]):
+    def here(array: Array) -> tg.Tensor:
+        return T(array, device=device) if isinstance(device, str) else T(array).shard(device)
+
+    given = values(3), values(5, 3), values(3, 3)
+    ours = [here(a).requires_grad_(True) for a in given]
+    last, ys = recurrent(tg.scan, *ours, reverse=True)
+    assert last.device == ys.device == device
+    theirs = [torch.tensor(a, requires_grad=True) for a in given]
+    expected = recurrent(loop, *theirs, reverse=True)
+    close(last, expected[0].detach())
+    close(ys, expected[1].detach())
+    (last.sum() + ys.sum()).backward()
+    (expected[0].sum() + expected[1].sum()).backward()
+    for a, b in zip(ours, theirs, strict=True):
+        close(a.grad, b.grad)
+    # Loops in loops, sorts, tensors that are assigned to, and random numbers, which stay at home.
+    xs, total = values(3, 200), here(values(200))
+    total.realize()
+
+    def step(s: tg.Tensor, x: tg.Tensor) -> Any:
+        total.assign(total + x)
+        inner, _ = tg.scan(lambda a, b: (a * 0.5 + b, None), s, x)
+        return inner, ((x + s).sort()[0], x * 0 + T.rand(200))
+
+    state = here(np.zeros((), np.float32))
+    last, (ordered, noise) = tg.scan(step, state, here(xs))
+    number = 0.0
+    for x, y in zip(xs, ordered.numpy(), strict=True):
+        close(y, np.sort(x + np.float32(number)))
+        for cell in x:
+            number = number * 0.5 + float(cell)
+    close(last, number)
+    close(total, values(200) + xs.sum(0))
+    assert len({tuple(row) for row in noise.tolist()}) == 3
+    assert T.rand(2).device == T(0).device
+
+
+@needs_opencl
+def test_a_while_on_a_grid_is_refused():
+    result = tg.while_loop(lambda s: s < 5, lambda s: s + 1, T(0, device=DEVICE), 9)
+    with pytest.raises(CompilationError, match="cannot load the bound of a loop"):
+        result.numpy()
+
+
+# -- refusals ------------------------------------------------------------------------------------
+
+Z = np.zeros(3, np.float32)
+XS = np.zeros((4, 3), np.float32)
+n = tg.Variable("n", 1, 10).bind(4)
+REFUSED: dict[str, tuple[type[Exception], str, Callable[[], object]]] = {
+    "structure": (
+        ValueError,
+        r"a step returns the state \('f32 \(3,\)', 'f32 \(3,\)'\) for f32 \(3,\)",
+        lambda: tg.scan(lambda s, x: ((s, s), None), T(Z), T(XS)),
+    ),
+    "kind": (
+        ValueError,
+        r"a step returns the state \['f32 \(3,\)'\] for \('f32 \(3,\)',\)",
+        lambda: tg.scan(lambda s, x: ([s[0]], None), (T(Z),), T(XS)),
+    ),
+    "keys": (
+        ValueError,
+        "a step returns the state {'b'",
+        lambda: tg.scan(lambda s, x: ({"b": s["a"]}, None), {"a": T(Z)}, T(XS)),
+    ),
+    "shape": (
+        ValueError,
+        r"part 0 of the state is f32 \(3,\), and a step returns f32 \(2,\)",
+        lambda: tg.scan(lambda s, x: (s[:2], None), T(Z), T(XS)),
+    ),
+    "dtype": (
+        ValueError,
+        r"part 0 of the state is i32 \(\), and a step returns f32 \(\)",
+        lambda: tg.scan(lambda s, x: (s + x, None), 0, T(Z)),
+    ),
+    "no pair": (
+        TypeError,
+        "a step of a scan returns a pair",
+        lambda: tg.scan(lambda s, x: [s, s], T(Z), T(XS)),  # pyright: ignore
+    ),
+    "lengths": (
+        ValueError,
+        "a scan has one number of steps: 4 and 5",
+        lambda: tg.scan(lambda s, x: (s, s), T(Z), (T(XS), T.zeros(5))),
+    ),
+    "another length": (
+        ValueError,
+        "a scan has one number of steps: 4 and 5",
+        lambda: tg.scan(lambda s, x: (s, s), T(Z), T(XS), length=5),
+    ),
+    "no length": (
+        ValueError,
+        "a scan has one number of steps: none is given",
+        lambda: tg.scan(lambda s, x: (s, s), T(Z)),
+    ),
+    "no steps": (
+        ValueError,
+        "a loop has a step at least, not 0",
+        lambda: tg.scan(lambda s, x: (s, s), T(Z), T.zeros(0, 3)),
+    ),
+    "no steps of a while": (
+        ValueError,
+        "a loop has a step at least, not 0",
+        lambda: tg.while_loop(lambda s: s < 3, lambda s: s, 0, 0),
+    ),
+    "no axis": (
+        ValueError,
+        "a sequence has an axis of steps",
+        lambda: tg.scan(lambda s, x: (s, s), T(Z), T(3.0)),
+    ),
+    "an array": (
+        TypeError,
+        "a sequence is made of tensors, not ndarray",
+        lambda: tg.scan(lambda s, x: (s, s), T(Z), XS),
+    ),
+    "a string": (
+        TypeError,
+        "a state is made of tensors, not str",
+        lambda: tg.scan(lambda s, x: (s, s), "a", T(XS)),
+    ),
+    "an output": (
+        TypeError,
+        "an output is made of tensors, not str",
+        lambda: tg.scan(lambda s, x: (s, "a"), T(Z), T(XS)),
+    ),
+    "a value": (
+        RuntimeError,
+        "a value is not known while its function is traced",
+        lambda: tg.scan(lambda s, x: (s * s.sum().item(), None), T(Z), T(XS)),
+    ),
+    "a symbolic sequence": (
+        ValueError,
+        r"a sequence has a symbolic size: \(n, 3\)",
+        lambda: tg.scan(lambda s, x: (s + x, None), T(Z), T.zeros(10, 3)[:n]),
+    ),
+    "a symbolic state": (
+        ValueError,
+        r"a state has a symbolic size: \(n, 3\)",
+        lambda: tg.scan(lambda s, x: (s, None), T.zeros(10, 3)[:n], T(XS)),
+    ),
+    "a symbolic length": (
+        ValueError,
+        "a scan has a symbolic number of steps: n",
+        lambda: tg.scan(lambda s, x: (s, None), T(Z), length=n),
+    ),
+    "a split sequence": (
+        ValueError,
+        "a sequence is split among devices: a loop takes it whole",
+        lambda: tg.scan(
+            lambda s, x: (s + x, None), T.zeros(4).shard(SEVERAL), T.zeros(4, 4).shard(SEVERAL, 0)
+        ),
+    ),
+    "another device": (
+        ValueError,
+        "a loop is on one device, not on CPU:0 and CPU:1",
+        lambda: tg.scan(lambda s, x: (s, x.to("CPU:1")), T(Z, device="CPU:0"), T(XS)),
+    ),
+    "a shape of a condition": (
+        TypeError,
+        "the condition of a while_loop is a tensor of no axes",
+        lambda: tg.while_loop(lambda s: s > 0, lambda s: s, T(Z), 4),
+    ),
+    "a condition": (
+        TypeError,
+        "the condition of a while_loop is a tensor of no axes",
+        lambda: tg.while_loop(lambda s: True, lambda s: s, T(Z), 4),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refusals(name: str):
+    kind, message, call = REFUSED[name]
+    with pytest.raises(kind, match=message):
+        call()
+
+
+def test_a_symbolic_tensor_is_not_captured():
+    captured = T.zeros(10, 3)[:n]
+    with pytest.raises(ValueError, match="argument 3 of a SCAN has a static shape"):
+        tg.scan(lambda s, x: (s + captured.sum(0), None), T(Z), T(XS))
+
+
+# -- programs ------------------------------------------------------------------------------------
+
+
+def test_steps_are_one_set_of_kernels():
+    counts: list[int] = []
+    for steps in (10, 1000):
+        layer, x = tg.nn.LSTM(4, 5), np.zeros((steps, 2, 4), np.float32)
+        executable = tg.compile(lambda x, layer=layer: layer(x)[0], x)
+        counts.append(len(executable.kernels))
+    assert counts[0] == counts[1]
+
+
+def test_a_profile_counts_the_steps():
+    w, xs = values(16, 16), values(7, 16)
+    executable = tg.compile(
+        lambda xs, w: tg.scan(lambda s, x: ((s @ w + x).tanh(), None), T.zeros(16), xs)[0], xs, w
+    )
+    profile = executable.profile(xs, w, seconds=0.01)
+    assert {k.name for k in profile} == {k.name for k in executable.kernels}
+    assert 7 in {k.calls for k in profile}
+    product = next(k for k in executable.kernels if k.flops >= 2 * 16 * 16)
+    timed = next(k for k in profile if k.name == product.name)
+    assert (timed.calls, timed.flops) == (7, 7 * product.flops)
+
+
+def test_a_search_of_schedules(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TG_BEAM_SECONDS", "0.5")
+    given = values(3), values(4, 3), values(3, 3)
+    executable = tg.compile(lambda *a: recurrent(tg.scan, *a), *given, opt="beam:1")
+    for a, b in zip(executable(*given), recurrent(loop, *map(torch.tensor, given)), strict=True):
+        close(a, b)
+
+
+TEXT = """
+func.func @main(%h: tensor<4xf32>, %xs: tensor<5x4xf32>) -> (tensor<4xf32>, tensor<5x4xf32>) {
+  %r = tg.scan(%h, %xs) states 1 sequences 1 steps 5 {
+    %s = tg.param 0 : tensor<4xf32>
+    %x = tg.param 1 : tensor<4xf32>
+    %n = tg.add %s, %x : tensor<4xf32>
+    %t = tg.tuple %n, %n : (tensor<4xf32>, tensor<4xf32>)
+      -> !tg.tuple<tensor<4xf32>, tensor<4xf32>>
+  } : (tensor<4xf32>, tensor<5x4xf32>) -> !tg.tuple<tensor<4xf32>, tensor<5x4xf32>>
+  %0 = tg.gettuple %r 0 : !tg.tuple<tensor<4xf32>, tensor<5x4xf32>> -> tensor<4xf32>
+  %1 = tg.gettuple %r 1 : !tg.tuple<tensor<4xf32>, tensor<5x4xf32>> -> tensor<5x4xf32>
+  func.return %0, %1 : tensor<4xf32>, tensor<5x4xf32>
+}
+"""
+
+
+def test_text_twice_from_the_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
+    monkeypatch.setenv("TG_CACHE_DIR", str(tmp_path / "cache"))
+    h, xs = values(4), values(5, 4)
+    for _ in range(2):
+        last, sums = tg.compile(TEXT)(h, xs)
+        close(sums, h + xs.cumsum(0))
+        close(last, h + xs.sum(0))
+    assert list((tmp_path / "cache").glob("*"))
