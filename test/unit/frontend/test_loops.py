@@ -492,7 +492,7 @@ REFUSED: dict[str, tuple[type[Exception], str, Callable[[], object]]] = {
     ),
     "another device": (
         ValueError,
-        "a loop is on one device, not on CPU:0 and CPU:1",
+        "a loop is on one device, not on CPU and CPU:1",
         lambda: tg.scan(lambda s, x: (s, x.to("CPU:1")), T(Z, device="CPU:0"), T(XS)),
     ),
     "a shape of a condition": (
