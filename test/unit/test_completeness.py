@@ -83,6 +83,7 @@ _GRID = "needs a target with a grid; refused on a cpu"
 _BEFORE_CALLIFY = dict.fromkeys(
     (
         "tg.function",
+        "tg.scan",
         "tg.tuple",
         "tg.gettuple",
         "tg.copy",

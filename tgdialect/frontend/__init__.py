@@ -27,6 +27,7 @@ Compiled functions:
 * `spec.py`: shape and dtype of an argument without an array;
 * `structures.py`: tensors in nested arguments and results;
 * `tracing.py`: calls a function on tensors without values;
+* `loops.py`: `tg.scan` and `tg.while_loop`;
 * `function.py`: `@tg.function`; `lowered.py`: functions that are compiled before they are called.
 """
 

@@ -3,7 +3,7 @@
 One file per family of the specification:
 
 * `source.py`, `movement.py`, `elementwise.py`, `reduce.py`, `memory.py`, `ordering.py`;
-* `call.py`, `marker.py`, `multi.py`, `codegen.py`.
+* `call.py`, `scan.py`, `marker.py`, `multi.py`, `codegen.py`.
 
 What ops are declared with:
 
