@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import tinygrad_shim
 
-SECONDS = 120
+SECONDS = 300
 """The time that a test may take."""
 
 tinygrad_shim.install()

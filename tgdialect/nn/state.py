@@ -6,6 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
+from tgdialect.frontend.function import Function
 from tgdialect.frontend.tensor import Tensor
 
 StateDict = dict[str, Tensor]
@@ -13,7 +14,7 @@ StateDict = dict[str, Tensor]
 
 def get_state_dict(obj: Any, prefix: str = "") -> StateDict:
     """The tensors in an object's attributes, lists, tuples and dicts, by their paths, as
-    `layers.0.weight`. A tensor that occurs twice has both names."""
+    `layers.0.weight`. A tensor that occurs twice has both names. Traced functions have none."""
     found: StateDict = {}
     _collect(obj, prefix.strip("."), found, set())
     return found
@@ -22,6 +23,8 @@ def get_state_dict(obj: Any, prefix: str = "") -> StateDict:
 def _collect(obj: Any, path: str, found: StateDict, inside: set[int]) -> None:
     if isinstance(obj, Tensor):
         found[path] = obj
+        return
+    if isinstance(obj, Function):
         return
     if id(obj) in inside:
         raise RecursionError(f"{path} holds itself")

@@ -95,6 +95,20 @@ def test_batchnorm_in_training():
     assert ours.num_batches_tracked.item() == 3
 
 
+def test_a_traced_function_in_a_model_is_no_state():
+    class Model:
+        def __init__(self) -> None:
+            self.weight = tg.Tensor([2.0])
+            self.traced = tg.function(self.forward)
+
+        def forward(self, x: tg.Tensor) -> tg.Tensor:
+            return x * self.weight
+
+    model = Model()
+    model.traced(tg.Tensor([3.0]))
+    assert list(nn.state.get_state_dict(model)) == ["weight"]
+
+
 def test_a_scalar_that_is_stored_with_an_axis():
     norm = nn.BatchNorm(1)
     for stored in (tg.Tensor([7]), tg.Tensor(7)):
