@@ -1,11 +1,13 @@
 """The gradient of a SCAN: a SCAN over the same elements in the other order.
 
-Its states are the gradients of the states, and sums of the gradients of the constants. A step
-computes the body again on the state that the step began with, and differentiates that.
+Its states are the gradients of the states, and sums of the gradients of the constants, unless these
+are summed after the loop (`step_sums.py`). A step computes the body again on the state that the
+step began with, and differentiates that.
 """
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects.builtin import IntAttr
@@ -15,10 +17,12 @@ from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import GetTupleOp, TupleOp
 from tgdialect.ops.elementwise import WhereOp
+from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.properties import dtype_of, tensor, tensor_type
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import ParamOp, parameters
 from tgdialect.transforms.gradient.builder import Builder, zeros_like
+from tgdialect.transforms.gradient.step_sums import factors_of, sum_over_steps
 
 GradientBody = Callable[[ScanOp, Mapping[int, SSAValue], Sequence[int]], Block]
 """Makes a body that returns the gradients of wanted arguments, from the arguments and from the
@@ -46,9 +50,36 @@ def scan_gradient(
     given = {i: forward.results_of_body[i] for i in (*floats, *stacked)}
     body = gradient_body(forward, given, [*floats, *constants, *inputs])
     count = len(op.arguments)
+    begun = _states_of_steps(forward)
+    sequence = [
+        *(builder.put(GetTupleOp(forward, begun[slot])) for slot in range(states)),
+        *op.arguments[states : states + sequences],
+    ]
+    last = body.last_op
+    assert isinstance(last, TupleOp)
+    values = dict(zip([*floats, *constants, *inputs], last.values, strict=True))
+    # Gradients of constants that are summed after the loop, from factors of all steps.
+    known = dict[SSAValue, SSAValue]()
+    for param in body.ops:
+        if isinstance(param, ParamOp) and (slot := param.slot.data) < count:
+            whole = (1, *tensor(param.result).get_shape())
+            is_constant = slot >= states + sequences
+            if is_constant:
+                known[param.result] = builder.put(ReshapeOp(op.arguments[slot], whole))
+            else:
+                known[param.result] = sequence[slot]
+    later, factors = set[int](), dict[SSAValue, None]()
+    for slot in sorted(constants, key=lambda s: -math.prod(tensor(op.arguments[s]).get_shape())):
+        if (found := factors_of(values[slot], known.keys() | factors.keys())) is not None:
+            later.add(slot)
+            factors |= dict.fromkeys(f for f in found if f not in known)
+    sums = {
+        slot: count + len(given) + i
+        for i, slot in enumerate(s for s in constants if s not in later)
+    }
+    results = [values[slot] for slot in (*floats, *sums, *inputs)]
     seed = {position: count + i for i, position in enumerate(given)}
-    sums = {slot: count + len(seed) + i for i, slot in enumerate(constants)}
-    _add_to_sums(body, op, len(floats), sums)
+    _add_to_sums(body, op, len(floats), sums, [*results, *factors])
     # Its parameters as states, sequences and constants.
     order = [
         *(seed[slot] for slot in floats),
@@ -61,34 +92,37 @@ def scan_gradient(
     for param in body.ops:
         if isinstance(param, ParamOp):
             param.properties["slot"] = IntAttr(slots[param.slot.data])
-    begun = _states_of_steps(forward)
     arguments = [
         *(elements.get(slot) or zeros_like(builder, op.arguments[slot]) for slot in floats),
-        *(zeros_like(builder, op.arguments[slot]) for slot in constants),
-        *(builder.put(GetTupleOp(forward, begun[slot])) for slot in range(states)),
-        *op.arguments[states : states + sequences],
+        *(zeros_like(builder, op.arguments[slot]) for slot in sums),
+        *sequence,
         *(elements[position] for position in stacked),
         *op.arguments[states + sequences :],
     ]
     scan = ScanOp(
         arguments,
         Region(body),
-        states=len(floats) + len(constants),
+        states=len(floats) + len(sums),
         sequences=states + sequences + len(stacked),
         steps=op.steps.data,
         reverse=op.reverse is None,
     )
     result = builder.put(scan)
-    found = enumerate([*floats, *constants, *inputs])
-    return {s: builder.put(GetTupleOp(result, i)) for i, s in found if s in wanted}
+    parts = {s: builder.put(GetTupleOp(result, i)) for i, s in enumerate((*floats, *sums, *inputs))}
+    for i, factor in enumerate(factors, len(parts)):
+        known[factor] = builder.put(GetTupleOp(result, i))
+    parts |= {slot: sum_over_steps(builder, values[slot], known) for slot in later}
+    return {slot: part for slot, part in parts.items() if slot in wanted}
 
 
-def _add_to_sums(body: Block, op: ScanOp, before: int, sums: Mapping[int, int]) -> None:
-    """Let a body return the sums of the gradients of constants so far, which are parameters."""
+def _add_to_sums(
+    body: Block, op: ScanOp, before: int, sums: Mapping[int, int], values: list[SSAValue]
+) -> None:
+    """Let a body return some values, of which those after the first ones are added to the sums so
+    far, which are parameters."""
     inside = Builder(body, at=op)
     last = body.last_op
-    assert isinstance(last, TupleOp)
-    values = list(last.values)
+    assert last is not None
     last.detach()
     for position, (slot, parameter) in enumerate(sums.items(), before):
         type = tensor(op.arguments[slot])

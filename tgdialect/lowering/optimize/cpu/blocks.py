@@ -5,7 +5,8 @@ from __future__ import annotations
 import math
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
-from tgdialect.lowering.optimize.cpu.copies import loop_of_copy, pages_of
+from tgdialect.lowering.optimize.cpu.copies import loop_of_copy
+from tgdialect.lowering.optimize.cpu.costs import pages_of
 from tgdialect.lowering.optimize.cpu.vectors import is_tiled, vector_of
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt

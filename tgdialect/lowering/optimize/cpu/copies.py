@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.cpu.costs import pages_of
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off
 from tgdialect.lowering.optimize.cpu.vectors import (
     MIN_REUSE,
@@ -107,12 +108,6 @@ def _is_in_order(nests: Nests, access: StridedAccess, loops: Sequence[RangeOp]) 
             return False
         step *= nests.extent(range)
     return True
-
-
-def pages_of(extent: int, stride: int | None, itemsize: int, target: Target) -> float:
-    """The number of pages over which the iterations of a range are spread."""
-    apart = target.page if stride is None else min(abs(stride) * itemsize, target.page)
-    return max(1.0, extent * apart / target.page)
 
 
 def _transpose(axes: Axes, copy: Sequence[RangeOp], target: Target) -> None:

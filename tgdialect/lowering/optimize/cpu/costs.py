@@ -49,3 +49,9 @@ def _bytes(nests: Nests, access: StridedAccess) -> float:
     ranges = [r for r, stride in access.strides.items() if stride != 0]
     cells = math.prod(nests.extent(r) for r in ranges)
     return cells * access.itemsize
+
+
+def pages_of(extent: int, stride: int | None, itemsize: int, target: Target) -> float:
+    """The number of pages over which the iterations of a range are spread."""
+    apart = target.page if stride is None else min(abs(stride) * itemsize, target.page)
+    return max(1.0, extent * apart / target.page)

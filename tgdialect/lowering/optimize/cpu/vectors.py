@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 from tgdialect.analysis.affine.lanes import is_near
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.cpu.costs import pages_of
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmetic
 from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops.attributes import AxisType
@@ -28,6 +29,12 @@ from tgdialect.targets import Target
 TOGETHER, GATHER, SCATTER = 0.005, 1.5, 2.0
 """The saving of a vector access to neighbouring cells, and the extra cost of one lane-by-lane load
 and store. A tile uses a load several times, but stores each result."""
+
+SCATTERED = 0.01
+"""The extra cost of a load of a few neighbours from another page in each step, as that of the first
+factor of `a.T @ b`: with vectors along the other factor's columns that load is the vector. Of
+(1600, 1024) and (1600, 128) a product took a third of the time. It has to outweigh SCATTER, which
+counts once for a whole reduction."""
 
 INTERLEAVE = 0.1
 """The extra cost of a store by columns of a tile, which is transposed in registers."""
@@ -98,6 +105,8 @@ def _gain(nests: Nests, range: RangeOp, target: Target) -> float:
     saved = 0.0
     for op in nests.work:
         if range not in nests.around(op):
+            if isinstance(op, LoadOp) and range in axes.ends:
+                saved -= nests.trips(op) * extent * SCATTERED * _scattered(nests, op, target)
             continue
         if (access := nests.stride_of.get(op)) is None:
             saved += nests.trips(op) * part
@@ -113,6 +122,21 @@ def _gain(nests: Nests, range: RangeOp, target: Target) -> float:
         for reduce in (op for op in nests.closers if range in closed_ranges(op)):
             saved -= math.prod(nests.extent(r) for r in axes.open[reduce]) * HORIZONTAL
     return saved
+
+
+def _scattered(nests: Nests, load: LoadOp, target: Target) -> float:
+    """The part of the steps of a reduction in which a LOAD of tiles' rows reads another page than
+    the step before, if these are more pages than the TLB holds; 0 for other LOADs."""
+    strides = nests.stride_of[load]
+    if not any(stride == 1 and range in nests.axes.ends for range, stride in strides.items()):
+        return 0.0
+    part = 0.0
+    for range, stride in strides.items():
+        steps = nests.extent(range)
+        pages = pages_of(steps, stride, dtype_of(load.result).itemsize, target)
+        if range not in nests.axes.ends and pages > target.tlb_pages:
+            part = max(part, min(pages, steps) / steps)
+    return part
 
 
 def _lanes_apart(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, target: Target) -> float:
