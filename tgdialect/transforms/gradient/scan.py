@@ -68,11 +68,13 @@ def scan_gradient(
                 known[param.result] = builder.put(ReshapeOp(op.arguments[slot], whole))
             else:
                 known[param.result] = sequence[slot]
+    of_inputs = {values[slot] for slot in inputs}
     later, factors = set[int](), dict[SSAValue, None]()
     for slot in sorted(constants, key=lambda s: -math.prod(tensor(op.arguments[s]).get_shape())):
-        if (found := factors_of(values[slot], known.keys() | factors.keys())) is not None:
+        kept = known.keys() | of_inputs
+        if (found := factors_of(values[slot], kept | factors.keys())) is not None:
             later.add(slot)
-            factors |= dict.fromkeys(f for f in found if f not in known)
+            factors |= dict.fromkeys(f for f in found if f not in kept)
     sums = {
         slot: count + len(given) + i
         for i, slot in enumerate(s for s in constants if s not in later)
@@ -109,6 +111,7 @@ def scan_gradient(
     )
     result = builder.put(scan)
     parts = {s: builder.put(GetTupleOp(result, i)) for i, s in enumerate((*floats, *sums, *inputs))}
+    known |= {values[slot]: parts[slot] for slot in inputs}
     for i, factor in enumerate(factors, len(parts)):
         known[factor] = builder.put(GetTupleOp(result, i))
     parts |= {slot: sum_over_steps(builder, values[slot], known) for slot in later}
