@@ -34,10 +34,6 @@ DEVIATIONS = {
     "TestJit::test_jit_buffer_behavior": (
         "expects a call to overwrite the result of the call before; here a result is kept"
     ),
-    "TestJit::test_jit_lazy_grad_after_replay": (
-        "a gradient that a traced function computes is known outside if it is returned: storing it "
-        "in each call would cost memory and time"
-    ),
     "TestJitInsideJit::test_jit_jit_error": "a traced function may call another one",
     "TestOps::test_scatter_no_reduce_tensor_src": (
         "tinygrad refuses to reduce a tensor; it is added here, as in PyTorch, and the axis refused"
@@ -45,6 +41,7 @@ DEVIATIONS = {
     "TestOps::test_sigmoid_alt_extreme": (
         "tinygrad computes exp(x) / (1 + exp(x)) as a sigmoid; it is NaN here, as in PyTorch"
     ),
+    "TestZeroShapeTensor::test_clone_with_grad": "a clone has no `grad`, as in PyTorch",
     "TestTensorGradient::test_const_target_raise": (
         "tinygrad refuses the gradient by a tensor of a number; it is computed here"
     ),

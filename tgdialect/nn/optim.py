@@ -73,6 +73,7 @@ class SGD(Optimizer):
         shard_state: bool = False,
     ) -> None:
         super().__init__(params, lr, shard_state)
+        _check_not_negative(momentum=momentum, weight_decay=weight_decay)
         self.momentum, self.wd, self.nesterov = momentum, weight_decay, nesterov
         self.b = [self.state_of(p) for p in self.params] if momentum else []
 
@@ -103,6 +104,7 @@ class AdamW(Optimizer):
         shard_state: bool = False,
     ) -> None:
         super().__init__(params, lr, shard_state)
+        _check_not_negative(eps=eps, weight_decay=weight_decay)
         self.b1, self.b2, self.eps, self.wd = b1, b2, eps, weight_decay
         self.b1_t, self.b2_t = Tensor([1.0]), Tensor([1.0])
         self.m = [self.state_of(p) for p in self.params]
@@ -279,6 +281,13 @@ class OptimizerGroup(Optimizer):
             state += optimizer.update(gradients[: len(optimizer.params)])
             gradients = gradients[len(optimizer.params) :]
         return state
+
+
+def _check_not_negative(**values: float) -> None:
+    """Raise ValueError for an argument of an optimizer that is negative."""
+    for name, value in values.items():
+        if value < 0:
+            raise ValueError(f"{name} is negative: {value}")
 
 
 def _trust(param: Tensor, update: Tensor, weight_decay: float = 0.0, factor: float = 1.0) -> Tensor:

@@ -68,7 +68,7 @@ def is_param_(self: tg.Tensor, is_param: bool = True) -> tg.Tensor:
 
 
 def like_its_source(name: str) -> Callable[..., tg.Tensor]:
-    """A method whose result is a parameter like its tensor, with the same `grad`."""
+    """A method whose result is a parameter like its tensor."""
     method = getattr(tg.Tensor, name)
 
     @functools.wraps(method)
@@ -76,7 +76,6 @@ def like_its_source(name: str) -> Callable[..., tg.Tensor]:
         made = method(self, *args, **options)
         if made is not self:
             is_param_(made, is_param(self))
-            made.grad = None if self.grad is None else method(self.grad, *args, **options)
         return made
 
     return call
