@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import cast
+from collections.abc import Iterable, Iterator
+from graphlib import CycleError, TopologicalSorter
+from typing import TypeVar, cast
 
 from typing_extensions import TypeIs
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import CallOp, FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation
 from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.diagnostics import locate
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.call import CallOp as KernelCallOp
+from tgdialect.ops.call import KernelOp
+from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.dtypes import DTYPES
 
 SIGNATURE = "tg.signature"
@@ -23,6 +29,36 @@ def own_functions(module: ModuleOp) -> Iterator[FuncOp]:
     for op in module.ops:
         if isinstance(op, FuncOp) and not is_foreign(op):
             yield op
+
+
+SymbolT = TypeVar("SymbolT", bound=Operation)
+KernelT = TypeVar("KernelT", bound=KernelOp | ProgramOp)
+
+
+def callees_first(symbols: Iterable[SymbolT]) -> list[SymbolT]:
+    """Symbols after those of them that they call.
+
+    Raises PassFailedException if one calls itself.
+    """
+    callees: dict[Operation, list[Operation]] = {symbol: [] for symbol in symbols}
+    for caller, called in callees.items():
+        for op in caller.walk():
+            if isinstance(op, KernelCallOp):
+                callee = SymbolTable.lookup_symbol(op, op.callee)
+                called += [callee] if callee in callees else []
+    try:
+        return cast("list[SymbolT]", [*TopologicalSorter(callees).static_order()])
+    except CycleError as error:
+        caller = cast(Operation, error.args[1][-1])
+        name = cast(StringAttr, caller.properties["sym_name"]).data
+        raise locate(PassFailedException(f"@{name} calls itself"), caller) from None
+
+
+def calling_last(kernels: Iterable[KernelT]) -> list[KernelT]:
+    """Kernels or programs with those that call others after these."""
+    kernels = list(kernels)
+    calling = [kernel for kernel in kernels if kernel.calls]
+    return [*(k for k in kernels if k not in calling), *callees_first(calling)]
 
 
 def is_foreign(symbol: Operation) -> bool:

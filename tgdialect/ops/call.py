@@ -300,6 +300,29 @@ class _CalleeExists(SymbolUserOpInterface):
                 _verify_argument(slot, parameter, argument.type)
         if (result := call_result_type(callee)) != op.result.type:
             raise VerifyException(f"@{symbol} gives {result}, not {op.result.type}")
+        if (around := _kernel_around(op)) is not None and around in _called(callee):
+            raise VerifyException(f"@{around.sym_name.data} calls itself")
+
+
+def _kernel_around(op: Operation) -> KernelOp | ProgramOp | None:
+    """The kernel or program that an op is in."""
+    outer = op.parent_op()
+    while outer is not None and not isinstance(outer, KernelOp | ProgramOp):
+        outer = outer.parent_op()
+    return outer
+
+
+def _called(symbol: Operation) -> set[Operation]:
+    """A symbol, and those that it calls, directly or not."""
+    found: set[Operation] = set()
+    stack = [symbol]
+    while stack:
+        if (each := stack.pop()) not in found:
+            found.add(each)
+            calls = (op for op in each.walk() if isinstance(op, CallOp))
+            callees = (SymbolTable.lookup_symbol(call, call.callee) for call in calls)
+            stack += [callee for callee in callees if callee is not None]
+    return found
 
 
 def _parameter_types(callee: Operation) -> Sequence[Attribute] | None:

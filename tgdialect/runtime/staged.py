@@ -14,7 +14,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from tgdialect.analysis.symbols import SIGNATURE, is_foreign, own_functions
+from tgdialect.analysis.symbols import SIGNATURE, calling_last, is_foreign, own_functions
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass, find_level, is_before
 from tgdialect.lowering.optimize import OptimizePass
@@ -84,7 +84,7 @@ class StagedModule(ABC):
         """Lower the kernels of a module, one after the other, through the stages that take each by
         itself, then the functions that call them. Gives each kernel when it is lowered; `shown`
         gets their number."""
-        kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
+        kernels = calling_last(op for op in module.ops if isinstance(op, KernelOp | ProgramOp))
         shown.total = len(kernels)
         for kernel in kernels:
             for stage in passes.kernels:

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Hashable, Sequence
 from dataclasses import dataclass
-from graphlib import CycleError, TopologicalSorter
 from typing import TypeGuard
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -18,7 +17,7 @@ from tgdialect.analysis.fusion import plan_fusion
 from tgdialect.analysis.online import OnlineSums
 from tgdialect.analysis.online_blocks import Blocks
 from tgdialect.analysis.structure import structure
-from tgdialect.analysis.symbols import own_functions
+from tgdialect.analysis.symbols import callees_first, own_functions
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass
@@ -317,7 +316,8 @@ class RangeifyPass(LoweringPass):
         functions = list(own_functions(module))
         taken = symbols(module)
         online: list[OnlineKernel] = []
-        for function in _callees_first(module):
+        calling = [op for op in module.ops if isinstance(op, KernelOp) and _calls_functions(op)]
+        for function in callees_first([*functions, *calling]):
             if isinstance(function, KernelOp):
                 _call_kernels(function)
                 continue
@@ -351,24 +351,6 @@ def _call_kernels(kernel: KernelOp) -> None:
 def _callee(op: Operation) -> Operation | None:
     """The symbol that an op calls."""
     return SymbolTable.lookup_symbol(op, op.callee) if isinstance(op, CallOp) else None
-
-
-def _callees_first(module: ModuleOp) -> Iterable[FuncOp | KernelOp]:
-    """The functions, and the kernels that call functions, after those that they call."""
-    kernels = [op for op in module.ops if isinstance(op, KernelOp)]
-    callees: dict[FuncOp | KernelOp, list[FuncOp | KernelOp]] = {
-        caller: [] for caller in (*own_functions(module), *kernels)
-    }
-    for caller, called in callees.items():
-        found = map(_callee, caller.body.block.ops)
-        called += [c for c in found if isinstance(c, FuncOp | KernelOp) and c in callees]
-    try:
-        order = [*TopologicalSorter(callees).static_order()]
-    except CycleError as error:
-        caller = error.args[1][-1]
-        message = f"@{caller.sym_name.data} calls itself"
-        raise locate(PassFailedException(message), caller) from None
-    return [op for op in order if isinstance(op, FuncOp) or _calls_functions(op)]
 
 
 def _calls_functions(kernel: KernelOp) -> bool:

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.symbols import SIGNATURE, is_foreign, own_functions
+from tgdialect.analysis.symbols import SIGNATURE, calling_last, is_foreign, own_functions
 from tgdialect.diagnostics import locate
 from tgdialect.gpu_dialect.gpu import CONTAINER_MODULE
 from tgdialect.lowering.levels import LoweringPass
@@ -100,7 +100,7 @@ def render_sources(module: ModuleOp, output: str, target: Target) -> None:
     if bool(language.specials) != target.is_grid:
         kind = "a grid" if target.is_grid else "no grid"
         raise PassFailedException(f"the target {target.name} is {kind}: no source in {output}")
-    programs = [op for op in module.ops if isinstance(op, ProgramOp)]
+    programs = calling_last(op for op in module.ops if isinstance(op, ProgramOp))
     alignments: Alignments = {}
     if target.is_grid:
         for function in own_functions(module):

@@ -8,6 +8,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.symbols import calling_last
 from tgdialect.diagnostics import locate
 from tgdialect.gpu_dialect import ModuleOp
 from tgdialect.lowering.render.calls import Requirement, requirements
@@ -39,7 +40,7 @@ def render_symbols(symbols: Sequence[Operation], target: Target) -> Sequence[Ope
         elif not isinstance(op, ProgramOp):
             raise locate(refusal(op), op)
     # What only calls kernels is a function of the host, of which callers come before callees here.
-    for program in reversed(programs.values()):
+    for program in reversed(calling_last(programs.values())):
         if program.calls:
             functions.append(_caller(program, target, programs, wanted, alignments))
     kernels: list[Operation] = []
