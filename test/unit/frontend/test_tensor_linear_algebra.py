@@ -195,3 +195,13 @@ def test_products_of_narrow_floats_are_rounded_once(dtype: str):
         wrong = np.abs(found.cast("f32").numpy() - expected)
         assert wrong.max() <= ulp * np.abs(expected).max()
         assert (wrong > 0).mean() < 0.05
+
+
+@pytest.mark.parametrize("shape", [(300, 520, 40), (200, 1024, 37), (130, 1001, 9)])
+def test_the_first_factor_is_transposed(shape: tuple[int, int, int]):
+    """Its rows are on pages of their own, and vectors lie along its columns."""
+    k, m, n = shape
+    a, b = values(k, m), values(k, n)
+    found = (tg.Tensor(a).T @ tg.Tensor(b)).numpy()
+    expected = a.T.astype(np.float64) @ b
+    np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
