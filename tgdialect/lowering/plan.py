@@ -196,10 +196,22 @@ def assign_offsets(sizes: Sequence[int], live: Sequence[LiveRange]) -> tuple[lis
 
     Greedy by size: the largest first, each into the smallest gap that it fits between the blocks
     that it may not overlap. Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net
-    Inference" (2020), section 5.3.
+    Inference" (2020), section 5.3. Or from the last one that is live on, if that takes less: a sorting
+    network, where sizes alternate, takes a sixth less.
     """
+    blocks = range(len(sizes))
+    by_size = sorted(blocks, key=lambda i: (-sizes[i], live[i], i))
+    by_time = sorted(blocks, key=lambda i: (-live[i].end, -sizes[i], i))
+    plans = (_greedy_offsets(order, sizes, live) for order in (by_size, by_time))
+    return min(plans, key=lambda plan: plan[1])
+
+
+def _greedy_offsets(
+    order: Sequence[int], sizes: Sequence[int], live: Sequence[LiveRange]
+) -> tuple[list[int], int]:
+    """The offsets of blocks that are placed in an order, and the total size."""
     offsets: dict[int, int] = {}
-    for block in sorted(range(len(sizes)), key=lambda i: (-sizes[i], live[i], i)):
+    for block in order:
         beside = sorted(
             (offsets[other], sizes[other]) for other in offsets if live[other].overlaps(live[block])
         )

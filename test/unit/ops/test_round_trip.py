@@ -31,6 +31,7 @@ from tgdialect.ops.dtypes import BOOL, DTYPES, F32, I32, INDEX, UI64, number_att
 from tgdialect.ops.multi import ReplicatedOp
 from tgdialect.ops.properties import tensor_type
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import BinaryDataOp, BufferOp, ConstOp, ParamOp, VConstOp
 
 DTYPE_LIST = list(DTYPES)
@@ -178,6 +179,15 @@ def function(m: Maker) -> Operation:
     return call.FunctionOp([x], Region(body))
 
 
+def scanned(m: Maker) -> Operation:
+    state, sequence = m.value(F32, (4,)), m.value(F32, (3, 4))
+    params = [ParamOp(slot, tensor_type(F32, (4,))) for slot in range(2)]
+    body = Block([*params, call.TupleOp(params)])
+    reverse = m.draw(st.booleans())
+    region = Region(body)
+    return ScanOp([state, sequence], region, states=1, sequences=1, steps=3, reverse=reverse)
+
+
 def gettuple(m: Maker) -> Operation:
     return call.GetTupleOp(m.add(call.TupleOp([m.value(), m.value()])), m.draw(st.integers(0, 1)))
 
@@ -241,6 +251,7 @@ OPS: dict[type[Operation], Callable[[Maker], Operation]] = {
     movement.BitcastOp: lambda m: movement.BitcastOp(m.value(F32, (4,)), I32),
     ReduceOp: reduce,
     call.FunctionOp: function,
+    ScanOp: scanned,
     call.KernelOp: kernel,
     call.CallOp: lambda m: call.CallOp("k", [m.memory() for _ in range(m.draw(st.integers(0, 2)))]),
     call.TupleOp: lambda m: call.TupleOp([m.value() for _ in range(m.draw(st.integers(0, 3)))]),
