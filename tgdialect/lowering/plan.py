@@ -196,8 +196,8 @@ def assign_offsets(sizes: Sequence[int], live: Sequence[LiveRange]) -> tuple[lis
 
     Greedy by size: the largest first, each into the smallest gap that it fits between the blocks
     that it may not overlap. Pisarchyk and Lee, "Efficient Memory Management for Deep Neural Net
-    Inference" (2020), section 5.3. Or from the last one that is live on, if that takes less: a sorting
-    network, where sizes alternate, takes a sixth less.
+    Inference" (2020), section 5.3. Or from the last one that is live on, if that takes less: a
+    sorting network, where sizes alternate, takes a sixth less.
     """
     blocks = range(len(sizes))
     by_size = sorted(blocks, key=lambda i: (-sizes[i], live[i], i))
