@@ -15,7 +15,7 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.graph import Node, apply, constant, placed, same
 from tgdialect.frontend.keywords import accept_synonyms
 from tgdialect.frontend.symbolic import SymInt, greatest, to_dim
-from tgdialect.frontend.views import NO_VIEW
+from tgdialect.frontend.views import NO_VIEW, HasViews, register_view
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.elementwise import CastOp
@@ -47,11 +47,13 @@ class UnknownModeError(ArgumentError, NotImplementedError):
 class TensorBase:
     """A lazy value, which is computed when its elements are read."""
 
-    __slots__ = ("__weakref__", "grad", "node", "requires_grad")
+    __slots__ = ("__weakref__", "grad", "node", "requires_grad", "views")
 
     node: Node
     requires_grad: bool
     grad: Self | None
+    views: list[ref[HasViews]] | None
+    """The tensors that were made as views of this one."""
 
     def __init_subclass__(cls) -> None:
         accept_synonyms(cls)
@@ -65,7 +67,8 @@ class TensorBase:
         node.owner = ref(new)
         new.node = node
         new.requires_grad = False
-        new.grad = None
+        new.grad = new.views = None
+        register_view(new, node)
         return new
 
     def _take(self, node: Node) -> None:

@@ -101,8 +101,6 @@ class _Traced(Generic[E]):
     changed: Sequence[Tensor | int]
     """The tensors that it assigns to; an argument is its number. Their new values are further
     results."""
-    views: Sequence[Tensor]
-    """Captured views of these tensors, through which it assigns to them."""
     structure: Any
     """The return value, with slots for tensors."""
     first_change: int
@@ -304,8 +302,6 @@ class Function(Generic[P, R]):
         for changed in traced.changed:
             tensor = inputs[changed] if isinstance(changed, int) else changed
             tensor.adopt(results.pop(traced.first_change))
-        for view in traced.views:
-            view.refresh()
         if isinstance(traced.structure, Slot):
             return cast(R, Tensor.of_node(results[0]))
         tensors = [Tensor.of_node(node) for node in results]
@@ -377,7 +373,6 @@ class Function(Generic[P, R]):
             structure=traced.structure,
             results=traced.kinds,
             changed=traced.changed,
-            views=traced.views,
         )
         return Lowered(traced.executable, entry, interface)
 
@@ -440,17 +435,15 @@ class Function(Generic[P, R]):
                 known = before.get(id(tensor), tensor.node)
                 return slots.get(id(tensor), tensor) if known.serial < start else None
 
-            # Results, and the new values of tensors. A view among those is refreshed instead.
+            # Results, and the new values of tensors. Views among those follow their tensors.
             structure = structure_of(result, outputs, same)
             del result
             changed = cast("list[tuple[Tensor, Node]]", trace.changed())
-            views = [
-                t
-                for t, _ in changed
-                if id(t) not in slots and (view := view_of(t.node)) and id(owner(view)) in before
+            changed = [
+                (t, node)
+                for t, node in changed
+                if id(t) in slots or not (view := view_of(t.node)) or id(owner(view)) not in before
             ]
-            skipped = {id(t) for t in views}
-            changed = [(t, node) for t, node in changed if id(t) not in skipped]
             assigned = {node for _, node in changed}
             roots = [*outputs, *(t.node for t, _ in changed)]
         # Leaves that are not parameters are captured.
@@ -475,7 +468,6 @@ class Function(Generic[P, R]):
             captured=frozenset(id(t) for t in (*used, *(t for t, _ in changed))) - slots.keys(),
             sizes=list(sizes.values()),
             changed=[slots.get(id(t), t) for t, _ in changed],
-            views=views,
             structure=structure,
             first_change=len(outputs),
             kinds=[(n.type, n.extents) for n in roots],

@@ -199,13 +199,15 @@ def _loop(
         following = _Leaves.of(new, "a state", numbers=True)
         _check_state(state, following)
         outputs = _Leaves.of(output, "an output", numbers=True)
-        # Tensors from before that it assigns to are states, too; views of them are refreshed
-        # instead.
+        # Tensors from before that it assigns to are states, too; views of them follow.
         changed = cast("list[tuple[Tensor, Node]]", trace.changed())
         changed = [(t, node) for t, node in changed if node.serial < start and node not in params]
         before = {id(tensor) for tensor, _ in changed}
-        views = [t for t, _ in changed if (v := view_of(t.node)) and id(owner(v)) in before]
-        changed = [pair for pair in changed if not any(pair[0] is view for view in views)]
+        changed = [
+            (t, node)
+            for t, node in changed
+            if not (view := view_of(t.node)) or id(owner(view)) not in before
+        ]
         results = [tensor.node for tensor in following.tensors]
         results += [tensor.node for tensor, _ in changed]
         stacked = [tensor.node for tensor in outputs.tensors]
@@ -250,8 +252,6 @@ def _loop(
         realize(found)
     for (assigned, _), node in zip(changed, found[count:], strict=False):
         assigned.adopt(node)
-    for view in views:
-        view.refresh()
     last = [Tensor.of_node(node) for node in found[:count]]
     ys = [Tensor.of_node(node) for node in found[len(states) : len(states) + len(stacked)]]
     return filled(state.structure, last, {}), filled(outputs.structure, ys, {})

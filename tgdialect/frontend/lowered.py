@@ -67,8 +67,6 @@ class Interface:
     structure: Any
     results: Sequence[tuple[Attribute, Shape | None]]
     changed: Sequence[Tensor | int]
-    views: Sequence[Tensor]
-    """Captured views through which it assigns to these tensors."""
 
     @cached_property
     def is_direct(self) -> bool:
@@ -193,8 +191,6 @@ class Binding:
             if isinstance(node.device, str) and not isinstance(node.data, ShardedArray):
                 node.data = DEVICES[node.device].array(node.data)
             tensor.adopt(node)
-        for view in interface.views:
-            view.refresh()
         return _valued(filled(interface.structure, results, sizes))
 
     def arguments(

@@ -31,7 +31,6 @@ class SetItem(State):
             given = self._constant(cast(Number, value))
         else:
             given = self._of_array(array_of(value, self.dtype))
-        self.refresh()
         if isinstance(indices, TensorBase) and indices.dtype.is_bool and given.numel() == 1:
             self._write(self._set_masked(cast(Self, indices), given).node)
             return

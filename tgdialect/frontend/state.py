@@ -42,6 +42,7 @@ class State(Neural):
         if x.shape != self.shape:
             raise ValueError(f"replace {self.shape} by {x.shape}")
         self._rebind(same(x.node))
+        self._update_views()
         return self
 
     def to_(self, device: str | tuple[str, ...] | None) -> Self:
@@ -66,8 +67,10 @@ class State(Neural):
         return self
 
     def clone(self, device: str | tuple[str, ...] | None = None) -> Self:
-        """The same value in memory of its own, by default on this device."""
-        return (self if device is None else self.to(device)).contiguous()
+        """The same value, and the same `grad`, in memory of its own, by default on this device."""
+        new = (self if device is None else self.to(device)).contiguous()
+        new.grad = None if self.grad is None else self.grad.clone(device)
+        return new
 
     # -- nodes -------------------------------------------------------------------------------------
 
@@ -83,39 +86,43 @@ class State(Neural):
         self.node = node
 
     def _write(self, node: Node) -> None:
-        """Take a node that no other tensor has. If this is a view, also write to the tensor that it
-        shows, and to views in between."""
-        view = view_of(self.node)
-        if not view:
-            node.view = NO_VIEW
-            self._rebind(node)
-            return
-        # Undo the ops of the view one by one: `node` becomes the new value of the base tensor.
-        base = cast(State, owner(view))
-        sources = shown(view, base.node)[:-1]
-        for step, source in zip(view, reversed(sources), strict=True):
-            node = written(step, source, node)
-        if base.node.is_tracked and any(isinstance(step.prototype, DetachOp) for step in view):
-            if not base.requires_grad:
-                raise RuntimeError("a write through detach() to a tensor that has a history")
-            node = apply(DetachOp, node)
-            node.is_tracked = True
-        # Set it, and compute the views anew from it.
+        """Take a node that no other tensor has. If this is a view, write to the tensor that it
+        shows instead."""
+        base, view = self, view_of(self.node)
+        if view:
+            # Undo the ops of the view one by one: `node` becomes the new value of the base tensor.
+            base = cast(Self, owner(view))
+            sources = shown(view, base.node)[:-1]
+            for step, source in zip(view, reversed(sources), strict=True):
+                node = written(step, source, node)
+            if base.node.is_tracked and any(isinstance(step.prototype, DetachOp) for step in view):
+                if not base.requires_grad:
+                    raise RuntimeError("a write through detach() to a tensor that has a history")
+                node = apply(DetachOp, node)
+                node.is_tracked = True
         node.view = NO_VIEW
         base._rebind(node)
-        values = shown(view, node)
-        for i, step in enumerate(view[:-1]):
-            if step.owner is not None and isinstance(between := step.owner(), State):
-                is_same = _is_view_of(between, base, view[i + 1 :])
-                if is_same:
-                    between._rebind(values[-2 - i])
-        self._rebind(values[-1])
+        base._update_views()
 
-    def refresh(self) -> Self:
-        """Update a view to the present cells of its tensor, which may have been written to."""
-        if view := view_of(self.node):
-            self._rebind(shown(view, cast(State, owner(view)).node)[-1])
-        return self
+    def _update_views(self) -> None:
+        """Let the views of this tensor show its present value."""
+        for reference in list(self.views or ()):
+            if isinstance(tensor := reference(), State):
+                tensor._show(self)
+
+    def _show(self, base: State) -> None:
+        """Compute this tensor, if it is a view of `base`, and the views in between, from the
+        present value of `base`."""
+        view = view_of(self.node)
+        if not view or owner(view) is not base:
+            return
+        values = shown(view, base.node)
+        for i, step in enumerate(view[:-1]):
+            between = None if step.owner is None else step.owner()
+            if isinstance(between, State) and _is_view_of(between, base, view[i + 1 :]):
+                between._rebind(values[-2 - i])
+        values[-1].is_tracked |= self.requires_grad
+        self._rebind(values[-1])
 
     # -- operators in place ------------------------------------------------------------------------
 
@@ -134,43 +141,43 @@ class State(Neural):
         return self
 
     def __iadd__(self, x: Self | Number) -> Self:
-        return self._become(self.refresh().add(x))
+        return self._become(self.add(x))
 
     def __isub__(self, x: Self | Number) -> Self:
-        return self._become(self.refresh().sub(x))
+        return self._become(self.sub(x))
 
     def __imul__(self, x: Self | Number) -> Self:
-        return self._become(self.refresh().mul(x))
+        return self._become(self.mul(x))
 
     def __itruediv__(self, x: Self | Number) -> Self:
-        return self._become(self.refresh().div(x))
+        return self._become(self.div(x))
 
     def __ifloordiv__(self, x: Self | Number) -> Self:
-        return self._become(self.refresh().div(x, rounding_mode="floor"))
+        return self._become(self.div(x, rounding_mode="floor"))
 
     def __imod__(self, x: Self | Number) -> Self:
-        return self._become(self.refresh().mod(x))
+        return self._become(self.mod(x))
 
     def __ipow__(self, x: Self | Number) -> Self:
-        return self._become(self.refresh().pow(x))
+        return self._become(self.pow(x))
 
     def __imatmul__(self, x: Self) -> Self:
-        return self._become(self.refresh().matmul(x))
+        return self._become(self.matmul(x))
 
     def __iand__(self, x: Self | Number) -> Self:
-        return self._become(self.refresh().bitwise_and(x))
+        return self._become(self.bitwise_and(x))
 
     def __ior__(self, x: Self | Number) -> Self:
-        return self._become(self.refresh().bitwise_or(x))
+        return self._become(self.bitwise_or(x))
 
     def __ixor__(self, x: Self | Number) -> Self:
-        return self._become(self.refresh().bitwise_xor(x))
+        return self._become(self.bitwise_xor(x))
 
     def __ilshift__(self, x: Self | int) -> Self:
-        return self._become(self.refresh().lshift(x))
+        return self._become(self.lshift(x))
 
     def __irshift__(self, x: Self | int) -> Self:
-        return self._become(self.refresh().rshift(x))
+        return self._become(self.rshift(x))
 
 
 def _is_view_of(tensor: State, base: State, steps: View) -> bool:

@@ -56,7 +56,7 @@ class Tensor(Sharding, Casts):
         device: str | tuple[str, ...] | None = None,
     ) -> None:
         wanted = None if dtype is None else dtypes.to_dtype(dtype)
-        self.grad = None
+        self.grad = self.views = None
         self.requires_grad = False
         if isinstance(device, tuple):
             found = Tensor(data, dtype).to(device)
@@ -210,17 +210,19 @@ class Tensor(Sharding, Casts):
             gradient: the gradient of a scalar with respect to this tensor; by default 1, if this
                 tensor is a scalar itself. One element stands for all.
 
-        Raises RuntimeError if it does not depend on one of them, or one is not of floats.
+        The gradient with respect to a tensor that it does not depend on is zeros, as in JAX.
+        Raises RuntimeError if one of them was assigned to after it was used, or is not of floats.
         """
         check_tensors(*targets)
         for target in targets:
             if not target.dtype.is_float:
                 raise DTypeError(f"the gradient by a float, not by {target.dtype.name}")
         nodes = self._gradients(gradient, [t.node for t in targets])
-        order = set(sorted_nodes([self.node], through_data=True))
+        order = dict.fromkeys(sorted_nodes([self.node], through_data=True))
         for target, node in zip(targets, nodes, strict=True):
-            if node is None and target.node not in order:
-                raise RuntimeError(f"{self!r} does not depend on {target!r}")
+            owners = (n.owner() for n in order if n.owner is not None)
+            if node is None and target.node not in order and any(o is target for o in owners):
+                raise RuntimeError(f"{target!r} was assigned to after it was used")
         return [
             target.zeros_like() if node is None else Tensor.of_node(node).shard_like(target)
             for target, node in zip(targets, nodes, strict=True)

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import Protocol, cast
+from weakref import ref
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -43,9 +45,19 @@ class Step:
     """The owner of the source."""
 
 
+class HasViews(Protocol):
+    """A tensor: `views` are those that were made as views of it."""
+
+    views: list[ref[HasViews]] | None
+
+
 View = tuple[Step, ...]
 """The ops from a value to the tensor whose cells it shows, the last op first."""
 NO_VIEW: View = ()
+_FEW_VIEWS = 32
+"""The views that are gone are removed from a tensor's list when it reaches this length, and each
+power of two above, so that adding one takes constant time on average and the list is at most twice
+as long as needed."""
 
 
 def view_of(node: Node) -> View:
@@ -58,6 +70,30 @@ def view_of(node: Node) -> View:
     while steps and (steps[-1].owner is None or steps[-1].owner() is None):
         steps.pop()
     return tuple(steps)
+
+
+def register_view(tensor: HasViews, node: Node) -> None:
+    """Tell the tensors whose cells a new tensor's node shows, if there are any."""
+    if node.view is None and not isinstance(node.prototype, _VIEWS):
+        return
+    reference = ref(tensor)
+    while node.view is None and isinstance(node.prototype, _VIEWS) and node.operands:
+        node = node.operands[0]
+        if node.owner is not None and (source := node.owner()) is not None:
+            _add_view(cast(HasViews, source), reference)
+    for step in node.view or ():
+        if step.owner is not None and (source := step.owner()) is not None:
+            _add_view(cast(HasViews, source), reference)
+
+
+def _add_view(source: HasViews, reference: ref[HasViews]) -> None:
+    views = source.views
+    if views is None:
+        views = source.views = []
+    views.append(reference)
+    count = len(views)
+    if count >= _FEW_VIEWS and count & (count - 1) == 0:
+        views[:] = [view for view in views if view() is not None]
 
 
 def owner(view: View) -> object:

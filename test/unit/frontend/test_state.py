@@ -63,9 +63,34 @@ def test_views_are_written_to_one_after_the_other():
     assert x.tolist() == [[2, 1], [2, 7], [8, 5]]
     row, cell = x[1], x[1][0:1]
     cell[0] = 30
-    assert (row[0].item(), x[1, 0].item()) == (2, 30)  # A view shows what was there,
-    row += 1  # until it is written to.
+    assert (row[0].item(), x[1, 0].item()) == (30, 30)  # A view shows what is there.
+    row += 1
     assert x[1].tolist() == row.tolist() == [31, 8]
+    assert cell.tolist() == [31]
+    later = row * 2  # What is computed from a view has the value that it had.
+    x.replace(T.zeros(3, 2))
+    assert (cell.tolist(), row.tolist(), later.tolist()) == ([0], [0, 0], [62, 16])
+
+
+def test_views_of_tensors_that_are_gone():
+    x = T(np.arange(6, dtype=np.int32).reshape(2, 3))
+    rows = x.reshape(3, 2)
+    cell = rows.T[1:, 2:]
+    del x
+    rows += 10
+    cell *= 2
+    assert (rows.tolist(), cell.tolist()) == ([[10, 11], [12, 13], [14, 30]], [[30]])
+
+
+def test_a_tensor_forgets_views_that_are_gone():
+    x = T(np.zeros((3, 2), np.float32))
+    kept = [x[0] for _ in range(10)]
+    for _ in range(10_000):
+        x.T  # noqa: B018
+    assert x.views
+    assert len(x.views) < 64
+    x += 1
+    assert all(row.tolist() == [1, 1] for row in kept)
 
 
 def test_what_is_computed_is_no_view():
@@ -381,6 +406,9 @@ def test_random_state(seed: int, freeze: bool | None):
     arrays = [rng.integers(-9, 9, SHAPE, np.int32) for _ in range(5)]
     tensors = [T(a.copy()) for a in arrays]
     programs = [program(rng) for _ in range(2)]
+    held = [(str(rng.choice(list(VIEWS))), int(rng.integers(0, 5))) for _ in range(4)]
+    views = [VIEWS[name][0](tensors[i]) for name, i in held]
+    expected = [VIEWS[name][1](arrays[i]) for name, i in held]
 
     def compiled(run: Statement) -> Callable[..., Any]:
         def call(*given: T) -> Any:
@@ -400,7 +428,11 @@ def test_random_state(seed: int, freeze: bool | None):
             ours = functions[which](*[tensors[i] for i in given])
             theirs = programs[which](arrays[:3], [arrays[i] for i in given], True)
             np.testing.assert_array_equal(ours.numpy(), theirs)
-        for tensor, array in zip(tensors, arrays, strict=True):
+        written, number = int(rng.integers(0, 8)), int(rng.integers(0, 9))
+        if written < len(views):
+            views[written][0] = number
+            expected[written][0] = number
+        for tensor, array in zip((*tensors, *views), (*arrays, *expected), strict=True):
             np.testing.assert_array_equal(tensor.numpy(), array)
 
 
