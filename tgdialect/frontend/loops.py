@@ -96,7 +96,7 @@ def scan(
             one of the same structure, shapes and dtypes.
         xs: the sequence: tensors whose first axis has the steps, nested as well; None if a step
             takes none.
-        length: the number of steps; by default the length of the sequence.
+        length: the number of steps, which may be 0; by default the length of the sequence.
         reverse: go from the last element to the first.
 
     Returns:
@@ -182,10 +182,10 @@ def _loop(
     is_while: bool = False,
 ) -> tuple[Any, Any]:
     """The state after some steps, and the stacked outputs."""
-    if steps < 1:
-        raise ValueError(f"a loop has a step at least, not {steps}")
+    if steps < 0:
+        raise ValueError(f"a loop has no negative number of steps: {steps}")
     state = _Leaves.of(init, "a state", numbers=True)
-    elements = [tensor[0] for tensor in sequence.tensors]
+    elements = [_element(tensor) for tensor in sequence.tensors]
     params = [parameter(t.node, {}) for t in (*state.tensors, *elements)]
     count = len(state.tensors)
     seed_once(Tensor)
@@ -199,6 +199,9 @@ def _loop(
         following = _Leaves.of(new, "a state", numbers=True)
         _check_state(state, following)
         outputs = _Leaves.of(output, "an output", numbers=True)
+        if steps == 0:
+            ys = [_no_outputs(tensor) for tensor in outputs.tensors]
+            return filled(state.structure, state.tensors, {}), filled(outputs.structure, ys, {})
         # Tensors from before that it assigns to are states, too; views of them follow.
         changed = cast("list[tuple[Tensor, Node]]", trace.changed())
         changed = [(t, node) for t, node in changed if node.serial < start and node not in params]
@@ -255,6 +258,16 @@ def _loop(
     last = [Tensor.of_node(node) for node in found[:count]]
     ys = [Tensor.of_node(node) for node in found[len(states) : len(states) + len(stacked)]]
     return filled(state.structure, last, {}), filled(outputs.structure, ys, {})
+
+
+def _element(sequence: Tensor) -> Tensor:
+    """A tensor of the type of an element, also if there is none."""
+    return (sequence if sequence.shape[0] else sequence.pad_to(1, *sequence.shape[1:]))[0]
+
+
+def _no_outputs(output: Tensor) -> Tensor:
+    """The outputs of no steps, stacked."""
+    return output.expand(1, *output.shape)[:0].zeros_like()
 
 
 def _drop_devices(body: Region) -> None:

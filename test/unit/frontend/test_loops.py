@@ -208,6 +208,18 @@ def test_no_states_no_sequences_no_elements():
     close(tg.scan(lambda s, x: (s, captured), 0, length=3)[1], [captured.numpy()] * 3)
 
 
+@pytest.mark.parametrize("transform", [tg.function, lambda f: f], ids=["traced", "eager"])
+def test_no_steps(transform: Any):
+    def run(first: tg.Tensor, rows: tg.Tensor) -> Any:
+        return tg.scan(lambda s, x: (s + x.sum(), {"a": x * s, "b": s.cast("i32")}), first, rows)
+
+    last, outputs = transform(run)(T(np.float32(2.5)), T(np.zeros((0, 3), np.float32)))
+    assert last.item() == 2.5
+    assert (outputs["a"].shape, outputs["b"].dtype.name) == ((0, 3), "i32")
+    assert outputs["a"].numpy().shape == (0, 3)
+    assert tg.while_loop(lambda s: s < 5, lambda s: s + 1, 3, 0).item() == 3
+
+
 def test_tensors_that_a_step_assigns_to():
     """They are states: the loop leaves them with their last values."""
     total, cells = T.zeros(3).realize(), T.zeros(4).realize()
@@ -433,15 +445,15 @@ REFUSED: dict[str, tuple[type[Exception], str, Callable[[], object]]] = {
         "a scan has one number of steps: none is given",
         lambda: tg.scan(lambda s, x: (s, s), T(Z)),
     ),
-    "no steps": (
+    "a negative length": (
         ValueError,
-        "a loop has a step at least, not 0",
-        lambda: tg.scan(lambda s, x: (s, s), T(Z), T.zeros(0, 3)),
+        "a loop has no negative number of steps: -1",
+        lambda: tg.scan(lambda s, x: (s, s), T(Z), length=-1),
     ),
-    "no steps of a while": (
+    "another state, no steps": (
         ValueError,
-        "a loop has a step at least, not 0",
-        lambda: tg.while_loop(lambda s: s < 3, lambda s: s, 0, 0),
+        "part 0 of the state is",
+        lambda: tg.scan(lambda s, x: (s[:2], s), T(Z), length=0),
     ),
     "no axis": (
         ValueError,
