@@ -1,19 +1,19 @@
-"""The parallel runtime of compiled code: OpenMP's thread pool, or threads of our own.
+"""The parallel runtime of compiled code: a pool of threads, or OpenMP's.
 
 A program with a THREAD axis uses two variables: `tg_parallel` is the address of a function with the
 interface of `GOMP_parallel`, and `tg_threads` the number of threads to ask for. Each thread takes
 its next chunk of iterations from a shared counter, so that any number of threads does all of them.
 
-If the process has loaded an OpenMP library already (PyTorch brings one), that one is used: two
-pools of threads would compete for the same cores by busy waiting. Without a library, and in a child
-of `fork`, which has no threads of the parent's pool, each loop starts threads of its own
-(`native/threads.ll`).
+If the process has loaded an OpenMP library already (PyTorch brings one), that one is used: its
+threads wait for their next loop by spinning for milliseconds, on the cores that others need. A
+child of `fork` has none of its parent's threads, and uses a new pool.
 """
 
 from __future__ import annotations
 
 import ctypes
 import os
+import platform
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -29,25 +29,40 @@ OPENMP_VARIABLE = "TG_OPENMP"
 
 _MAPS = Path("/proc/self/maps")
 _LOADED = re.compile(r"\s(/\S*/lib(?:gomp|omp|iomp5)[-.\w]*)$", re.MULTILINE)
-_LIBRARIES = ("libgomp.so.1", "libomp.so.5", "libomp.so", "libiomp5.so", "libomp.dylib")
+
+SPINS = 2000
+"""How often a thread of the pool looks for work before it sleeps: some 50 to 100 microseconds. A
+sleeping thread takes as long to wake up; one that spins uses a core that others may need."""
+
+JOBS = 64
+"""How many threads may use the pool at the same time; others do their loops alone. Workers look at
+as many places as have been used."""
+
+_LINE = 64
+"""The bytes of a part of the pool in `native/pool.ll`: a cache line on most CPUs, and enough for a
+mutex or a condition variable."""
+
+_PAUSE = {"x86_64": "pause", "amd64": "pause", "aarch64": "isb", "arm64": "isb"}
+"""The instruction that a spinning thread waits with, by the name of the machine."""
 
 
 class ParallelRuntime:
-    """The variables that compiled code reads, and the code of `native/threads.ll`."""
+    """The variables that compiled code reads, and the code of `native/`."""
 
     def __init__(self) -> None:
         self.threads = ctypes.c_int32(thread_count())
-        self._library, function = _openmp() or (None, None)
-        self._team = ctypes.c_uint64()
-        if _process.pthread_key_create(ctypes.byref(self._team), None) != 0:
-            self._library, function = None, None
-        self._openmp = ctypes.c_void_p(function)
-        symbols = {
-            "tg_openmp": ctypes.addressof(self._openmp),
-            "tg_team": ctypes.addressof(self._team),
-        }
-        self._code = load_ir(native_ir("threads"), "threads", symbols)
-        self._parallel = ctypes.c_void_p(self._code.address("tg_run"))
+        pause = _PAUSE.get(platform.machine().lower(), "")
+        self._pool = ctypes.c_void_p()
+        self._pool_code = load_ir(
+            native_ir("pool", SPINS=SPINS, JOBS=JOBS, PAUSE=pause),
+            "pool",
+            {"tg_pool": ctypes.addressof(self._pool)},
+        )
+        self._parallel = ctypes.c_void_p()
+        self.use_pool()
+        self._library: ctypes.CDLL | None = None
+        if (found := _openmp()) is not None:
+            self._use_openmp(*found)
 
     @property
     def name(self) -> str:
@@ -62,20 +77,40 @@ class ParallelRuntime:
             "tg_threads": ctypes.addressof(self.threads),
         }
 
-    def leave_parent(self) -> None:
-        """Stop using OpenMP in a child of `fork`, which has no threads of the parent's pool."""
+    def use_pool(self) -> None:
+        """Use a new pool. A child of `fork` has no threads of its parent's."""
         self._library = None
-        self._openmp.value = None
+        memory = ctypes.create_string_buffer(_LINE * (JOBS + 5))
+        self._pool_memory = memory
+        start = -(-ctypes.addressof(memory) // _LINE) * _LINE
+        _process.pthread_mutex_init(ctypes.c_void_p(start + _LINE), None)
+        _process.pthread_cond_init(ctypes.c_void_p(start + 2 * _LINE), None)
+        _process.pthread_cond_init(ctypes.c_void_p(start + 3 * _LINE), None)
+        self._pool.value = start
+        self._parallel.value = self._pool_code.address("tg_run_pool")
+
+    def _use_openmp(self, library: ctypes.CDLL, function: int) -> None:
+        self._team = ctypes.c_uint64()
+        if _process.pthread_key_create(ctypes.byref(self._team), None) != 0:
+            return
+        self._library = library
+        self._openmp = ctypes.c_void_p(function)
+        symbols = {
+            "tg_openmp": ctypes.addressof(self._openmp),
+            "tg_team": ctypes.addressof(self._team),
+        }
+        self._openmp_code = load_ir(native_ir("openmp"), "openmp", symbols)
+        self._parallel.value = self._openmp_code.address("tg_run_openmp")
 
 
 _process: Any = ctypes.CDLL(None)
 
 
 def _openmp() -> tuple[ctypes.CDLL, int] | None:
-    """The library that exports GOMP_parallel, and its address there."""
+    """The loaded library that exports GOMP_parallel, and the address of that."""
     if os.environ.get(OPENMP_VARIABLE) == "0":
         return None
-    for path in (*_loaded_libraries(), *_LIBRARIES):
+    for path in _loaded_libraries():
         try:
             library = ctypes.CDLL(path)
             function = ctypes.cast(library.GOMP_parallel, ctypes.c_void_p).value
@@ -103,5 +138,5 @@ def parallel_runtime() -> ParallelRuntime:
     runtime = ParallelRuntime()
     ctypes.pythonapi.Py_IncRef(ctypes.py_object(runtime))
     if hasattr(os, "register_at_fork"):
-        os.register_at_fork(after_in_child=runtime.leave_parent)
+        os.register_at_fork(after_in_child=runtime.use_pool)
     return runtime

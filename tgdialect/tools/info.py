@@ -127,8 +127,8 @@ def _threads() -> Section:
     if isinstance(count, str):
         return {"count": count}
     name = _or_error(lambda: parallel_runtime().name)
-    reason = f"{OPENMP_VARIABLE}=0" if os.environ.get(OPENMP_VARIABLE) == "0" else "none found"
-    openmp = f"not used ({reason}): each loop starts threads" if name == "threads" else name
+    reason = f"{OPENMP_VARIABLE}=0" if os.environ.get(OPENMP_VARIABLE) == "0" else "none is loaded"
+    openmp = f"not used ({reason}): a pool of threads" if name == "threads" else name
     return {"count": count[0], "from": count[1], "OpenMP": openmp}
 
 

@@ -6,7 +6,10 @@ import os
 import subprocess
 import sys
 import textwrap
+import time
 from concurrent.futures import ThreadPoolExecutor
+from ctypes.util import find_library
+from random import Random
 from threading import Event, Thread
 
 import numpy as np
@@ -50,27 +53,31 @@ def test_a_thread_axis():
 
 
 @pytest.mark.usefixtures("two_threads")
-@pytest.mark.parametrize("has_openmp", [True, False], ids=["openmp", "no openmp"])
-def test_any_number_of_threads(has_openmp: bool, monkeypatch: pytest.MonkeyPatch):
+def test_any_number_of_threads():
     runtime = parallel_runtime()
-    if not has_openmp:
-        monkeypatch.setattr(runtime._openmp, "value", None)
     executable = compile_module(load_module(GEMM))
     a, b = _inputs()
-    for threads in (1, 2, 3, 17, 5000):
-        if threads == 5000 and has_openmp:
-            continue  # OpenMP starts as many.
+    for threads in (1, 2, 3, 17):
         runtime.threads.value = threads
         np.testing.assert_array_equal(executable(a, b), a @ b)
 
 
 @pytest.mark.usefixtures("two_threads")
-def test_calls_at_the_same_time():
+@pytest.mark.parametrize("seed", range(4))
+def test_calls_at_the_same_time(seed: int):
+    """Threads that call meanwhile share the workers, which sleep if nobody calls for a while."""
     executable = compile_module(load_module(GEMM))
+    runtime, random = parallel_runtime(), Random(seed)
     a, b = _inputs()
     expected = a @ b
-    with ThreadPoolExecutor(4) as pool:
-        for result in pool.map(lambda _: executable(a, b), range(40)):
+
+    def call(_: int) -> np.ndarray:
+        runtime.threads.value = random.randint(2, 6)
+        time.sleep(random.choice((0, 1e-5, 1e-4, 1e-3)))
+        return executable(a, b)
+
+    with ThreadPoolExecutor(random.randint(1, 6)) as pool:
+        for result in pool.map(call, range(60)):
             np.testing.assert_array_equal(result, expected)
 
 
@@ -90,6 +97,7 @@ PRELUDE = f"""
     import os, sys
     import numpy as np
     import tgdialect as tg
+    from tgdialect.runtime import threads
     exe = tg.compile({GEMM!r})
     a, b = np.random.default_rng(0).integers(-4, 5, (2, 256, 256)).astype(np.float32)
     assert (exe(a, b) == a @ b).all()
@@ -111,16 +119,75 @@ def test_after_fork():
     )
 
 
-def test_without_openmp():
-    """Each loop has threads of its own."""
+@pytest.mark.parametrize("limit", ["unlimited", "few"])
+def test_more_threads_than_can_be_started(limit: str):
+    """A loop is done by the threads that there are, and each of them keeps to its stack."""
+    _python(
+        PRELUDE
+        + f"""
+    import resource
+    from tgdialect.runtime.threads import parallel_runtime
+    if {limit!r} == "few":
+        resource.setrlimit(resource.RLIMIT_AS, (2**31, resource.RLIM_INFINITY))
+    for threads in (3, 40, 5000, 2):
+        parallel_runtime().threads.value = threads
+        for _ in range(3):
+            assert (exe(a, b) == a @ b).all()
+    """
+    )
+
+
+def test_more_calling_threads_than_places():
+    """Those that the pool has no place for do their loops alone."""
     _python(
         PRELUDE
         + """
-    from tgdialect.runtime import threads
-    assert threads.parallel_runtime().name == "threads"
+    from concurrent.futures import ThreadPoolExecutor
+    expected = a @ b
+    with ThreadPoolExecutor(2 * threads.JOBS) as pool:
+        for result in pool.map(lambda _: exe(a, b), range(500)):
+            assert (result == expected).all()
+    """,
+    )
+
+
+needs_libgomp = pytest.mark.skipif(not find_library("gomp"), reason="this system has no libgomp")
+LOADED = """
+    import ctypes
+    library = ctypes.CDLL("libgomp.so.1")
+"""
+
+
+@needs_libgomp
+def test_an_openmp_library_that_is_loaded():
+    found = _python(
+        LOADED
+        + PRELUDE
+        + """
+    for count in (1, 2, 3, 17):
+        threads.parallel_runtime().threads.value = count
+        assert (exe(a, b) == a @ b).all()
+    print(threads.parallel_runtime().name)
+    child = os.fork()
+    if child == 0:
+        os._exit(0 if (exe(a, b) == a @ b).all() else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    """
+    )
+    assert "libgomp" in found
+
+
+@needs_libgomp
+def test_no_openmp_on_request():
+    found = _python(
+        LOADED
+        + PRELUDE
+        + """
+    print(threads.parallel_runtime().name)
     """,
         TG_OPENMP="0",
     )
+    assert found == "threads\n"
 
 
 @pytest.mark.parity

@@ -1,7 +1,8 @@
 """Machine code that stands between Python and compiled programs, as LLVM IR.
 
 * `launcher.ll`: checks the arguments of a call, and calls
-* `threads.ll`: runs a loop on several threads
+* `pool.ll`: runs a loop on the threads of a pool
+* `openmp.ll`: runs a loop on those of an OpenMP library
 """
 
 from __future__ import annotations
@@ -10,6 +11,6 @@ from importlib.resources import files
 from string import Template
 
 
-def native_ir(name: str, **numbers: int) -> str:
-    """The LLVM IR of a file of this folder, with a number substituted for each `${NAME}`."""
-    return Template((files(__name__) / f"{name}.ll").read_text("utf-8")).substitute(numbers)
+def native_ir(name: str, **values: int | str) -> str:
+    """The LLVM IR of a file of this folder, with a value substituted for each `${NAME}`."""
+    return Template((files(__name__) / f"{name}.ll").read_text("utf-8")).substitute(values)

@@ -1,11 +1,11 @@
-; Runs a function on several threads.
+; Runs a function on the threads of an OpenMP library.
 ;
-; It does not use Python. The calling thread does all iterations that no other thread has taken, so
-; that none is lost if a thread cannot start, on a signal, at the end of Python or after `fork`.
+; OpenMP ends the process if it cannot start a thread. So a calling thread first runs a function on as
+; many threads of our own, all at the same time. If that succeeds, it uses OpenMP from then on.
 ;
 ; `optnone` and `noinline` cut the time that LLVM takes for this file to a fifth; loops run as fast.
 
-; The address of `GOMP_parallel`, or null.
+; The address of `GOMP_parallel`.
 @tg_openmp = external global ptr
 ; The pthread key of a value per thread: the largest team that OpenMP may start for that thread.
 @tg_team = external global i32
@@ -42,12 +42,12 @@ begin:
   ret ptr null
 }
 
-; Run the body on new threads and on this one, on fewer if the system does not start all of them.
-; Returns whether all could start. If %together is set, none begins before all exist.
+; Run the body on new threads and on this one, on fewer if the system does not start all of them. None
+; begins before all exist. Returns whether all could start.
 ;
 ; 1024 bounds the array of thread handles on the stack, at 8 KiB.
 
-define internal i1 @run_on_new(ptr %body, ptr %context, i32 %threads, i1 %together) #0 {
+define internal i1 @run_on_new(ptr %body, ptr %context, i32 %threads) #0 {
   %all = call i32 @llvm.umin.i32(i32 %threads, i32 1024)
   %helpers = call i32 @llvm.usub.sat.i32(i32 %all, i32 1)
   %started = alloca i64, i32 %helpers
@@ -56,9 +56,7 @@ define internal i1 @run_on_new(ptr %body, ptr %context, i32 %threads, i1 %togeth
   %context.at = getelementptr %work, ptr %work, i64 0, i32 1
   store ptr %context, ptr %context.at
   %flag = getelementptr %work, ptr %work, i64 0, i32 2
-  %apart = xor i1 %together, true
-  %begins = zext i1 %apart to i32
-  store atomic i32 %begins, ptr %flag release, align 4
+  store atomic i32 0, ptr %flag release, align 4
   br label %next
 
 next:
@@ -95,16 +93,8 @@ done:
 }
 
 ; The interface is that of `GOMP_parallel`: body, context, threads, flags.
-;
-; OpenMP ends the process if it cannot start a thread. So a calling thread first starts as many
-; threads of our own, all at the same time. If that succeeds, it uses OpenMP from its next loop on.
 
-define void @tg_run(ptr %body, ptr %context, i32 %threads, i32 %flags) #0 {
-  %openmp = load atomic ptr, ptr @tg_openmp monotonic, align 8
-  %has.openmp = icmp ne ptr %openmp, null
-  br i1 %has.openmp, label %ask, label %alone
-
-ask:
+define void @tg_run_openmp(ptr %body, ptr %context, i32 %threads, i32 %flags) #0 {
   %key = load i32, ptr @tg_team
   %team = call ptr @pthread_getspecific(i32 %key)
   %team.word = ptrtoint ptr %team to i64
@@ -113,20 +103,17 @@ ask:
   br i1 %is.known, label %library, label %try
 
 library:
+  %openmp = load ptr, ptr @tg_openmp
   call void %openmp(ptr %body, ptr %context, i32 %threads, i32 %flags)
   ret void
 
 try:
-  %can = call i1 @run_on_new(ptr %body, ptr %context, i32 %threads, i1 true)
+  %can = call i1 @run_on_new(ptr %body, ptr %context, i32 %threads)
   br i1 %can, label %note, label %done
 
 note:
   %size = inttoptr i64 %wanted to ptr
   %noted = call i32 @pthread_setspecific(i32 %key, ptr %size)
-  ret void
-
-alone:
-  %ran = call i1 @run_on_new(ptr %body, ptr %context, i32 %threads, i1 false)
   ret void
 
 done:
