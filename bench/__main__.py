@@ -50,10 +50,12 @@ TOLERANCE = {"f32": 2e-4, "bf16": 2e-2}
 class Tool:
     """The process of a tool."""
 
-    def __init__(self, name: str, threads: int) -> None:
-        self.name, self.threads = name, threads
+    def __init__(self, name: str, threads: int, is_busy: bool) -> None:
+        """`is_busy` says that other processes use the cores: the figure of a turn is the median."""
+        self.name, self.threads, self.is_busy = name, threads, is_busy
+        kind = "busy" if is_busy else "idle"
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "bench.peers", name, str(threads)],
+            [sys.executable, "-m", "bench.peers", name, str(threads), kind],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
@@ -80,7 +82,7 @@ class Tool:
 
 def measure_cold(workload: Workload, tool: Tool, path: str) -> dict[str, Any]:
     """A turn of a tool in a process that has not seen another row."""
-    cold = Tool(tool.name, tool.threads)
+    cold = Tool(tool.name, tool.threads, tool.is_busy)
     try:
         return cold.measure(workload.name, path)
     finally:
@@ -90,7 +92,7 @@ def measure_cold(workload: Workload, tool: Tool, path: str) -> dict[str, Any]:
 def measure(
     workload: Workload, tools: Sequence[Tool], turns: int, folder: str
 ) -> dict[str, dict[str, Any]]:
-    """The quickest run of each tool, its quickest first call, and its error against float64."""
+    """The quickest turn of each tool, its quickest first call, and its error against float64."""
     reference = workload.reference()
     found: dict[str, dict[str, Any]] = {}
     for turn in range(turns):
@@ -208,6 +210,12 @@ def plot(rows: Sequence[dict[str, Any]], path: str) -> None:
     figure.savefig(path, dpi=120)
 
 
+def _busy_loop() -> subprocess.Popen[bytes]:
+    """A process that uses a core for as long as it is let. A thread whose core it gets waits for
+    some milliseconds, which is longer than many kernels take."""
+    return subprocess.Popen([sys.executable, "-c", "while True: pass"])
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(
         prog="python -m bench", description="How fast kernels are, next to other tools."
@@ -222,6 +230,13 @@ def main() -> None:
     parser.add_argument("--json", metavar="FILE", help="write the figures")
     parser.add_argument("--plot", metavar="FILE", help="draw the ratios, as .png or .svg")
     parser.add_argument("--markdown", metavar="FILE", help="write the table for the README")
+    parser.add_argument(
+        "--busy",
+        type=int,
+        default=0,
+        metavar="N",
+        help="beside N processes that use the cores: medians of turns, not the quickest runs",
+    )
     options = parser.parse_args()
     chosen = [w for w in WORKLOADS if any(t in w.name for t in options.rows or [""])]
     if not chosen:
@@ -233,7 +248,8 @@ def main() -> None:
         f"at most {most['flops'] / 1e9:.0f} GFLOP/s, {most['read'] / 1e9:.0f} GB/s read, "
         f"{most['copy'] / 1e9:.0f} GB/s copied, on {options.threads} threads"
     )
-    tools = [Tool(name, options.threads) for name in names]
+    tools = [Tool(name, options.threads, options.busy > 0) for name in names]
+    loops = [_busy_loop() for _ in range(options.busy)]
     rows: list[dict[str, Any]] = []
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -243,6 +259,9 @@ def main() -> None:
     finally:
         for tool in tools:
             tool.close()
+        for loop in loops:
+            loop.kill()
+            loop.wait()
     show(rows, names)
     if options.json:
         Path(options.json).write_text(json.dumps({"limits": most, "rows": rows}, indent=2))

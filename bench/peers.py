@@ -1,4 +1,4 @@
-"""The tools that are measured, each in a process of its own: `python -m bench.peers TOOL CORES`.
+"""The tools that are measured, each in a process of its own: `python -m bench.peers TOOL CORES idle|busy`.
 
 The process reads the name of a workload for each line of its input, and answers each with one line
 of JSON: seconds of the first call (which compiles) and of the quickest one, or an error. The result
@@ -13,6 +13,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from statistics import median
 from typing import Any
 
 import numpy as np
@@ -126,7 +127,7 @@ def environment(tool: str, threads: int) -> dict[str, str]:
 
 
 def main() -> None:
-    make, cores = TOOLS[sys.argv[1]], int(sys.argv[2])
+    make, cores, is_busy = TOOLS[sys.argv[1]], int(sys.argv[2]), sys.argv[3] == "busy"
     # Not every tool can be told how many threads to use.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
     by_name = {w.name: w for w in WORKLOADS}
@@ -149,18 +150,23 @@ def main() -> None:
                     result = calls[name]()
                 # A Tensor of tinygrad's is copied here, and not in what is timed.
                 np.save(path, result.numpy() if hasattr(result, "numpy") else np.asarray(result))
-            answer: dict[str, Any] = {"seconds": _quickest(calls[name]), "first": first[name]}
+            times = _times(calls[name])
+            answer: dict[str, Any] = {
+                "seconds": median(times) if is_busy else min(times),
+                "first": first[name],
+            }
         except Exception as error:  # Whatever a tool raises is its result.
             answer = {"error": f"{type(error).__name__}: {error}".split("\n")[0]}
         print(json.dumps(answer), file=out, flush=True)
 
 
-def _quickest(call: Call) -> float:
-    best, end = float("inf"), time.perf_counter() + SECONDS
+def _times(call: Call) -> Sequence[float]:
+    times: list[float] = []
+    end = time.perf_counter() + SECONDS
     while (start := time.perf_counter()) < end:
         call()
-        best = min(best, time.perf_counter() - start)
-    return best
+        times.append(time.perf_counter() - start)
+    return times
 
 
 if __name__ == "__main__":
