@@ -1,9 +1,11 @@
-"""The tools that are measured, each in a process of its own: `python -m bench.peers TOOL CORES idle|busy`.
+"""The tools that are measured, each in a process of its own.
+
+    python -m bench.peers TOOL CORES idle|busy
 
 The process reads the name of a workload for each line of its input, and answers each with one line
-of JSON: seconds of the first call (which compiles) and of the quickest one, or an error. The result
-is written to the file that the line names, for its check. A small program is run before, so that no
-row pays for imports.
+of JSON: seconds of the first call (which compiles) and of the quickest one, beside busy processes
+the median, or an error. The result is written to the file that the line names, for its check. A
+small program is run before, so that no row pays for imports.
 """
 
 from __future__ import annotations
