@@ -54,13 +54,19 @@ class Resizing(Random):
             raise ValueError(f"interpolate of shape {self.shape}: an axis without elements")
         first = self.ndim - len(sizes)
         x = self
-        # The last axis first: the others are resized by whole rows. Cells are computed once, but
-        # may be picked where they are needed.
-        for i, (wanted, scale) in reversed(list(enumerate(zip(sizes, scales, strict=True)))):
-            extent = self.shape[first + i]
-            step = extent / wanted if scale is None or recompute_scale_factor else 1 / scale
+        extents = self.shape[first:]
+        # Cells along the last axis are gathered one by one, whole rows along others. So what makes
+        # rows fewer comes before it, and what makes them more after it. Integers are rounded
+        # between two axes, the last of which is PyTorch's first.
+        last = len(sizes) - 1
+        fewer = [i for i in range(last) if self.dtype.is_float and sizes[i] < extents[i]]
+        order = [*fewer, last, *(i for i in reversed(range(last)) if i not in fewer)]
+        for i in order:
+            wanted, scale = sizes[i], scales[i]
+            step = extents[i] / wanted if scale is None or recompute_scale_factor else 1 / scale
             x = x._resized(first + i, wanted, _MODES.get(mode, mode), align_corners, step)
-            x = x.contiguous() if i and not mode.startswith("nearest") else x
+            # Cells are computed once, but may be picked where they are needed.
+            x = x if i == order[-1] or mode.startswith("nearest") else x.contiguous()
         return x._apart_from(self)
 
     def _resized_to(

@@ -26,6 +26,7 @@ from tgdialect.ops.elementwise import (
     CmpLtOp,
     CmpNeOp,
     ElementwiseOp,
+    MaxOp,
     NotOp,
     OrOp,
     ShlOp,
@@ -41,7 +42,7 @@ from tgdialect.ops.movement import (
     StackOp,
 )
 from tgdialect.ops.ordering import dependent_ranges
-from tgdialect.ops.properties import integers, number, shape_of, tensor
+from tgdialect.ops.properties import Dim, integers, number, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.ops.source import BinaryDataOp, ConstOp
 
@@ -136,13 +137,27 @@ def indices(
         rank = len(tensor(operand).get_shape())
         cell = yield operand, index[axis : axis + rank]
         axis += rank
-        value = cell.value
+        value = cell.value if cell.valid else _clamped(k, operand, cell.value, extent)
         if tensor(value).element_type != INDEX:
             value = k.emit(CastOp, value, INDEX)
         position = k.position(value)
         exists = k.both(exists, k.both(cell.valid, k.inside([position], [extent])))
         inner.append(position)
     return tuple(inner), exists, index[axis:]
+
+
+def _clamped(k: ScalarEmitter, operand: SSAValue, value: SSAValue, extent: Dim) -> SSAValue:
+    """A position that is stored, clamped to an axis in which the function proves it to be. The
+    kernel that loads it has no other proof, and would need a gate for each access."""
+    if not isinstance(extent, int) or not k.function_intervals[operand].within(0, extent - 1):
+        return value
+    found, dtype = k.intervals[value], tensor(value).element_type
+    if found.lo < 0:
+        value = k.emit(MaxOp, value, k.constant(0, dtype))
+    if found.hi >= extent:
+        last = k.constant(extent - 1, dtype)
+        value = k.emit(WhereOp, k.emit(CmpLtOp, last, value), last, value)
+    return value
 
 
 def _stack(k: ScalarEmitter, op: StackOp, index: Index) -> Lowering:

@@ -58,8 +58,10 @@ class _Part(NamedTuple):
 class ScalarEmitter(Positions, UniquingBuilder):
     """The block of a kernel under construction. Ops are appended, and equal ops are one."""
 
-    def __init__(self) -> None:
+    def __init__(self, function_intervals: MinMax) -> None:
+        """`function_intervals` are those of the values of the function."""
         Positions.__init__(self)
+        self.function_intervals = function_intervals
         UniquingBuilder.__init__(self, InsertPoint.at_end(Block()))
         self.arguments: dict[SSAValue, SSAValue] = {}
         """The PARAM for each buffer and index scalar of the host, in the order of slots."""

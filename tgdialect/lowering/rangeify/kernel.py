@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.movement import moved
 from tgdialect.analysis.affine.positions import Index, Position, interval_of
+from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.rangeify.cells import (
     RULES,
@@ -82,10 +83,12 @@ class KernelBuilder(ScalarEmitter):
         realised: dict[Operation, Realised],
         local_axes: Mapping[Operation, tuple[int, ...]] = {},
         constants: Mapping[Operation, Attribute] = {},
+        intervals: MinMax | None = None,
     ) -> None:
         """`realised` values are loaded from memory, values of `local_axes` get a LOCAL buffer with
-        these axes (`Fusion`), and values of `constants` are one number."""
-        super().__init__()
+        these axes (`Fusion`), and values of `constants` are one number. `intervals` are those of
+        the values of the function, realised ones among them."""
+        super().__init__(intervals or MinMax())
         self.constants = constants
         self.realised = realised
         self.local_axes = local_axes

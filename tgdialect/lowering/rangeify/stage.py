@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.positions import Index
 from tgdialect.analysis.fusion import plan_fusion
+from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.online import OnlineSums
 from tgdialect.analysis.online_blocks import Blocks
 from tgdialect.analysis.structure import structure
@@ -73,6 +74,7 @@ class _Rangeifier:
         self.stored: dict[StoreOp, SSAValue] = {}
         """STOREs that the kernel which realises their value has done, and its CALL."""
         self.validity = Validity()
+        self.intervals = MinMax()
         self.is_closed = ClosedForms()
         block = function.body.block
         copy_non_contiguous(block)
@@ -90,6 +92,9 @@ class _Rangeifier:
     def is_whole(self, op: ReduceOp) -> bool:
         """Whether a REDUCE is not to be split: it has a closed form, or skips invalid cells."""
         return self.is_closed(op) or not self.validity[op.source]
+
+    def builder(self, local_axes: Mapping[Operation, tuple[int, ...]] = {}) -> KernelBuilder:
+        return KernelBuilder(self.realised, local_axes, intervals=self.intervals)
 
     # -- tasks
 
@@ -119,7 +124,7 @@ class _Rangeifier:
         result = op.results[0]
         if op in self.fusion.online:
             return self.realise_online(op, *self.fusion.online[op], apart=apart)
-        builder = KernelBuilder(self.realised, self.fusion.local_axes)
+        builder = self.builder(self.fusion.local_axes)
         # The buffer, which users of the value read from now on.
         store = None if apart else self.store_of_output(result)
         data = store.buffer if store else self.host.buffer(result, tensor(result).element_type)
@@ -173,7 +178,7 @@ class _Rangeifier:
     ) -> SSAValue:
         """A kernel that stores a value of which sums are computed in one pass over blocks."""
         result = op.results[0]
-        builder = KernelBuilder(self.realised)
+        builder = self.builder()
         store = None if apart else self.only_store(result) or self.store_of_output(result)
         data = store.buffer if store else self.host.buffer(result, tensor(result).element_type)
         leaf = memory_of(data)
@@ -210,7 +215,7 @@ class _Rangeifier:
 
     def store(self, op: StoreOp, *, copied: bool = False) -> SSAValue:
         """A kernel for a STORE; `copied` says that a copy of what it overwrites has been made."""
-        builder = KernelBuilder(self.realised, self.fusion.local_axes)
+        builder = self.builder(self.fusion.local_axes)
         # The memory cell, the value, and the gate at the index of the loops.
         leaf = memory_of(op.buffer)
         builder.parameter(leaf)
