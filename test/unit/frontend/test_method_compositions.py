@@ -1,6 +1,8 @@
 """Every method compiled with others in one program: after a reduction, before one, and between two
 look-ups by index, where it has to give the numbers that it gives alone.
 
+A run tries each method in one of the three, and the slow run in all.
+
 The numbers of methods alone are compared with PyTorch's in `test_tensor_parity.py`.
 """
 
@@ -17,6 +19,15 @@ import tgdialect as tg
 
 INPUTS = [((3, 5), "float32"), ((2, 3, 4), "float32"), ((3, 5), "int32"), ((6,), "float32")]
 """Shapes and dtypes of inputs: a method is tried with the first that it takes."""
+
+
+def every_third(first: int) -> list[Any]:
+    """The names of the methods; all but each third one are for the slow run. The three compositions
+    share the methods among them."""
+    return [
+        pytest.param(name, marks=[] if i % 3 == first else pytest.mark.slow)
+        for i, name in enumerate(METHODS)
+    ]
 
 
 def numbers(shape: tuple[int, ...], dtype: str, seed: int) -> np.ndarray:
@@ -50,7 +61,7 @@ def accepted(name: str) -> tuple[tuple[int, ...], str]:
     raise AssertionError(f"{name} takes no inputs: {refusals}")
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", every_third(0))
 def test_after_a_reduction(name: str):
     shape, dtype = accepted(name)
     x, y = (numbers((4, *shape), dtype, seed) for seed in (1, 2))
@@ -62,7 +73,7 @@ def test_after_a_reduction(name: str):
         np.testing.assert_allclose(mine.numpy(), expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", every_third(1))
 def test_before_a_reduction(name: str):
     shape, dtype = accepted(name)
     x, y = (numbers(shape, dtype, seed) for seed in (1, 2))
@@ -77,7 +88,7 @@ def test_before_a_reduction(name: str):
         )
 
 
-@pytest.mark.parametrize("name", METHODS)
+@pytest.mark.parametrize("name", every_third(2))
 def test_through_an_index(name: str):
     shape, dtype = accepted(name)
     x, y = (numbers((4, *shape[1:]), dtype, seed) for seed in (1, 2))
