@@ -2,6 +2,6 @@
 
 * `writer.py`: writes kernels, of loops and of loads and stores in an order, and FUNCTIONs that call
   them;
-* `radix_sort.py`: sorts keys with their positions;
+* `radix_sort.py`, `merge_sort.py`: sort keys with their positions, on a CPU and on a GPU;
 * `smallest.py`: the least keys, for `topk`.
 """

@@ -7,6 +7,7 @@ import itertools
 import ml_dtypes
 import numpy as np
 import pytest
+from opencl_device import DEVICE, needs_opencl
 from parity import check, torch, values
 
 import tgdialect as tg
@@ -162,10 +163,9 @@ def test_long_axes_by_the_interpreter(kind: str):
 def test_merging(
     shape: tuple[int, ...], dtype: str, descending: bool, monkeypatch: pytest.MonkeyPatch
 ):
-    """What GPUs sort long axes by, on short ones: long ones take seconds to compile."""
-    monkeypatch.setattr(sorting, "_ALL_PAIRS", 8)
-    monkeypatch.setattr(sorting, "_BLOCK", 4)
-    monkeypatch.setattr(sorting.Sorting, "_is_sorted_by_digits", lambda self: False)
+    """What GPUs sort long axes by."""
+    monkeypatch.setattr(sorting, "_SHORT", 8)
+    monkeypatch.setattr(sorting, "_is_cpu", lambda device: False)
     x = np.random.default_rng(0).integers(-4, 5, shape).astype(dtype)
     if dtype.startswith("float"):
         x[..., ::5], x[..., 3], x[..., 5], x[..., 7] = -0.0, np.nan, -np.inf, np.nan
@@ -173,6 +173,40 @@ def test_merging(
     expected, wanted = torch.tensor(x).sort(dim=-1, descending=descending, stable=True)
     np.testing.assert_array_equal(order.numpy(), wanted.numpy())
     np.testing.assert_array_equal(found.numpy(), expected.numpy())
+
+
+@needs_opencl
+@pytest.mark.parametrize("shape", [(1000,), (3, 1, 130)])
+def test_long_axes_on_a_device(shape: tuple[int, ...]):
+    x = tied(shape, "int32")
+    values, order = tg.Tensor(x, device=DEVICE).sort()
+    np.testing.assert_array_equal(order.numpy(), in_order(x, False))
+    np.testing.assert_array_equal(values.numpy(), np.sort(x, -1))
+    wanted = in_order(x, True)[..., :20]
+    np.testing.assert_array_equal(tg.Tensor(x, device=DEVICE).topk(20)[1].numpy(), wanted)
+
+
+@pytest.mark.parametrize("axis", [0, 1, None])
+def test_long_axes_on_several_devices(axis: int | None):
+    x = tied((4, 150), "float32")
+    parts = tg.Tensor(x).shard(("CPU:0", "CPU:1"), axis=axis)
+    np.testing.assert_array_equal(parts.argsort().numpy(), in_order(x, False))
+
+
+@pytest.mark.parametrize("descending", [False, True])
+def test_long_axes_of_symbolic_size(descending: bool):
+    """Cells that the axis does not have come last, after keys that are as great."""
+    n = tg.Variable("n", 1, 200)
+    x = tied((3, 200), "uint8")
+    x[:, ::7] = 0 if descending else 255
+
+    @tg.function
+    def found(t: tg.Tensor) -> tg.Tensor:
+        return t.argsort(1, descending)
+
+    for size in (1, 150, 200):
+        order = found(tg.Tensor(x)[:, : n.bind(size)]).pad_to(3, 200).numpy()[:, :size]
+        np.testing.assert_array_equal(order, in_order(x[:, :size], descending))
 
 
 @pytest.mark.parametrize("target", ["c", "opencl"])
