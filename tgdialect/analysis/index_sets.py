@@ -11,22 +11,22 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.bounds import exact_polynomial
 from tgdialect.analysis.conditions import Order, conjuncts, order
-from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.min_max import MinMax, keeps_integer
 from tgdialect.analysis.ranges import Ranges, needed_ops, open_ranges
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.elementwise import CastOp, ElementwiseOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp, MovementOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import EndOp, GroupOp, RangeOp, SinkOp
-from tgdialect.ops.properties import Polynomial, dtype_of, known_index
+from tgdialect.ops.properties import Polynomial, known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp, ParamOp
 
@@ -116,7 +116,7 @@ def _room(found: Order, intervals: MinMax) -> Polynomial:
     while stack:
         value, factor = stack.pop()
         op = value.owner
-        if isinstance(op, CastOp) and _keeps(op, intervals):
+        if isinstance(op, CastOp) and keeps_integer(op, intervals):
             stack.append((op.source, factor))
             continue
         for product, coefficient in (form := exact_polynomial(value, intervals)).terms.items():
@@ -127,13 +127,6 @@ def _room(found: Order, intervals: MinMax) -> Polynomial:
                 room += Affine({product: factor * coefficient})
         room += form.constant * factor
     return room
-
-
-def _keeps(op: CastOp, intervals: MinMax) -> bool:
-    """Whether an integer cast keeps every value that its source may have."""
-    dtype = dtype_of(op.result)
-    is_integer = dtype.is_integer and dtype_of(op.source).is_integer
-    return is_integer and intervals[op.source].within(dtype.low, dtype.high)
 
 
 def _is_free(loop: RangeOp, ops: Sequence[Operation], open_at: dict[Operation, Ranges]) -> bool:

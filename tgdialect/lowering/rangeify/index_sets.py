@@ -11,7 +11,6 @@ Each part is a kernel of its own: it has vectors, and threads, of its own.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from itertools import pairwise
 
 from xdsl.dialects.builtin import IntAttr
 from xdsl.rewriter import Rewriter
@@ -42,10 +41,12 @@ def split_index_sets(kernel: KernelOp) -> list[tuple[KernelOp, list[int]]]:
 
 
 def _parts(kernel: KernelOp, split: Split) -> Iterator[KernelOp]:
-    """A kernel for each part of a loop."""
+    """Two kernels: for the first half of the parts of a loop, and for the others. Where either has
+    several parts, it is split again: most conditions of many parts are decided in one step."""
     extent = known_index(split.loop.bound)
     assert extent is not None
-    for start, end in pairwise((*split.starts, extent)):
+    middle = split.starts[len(split.starts) // 2]
+    for start, end in ((0, middle), (middle, extent)):
         part = kernel.clone()
         loop = next(
             op

@@ -66,6 +66,7 @@ class _Rangeifier:
         """`taken` are the names of all symbols of the module."""
         self.function = function
         self.taken = taken
+        self.target = target
         self.kernels: list[KernelOp] = []
         self.symbols: dict[Hashable, list[tuple[str, list[int]]]] = {}
         """The names of the kernels by their structure, and the slots of the arguments that each
@@ -291,7 +292,8 @@ class _Rangeifier:
         """Simplify a new kernel. The names of the kernels that it becomes, and the slots of their
         parameters."""
         simplify(kernel)
-        for part, slots in split_index_sets(kernel):
+        whole = [(kernel, list(range(len(kernel.params))))]
+        for part, slots in whole if self.target.is_grid else split_index_sets(kernel):
             name = next_symbol(self.function.sym_name.data, len(self.kernels), self.taken)
             part.sym_name = StringAttr(name)
             self.kernels.append(part)
