@@ -25,7 +25,7 @@ def along(axis: int, extents: Sequence[int], *others: int) -> list[tuple[int, ..
 CATS = [
     (0, along(0, [300, 700], 100)),
     (1, along(1, [300, 701], 100)),
-    (1, along(1, [1, 1000, 3], 100)),
+    (1, along(1, [10, 1000, 30], 100)),
     (1, along(1, [30, 40], 8, 50)),
     (0, along(0, range(1000, 17000, 1000))),
     (1, along(1, range(30, 78, 3), 200)),
