@@ -15,8 +15,9 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 from tgdialect.analysis.validity import Validity
 from tgdialect.ops.arguments import argument_attributes, integer_attribute
 from tgdialect.ops.dtypes import DTYPES
+from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.intervals import Interval, dtype_range
-from tgdialect.ops.properties import Row, rule_of, tensor
+from tgdialect.ops.properties import Row, dtype_of, rule_of, tensor
 from tgdialect.ops.walk import computed, operands_of
 
 _NOTHING = Interval(0, 0)
@@ -80,3 +81,10 @@ def _argument_range(value: SSAValue) -> Interval:
     return Interval(
         result.lo if low is None else low, result.hi if high is None else high, nan=result.nan
     )
+
+
+def keeps_integer(op: CastOp, intervals: MinMax) -> bool:
+    """Whether a CAST of an integer to an integer keeps every value that it may have."""
+    dtype = dtype_of(op.result)
+    is_integer = dtype.is_integer and dtype_of(op.source).is_integer
+    return is_integer and intervals[op.source].within(dtype.low, dtype.high)

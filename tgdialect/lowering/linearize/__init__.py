@@ -1,6 +1,7 @@
 """Linearize: a total order of execution. In reading order:
 
 * `stage.py`: the pass; `analysis/loop_nest.py` finds the order;
+* `peel.py`: on a CPU, iterations that need masks are apart from their loops;
 * `grid.py`: for grids, loops over workgroups and work items become indices of them; `blocks.py`:
   these loops;
 * `shared_registers.py`: registers that work items share become LOCAL buffers;

@@ -13,6 +13,7 @@ from xdsl.rewriter import InsertPoint
 from tgdialect.analysis.loop_nest import LoopTree, loop_nest
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.linearize.grid import to_grid
+from tgdialect.lowering.linearize.peel import peel_loops
 from tgdialect.lowering.optimize.axes import aliased_kernels
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
@@ -29,7 +30,7 @@ class LinearizePass(KernelPass):
 
     Each kernel becomes a PROGRAM with one LINEAR, in which position replaces AFTER. A STORE with a
     scalar gate is put between IF and ENDIF. For a grid, loops over workgroups and work items become
-    SPECIALs, with the BARRIERs that they need.
+    SPECIALs, with the BARRIERs that they need. On a CPU iterations that need masks are peeled.
     """
 
     name = "tg-linearize"
@@ -42,7 +43,9 @@ class LinearizePass(KernelPass):
         module = kernel.parent_op()
         target = target_of(module)
         program = linearize_kernel(kernel)
-        if target.is_grid and module is not None and not kernel.calls:
+        if not target.is_grid:
+            peel_loops(program.linear.body.block)
+        elif module is not None and not kernel.calls:
             is_aliased = program.sym_name.data in aliased_kernels(module)
             to_grid(program.linear, target, aliased=is_aliased)
         return program

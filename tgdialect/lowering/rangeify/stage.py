@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeGuard
 
@@ -25,6 +25,7 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.rangeify.cells import Cell, materialised
 from tgdialect.lowering.rangeify.closed_form import ClosedForms
 from tgdialect.lowering.rangeify.host import CallingKernel, HostFunction
+from tgdialect.lowering.rangeify.index_sets import split_index_sets
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised
 from tgdialect.lowering.rangeify.online import OnlineKernel
 from tgdialect.lowering.rangeify.partial import split_reductions
@@ -40,6 +41,7 @@ from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import PermuteOp, StackOp
 from tgdialect.ops.numbering import next_symbol, symbols
+from tgdialect.ops.ordering import GroupOp
 from tgdialect.ops.properties import Shape, integers, is_memory, place, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.views import memory_of
@@ -65,9 +67,11 @@ class _Rangeifier:
         """`taken` are the names of all symbols of the module."""
         self.function = function
         self.taken = taken
+        self.target = target
         self.kernels: list[KernelOp] = []
-        self.symbols: dict[Hashable, str] = {}
-        """The names of the kernels by their structure: kernels that are alike are one."""
+        self.symbols: dict[Hashable, list[tuple[str, list[int]]]] = {}
+        """The names of the kernels by their structure, and the slots of the arguments that each
+        gets: kernels that are alike are one, and one that is split is several."""
         self.online: list[OnlineKernel] = []
         """The kernels that go over blocks of scores."""
         self.realised: dict[Operation, Realised] = {}
@@ -278,15 +282,28 @@ class _Rangeifier:
         ranges: Sequence[SSAValue],
         written: Sequence[SSAValue],
     ) -> SSAValue:
-        """Finish a kernel and CALL it, or an equal one that there is already."""
+        """Finish a kernel and CALL it, or an equal one that there is already: one after the other
+        those of its parts, if it is split (`split_index_sets`)."""
         name = next_symbol(self.function.sym_name.data, len(self.kernels), self.taken)
         kernel = builder.finish(name, stores, ranges)
         key = structure(kernel.body.block)
-        if (symbol := self.symbols.get(key)) is None:
-            symbol = self.symbols[key] = name
-            self.kernels.append(kernel)
-            self.taken.add(symbol)
-        return self.host.call(symbol, builder.arguments, written)
+        if (parts := self.symbols.get(key)) is None:
+            parts = self.symbols[key] = [*self.named_parts(kernel)]
+        arguments = list(builder.arguments)
+        calls = [self.host.call(n, [arguments[i] for i in slots], written) for n, slots in parts]
+        return calls[0] if len(calls) == 1 else self.host.put(GroupOp(calls))
+
+    def named_parts(self, kernel: KernelOp) -> Iterator[tuple[str, list[int]]]:
+        """Simplify a new kernel. The names of the kernels that it becomes, and the slots of their
+        parameters."""
+        simplify(kernel)
+        whole = [(kernel, list(range(len(kernel.params))))]
+        for part, slots in whole if self.target.is_grid else split_index_sets(kernel):
+            name = next_symbol(self.function.sym_name.data, len(self.kernels), self.taken)
+            part.sym_name = StringAttr(name)
+            self.kernels.append(part)
+            self.taken.add(name)
+            yield name, slots
 
 
 def _interleaves(view: SSAValue) -> bool:
@@ -321,7 +338,8 @@ class RangeifyPass(LoweringPass):
         functions = list(own_functions(module))
         taken = symbols(module)
         online: list[OnlineKernel] = []
-        calling = [op for op in module.ops if isinstance(op, KernelOp) and _calls_functions(op)]
+        given = list(module.ops)
+        calling = [op for op in given if isinstance(op, KernelOp) and _calls_functions(op)]
         for function in callees_first([*functions, *calling]):
             if isinstance(function, KernelOp):
                 _call_kernels(function)
@@ -336,8 +354,8 @@ class RangeifyPass(LoweringPass):
         for function in functions:
             if function.sym_visibility == StringAttr("private"):
                 module.body.block.erase_op(function)
-        for symbol in module.ops:
-            if not isinstance(symbol, KernelOp) or symbol.sink.opts is None:
+        for symbol in given:
+            if symbol.parent is not None and not _is_scheduled(symbol):
                 simplify(symbol)
         for kernel in online:
             kernel.skip_masked()
@@ -356,6 +374,11 @@ def _call_kernels(kernel: KernelOp) -> None:
 def _callee(op: Operation) -> Operation | None:
     """The symbol that an op calls."""
     return SymbolTable.lookup_symbol(op, op.callee) if isinstance(op, CallOp) else None
+
+
+def _is_scheduled(symbol: Operation) -> bool:
+    """Whether a symbol is a kernel that records OptOps."""
+    return isinstance(symbol, KernelOp) and symbol.sink.opts is not None
 
 
 def _calls_functions(kernel: KernelOp) -> bool:

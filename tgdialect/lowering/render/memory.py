@@ -130,7 +130,9 @@ class MemoryViews(Generic[V]):
             total = value if total is None else out.add(total, value)
         if found.is_ramp:
             first = self._advanced(source, total, found.numbers[0], divisor)
-            return replace(first, lanes=lanes)
+            (extent,) = shape_of(op.source)
+            is_safe = source.index is None and self._interval(extent).lo >= lanes
+            return replace(first, lanes=lanes, is_safe=is_safe)
         first = self._advanced(source, total, 0, divisor)
         first = replace(first, pointer=self._output.address(first), index=None)
         each = [self._advanced(first, None, number) for number in found.numbers]

@@ -36,8 +36,8 @@ class PointerView(Generic[V]):
     index: V | None = None
     """The position of the first element relative to the pointer; None is 0."""
     is_safe: bool = False
-    """Whether the pointer itself is known to be valid. A gated load then reads there where its gate
-    is false, instead of branching."""
+    """Whether the elements of an access are known to be valid at the pointer itself. A load under a
+    scalar gate then reads there where its gate is false, without a branch or a mask."""
     lanes: int = 1
     """The number of elements of an access."""
     elements: tuple[PointerView[V], ...] = ()

@@ -14,6 +14,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.select import arithmetic, structure
 from tgdialect.lowering.select.kernel import SelectedKernel
+from tgdialect.lowering.select.lane_masks import narrow_lane_masks
 from tgdialect.lowering.select.tiles import RegisterTile
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.call import KernelOp
@@ -115,6 +116,9 @@ class SelectPass(KernelPass):
             # only ops on lanes and addresses, which this stage has made, may be worth a walk.
             if any(is_rough(op) and op not in copied for op in new.ops):
                 simplify(kernel)
+            if not target.is_grid:
+                narrow_lane_masks(new)
+                _remove_unused(new)
         return kernel
 
 

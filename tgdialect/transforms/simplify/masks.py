@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.conditions import Condition, conjuncts, order
+from tgdialect.analysis.min_max import keeps_integer
 from tgdialect.ops.affine import Affine, Linear, affine
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, number_attribute
@@ -209,17 +210,11 @@ def _integers(engine: Engine, value: SSAValue) -> Linear:
         if form.atom is not value:
             stack += [(atom, factor * c) for atom, c in form.terms.items()]
             result += form.constant * factor
-        elif isinstance(op, CastOp) and dtype_of(op.source).is_integer and _keeps(engine, op):
+        elif isinstance(op, CastOp) and keeps_integer(op, engine.min_max):
             stack.append((op.source, factor))
         else:
             result += Affine({value: factor})
     return result
-
-
-def _keeps(engine: Engine, op: CastOp) -> bool:
-    """Whether an integer cast keeps every value that its source may have."""
-    dtype = dtype_of(op.result)
-    return engine.min_max[op.source].within(dtype.low, dtype.high)
 
 
 def emit_index(engine: Engine, form: Linear, *, wraps: bool = False) -> SSAValue | None:

@@ -72,13 +72,14 @@ class LLVMAccesses(LLVMEmitter):
         # Neighbours: one load, masked if there is a gate.
         if gate is None or alt is None:
             return self._loaded(view)
-        if view.lanes > 1:
-            return self._loaded(view, self.splat(gate, view.lanes), alt)
-        # One element under a gate: read element 0 instead, or branch.
-        if view.is_safe:
+        # A scalar gate: read the first elements instead, or branch.
+        if view.is_safe and not is_vector(gate.type):
             if view.index is not None:
                 view = replace(view, index=self.select(gate, view.index, self.number(0)))
-            return self.select(gate, self._loaded(view), alt)
+            chosen = self.splat(gate, view.lanes)
+            return self.select(chosen, self._loaded(view), self.splat(alt, view.lanes))
+        if view.lanes > 1:
+            return self._loaded(view, self.splat(gate, view.lanes), alt)
         then, merge = self.new_block(), self.new_block(alt.type)
         self.branch_if(gate, then, (), merge, (alt,))
         self.enter(then)
