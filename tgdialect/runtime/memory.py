@@ -160,5 +160,13 @@ class _Lease:
 POOL = ArrayPool()
 """The pool of this process."""
 
+
+def copied(array: Array) -> Array:
+    """A copy in memory of its own, in C order."""
+    new = POOL.empty(array.shape, array.dtype)
+    new[...] = array
+    return new
+
+
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=POOL.leave_parent)

@@ -46,7 +46,8 @@ class Parameter:
     `shape` has None for each dynamic extent, and `dims` has, in order, the positions of the scalar
     parameters with their values. `role` is input, scalar, buffer, output, workspace or persistent.
     `low` and `high` bound a scalar. `by_reference` means that the program writes the caller's
-    array, `is_constant` that an array that is passed again has the same contents, `is_cleared` that
+    array, and `result` is the number of the program's result that is there then, if one is.
+    `is_constant` means that an array that is passed again has the same contents, `is_cleared` that
     a result is 0 before the program runs, because it may leave cells as they are.
     """
 
@@ -60,6 +61,7 @@ class Parameter:
     by_reference: bool = False
     is_constant: bool = False
     is_cleared: bool = False
+    result: int | None = None
 
     def __str__(self) -> str:
         extents = "x".join("?" if d is None else str(d) for d in self.shape)

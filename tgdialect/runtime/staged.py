@@ -232,9 +232,10 @@ def _signature(function: FuncOp, by_reference: Set[int], may_be_partial: bool) -
             shape=tuple(None if d == DYNAMIC_INDEX else d for d in tensor(argument).get_shape()),
             dtype=numpy_dtype(dtype_of(argument)),
             dims=dims_attribute(attributes) or (),
-            by_reference=position in by_reference,
+            by_reference=position in by_reference or "tg.result" in attributes,
             is_constant="tg.constant" in attributes,
             is_cleared=role == "output" and may_be_partial,
+            result=integer_attribute(attributes, "tg.result"),
         )
         bounds = {
             field: bound
