@@ -12,7 +12,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -185,7 +185,7 @@ class Function(Generic[P, R]):
         self,
         function: Callable[P, R],
         *,
-        freeze: bool = False,
+        freeze: bool | Literal["release"] = False,
         donate: Donated = (),
         max_signatures: int | None = None,
     ) -> None:
@@ -303,6 +303,8 @@ class Function(Generic[P, R]):
             if any(n.data is None for n in nodes):
                 realize(nodes)
             results = _run(traced, nodes, sizes, self._name)
+            if self._freeze == "release":
+                _release(traced, nodes, self._name)
         # Assign the new values, then build the return value.
         for changed in traced.changed:
             tensor = inputs[changed] if isinstance(changed, int) else changed
@@ -565,7 +567,7 @@ def _names_of(function: Callable[..., Any], arguments: Donated) -> frozenset[str
 def function(
     fxn: Callable[P, R],
     *,
-    freeze: bool = False,
+    freeze: bool | Literal["release"] = False,
     donate: Donated = (),
     max_signatures: int | None = None,
 ) -> Function[P, R]: ...
@@ -573,14 +575,17 @@ def function(
 
 @overload
 def function(
-    *, freeze: bool = False, donate: Donated = (), max_signatures: int | None = None
+    *,
+    freeze: bool | Literal["release"] = False,
+    donate: Donated = (),
+    max_signatures: int | None = None,
 ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
 
 def function(
     fxn: Callable[..., Any] | None = None,
     *,
-    freeze: bool = False,
+    freeze: bool | Literal["release"] = False,
     donate: Donated = (),
     max_signatures: int | None = None,
 ) -> Any:
@@ -598,7 +603,10 @@ def function(
 
     With `freeze`, captured tensors that it does not assign to are constant: weights are packed, in
     the order in which kernels load them, in the first call only. Assigning to such a tensor is
-    detected, and packs it again; writing to a NumPy array that it shares memory with is not.
+    detected, and packs it again; writing to a NumPy array that it shares memory with is not. With
+    `freeze="release"` the packed weights take the place of the tensors, on the host: those that
+    only packing reads have no value after the first call. To use one is a RuntimeError, and so is a
+    call with another signature, or after assigning to some of the constants and not to all.
 
     With `max_signatures`, a call raises SignatureError instead of compiling for more signatures, as
     1 in a program that should not be compiled again when a shape differs.
@@ -638,6 +646,14 @@ def _run(
                 result.settle(array)
             break
     return results
+
+
+def _release(traced: _Traced[Executable], nodes: Sequence[Node], name: str) -> None:
+    """Let go of the constants that an executable has derived all it needs from."""
+    reason = f"{name} has released this tensor after packing it; assign a value to it"
+    assert traced.executable is not None
+    for number, released in traced.executable.release(reason).items():
+        nodes[number].data = cast(Array, released)
 
 
 def _arrays(

@@ -18,6 +18,7 @@ from tgdialect.ops.source import ParamOp
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.references import has_one_holder, owns_memory
+from tgdialect.runtime.released import ReleasedArray
 
 _LOST = "lost"
 """The attribute of the prototype of a value that is gone: what those who ask for it are told."""
@@ -66,5 +67,8 @@ def lose(node: Node, reason: str) -> None:
 
 def loss_of(node: Node) -> str | None:
     """Why a node has no value any more; None if that is not so."""
+    data: object = node.data
+    if isinstance(data, ReleasedArray):
+        return data.reason
     lost = None if node.prototype is None else node.prototype.attributes.get(_LOST)
     return lost.data if isinstance(lost, StringAttr) else None

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from tgdialect.runtime.program import HOST, Array, HasShape, Parameter
+from tgdialect.runtime.released import ReleasedArray
 from tgdialect.runtime.text import show_bytes
 from tgdialect.runtime.windows import Window
 
@@ -76,6 +77,8 @@ class Executable(ABC):
         )
         """The results that are stored in arguments: the number of each, and of its argument."""
         self._is_dynamic = any(p.is_dynamic for p in parameters)
+        self._released: Set[int] = frozenset()
+        """The positions of the parameters whose arrays have been released."""
         self.inputs = [s.parameter for s in self._arguments]
         self.outputs = [s.parameter for s in self._results]
 
@@ -98,7 +101,8 @@ class Executable(ABC):
         """The memory of a call on each device; `frame` has the scalars by position."""
         from tgdialect.runtime.footprint import footprint_of
 
-        return (footprint_of(self.parameters, self._place, frame),)
+        held = [p for i, p in enumerate(self.parameters) if i not in self._released]
+        return (footprint_of(held, self._place, frame),)
 
     @property
     def kernels(self) -> Sequence[Kernel]:
@@ -127,6 +131,15 @@ class Executable(ABC):
     @abstractmethod
     def copied(self, array: Any) -> Any:
         """A copy of an argument in new memory where the program runs, which it may overwrite."""
+
+    def release(self, reason: str) -> Mapping[int, ReleasedArray]:
+        """Let go of constant arguments that the program does not read any more, since a call has
+        derived all it needs from them: by their numbers, what later calls pass in their place.
+
+        `reason` is the error for those who ask for the elements, as a call does with another array
+        for one of the other constants.
+        """
+        return {}
 
     def _overwriting(
         self,

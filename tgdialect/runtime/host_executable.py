@@ -14,6 +14,7 @@ from tgdialect.runtime.executable import Executable, ParameterSlot
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address, copied, zeros
 from tgdialect.runtime.program import Array, Parameter, Program
+from tgdialect.runtime.released import ReleasedArray
 from tgdialect.runtime.windows import check_windows
 
 if TYPE_CHECKING:
@@ -177,6 +178,8 @@ class HostExecutable(Executable):
         if len(arrays) != len(self._arguments):
             return False
         kept = self._kept_for(arrays)
+        if self._released:
+            arrays = [0 if type(array) is ReleasedArray else array for array in arrays]
         if not self._workspaces:
             return self._launch(*results, *arrays, *kept.addresses)
         blocks = self._scratch()
@@ -195,9 +198,31 @@ class HostExecutable(Executable):
             return _NOTHING_KEPT
         kept, constants = self._kept, [arrays[i] for i in self._constants]
         if kept is None or any(map(is_not, kept.constants, constants)):
+            for constant in constants:
+                if isinstance(constant, ReleasedArray):
+                    raise RuntimeError(constant.reason)
+            if self._released:
+                self._released, self._launch = frozenset(), self._first_launch
             kept = _Kept.of(constants, [slot.parameter.nbytes for slot in self._persistent])
             self._kept = kept
         return kept
+
+    def release(self, reason: str) -> Mapping[int, ReleasedArray]:
+        if self._kept is None:
+            return {}
+        found: dict[int, ReleasedArray] = {}
+        constants = list(self._kept.constants)
+        for place, argument in enumerate(self._constants):
+            if self._arguments[argument].parameter.is_read_once:
+                if isinstance(array := constants[place], ReleasedArray):
+                    return {}
+                found[argument] = ReleasedArray(array.shape, array.dtype, reason)
+                constants[place] = found[argument]
+        self._kept = self._kept._replace(constants=constants)
+        self._released = {self._arguments[argument].position for argument in found}
+        if self._launch is not _refuse:
+            self._launch = self._first_launch
+        return found
 
     def _scratch(self) -> Sequence[Block]:
         """The workspaces of one call; calls on other threads have their own."""
@@ -219,18 +244,17 @@ class HostExecutable(Executable):
     def _new_launcher(self) -> Launcher | None:
         from tgdialect.runtime.launcher import FrameSlot, launcher
 
+        arenas = (*self._persistent, *self._workspaces)
+        addresses = self._released | {position for position, _ in arenas}
         slots = [
             FrameSlot(
                 position=position,
-                shape=None if p.role in ("workspace", "persistent") else p.shape_for(()),
+                shape=None if position in addresses else p.shape_for(()),
                 dtype=p.dtype,
                 nbytes=p.nbytes,
                 is_written=p.role == "output" or p.by_reference,
             )
-            for position, p in (
-                *(*self._results, *self._arguments),
-                *(*self._persistent, *self._workspaces),
-            )
+            for position, p in (*self._results, *self._arguments, *arenas)
         ]
         # Written arrays must share no memory with any other argument. If only results are written,
         # the launcher need not compare inputs with each other.
@@ -263,6 +287,10 @@ class HostExecutable(Executable):
         ):
             if parameter.role == "scalar":
                 frame[position] = parameter.number(value)
+                continue
+            if parameter.is_read_once and isinstance(value, ReleasedArray):
+                frame[position] = 0
+                values.append(cast(Array, value))
                 continue
             if parameter.result is not None:
                 value = cast("list[Any]", arrays)[i] = self._overwritable(value, written)
