@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, IntegerAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, BlockArgument, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from tgdialect.ops.arguments import (
     ANY_RESULT,
@@ -84,6 +84,22 @@ class Donors:
                 alike = (s for s, o in self.stores.items() if self._are_alike(argument, o))
                 others += ((store, argument) for store in alike)
         yield from others
+
+    def windows(self) -> Iterator[Operation]:
+        """The values of results that replace a window of a donated argument which nothing else
+        reads. Writing the window costs less than choosing between old and new cells at each use."""
+        for store, argument in self.pairs():
+            value = store.value.owner
+            if not isinstance(value, WhereOp) or isinstance(store.buffer.owner, Operation):
+                continue
+            chain: set[Operation] = {value}
+            old = value
+            while isinstance(old := old.rhs.owner, WhereOp):
+                chain.add(old)
+            block = self.function.body.block
+            readers = {use.operation for use in argument.uses if use.operation.parent is block}
+            if readers <= chain and _changed(self._views, argument, store.value) is not None:
+                yield value
 
     def free(self, store: StoreOp, task: int) -> Sequence[BlockArgument]:
         """The arguments that no task after this one reads, and whose memory a STORE may take. The

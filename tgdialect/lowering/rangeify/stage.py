@@ -97,6 +97,8 @@ class _Rangeifier:
         self.fusion = plan_fusion(block, self.is_closed, self.validity.__getitem__, apart, target)
         self.host = HostFunction(function, device)
         self.donors = Donors(function)
+        windows = (op for op in self.donors.windows() if self.store_of_output(op.results[0]))
+        self.fusion.realised.update(windows)
         self.number = 0
         """The number of the present task in the order of execution."""
 

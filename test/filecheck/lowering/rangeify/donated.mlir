@@ -77,3 +77,24 @@ func.func @any(%a: tensor<4xf32> {tg.donated = -1 : i64}) -> (tensor<2xf32>, ten
   %2 = tg.neg %a : tensor<4xf32>
   return %1, %2 : tensor<2xf32>, tensor<4xf32>
 }
+
+// -----
+
+// Readers of a result that replaces a window read it from the memory of the argument.
+
+// CHECK-LABEL: tg.kernel @read_1
+// CHECK-NOT:     tg.where
+// CHECK-LABEL: func.func @read(
+// CHECK-NEXT:    %[[WRITE:.*]] = tg.call @read_0(%c, %x)
+// CHECK-NEXT:    %[[NEW:.*]] = tg.after %c, %[[WRITE]]
+// CHECK-NEXT:    tg.call @read_1(%out1, %[[NEW]])
+func.func @read(%c: tensor<2048x64xf32> {tg.donated = 0 : i64}, %x: tensor<1x64xf32>) -> (tensor<2048x64xf32>, tensor<2048x1xf32>) {
+  %true = tg.const true : tensor<i1>
+  %one = tg.reshape %true [1, 1] : tensor<i1> -> tensor<1x1xi1>
+  %ones = tg.expand %one [1, 64] : tensor<1x1xi1> -> tensor<1x64xi1>
+  %mask = tg.pad %ones at [7, 0] to [2048, 64] fill false : tensor<1x64xi1> -> tensor<2048x64xi1>
+  %new = tg.pad %x at [7, 0] to [2048, 64] fill 0.0 : f32 : tensor<1x64xf32> -> tensor<2048x64xf32>
+  %1 = tg.where %mask, %new, %c : (tensor<2048x64xi1>, tensor<2048x64xf32>, tensor<2048x64xf32>) -> tensor<2048x64xf32>
+  %2 = tg.reduce add %1 [1] : tensor<2048x64xf32> -> tensor<2048x1xf32>
+  return %1, %2 : tensor<2048x64xf32>, tensor<2048x1xf32>
+}
