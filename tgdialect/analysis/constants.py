@@ -75,6 +75,16 @@ def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
     return Constants(given | made, [call for call in calls if call not in varying])
 
 
+def read_once(function: FuncOp) -> Set[SSAValue]:
+    """The constant arguments of a planned function that only what is computed once reads."""
+    if not any("tg.persistent" in argument_attributes(a) for a in function.args):
+        return frozenset()
+    calls = [op for op in function.walk() if isinstance(op, CallOp)]
+    once = set(constants(function, calls).calls)
+    given = {a for a in function.args if "tg.constant" in argument_attributes(a)}
+    return given - {access.memory for access in accesses(calls) if access.op not in once}
+
+
 def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
     """By kernel, the slots whose argument is constant memory in every CALL, or the same in all
     steps of the loop that the CALL is in."""

@@ -12,7 +12,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, Generic, ParamSpec, TypeVar, cast, overload
+from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
 
 import numpy as np
 from xdsl.dialects.builtin import ModuleOp
@@ -31,6 +31,7 @@ from tgdialect.frontend.graph import (
 )
 from tgdialect.frontend.lowered import Argument, Interface, Lowered
 from tgdialect.frontend.neural import Neural
+from tgdialect.frontend.ownership import lose, overwritten
 from tgdialect.frontend.realization import (
     body_of,
     compound_sizes,
@@ -46,6 +47,7 @@ from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.tracing import is_tracing, parameter, size_parameter, tracing
 from tgdialect.frontend.views import owner, view_of
 from tgdialect.kernels.writer import link
+from tgdialect.ops.arguments import ANY_RESULT
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import FunctionOp, GetTupleOp
 from tgdialect.ops.movement import ShrinkOp
@@ -58,6 +60,9 @@ from tgdialect.runtime.program import Array
 P = ParamSpec("P")
 R = TypeVar("R")
 E = TypeVar("E")
+
+Donated = str | int | Sequence[str | int]
+"""Names or positions of arguments."""
 
 _NO_SIZES: Mapping[Atom, Atom] = {}
 _NO_TENSORS: Mapping[int, Tensor] = {}
@@ -119,6 +124,8 @@ class _Traced(Generic[E]):
     """The executable of its module, or the module itself."""
     graph: _Graph | None
     """What is computed instead, if it names several devices."""
+    donated: Mapping[int, str]
+    """The argument tensors that are gone after a call, and the names of their arguments."""
     is_plain: bool
     """Whether a call takes nothing but the argument tensors and returns one tensor."""
 
@@ -178,10 +185,12 @@ class Function(Generic[P, R]):
         self,
         function: Callable[P, R],
         *,
-        freeze: bool = False,
+        freeze: bool | Literal["release"] = False,
+        donate: Donated = (),
         max_signatures: int | None = None,
     ) -> None:
         self._function = function
+        self._donate = _names_of(function, donate)
         self._freeze = freeze
         self._max_signatures = max_signatures
         self._signatures: set[Any] = set()
@@ -205,14 +214,11 @@ class Function(Generic[P, R]):
         quick: list[Any] = [Neural.training]
         # Most of the others pass tensors only: look up the ids of their types.
         for argument in args:
-            if type(argument) is not Tensor:
-                break
-            node = argument.node
-            if node.extents is not None:
+            if type(argument) is not Tensor or argument.node.extents is not None:
                 break
             inputs.append(argument)
-            nodes.append(node)
-            quick += id(node.type), node.is_tracked
+            nodes.append(argument.node)  # And nothing else refers to it (`ownership.py`).
+            quick += id(argument.node.type), argument.node.is_tracked
         else:
             key = tuple(quick)
             if not kwargs and len({*nodes}) == len(nodes):
@@ -220,7 +226,7 @@ class Function(Generic[P, R]):
                 if known is None:
                     traced = self._traced_for(args, kwargs, inputs)
                     # Kept alive, so that the ids stay theirs.
-                    types = [node.type for node in nodes]
+                    types = [n.type for n in nodes]
                     known = _Signature(traced, types, Neural.training)
                     if not traced.fits(inputs):
                         return self._called(traced, inputs, nodes)
@@ -235,7 +241,8 @@ class Function(Generic[P, R]):
         found.signature((args, kwargs))
         traced = self._traced_for(args, kwargs, found.tensors)
         sizes = dict(zip(traced.sizes, found.atoms, strict=True))
-        return self._called(traced, found.tensors, [t.node for t in found.tensors], sizes)
+        nodes = [t.node for t in found.tensors]
+        return self._called(traced, found.tensors, nodes, sizes)
 
     def _traced_for(self, args: Any, kwargs: Any, inputs: Sequence[Tensor]) -> _Traced[Executable]:
         """The traced function for the signature of these arguments."""
@@ -293,15 +300,19 @@ class Function(Generic[P, R]):
         elif is_tracing():
             results = _apply(traced, nodes, sizes, traced.elements)
         else:
-            for node in nodes:
-                if node.data is None:
-                    realize(nodes)
-                    break
-            results = _run(traced, nodes, sizes)
+            if any(n.data is None for n in nodes):
+                realize(nodes)
+            results = _run(traced, nodes, sizes, self._name)
+            if self._freeze == "release":
+                _release(traced, nodes, self._name)
         # Assign the new values, then build the return value.
         for changed in traced.changed:
             tensor = inputs[changed] if isinstance(changed, int) else changed
             tensor.adopt(results.pop(traced.first_change))
+        for slot, name in traced.donated.items() if not is_tracing() else ():
+            inputs[slot].expire(
+                f"this tensor was donated to {self._name} as {name}: its memory is used for results"
+            )
         if isinstance(traced.structure, Slot):
             return cast(R, Tensor.of_node(results[0]))
         tensors = [Tensor.of_node(node) for node in results]
@@ -411,6 +422,9 @@ class Function(Generic[P, R]):
             for slot, stand_in in enumerate(stand_ins.values())
             if slot not in captured
         }
+        donated = self._donated(args, kwargs, {id(t): slot for slot, t in enumerate(inputs)})
+        for slot in captured.keys() & donated.keys():
+            raise ValueError(f"{self._name} captures the tensor that is donated as {donated[slot]}")
 
         def stand_in(value: Any) -> Any:
             if isinstance(value, SymInt):
@@ -433,7 +447,9 @@ class Function(Generic[P, R]):
                 if is_program:
                     return None
                 known = before.get(id(tensor), tensor.node)
-                return slots.get(id(tensor), tensor) if known.serial < start else None
+                if known.serial >= start or slots.get(id(tensor)) in donated:
+                    return None
+                return slots.get(id(tensor), tensor)
 
             # Results, and the new values of tensors. Views among those follow their tensors.
             structure = structure_of(result, outputs, same)
@@ -442,7 +458,10 @@ class Function(Generic[P, R]):
             changed = [
                 (t, node)
                 for t, node in changed
-                if id(t) in slots or not (view := view_of(t.node)) or id(owner(view)) not in before
+                if slots.get(id(t)) not in donated
+                and (
+                    id(t) in slots or not (view := view_of(t.node)) or id(owner(view)) not in before
+                )
             ]
             assigned = {node for _, node in changed}
             roots = [*outputs, *(t.node for t, _ in changed)]
@@ -453,11 +472,14 @@ class Function(Generic[P, R]):
         implicit = [n for n in order if n not in given and (n.serial < start or n.data is not None)]
         leaves = [*params, *implicit]
         constants = [n for n in implicit if n not in assigned and n.size is None]
+        # Old values of what it assigns to are not needed after a call, nor are donated arguments.
+        unneeded = {params[slot]: ANY_RESULT for slot in donated}
+        for number, (t, node) in enumerate(changed, len(outputs)):
+            unneeded[params[slots[id(t)]] if id(t) in slots else node] = number
         # The program, and the FUNCTION by which other traces call it.
         is_apart = not is_program and len(named_devices([*leaves, *order])) > 1
-        module = ModuleOp(
-            [function_of(entry, order, leaves, roots, constants if self._freeze else ())]
-        )
+        frozen = constants if self._freeze else ()
+        module = ModuleOp([function_of(entry, order, leaves, roots, frozen, unneeded)])
         link(module)
         prototype = _function_op(order, leaves, roots)
         argument_sizes = compound_sizes(leaves)
@@ -477,11 +499,28 @@ class Function(Generic[P, R]):
             elements=[GetTupleOp(prototype, i) for i in range(len(roots))],
             executable=None if is_apart else compiled(module, device_of([*leaves, *order])),
             graph=_Graph(order, leaves, roots) if is_apart else None,
+            donated=donated,
             is_plain=isinstance(structure, Slot)
             and not is_apart
-            and not (implicit or sizes or argument_sizes or changed)
+            and not (implicit or sizes or argument_sizes or changed or donated)
             and not any(t.node.is_tracked for t in inputs),
         )
+
+    def _donated(self, args: Any, kwargs: Any, slots: Mapping[int, int]) -> Mapping[int, str]:
+        """The tensors in donated arguments, by their slots, and the names of the arguments."""
+        found: dict[int, str] = {}
+        if not self._donate:
+            return found
+        given = signature(self._function).bind(*args, **kwargs).arguments
+        for name in self._donate & given.keys():
+
+            def note(value: Any, name: str = name) -> Any:
+                if isinstance(value, Tensor):
+                    found[slots[id(value)]] = name
+                return value
+
+            mapped(given[name], note)
+        return found
 
 
 class _Method(functools.partial[R]):
@@ -508,40 +547,75 @@ def _name_parameters(module: ModuleOp, names: Sequence[str]) -> None:
             param.result.name_hint = names[param.slot.data]
 
 
+def _names_of(function: Callable[..., Any], arguments: Donated) -> frozenset[str]:
+    """Arguments of a function, given by names or positions, by their names. Raises ValueError for
+    one that it does not have."""
+    if isinstance(arguments, str | int):
+        arguments = [arguments]
+    names = list(signature(function).parameters) if arguments else []
+    found: set[str] = set()
+    for argument in arguments:
+        try:
+            found.add(names[names.index(argument) if isinstance(argument, str) else argument])
+        except (ValueError, IndexError):
+            there_are = ", ".join(names) or "none"
+            raise ValueError(f"donate={argument!r}: the arguments are {there_are}") from None
+    return frozenset(found)
+
+
 @overload
 def function(
-    fxn: Callable[P, R], *, freeze: bool = False, max_signatures: int | None = None
+    fxn: Callable[P, R],
+    *,
+    freeze: bool | Literal["release"] = False,
+    donate: Donated = (),
+    max_signatures: int | None = None,
 ) -> Function[P, R]: ...
 
 
 @overload
 def function(
-    *, freeze: bool = False, max_signatures: int | None = None
+    *,
+    freeze: bool | Literal["release"] = False,
+    donate: Donated = (),
+    max_signatures: int | None = None,
 ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
 
 def function(
     fxn: Callable[..., Any] | None = None,
     *,
-    freeze: bool = False,
+    freeze: bool | Literal["release"] = False,
+    donate: Donated = (),
     max_signatures: int | None = None,
 ) -> Any:
     """Compile a function on tensors, once for each signature.
 
     The tensors among its arguments, also in lists, tuples and dicts, are its inputs; other
     arguments are part of the signature. It may assign to tensors, which takes effect with each
-    call. Called within another such function it becomes a FUNCTION in that function's body.
+    call: in place, if nobody else can see the memory of the tensor, and else in new memory. Called
+    within another such function it becomes a FUNCTION in that function's body.
+
+    `donate` has the names or positions of arguments whose tensors are not needed after a call:
+    their memory is used for results, and using such a tensor afterwards is a RuntimeError. If
+    somebody else sees the memory it is left alone. A call within another such function donates
+    nothing.
 
     With `freeze`, captured tensors that it does not assign to are constant: weights are packed, in
     the order in which kernels load them, in the first call only. Assigning to such a tensor is
-    detected, and packs it again; writing to a NumPy array that it shares memory with is not.
+    detected, and packs it again; writing to a NumPy array that it shares memory with is not. With
+    `freeze="release"` the packed weights take the place of the tensors, on the host: those that
+    only packing reads have no value after the first call. To use one is a RuntimeError, and so is a
+    call with another signature, or after assigning to some of the constants and not to all.
 
     With `max_signatures`, a call raises SignatureError instead of compiling for more signatures, as
     1 in a program that should not be compiled again when a shape differs.
     """
     if fxn is None:
-        return functools.partial(Function, freeze=freeze, max_signatures=max_signatures)
-    return Function(fxn, freeze=freeze, max_signatures=max_signatures)
+        return functools.partial(
+            Function, freeze=freeze, donate=donate, max_signatures=max_signatures
+        )
+    return Function(fxn, freeze=freeze, donate=donate, max_signatures=max_signatures)
 
 
 def traceable(fxn: Callable[..., Any]) -> Function[..., Any]:
@@ -550,10 +624,14 @@ def traceable(fxn: Callable[..., Any]) -> Function[..., Any]:
 
 
 def _run(
-    traced: _Traced[Executable], nodes: Sequence[Node], sizes: Mapping[Atom, Atom]
+    traced: _Traced[Executable], nodes: Sequence[Node], sizes: Mapping[Atom, Atom], name: str
 ) -> list[Node]:
-    """Execute a function on nodes with data. Results have data, too."""
-    arrays = _arrays(traced, nodes, sizes)
+    """Execute a function on nodes with data. Results have data, some in the memory of the nodes."""
+    arrays, lost = _arrays(traced, nodes, sizes)
+    for node in lost:
+        lose(
+            node, f"{name} has overwritten this value in memory: .clone() before the call keeps it"
+        )
     results = [
         Node(None, (), t, a, False, substituted(e, sizes))
         for (t, e), a in zip(traced.kinds, arrays, strict=True)
@@ -570,16 +648,25 @@ def _run(
     return results
 
 
+def _release(traced: _Traced[Executable], nodes: Sequence[Node], name: str) -> None:
+    """Let go of the constants that an executable has derived all it needs from."""
+    reason = f"{name} has released this tensor after packing it; assign a value to it"
+    assert traced.executable is not None
+    for number, released in traced.executable.release(reason).items():
+        nodes[number].data = cast(Array, released)
+
+
 def _arrays(
     traced: _Traced[Executable], nodes: Sequence[Node], sizes: Mapping[Atom, Atom]
-) -> Sequence[Array]:
-    """The results of a function's executable."""
-    data = [node.data for node in nodes]
+) -> tuple[Sequence[Array], Sequence[Node]]:
+    """The results of a function's executable, and the nodes whose memory has some of them."""
+    data: list[Any] = [node.data for node in nodes]
     compound = (*traced.argument_sizes, *traced.result_sizes)
     data += [np.array(size.substituted(sizes).value) for size in compound]
     assert traced.executable is not None
+    lost = overwritten(traced.executable, nodes, data) if traced.executable.overwritten else ()
     found: Array | tuple[Array, ...] = traced.executable.resident(*data)
-    return found if isinstance(found, tuple) else (found,)
+    return found if isinstance(found, tuple) else (found,), lost
 
 
 def _apply(

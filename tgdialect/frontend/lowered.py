@@ -18,6 +18,7 @@ from xdsl.ir import Attribute
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.graph import Array, Node, Shape
+from tgdialect.frontend.ownership import lose, overwritten
 from tgdialect.frontend.realization import computed, realize
 from tgdialect.frontend.structures import Slot, filled, mapped
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted, value_of
@@ -182,7 +183,10 @@ class Binding:
         """
         interface, sizes = self._interface, self._sizes(arrays)
         given, memory = self._completed(arrays, sizes), self._memory(out, sizes)
+        lost = self._overwritten(arrays, given) if out is None else ()
         found = self._program(*given, **memory)
+        for node in lost:
+            lose(node, "a compiled function has overwritten this value in memory")
         results = list(found) if isinstance(found, tuple) else [found]
         for tensor in reversed(interface.changed):
             assert isinstance(tensor, Tensor)
@@ -193,6 +197,17 @@ class Binding:
             tensor.adopt(node)
         return _valued(filled(interface.structure, results, sizes))
 
+    def _overwritten(self, arrays: Sequence[Any], given: list[Any]) -> Sequence[Node]:
+        """The values of captured tensors that a call overwrites in memory. In `given`, its
+        arguments, what it must not overwrite is replaced by copies."""
+        if not isinstance(program := self._program, Executable) or not program.overwritten:
+            return ()
+        for _, i in program.overwritten:
+            if i < len(arrays) and isinstance(arrays[i], Tensor):
+                given[i] = program.copied(given[i])
+        nodes = [tensor.node for tensor in self._interface.captured]
+        return overwritten(program, nodes, given, len(arrays) + len(self._interface.sizes))
+
     def arguments(
         self, arrays: Sequence[Any], out: Array | Sequence[Array] | None
     ) -> tuple[Sequence[Any], Mapping[str, Any]]:
@@ -200,7 +215,7 @@ class Binding:
         sizes = self._sizes(arrays)
         return self._completed(arrays, sizes), self._memory(out, sizes)
 
-    def _completed(self, arrays: Sequence[Any], sizes: Mapping[Atom, Atom]) -> Sequence[Any]:
+    def _completed(self, arrays: Sequence[Any], sizes: Mapping[Atom, Atom]) -> list[Any]:
         interface = self._interface
         nodes = [tensor.node for tensor in interface.captured]
         realize(nodes)

@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, TensorType, UnitAttr
+from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tgdialect.frontend.graph import INDEX_TYPE, Array, Data, Node, Shape, emit_size, sorted_nodes
+from tgdialect.frontend.ownership import loss_of
 from tgdialect.frontend.symbolic import Atom, SymInt, check_bound
 from tgdialect.frontend.tracing import is_parameter
 from tgdialect.frontend.views import view_of
@@ -61,6 +62,8 @@ def realize(roots: Iterable[Node]) -> None:
 def _compute(order: Sequence[Node], wanted: Sequence[Node], device: str | None) -> None:
     """Compute nodes by a program on a device, or on those that the types name."""
     for node in filter(is_parameter, order):
+        if (reason := loss_of(node)) is not None:
+            raise RuntimeError(reason)
         if node.size is not None and node.size.atom is not None:
             check_bound(node.size.atom)
         raise RuntimeError("a value is not known while its function is traced")
@@ -160,18 +163,24 @@ def function_of(
     leaves: Sequence[Node],
     results: Sequence[Node],
     constants: Collection[Node] = (),
+    donated: Mapping[Node, int] = {},
 ) -> FuncOp:
     """A function from the leaves of a graph, and compound sizes, to some of its nodes.
 
-    `constants` are leaves whose values are the same in every call.
+    `constants` are leaves whose values are the same in every call, `donated` those that are not
+    needed after a call, and the number of the result that is to take the memory of each.
     """
     block = Block()
     builder = OpBuilder.at_end(block)
     sizes = compound_sizes((*leaves, *results))
     values, extra = insert_parameters(builder, leaves, sizes)
     for op in parameters(block):
-        if op.slot.data < len(leaves) and leaves[op.slot.data] in constants:
+        if op.slot.data >= len(leaves):
+            continue
+        if (leaf := leaves[op.slot.data]) in constants:
             op.attributes["tg.constant"] = UnitAttr()
+        elif leaf in donated:
+            op.attributes["tg.donated"] = IntegerAttr(donated[leaf], 64)
     insert_nodes(builder, order, values)
     found = [_resized(builder, values[node], node.extents, extra) for node in results]
     builder.insert(ReturnOp(*found))

@@ -10,6 +10,7 @@ from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.base import DTypeError, Number, TensorBase, check_tensors
 from tgdialect.frontend.graph import Node, apply, same
 from tgdialect.frontend.neural import Neural
+from tgdialect.frontend.ownership import lose
 from tgdialect.frontend.tracing import note_change
 from tgdialect.frontend.views import NO_VIEW, View, owner, shown, view_of, written
 from tgdialect.ops.marker import DetachOp
@@ -78,6 +79,12 @@ class State(Neural):
         """Take a node that no other tensor has, without history."""
         node.is_tracked = self.requires_grad
         self._write(node)
+
+    def expire(self, reason: str) -> None:
+        """Have no value any more; `reason` is the error for those who ask for it."""
+        node = self.node.copy(False)
+        lose(node, reason)
+        self._rebind(node)
 
     def _rebind(self, node: Node) -> None:
         """Take a node that no other tensor has."""

@@ -18,6 +18,7 @@ from tgdialect.frontend.casts import Casts
 from tgdialect.frontend.gradient import gradient_nodes
 from tgdialect.frontend.graph import Array, Node, sorted_nodes
 from tgdialect.frontend.neural import Neural
+from tgdialect.frontend.ownership import loss_of
 from tgdialect.frontend.realization import as_array, computed, realize
 from tgdialect.frontend.sharding import Sharding
 from tgdialect.frontend.symbolic import SymInt, Variable, to_dim, value_of
@@ -74,6 +75,8 @@ class Tensor(Sharding, Casts):
         else:
             found = self._of_array(array_of(() if data is None else data, wanted), device)
         found = found if wanted is None else found.cast(wanted)
+        if found is not data:
+            found.node.owner = None  # This tensor takes the place of that one.
         self._take(found.node)
         if requires_grad:
             self.requires_grad_()
@@ -168,6 +171,8 @@ class Tensor(Sharding, Casts):
 
     def __repr__(self) -> str:
         shape = "x".join(str(d) for d in (*self.shape, self.dtype.name))
+        if (reason := loss_of(self.node)) is not None:
+            return f"<Tensor {shape}: {reason}>"
         if self.node.data is None:
             return f"<Tensor {shape}, not computed yet>"
         text = np.array2string(
@@ -179,6 +184,8 @@ class Tensor(Sharding, Casts):
         """For Jupyter: shape and dtype, and the elements of a small matrix as a table."""
         shape = " x ".join(str(d) for d in self.shape) or "scalar"
         head = f"<b>Tensor</b> {shape} {self.dtype.name}"
+        if (reason := loss_of(self.node)) is not None:
+            return f"{head}: {reason}"
         if self.node.data is None:
             return head + ", not computed yet"
         if self.ndim > 2 or self.numel() > _REPR_LIMIT:

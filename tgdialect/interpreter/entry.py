@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -38,10 +39,11 @@ def run(
     `scalar` runs kernels one iteration at a time (`scalar.py`), which defines what the faster lanes
     compute.
 
-    Returns the function's results, then its outputs, in the dtypes of `ops/arrays.py`. Raises
-    InterpretationError, with one line that says what is wrong and located at the op, for inputs
-    that do not fit, a race or a cycle between stores and reads, and custom code that has no Python
-    implementation in `custom` (by format, mnemonic or symbol) or is not allowed.
+    Returns the function's results, then its outputs (those in inputs, too), in the dtypes of
+    `ops/arrays.py`. Raises InterpretationError, with one line that says what is wrong and located
+    at the op, for inputs that do not fit, a race or a cycle between stores and reads, and custom
+    code that has no Python implementation in `custom` (by format, mnemonic or symbol) or is not
+    allowed.
     """
     callee = SymbolTable.lookup_symbol(module, entry)
     if callee is None:
@@ -62,4 +64,9 @@ def run(
             if content is not None
         )
     outputs = [a for p, a in zip(params, arrays, strict=True) if p.is_output]
+    overwritten = ((p.result, a) for p, a in zip(params, arrays, strict=True))
+    for number, array in sorted(
+        ((n, a) for n, a in overwritten if n is not None), key=itemgetter(0)
+    ):
+        outputs.insert(number, array)
     return [*outcome.results, *outputs]

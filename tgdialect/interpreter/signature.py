@@ -41,6 +41,11 @@ class EntryArgument:
         return "tg.output" in self.attributes
 
     @property
+    def result(self) -> int | None:
+        """For an input that the program overwrites by a result, the number of the result."""
+        return integer_attribute(self.attributes, "tg.result")
+
+    @property
     def is_allocated(self) -> bool:
         """Whether the interpreter allocates it: an output, the workspace, or a former BUFFER."""
         return not ALLOCATED.isdisjoint(self.attributes)

@@ -5,7 +5,9 @@
 | `tg.name`, `tg.min`, `tg.max` | an index scalar | a dynamic dimension: its name and bounds |
 | `tg.dims` | a tensor with `?` | per `?`, the position of the argument with its value |
 | `tg.constant` | a tensor | passing the same array again means the same contents |
+| `tg.donated` | a tensor | not needed after a call: a result may be stored there, best the n-th |
 | `tg.output` | memory | a result is stored here |
+| `tg.result` | memory | an input that is overwritten: result n is stored here |
 | `tg.buffer` | memory | the BUFFER of that slot |
 | `tg.workspace` | memory | the arena of intermediate values of one call |
 | `tg.persistent` | memory | values from constants; its first 8 bytes are an initialised flag |
@@ -24,10 +26,14 @@ from xdsl.dialects.builtin import (
     StringAttr,
     UnitAttr,
 )
+from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument
 
 ARENAS = frozenset({"tg.workspace", "tg.persistent"})
 """Attributes of arenas: bytes of which buffers of the program are views. Arenas come last."""
+
+ANY_RESULT = -1
+"""The `tg.donated` of an argument for whose memory no result is the best."""
 
 ALLOCATED = ARENAS | {"tg.output", "tg.buffer"}
 """Attributes of arguments that a stage has added. The caller of the function allocates them."""
@@ -38,7 +44,9 @@ ARGUMENT_ATTRIBUTES: Mapping[str, type[Attribute]] = {
     "tg.max": IntegerAttr,
     "tg.dims": DenseArrayBase,
     "tg.constant": UnitAttr,
+    "tg.donated": IntegerAttr,
     "tg.output": UnitAttr,
+    "tg.result": IntegerAttr,
     "tg.buffer": IntegerAttr,
     "tg.workspace": UnitAttr,
     "tg.persistent": UnitAttr,
@@ -59,6 +67,12 @@ def integer_attribute(attributes: Mapping[str, Attribute], name: str) -> int | N
     """The value of an integer attribute; None if it is absent."""
     attribute = attributes.get(name)
     return attribute.value.data if isinstance(attribute, IntegerAttr) else None
+
+
+def overwritten_arguments(function: FuncOp) -> list[tuple[int, BlockArgument]]:
+    """The results that are stored in inputs: the number of each, in order, and the argument."""
+    numbers = ((integer_attribute(argument_attributes(a), "tg.result"), a) for a in function.args)
+    return sorted(((n, a) for n, a in numbers if n is not None), key=lambda pair: pair[0])
 
 
 def dims_attribute(attributes: Mapping[str, Attribute]) -> tuple[int, ...] | None:

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tgdialect.runtime.program import HOST, Array, Parameter
+import numpy as np
+
+from tgdialect.runtime.program import HOST, Array, HasShape, Parameter
+from tgdialect.runtime.released import ReleasedArray
 from tgdialect.runtime.text import show_bytes
 from tgdialect.runtime.windows import Window
 
@@ -35,8 +38,10 @@ class Executable(ABC):
     """A compiled function: call it with NumPy arrays, get NumPy arrays.
 
     Inputs are in the order of the function's arguments. An argument that was memory in the program
-    is passed by reference, so that the program's STOREs show in the caller's array. Every other
-    array is read as it is before the call, and never
+    is passed by reference, so that the program's STOREs show in the caller's array. The array of an
+    argument that is `{tg.donated}` becomes a result if the program stores one there, unless it is
+    not contiguous, is read-only, is on another device or shares memory with another such array:
+    then the result is a copy. Every other array is read as it is before the call, and never
     written. BUFFERs of the program are zero at first and live as long as the executable, in
     `buffers`; one of dynamic shape is replaced by zeros when its shape changes. Values derived from
     `{tg.constant}` arguments alone are cached until a call passes another array for one of them: a
@@ -65,7 +70,15 @@ class Executable(ABC):
         self._workspaces = [s for s in slots if s.parameter.role == "workspace"]
         self._persistent = [s for s in slots if s.parameter.role == "persistent"]
         self._constants = [i for i, s in enumerate(self._arguments) if s.parameter.is_constant]
+        self.overwritten = sorted(
+            (s.parameter.result, i)
+            for i, s in enumerate(self._arguments)
+            if s.parameter.result is not None
+        )
+        """The results that are stored in arguments: the number of each, and of its argument."""
         self._is_dynamic = any(p.is_dynamic for p in parameters)
+        self._released: Set[int] = frozenset()
+        """The positions of the parameters whose arrays have been released."""
         self.inputs = [s.parameter for s in self._arguments]
         self.outputs = [s.parameter for s in self._results]
 
@@ -88,7 +101,8 @@ class Executable(ABC):
         """The memory of a call on each device; `frame` has the scalars by position."""
         from tgdialect.runtime.footprint import footprint_of
 
-        return (footprint_of(self.parameters, self._place, frame),)
+        held = [p for i, p in enumerate(self.parameters) if i not in self._released]
+        return (footprint_of(held, self._place, frame),)
 
     @property
     def kernels(self) -> Sequence[Kernel]:
@@ -115,6 +129,57 @@ class Executable(ABC):
         """A call whose results stay on the device of the program. Raises as a call does."""
 
     @abstractmethod
+    def copied(self, array: Any) -> Any:
+        """A copy of an argument in new memory where the program runs, which it may overwrite."""
+
+    def release(self, reason: str) -> Mapping[int, ReleasedArray]:
+        """Let go of constant arguments that the program does not read any more, since a call has
+        derived all it needs from them: by their numbers, what later calls pass in their place.
+
+        `reason` is the error for those who ask for the elements, as a call does with another array
+        for one of the other constants.
+        """
+        return {}
+
+    def _overwriting(
+        self,
+        call: Callable[[list[Any], Sequence[Any] | None], list[Any]],
+        arrays: Sequence[Any],
+        out: Sequence[Any] | None,
+    ) -> list[Any]:
+        """The results of a call that stores some of them in arguments; with `out`, in copies of
+        these. `call` makes the others, and replaces arguments that it must not overwrite."""
+        self._check_count(arrays)
+        given = list(arrays)
+        if out is None:
+            made = call(given, None)
+        else:
+            self._check_out_count(out)
+            numbers = {number for number, _ in self.overwritten}
+            for _, argument in self.overwritten:
+                given[argument] = self.copied(given[argument])
+            made = call(given, [array for i, array in enumerate(out) if i not in numbers])
+        for number, argument in self.overwritten:
+            result = given[argument]
+            if out is not None:
+                self._assign(self.inputs[argument], out[number], result)
+                result = out[number]
+            made.insert(number, result)
+        return made
+
+    @staticmethod
+    def _assign(parameter: Parameter, target: Any, result: HasShape) -> None:
+        """Copy a result to memory of the caller. Raises TypeError or ValueError if it is none for
+        this result."""
+        parameter.check(target)
+        if target.shape != result.shape:
+            raise parameter.wrong_shape(target, result.shape)
+        if isinstance(target, np.ndarray):
+            target[...] = np.asarray(result)
+        else:
+            target.assign(result)
+
+    @abstractmethod
     def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
         """Time each kernel while the program runs on these arguments for so many seconds.
 
@@ -137,8 +202,9 @@ class Executable(ABC):
 
     def _check_out_count(self, given: Sequence[Any]) -> None:
         """Raise ValueError for `out` with too few or too many arrays."""
-        if len(given) != len(self._results):
-            raise ValueError(f"out has {len(given)} arrays for {len(self._results)} results")
+        count = len(self._results) + len(self.overwritten)
+        if len(given) != count:
+            raise ValueError(f"out has {len(given)} arrays for {count} results")
 
     def _does_not_fit(self, frame: Sequence[Any], reason: str) -> str:
         """The error for a call without enough memory: what it takes, the largest parameters first.

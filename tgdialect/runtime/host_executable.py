@@ -12,8 +12,9 @@ from numpy import ndarray
 
 from tgdialect.runtime.executable import Executable, ParameterSlot
 from tgdialect.runtime.loader import load
-from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address, zeros
+from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address, copied, zeros
 from tgdialect.runtime.program import Array, Parameter, Program
+from tgdialect.runtime.released import ReleasedArray
 from tgdialect.runtime.windows import check_windows
 
 if TYPE_CHECKING:
@@ -104,7 +105,9 @@ class HostExecutable(Executable):
         ]
         """How to allocate each result: the function, the shape and the dtype."""
         self._clears = any(p.is_cleared for p in self.outputs)
-        is_simple = len(self._made) == 1 and not self._workspaces and not self._persistent
+        is_simple = len(self._made) == 1 and not (
+            self._workspaces or self._persistent or self.overwritten
+        )
         self._one = self._made[0] if is_simple else None
 
     def profile(
@@ -133,19 +136,33 @@ class HostExecutable(Executable):
                 empty, shape, dtype = self._one
                 if self._launch(result := empty(shape, dtype), *arrays):
                     return result
-                return self._call(arrays, None)
-            if out is None:
-                results = [empty(shape, dtype) for empty, shape, dtype in self._made]
+                return self._call(arrays, None)[0]
+            if out is not None:
+                out = list(out) if isinstance(out, list | tuple) else [cast(Array, out)]
+            if self.overwritten:
+                results = self._overwriting(self._called, arrays, out)
             else:
-                results = list(out) if isinstance(out, list | tuple) else [cast(Array, out)]
-            if (out is None or not self._clears) and self._launched(results, arrays):
-                return results[0] if len(results) == 1 else tuple(results)
-            return self._call(arrays, None if out is None else results)
+                results = self._called(arrays, out)
+            return results[0] if len(results) == 1 else tuple(results)
         except MemoryError as error:
             reason = str(error) or "this process gets no more"
             raise MemoryError(self._does_not_fit(self._scalars(arrays), reason)) from None
 
     resident = __call__
+
+    def _called(self, arrays: Sequence[Any], out: Sequence[Array] | None) -> list[Array]:
+        """The results that are in no argument but in new memory, or in `out`. `arrays` is a list if
+        there are others, whose arrays it has after the call."""
+        if out is None:
+            results = [empty(shape, dtype) for empty, shape, dtype in self._made]
+        else:
+            results = list(out)
+        if (out is None or not self._clears) and self._launched(results, arrays):
+            return results
+        return self._call(arrays, out)
+
+    def copied(self, array: Any) -> Array:
+        return copied(np.asarray(array))
 
     def _scalars(self, arrays: Sequence[Any]) -> Sequence[int | None]:
         """The scalars among the arguments, by position."""
@@ -161,6 +178,8 @@ class HostExecutable(Executable):
         if len(arrays) != len(self._arguments):
             return False
         kept = self._kept_for(arrays)
+        if self._released:
+            arrays = [0 if type(array) is ReleasedArray else array for array in arrays]
         if not self._workspaces:
             return self._launch(*results, *arrays, *kept.addresses)
         blocks = self._scratch()
@@ -179,9 +198,31 @@ class HostExecutable(Executable):
             return _NOTHING_KEPT
         kept, constants = self._kept, [arrays[i] for i in self._constants]
         if kept is None or any(map(is_not, kept.constants, constants)):
+            for constant in constants:
+                if isinstance(constant, ReleasedArray):
+                    raise RuntimeError(constant.reason)
+            if self._released:
+                self._released, self._launch = frozenset(), self._first_launch
             kept = _Kept.of(constants, [slot.parameter.nbytes for slot in self._persistent])
             self._kept = kept
         return kept
+
+    def release(self, reason: str) -> Mapping[int, ReleasedArray]:
+        if self._kept is None:
+            return {}
+        found: dict[int, ReleasedArray] = {}
+        constants = list(self._kept.constants)
+        for place, argument in enumerate(self._constants):
+            if self._arguments[argument].parameter.is_read_once:
+                if isinstance(array := constants[place], ReleasedArray):
+                    return {}
+                found[argument] = ReleasedArray(array.shape, array.dtype, reason)
+                constants[place] = found[argument]
+        self._kept = self._kept._replace(constants=constants)
+        self._released = {self._arguments[argument].position for argument in found}
+        if self._launch is not _refuse:
+            self._launch = self._first_launch
+        return found
 
     def _scratch(self) -> Sequence[Block]:
         """The workspaces of one call; calls on other threads have their own."""
@@ -203,18 +244,17 @@ class HostExecutable(Executable):
     def _new_launcher(self) -> Launcher | None:
         from tgdialect.runtime.launcher import FrameSlot, launcher
 
+        arenas = (*self._persistent, *self._workspaces)
+        addresses = self._released | {position for position, _ in arenas}
         slots = [
             FrameSlot(
                 position=position,
-                shape=None if p.role in ("workspace", "persistent") else p.shape_for(()),
+                shape=None if position in addresses else p.shape_for(()),
                 dtype=p.dtype,
                 nbytes=p.nbytes,
                 is_written=p.role == "output" or p.by_reference,
             )
-            for position, p in (
-                *(*self._results, *self._arguments),
-                *(*self._persistent, *self._workspaces),
-            )
+            for position, p in (*self._results, *self._arguments, *arenas)
         ]
         # Written arrays must share no memory with any other argument. If only results are written,
         # the launcher need not compare inputs with each other.
@@ -234,9 +274,7 @@ class HostExecutable(Executable):
                 return holding_launcher(launch, make, tuple(shape), holders, inputs, example)
         return holding_launcher(None, self, (), holders, inputs, example)
 
-    def _call(
-        self, arrays: Sequence[Any], out: Sequence[Array] | None
-    ) -> Array | tuple[Array, ...]:
+    def _call(self, arrays: Sequence[Any], out: Sequence[Array] | None) -> list[Array]:
         """A call by Python, which checks each argument and converts it if necessary."""
         self._check_count(arrays)
         # Inputs: check, convert, and note which addresses are read and written.
@@ -244,10 +282,18 @@ class HostExecutable(Executable):
         spans = self._buffer_spans.copy()
         values: list[Array] = []
         written = self._buffer_spans.copy()
-        for value, (position, parameter) in zip(arrays, self._arguments, strict=True):
+        for i, (value, (position, parameter)) in enumerate(
+            zip(arrays, self._arguments, strict=True)
+        ):
             if parameter.role == "scalar":
                 frame[position] = parameter.number(value)
                 continue
+            if parameter.is_read_once and isinstance(value, ReleasedArray):
+                frame[position] = 0
+                values.append(cast(Array, value))
+                continue
+            if parameter.result is not None:
+                value = cast("list[Any]", arrays)[i] = self._overwritable(value, written)
             if (
                 type(value) is not ndarray
                 or value.shape != parameter.shape
@@ -276,7 +322,7 @@ class HostExecutable(Executable):
             results = self._new_results(frame)
             copies = ()
         else:
-            results = out
+            results = list(out)
             copies = self._place_results(frame, spans, results)
         kept = self._kept_for(arrays)
         for slot, start in zip(self._persistent, kept.addresses, strict=True):
@@ -284,7 +330,14 @@ class HostExecutable(Executable):
         self._run(frame)
         for array, result in copies:
             array[...] = result
-        return results[0] if len(results) == 1 else tuple(results)
+        return results
+
+    def _overwritable(self, value: Any, written: Sequence[tuple[int, int]]) -> Array:
+        """An argument that the program overwrites; a copy if it is no array to write to."""
+        if type(value) is not ndarray or not value.flags.carray:
+            return self.copied(value)
+        start = address(value)
+        return self.copied(value) if _overlaps((start, start + value.nbytes), written) else value
 
     def _sized_buffer(self, slot: ParameterSlot, frame: list[Any]) -> Array:
         """A BUFFER of dynamic shape: the last call's if the shape is the same, else zeros."""
@@ -335,7 +388,8 @@ class HostExecutable(Executable):
         """Put the addresses of results into the frame: the caller's arrays where they share memory
         with no other argument. For the others, returns pairs of the caller's array and the
         temporary one to copy to it after the call."""
-        self._check_out_count(given)
+        if not self.overwritten:
+            self._check_out_count(given)
         copies: list[tuple[Array, Array]] = []
         for array, (position, parameter) in zip(given, self._results, strict=True):
             parameter.check_out(array, frame)

@@ -135,10 +135,10 @@ class ArrayPool(Pool[Block]):
             nbytes *= extent
         if nbytes < POOLED_BYTES:
             return np.empty(shape, dtype)
-        return np.asarray(_Lease(self, self.take(nbytes))).view(dtype).reshape(shape)
+        return np.asarray(Lease(self, self.take(nbytes))).view(dtype).reshape(shape)
 
 
-class _Lease:
+class Lease:
     """The base object of an array on a block of the pool: its end returns the block."""
 
     __slots__ = ("__array_interface__", "__weakref__", "_block", "_pool")
@@ -159,6 +159,14 @@ class _Lease:
 
 POOL = ArrayPool()
 """The pool of this process."""
+
+
+def copied(array: Array) -> Array:
+    """A copy in memory of its own, in C order."""
+    new = POOL.empty(array.shape, array.dtype)
+    new[...] = array
+    return new
+
 
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=POOL.leave_parent)

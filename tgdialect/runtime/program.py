@@ -46,8 +46,10 @@ class Parameter:
     `shape` has None for each dynamic extent, and `dims` has, in order, the positions of the scalar
     parameters with their values. `role` is input, scalar, buffer, output, workspace or persistent.
     `low` and `high` bound a scalar. `by_reference` means that the program writes the caller's
-    array, `is_constant` that an array that is passed again has the same contents, `is_cleared` that
-    a result is 0 before the program runs, because it may leave cells as they are.
+    array, and `result` is the number of the program's result that is there then, if one is.
+    `is_constant` means that an array that is passed again has the same contents, `is_read_once`
+    that it is not read any more then, and `is_cleared` that a result is 0 before the program runs,
+    because it may leave cells as they are.
     """
 
     name: str
@@ -59,7 +61,9 @@ class Parameter:
     high: int = _INT64.max
     by_reference: bool = False
     is_constant: bool = False
+    is_read_once: bool = False
     is_cleared: bool = False
+    result: int | None = None
 
     def __str__(self) -> str:
         extents = "x".join("?" if d is None else str(d) for d in self.shape)

@@ -14,6 +14,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
+from tgdialect.analysis.constants import read_once
 from tgdialect.analysis.symbols import SIGNATURE, calling_last, is_foreign, own_functions
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass, find_level, is_before
@@ -223,6 +224,7 @@ def _signature(function: FuncOp, by_reference: Set[int], may_be_partial: bool) -
     """The parameters of a function at level `planned`. `may_be_partial` says that a program may
     leave cells of its results as they are."""
     parameters: list[Parameter] = []
+    once = read_once(function)
     for position, argument in enumerate(function.args):
         attributes = argument_attributes(argument)
         role = next((r.removeprefix("tg.") for r in _ROLES if r in attributes), None)
@@ -232,9 +234,11 @@ def _signature(function: FuncOp, by_reference: Set[int], may_be_partial: bool) -
             shape=tuple(None if d == DYNAMIC_INDEX else d for d in tensor(argument).get_shape()),
             dtype=numpy_dtype(dtype_of(argument)),
             dims=dims_attribute(attributes) or (),
-            by_reference=position in by_reference,
+            by_reference=position in by_reference or "tg.result" in attributes,
             is_constant="tg.constant" in attributes,
+            is_read_once=argument in once,
             is_cleared=role == "output" and may_be_partial,
+            result=integer_attribute(attributes, "tg.result"),
         )
         bounds = {
             field: bound

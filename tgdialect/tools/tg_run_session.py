@@ -29,7 +29,7 @@ from tgdialect.diagnostics import (
 from tgdialect.interpreter import run
 from tgdialect.legacy.upgrade.stage import is_legacy, upgrade
 from tgdialect.lowering.signature import described_function
-from tgdialect.ops.arguments import ALLOCATED, argument_attributes
+from tgdialect.ops.arguments import ALLOCATED, argument_attributes, overwritten_arguments
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.properties import shape_of, tensor_type
 from tgdialect.ops.source import ParamOp
@@ -175,7 +175,9 @@ def find_parameters(entry: FuncOp) -> list[ProgramInput]:
 
 def find_results(entry: FuncOp) -> list[TensorType[Attribute]]:
     """The types of the entry's results, and of the arguments that stages have made of results."""
-    outputs = (a.type for a in entry.args if "tg.output" in argument_attributes(a))
+    outputs = [a.type for a in entry.args if "tg.output" in argument_attributes(a)]
+    for number, argument in overwritten_arguments(entry):
+        outputs.insert(number, argument.type)
     return [_tensor_type(entry, type) for type in (*entry.function_type.outputs, *outputs)]
 
 

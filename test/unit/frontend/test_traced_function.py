@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import weakref
 from typing import Any
 
 import numpy as np
@@ -149,6 +150,92 @@ def test_frozen_functions_notice_what_is_assigned():
     np.testing.assert_allclose(f(x).numpy(), expected(), rtol=1e-4, atol=1e-4)
     scale.assign(scale + 1)
     np.testing.assert_allclose(f(x).numpy(), expected(), rtol=1e-4, atol=1e-4)
+
+
+def released_layers() -> tuple[list[tg.Tensor], list[weakref.ref[Any]], list[np.ndarray], Any]:
+    """Layers whose weights are released, and references to the arrays of these."""
+    kept = [values(512, 512, seed=i) / 16 for i in range(2)]
+    weights = [tg.Tensor(array.copy()) for array in kept]
+    arrays = [weakref.ref(w.numpy()) for w in weights]
+
+    @tg.function(freeze="release")
+    def layers(x: tg.Tensor) -> tg.Tensor:
+        for weight in weights:
+            x = (x @ weight).relu()
+        return x
+
+    return weights, arrays, kept, layers
+
+
+def test_packed_weights_are_there_once():
+    weights, arrays, kept, layers = released_layers()
+    x = values(64, 512, seed=3)
+    expected = np.maximum(np.maximum(x @ kept[0], 0) @ kept[1], 0)
+    for _ in range(4):
+        np.testing.assert_allclose(layers(tg.Tensor(x)).numpy(), expected, rtol=1e-3, atol=1e-3)
+        assert all(array() is None for array in arrays)
+    assert "released this tensor" in repr(weights[0])
+    (traced,) = layers._traced.values()
+    (memory,) = traced.executable.memory()
+    assert memory.arguments == x.nbytes
+    assert memory.persistent >= 2 * 512 * 512 * 4
+    # They have a shape, but no value, for this function or for others.
+    assert weights[0].shape == (512, 512)
+    for use in (
+        weights[0].numpy,
+        (weights[1] + 1).numpy,
+        lambda: np.from_dlpack(weights[1]),
+        lambda: layers(tg.Tensor(x[:32])),
+        lambda: tg.function(lambda y: y @ weights[0])(tg.Tensor(x)),
+        lambda: tg.function(lambda y: y @ weights[0], freeze=True)(tg.Tensor(x)),
+    ):
+        with pytest.raises(RuntimeError, match="layers has released this tensor"):
+            use()
+    np.testing.assert_allclose(layers(tg.Tensor(x)).numpy(), expected, rtol=1e-3, atol=1e-3)
+
+
+def test_released_weights_are_assigned_to_together():
+    weights, _, kept, layers = released_layers()
+    x = values(64, 512, seed=3)
+    layers(tg.Tensor(x)), layers(tg.Tensor(x))
+    weights[0].assign(kept[1])
+    with pytest.raises(RuntimeError, match="layers has released this tensor"):
+        layers(tg.Tensor(x))
+    weights[1].assign(kept[0])
+    expected = np.maximum(np.maximum(x @ kept[1], 0) @ kept[0], 0)
+    for _ in range(3):
+        np.testing.assert_allclose(layers(tg.Tensor(x)).numpy(), expected, rtol=1e-3, atol=1e-3)
+    with pytest.raises(RuntimeError, match="layers has released this tensor"):
+        weights[0].numpy()
+
+
+def test_weights_that_are_not_packed_are_not_released():
+    table, weight = tg.Tensor(values(64, 64)), tg.Tensor(values(64, 64, seed=1))
+    n = tg.Variable("n", 1, 64)
+
+    @tg.function(freeze="release")
+    def f(x: tg.Tensor) -> tg.Tensor:
+        return x @ weight + table.sum(0) * table[0]
+
+    for rows in (3, 64, 5):
+        x = values(64, 64, seed=2)
+        found = f(tg.Tensor(x)[: n.bind(rows)]).numpy()
+        np.testing.assert_allclose(
+            found,
+            x[:rows] @ values(64, 64, seed=1) + table.numpy().sum(0) * table.numpy()[0],
+            rtol=1e-3,
+            atol=1e-3,
+        )
+
+
+def test_arrays_of_the_caller_outlive_release():
+    array = values(64, 64)
+    weight = tg.Tensor(array)
+    f = tg.function(lambda x: x @ weight, freeze="release")
+    for _ in range(3):
+        found = f(tg.Tensor(values(32, 64, seed=1))).numpy()
+        np.testing.assert_allclose(found, values(32, 64, seed=1) @ array, rtol=1e-3, atol=1e-3)
+    np.testing.assert_array_equal(array, values(64, 64))
 
 
 def test_frozen_functions_have_state_and_gradients():

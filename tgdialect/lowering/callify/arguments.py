@@ -141,6 +141,10 @@ class NewFunction:
             if constant != UnitAttr() or is_scalar:
                 raise self.error("tg.constant is a unit, and for tensors alone", op)
             attributes["tg.constant"] = constant
+        if (donated := op.attributes.get("tg.donated")) is not None:
+            if not isinstance(donated, IntegerAttr) or is_scalar:
+                raise self.error("tg.donated is the number of a result, and for tensors alone", op)
+            attributes["tg.donated"] = donated
         return attributes
 
     def add_result(self, value: SSAValue, name: str) -> SSAValue:

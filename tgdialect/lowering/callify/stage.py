@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
@@ -53,7 +54,7 @@ class CallifyPass(LoweringPass):
         for outlined in (*outliner.scans, *outliner.functions.values()):
             module.body.block.add_op(outlined)
         for function in own_functions(module):
-            _check_constants(function)
+            _check_written(function)
 
 
 def _check_calls(foreign: FuncOp, functions: Sequence[FuncOp]) -> None:
@@ -65,10 +66,16 @@ def _check_calls(foreign: FuncOp, functions: Sequence[FuncOp]) -> None:
             raise locate(PassFailedException(f"{message} results as arguments"), op)
 
 
-def _check_constants(function: FuncOp) -> None:
-    """Raise PassFailedException where an argument that is said to be constant is written."""
-    constants = {a for a in function.args if "tg.constant" in argument_attributes(a)}
-    for access in accesses(function.body.block.ops) if constants else ():
-        if access.writes and access.memory in constants:
-            message = "an argument that is {tg.constant} is written"
+def _check_written(function: FuncOp) -> None:
+    """Raise PassFailedException where the program writes an argument that is constant, or one whose
+    memory a result may take."""
+    marks: dict[SSAValue, str] = {
+        argument: name
+        for argument in function.args
+        for name in ("tg.constant", "tg.donated")
+        if name in argument_attributes(argument)
+    }
+    for access in accesses(function.body.block.ops) if marks else ():
+        if access.writes and (mark := marks.get(access.memory)) is not None:
+            message = f"an argument that is {{{mark}}} is written"
             raise locate(PassFailedException(message), access.op)

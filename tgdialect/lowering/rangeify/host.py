@@ -119,6 +119,10 @@ class Calls(OpBuilder):
                 self.insert(new)
         return self.put(GroupOp(effects))
 
+    def together(self, calls: Sequence[SSAValue]) -> SSAValue | None:
+        """The effect of several CALLs; None of no CALL."""
+        return self.put(GroupOp(calls)) if len(calls) > 1 else next(iter(calls), None)
+
     def _version(self, buffer: SSAValue, is_written: bool) -> SSAValue:
         """A buffer after the CALLs so far that wrote it; a writer waits for its readers too."""
         value = self._current.get(buffer, buffer)

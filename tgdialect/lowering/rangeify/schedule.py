@@ -59,8 +59,16 @@ def written_operands(op: CallOp) -> list[SSAValue]:
     ]
 
 
-def schedule(block: Block, realised: set[Operation]) -> list[Task]:
-    """The tasks of a function in execution order. Refuses cycles and races."""
+def schedule(
+    block: Block,
+    realised: set[Operation],
+    overwrites: Iterable[tuple[Operation, SSAValue]] = (),
+) -> list[Task]:
+    """The tasks of a function in execution order. Refuses cycles and races.
+
+    `overwrites` are tasks that may write memory which nothing needs after this function: each is
+    put after the tasks that read it, if that is possible, and if it is the first for this memory.
+    """
     tasks: dict[Operation, Task] = {}
     for op in block.ops:
         if op in realised:
@@ -74,6 +82,7 @@ def schedule(block: Block, realised: set[Operation]) -> list[Task]:
         _add_data_edges(task, tasks)
     numbered = list(tasks.values())
     _add_version_edges(numbered)
+    _put_readers_first(numbered, ((tasks[op], memory) for op, memory in overwrites))
     order = _topological(numbered)
     _refuse_races(order)
     return order
@@ -159,6 +168,41 @@ def _add_version_edges(tasks: Sequence[Task]) -> None:
             for writer in writers.get(buffer, ()):
                 if writer is not task and not seen & writer.bit:
                     writer.before.add(task)
+
+
+def _put_readers_first(tasks: Sequence[Task], overwrites: Iterable[tuple[Task, SSAValue]]) -> None:
+    """Edges from the readers of memory to a task that may write it, where these make no cycle."""
+    overwrites = list(overwrites)
+    if not overwrites:
+        return
+    up_to = _up_to(_topological(tasks))
+    followers: dict[Task, list[Task]] = defaultdict(list)
+    readers: dict[SSAValue, set[Task]] = defaultdict(set)
+    for task in tasks:
+        for other in task.before:
+            followers[other].append(task)
+        for memory, _ in task.reads:
+            readers[memory].add(task)
+    settled: set[SSAValue] = set()
+    writers: set[Task] = set()
+    for writer, memory in overwrites:
+        first = readers[memory] - {writer}
+        if memory in settled or writer in writers or any(up_to[t] & writer.bit for t in first):
+            continue
+        settled.add(memory)
+        writers.add(writer)
+        # All that come after the writer come after these readers, too.
+        before = 0
+        for task in first:
+            before |= up_to[task]
+            followers[task].append(writer)
+        writer.before |= first
+        stack = [writer]
+        while stack:
+            task = stack.pop()
+            if before & ~up_to[task]:
+                up_to[task] |= before
+                stack += followers[task]
 
 
 def _topological(tasks: Sequence[Task]) -> list[Task]:

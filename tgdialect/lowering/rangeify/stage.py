@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeGuard
+from typing import NamedTuple, TypeGuard
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -24,6 +24,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.rangeify.cells import Cell, materialised
 from tgdialect.lowering.rangeify.closed_form import ClosedForms
+from tgdialect.lowering.rangeify.donated import Donors
 from tgdialect.lowering.rangeify.host import CallingKernel, HostFunction
 from tgdialect.lowering.rangeify.index_sets import split_index_sets
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised
@@ -41,7 +42,6 @@ from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import PermuteOp, StackOp
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.ordering import GroupOp
 from tgdialect.ops.properties import Shape, integers, is_memory, place, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.views import memory_of
@@ -60,6 +60,20 @@ element: it transposes squares in registers, where STOREs of one element each wo
 For 8 arrays of 10^6 f32 it took 2.8 ms, and 4.5 ms by STOREs; for 4 arrays both took 2.2 ms."""
 
 
+class _Emitted(NamedTuple):
+    """A kernel that is not finished: its ops, STOREs, loops, and the index of the cell that it
+    writes; None if it writes several."""
+
+    builder: KernelBuilder
+    stores: Sequence[SSAValue]
+    ranges: Sequence[SSAValue]
+    position: Index | None
+
+    def reads_elsewhere(self, memory: SSAValue) -> bool:
+        """Whether it reads other cells of the memory that it writes than the one that it writes."""
+        return bool(self.builder.loads.get(memory, set()) - {self.position})
+
+
 class _Rangeifier:
     """The splitting of one function into kernels and calls."""
 
@@ -75,7 +89,7 @@ class _Rangeifier:
         self.online: list[OnlineKernel] = []
         """The kernels that go over blocks of scores."""
         self.realised: dict[Operation, Realised] = {}
-        self.stored: dict[StoreOp, SSAValue] = {}
+        self.stored: dict[StoreOp, SSAValue | None] = {}
         """STOREs that the kernel which realises their value has done, and its CALL."""
         self.validity = Validity()
         self.intervals = MinMax()
@@ -87,11 +101,29 @@ class _Rangeifier:
         apart |= split_reductions(block, self.is_whole, target)
         self.fusion = plan_fusion(block, self.is_closed, self.validity.__getitem__, apart, target)
         self.host = HostFunction(function, device)
+        self.donors = Donors(function)
+        windows = (op for op in self.donors.windows() if self.store_of_output(op.results[0]))
+        self.fusion.realised.update(windows)
+        self.number = 0
+        """The number of the present task in the order of execution."""
 
     def run(self) -> None:
-        tasks = schedule(self.function.body.block, self.fusion.realised)
-        effects = dict.fromkeys(self.run_task(task) for task in tasks)
+        overwrites = ((self.writer(store), memory) for store, memory in self.donors.pairs())
+        tasks = schedule(self.function.body.block, self.fusion.realised, overwrites)
+        for number, task in enumerate(tasks):
+            self.donors.last_read.update((memory, number) for memory, _ in task.reads)
+        effects: dict[SSAValue | None, None] = {}
+        for self.number, task in enumerate(tasks):
+            effects[self.run_task(task)] = None
         self.host.finish(effect for effect in effects if effect is not None)
+        self.donors.finish()
+
+    def writer(self, store: StoreOp) -> Operation:
+        """The op whose task does a STORE of a result."""
+        op = store.value.owner
+        if not isinstance(op, Operation) or op not in self.fusion.realised:
+            return store
+        return op if self.store_of_output(store.value) is store else store
 
     def is_whole(self, op: ReduceOp) -> bool:
         """Whether a REDUCE is not to be split: it has a closed form, or skips invalid cells."""
@@ -109,7 +141,7 @@ class _Rangeifier:
             case StoreOp() as op if _is_empty(op.buffer):
                 return None
             case StoreOp() as op:
-                return self.stored.get(op) or self.store(op)
+                return self.stored[op] if op in self.stored else self.store(op)
             case CallOp() as op:
                 callee = SymbolTable.lookup_symbol(self.function, op.callee)
                 if isinstance(callee, FuncOp):
@@ -131,6 +163,9 @@ class _Rangeifier:
         builder = self.builder(self.fusion.local_axes)
         # The buffer, which users of the value read from now on.
         store = None if apart else self.store_of_output(result)
+        if store is not None and (donor := self.overwrite(store, op, result)) is not None:
+            self.realised[op] = Realised(donor, None)
+            return self.stored[store]
         data = store.buffer if store else self.host.buffer(result, tensor(result).element_type)
         self.realised[op] = Realised(data, None)
         if _is_empty(result):
@@ -165,7 +200,7 @@ class _Rangeifier:
         return isinstance(op, StackOp) and len(op.sources) <= MANY_PARTS and self.validity[value]
 
     def store_parts(
-        self, builder: KernelBuilder, root: Operation, stack: StackOp, target: SSAValue
+        self, builder: KernelBuilder, root: Operation | None, stack: StackOp, target: SSAValue
     ) -> tuple[list[SSAValue], list[SSAValue]]:
         """STOREs of an element of each operand of a STACK in the loops of a kernel, and the
         loops."""
@@ -217,43 +252,79 @@ class _Rangeifier:
                 return op
         return None
 
-    def store(self, op: StoreOp, *, copied: bool = False) -> SSAValue:
+    def store(self, op: StoreOp, *, copied: bool = False) -> SSAValue | None:
         """A kernel for a STORE; `copied` says that a copy of what it overwrites has been made."""
-        builder = self.builder(self.fusion.local_axes)
-        # The memory cell, the value, and the gate at the index of the loops.
+        if not copied and self.overwrite(op, op, op.value) is not None:
+            return self.stored[op]
         leaf = memory_of(op.buffer)
-        builder.parameter(leaf)
-        parts = op.value.owner
-        if (
-            not copied
-            and op.gate is None
-            and isinstance(parts, StackOp)
-            and parts not in self.realised
-            and self.is_stored_in_parts(parts, op.value)
-            and not (_interleaves(op.buffer) and len(parts.sources) >= MANY_INTERLEAVED)
-        ):
-            stores, ranges = self.store_parts(builder, op, parts, op.buffer)
-            if leaf in builder.loads:
-                return self.store_through_copy(op)
-            return self.call(builder, stores, ranges, [leaf])
-        index, ranges = self.loops(builder, op, shape_of(op.buffer))
-        where = builder.locate(op.buffer, index)
-        cell = builder.cell(op.value, index)
-        if self.is_output(leaf):
-            cell = Cell(materialised(builder, cell), None)
-        gate = None
-        if op.gate is not None:
-            gated = builder.cell(op.gate, index if tensor(op.gate).get_shape() else ())
-            gate = builder.both(gated.value, gated.valid)
+        emitted = self.emit(op, op.buffer, op.value, op.gate, in_parts=not copied)
         # A value that reads other cells of the same buffer has to read them before any is written.
-        if builder.loads.get(leaf, set()) - {where.position}:
+        if emitted.reads_elsewhere(leaf):
             if copied:
                 message = "where a STORE writes depends on what it overwrites"
                 raise locate(PassFailedException(message), op)
             return self.store_through_copy(op)
-        return self.call(builder, [builder.store(where, cell, gate)], ranges, [leaf])
+        return self.call(*emitted[:3], [leaf])
 
-    def store_through_copy(self, op: StoreOp) -> SSAValue:
+    def overwrite(self, store: StoreOp, root: Operation, value: SSAValue) -> SSAValue | None:
+        """Write the value of a result to the memory of a donated argument, which is returned; None
+        if there is none to which it can be written."""
+        for donor in self.donors.free(store, self.number):
+            pieces = self.donors.pieces(store, donor, value)
+            emitted = [
+                self.emit(root if is_whole else None, view, cells)
+                for view, cells, is_whole in pieces
+                if not _is_empty(view)
+            ]
+            # One kernel may read the cells that it writes; what a later one reads is overwritten.
+            if any(e.reads_elsewhere(donor) for e in emitted[:1]) or any(
+                donor in e.builder.loads for e in emitted[1:]
+            ):
+                continue
+            calls = [self.call(*e[:3], [donor]) for e in emitted]
+            self.donors.taken[donor] = self.donors.stores[store]
+            self.stored[store] = self.host.together(calls)
+            return donor
+        return None
+
+    def emit(
+        self,
+        root: Operation | None,
+        target: SSAValue,
+        value: SSAValue,
+        gate: SSAValue | None = None,
+        *,
+        in_parts: bool = True,
+    ) -> _Emitted:
+        """The inside of a kernel that writes a value to a view of memory. Its loops are those that
+        fusion has planned for the `root`, if one is given."""
+        builder = self.builder(self.fusion.local_axes)
+        # The memory cell, the value, and the gate at the index of the loops.
+        leaf = memory_of(target)
+        builder.parameter(leaf)
+        parts = value.owner
+        if (
+            in_parts
+            and gate is None
+            and isinstance(parts, StackOp)
+            and parts not in self.realised
+            and self.is_stored_in_parts(parts, value)
+            and not (_interleaves(target) and len(parts.sources) >= MANY_INTERLEAVED)
+        ):
+            return _Emitted(builder, *self.store_parts(builder, root, parts, target), None)
+        index, ranges = self.loops(builder, root, shape_of(target))
+        where = builder.locate(target, index)
+        cell = builder.cell(value, index)
+        if self.is_output(leaf):
+            cell = Cell(materialised(builder, cell), None)
+        condition = None
+        if gate is not None:
+            gated = builder.cell(gate, index if tensor(gate).get_shape() else ())
+            condition = builder.both(gated.value, gated.valid)
+        store = builder.store(where, cell, condition)
+        return _Emitted(builder, [store], ranges, where.position)
+
+    def store_through_copy(self, op: StoreOp) -> SSAValue | None:
         """A kernel that computes the value and the gate of a STORE, and one that stores them."""
         sources = [op.value] if op.gate is None else [op.value, op.gate]
         for source in sources:
@@ -262,18 +333,22 @@ class _Rangeifier:
         return self.store(op, copied=True)
 
     def loops(
-        self, builder: KernelBuilder, root: Operation, shape: Shape, *, first: int = 0
+        self, builder: KernelBuilder, root: Operation | None, shape: Shape, *, first: int = 0
     ) -> tuple[Index, list[SSAValue]]:
         """The loops of a kernel, in the order and with the splits that fusion has planned. They are
         those of the axes from the `first` on."""
+        if root is None:
+            return builder.loops(shape, AxisType.LOOP)
         splits = self.fusion.splits.get(root, ())[first:]
         order = [a - first for a in self.fusion.orders.get(root, ()) if a >= first]
         return builder.loops(shape, AxisType.LOOP, splits, order)
 
     @staticmethod
     def is_output(leaf: SSAValue) -> bool:
-        """Whether memory is a result of the function, whose invalid cells are 0."""
-        return isinstance(leaf, BlockArgument) and "tg.output" in argument_attributes(leaf)
+        """Whether memory is, or may become, a result of the function: invalid cells of it are 0."""
+        if not isinstance(leaf, BlockArgument):
+            return False
+        return not {"tg.output", "tg.donated"}.isdisjoint(argument_attributes(leaf))
 
     def call(
         self,
@@ -291,7 +366,9 @@ class _Rangeifier:
             parts = self.symbols[key] = [*self.named_parts(kernel)]
         arguments = list(builder.arguments)
         calls = [self.host.call(n, [arguments[i] for i in slots], written) for n, slots in parts]
-        return calls[0] if len(calls) == 1 else self.host.put(GroupOp(calls))
+        effect = self.host.together(calls)
+        assert effect is not None
+        return effect
 
     def named_parts(self, kernel: KernelOp) -> Iterator[tuple[str, list[int]]]:
         """Simplify a new kernel. The names of the kernels that it becomes, and the slots of their

@@ -7,7 +7,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DictionaryAttr, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.analysis.ranges import is_expanded
@@ -15,6 +15,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.ops import call, codegen, memory, movement, ordering
 from tgdialect.ops.arguments import (
     ALLOCATED,
+    ANY_RESULT,
     ARENAS,
     ARGUMENT_ATTRIBUTES,
     argument_attributes,
@@ -143,6 +144,7 @@ def argument_attributes_are_typed(op: Operation) -> None:
                 raise VerifyException(f"argument {number}: {name} is {value}, of another kind")
         if "tg.constant" in attributes and argument.type == tensor_type(INDEX):
             raise VerifyException(f"argument {number}: an index scalar is not {{tg.constant}}")
+        _verify_donated(op, number, argument)
         low, high = (integer_attribute(attributes, name) for name in ("tg.min", "tg.max"))
         if low is not None and high is not None and low > high:
             raise VerifyException(f"argument {number}: tg.min {low} is greater than tg.max {high}")
@@ -159,6 +161,21 @@ def argument_attributes_are_typed(op: Operation) -> None:
                 raise VerifyException(
                     f"argument {number}: tg.dims says {position}, which is no index argument"
                 )
+
+
+def _verify_donated(function: FuncOp, number: int, argument: BlockArgument) -> None:
+    """What `tg.donated` names is a result, or any; constants and sizes have no memory to give."""
+    attributes = argument_attributes(argument)
+    if (donated := integer_attribute(attributes, "tg.donated")) is None:
+        return
+    if argument.type == tensor_type(INDEX) or "tg.constant" in attributes:
+        kind = "a constant" if "tg.constant" in attributes else "an index scalar"
+        raise VerifyException(f"argument {number}: {kind} is not {{tg.donated}}")
+    marks = {"tg.output", "tg.result"}
+    stored = sum(not marks.isdisjoint(argument_attributes(a)) for a in function.args)
+    count = len(function.function_type.outputs) + stored
+    if not ANY_RESULT <= donated < count:
+        raise VerifyException(f"argument {number}: tg.donated is {donated}, of {count} results")
 
 
 def marks_no_argument(op: Operation) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from typing import Any
+from weakref import getweakrefcount
 
 import numpy as np
 
@@ -101,6 +102,11 @@ class DeviceArray:
     def address(self) -> int:
         """Where it begins, on a device whose memory is known by addresses."""
         return self.span.block.handle + self.span.offset
+
+    @property
+    def owns_memory(self) -> bool:
+        """Whether its memory was allocated for it. Other arrays on this memory refer to it."""
+        return isinstance(self._owner, Lease) and not getweakrefcount(self)
 
     def reshaped(self, shape: tuple[int, ...]) -> DeviceArray:
         """The same memory with other extents."""

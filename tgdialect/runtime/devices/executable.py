@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
+import numpy as np
+
 from tgdialect.runtime.devices.array import DeviceArray, Lease
 from tgdialect.runtime.devices.binding import bound
 from tgdialect.runtime.devices.call import CallMemory
@@ -80,17 +82,24 @@ class DeviceExecutable(Executable):
             and not (self._is_dynamic or self._constants)
             and not any(p.is_cleared for p in self.outputs)
         ):
-            self._repeats = Repeats(self._driver, self.inputs, self.outputs, self._workspaces)
+            self._repeats = Repeats(
+                self._driver, self.inputs, self.outputs, self._workspaces, self.overwritten
+            )
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         if self._repeats is not None:
             found = self._repeats.call(arrays, out)
             if found is not None:
                 return found
-        return self._call(arrays, out, self._loaded.submit)
+        return self._results_of(arrays, out, self._loaded.submit)
 
     def resident(self, *arrays: Any) -> Any:
-        return self._call(arrays, None, self._loaded.submit, stays=True)
+        return self._results_of(arrays, None, self._loaded.submit, stays=True)
+
+    def copied(self, array: Any) -> DeviceArray:
+        if isinstance(array, DeviceArray):
+            return array.copy() if array.driver is self._driver else array.to(self._driver)
+        return DeviceArray.of(self._driver, np.asarray(array))
 
     def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
         from tgdialect.runtime.profile import add_time, new_records, profile
@@ -111,23 +120,55 @@ class DeviceExecutable(Executable):
         kept, buffers = self._kept, self.buffers
         self._kept, self.buffers = None, {name: b.copy() for name, b in buffers.items()}
         try:
-            run = lambda: self._call(given, out, submit)  # noqa: E731
+            run = lambda: self._results_of(given, out, submit)  # noqa: E731
             return profile(run, records, build, seconds, self._place)
         finally:
             self._kept, self.buffers = kept, buffers
 
     # -- a call
 
-    def _call(self, arrays: Sequence[Any], out: Any, submit: Submit, *, stays: bool = False) -> Any:
+    def _results_of(
+        self, arrays: Sequence[Any], out: Any, submit: Submit, *, stays: bool = False
+    ) -> Any:
+        def called(arrays: Sequence[Any], out: Sequence[Any] | None) -> list[Any]:
+            return self._call(arrays, out, submit)
+
+        if out is not None:
+            is_several = isinstance(out, list | tuple)
+            out = list(cast("Sequence[Any]", out)) if is_several else [out]
+        if self.overwritten:
+            results = self._overwriting(called, arrays, out)
+        else:
+            results = called(arrays, out)
+        if out is None and not (stays or self._takes_devices(arrays)):
+            results = [result.numpy() for result in results]
+        return results[0] if len(results) == 1 else tuple(results)
+
+    def _takes_devices(self, arrays: Sequence[Any]) -> bool:
+        """Whether an argument of a call is on a device."""
+        return any(isinstance(a, DeviceArray) or is_on(self._driver, a) for a in arrays)
+
+    def _call(self, arrays: Sequence[Any], out: Sequence[Any] | None, submit: Submit) -> list[Any]:
+        """The results that are in no argument. `arrays` is a list if there are others, whose arrays
+        it has after the call."""
         # Check the arguments. Scalars first, since shapes depend on them.
         self._check_count(arrays)
         frame: list[Any] = [None] * len(self.parameters)
         given: dict[int, Given] = {}
-        for value, (position, parameter) in zip(arrays, self._arguments, strict=True):
+        overwritten: list[Span] = []
+        for i, (value, (position, parameter)) in enumerate(
+            zip(arrays, self._arguments, strict=True)
+        ):
             if parameter.role == "scalar":
                 frame[position] = parameter.number(value)
-            else:
-                given[position] = self._given(parameter, value)
+                continue
+            if parameter.result is not None:
+                is_ours = isinstance(value, DeviceArray) and value.driver is self._driver
+                if not is_ours or any(value.span.overlaps(span) for span in overwritten):
+                    value = self.copied(value)
+                overwritten.append(value.span)
+                cast("list[Any]", arrays)[i] = value
+            given[position] = self._given(parameter, value)
         if self._windows:
             check_windows(self._windows, frame, *self._source)
         if self._is_dynamic:
@@ -168,11 +209,7 @@ class DeviceExecutable(Executable):
             order = (*self._arguments, *self._results, *self._workspaces)
             spans = [frame[position] for position, _ in order]
             self._repeats.keep(spans, loaded.repeated(commands))
-        if out is not None:
-            return wanted[0] if len(wanted) == 1 else tuple(wanted)
-        stays = stays or any(isinstance(array, DeviceArray) for array in given.values())
-        found = results if stays else [result.numpy() for result in results]
-        return found[0] if len(found) == 1 else tuple(found)
+        return list(results if out is None else out)
 
     def _given(self, parameter: Parameter, value: Any) -> Given:
         """An argument as an array of the host or of this device. Raises TypeError and ValueError
@@ -191,20 +228,19 @@ class DeviceExecutable(Executable):
         parameter.check(array)
         return array
 
-    def _wanted(self, out: Any, frame: Sequence[Any]) -> Sequence[Any]:
+    def _wanted(self, out: Sequence[Any] | None, frame: Sequence[Any]) -> Sequence[Any]:
         """The memory that the caller gives for each result: None, or an array of the host or of
         this device."""
         if out is None:
             return [None] * len(self._results)
-        is_several = isinstance(out, list | tuple)
-        wanted: list[Any] = list(cast("Sequence[Any]", out)) if is_several else [out]
-        self._check_out_count(wanted)
-        for array, (_, parameter) in zip(wanted, self._results, strict=True):
+        if not self.overwritten:
+            self._check_out_count(out)
+        for array, (_, parameter) in zip(out, self._results, strict=True):
             if isinstance(array, DeviceArray) and array.driver is self._driver:
                 parameter.check_result(array, frame)
             else:
                 parameter.check_out(array, frame)
-        return wanted
+        return out
 
     # -- memory that outlives a call
 

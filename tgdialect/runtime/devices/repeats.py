@@ -32,17 +32,22 @@ class Repeats:
         inputs: Sequence[Parameter],
         outputs: Sequence[Parameter],
         workspaces: Sequence[ParameterSlot],
+        overwritten: Sequence[tuple[int, int]],
     ) -> None:
+        """`overwritten` are those of the `Executable`."""
         self._driver = driver
         self._inputs: Expected = [(p.shape_for(()), p.dtype) for p in inputs]
         self._outputs: Expected = [(p.shape_for(()), p.dtype) for p in outputs]
         self._workspaces = [p.nbytes for _, p in workspaces]
+        self._overwritten = overwritten
         self._calls: OrderedDict[tuple[int, ...], Callable[[], object]] = OrderedDict()
 
     def call(self, arrays: Sequence[Any], out: Any) -> Any:
         """Submit a call that is known, and return its results; None for any other call, of which
         nothing has been done."""
         if not self._calls or len(arrays) != len(self._inputs):
+            return None
+        if out is not None and self._overwritten:
             return None
         addresses: list[int] = []
         if not self._add(addresses, arrays, self._inputs):
@@ -60,6 +65,8 @@ class Repeats:
         if again is None:
             return None
         again()
+        for number, argument in self._overwritten:
+            results.insert(number, arrays[argument])
         return results[0] if len(results) == 1 else tuple(results)
 
     def keep(self, spans: Sequence[Span], again: Callable[[], object]) -> None:

@@ -498,6 +498,7 @@ def _attributes(value: SSAValue, given: Sequence[SSAValue]) -> dict[str, Attribu
     op = value.owner
     if isinstance(value, BlockArgument):
         attributes.update(argument_attributes(value))
+        attributes.pop("tg.donated", None)  # It may be split, and needed after this part.
     elif isinstance(op, ParamOp):
         for name, bound in (("tg.min", op.min), ("tg.max", op.max)):
             if bound is not None:

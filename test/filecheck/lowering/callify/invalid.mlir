@@ -85,3 +85,23 @@ func.func private @callee(%x: tensor<4xf32, #tg.place<"CPU", global>>) {
   %s = tg.store %x, %b : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU", global>>
   func.return
 }
+
+// -----
+
+// Memory that a result may take is not written otherwise.
+
+func.func @main(%x: tensor<4xf32, #tg.place<"CPU", global>> {tg.donated = 0 : i64}, %y: tensor<4xf32>) -> tensor<4xf32> {
+  // expected-error@below {{an argument that is {tg.donated} is written}}
+  %0 = tg.store %x, %y : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32>
+  %1 = tg.neg %y : tensor<4xf32>
+  func.return %1 : tensor<4xf32>
+}
+
+// -----
+
+func.func @main() -> tensor<4xf32> {
+  // expected-error@below {{tg.donated is the number of a result, and for tensors alone}}
+  %0 = tg.param 0 {tg.donated} : tensor<4xf32>
+  %1 = tg.neg %0 : tensor<4xf32>
+  func.return %1 : tensor<4xf32>
+}

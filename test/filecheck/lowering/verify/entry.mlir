@@ -97,3 +97,24 @@ func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %1 = tg.neg %0 : tensor<4xf32>
   func.return %1 : tensor<4xf32>
 }
+
+// -----
+
+// expected-error@below {{argument 0: tg.donated is 1, of 1 results}}
+func.func @main(%x: tensor<4xf32> {tg.donated = 1 : i64}) -> tensor<4xf32> {
+  func.return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@below {{argument 0: a constant is not {tg.donated}}}
+func.func @main(%x: tensor<4xf32> {tg.donated = 0 : i64, tg.constant}) -> tensor<4xf32> {
+  func.return %x : tensor<4xf32>
+}
+
+// -----
+
+// expected-error@below {{argument 0: an index scalar is not {tg.donated}}}
+func.func @main(%x: tensor<index> {tg.donated = 0 : i64}) -> tensor<index> {
+  func.return %x : tensor<index>
+}

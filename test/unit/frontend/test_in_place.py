@@ -1,0 +1,541 @@
+"""State in place: what a traced function assigns to, and donated arguments, seen by others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence, Set
+from typing import Any
+
+import numpy as np
+import pytest
+from opencl_device import DEVICE, needs_opencl
+from random_seeds import batches
+
+import tgdialect as tg
+from tgdialect.frontend.function import Function
+
+SHAPE = (64, 64)
+
+
+def values(seed: int = 0) -> np.ndarray:
+    return np.random.default_rng(seed).integers(-9, 9, SHAPE).astype(np.float32)
+
+
+def state(seed: int = 0) -> tg.Tensor:
+    return tg.Tensor(values(seed).copy())
+
+
+def place(tensor: tg.Tensor) -> int:
+    data = tensor.realize().node.data
+    assert isinstance(data, np.ndarray)
+    return data.ctypes.data
+
+
+def doubling(tensor: tg.Tensor) -> Function[[], tg.Tensor]:
+    @tg.function
+    def double() -> tg.Tensor:
+        tensor.assign(tensor * 2)
+        return tensor.sum()
+
+    return double
+
+
+def memory_of(function: Any) -> Any:
+    (traced,) = function._traced.values()
+    (cpu,) = traced.executable.memory()
+    return cpu
+
+
+# -- what is written in place ---------------------------------------------------------------------
+
+
+def test_assignments_stay_where_they_are():
+    x = state()
+    double = doubling(x)
+    double()
+    before = place(x)
+    for n in range(2, 5):
+        double()
+        assert place(x) == before
+        np.testing.assert_array_equal(x.numpy(), values() * 2**n)
+    assert memory_of(double).results == 4
+
+
+def test_a_row_of_a_cache():
+    cache, n = state(), tg.Variable("n", 0, 63)
+
+    @tg.function
+    def write(row: tg.Tensor, at: Any) -> tg.Tensor:
+        cache[at : at + 1] = row
+        return cache.sum(0)
+
+    wanted, row = values(), values(1)[:1]
+    write(tg.Tensor(row), n.bind(3))
+    wanted[3:4] = row
+    before = place(cache)
+    for at in (0, 3, 63):
+        row = row + 1
+        wanted[at : at + 1] = row
+        found = write(tg.Tensor(row), n.bind(at))
+        assert place(cache) == before
+        np.testing.assert_array_equal(found.numpy(), wanted.sum(0))
+        np.testing.assert_array_equal(cache.numpy(), wanted)
+    (traced,) = write._traced.values()
+    assert traced.executable is not None
+    writing = traced.executable.kernels[-1]
+    assert "64" in writing.source
+    assert memory_of(write).results == 4 * 64
+
+
+def test_writes_through_views():
+    cache = tg.Tensor(np.zeros((2, 8, 64), np.float32))
+
+    @tg.function
+    def write(row: tg.Tensor) -> tg.Tensor:
+        cache[1].T[:, 2:4].assign(row.reshape((64, 1)).expand((64, 2)))
+        return cache[1, 2] + 1
+
+    row = values()[0]
+    write(tg.Tensor(row))
+    before = place(cache)
+    for _ in range(3):
+        row = row + 1
+        np.testing.assert_array_equal(write(tg.Tensor(row)).numpy(), row + 1)
+        assert place(cache) == before
+    wanted = np.zeros((2, 8, 64), np.float32)
+    wanted[1, 2:4] = row
+    np.testing.assert_array_equal(cache.numpy(), wanted)
+
+
+def test_optimizers_take_no_memory_for_results():
+    weight = tg.Tensor(values() / 9, requires_grad=True)
+    optimizer = tg.nn.optim.Adam([weight])
+
+    @tg.function
+    def step(x: tg.Tensor) -> tg.Tensor:
+        optimizer.zero_grad()
+        loss = ((x @ weight).relu() ** 2).mean()
+        loss.backward()
+        optimizer.schedule_step()
+        return loss
+
+    with tg.Tensor.train():
+        losses = [step(tg.Tensor(values(1))) for _ in range(2)]
+        before = [place(t) for t in (weight, *optimizer.m, *optimizer.v)]
+        losses += [step(tg.Tensor(values(1))) for _ in range(3)]
+    assert before == [place(t) for t in (weight, *optimizer.m, *optimizer.v)]
+    assert memory_of(step).results == 4
+    found = [loss.item() for loss in losses]
+    assert found == sorted(found, reverse=True)
+
+
+# -- others who see the memory --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "hold",
+    [
+        lambda t: t.numpy(),
+        lambda t: t.numpy()[3:, 1:].T,
+        lambda t: t.data(),
+        lambda t: np.from_dlpack(t),
+        lambda t: t.__dlpack__(),
+        lambda t: np.asarray(t),
+        lambda t: memoryview(t.numpy())[1:],
+        lambda t: t.numpy().flat,
+    ],
+    ids=["numpy", "view", "data", "from_dlpack", "capsule", "asarray", "memoryview", "iterator"],
+)
+def test_arrays_that_others_hold(hold: Callable[[tg.Tensor], Any]):
+    x = state()
+    double = doubling(x)
+    double(), double()
+    held, array = hold(x), x.numpy().copy()
+    before = place(x)
+    double()
+    assert place(x) != before
+    np.testing.assert_array_equal(x.numpy(), array * 2)
+    if type(held).__name__ == "PyCapsule":
+        del held
+    else:
+        seen = np.asarray(held)
+        assert np.isin(seen, array).all()
+        assert seen.sum() in (
+            array.sum(),
+            array[3:, 1:].sum(),
+            array[1:].sum(),
+        )
+        del held, seen
+    before = place(x)
+    double()
+    assert place(x) == before
+
+
+def test_arrays_of_the_caller():
+    array = values()
+    for given in (
+        array,
+        array[:],
+        np.frombuffer(bytearray(array.tobytes()), np.float32).reshape(SHAPE),
+    ):
+        x = tg.Tensor(given)
+        double = doubling(x)
+        double(), double()
+        np.testing.assert_array_equal(x.numpy(), values() * 4)
+        np.testing.assert_array_equal(given, values())
+
+
+def test_other_tensors():
+    x = state()
+    double = doubling(x)
+    double(), double()
+    wanted = values() * 4
+    same, later, view, detached = tg.Tensor(x), x + 1, x[3], x.detach()
+    computed = x[5].realize()
+    for n in (2, 4, 8):
+        double()
+        np.testing.assert_array_equal(x.numpy(), wanted * n)
+        np.testing.assert_array_equal(same.numpy(), wanted)
+        np.testing.assert_array_equal(view.numpy(), wanted[3] * n)
+        np.testing.assert_array_equal(computed.numpy(), wanted[5] * n)
+        np.testing.assert_array_equal(detached.numpy(), wanted * n)
+    np.testing.assert_array_equal(later.numpy(), wanted + 1)
+
+
+def test_two_names_of_one_tensor():
+    x = state()
+
+    @tg.function
+    def add(y: tg.Tensor) -> tg.Tensor:
+        x.assign(x + y)
+        return y - 1
+
+    wanted = values()
+    for _ in range(3):
+        found = add(x)
+        wanted = wanted * 2
+        np.testing.assert_array_equal(x.numpy(), wanted)
+        np.testing.assert_array_equal(found.numpy(), wanted - 1)
+
+
+def test_old_values_that_are_read_late():
+    a, b = state(0), state(1)
+
+    @tg.function
+    def swap() -> tuple[tg.Tensor, tg.Tensor]:
+        old = a + 0
+        a.assign(b)
+        b.assign(old)
+        a[:32] = a[32:]
+        return old.sum(0), a.T + b
+
+    x, y = values(0), values(1)
+    for _ in range(4):
+        first, second = swap()
+        np.testing.assert_array_equal(first.numpy(), x.sum(0))
+        x, y = y.copy(), x
+        x[:32] = x[32:]
+        np.testing.assert_array_equal(second.numpy(), x.T + y)
+        np.testing.assert_array_equal(a.numpy(), x)
+        np.testing.assert_array_equal(b.numpy(), y)
+
+
+def test_gradients_need_what_is_not_assigned_to():
+    weight, count = tg.Tensor(values(), requires_grad=True), state(1)
+
+    @tg.function
+    def f(x: tg.Tensor) -> tg.Tensor:
+        count.assign(count + 1)
+        return (x * weight * count).sum()
+
+    for n in range(1, 4):
+        weight.grad = None
+        loss = f(tg.Tensor(values(2)))
+        f(tg.Tensor(values(2)))
+        loss.backward()
+        assert weight.grad is not None
+        np.testing.assert_array_equal(weight.grad.numpy(), values(2) * (values(1) + 2 * n - 1))
+
+
+def test_values_that_are_overwritten_are_an_error():
+    weight = tg.Tensor(values(), requires_grad=True)
+
+    @tg.function
+    def step(x: tg.Tensor) -> tg.Tensor:
+        loss = (x * weight * weight).sum()
+        weight.assign(weight - 1)
+        return loss
+
+    x = tg.Tensor(values(1))
+    step(x)
+    loss = step(x)
+    with pytest.raises(RuntimeError, match="assigned to after it was used"):
+        loss.gradient(weight)
+    (gradient,) = loss.gradient(x)
+    with pytest.raises(RuntimeError, match="step has overwritten this value in memory"):
+        gradient.numpy()
+    np.testing.assert_array_equal(weight.numpy(), values() - 2)
+
+
+def test_compiled_functions():
+    x = state()
+    compiled = doubling(x).lower().compile()
+    compiled()  # pyright: ignore
+    before = place(x)
+    compiled()  # pyright: ignore
+    assert place(x) == before
+    held = x.numpy()
+    assert compiled() == values().sum() * 8  # pyright: ignore
+    out = np.zeros((), np.float32)
+    compiled(out=out)  # pyright: ignore
+    assert out == values().sum() * 16
+    np.testing.assert_array_equal(held, values() * 4)
+    np.testing.assert_array_equal(x.numpy(), values() * 16)
+
+
+@needs_opencl
+def test_state_on_a_device():
+    x = tg.Tensor(values(), device=DEVICE)
+    double = doubling(x)
+    double()
+    data = x.node.data
+    later = x + 1
+    double()
+    assert x.node.data is not data
+    place = x.node.data
+    del data, later
+    for n in range(3, 6):
+        span = place.span  # pyright: ignore
+        del place
+        double()
+        place = x.node.data
+        assert place.span == span  # pyright: ignore
+        np.testing.assert_array_equal(x.numpy(), values() * 2**n)
+
+
+# -- donated arguments ----------------------------------------------------------------------------
+
+
+def test_donated_arguments():
+    @tg.function(donate="cache")
+    def write(cache: tg.Tensor, row: tg.Tensor) -> tuple[tg.Tensor, tg.Tensor]:
+        cache[3:4] = row
+        return cache, cache.sum()
+
+    cache, wanted, row = state(), values(), values(1)[:1]
+    wanted[3:4] = row
+    cache, _ = write(cache, tg.Tensor(row))
+    for _ in range(3):
+        old, before = cache, place(cache)
+        cache, total = write(cache, tg.Tensor(row))
+        assert place(cache) == before
+        np.testing.assert_array_equal(cache.numpy(), wanted)
+        assert total.item() == wanted.sum()
+        assert old.shape == SHAPE
+        for use in (old.numpy, (old + 1).numpy, lambda old=old: write(old, tg.Tensor(row))):
+            with pytest.raises(RuntimeError, match="donated to write as cache"):
+                use()
+    assert memory_of(write).results == 4
+
+
+def test_donated_structures_by_position():
+    @tg.function(donate=(1, -1))
+    def f(scale: float, states: dict[str, tg.Tensor], x: tg.Tensor, *, last: tg.Tensor) -> Any:
+        return {k: v * scale + x for k, v in states.items()}, last - 1
+
+    states, x = {"a": state(0), "b": state(1)}, state(2)
+    given, last = dict(states), state(3)
+    for _ in range(2):
+        held, before = last, dict(states)
+        states, last = f(2.0, states, x, last=last)
+    assert all(place(t) for t in states.values())
+    np.testing.assert_array_equal(states["b"].numpy(), (values(1) * 2 + values(2)) * 2 + values(2))
+    np.testing.assert_array_equal(last.numpy(), values(3) - 2)
+    for tensor in (*given.values(), *before.values()):
+        with pytest.raises(RuntimeError, match="donated to f as states"):
+            tensor.numpy()
+    with pytest.raises(RuntimeError, match="donated to f as last"):
+        held.numpy()
+    x.numpy()
+
+
+def test_donated_arguments_that_others_see():
+    @tg.function(donate=0)
+    def f(x: tg.Tensor, y: tg.Tensor) -> tg.Tensor:
+        return x * 2 + y
+
+    for _ in range(3):
+        x = state()
+        array, same, later = x.numpy(), tg.Tensor(x), x + 1
+        np.testing.assert_array_equal(f(x, same).numpy(), values() * 3)
+        np.testing.assert_array_equal(array, values())
+        np.testing.assert_array_equal(same.numpy(), values())
+        np.testing.assert_array_equal(later.numpy(), values() + 1)
+        x = state()
+        np.testing.assert_array_equal(f(x, x).numpy(), values() * 3)
+
+
+def test_what_cannot_be_donated():
+    x = state()
+    with pytest.raises(ValueError, match="donate='z': the arguments are y"):
+        tg.function(lambda y: y, donate="z")
+    with pytest.raises(ValueError, match="donate=1: the arguments are y"):
+        tg.function(lambda y: y, donate=1)
+    f = tg.function(lambda y: x + y, donate="y")
+    with pytest.raises(ValueError, match="captures the tensor that is donated as y"):
+        f(x)
+    np.testing.assert_array_equal(x.numpy(), values())
+
+
+def test_calls_within_functions_donate_nothing():
+    inner = tg.function(lambda y: y * 2, donate="y")
+
+    @tg.function
+    def outer(y: tg.Tensor) -> tg.Tensor:
+        return inner(y) + y
+
+    x = state()
+    for _ in range(3):
+        np.testing.assert_array_equal(outer(x).numpy(), values() * 3)
+
+
+# -- random programs ------------------------------------------------------------------------------
+
+
+class Names:
+    """Tensors, or arrays of NumPy in their place, under numbers: the same statements are for both.
+    Several numbers may be one tensor."""
+
+    def __init__(self, values: list[Any], order: Sequence[int]) -> None:
+        self._values = values
+        self._order = order
+
+    def __getitem__(self, i: int) -> Any:
+        return self._values[self._order[i]]
+
+    def assign(self, i: int, value: Any) -> None:
+        if isinstance(self[i], np.ndarray):
+            self._values[self._order[i]] = np.array(value)
+        else:
+            self[i].assign(value)
+
+    def write(self, i: int, where: Any, value: Any) -> None:
+        if isinstance(self[i], np.ndarray):
+            self.assign(i, self[i])
+        self[i][where] = value
+
+
+N = 6
+
+
+def expression(rng: np.random.Generator, count: int) -> Callable[[Names], Any]:
+    i, j = (int(k) for k in rng.integers(count, size=2))
+    return (
+        lambda e: e[i] + 0,
+        lambda e: e[i] * 3 + e[j],
+        lambda e: e[i][::-1] - 1,
+        lambda e: e[i].T + e[j],
+        lambda e: e[i].sum(0).reshape((1, N)) + e[j],
+        lambda e: e[i] - e[j][::-1, ::-1],
+        lambda e: e[i],
+        lambda e: e[j].T,
+    )[rng.integers(8)]
+
+
+def statement(rng: np.random.Generator, count: int) -> Callable[[Names], None]:
+    i, value = int(rng.integers(count)), expression(rng, count)
+    low, high = sorted(int(n) for n in rng.choice(N + 1, 2, replace=False))
+    rows, columns = slice(low, high), (slice(None), slice(low, high))
+    return (
+        lambda e: e.assign(i, value(e)),
+        lambda e: e.assign(i, value(e)),
+        lambda e: e.write(i, rows, value(e)[rows]),
+        lambda e: e.write(i, columns, value(e)[:, N - high : N - low]),
+        lambda e: e.write(i, slice(None, None, -1), value(e)),
+    )[rng.integers(5)]
+
+
+def program(rng: np.random.Generator, count: int) -> Callable[[Names], list[Any]]:
+    early = [expression(rng, count) for _ in range(rng.integers(2))]
+    statements = [statement(rng, count) for _ in range(rng.integers(1, 5))]
+    late = [expression(rng, count) for _ in range(rng.integers(3))]
+
+    def run(names: Names) -> list[Any]:
+        found = [each(names) * 1 for each in early]
+        for each in statements:
+            each(names)
+        return [*found, *(each(names) * 1 for each in late)]
+
+    return run
+
+
+class Holders:
+    """Others who see the memory of tensors, and what they are to see."""
+
+    def __init__(self) -> None:
+        self.values: list[tuple[Callable[[], Any], np.ndarray]] = []
+        self.views: list[tuple[tg.Tensor, int]] = []
+
+    def change(self, rng: np.random.Generator, tensor: tg.Tensor, number: int) -> None:
+        """Let somebody else see a tensor, or let go of something."""
+        kind, array = rng.integers(10), tensor.numpy().copy()
+        if kind < 4:
+            make: Callable[[tg.Tensor], Any] = (
+                lambda t: t.numpy(),
+                tg.Tensor,
+                lambda t: t + 0,
+                lambda t: np.from_dlpack(t)[:],
+            )[kind]
+            other = make(tensor)
+            self.values.append((lambda: np.asarray(other), array))
+        elif kind == 4:
+            self.views.append((tensor[2], number))
+        elif kind == 5 and self.values:
+            self.values.pop(int(rng.integers(len(self.values))))
+        elif kind == 6 and self.views:
+            self.views.pop()
+
+    def check(self, now: Sequence[np.ndarray], donated: Set[int]) -> None:
+        for value, array in self.values:
+            np.testing.assert_array_equal(value(), array)
+        self.views = [(view, number) for view, number in self.views if number not in donated]
+        for view, number in self.views:
+            np.testing.assert_array_equal(view.numpy(), now[number][2])
+
+
+@pytest.mark.parametrize("cases", batches("TG_RANDOM_STATE", 30))
+def test_random_programs_and_holders(cases: range):
+    for seed in cases:
+        rng = np.random.default_rng(seed)
+        count = int(rng.integers(2, 5))
+        captured, is_donating = int(rng.integers(1, count + 1)), bool(rng.integers(2))
+        now: list[Any] = [rng.integers(-9, 9, (N, N)).astype(np.int32) for _ in range(count)]
+        tensors = [tg.Tensor(array.copy()) for array in now]
+        run, holders = program(rng, count), Holders()
+
+        def call(
+            *given: tg.Tensor, run: Any = run, captured: Any = tensors[:captured]
+        ) -> tuple[list[tg.Tensor], list[tg.Tensor]]:
+            found = run(Names([*captured, *given], range(len(captured) + len(given))))
+            return found, list(given)
+
+        step = tg.function(call, donate="given" if is_donating else ())
+        for _ in range(5):
+            for number, tensor in enumerate(tensors):
+                holders.change(rng, tensor, number)
+            del tensor
+            arguments = list(range(captured, count))
+            if arguments and not is_donating and rng.integers(3) == 0:
+                arguments[0] = int(rng.integers(count))
+            passed = [tensors[i] for i in arguments]
+            found, after = step(*passed)
+            wanted = run(Names(now, [*range(captured), *arguments]))
+            for i, old, new in zip(arguments, passed, after, strict=True):
+                assert is_donating or old is new
+                tensors[i] = new
+            for old in passed if is_donating else ():
+                with pytest.raises(RuntimeError, match="donated to call as given"):
+                    old.numpy()
+            for a, b in zip((*found, *tensors), (*wanted, *now), strict=True):
+                np.testing.assert_array_equal(a.numpy(), b, str(seed))
+            holders.check(now, set(arguments) if is_donating else set())
+            del found, a
