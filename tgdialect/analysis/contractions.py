@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import trips_of
 from tgdialect.analysis.demand import Demand, Demands
 from tgdialect.ops.elementwise import CastOp, ElementwiseOp, MulOp
-from tgdialect.ops.movement import FlipOp, MovementOp, PadOp, PermuteOp, ReshapeOp
+from tgdialect.ops.movement import FlipOp, MovementOp, PermuteOp, ReshapeOp
 from tgdialect.ops.properties import dtype_of, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 
@@ -81,14 +81,3 @@ def epilogue(op: ReduceOp) -> Operation:
         elif not isinstance(user, ReshapeOp | PermuteOp | FlipOp):
             return last
         value = user.results[0]
-
-
-def padding(product: ReduceOp) -> Iterator[PadOp]:
-    """The PADs among the movement ops on the two operands of a product."""
-    factors = product.source.owner
-    assert isinstance(factors, MulOp)
-    for value in factors.operands:
-        while isinstance(op := value.owner, MovementOp):
-            if isinstance(op, PadOp):
-                yield op
-            value = op.operands[0]
