@@ -270,9 +270,7 @@ class _Planner:
             return [self.keep(op, self.inner_axes(asked), row)]
         return [self.realise(op, value)]
 
-    def decide_padding(
-        self, op: PadOp, value: SSAValue, asked: Sequence[Demand]
-    ) -> Sequence[Demand]:
+    def decide_padding(self, op: PadOp, value: SSAValue, asked: list[Demand]) -> list[Demand]:
         """Copy padding that reductions read so often that the masks in their steps take longer than
         a copy: into a LOCAL buffer where one reduction reads windows of it, else by a kernel."""
         runs = self.runs_in_steps(asked)
