@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
-from tgdialect.ops.elementwise import MulOp
+from tgdialect.analysis.contractions import summed_product
 from tgdialect.ops.movement import MovementOp, PadOp
 from tgdialect.ops.properties import integers, tensor
 from tgdialect.ops.reduce import ReduceOp
@@ -29,8 +29,8 @@ times and takes half the time with a copy; one with stride 2 reads it 2 times an
 def padding(op: ReduceOp) -> Iterator[PadOp]:
     """The PADs with `fill` among the movement ops on the operand of a reduction, or on its factors.
     Without `fill` a copy needs masks as well."""
-    factors = op.source.owner
-    for value in factors.operands if isinstance(factors, MulOp) else (op.source,):
+    product = summed_product(op)
+    for value in (op.source,) if product is None else product.operands:
         while isinstance(movement := value.owner, MovementOp):
             if isinstance(movement, PadOp) and movement.fill is not None:
                 yield movement
