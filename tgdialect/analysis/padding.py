@@ -15,10 +15,11 @@ from tgdialect.ops.movement import MovementOp, PadOp
 from tgdialect.ops.properties import integers, tensor
 from tgdialect.ops.reduce import ReduceOp
 
-MANY_MASKS = 64
+MANY_MASKS = 16
 """Reads per element of a padded operand of a product from which on a kernel of its own stores the
-padded operand. Masks in the steps of a convolution take a third of its time, the padded copy one
-pass over the input."""
+padded operand. A load with a mask serves the rows of a register tile, so that with fewer reads the
+steps have few masks, and the copy is a pass over memory. Where an element was read 62 times, as in
+a transposed convolution, steps with masks took three to five times as long."""
 
 MANY_WINDOWS = 4
 """The same for other reductions over windows, such as a depthwise convolution. They load as often
