@@ -9,6 +9,15 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from bench.convolutions import (
+    CONVOLUTIONS,
+    NUMPY_NET,
+    TENSOR_NET,
+    TRAINED_CONVOLUTIONS,
+    NetOps,
+    jax_net,
+    torch_net,
+)
 from bench.programs import PROGRAMS
 from bench.workload import Array, Program, Workload, f32_bytes, unary, with_weights
 
@@ -74,39 +83,6 @@ def _attention(q: Array, k: Array, v: Array) -> Array:
     return _softmax(q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])) @ v
 
 
-def _conv(x: Array, w: Array, padding: int, groups: int = 1, stride: int = 1) -> Array:
-    """By a product for each position of the kernel."""
-    batch, channels, height, width = x.shape
-    out, per_group, kh, kw = w.shape
-    x = np.pad(x, ((0, 0), (0, 0), (padding, padding), (padding, padding)))
-    oh, ow = ((n + 2 * padding - k) // stride + 1 for n, k in ((height, kh), (width, kw)))
-    x = x.reshape(batch, groups, channels // groups, *x.shape[2:])
-    w = w.reshape(groups, out // groups, per_group, kh, kw)
-    result = np.zeros((batch, groups, out // groups, oh, ow), x.dtype)
-    for i in range(kh):
-        for j in range(kw):
-            window = x[:, :, :, i : i + stride * oh : stride, j : j + stride * ow : stride]
-            result += np.einsum("bgchw,goc->bgohw", window, w[..., i, j], optimize=True)
-    return result.reshape(batch, out, oh, ow)
-
-
-def _conv2d(name: str, x: tuple[int, ...], w: tuple[int, ...], groups: int = 1) -> Workload:
-    padding = w[-1] // 2
-    flops = 2 * x[0] * x[2] * x[3] * math.prod(w)
-    return Workload(
-        name,
-        (x, w),
-        lambda a, b: a.conv2d(b, padding=padding, groups=groups),
-        lambda torch, a, b: torch.nn.functional.conv2d(a, b, padding=padding, groups=groups),
-        lambda a, b: _conv(a, b, padding, groups),
-        lambda jax, jnp, a, b: jax.lax.conv_general_dilated(
-            a, b, (1, 1), [(padding, padding)] * 2, feature_group_count=groups
-        ),
-        flops,
-        f32_bytes(x, w, (x[0], w[0], x[2], x[3])),
-    )
-
-
 def _mlp(a: Any, *weights: Any, relu: Program) -> Any:
     for w in weights[:-1]:
         a = relu(a @ w)
@@ -168,18 +144,6 @@ def _jax(jax: Any) -> Ops:
     )
 
 
-class NetOps(NamedTuple):
-    """What a convolutional network is made of, in the words of one tool."""
-
-    conv: Program
-    """Of an image, weights and a stride, padded by half of the kernel."""
-    norm: Program
-    """Batch normalization in inference: a factor and a summand for each channel."""
-    relu: Program
-    max_pool: Program
-    """Of windows of 3x3, every second one, padded by 1."""
-
-
 _STAGES = (64, 128, 256, 512)
 
 
@@ -223,168 +187,6 @@ def _resnet_inputs(normal: list[Array]) -> list[Array]:
         else:
             rest[i] = (w * math.sqrt(2 / math.prod(w.shape[1:]))).astype(np.float32)
     return [image, *rest]
-
-
-def _max_pool(x: Array) -> Array:
-    x = np.pad(x, ((0, 0), (0, 0), (1, 1), (1, 1)), constant_values=-np.inf)
-    windows = np.lib.stride_tricks.sliding_window_view(x, (3, 3), (2, 3))
-    return windows[:, :, ::2, ::2].max((-1, -2))
-
-
-def _torch_net(torch: Any) -> NetOps:
-    f = torch.nn.functional
-
-    def norm(x: Any, scale: Any, shift: Any) -> Any:
-        zeros, ones = torch.zeros(x.shape[1]), torch.ones(x.shape[1])
-        return f.batch_norm(x, zeros, ones, scale.flatten(), shift.flatten(), eps=0.0)
-
-    return NetOps(
-        lambda x, w, stride: f.conv2d(x, w, stride=stride, padding=w.shape[-1] // 2),
-        norm,
-        lambda x: f.relu(x, inplace=True),
-        lambda x: f.max_pool2d(x, 3, 2, 1),
-    )
-
-
-def _jax_net(jax: Any, jnp: Any) -> NetOps:
-    def conv(x: Any, w: Any, stride: int) -> Any:
-        padding = [(w.shape[-1] // 2,) * 2] * 2
-        return jax.lax.conv_general_dilated(x, w, (stride, stride), padding)
-
-    def max_pool(x: Any) -> Any:
-        size, steps, padding = (1, 1, 3, 3), (1, 1, 2, 2), ((0, 0), (0, 0), (1, 1), (1, 1))
-        return jax.lax.reduce_window(x, -jnp.inf, jax.lax.max, size, steps, padding)
-
-    return NetOps(conv, lambda x, scale, shift: x * scale + shift, jax.nn.relu, max_pool)
-
-
-_NUMPY_NET = NetOps(
-    lambda x, w, stride: _conv(x, w, w.shape[-1] // 2, stride=stride),
-    lambda x, scale, shift: x * scale + shift,
-    lambda x: np.maximum(x, 0),
-    _max_pool,
-)
-_TENSOR_NET = NetOps(
-    lambda x, w, stride: x.conv2d(w, stride=stride, padding=w.shape[-1] // 2),
-    lambda x, scale, shift: x * scale + shift,
-    lambda x: x.relu(),
-    lambda x: x.max_pool2d(3, 2, padding=1),
-)
-
-
-def _taps(x: Array, w: Array, stride: int, size: tuple[int, int]) -> Iterator[tuple[Any, Array]]:
-    """For each position of the kernel, the cells of a padded image at it, and the weights."""
-    (oh, ow), (kh, kw) = size, w.shape[2:]
-    for i, j in itertools.product(range(kh), range(kw)):
-        where = (..., slice(i, i + stride * oh, stride), slice(j, j + stride * ow, stride))
-        yield where, w[..., i, j]
-
-
-def _conv_step(x: Array, w: Array, padding: int, stride: int, transposed: bool) -> Array:
-    """The gradients of half the sum of squares of a convolution's result, as one line."""
-    pads = ((0, 0), (0, 0), (padding, padding), (padding, padding))
-    height, width = x.shape[2:]
-    if transposed:
-        kernel = w.shape[2:]
-        size = tuple((n - 1) * stride + k for n, k in zip((height, width), kernel, strict=True))
-        y = np.zeros((x.shape[0], w.shape[1], *size), x.dtype)
-        for where, tap in _taps(y, w, stride, (height, width)):
-            y[where] += np.einsum("bihw,io->bohw", x, tap, optimize=True)
-        y = np.pad(y[:, :, padding : size[0] - padding, padding : size[1] - padding], pads)
-        dx, dw = np.zeros_like(x), []
-        for where, tap in _taps(y, w, stride, (height, width)):
-            dx += np.einsum("bohw,io->bihw", y[where], tap, optimize=True)
-            dw.append(np.einsum("bihw,bohw->io", x, y[where], optimize=True))
-    else:
-        y = _conv(x, w, padding, stride=stride)
-        x = np.pad(x, pads)
-        dx, dw = np.zeros_like(x), []
-        for where, tap in _taps(x, w, stride, y.shape[2:]):
-            dx[where] += np.einsum("bohw,oi->bihw", y, tap, optimize=True)
-            dw.append(np.einsum("bohw,bihw->oi", y, x[where], optimize=True))
-        dx = dx[:, :, padding : padding + height, padding : padding + width]
-    return np.concatenate([dx.ravel(), np.stack(dw, -1).ravel()])
-
-
-def _conv_training(
-    name: str,
-    x: tuple[int, ...],
-    w: tuple[int, ...],
-    padding: int,
-    stride: int,
-    *,
-    transposed: bool = False,
-) -> Workload:
-    """A convolution, and the gradients of half the sum of squares of its result with respect to its
-    input and weight."""
-    kernel = w[-1]
-    positions = [
-        n if transposed else (n + 2 * padding - kernel) // stride + 1 for n in (x[2], x[3])
-    ]
-
-    def ours(a: Any, b: Any) -> Any:
-        convolve = a.conv_transpose2d if transposed else a.conv2d
-        y = convolve(b, stride=stride, padding=padding)
-        dx, dw = (y * y * 0.5).sum().gradient(a, b)
-        # Fused into `cat`, a product would lose its register tile.
-        return dx.contiguous().flatten().cat(dw.contiguous().flatten())
-
-    def torchs(torch: Any, a: Any, b: Any) -> Any:
-        f = torch.nn.functional
-        y = (f.conv_transpose2d if transposed else f.conv2d)(a, b, stride=stride, padding=padding)
-        pairs = [stride] * 2, [padding] * 2, [1, 1], transposed, [0, 0], 1, [True, True, False]
-        dx, dw, _ = torch.ops.aten.convolution_backward(y, a, b, None, *pairs)
-        return torch.cat([dx.flatten(), dw.flatten()])
-
-    def jaxs(jax: Any, jnp: Any, a: Any, b: Any) -> Any:
-        def loss(a: Any, b: Any) -> Any:
-            if transposed:
-                # As a convolution of the image with zeros between its cells.
-                around = [(kernel - 1 - padding,) * 2] * 2
-                flipped = jnp.flip(b, (2, 3)).transpose(1, 0, 2, 3)
-                y = jax.lax.conv_general_dilated(
-                    a, flipped, (1, 1), around, lhs_dilation=(stride, stride)
-                )
-            else:
-                y = jax.lax.conv_general_dilated(a, b, (stride, stride), [(padding, padding)] * 2)
-            return (y * y).sum() * 0.5
-
-        return jnp.concatenate([each.ravel() for each in jax.grad(loss, (0, 1))(a, b)])
-
-    return Workload(
-        name,
-        (x, w),
-        ours,
-        torchs,
-        lambda a, b: _conv_step(a, b, padding, stride, transposed),
-        jaxs,
-        3 * 2 * x[0] * math.prod(positions) * math.prod(w),
-        f32_bytes(x, w, x, w),
-    )
-
-
-_UNET = ((64, 32, 3, 3), (64, 64, 3, 3), (64, 32, 2, 2), (32, 64, 3, 3))
-"""The convolutions of a level: two below, the one that goes up, and one of both halves."""
-
-
-def _unet(x: Any, *weights: Any, ops: NetOps, up: Program, joined: Program) -> Any:
-    """A level of a U-Net (Ronneberger et al., 2015): half the size, and up again beside what was
-    there before."""
-    first, second, upwards, last = weights
-    below = ops.relu(ops.conv(ops.relu(ops.conv(ops.max_pool(x), first, 1)), second, 1))
-    return ops.relu(ops.conv(joined(x, up(below, upwards)), last, 1))
-
-
-def _up(x: Array, w: Array) -> Array:
-    """A transposed convolution of 2x2 with stride 2."""
-    batch, _, height, width = x.shape
-    y = np.einsum("bihw,iokl->bohkwl", x, w, optimize=True)
-    return y.reshape(batch, w.shape[1], 2 * height, 2 * width)
-
-
-def _jax_up(jax: Any, x: Any, w: Any) -> Any:
-    flipped = w[:, :, ::-1, ::-1].transpose(1, 0, 2, 3)
-    return jax.lax.conv_general_dilated(x, flipped, (1, 1), [(1, 1)] * 2, lhs_dilation=(2, 2))
 
 
 _BIG = 1 << 25
@@ -444,9 +246,7 @@ WORKLOADS: Sequence[Workload] = (
         4 * 8 * 1024 * 1024 * 64,
         4 * f32_bytes(_HEADS),
     ),
-    _conv2d("conv 3x3 64->64 56x56", (1, 64, 56, 56), (64, 64, 3, 3)),
-    _conv2d("conv 1x1 256->64 56x56", (1, 256, 56, 56), (64, 256, 1, 1)),
-    _conv2d("depthwise 3x3 128 56x56", (1, 128, 56, 56), (128, 1, 3, 3), 128),
+    *CONVOLUTIONS,
     unary(
         *("cumsum 4096x1024", (4096, 1024), 1, lambda x: x.cumsum(1)),
         *(lambda torch, x: x.cumsum(1), lambda x: x.cumsum(1)),
@@ -513,47 +313,14 @@ WORKLOADS: Sequence[Workload] = (
         prepared=with_weights,
         has_weights=True,
     ),
-    _conv_training("conv 3x3/2 step 64->128", (1, 64, 56, 56), (128, 64, 3, 3), 1, 2),
-    _conv_training("conv 3x3 step 64->64", (1, 64, 56, 56), (64, 64, 3, 3), 1, 1),
-    _conv_training(
-        *("transposed 4x4/2 step 64->32", (1, 64, 28, 28), (64, 32, 4, 4), 1, 2), transposed=True
-    ),
-    Workload(
-        "u-net level 32x56x56",
-        ((1, 32, 56, 56), *_UNET),
-        lambda x, *w: _unet(
-            *(x, *w),
-            ops=_TENSOR_NET,
-            up=lambda x, w: x.conv_transpose2d(w, stride=2),
-            joined=lambda a, b: a.cat(b, dim=1),
-        ),
-        lambda torch, x, *w: _unet(
-            *(x, *w),
-            ops=_torch_net(torch),
-            up=lambda x, w: torch.nn.functional.conv_transpose2d(x, w, stride=2),
-            joined=lambda a, b: torch.cat([a, b], 1),
-        ),
-        lambda x, *w: _unet(
-            *(x, *w), ops=_NUMPY_NET, up=_up, joined=lambda a, b: np.concatenate([a, b], 1)
-        ),
-        lambda jax, jnp, x, *w: _unet(
-            *(x, *w),
-            ops=_jax_net(jax, jnp),
-            up=lambda x, w: _jax_up(jax, x, w),
-            joined=lambda a, b: jnp.concatenate([a, b], 1),
-        ),
-        2 * 28 * 28 * (math.prod(_UNET[0]) + math.prod(_UNET[1]) + math.prod(_UNET[2]))
-        + 2 * 56 * 56 * math.prod(_UNET[3]),
-        f32_bytes((1, 32, 56, 56), *_UNET, (1, 32, 56, 56)),
-        prepared=with_weights,
-    ),
+    *TRAINED_CONVOLUTIONS,
     Workload(
         "resnet-18 224x224",
         _RESNET,
-        lambda *x: _resnet(*x, ops=_TENSOR_NET),
-        lambda torch, *x: _resnet(*x, ops=_torch_net(torch)),
-        lambda *x: _resnet(*x, ops=_NUMPY_NET),
-        lambda jax, jnp, *x: _resnet(*x, ops=_jax_net(jax, jnp)),
+        lambda *x: _resnet(*x, ops=TENSOR_NET),
+        lambda torch, *x: _resnet(*x, ops=torch_net(torch)),
+        lambda *x: _resnet(*x, ops=NUMPY_NET),
+        lambda jax, jnp, *x: _resnet(*x, ops=jax_net(jax, jnp)),
         3_628_146_688,
         f32_bytes(*_RESNET),
         prepared=_resnet_inputs,

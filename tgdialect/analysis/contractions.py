@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import trips_of
 from tgdialect.analysis.demand import Demand, Demands
 from tgdialect.ops.elementwise import CastOp, ElementwiseOp, MulOp
-from tgdialect.ops.movement import FlipOp, MovementOp, PadOp, PermuteOp, ReshapeOp
+from tgdialect.ops.movement import FlipOp, MovementOp, PermuteOp, ReshapeOp
 from tgdialect.ops.properties import dtype_of, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 
@@ -29,12 +29,22 @@ def all_elements(demands: Demands, root: Operation, value: SSAValue) -> Demand:
     return Demand(root, value, demands.loops(shape_of(value)))
 
 
+def summed_product(op: ReduceOp) -> MulOp | None:
+    """The product that a reduction sums, whose axes RESHAPEs may have divided into parts."""
+    value = op.source
+    while isinstance(owner := value.owner, ReshapeOp):
+        value = owner.source
+    return owner if isinstance(owner, MulOp) else None
+
+
 def is_product(demands: Demands, op: ReduceOp) -> bool:
     """Whether a reduction is a product of matrices or a convolution: it multiplies two operands,
     and each element of either is used for several results."""
-    if not isinstance(op.source.owner, MulOp):
+    if summed_product(op) is None:
         return False
     product = all_elements(demands, op, op.source)
+    while not isinstance(product.value.owner, MulOp):
+        (product,) = demands.operands(product)
     for factor in demands.operands(product):
         while isinstance(factor.value.owner, MovementOp):
             factor = next(iter(demands.operands(factor)))
@@ -46,8 +56,8 @@ def is_product(demands: Demands, op: ReduceOp) -> bool:
 def has_narrow_factor(product: ReduceOp) -> bool:
     """Whether an operand of a product has elements of 16 bits or less before it is converted: what
     matrix instructions take."""
-    factors = product.source.owner
-    assert isinstance(factors, MulOp)
+    factors = summed_product(product)
+    assert factors is not None
     stack: list[SSAValue] = [*factors.operands]
     for value in stack:
         if dtype_of(value).itemsize <= 2:
@@ -81,14 +91,3 @@ def epilogue(op: ReduceOp) -> Operation:
         elif not isinstance(user, ReshapeOp | PermuteOp | FlipOp):
             return last
         value = user.results[0]
-
-
-def padding(product: ReduceOp) -> Iterator[PadOp]:
-    """The PADs among the movement ops on the two operands of a product."""
-    factors = product.source.owner
-    assert isinstance(factors, MulOp)
-    for value in factors.operands:
-        while isinstance(op := value.owner, MovementOp):
-            if isinstance(op, PadOp):
-                yield op
-            value = op.operands[0]

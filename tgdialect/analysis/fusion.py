@@ -27,7 +27,6 @@ from tgdialect.analysis.contractions import (
     is_contraction,
     is_long,
     is_product,
-    padding,
 )
 from tgdialect.analysis.demand import (
     LOAD,
@@ -43,6 +42,7 @@ from tgdialect.analysis.loop_order import RootLoops
 from tgdialect.analysis.one_hot import constant_values, one_hot_mask
 from tgdialect.analysis.online import OnlineSums, online_sums
 from tgdialect.analysis.online_blocks import Blocks, blocks_of
+from tgdialect.analysis.padding import MANY_MASKS, MANY_WINDOWS, is_of_prefix, padding
 from tgdialect.diagnostics import emit_remark, remarks_are_wanted
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -60,11 +60,6 @@ FREE, MANY_RUNS = 1.5, 8
 """When an operand of a reduction is stored before the reduction: an element costs more than FREE
 operations beyond one LOAD, and the reduction would compute it MANY_RUNS times or more. Below, the
 extra kernel does not pay. Found with the ResNet of `bench`."""
-
-MANY_MASKS = 64
-"""Reads per element of a padded operand of a product from which on a kernel of its own stores the
-padded operand. Masks in the steps of a convolution take a third of its time, the padded copy one
-pass over the input."""
 
 BLOCK_ROWS = 8
 """How many rows of a product at least a workgroup computes at once, where it keeps them in LOCAL
@@ -151,6 +146,8 @@ class _Planner:
         """The last ops of the epilogues of products of matrices."""
         self.padded: set[Operation] = set()
         """The PADs of the operands of products of matrices."""
+        self.windowed: set[Operation] = set()
+        """The PADs of the operands of other long reductions."""
         self.masks: set[Operation] = set()
         """The ops that make one-hot masks: never stored."""
         self.may_share_products = target.is_grid
@@ -189,6 +186,8 @@ class _Planner:
                 self.padded.update(padding(op))
                 if self.target.matrix and has_narrow_factor(op):
                     self.may_share_products = False
+            elif not self.target.is_grid:
+                self.windowed.update(pad for pad in padding(op) if not is_of_prefix(pad))
 
     def find_online_sums(self) -> None:
         """Find the sums that are computed in one pass over blocks of steps: those whose rows a
@@ -237,7 +236,7 @@ class _Planner:
             # A score is computed once, in the block that all sums share.
             return [min(asked, key=lambda demand: demand.trips)] if op in group.once else asked
         if isinstance(op, PadOp):
-            return [self.realise(op, value)] if self.is_masked_often(op, asked) else asked
+            return self.decide_padding(op, value, asked)
         if not isinstance(op, ElementwiseOp | ReduceOp | StackOp) or is_memory(value):
             return asked
         if op in self.masks or (isinstance(op, ReduceOp) and self.is_closed(op)):
@@ -268,16 +267,35 @@ class _Planner:
         if choice == "fused":
             return asked
         if choice == "local" and row is not None:
-            self.fusion.local_axes[op] = self.inner_axes(asked)
-            self.prices[op] = LOCAL_LOAD
-            return [row]
+            return [self.keep(op, self.inner_axes(asked), row)]
         return [self.realise(op, value)]
+
+    def decide_padding(self, op: PadOp, value: SSAValue, asked: list[Demand]) -> list[Demand]:
+        """Copy padding that reductions read so often that the masks in their steps take longer than
+        a copy: into a LOCAL buffer where one reduction reads windows of it, else by a kernel."""
+        runs = self.runs_in_steps(asked)
+        if op in self.windowed and len(asked) == 1:
+            inner = self.axes_of_windows(asked[0])
+            row = self.row_of(asked[0], inner)
+            if row is not None and runs >= MANY_WINDOWS * row.trips:
+                return [self.keep(op, inner, row)]
+        least = MANY_WINDOWS if op in self.windowed else MANY_MASKS
+        if op not in self.windowed | self.padded:
+            return asked
+        elements = all_elements(self.demands, op, value).trips
+        return [self.realise(op, value)] if runs >= least * elements else asked
 
     def realise(self, op: Operation, value: SSAValue) -> Demand:
         """Have a kernel of its own store a value."""
         self.fusion.realised.add(op)
         self.prices[op] = LOAD
         return Demand(op, value, self.roots.index(op, value))
+
+    def keep(self, op: Operation, inner: tuple[int, ...], row: Demand) -> Demand:
+        """Have the one kernel that uses a value keep it in a LOCAL buffer of some axes."""
+        self.fusion.local_axes[op] = inner
+        self.prices[op] = LOCAL_LOAD
+        return row
 
     @staticmethod
     def remark(
@@ -319,6 +337,14 @@ class _Planner:
             )
         )
 
+    def axes_of_windows(self, demand: Demand) -> tuple[int, ...]:
+        """The axes along which the steps of a reduction go."""
+        return tuple(
+            axis
+            for axis, position in enumerate(demand.at)
+            if any(loop not in self.roots.known for loop, _ in depends_of(position))
+        )
+
     def local_demand(
         self, value: SSAValue, asked: Sequence[Demand], *, is_hot: bool
     ) -> Demand | None:
@@ -335,21 +361,24 @@ class _Planner:
         least = 1 if is_block else 2
         if not least <= len(asked) <= _MANY_DEMANDS or any(d.root is not root for d in asked):
             return None
-        inner = self.inner_axes(asked)
+        if (row := self.row_of(asked[0], self.inner_axes(asked))) is None:
+            return None
+        is_inside = any(demand.trips > row.trips for demand in asked)
+        return None if is_inside and not is_block else row
+
+    def row_of(self, demand: Demand, inner: Sequence[int]) -> Demand | None:
+        """The demand in loops of its own along some axes, and at the index of `demand` along the
+        others; None where a LOCAL buffer of these axes would be too large, or has none."""
+        root, value, at = demand
         shape = tensor(value).get_shape()
-        extents = [shape[a] for a in inner]
+        extents = tuple(shape[a] for a in inner)
         size = math.prod(extents) * dtype_of(value).itemsize
         if not inner or DYNAMIC_INDEX in extents or not 0 < size <= self.target.local_buffer:
             return None
-        # Loops of its own along the inner axes, the common index along the others.
-        first = asked[0].at
-        outer = Demand(root, value, tuple(p for a, p in enumerate(first) if a not in inner))
-        around = surrounding(outer.depends)
-        loops = iter(self.demands.loops(tuple(extents), around))
-        index = tuple(next(loops) if a in inner else p for a, p in enumerate(first))
-        row = Demand(root, value, index)
-        is_inside = any(demand.trips > row.trips for demand in asked)
-        return None if is_inside and not is_block else row
+        outer = Demand(root, value, tuple(p for a, p in enumerate(at) if a not in inner))
+        loops = iter(self.demands.loops(extents, surrounding(outer.depends)))
+        index = tuple(next(loops) if a in inner else p for a, p in enumerate(at))
+        return Demand(root, value, index)
 
     def local_cost(self, row: Demand, reads: float, *, is_hot: bool) -> float:
         """The cost of filling a LOCAL buffer and reading it. Products, and what their steps read,
@@ -386,15 +415,6 @@ class _Planner:
             is_wider = any(demand.trips > elements for demand in asked)
             return runs > 0 or has_parts or is_part or is_wider
         return once > (LOAD + FREE) * elements and runs >= MANY_RUNS * elements
-
-    def is_masked_often(self, op: PadOp, asked: Sequence[Demand]) -> bool:
-        """Whether a product, such as a convolution, reads padding so often that the masks in its
-        steps take longer than a padded copy."""
-        # Without `fill` the copy needs a mask as well.
-        if op not in self.padded or op.fill is None:
-            return False
-        elements = all_elements(self.demands, op, op.result).trips
-        return self.runs_in_steps(asked) >= MANY_MASKS * elements
 
     def runs_in_steps(self, asked: Sequence[Demand]) -> float:
         """How often a value would be computed in the loops of reductions; 0 outside of them."""

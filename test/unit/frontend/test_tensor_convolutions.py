@@ -103,6 +103,18 @@ def test_random_convolution(seed: int) -> None:
     check((2, inside, *shape), weight, transposed=transposed, **settings)
 
 
+@pytest.mark.parametrize("seed", range(3))
+def test_random_depthwise_convolution(seed: int) -> None:
+    """Windows that are read from a copy of the padded input, of sizes that vectors do not divide."""
+    random = np.random.default_rng(seed)
+    batch, channels, stride = (int(n) for n in random.integers(1, 4, 3))
+    kernel = tuple(int(n) for n in random.integers(3, 6, 2))
+    padding = tuple(int(random.integers(0, k)) for k in kernel)
+    size = tuple(int(n) for n in random.integers(9, 20, 2))
+    settings = {"stride": stride, "padding": padding, "groups": channels}
+    check((batch, channels, *size), (channels, 1, *kernel), **settings)
+
+
 def test_windows_with_two_uses_have_the_gradient_of_both() -> None:
     """Their gradient is no product, and goes through the windows op by op."""
     x = np.arange(10.0)

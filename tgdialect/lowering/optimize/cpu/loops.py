@@ -61,8 +61,10 @@ def merge_loops(axes: Axes) -> None:
 def order_loops(nests: Nests) -> None:
     """Order the loops around the tiles: around a reduction, the loop whose iterations reload most
     is outermost; without one, the loop with the largest stride is, if the tile has strided
-    accesses. Loops stay in the order of the STOREs if a tile stores more than it loads."""
+    accesses. Loops stay in the order of the STOREs if a tile stores more than it loads, and those
+    around a nest inside, which fills a LOCAL buffer, stay outside of the others."""
     axes = nests.axes
+    ends = dict.fromkeys(axes.ends.values())
     for effect in axes.kernel.sink.effects:
         if not isinstance(end := effect.owner, EndOp):
             continue
@@ -75,7 +77,8 @@ def order_loops(nests: Nests) -> None:
             loaded = {r: _loaded_anew(nests, r, vector) for r in loops}
             if max(loaded.values()) <= _stored(nests, end):
                 continue
-            order = sorted(loops, key=lambda r: -loaded[r])
+            filling = {r for other in ends if other is not end for r in axes.open[other]}
+            order = sorted(loops, key=lambda r: (r not in filling, -loaded[r]))
         elif not reduces and any(is_apart(a, vector) for a in nests.accesses):
             order = sorted(loops, key=lambda r: -_step(nests, r))
         else:

@@ -128,10 +128,9 @@ def tile_opts(nests: Nests, vector: RangeOp, target: Target) -> Sequence[OptAttr
         tile = _elementwise_tile(nests, vector, lanes)
     kind = AxisType.UPCAST if vector in axes.ends else AxisType.GROUP_REDUCE
     width = _width(nests.extent(vector), lanes, tile.vectors)
-    overlap = not reduces
     if tile.row is not None and tile.height > 1:
-        opts += _parts(nests, tile.row, tile.height, AxisType.UPCAST, "clamp", overlap=overlap)
-    return [*opts, *_parts(nests, vector, width, kind, overlap=overlap)]
+        opts += _parts(nests, tile.row, tile.height, AxisType.UPCAST, "clamp")
+    return [*opts, *_parts(nests, vector, width, kind)]
 
 
 def _loaded(access: StridedAccess, vector: RangeOp, lanes: int) -> int:
@@ -238,13 +237,11 @@ def _width(extent: int, lanes: int, vectors: int) -> int:
     return lanes
 
 
-def _parts(
-    nests: Nests, range: RangeOp, size: int, kind: AxisType, *how: str, overlap: bool
-) -> Iterator[OptAttr]:
+def _parts(nests: Nests, range: RangeOp, size: int, kind: AxisType, *how: str) -> Iterator[OptAttr]:
     """The OptOps that split parts of a size off a range. If the size does not divide it, the last
-    part overlaps the one before, if `overlap` is set and legal; else the range is padded."""
+    part overlaps the one before, if that is legal; else the range is padded."""
     axis, extent = range.axis.data, nests.extent(range)
-    if overlap and may_overlap(nests.axes, range, size):
+    if may_overlap(nests.axes, range, size):
         yield opt(OptOp.SPLIT, axis, size, kind.value, "overlap")
         return
     if extent % size:

@@ -115,7 +115,8 @@ def _gain(nests: Nests, range: RangeOp, target: Target) -> float:
         elif not isinstance(op, LoadOp):
             is_column = not is_reduced and transposed_row(nests, op, range) is not None
             saved -= nests.trips(op) * (INTERLEAVE if is_column else SCATTER)
-        elif transposed_row(nests, op, range) is None:
+        elif is_reduced or transposed_row(nests, op, range) is None:
+            # The rows of a reduction's tile are those that reuse loads, so nothing is transposed.
             saved -= GATHER * _lanes_apart(nests, op, range, lanes, target)
     # A REDUCE along vectors adds up its lanes after the loop.
     if range not in axes.ends:
