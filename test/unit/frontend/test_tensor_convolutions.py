@@ -105,7 +105,7 @@ def test_random_convolution(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(3))
 def test_random_depthwise_convolution(seed: int) -> None:
-    """Windows that are read from a copy of the padded input, of sizes that vectors do not divide."""
+    """Windows of a copy of the padded input, of sizes that vectors do not divide."""
     random = np.random.default_rng(seed)
     batch, channels, stride = (int(n) for n in random.integers(1, 4, 3))
     kernel = tuple(int(n) for n in random.integers(3, 6, 2))

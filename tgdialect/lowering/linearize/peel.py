@@ -27,7 +27,7 @@ from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.numbering import next_axis
 from tgdialect.ops.ordering import EndOp, RangeOp
-from tgdialect.ops.properties import known_index, tensor
+from tgdialect.ops.properties import dtype_of, known_index, tensor
 from tgdialect.ops.source import BufferOp
 
 MOST_OPS = 256
@@ -185,7 +185,7 @@ def _drop_masks(body: Sequence[Operation]) -> None:
     intervals = MinMax()
 
     def holds(value: SSAValue | None) -> bool:
-        return value is not None and intervals[value].lo == 1
+        return value is not None and dtype_of(value).is_bool and intervals[value].lo == 1
 
     for op in body:
         match op:
