@@ -12,8 +12,10 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.codegen import EndIfOp
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import ExpandOp, ReshapeOp
+from tgdialect.ops.ordering import EndOp
 from tgdialect.ops.properties import (
     Shape,
     UnknownDim,
@@ -32,7 +34,7 @@ class ExplicitBroadcastPass(ModulePass):
     """Give all operands of an elementwise op the shape of its result.
 
     A RESHAPE adds leading axes of 1, an EXPAND repeats them. One walk; an operand that several ops
-    broadcast to one shape is expanded once.
+    of a loop broadcast to one shape is expanded once.
 
         %1 = tg.add %x, %c : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
         ->
@@ -48,6 +50,8 @@ class ExplicitBroadcastPass(ModulePass):
         for inner in list(op.walk()):
             if isinstance(inner, ElementwiseOp):
                 broadcast_operands(inner, known)
+            elif isinstance(inner, EndOp | EndIfOp):
+                known.clear()  # What a loop has computed is not to be used after it.
 
 
 def broadcast_operands(op: ElementwiseOp, known: Known) -> None:

@@ -29,8 +29,9 @@ _NARROW = TYPES["i32"]
 """What lanes are compared in: it is as wide as f32, which most masks are for."""
 
 
-def narrow_lane_masks(block: Block) -> None:
-    """Compare lanes of indices in 32 bits where they provably fit, and equal lanes once."""
+def narrow_lane_masks(block: Block) -> bool:
+    """Compare lanes of indices in 32 bits where they provably fit, and equal lanes once. Whether
+    there are any, which leaves ops that are unused, or constant."""
     intervals = MinMax()
     known: dict[object, SSAValue] = {}
     for op in list(block.ops):
@@ -59,6 +60,7 @@ def narrow_lane_masks(block: Block) -> None:
             mask = known[key] = builder.put(type(op)(numbers, bound))
         op.result.replace_all_uses_with(mask)
         block.erase_op(op)
+    return bool(known)
 
 
 def _lanes(

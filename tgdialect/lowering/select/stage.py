@@ -116,9 +116,8 @@ class SelectPass(KernelPass):
             # only ops on lanes and addresses, which this stage has made, may be worth a walk.
             if any(is_rough(op) and op not in copied for op in new.ops):
                 simplify(kernel)
-            if not target.is_grid:
-                narrow_lane_masks(new)
-                _remove_unused(new)
+            if not target.is_grid and narrow_lane_masks(new):
+                simplify(kernel)
         return kernel
 
 
