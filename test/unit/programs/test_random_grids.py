@@ -71,7 +71,7 @@ def test_schedules(seeds: range):
         check_schedule(seed, TARGETS[seed % 3], run_grid)
 
 
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 40), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 20), ids=str)
 @pytest.mark.parametrize("device", DEVICES)
 def test_schedules_on_devices(device: Executor, seeds: range):
     for seed in seeds:
@@ -90,7 +90,7 @@ def check_schedule(seed: int, target: str, execute: Executor) -> None:
 
 
 @needs_opencl
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 100), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 50), ids=str)
 def test_programs_on_opencl(seeds: range):
     for seed in seeds:
         program = random_program(seed, 1 + seed % 14)
@@ -113,7 +113,7 @@ def test_large_programs(target: str):
     assert bool(features["shuffle"]) == target_named(target).shuffles
 
 
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 220), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 120), ids=str)
 @pytest.mark.parametrize("device", DEVICES)
 def test_large_programs_on_devices(device: Executor, seeds: range):
     features = Counter[str]()
