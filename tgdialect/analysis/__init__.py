@@ -32,6 +32,8 @@ Fusion:
 * `demand.py`: what computing one element asks of the operands, and what it costs;
 * `one_hot.py`: sums with a one-hot mask, which become loads;
 * `contractions.py`: which reductions are long, and which are products of matrices;
+* `padding.py`: which padded operands of reductions a copy pays for;
+* `index_sets.py`: where a loop falls into parts in which its conditions are decided;
 * `loop_order.py`: the loops around the root of a kernel, their order and splits;
 * `online.py`: sums of exponentials that one pass over blocks of steps can compute, as an attention;
 * `online_blocks.py`: the sizes of these blocks, and whether they pay;

@@ -56,14 +56,14 @@ _PLAIN = (
 """The ops of a kernel whose iterations are in no order: it has no memory of its own."""
 
 
-class Split(NamedTuple):
+class IndexSetSplit(NamedTuple):
     """A loop, and the indices at which its parts begin, 0 among them."""
 
     loop: RangeOp
     starts: Sequence[int]
 
 
-def index_set_split(block: Block) -> Split | None:
+def index_set_split(block: Block) -> IndexSetSplit | None:
     """The loop of a kernel whose parts save the most choices; None if that pays for no loop."""
     ops = needed_ops(block)
     if not all(isinstance(op, _PLAIN) for op in ops):
@@ -83,7 +83,7 @@ def index_set_split(block: Block) -> Split | None:
         starts = sorted({0} | cuts[loop])
         enough = SPLIT_COST * (len(starts) - 1)
         if 1 < len(starts) <= MANY_PARTS and saved[loop] >= enough and _is_free(loop, ops, open_at):
-            return Split(loop, starts)
+            return IndexSetSplit(loop, starts)
     return None
 
 

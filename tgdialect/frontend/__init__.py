@@ -24,6 +24,7 @@ Methods of `Tensor`, one class per family:
 
 Compiled functions:
 
+* `ownership.py`: which values a call may overwrite;
 * `spec.py`: shape and dtype of an argument without an array;
 * `structures.py`: tensors in nested arguments and results;
 * `tracing.py`: calls a function on tensors without values;

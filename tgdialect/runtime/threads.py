@@ -13,7 +13,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import platform
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
@@ -22,7 +21,7 @@ from typing import Any
 from tgdialect.runtime.images import load_ir
 from tgdialect.runtime.native import native_ir
 from tgdialect.runtime.once import once
-from tgdialect.targets.host import thread_count
+from tgdialect.targets.host import pause_instruction, thread_count
 
 OPENMP_VARIABLE = "TG_OPENMP"
 """`0`: no OpenMP library is used."""
@@ -42,19 +41,15 @@ _LINE = 64
 """The bytes of a part of the pool in `native/pool.ll`: a cache line on most CPUs, and enough for a
 mutex or a condition variable."""
 
-_PAUSE = {"x86_64": "pause", "amd64": "pause", "aarch64": "isb", "arm64": "isb"}
-"""The instruction that a spinning thread waits with, by the name of the machine."""
-
 
 class ParallelRuntime:
     """The variables that compiled code reads, and the code of `native/`."""
 
     def __init__(self) -> None:
         self.threads = ctypes.c_int32(thread_count())
-        pause = _PAUSE.get(platform.machine().lower(), "")
         self._pool = ctypes.c_void_p()
         self._pool_code = load_ir(
-            native_ir("pool", SPINS=SPINS, JOBS=JOBS, PAUSE=pause),
+            native_ir("pool", SPINS=SPINS, JOBS=JOBS, PAUSE=pause_instruction()),
             "pool",
             {"tg_pool": ctypes.addressof(self._pool)},
         )

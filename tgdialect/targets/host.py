@@ -21,6 +21,9 @@ _CPUINFO = Path("/proc/cpuinfo")
 _CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
+_PAUSES = {"x86_64": "pause", "amd64": "pause", "aarch64": "isb", "arm64": "isb"}
+"""The instruction that a spinning thread executes, by the name of the machine."""
+
 THREADS_VARIABLE = "TG_NUM_THREADS"
 """The environment variable that sets the number of threads."""
 
@@ -62,6 +65,12 @@ def last_level_cache() -> int:
     reports, at most `LLC_PER_CORE` for each of its cores; that maximum if nothing is reported."""
     share = LLC_PER_CORE * _cores()
     return min(max((size for _, size in cache_sizes()), default=share), share)
+
+
+def pause_instruction() -> str:
+    """The instruction by which a spinning thread leaves its core to others; none if that is not
+    known."""
+    return _PAUSES.get(platform.machine().lower(), "")
 
 
 def thread_count() -> int:

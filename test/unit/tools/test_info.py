@@ -77,11 +77,10 @@ def test_threads_are_those_of_the_variable(monkeypatch: pytest.MonkeyPatch):
 def test_openmp(monkeypatch: pytest.MonkeyPatch, switched_off: bool):
     if switched_off:
         monkeypatch.setenv("TG_OPENMP", "0")
-    monkeypatch.setattr(threads, "_LIBRARIES", ())
     monkeypatch.setattr(threads, "_loaded_libraries", lambda: ())
     monkeypatch.setattr(info, "parallel_runtime", threads.ParallelRuntime)
-    reason = "TG_OPENMP=0" if switched_off else "none found"
-    assert information()["threads"]["OpenMP"] == f"not used ({reason}): each loop starts threads"
+    reason = "TG_OPENMP=0" if switched_off else "none is loaded"
+    assert information()["threads"]["OpenMP"] == f"not used ({reason}): a pool of threads"
 
 
 def test_the_object_cache(tmp_path: Path):

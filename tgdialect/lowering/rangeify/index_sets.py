@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import IntAttr
 from xdsl.rewriter import Rewriter
 
-from tgdialect.analysis.index_sets import Split, index_set_split
+from tgdialect.analysis.index_sets import IndexSetSplit, index_set_split
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.elementwise import AddOp
@@ -40,7 +40,7 @@ def split_index_sets(kernel: KernelOp) -> list[tuple[KernelOp, list[int]]]:
     return [(part, _drop_parameters(part)) for part in done]
 
 
-def _parts(kernel: KernelOp, split: Split) -> Iterator[KernelOp]:
+def _parts(kernel: KernelOp, split: IndexSetSplit) -> Iterator[KernelOp]:
     """Two kernels: for the first half of the parts of a loop, and for the others. Where either has
     several parts, it is split again: most conditions of many parts are decided in one step."""
     extent = known_index(split.loop.bound)

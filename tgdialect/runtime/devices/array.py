@@ -14,7 +14,7 @@ from tgdialect.runtime.memory import Pool
 from tgdialect.runtime.program import Array
 
 
-class Lease:
+class DeviceLease:
     """A block of a pool, which goes back when nothing refers to this object any more."""
 
     __slots__ = ("_pool", "block")
@@ -58,7 +58,7 @@ class DeviceArray:
     def empty(cls, driver: Driver, shape: tuple[int, ...], dtype: np.dtype[Any]) -> DeviceArray:
         """An array with anything in it. Raises MemoryError if the device has too little memory."""
         nbytes = math.prod(shape) * dtype.itemsize
-        lease = Lease(driver.pool, nbytes)
+        lease = DeviceLease(driver.pool, nbytes)
         return cls(driver, Span(lease.block, 0, nbytes), shape, dtype, lease)
 
     @classmethod
@@ -106,7 +106,7 @@ class DeviceArray:
     @property
     def owns_memory(self) -> bool:
         """Whether its memory was allocated for it. Other arrays on this memory refer to it."""
-        return isinstance(self._owner, Lease) and not getweakrefcount(self)
+        return isinstance(self._owner, DeviceLease) and not getweakrefcount(self)
 
     def reshaped(self, shape: tuple[int, ...]) -> DeviceArray:
         """The same memory with other extents."""

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from tgdialect.runtime.devices.array import DeviceArray, Lease
+from tgdialect.runtime.devices.array import DeviceArray, DeviceLease
 from tgdialect.runtime.devices.driver import Driver, Span
 from tgdialect.runtime.program import Array
 
@@ -81,7 +81,7 @@ class CallMemory:
 
     def scratch(self, position: int, nbytes: int) -> None:
         """Place memory with anything in it, which is free after the call."""
-        lease = Lease(self._driver.pool, nbytes)
+        lease = DeviceLease(self._driver.pool, nbytes)
         self._held.append(lease)
         self.frame[position] = Span(lease.block, 0, nbytes)
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from tgdialect.runtime.devices.array import DeviceArray, Lease
+from tgdialect.runtime.devices.array import DeviceArray, DeviceLease
 from tgdialect.runtime.devices.binding import bound
 from tgdialect.runtime.devices.call import CallMemory
 from tgdialect.runtime.devices.device import Device, is_on
@@ -40,7 +40,7 @@ class _Kept(NamedTuple):
 
     constants: Sequence[Any]
     arrays: Sequence[DeviceArray]
-    leases: Sequence[Lease]
+    leases: Sequence[DeviceLease]
 
 
 class DeviceExecutable(Executable):
@@ -264,7 +264,7 @@ class DeviceExecutable(Executable):
             copies = [
                 memory.read(slot.position, given[slot.position]) for slot in self._constant_slots
             ]
-            leases = [Lease(self._driver.pool, p.nbytes) for _, p in self._persistent]
+            leases = [DeviceLease(self._driver.pool, p.nbytes) for _, p in self._persistent]
             for slot, lease in zip(self._persistent, leases, strict=True):
                 frame[slot.position] = Span(lease.block, 0, lease.block.nbytes)
             submit(bound(self._program.launches[: self._program.once], frame))

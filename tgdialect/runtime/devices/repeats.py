@@ -12,7 +12,7 @@ from typing import Any, cast
 
 import numpy as np
 
-from tgdialect.runtime.devices.array import DeviceArray, Lease
+from tgdialect.runtime.devices.array import DeviceArray, DeviceLease
 from tgdialect.runtime.devices.driver import Driver, Span
 from tgdialect.runtime.executable import ParameterSlot
 from tgdialect.runtime.program import Parameter
@@ -59,7 +59,7 @@ class Repeats:
             results = [out] if is_one else list(cast("Sequence[Any]", out))
         if len(results) != len(self._outputs) or not self._add(addresses, results, self._outputs):
             return None
-        leases = [Lease(self._driver.pool, nbytes) for nbytes in self._workspaces]
+        leases = [DeviceLease(self._driver.pool, nbytes) for nbytes in self._workspaces]
         addresses += [lease.block.handle for lease in leases]
         again = self._calls.get(tuple(addresses))
         if again is None:
