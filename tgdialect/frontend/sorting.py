@@ -22,9 +22,9 @@ from tgdialect.ops.dtypes import unsigned
 from tgdialect.runtime.program import HOST
 
 _SHORT = 128
-"""Axes of up to this length are sorted by comparing all pairs. A radix sort has to
-clear and to add up counts for each row: 1,000 rows of 128 f32 took 3.9 ms by pairs and 4.6 ms by
-digits, and rows of 192 took 8.6 and 8.0 ms."""
+"""Axes of up to this length are sorted by comparing all pairs. A radix sort has to clear and to add
+up counts for each row: on a CPU 1,000 rows of 128 f32 took 3.9 ms by pairs and 4.6 ms by digits,
+and rows of 192 took 8.6 and 8.0 ms. Not measured on a GPU."""
 _SELECTED = 4
 """`topk` selects if it is asked for at most this part of an axis, and sorts the axis otherwise.
 What is selected is sorted, too: a quarter of 1,000 f32 took as long by both ways, and a quarter of
@@ -57,7 +57,7 @@ class Sorting(LinearAlgebra):
         if greatest(x.shape[-1]) <= _SHORT:
             order = _ranked(x._keys(descending))[-1].bitwise_and(2**32 - 1).cast(dtypes.int32)
         elif isinstance(device := x.device, tuple):
-            # No kernel goes over rows that are split, or lacks a device.
+            # A FUNCTION that calls kernels has no memory on several devices.
             order = x.to(device[0])._argsort_by_kernels(descending).to(device)
         else:
             order = x._argsort_by_kernels(descending)

@@ -225,7 +225,7 @@ class Tensor(Sharding, Casts):
             if not target.dtype.is_float:
                 raise DTypeError(f"the gradient by a float, not by {target.dtype.name}")
         nodes = self._gradients(gradient, [t.node for t in targets])
-        order = dict.fromkeys(sorted_nodes([self.node], through_data=True))
+        order = set(sorted_nodes([self.node], through_data=True))
         for target, node in zip(targets, nodes, strict=True):
             owners = (n.owner() for n in order if n.owner is not None)
             if node is None and target.node not in order and any(o is target for o in owners):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
+from tgdialect.runtime.memory import copied
 from tgdialect.runtime.program import HOST, Array, HasShape, Parameter
 from tgdialect.runtime.released import ReleasedArray
 from tgdialect.runtime.text import show_bytes
@@ -128,9 +129,10 @@ class Executable(ABC):
     def resident(self, *arrays: Any) -> Any:
         """A call whose results stay on the device of the program. Raises as a call does."""
 
-    @abstractmethod
     def copied(self, array: Any) -> Any:
-        """A copy of an argument in new memory where the program runs, which it may overwrite."""
+        """A copy of an argument in new memory where the program runs, which it may overwrite: by
+        default on the host."""
+        return copied(np.asarray(array))
 
     def release(self, reason: str) -> Mapping[int, ReleasedArray]:
         """Let go of constant arguments that the program does not read any more, since a call has

@@ -12,7 +12,7 @@ from numpy import ndarray
 
 from tgdialect.runtime.executable import Executable, ParameterSlot
 from tgdialect.runtime.loader import load
-from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address, copied, zeros
+from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address, zeros
 from tgdialect.runtime.program import Array, Parameter, Program
 from tgdialect.runtime.released import ReleasedArray
 from tgdialect.runtime.windows import check_windows
@@ -160,9 +160,6 @@ class HostExecutable(Executable):
         if (out is None or not self._clears) and self._launched(results, arrays):
             return results
         return self._call(arrays, out)
-
-    def copied(self, array: Any) -> Array:
-        return copied(np.asarray(array))
 
     def _scalars(self, arrays: Sequence[Any]) -> Sequence[int | None]:
         """The scalars among the arguments, by position."""

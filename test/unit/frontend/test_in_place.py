@@ -279,14 +279,14 @@ def test_values_that_are_overwritten_are_an_error():
 def test_compiled_functions():
     x = state()
     compiled = doubling(x).lower().compile()
-    compiled()  # pyright: ignore
+    compiled()
     before = place(x)
-    compiled()  # pyright: ignore
+    compiled()
     assert place(x) == before
     held = x.numpy()
-    assert compiled() == values().sum() * 8  # pyright: ignore
+    assert compiled() == values().sum() * 8
     out = np.zeros((), np.float32)
-    compiled(out=out)  # pyright: ignore
+    compiled(out=out)
     assert out == values().sum() * 16
     np.testing.assert_array_equal(held, values() * 4)
     np.testing.assert_array_equal(x.numpy(), values() * 16)
@@ -304,11 +304,11 @@ def test_state_on_a_device():
     place = x.node.data
     del data, later
     for n in range(3, 6):
-        span = place.span  # pyright: ignore
+        span = place.span
         del place
         double()
         place = x.node.data
-        assert place.span == span  # pyright: ignore
+        assert place.span == span
         np.testing.assert_array_equal(x.numpy(), values() * 2**n)
 
 

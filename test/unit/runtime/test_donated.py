@@ -41,7 +41,7 @@ def check(found: object, wanted: list[np.ndarray]) -> None:
 
 
 def step(target: str | None = None) -> Executable:
-    executable = tg.compile(STEP, target=target)  # pyright: ignore
+    executable = tg.compile(STEP, target=target)
     assert isinstance(executable, Executable)
     return executable
 
@@ -121,7 +121,7 @@ def test_programs_for_other_machines():
     module = step().module("rangeify")
     check(run(module, "main", [array.copy() for array in given]), wanted)
     reference = tg.compile(STEP, target="interpreter")
-    check(reference(*given), wanted)  # pyright: ignore
+    check(reference(*given), wanted)
 
 
 @needs_opencl

@@ -112,9 +112,6 @@ class ShardedExecutable(Executable):
         results = self._run(arrays)
         return results[0] if len(results) == 1 else tuple(results)
 
-    def copied(self, array: Any) -> Any:
-        raise NotImplementedError("a program on several devices overwrites no argument")
-
     def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
         from tgdialect.runtime.kernel_time import KernelTime
         from tgdialect.runtime.profile import Profile

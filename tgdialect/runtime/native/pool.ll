@@ -250,7 +250,8 @@ end:
   ret void
 }
 
-; Run a body on this thread and on workers of the pool. The interface is that of `GOMP_parallel`.
+; Run a body on this thread and on workers of the pool, at most 1024 threads. The interface is that of
+; `GOMP_parallel`.
 
 define void @tg_run_pool(ptr %body, ptr %context, i32 %threads, i32 %flags) #0 {
   %pool = load atomic ptr, ptr @tg_pool acquire, align 8
