@@ -28,8 +28,11 @@ ROWS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [
     (lambda x: (x - x[0]).exp(), lambda x: np.exp(x - x[0])),
     (lambda x: x.cumsum(1), lambda x: x.cumsum(1)),
     (lambda x: x.T * 2, lambda x: x.T * 2),
-    # An AND that is no mask.
-    (lambda x: (x * 4).cast("i32").bitwise_and(1), lambda x: (x * 4).astype(np.int32) & 1),
+    # An AND that is no mask, in a loop that has some.
+    (
+        lambda x: (x * 4).cast("i32").bitwise_and(1).pad(((0, 0), (1, 1))),
+        lambda x: np.pad((x * 4).astype(np.int32) & 1, ((0, 0), (1, 1))),
+    ),
 ]
 
 
