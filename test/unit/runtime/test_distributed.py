@@ -123,7 +123,7 @@ SECONDS = 10
         ("raise ValueError('no such batch')", "rank 1 failed: ValueError: no such batch"),
         ("os.kill(os.getpid(), signal.SIGKILL)", "BAD TERMINATION"),
         ("(x * 2).numpy(); time.sleep(0.1)", "rank 1 runs another program than rank 0"),
-        ("sys.exit(0)", "rank 1 has ended before rank 0"),
+        ("sys.exit(0)", "rank 1 has ended before rank"),
     ],
     ids=["raises", "is killed", "runs another program", "ends"],
 )

@@ -114,9 +114,8 @@ class SelectPass(KernelPass):
             kernel.target = StringAttr(target.name)
             # `tg-optimize` has simplified the kernel, and `tg-expand` makes few scalar indices. So
             # only ops on lanes and addresses, which this stage has made, may be worth a walk.
-            if any(is_rough(op) and op not in copied for op in new.ops):
-                simplify(kernel)
-            if not target.is_grid and narrow_lane_masks(new):
+            masked = not target.is_grid and narrow_lane_masks(new)
+            if masked or any(is_rough(op) and op not in copied for op in new.ops):
                 simplify(kernel)
         return kernel
 
