@@ -29,7 +29,8 @@ Compiled functions:
 * `structures.py`: tensors in nested arguments and results;
 * `tracing.py`: calls a function on tensors without values;
 * `loops.py`: `tg.scan` and `tg.while_loop`;
-* `function.py`: `@tg.function`; `lowered.py`: functions that are compiled before they are called.
+* `function.py`: `@tg.function`; `traced.py`: one trace of a function, and how it is run;
+  `lowered.py`: functions that are compiled before they are called.
 """
 
 from tgdialect.frontend.tensor import Tensor
