@@ -63,8 +63,7 @@ def dilated(builder: OpBuilder, value: SSAValue, steps: Sequence[int]) -> SSAVal
 
 def emit_view(builder: OpBuilder, view: AffineView, shape: Sequence[int]) -> SSAValue:
     """A view by movement ops. It has extent 1 along the axes of `shape` that the view does not
-    name; the others have the extents of `shape`. Each axis of the source has two terms at most,
-    unless it is split."""
+    name; the others have the extents of `shape`."""
     value = dilated(builder, view.source, [axis.divisor for axis in view.axes])
     extents = tensor(value).get_shape()
     # Flips: a negative coefficient counts from the other end.
@@ -90,11 +89,14 @@ def emit_view(builder: OpBuilder, view: AffineView, shape: Sequence[int]) -> SSA
         elif not names:
             value = _divided(builder, value, at, [])
         else:
-            # The axis with fewer cells counts windows, whose cells are the other axis.
+            # An axis with fewer cells counts windows, whose cells are the axes with more.
             names.sort(key=lambda a: shape[a])
-            steps = [axes[at].terms[a] for a in names]
-            counts = [shape[a] for a in names]
-            value = _windows(builder, value, at, [1, *counts][-2:], [1, *steps][-2:])
+            terms = [(shape[a], axes[at].terms[a]) for a in names]
+            for i, term in enumerate(terms[:-2]):
+                cells = 1 + sum((count - 1) * step for count, step in terms[i + 1 :])
+                value = _windows(builder, value, at + i, term, (cells, 1))
+            *_, outer, inner = (1, 1), *terms
+            value = _windows(builder, value, at + max(len(names) - 2, 0), outer, inner)
             if len(names) == 1:
                 value = _divided(builder, value, at, [])
         order = names + order
@@ -113,16 +115,17 @@ def _divided(builder: OpBuilder, value: SSAValue, at: int, parts: Sequence[int])
 
 
 def _windows(
-    builder: OpBuilder, value: SSAValue, at: int, counts: Sequence[int], steps: Sequence[int]
+    builder: OpBuilder, value: SSAValue, at: int, outer: tuple[int, int], inner: tuple[int, int]
 ) -> SSAValue:
-    """Windows of an axis: cell (w, i) of the two new axes is cell `steps[0] * w + steps[1] * i`.
+    """Windows of an axis, by the count and the step of each of the two new axes: cell (w, i) is
+    cell `outer_step * w + inner_step * i`.
 
     The axis is repeated, and cut into rows. A row is longer than a multiple of the axis by a step,
     so that each row begins a step later.
     """
     extents = tensor(value).get_shape()
     before, width, after = extents[:at], extents[at], extents[at + 1 :]
-    (count, cells), (step, stride) = counts, steps
+    (count, step), (cells, stride) = outer, inner
     length, none = cells * stride, [0] * len(extents)
     rows = length if count == 1 else width * max(-(-(length - step) // width), 1) + step
     if (copies := -(-count * rows // width)) > 1:

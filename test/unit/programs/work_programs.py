@@ -50,6 +50,11 @@ def convolution_training() -> Sequence[Tensor]:
     return x.conv2d(w, padding=1).relu().max_pool2d((2, 2)).sum().gradient(x, w)
 
 
+def transposed_training() -> Sequence[Tensor]:
+    x, w = weight(1, 4, 6, 6), weight(4, 2, 4, 4)
+    return (x.conv_transpose2d(w, stride=2, padding=1) ** 2).sum().gradient(x, w)
+
+
 def layers(count: int) -> Tensor:
     x = array(16, 64)
     for _ in range(count):
@@ -176,6 +181,7 @@ PROGRAMS: dict[str, Program] = {
     "strided conv": lambda: array(1, 3, 32, 32).conv2d(array(8, 3, 7, 7), stride=2, padding=3),
     "depthwise conv": lambda: array(1, 16, 14, 14).conv2d(array(16, 1, 3, 3), groups=16),
     "transposed conv": lambda: array(1, 4, 6, 6).conv_transpose2d(array(4, 2, 3, 3), stride=2),
+    "transposed conv training": transposed_training,
     "conv of three axes": lambda: array(1, 2, 5, 5, 5).conv2d(array(3, 2, 2, 2, 2)),
     "convolution training": convolution_training,
     "max pool": lambda: array(1, 8, 14, 14).max_pool2d((3, 3), stride=2, padding=1),

@@ -4,7 +4,11 @@ A transposed convolution with a stride multiplies windows of its input, which ha
 between its cells, with weights. Which weights meet cells, and not zeros, depends on the position of
 the result modulo the stride alone. So the results are divided by that residue. Those of one residue
 are a sum over the weights that they need, of windows without zeros in between. The same holds for
-the gradients of strided and transposed convolutions, where the other axes are summed over.
+the gradient of a strided convolution with respect to its input.
+
+The gradient of a transposed convolution with respect to its weights has few results, and sums over
+all positions of the dilated value. There the sum goes over the cells of the value instead. Each is
+multiplied with what the other factor has at its place.
 """
 
 from __future__ import annotations
@@ -33,6 +37,10 @@ MANY_SUMS = 9
 """The greatest number of sums that one becomes: each is compiled for itself. Along the axes for
 which there would be more, zeros are multiplied. Two axes with a stride of 3, or three with one of
 2, are within it."""
+
+MORE_STEPS = 1.25
+"""How many times as many steps a sum over cells may take as sums for each residue do. It is one
+kernel instead of several, and its padding may make it longer by a part."""
 
 
 def split_residues(block: Block) -> set[Operation]:
@@ -78,8 +86,14 @@ class _Residues:
     stride: int
     steps: int
     """The extent of k."""
+    results: int
+    """The extent of o."""
+    cells: int
+    """The extent of the axis that is dilated."""
     may_share: bool
-    """Whether the other factor is the same for all o, so that one sum may have all residues."""
+    """Whether the other factors are the same for all o, so that one sum may have all residues."""
+    is_selected: bool
+    """Whether another factor has k as an axis."""
 
     @property
     def period(self) -> int:
@@ -96,9 +110,22 @@ class _Residues:
         """The number of steps that meet cells, from the first on."""
         return -(-(self.steps - first) // self.period)
 
+    @property
+    def goes_over_cells(self) -> bool:
+        """Whether to sum over the cells of the axis, rather than over k for each residue."""
+        firsts = [self.first(residue) for residue in range(self.stride)]
+        steps = sum(self.count(first) for first in firsts if first is not None)
+        steps *= -(-self.results // self.stride)
+        return (
+            abs(self.b) == 1
+            and self.may_share
+            and self.is_selected
+            and self.cells * self.results <= MORE_STEPS * steps
+        )
+
     def parts(self) -> list[_Part | None]:
-        """The residues, all in one part if they read the same cells at the same step; None for a
-        residue for which no step meets a cell."""
+        """The residues; None for one for which no step meets a cell. All are one part if they have
+        as many steps, at distances that are equal from each residue to the next."""
         parts: list[_Part | None] = []
         for residue in range(self.stride):
             first = self.first(residue)
@@ -106,17 +133,13 @@ class _Residues:
                 parts.append(None)
                 continue
             start = (self.a * residue + self.b * first + self.constant) // self.stride
-            parts.append(_Part(residue, 1, first, 0, self.count(first), start))
+            parts.append(_Part(residue, 1, first, 0, self.count(first), start, 0))
         known = [part for part in parts if part is not None]
-        if (
-            self.may_share
-            and len(known) == self.stride
-            and len({(p.steps, p.start) for p in known}) == 1
-        ):
-            slopes = {b.first - a.first for a, b in pairwise(known)}
-            if slopes in ({1}, {-1}):
-                (slope,) = slopes
-                return [replace(known[0], width=self.stride, slope=slope)]
+        if self.may_share and len(known) == self.stride and len({p.steps for p in known}) == 1:
+            changes = {(b.first - a.first, b.start - a.start) for a, b in pairwise(known)}
+            if len(changes) == 1:
+                ((slope, shift),) = changes
+                return [replace(known[0], width=self.stride, slope=slope, shift=shift)]
         return parts
 
 
@@ -133,7 +156,9 @@ class _Part:
     """How much later it is for the next residue."""
     steps: int
     start: int
-    """The cell that the first step of the first result meets."""
+    """The cell that the first step of the first result meets, for the first residue."""
+    shift: int
+    """How far behind it that cell is for the next residue."""
 
 
 def _find(op: ReduceOp) -> _Split | None:
@@ -141,6 +166,7 @@ def _find(op: ReduceOp) -> _Split | None:
     source, summed = op.source, {*integers(op, "axes")}
     shape = tensor(source).get_shape()
     factors = list(source.owner.operands) if isinstance(source.owner, MulOp) else [source]
+    factors = [_not_repeated(factor) for factor in factors]
     for position, factor in enumerate(factors):
         if not _may_be_dilated(factor):
             continue
@@ -157,16 +183,26 @@ def _find(op: ReduceOp) -> _Split | None:
                 (o, k), (a, b) = pair, (axis.terms[each] for each in pair)
                 if o + missing in summed or k + missing not in summed:
                     continue
+                terms = o + missing, k + missing, a, b, axis.constant, axis.divisor
+                cells = tensor(view.source).get_shape()[at]
                 may_share = all(extents[o + missing] == 1 for extents in others)
-                where = at, o + missing, k + missing
-                residues.append(
-                    _Residues(*where, a, b, axis.constant, axis.divisor, own[k], may_share)
-                )
+                is_selected = any(extents[k + missing] > 1 for extents in others)
+                extents = own[k], shape[o + missing], cells
+                residues.append(_Residues(at, *terms, *extents, may_share, is_selected))
             if residues and view.has_zeros and all(len(axis.terms) <= 2 for axis in view.axes):
-                found = _Split(op, factors, position, view, missing, _few(residues))
-        if found is not None and found.residues:
+                over_cells = [each for each in residues if each.goes_over_cells]
+                few = _few([each for each in residues if not each.goes_over_cells])
+                found = _Split(op, factors, position, view, missing, few, over_cells)
+        if found is not None and (found.residues or found.over_cells):
             return found
     return None
+
+
+def _not_repeated(value: SSAValue) -> SSAValue:
+    """A factor without EXPANDs: a product repeats its factors by itself."""
+    while isinstance(value.owner, ExpandOp):
+        value = value.owner.source
+    return value
 
 
 def _may_be_dilated(value: SSAValue) -> bool:
@@ -181,7 +217,7 @@ def _may_be_dilated(value: SSAValue) -> bool:
 
 
 def _extents(value: SSAValue, rank: int) -> tuple[int, ...]:
-    """The extents of the axes of a factor, those that it does not have included."""
+    """The extents of the axes of a factor; those that it does not have are 1."""
     shape = tensor(value).get_shape()
     return (*(1,) * (rank - len(shape)), *shape)
 
@@ -210,6 +246,8 @@ class _Split:
     missing: int
     """The leading axes that this factor does not have."""
     residues: list[_Residues]
+    over_cells: list[_Residues]
+    """Axes along which the sum goes over the cells of the value. Their results are not divided."""
     sums: list[ReduceOp] = field(default_factory=list[ReduceOp])
     """The sums that have been emitted."""
 
@@ -258,6 +296,8 @@ class _Split:
         for each, part in zip(self.residues, parts, strict=True):
             shape[each.o] = -(-shape[each.o] // each.stride)
             shape[each.k] = part.steps
+        for each in self.over_cells:
+            shape[each.k] = each.cells
         for each, part in sorted(
             zip(self.residues, parts, strict=True), key=lambda pair: -pair[0].o
         ):
@@ -269,6 +309,8 @@ class _Split:
             for position, factor in enumerate(self.factors)
         ]
         total = factors[0] if len(factors) == 1 else builder.put(MulOp(*factors))
+        if tensor(total).get_shape() != (*shape,):
+            total = builder.put(ExpandOp(total, shape))  # An axis that no factor has.
         axes = [self._place(axis) for axis in integers(self.op, "axes")]
         self.sums.append(builder.insert(ReduceOp(ReduceKind.ADD, total, axes)))
         return self.sums[-1].result
@@ -285,7 +327,10 @@ class _Split:
             # One step is as many cells as the period has strides.
             step = each.b * each.period // each.stride
             terms = {self._place(each.o): each.a, self._place(each.k): step}
+            terms[self._place(each.o) + 1] = part.shift
             axes[each.at] = AxisView(_long(terms, shape), part.start)
+        for each in self.over_cells:
+            axes[each.at] = AxisView(_long({self._place(each.k): 1}, shape))
         return emit_view(builder, replace(self.view, axes=tuple(axes)), shape)
 
     def _selected(
@@ -305,6 +350,12 @@ class _Split:
             if k >= 0 and extents[k] > 1:
                 terms = {self._place(each.k): each.period, self._place(each.o) + 1: part.slope}
                 axes[k] = AxisView(_long(terms, shape), part.first)
+        for each in self.over_cells:
+            if (k := each.k - missing) >= 0 and extents[k] > 1:
+                # The cell is at (a * o + b * k + constant) / stride, and b is 1 or -1.
+                terms = {self._place(each.k): each.b * each.stride}
+                terms[self._place(each.o)] = -each.b * each.a
+                axes[k] = AxisView(_long(terms, shape), -each.b * each.constant)
         return emit_view(builder, AffineView(factor, tuple(axes), has_zeros=True), shape)
 
 
