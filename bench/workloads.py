@@ -271,6 +271,11 @@ WORKLOADS: Sequence[Workload] = (
         )
         for name, shape in (("10^6", (10**6,)), ("1024x1024", (1024, 1024)))
     ),
+    Workload(
+        *("argsort 10^6", ((10**6,),), lambda x: x.argsort(), lambda torch, x: x.argsort()),
+        *(np.argsort, lambda jax, jnp, x: jnp.argsort(x), 10**6, 2 * f32_bytes((10**6,)), "copy"),
+        lambda arrays: [arrays[0].argsort().astype(np.float32)],  # No two are equal.
+    ),
     *(
         unary(
             *(f"topk {k} of {name}", shape, 1, lambda x, k=k: x.topk(k)[0]),

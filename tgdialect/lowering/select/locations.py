@@ -92,6 +92,7 @@ class Locations:
         self._flat: dict[SSAValue, SSAValue] = {}
         """The one-dimensional view of each PARAM and BUFFER."""
         self._shapes: dict[SSAValue, tuple[Extent, ...]] = {}
+        self._row_major: dict[tuple[Extent, ...], list[Extent]] = {}
         self._versions: dict[tuple[SSAValue, Sequence[AfterOp]], SSAValue] = {}
 
     def add_param(self, op: ParamOp) -> None:
@@ -216,12 +217,18 @@ class Locations:
     def flattened(self, cell: Cell, shape: Sequence[Extent]) -> Index:
         """The row-major position of a cell: the sum of each index times the stride of its axis."""
         result: Index = 0
-        stride: Extent = 1
-        for index, extent in zip(reversed(cell), reversed(shape), strict=True):
+        for index, stride in zip(reversed(cell), self._strides(tuple(shape)), strict=True):
             if index != 0:
                 result = self._scalars.add(self._scalars.mul(index, stride), result)
-            stride = self._times(stride, extent)
         return result
+
+    def _strides(self, shape: tuple[Extent, ...]) -> Sequence[Extent]:
+        """The row-major strides of a shape, from the last axis on."""
+        if (known := self._row_major.get(shape)) is None:
+            known = self._row_major[shape] = [1]
+            for extent in reversed(shape[1:]):
+                known.append(self._times(known[-1], extent))
+        return known[: len(shape)]
 
     # -- helpers for the steps of a walk
 
