@@ -125,6 +125,9 @@ def environment(tool: str, threads: int) -> dict[str, str]:
         "TG_CACHE_DIR": "",
         "CACHELEVEL": "0",
         "DEV": "CPU",
+        # glibc keeps the memory that it has: tools that allocate each result do not pay for pages.
+        "MALLOC_MMAP_MAX_": "0",
+        "MALLOC_TRIM_THRESHOLD_": str(1 << 40),
     }
 
 
