@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from tgdialect import collectives, nn
     from tgdialect.compilation import compile
     from tgdialect.diagnostics import CompilationError
+    from tgdialect.frontend import dtypes
     from tgdialect.frontend.function import function
     from tgdialect.frontend.loops import scan, while_loop
     from tgdialect.frontend.spec import spec
@@ -61,6 +62,7 @@ __all__ = [
     "Variable",
     "collectives",
     "compile",
+    "dtypes",
     "function",
     "nn",
     "scan",
@@ -85,12 +87,22 @@ _HOMES = {
     "compile": "tgdialect.compilation",
 }
 
+_MODULES = {
+    "collectives": "tgdialect.collectives",
+    "dtypes": "tgdialect.frontend.dtypes",
+    "nn": "tgdialect.nn",
+}
+
 prepare_for_forks()  # Before another thread may be importing the rest.
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("collectives", "nn"):
-        return import_module(f"tgdialect.{name}")
+    if (module := _MODULES.get(name)) is not None:
+        return import_module(module)
     if (home := _HOMES.get(name)) is None:
         raise AttributeError(f"module 'tgdialect' has no attribute {name!r}")
     return getattr(import_module(home), name)
+
+
+def __dir__() -> list[str]:
+    return __all__

@@ -1,4 +1,4 @@
-"""Names of dtypes, and type promotion.
+"""Names of dtypes, and type promotion: `tg.dtypes`.
 
 `promote` uses the lattice of JAX's "Type promotion semantics", as tinygrad does. A Python number is
 weakly typed: it takes the dtype of the tensor that it is used with.
@@ -39,7 +39,14 @@ NAMES: Mapping[str, DType] = {
     **{"uchar": uint8, "ushort": uint16, "uint": uint32, "ulong": uint64},
     **{"half": float16, "float": float32, "double": float64},
 }
-"""MLIR's names, NumPy's, and C's."""
+"""MLIR's names, NumPy's, and C's. Each is also an attribute of this module, as `dtypes.half`."""
+
+
+def __getattr__(name: str) -> DType:
+    if (dtype := NAMES.get(name)) is None:
+        raise AttributeError(f"there is no dtype {name!r}; there are: {', '.join(NAMES)}")
+    return dtype
+
 
 _OF_NUMPY = {
     numpy_dtype(dtype): dtype for dtype in dict.fromkeys(NAMES.values()) if dtype.name != "index"

@@ -85,3 +85,11 @@ def test_views_of_arrays(view: str):
     np.testing.assert_array_equal(tg.Tensor(x).numpy(), x)
     source = torch.tensor(values(6, 5)).T[1:]
     np.testing.assert_array_equal(tg.Tensor(source).numpy(), source.numpy())
+
+
+def test_names_of_dtypes() -> None:
+    assert tg.dtypes.half is tg.dtypes.float16 is tg.Tensor([1.0], dtype="f16").dtype
+    assert tg.Tensor([1]).cast(tg.dtypes.bool).dtype is tg.dtypes.bool_
+    assert {"Tensor", "dtypes", "function"} <= {*dir(tg)}
+    with pytest.raises(AttributeError, match="there is no dtype 'float12'; there are: .*float16"):
+        _ = tg.dtypes.float12
