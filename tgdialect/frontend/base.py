@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any, Self, cast
-from weakref import ref
+from weakref import WeakValueDictionary, ref
 
 import numpy as np
 from xdsl.utils.exceptions import VerifyException
@@ -44,13 +44,17 @@ class UnknownModeError(ArgumentError, NotImplementedError):
     """The name of a mode that there is not."""
 
 
+PARAMETERS: WeakValueDictionary[int, Any] = WeakValueDictionary()
+"""The tensors that require a gradient, by id. Not in a set, which would compare them with `==`."""
+
+
 class TensorBase:
     """A lazy value, which is computed when its elements are read."""
 
-    __slots__ = ("__weakref__", "grad", "node", "requires_grad", "views")
+    __slots__ = ("__weakref__", "_requires_grad", "grad", "node", "views")
 
     node: Node
-    requires_grad: bool
+    _requires_grad: bool
     grad: Self | None
     views: list[ref[HasViews]] | None
     """The tensors that were made as views of this one."""
@@ -66,7 +70,7 @@ class TensorBase:
             node = _unowned(node)
         node.owner = ref(new)
         new.node = node
-        new.requires_grad = False
+        new._requires_grad = False
         new.grad = new.views = None
         register_view(new, node)
         return new
@@ -121,6 +125,30 @@ class TensorBase:
         if name == self.device:
             return self
         return self._apply(CopyOp, self.node, name)
+
+    @property
+    def requires_grad(self) -> bool:
+        """Whether `backward` gives this tensor a `grad`."""
+        return self._requires_grad
+
+    @requires_grad.setter
+    def requires_grad(self, requires_grad: bool) -> None:
+        self.requires_grad_(requires_grad)
+
+    def requires_grad_(self, requires_grad: bool = True) -> Self:
+        """Set whether `backward` gives this tensor a `grad`."""
+        if requires_grad and not self.dtype.is_float:
+            raise RuntimeError(f"only floats have gradients, not {self.dtype.name}")
+        if requires_grad == self.requires_grad:
+            return self
+        self._requires_grad = requires_grad
+        is_computed = any(operand.is_tracked for operand in self.node.operands)
+        self._take(self.node.copy(is_tracked=requires_grad or is_computed))
+        if requires_grad:
+            PARAMETERS[id(self)] = self
+        else:
+            PARAMETERS.pop(id(self), None)
+        return self
 
     def _on_devices(self, devices: tuple[str, ...], axis: int | None) -> Self:
         """This value split along an axis among devices, or on each of them."""

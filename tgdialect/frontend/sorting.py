@@ -115,11 +115,11 @@ class Sorting(LinearAlgebra):
         extent = self.shape[axis] if self.ndim else 1
         if not 0 <= k <= extent:
             raise ValueError(f"topk of {k} along an axis of {extent}")
-        if self.ndim and 0 < k * _SELECTED <= extent:
+        is_selected = self.ndim and self.node.extents is None and _is_cpu(self.device)
+        if is_selected and k > 0 and max(k * _SELECTED, _SHORT + 1) <= extent:
             x = self.detach().transpose(axis, -1)
-            if _is_cpu(x.device) and x.node.extents is None and extent > _SHORT:
-                indices = x._selected(k, largest).transpose(axis, -1)
-                return self.gather(axis, indices), indices
+            indices = x._selected(k, largest).transpose(axis, -1)
+            return self.gather(axis, indices), indices
         values, indices = self.sort(dim, descending=largest)
         if not self.ndim:
             return values, indices

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import math
-import weakref
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Self, cast
@@ -13,7 +12,14 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
-from tgdialect.frontend.base import ArgumentError, DTypeError, Number, check_tensors, flattened
+from tgdialect.frontend.base import (
+    PARAMETERS,
+    ArgumentError,
+    DTypeError,
+    Number,
+    check_tensors,
+    flattened,
+)
 from tgdialect.frontend.casts import Casts
 from tgdialect.frontend.gradient import gradient_nodes
 from tgdialect.frontend.graph import Array, Node, sorted_nodes
@@ -27,9 +33,6 @@ from tgdialect.runtime.devices.device import DEVICES, on_a_device
 
 _REPR_LIMIT = 1000
 """`repr` abbreviates tensors of more elements."""
-
-_parameters: weakref.WeakValueDictionary[int, Tensor] = weakref.WeakValueDictionary()
-"""The tensors that require a gradient, by id. Not in a set, which would compare them with `==`."""
 
 
 class Tensor(Sharding, Casts):
@@ -58,7 +61,7 @@ class Tensor(Sharding, Casts):
     ) -> None:
         wanted = None if dtype is None else dtypes.to_dtype(dtype)
         self.grad = self.views = None
-        self.requires_grad = False
+        self._requires_grad = False
         if isinstance(device, tuple):
             found = Tensor(data, dtype).to(device)
         elif isinstance(data, Tensor):
@@ -101,21 +104,6 @@ class Tensor(Sharding, Casts):
         memory = (ctypes.c_uint8 * (math.prod(extents) * wanted.itemsize)).from_address(ptr)
         array = np.frombuffer(memoryview(memory), dtypes.numpy_of(wanted)).reshape(extents)
         return cls._of_array(array, device)
-
-    def requires_grad_(self, requires_grad: bool = True) -> Self:
-        """Set whether `backward` gives this tensor a `grad`."""
-        if requires_grad and not self.dtype.is_float:
-            raise RuntimeError(f"only floats have gradients, not {self.dtype.name}")
-        if requires_grad == self.requires_grad:
-            return self
-        self.requires_grad = requires_grad
-        is_computed = any(operand.is_tracked for operand in self.node.operands)
-        self._take(self.node.copy(is_tracked=requires_grad or is_computed))
-        if requires_grad:
-            _parameters[id(self)] = self
-        else:
-            _parameters.pop(id(self), None)
-        return self
 
     # -- numbers -----------------------------------------------------------------------------------
 
@@ -238,7 +226,7 @@ class Tensor(Sharding, Casts):
     def backward(self, gradient: Tensor | None = None) -> Self:
         """Add the gradients of this tensor to the `grad` of all tensors that require one."""
         order = set(sorted_nodes([self.node], through_data=True))
-        targets = [t for t in _parameters.values() if t.node in order]
+        targets = [t for t in PARAMETERS.values() if t.node in order]
         nodes = self._gradients(gradient, [t.node for t in targets])
         for target, node in zip(targets, nodes, strict=True):
             found = target.zeros_like() if node is None else Tensor.of_node(node).shard_like(target)

@@ -159,6 +159,8 @@ def test_gradient_errors():
         total.gradient(x)
     with pytest.raises(RuntimeError, match="only floats have gradients"):
         tg.Tensor([1], requires_grad=True)
+    with pytest.raises(RuntimeError, match="only floats have gradients"):
+        tg.Tensor([1]).requires_grad = True
     with pytest.raises(RuntimeError, match="by a float, not by i32"):
         x.sum().gradient(tg.Tensor([1]))
     with pytest.raises(ValueError, match="a gradient of shape"):
@@ -166,6 +168,15 @@ def test_gradient_errors():
     x = tg.Tensor([1.0, 2.0])
     assert x.gradient(x, gradient=tg.Tensor([[2.0]]))[0].tolist() == [2, 2]
     assert x.gradient(x, gradient=tg.Tensor([2.0, 3.0]))[0].tolist() == [2, 3]
+
+
+def test_requires_grad_is_set_as_in_pytorch():
+    x, y = tg.Tensor([3.0]), tg.Tensor([2.0], requires_grad=True)
+    x.requires_grad, y.requires_grad = True, False
+    (x * y * y).sum().backward()
+    assert x.grad is not None
+    assert x.grad.item() == 4
+    assert y.grad is None
 
 
 def test_gradients_are_added_in_place():

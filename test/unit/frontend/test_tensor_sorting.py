@@ -209,6 +209,20 @@ def test_long_axes_of_symbolic_size(descending: bool):
         np.testing.assert_array_equal(order, in_order(x[:, :size], descending))
 
 
+@pytest.mark.parametrize("most", [5, 40, 400])
+def test_topk_of_symbolic_size(most: int):
+    """Whether few of many cells are wanted depends on the size."""
+    n, x = tg.Variable("n", 2, most), tied((2, most), "int32")
+
+    @tg.function
+    def found(t: tg.Tensor) -> tg.Tensor:
+        return t.topk(2)[1]
+
+    for size in (2, most // 2, most):
+        order = found(tg.Tensor(x)[:, : n.bind(size)]).numpy()
+        np.testing.assert_array_equal(order, in_order(x[:, :size], True)[:, :2])
+
+
 @pytest.mark.parametrize("target", ["c", "opencl"])
 def test_long_axes_on_other_targets(target: str):
     """A CPU's kernels mean the same elsewhere, where a work item goes through a row."""
