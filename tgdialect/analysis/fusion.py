@@ -15,6 +15,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
+from functools import cache
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
@@ -244,12 +245,13 @@ class _Planner:
         # A value that is used once is fused, unless an inner loop would compute it.
         fresh = all_elements(self.demands, op, value)
         elements = fresh.trips
-        once = demand_cost(self.demands, [fresh], self.prices).cost
-        is_hot = self.is_hot(op, asked, elements, once)
+        # Few values are asked for where their cost matters, and each walk has up to 128 steps.
+        cost_once = cache(lambda: demand_cost(self.demands, [fresh], self.prices).cost)
+        is_hot = self.is_hot(op, asked, elements, cost_once)
         if len(asked) == 1 and asked[0].trips <= elements and not is_hot:
             return asked
         # What realising, fusing, and a local buffer cost.
-        reads = sum(demand.trips for demand in asked)
+        once, reads = cost_once(), sum(demand.trips for demand in asked)
         realised = once + STORE * elements + LOAD * reads
         has_many = len(asked) > _MANY_DEMANDS
         again = None if has_many else demand_cost(self.demands, asked, self.prices)
@@ -403,7 +405,13 @@ class _Planner:
 
     # -- inner loops
 
-    def is_hot(self, op: Operation, asked: Sequence[Demand], elements: float, once: float) -> bool:
+    def is_hot(
+        self,
+        op: Operation,
+        asked: Sequence[Demand],
+        elements: float,
+        cost_once: Callable[[], float],
+    ) -> bool:
         """Whether fusing a value would compute it again and again in the inner loop of a reduction;
         of a product of matrices: at all, since only a kernel of its own has a register tile. One
         that computes several parts of it, as the gates of an LSTM, or other operands of a STACK
@@ -414,7 +422,7 @@ class _Planner:
             is_part = any(isinstance(use.operation, StackOp) for use in op.results[0].uses)
             is_wider = any(demand.trips > elements for demand in asked)
             return runs > 0 or has_parts or is_part or is_wider
-        return once > (LOAD + FREE) * elements and runs >= MANY_RUNS * elements
+        return runs >= MANY_RUNS * elements and cost_once() > (LOAD + FREE) * elements
 
     def runs_in_steps(self, asked: Sequence[Demand]) -> float:
         """How often a value would be computed in the loops of reductions; 0 outside of them."""

@@ -9,6 +9,7 @@ import pytest
 from parity import torch
 
 import tgdialect as tg
+from tgdialect.frontend.spectral import radices
 
 T = tg.Tensor
 
@@ -17,7 +18,7 @@ def pairs(values: Any) -> Any:
     return np.stack([values.real, values.imag], -1)
 
 
-@pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 7, 8, 9, 15, 30, 77, 512])
+@pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 7, 8, 9, 15, 26, 30, 77, 512])
 def test_frequencies_of_all_kinds_of_lengths(n: int) -> None:
     x = np.random.default_rng(n).standard_normal((3, n))
     expected = pairs(np.fft.rfft(x))
@@ -75,8 +76,25 @@ def test_windows_of_a_signal(options: dict[str, Any], shape: tuple[int, ...]) ->
     np.testing.assert_allclose(T(x).stft(**ours).numpy(), expected, atol=1e-4)
 
 
-def test_the_gradient_of_a_power_spectrum() -> None:
-    x = np.random.default_rng(0).standard_normal(24).astype(np.float32)
+def test_steps_have_the_cheapest_factors() -> None:
+    assert radices(256) == (4, 4, 4, 4)
+    assert radices(512) == (8, 4, 4, 4)
+    assert radices(30) == (6, 5)
+    assert radices(2 * 127) == (127, 2)
+    assert radices(1) == (1,)
+
+
+@pytest.mark.parametrize("n", [7, 8])
+def test_a_batch_of_a_number_that_calls_give(n: int) -> None:
+    compiled = tg.compile(lambda x: x.rfft(), tg.spec((tg.Variable("batch", 1, 10), n)))
+    x = np.random.default_rng(n).standard_normal((5, n)).astype(np.float32)
+    np.testing.assert_allclose(compiled(x), pairs(np.fft.rfft(x)), atol=1e-5)
+    assert T.zeros(0, n).rfft().shape == (0, n // 2 + 1, 2)
+
+
+@pytest.mark.parametrize("n", [24, 15])
+def test_the_gradient_of_a_power_spectrum(n: int) -> None:
+    x = np.random.default_rng(0).standard_normal(n).astype(np.float32)
     theirs = torch.from_numpy(x.astype(np.float64)).requires_grad_()
     (torch.fft.rfft(theirs).abs() ** 2).sum().backward()
     ours = T(x, requires_grad=True)

@@ -171,6 +171,7 @@ PROGRAMS: dict[str, Program] = {
     "batched": lambda: array(4, 20, 30) @ array(4, 30, 10),
     "half gemm": lambda: array(32, 32, dtype="float16") @ array(32, 32, dtype="float16"),
     "einsum": lambda: Tensor.einsum("bij,bjk,k->bi", array(3, 8, 9), array(3, 9, 10), array(10)),
+    "spectrum": lambda: array(4, 160).stft(64, 16, center=False).square().sum(-1).sqrt(),
     "linear and relu": lambda: (array(8, 64) @ array(32, 64).T + array(32)).relu(),
     "attention": lambda: attention(False),
     "causal attention": lambda: attention(True),

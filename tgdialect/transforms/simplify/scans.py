@@ -72,6 +72,9 @@ def carry(engine: Engine, op: ReduceOp) -> SSAValue | None:
         return None
     mask = masked(engine, op)
     (axis,) = closed_ranges(op)
+    if not mask.conditions and not engine.loops.open(axis.bound):
+        # Each iteration reduces as many elements.
+        return None
     around = engine.loops.open(op.source) - {axis}
     for outer in sorted(around, key=lambda r: r.axis.data):
         if _only_end(outer, around) is None:
