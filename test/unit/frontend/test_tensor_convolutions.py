@@ -116,7 +116,7 @@ def test_random_depthwise_convolution(seed: int) -> None:
 
 
 def test_windows_with_two_uses_have_the_gradient_of_both() -> None:
-    """Their gradient is no product, and goes through the windows op by op."""
+    """Their gradient depends on the windows themselves, which no factor of a product may."""
     x = np.arange(10.0)
     a, b = np.arange(3.0), np.array([1.0, -1.0, 2.0])
 
@@ -155,3 +155,56 @@ def test_mean_of_windows_has_a_gradient_without_a_second_factor() -> None:
 
     (found,) = tg.function(program)(tg.Tensor(x))
     np.testing.assert_allclose(found.numpy(), t.grad.numpy(), rtol=1e-12)
+
+
+POOLS = {
+    "overlapping": ((2, 3, 11, 8), (3, 3), {"stride": 2, "padding": 1}),
+    "apart": ((1, 2, 7, 9), (2, 3), {"stride": (2, 3)}),
+    "with cells between": ((1, 2, 9, 8), (2, 2), {"stride": 3}),
+    "dilated": ((1, 1, 13, 12), (3, 2), {"stride": (2, 3), "dilation": (2, 3)}),
+    "every cell": ((1, 2, 6, 7), (3, 3), {"stride": 1, "padding": 1}),
+    "long steps": ((1, 1, 23, 9), (7, 2), {"stride": (4, 1), "padding": (3, 0)}),
+}
+
+
+@pytest.mark.parametrize("name", POOLS)
+def test_the_gradient_of_the_greatest_cells_of_windows(name: str) -> None:
+    shape, size, arguments = POOLS[name]
+    x = np.random.default_rng(0).standard_normal(shape)
+    t = torch.tensor(x, requires_grad=True)
+    torch.nn.functional.max_pool2d(t, size, **arguments).square().sum().backward()
+
+    def program(x: tg.Tensor) -> list[tg.Tensor]:
+        pooled = x.max_pool2d(size, **arguments)
+        assert isinstance(pooled, tg.Tensor)
+        return pooled.square().sum().gradient(x)
+
+    (found,) = tg.function(program)(tg.Tensor(x))
+    np.testing.assert_allclose(found.numpy(), t.grad.numpy(), rtol=1e-12)
+
+
+@pytest.mark.parametrize("stride", [1, 2, 3])
+def test_the_gradient_of_a_function_of_windows(stride: int) -> None:
+    """Terms that are not 0 where there is no window: a sum that counts such windows is wrong."""
+    x, w = np.random.default_rng(0).standard_normal((2, 11)), np.array([1.0, -2.0, 0.5])
+    t = torch.tensor(x, requires_grad=True)
+    rows = t.unfold(1, 3, stride)
+    ((rows * torch.tensor(w)).exp() / rows.exp().sum(-1, keepdim=True)).sum().backward()
+
+    def program(x: tg.Tensor, w: tg.Tensor) -> list[tg.Tensor]:
+        rows = x.unfold(1, 3, stride)
+        return ((rows * w).exp() / rows.exp().sum(-1, keepdim=True)).sum().gradient(x)
+
+    (found,) = tg.function(program)(tg.Tensor(x), tg.Tensor(w))
+    np.testing.assert_allclose(found.numpy(), t.grad.numpy(), rtol=1e-10)
+
+
+def test_no_kernel_of_a_pool_divides_indices() -> None:
+    """Each cell adds the windows that have it: no step finds out by a division whether there is
+    one."""
+
+    def program(x: tg.Tensor) -> tg.Tensor:
+        return x.max_pool2d(3, 2, padding=1).square().sum().gradient(x)[0]
+
+    exe = tg.compile(program, np.zeros((1, 4, 16, 16), np.float32))
+    assert "tg.mod" not in str(exe.module("linearize"))

@@ -4,7 +4,9 @@ A transposed convolution with a stride multiplies windows of its input, which ha
 between its cells, with weights. Which weights meet cells, and not zeros, depends on the position of
 the result modulo the stride alone. So the results are divided by that residue. Those of one residue
 are a sum over the weights that they need, of windows without zeros in between. The same holds for
-the gradient of a strided convolution with respect to its input.
+the gradient of a strided convolution with respect to its input, and for other sums whose terms are
+0 where a dilated value is: the gradient of a maximum of windows is a sum of
+`where(x == maximum, g, 0)`, in which the maximum and `g` are dilated.
 
 The gradient of a transposed convolution with respect to its weights has few results, and sums over
 all positions of the dilated value. There the sum goes over the cells of the value instead. Each is
@@ -24,13 +26,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.affine.views import AffineView, AxisView, affine_views
+from tgdialect.analysis.sparsity import elementwise_leaves, is_zero_where
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import MulOp
 from tgdialect.ops.movement import ExpandOp, MovementOp, PadOp, ReshapeOp, StackOp
 from tgdialect.ops.properties import integers, place, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
+from tgdialect.ops.walk import computed, operands_of
 from tgdialect.transforms.affine_views import cropped, emit_view, permuted, reshaped
 
 MANY_SUMS = 9
@@ -76,8 +79,6 @@ class _Residues:
     """An axis that is read at `(a * o + b * k + constant) / stride`: o is an axis of the results,
     and k one that is summed over."""
 
-    at: int
-    """The axis of the value that is dilated."""
     o: int
     k: int
     a: int
@@ -90,10 +91,10 @@ class _Residues:
     """The extent of o."""
     cells: int
     """The extent of the axis that is dilated."""
-    may_share: bool
-    """Whether the other factors are the same for all o, so that one sum may have all residues."""
-    is_selected: bool
-    """Whether another factor has k as an axis."""
+    may_share: bool = field(default=False, compare=False)
+    """Whether the other leaves are the same for all o, so that one sum may have all residues."""
+    is_selected: bool = field(default=False, compare=False)
+    """Whether another leaf has k as an axis, and terms are 0 where that leaf is."""
 
     @property
     def period(self) -> int:
@@ -162,47 +163,71 @@ class _Part:
 
 
 def _find(op: ReduceOp) -> _Split | None:
-    """The first factor of a sum that is a view of a dilated value."""
-    source, summed = op.source, {*integers(op, "axes")}
-    shape = tensor(source).get_shape()
-    factors = list(source.owner.operands) if isinstance(source.owner, MulOp) else [source]
-    factors = [_not_repeated(factor) for factor in factors]
-    for position, factor in enumerate(factors):
-        if not _may_be_dilated(factor):
-            continue
-        own = tensor(factor).get_shape()
-        missing = len(shape) - len(own)
-        others = [_extents(f, len(shape)) for f in factors[:position] + factors[position + 1 :]]
-        found: _Split | None = None
-        for view in affine_views(factor):
-            residues: list[_Residues] = []
-            for at, axis in enumerate(view.axes):
-                pair = sorted(axis.terms, key=lambda a: a + missing in summed)
-                if axis.divisor == 1 or len(pair) != 2:
-                    continue
-                (o, k), (a, b) = pair, (axis.terms[each] for each in pair)
-                if o + missing in summed or k + missing not in summed:
-                    continue
-                terms = o + missing, k + missing, a, b, axis.constant, axis.divisor
-                cells = tensor(view.source).get_shape()[at]
-                may_share = all(extents[o + missing] == 1 for extents in others)
-                is_selected = any(extents[k + missing] > 1 for extents in others)
-                extents = own[k], shape[o + missing], cells
-                residues.append(_Residues(at, *terms, *extents, may_share, is_selected))
-            if residues and view.has_zeros and all(len(axis.terms) <= 2 for axis in view.axes):
-                over_cells = [each for each in residues if each.goes_over_cells]
-                few = _few([each for each in residues if not each.goes_over_cells])
-                found = _Split(op, factors, position, view, missing, few, over_cells)
-        if found is not None and (found.residues or found.over_cells):
-            return found
+    """A sum whose terms are zero where views of a dilated value, or of several, are."""
+    source = op.source
+    # Values that depend on no dilated one are taken as they are.
+    leaves = elementwise_leaves(source, lambda _: True)
+    is_inner = {leaf: _may_be_dilated(leaf) for leaf in leaves}
+    if not any(is_inner.values()):
+        return None
+    computed(
+        source,
+        is_inner,
+        operands_of,
+        lambda value: any(is_inner[operand] for operand in operands_of(value)),
+    )
+    leaves = elementwise_leaves(source, lambda value: is_inner.get(value, False))
+    views = {leaf: _dilated_views(op, leaf) for leaf in leaves if is_inner.get(leaf, False)}
+    for first, found in views.items():
+        for dilated in reversed(found):
+            alike = {first: dilated} | {
+                leaf: other
+                for leaf, others in views.items()
+                for other in others
+                if leaf is not first and [*other.residues] == [*dilated.residues]
+            }
+            if not is_zero_where(source, alike):
+                continue
+            others = {leaf: _extents(leaf, op) for leaf in leaves if leaf not in alike}
+            residues = [
+                replace(
+                    each,
+                    may_share=all(extents[each.o] == 1 for extents in others.values()),
+                    is_selected=any(
+                        extents[each.k] > 1 and is_zero_where(source, [leaf])
+                        for leaf, extents in others.items()
+                    ),
+                )
+                for each in dilated.residues
+            ]
+            over_cells = [each for each in residues if each.goes_over_cells]
+            few = _few([each for each in residues if not each.goes_over_cells])
+            if few or over_cells:
+                return _Split(op, leaves, alike, few, over_cells)
     return None
 
 
-def _not_repeated(value: SSAValue) -> SSAValue:
-    """A factor without EXPANDs: a product repeats its factors by itself."""
-    while isinstance(value.owner, ExpandOp):
-        value = value.owner.source
-    return value
+def _dilated_views(op: ReduceOp, leaf: SSAValue) -> list[_Dilated]:
+    """The views that a leaf of the terms of a sum is of dilated values, nearest first."""
+    summed, shape = {*integers(op, "axes")}, tensor(op.source).get_shape()
+    own = tensor(leaf).get_shape()
+    missing = len(shape) - len(own)
+    found: list[_Dilated] = []
+    for view in affine_views(leaf):
+        residues: dict[_Residues, int] = {}
+        for at, axis in enumerate(view.axes):
+            pair = sorted(axis.terms, key=lambda a: a + missing in summed)
+            if axis.divisor == 1 or len(pair) != 2:
+                continue
+            (o, k), (a, b) = pair, (axis.terms[each] for each in pair)
+            if o + missing in summed or k + missing not in summed:
+                continue
+            terms = o + missing, k + missing, a, b, axis.constant, axis.divisor
+            extents = own[k], shape[o + missing], tensor(view.source).get_shape()[at]
+            residues[_Residues(*terms, *extents)] = at
+        if residues and view.has_zeros and all(len(axis.terms) <= 2 for axis in view.axes):
+            found.append(_Dilated(view, missing, residues))
+    return found
 
 
 def _may_be_dilated(value: SSAValue) -> bool:
@@ -216,10 +241,17 @@ def _may_be_dilated(value: SSAValue) -> bool:
     return False
 
 
-def _extents(value: SSAValue, rank: int) -> tuple[int, ...]:
-    """The extents of the axes of a factor; those that it does not have are 1."""
-    shape = tensor(value).get_shape()
-    return (*(1,) * (rank - len(shape)), *shape)
+def _not_repeated(leaf: SSAValue) -> SSAValue:
+    """A leaf without EXPANDs: elementwise ops repeat their operands by themselves."""
+    while isinstance(leaf.owner, ExpandOp):
+        leaf = leaf.owner.source
+    return leaf
+
+
+def _extents(leaf: SSAValue, op: ReduceOp) -> tuple[int, ...]:
+    """The extents of the axes of a leaf; those that it does not have are 1."""
+    shape = tensor(_not_repeated(leaf)).get_shape()
+    return (*(1,) * (len(tensor(op.source).get_shape()) - len(shape)), *shape)
 
 
 def _few(residues: Sequence[_Residues]) -> list[_Residues]:
@@ -233,18 +265,27 @@ def _few(residues: Sequence[_Residues]) -> list[_Residues]:
     return kept
 
 
+@dataclass(frozen=True)
+class _Dilated:
+    """A leaf of the terms of a sum, as a view of a dilated value."""
+
+    view: AffineView
+    missing: int
+    """The leading axes that the leaf does not have."""
+    residues: Mapping[_Residues, int]
+    """The axes that are read with a stride: how, and which of the value's."""
+
+
 @dataclass
 class _Split:
     """A sum that is divided. Each axis o of its results becomes two: the results of one residue,
     and the residues."""
 
     op: ReduceOp
-    factors: list[SSAValue]
-    position: int
-    """Which factor is the view of a dilated value."""
-    view: AffineView
-    missing: int
-    """The leading axes that this factor does not have."""
+    leaves: Sequence[SSAValue]
+    """What the tree of elementwise ops that is summed is made of."""
+    dilated: Mapping[SSAValue, _Dilated]
+    """The leaves that are read alike, as views of dilated values."""
     residues: list[_Residues]
     over_cells: list[_Residues]
     """Axes along which the sum goes over the cells of the value. Their results are not divided."""
@@ -302,42 +343,47 @@ class _Split:
             zip(self.residues, parts, strict=True), key=lambda pair: -pair[0].o
         ):
             shape.insert(each.o + 1, part.width)
-        factors = [
-            self._windows(builder, parts, shape)
-            if position == self.position
-            else self._selected(builder, factor, parts, shape)
-            for position, factor in enumerate(self.factors)
-        ]
-        total = factors[0] if len(factors) == 1 else builder.put(MulOp(*factors))
+        leaves = {
+            leaf: self._windows(builder, self.dilated[leaf], parts, shape)
+            if leaf in self.dilated
+            else self._selected(builder, leaf, parts, shape)
+            for leaf in self.leaves
+        }
+        total = builder.clone(self.op.source, leaves)
         if tensor(total).get_shape() != (*shape,):
-            total = builder.put(ExpandOp(total, shape))  # An axis that no factor has.
+            total = builder.put(ExpandOp(total, shape))  # An axis that no leaf has.
         axes = [self._place(axis) for axis in integers(self.op, "axes")]
         self.sums.append(builder.insert(ReduceOp(ReduceKind.ADD, total, axes)))
         return self.sums[-1].result
 
     def _windows(
-        self, builder: OpBuilder, parts: Sequence[_Part], shape: Sequence[int]
+        self,
+        builder: OpBuilder,
+        leaf: _Dilated,
+        parts: Sequence[_Part],
+        shape: Sequence[int],
     ) -> SSAValue:
-        """The view of the value before it is dilated."""
+        """The view of a value before it is dilated."""
         axes = [
-            replace(axis, terms={self._place(a + self.missing): c for a, c in axis.terms.items()})
-            for axis in self.view.axes
+            replace(axis, terms={self._place(a + leaf.missing): c for a, c in axis.terms.items()})
+            for axis in leaf.view.axes
         ]
         for each, part in zip(self.residues, parts, strict=True):
             # One step is as many cells as the period has strides.
             step = each.b * each.period // each.stride
             terms = {self._place(each.o): each.a, self._place(each.k): step}
             terms[self._place(each.o) + 1] = part.shift
-            axes[each.at] = AxisView(_long(terms, shape), part.start)
+            axes[leaf.residues[each]] = AxisView(_long(terms, shape), part.start)
         for each in self.over_cells:
-            axes[each.at] = AxisView(_long({self._place(each.k): 1}, shape))
-        return emit_view(builder, replace(self.view, axes=tuple(axes)), shape)
+            axes[leaf.residues[each]] = AxisView(_long({self._place(each.k): 1}, shape))
+        return emit_view(builder, replace(leaf.view, axes=tuple(axes)), shape)
 
     def _selected(
-        self, builder: OpBuilder, factor: SSAValue, parts: Sequence[_Part], shape: Sequence[int]
+        self, builder: OpBuilder, leaf: SSAValue, parts: Sequence[_Part], shape: Sequence[int]
     ) -> SSAValue:
-        """What the steps and results of the parts read of another factor."""
-        extents = tensor(factor).get_shape()
+        """What the steps and results of the parts read of another leaf."""
+        leaf = _not_repeated(leaf)
+        extents = tensor(leaf).get_shape()
         missing = len(tensor(self.op.source).get_shape()) - len(extents)
         axes = [
             AxisView({self._place(a + missing): 1} if extent > 1 else {})
@@ -356,7 +402,7 @@ class _Split:
                 terms = {self._place(each.k): each.b * each.stride}
                 terms[self._place(each.o)] = -each.b * each.a
                 axes[k] = AxisView(_long(terms, shape), -each.b * each.constant)
-        return emit_view(builder, AffineView(factor, tuple(axes), has_zeros=True), shape)
+        return emit_view(builder, AffineView(leaf, tuple(axes), has_zeros=True), shape)
 
 
 def _long(terms: Mapping[int, int], shape: Sequence[int]) -> dict[int, int]:

@@ -1,0 +1,94 @@
+"""Trees of elementwise ops, and where they are zero: a product is where any of its factors is.
+
+Sums over windows and over dilated values leave out the terms that are zero because an operand is
+padding. Which terms these are is decided here, for products and for what else gradients are made
+of: `where(x == max, g, 0)` is 0 where `g` is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Sequence
+
+from xdsl.ir import SSAValue
+
+from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops.elementwise import (
+    AddOp,
+    AndOp,
+    CastOp,
+    CmpLtOp,
+    CmpNeOp,
+    ElementwiseOp,
+    MaxOp,
+    MulOp,
+    NegOp,
+    OrOp,
+    SqrtOp,
+    SubOp,
+    TruncOp,
+    WhereOp,
+    XorOp,
+)
+from tgdialect.ops.movement import ExpandOp, PermuteOp, ReshapeOp
+from tgdialect.ops.properties import number
+from tgdialect.ops.source import ConstOp
+from tgdialect.ops.walk import computed
+
+MANY_VALUES = 32
+"""How much of a tree is looked at. Without a bound, programs of long elementwise chains would
+be walked again for each sum in them. An order of magnitude: the gradient of a maximum has 5."""
+
+_IF_ANY = (MulOp, AndOp)
+"""Ops that are 0 if any operand is. A zero times infinity counts as 0, as padding does in sums."""
+
+_IF_ALL = (AddOp, CastOp, CmpLtOp, CmpNeOp, MaxOp, NegOp, OrOp, SqrtOp, SubOp, TruncOp, XorOp)
+"""Ops that are 0, or false, if all operands are."""
+
+
+def elementwise_leaves(root: SSAValue, is_inner: Callable[[SSAValue], bool]) -> Sequence[SSAValue]:
+    """What a tree of elementwise ops is made of: the nearest values to the root that are not
+    `is_inner`, or are defined by other ops. Beyond MANY_VALUES values, each is a leaf."""
+    values = [root]
+    seen = {root}
+    leaves: list[SSAValue] = []
+    for value in values:  # which grows
+        op = value.owner
+        if len(values) < MANY_VALUES and isinstance(op, ElementwiseOp) and is_inner(value):
+            new = [operand for operand in dict.fromkeys(op.operands) if operand not in seen]
+            values += new
+            seen.update(new)
+        else:
+            leaves.append(value)
+    return leaves
+
+
+def is_zero_where(value: SSAValue, zeros: Collection[SSAValue]) -> bool:
+    """Whether a tree of elementwise ops is 0 in every cell where all of `zeros` are."""
+
+    def operands(value: SSAValue) -> Sequence[SSAValue]:
+        op = value.owner
+        return op.operands if isinstance(op, ElementwiseOp) and value not in zeros else ()
+
+    def is_zero(value: SSAValue) -> bool:
+        if value in zeros:
+            return True
+        match op := value.owner:
+            case WhereOp():
+                return known[op.rhs] and (known[op.condition] or known[op.lhs])
+            case _ if isinstance(op, _IF_ANY):
+                return any(known[operand] for operand in op.operands)
+            case _ if isinstance(op, _IF_ALL):
+                return all(known[operand] for operand in op.operands)
+            case _:
+                return _is_zero_constant(value)
+
+    known: dict[SSAValue, bool] = {}
+    return computed(value, known, operands, is_zero)
+
+
+def _is_zero_constant(value: SSAValue) -> bool:
+    while isinstance(op := value.owner, ExpandOp | PermuteOp | ReshapeOp):
+        value = op.source
+    return (
+        isinstance(op, ConstOp) and not isinstance(op.value, InvalidAttr) and not number(op.value)
+    )
