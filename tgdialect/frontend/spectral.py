@@ -145,8 +145,8 @@ class Spectral(Resizing):
         return pairs.permute((2, 1, 0)).reshape((*lead, wanted, 2))
 
     def _fourier(self, wanted: int, factor: float) -> Self:
-        """The first `wanted` frequencies of a complex transform, times a factor, as (2, frequencies,
-        signals). This tensor is (parts, elements, signals): one part if they are real."""
+        """The first `wanted` frequencies of a complex transform, times a factor: (2, frequencies,
+        signals). This tensor is (parts, elements, signals), with one part if they are real."""
         parts, n, signals = self.shape
         dtype = dtypes.numpy_of(self.dtype)
         x, done = self, 1
