@@ -15,12 +15,14 @@ from tgdialect.lowering.optimize.cpu.loops import (
     interleave_scans,
     merge_loops,
     order_loops,
+    order_reductions,
     split_loops,
 )
 from tgdialect.lowering.optimize.cpu.threads import share_among_threads
-from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off, tile_opts
-from tgdialect.lowering.optimize.cpu.vectors import vector_ranges
+from tgdialect.lowering.optimize.cpu.tiles import cheapest_tile, nest_parts, split_off, tile_opts
+from tgdialect.lowering.optimize.cpu.vectors import vector_gains, vector_ranges
 from tgdialect.lowering.optimize.nests import Nests
+from tgdialect.ops.ordering import RangeOp
 from tgdialect.targets import Target
 
 
@@ -34,7 +36,13 @@ def schedule(axes: Axes, target: Target) -> None:
         return
     long_enough = target.threads > 1 and cycles(nests, target) >= target.parallel_cycles
     # Vectors and register tiles.
-    vectors = list(vector_ranges(nests, target)) if target.vector_bits else []
+    vectors: list[RangeOp] = []
+    if target.vector_bits:
+        gains = vector_gains(nests, target)
+        ranges = vector_ranges(nests, gains)
+        vectors = [cheapest_tile(nests, range, gains, target) for range in ranges]
+    if order_reductions(nests, vectors, target):
+        nests = Nests(axes)
     tiles = [tile_opts(nests, range, target) for range in vectors]
     for opts in tiles:
         parts = [part for each in opts if (part := split_off(axes, each)) is not None]

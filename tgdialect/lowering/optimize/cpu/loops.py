@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
@@ -13,7 +13,7 @@ from tgdialect.lowering.optimize.cpu.vectors import (
     is_tiled,
     vector_of,
 )
-from tgdialect.lowering.optimize.nests import Nests
+from tgdialect.lowering.optimize.nests import Nests, StridedAccess
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.merge import mergeable
 from tgdialect.lowering.optimize.optops.split import divisors
@@ -22,6 +22,7 @@ from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.targets import Target
 
 LINE_COST = 4
 """The factor by which a load with a stride along the vector costs more: it reads a cache line for
@@ -56,6 +57,36 @@ def merge_loops(axes: Axes) -> None:
     while (pair := next((p for p in mergeable(axes) if p not in tried), None)) is not None:
         tried.add(pair)
         try_opt(axes, opt(OptOp.MERGE, *pair))
+
+
+def order_reductions(nests: Nests, vectors: Sequence[RangeOp], target: Target) -> bool:
+    """Order the loops of each reduction: the one whose steps are farthest apart in memory is
+    outermost, so that the steps of the inner ones load from the same cache lines and pages. In a
+    convolution with vectors along its channels these are the columns of a window. Operands whose
+    lanes are apart do not count: they are packed. Returns whether a loop has moved."""
+    axes = nests.axes
+    has_moved = False
+    for reduce in (op for op in nests.closers if isinstance(op, ReduceOp) and len(op.ranges) > 1):
+        loops = closed_ranges(reduce)
+        # Nests in one of the loops would run more often in another order.
+        if any({*loops} & axes.open[closer] for closer in nests.closers if closer is not reduce):
+            continue
+        loads = [
+            access
+            for access in nests.accesses_along(loops)
+            if isinstance(access.op, LoadOp) and not any(is_apart(access, v) for v in vectors)
+        ]
+        step = {r: sum(_bytes_apart(access, r, target) for access in loads) for r in loops}
+        order = sorted(loops, key=step.__getitem__, reverse=True)
+        if order != list(loops):
+            has_moved |= try_opt(axes, opt(OptOp.ORDER, *(r.axis.data for r in order)))
+    return has_moved
+
+
+def _bytes_apart(access: StridedAccess, range: RangeOp, target: Target) -> int:
+    """How far apart the cells of neighbouring iterations are: at most a page."""
+    stride = access.strides.get(range, 0)
+    return target.page if stride is None else min(abs(stride) * access.itemsize, target.page)
 
 
 def order_loops(nests: Nests) -> None:

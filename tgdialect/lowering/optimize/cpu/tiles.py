@@ -15,6 +15,8 @@ from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.costs import cycles_of
 from tgdialect.lowering.optimize.cpu.vectors import (
+    Gains,
+    alike,
     is_apart,
     is_expandable,
     is_packable,
@@ -63,6 +65,11 @@ SHORT, MAX_STEPS, MAX_UNROLLED = 64, 9, 600
 """When a reduction is unrolled: it has at most `SHORT` steps, of which at most `MAX_STEPS` are
 written out, of at most `MAX_UNROLLED` cycles. The loop's overhead against the size of the code."""
 
+FEW_STEPS = 4
+"""The most steps of a long reduction that are written out: the branch at the end of a loop of so
+few is often not predicted. A convolution of 64 channels by 3x3 takes 0.85 of the time with the
+columns of its windows written out, and no less with their rows as well. It has a third more ops."""
+
 LOAD_COST = 0.75
 """The time of a vector load, in multiply-accumulates: the larger, the more square the tile."""
 
@@ -105,22 +112,32 @@ class Tile(NamedTuple):
     row: RangeOp | None
     height: int
     vectors: int
+    cost: float = 0.0
+    """The time of a multiply-accumulate of its results, in those that wait for nothing."""
+
+
+def cheapest_tile(nests: Nests, vector: RangeOp, gains: Gains, target: Target) -> RangeOp:
+    """Of the ranges of a nest along which vectors save about as much as along `vector`, the one
+    whose register tile costs least."""
+    ranges = alike(nests, vector, gains)
+    if len(ranges) == 1 or not _reductions_along(nests, vector):
+        return vector
+
+    def cost(range: RangeOp) -> float:
+        reduces = _reductions_along(nests, range)
+        return _reduction_tile(nests, reduces, range, target)[0].cost if reduces else math.inf
+
+    return min(ranges, key=cost)
 
 
 def tile_opts(nests: Nests, vector: RangeOp, target: Target) -> Sequence[OptAttr]:
     """The OptOps that keep a tile of results in registers, with vectors along a range."""
     axes = nests.axes
     lanes = lanes_along(nests, vector, target)
-    reduces = [
-        op
-        for op in axes.ops
-        if isinstance(op, ReduceOp) and (vector in axes.open[op] or vector in closed_ranges(op))
-    ]
     opts: list[OptAttr] = []
-    if reduces:
+    if reduces := _reductions_along(nests, vector):
         heaviest = max(reduces, key=nests.trips)
-        work = _work(nests, reduces, heaviest, vector, target)
-        tile = _reduction_tile(nests, heaviest, work, vector, target)
+        tile, work = _reduction_tile(nests, reduces, vector, target)
         loaded = sum(_loaded(a, vector, lanes) for a in _reads(nests, heaviest))
         step = tile.height * tile.vectors * (work.body + loaded)
         opts += _unrolled(nests, heaviest, vector, step)
@@ -131,6 +148,16 @@ def tile_opts(nests: Nests, vector: RangeOp, target: Target) -> Sequence[OptAttr
     if tile.row is not None and tile.height > 1:
         opts += _parts(nests, tile.row, tile.height, AxisType.UPCAST, "clamp")
     return [*opts, *_parts(nests, vector, width, kind)]
+
+
+def _reductions_along(nests: Nests, vector: RangeOp) -> Sequence[ReduceOp]:
+    """The REDUCEs whose results or steps vectors along a range are."""
+    axes = nests.axes
+    return [
+        op
+        for op in axes.ops
+        if isinstance(op, ReduceOp) and (vector in axes.open[op] or vector in closed_ranges(op))
+    ]
 
 
 def _loaded(access: StridedAccess, vector: RangeOp, lanes: int) -> int:
@@ -159,10 +186,12 @@ def _work(
 
 
 def _reduction_tile(
-    nests: Nests, reduce: ReduceOp, work: TileWork, vector: RangeOp, target: Target
-) -> Tile:
-    """The register tile of a reduction's results."""
+    nests: Nests, reduces: Sequence[ReduceOp], vector: RangeOp, target: Target
+) -> tuple[Tile, TileWork]:
+    """The register tile of the results of reductions, for the one that takes most time."""
     axes = nests.axes
+    reduce = max(reduces, key=nests.trips)
+    work = _work(nests, reduces, reduce, vector, target)
     lanes = lanes_along(nests, vector, target)
     rows = [
         r
@@ -185,7 +214,7 @@ def _reduction_tile(
     most = min([MOST_VECTORS, *(target.copied // each for each in packed)])
     if packed:
         most = min(most, -(-nests.extent(vector) // lanes) - 1)
-    return _best_tile(nests, reads, rows, vector, lanes, target, most, work)
+    return _best_tile(nests, reads, rows, vector, lanes, target, most, work), work
 
 
 def _reads(nests: Nests, reduce: ReduceOp) -> Sequence[StridedAccess]:
@@ -197,14 +226,14 @@ def _reads(nests: Nests, reduce: ReduceOp) -> Sequence[StridedAccess]:
 
 def _unrolled(nests: Nests, reduce: ReduceOp, vector: RangeOp, step: int) -> Iterator[OptAttr]:
     """Unroll a short reduction, as that of a pool or of a depthwise convolution, or else as many of
-    its inner loops as `MAX_STEPS` allows. `step` is the cycles of one step."""
+    its inner loops as `MAX_STEPS` allows, and of a long one as `FEW_STEPS` does. `step` is the
+    cycles of one step."""
     loops = [r for r in closed_ranges(reduce) if r is not vector]
-    if math.prod(map(nests.extent, loops)) > SHORT:
-        return
+    most = MAX_STEPS if math.prod(map(nests.extent, loops)) <= SHORT else FEW_STEPS
     steps, written = 1, list[RangeOp]()
     for range in reversed(loops):
         steps *= nests.extent(range)
-        if steps > MAX_STEPS or steps * step > MAX_UNROLLED:
+        if steps > most or steps * step > MAX_UNROLLED:
             break
         written.append(range)
     for range in reversed(written):
@@ -265,7 +294,7 @@ def _best_tile(
     or a column of each operand. The cost is the loads per multiply-accumulate, times the iterations
     that padding adds, times the latency that too few accumulators leave exposed.
     """
-    best, least = Tile(None, 1, 1), math.inf
+    best, least = Tile(None, 1, 1, math.inf), math.inf
     registers = target.vector_registers
     width = nests.extent(vector)
     reused = [r for r in rows if any(not a.strides.get(r, 0) for a in reads)]
@@ -296,7 +325,7 @@ def _best_tile(
             cost = down * across * latency * (1 + loads / results + streams)
             cost += CODE_COST * results * (work.body + work.epilogue)
             if cost < least - 1e-9:
-                best, least = Tile(row, height, vectors), cost
+                best, least = Tile(row, height, vectors, cost), cost
     return best
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.ir import Operation
 
@@ -46,6 +46,12 @@ one operand among the columns of the other."""
 HORIZONTAL = 8
 """The scalar ops that a horizontal reduction of one vector takes."""
 
+ALIKE = 0.997
+"""The part of the best saving from which on a range is as good, so that the register tile decides.
+The saving does not know tiles: along the 56 columns of an image they are 8 rows of one vector, with
+a load for each multiply-accumulate, and along its 64 channels 4 rows of two. It is wide enough to
+give up one factor's neighbours in memory (TOGETHER), and not for loads that are SCATTERED."""
+
 ROWS, REDUCED_ROWS = 8, 4
 """How many rows of a tile share a load, as an order of magnitude: of tiles with vectors along
 results, and along a reduction."""
@@ -55,7 +61,17 @@ MIN_REUSE = 4
 against loads with a large stride."""
 
 
-def vector_ranges(nests: Nests, target: Target) -> Iterator[RangeOp]:
+Gains = Mapping[RangeOp, float]
+"""How many scalar ops vectors along each range save; 0 or less if they must not lie there."""
+
+
+def vector_gains(nests: Nests, target: Target) -> Gains:
+    """The gain of each range that a nest of a kernel closes."""
+    ranges = dict.fromkeys(r for closer in nests.closers for r in closed_ranges(closer))
+    return {range: _gain(nests, range, target) for range in ranges}
+
+
+def vector_ranges(nests: Nests, gains: Gains) -> Iterator[RangeOp]:
     """The ranges that vectors lie along. An op is inside of at most one of them.
 
     Per nest, from the inside out: take one of its ranges, or the best choices of the nests inside
@@ -70,7 +86,7 @@ def vector_ranges(nests: Nests, target: Target) -> Iterator[RangeOp]:
             for other in nests.closers
             if other is not closer and axes.open[other] & set(closed_ranges(closer))
         ]
-        options = [(0.0, None), *((_gain(nests, r, target), r) for r in closed_ranges(closer))]
+        options = [(0.0, None), *((gains[r], r) for r in closed_ranges(closer))]
         choices: list[tuple[float, list[RangeOp]]] = []
         for gain, range in options:
             if range is not None and gain <= 0:
@@ -89,8 +105,17 @@ def vector_ranges(nests: Nests, target: Target) -> Iterator[RangeOp]:
             yield from best[root][1]
 
 
+def alike(nests: Nests, vector: RangeOp, gains: Gains) -> Sequence[RangeOp]:
+    """The ranges of a nest along which vectors save about as much as along one of them: it, and
+    others."""
+    if vector not in nests.axes.ends:
+        return [vector]
+    others = [r for r in closed_ranges(nests.axes.nest(vector)) if r is not vector]
+    return [vector, *(r for r in others if gains[r] >= ALIKE * gains[vector])]
+
+
 def _gain(nests: Nests, range: RangeOp, target: Target) -> float:
-    """How many scalar ops vectors along a range save; 0 or less if they must not lie there."""
+    """The gain of a range."""
     axes = nests.axes
     if not is_expandable(axes, range):
         return 0.0
