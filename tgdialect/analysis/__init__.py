@@ -25,7 +25,8 @@ Values:
 * `conditions.py`: what a true or a false condition implies;
 * `validity.py`: which values may have invalid cells;
 * `uniform.py`: which neighbouring work items have the same value;
-* `zeros.py`: the sign of zero in sums.
+* `zeros.py`: the sign of zero in sums;
+* `sparsity.py`: where trees of elementwise ops are zero.
 
 Fusion:
 
