@@ -13,7 +13,8 @@ from tgdialect.frontend import base
 from tgdialect.frontend.graph import Node, sorted_nodes
 from tgdialect.frontend.tensor import accumulate
 from tgdialect.nn import layers, optim
-from tgdialect.ops.movement import ReshapeOp
+from tgdialect.ops.marker import ContiguousOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.source import ConstOp
 from tinygrad_shim.internals import Refused
 
@@ -24,7 +25,7 @@ _INTERNAL = (
 )
 _no_params: WeakValueDictionary[int, tg.Tensor] = WeakValueDictionary()
 """The tensors that are no parameters, by id."""
-_init, _gradient = tg.Tensor.__init__, tg.Tensor.gradient
+_init, _gradient, _numpy = tg.Tensor.__init__, tg.Tensor.gradient, tg.Tensor.numpy
 
 
 @functools.wraps(_init)
@@ -47,10 +48,19 @@ def backward(self: tg.Tensor, gradient: tg.Tensor | None = None) -> tg.Tensor:
 
 
 def _is_number(node: Node) -> bool:
-    """Whether a node is a constant, or a copy of one."""
-    while isinstance(node.prototype, ReshapeOp) and not node.shape:
-        (node,) = node.operands
-    return isinstance(node.prototype, ConstOp)
+    """Whether a node is a number, or computed from numbers alone: in tinygrad it has no memory.
+    `Tensor.ones(3)`, one number in every cell, and what `contiguous` gives do have memory."""
+    order = sorted_nodes([node], through_data=True)
+    if not all(each.operands or isinstance(each.prototype, ConstOp) for each in order):
+        return False
+    if any(isinstance(each.prototype, ContiguousOp) for each in order):
+        return False
+    return not node.shape or not all(isinstance(e.prototype, ConstOp | MovementOp) for e in order)
+
+
+def numpy(self: tg.Tensor) -> Any:
+    """The elements. What is computed from constants stays so: it gets no memory, and no `grad`."""
+    return _numpy(self.contiguous() if _is_number(self.node) else self)
 
 
 def is_param(self: tg.Tensor) -> bool:
@@ -95,7 +105,7 @@ def without_buffer(name: str) -> classmethod[Any, Any, Any]:
 def extend_tensor() -> None:
     """Give our `Tensor` the methods of tinygrad's that it lacks."""
     methods: dict[str, Any] = {
-        **{"__init__": init, "backward": backward},
+        **{"__init__": init, "backward": backward, "numpy": numpy},
         **{"is_param_": is_param_, "is_param": property(is_param)},
         **{name: like_its_source(name) for name in ("clone", "to")},
         **{name: without_buffer(name) for name in ("zeros", "ones", "full")},
