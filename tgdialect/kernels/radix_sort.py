@@ -2,7 +2,8 @@
 
 One kernel counts the digits of all keys, and finds where the keys with each digit begin in the
 sorted row. Then each digit place has a pass that moves the keys, and their positions, to where they
-belong. Rows are sorted in parallel.
+belong. Rows are sorted in parallel. Threads share only loops whose number of iterations is known,
+so there are kernels for each number of rows.
 """
 
 from __future__ import annotations
@@ -27,15 +28,15 @@ _DIGITS = 1 << _BITS
 
 
 @cache
-def starts_kernel(bits: int) -> KernelOp:
+def starts_kernel(bits: int, rows: int) -> KernelOp:
     """Where the keys with each digit begin in the sorted row.
 
-    Parameters: rows; n; the starts, of shape (rows, digit places, 256) of u32; keys of `bits` bits,
+    Parameters: n; the starts, of shape (rows, digit places, 256) of u32; keys of `bits` bits,
     of shape (rows, n).
     """
     places = bits // _BITS
-    w = KernelWriter(f"radix_starts_{bits}")
-    rows, n = w.size(), w.size()
+    w = KernelWriter(f"radix_starts_{bits}_{rows}")
+    n = w.size()
     starts, keys = w.array(COUNT, rows, places, _DIGITS), w.array(unsigned(bits), rows, n)
     one = w.const(1, COUNT)
     row = w.loop(rows, in_order=False)
@@ -66,14 +67,14 @@ def starts_kernel(bits: int) -> KernelOp:
 
 
 @cache
-def pass_kernel(bits: int) -> KernelOp:
+def pass_kernel(bits: int, rows: int) -> KernelOp:
     """Move keys and positions to where they belong by one digit, in the order in which they are.
 
-    Parameters: rows; n; the digit place; the new keys and positions and the old ones, each of shape
+    Parameters: n; the digit place; the new keys and positions and the old ones, each of shape
     (rows, n), keys of `bits` bits and positions of u32; the starts, which it advances.
     """
-    w = KernelWriter(f"radix_pass_{bits}")
-    rows, n, place = w.size(), w.size(), w.size()
+    w = KernelWriter(f"radix_pass_{bits}_{rows}")
+    n, place = w.size(), w.size()
     key_type = unsigned(bits)
     to_keys, to_positions, keys, positions = (
         w.array(dtype, rows, n) for dtype in (key_type, COUNT, key_type, COUNT)
@@ -110,14 +111,14 @@ def sorted_by_digits(
     rows, n = tensor(keys).get_shape()
     key_type, bits = tensor(keys).element_type, dtype_of(keys).bits
     places = bits // _BITS
-    sizes = w.const(rows), w.const(n)
+    size = w.const(n)
     # Two sets of keys and positions, between which the passes go back and forth.
     here = keys, positions
     there = w.memory(key_type, rows, n), w.memory(COUNT, rows, n)
     starts = w.memory(COUNT, rows, places, _DIGITS)
-    call = w.call(starts_kernel(bits), *sizes, starts, keys)
+    call = w.call(starts_kernel(bits, rows), size, starts, keys)
     for place in range(places):
         starts = w.left_by(starts, call)
-        call = w.call(pass_kernel(bits), *sizes, w.const(place), *there, *here, starts)
+        call = w.call(pass_kernel(bits, rows), size, w.const(place), *there, *here, starts)
         here, there = (w.left_by(there[0], call), w.left_by(there[1], call)), here
     return here
