@@ -42,12 +42,6 @@ NAMES: Mapping[str, DType] = {
 """MLIR's names, NumPy's, and C's. Each is also an attribute of this module, as `dtypes.half`."""
 
 
-def __getattr__(name: str) -> DType:
-    if (dtype := NAMES.get(name)) is None:
-        raise AttributeError(f"there is no dtype {name!r}; there are: {', '.join(NAMES)}")
-    return dtype
-
-
 _OF_NUMPY = {
     numpy_dtype(dtype): dtype for dtype in dict.fromkeys(NAMES.values()) if dtype.name != "index"
 }
@@ -55,6 +49,15 @@ _OF_NUMPY = {
 
 class UnknownDTypeError(TypeError, AttributeError):
     """What names no dtype: a TypeError in NumPy, and a missing attribute of `torch` or `dtypes`."""
+
+    def __init__(self, given: object) -> None:
+        super().__init__(f"{given!r} is not a dtype; there are: {', '.join(NAMES)}")
+
+
+def __getattr__(name: str) -> DType:
+    if (dtype := NAMES.get(name)) is None:
+        raise UnknownDTypeError(name)
+    return dtype
 
 
 DTypeLike = DType | str | Any
@@ -134,8 +137,7 @@ def to_dtype(dtype: DTypeLike) -> DType:
     try:
         return _OF_NUMPY[np.dtype(dtype)]
     except (TypeError, KeyError, ValueError):
-        known = ", ".join(NAMES)
-        raise UnknownDTypeError(f"{dtype!r} is not a dtype; there are: {known}") from None
+        raise UnknownDTypeError(dtype) from None
 
 
 def attribute_of(dtype: DType) -> Attribute:

@@ -5,6 +5,9 @@ the greatest of them: few are inserted, unless k is large or the row is in desce
 `selection_kernel` finds the k-th key digit by digit, from the most significant one: keys with a
 less digit are among the k least, and keys with the same digit remain candidates. It finds the k
 least in any order, and `radix_sort.py` sorts them.
+
+One thread goes through all rows: how many iterations the inner loops have depends on the row, and
+SPLIT makes no THREAD range of such a loop.
 """
 
 from __future__ import annotations

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from loop_nests import KERNELS, gemm, memory, ranges, row_sums, scan
 from parsing import tg_context
 from stages import Array, kernel, load, parse, store
 from xdsl.dialects.builtin import ModuleOp
@@ -49,164 +50,6 @@ PASSES: Sequence[type[OptOpPass]] = (
     *(SplitPass, PadToPass, SwapPass, OrderPass, MergePass, NoLocalsPass, StagePass),
 )
 FEATURES = tuple(CpuTarget.host().features.split(","))
-
-
-def _ranges(**kinds: tuple[int, str, int]) -> str:
-    """`i=(0, "loop", 8)`: a range of this axis id, type and extent."""
-    return "".join(
-        f"%n{name} = tg.const {extent} : tensor<index>\n"
-        f"%{name} = tg.range {axis} {kind} to %n{name} : tensor<index>\n"
-        for name, (axis, kind, extent) in kinds.items()
-    )
-
-
-def _gemm(m: int, n: int, k: int, second: str = "kj") -> str:
-    """`second` is how the second matrix is indexed: "jk" if it has a row for each column of the
-    result, so that vectors ask for a copy of it."""
-    shape = f"{k}x{n}" if second == "kj" else f"{n}x{k}"
-    return kernel(
-        "k",
-        [f"o: {_memory(f'{m}x{n}')}", f"a: {_memory(f'{m}x{k}')}", f"b: {_memory(shape)}"],
-        _ranges(i=(0, "loop", m), j=(1, "loop", n), k=(2, "reduce", k))
-        + load("x", "a", f"{m}x{k}xf32", "ik")
-        + load("y", "b", f"{shape}xf32", second)
-        + "%xy = tg.mul %x, %y : tensor<f32>\n"
-        + "%r = tg.reduce add %xy [] over %k : tensor<f32> -> tensor<f32>\n"
-        + store("s", "o", f"{m}x{n}xf32", "ij", "r")
-        + "%e = tg.end %s over %j, %i : !tg.void\ntg.sink %e : !tg.void",
-    )
-
-
-def _memory(shape: str) -> str:
-    return f"tensor<{shape}xf32, #tg.place<global>>"
-
-
-def _row_sums(m: int, n: int) -> str:
-    return kernel(
-        "k",
-        [f"o: {_memory(str(m))}", f"a: {_memory(f'{m}x{n}')}"],
-        _ranges(i=(0, "loop", m), k=(1, "reduce", n))
-        + load("x", "a", f"{m}x{n}xf32", "ik")
-        + "%r = tg.reduce max %x [] over %k : tensor<f32> -> tensor<f32>\n"
-        + "%t = tg.reduce add %x [] over %k : tensor<f32> -> tensor<f32>\n"
-        + "%d = tg.sub %r, %t : tensor<f32>\n"
-        + store("s", "o", f"{m}xf32", "i", "d")
-        + "%e = tg.end %s over %i : !tg.void\ntg.sink %e : !tg.void",
-    )
-
-
-def _transposed(m: int, n: int) -> str:
-    return kernel(
-        "k",
-        [f"o: {_memory(f'{n}x{m}')}", f"a: {_memory(f'{m}x{n}')}"],
-        _ranges(i=(0, "loop", m), j=(1, "loop", n))
-        + load("x", "a", f"{m}x{n}xf32", "ij")
-        + "%y = tg.mul %x, %x : tensor<f32>\n"
-        + store("s", "o", f"{n}x{m}xf32", "ji", "y")
-        + "%e = tg.end %s over %j, %i : !tg.void\ntg.sink %e : !tg.void",
-    )
-
-
-def _convolution(out: int, channels: int, size: int, taps: int) -> str:
-    """Weights whose last axes are all reduced: a copy of them has one loop."""
-    result, weights = f"{out}x{size}x{size}", f"{out}x{channels}x{taps}"
-    image = f"{channels}x{size}x{size + taps - 1}"
-    return kernel(
-        "k",
-        [f"o: {_memory(result)}", f"x: {_memory(image)}", f"w: {_memory(weights)}"],
-        _ranges(
-            i=(0, "loop", out),
-            h=(1, "loop", size),
-            j=(2, "loop", size),
-            t=(3, "reduce", taps),
-            c=(4, "reduce", channels),
-        )
-        + "%p = tg.add %j, %t : tensor<index>\n"
-        + load("u", "x", f"{image}xf32", "chp")
-        + load("v", "w", f"{weights}xf32", "ict")
-        + "%uv = tg.mul %u, %v : tensor<f32>\n"
-        + "%r = tg.reduce add %uv [] over %t, %c : tensor<f32> -> tensor<f32>\n"
-        + store("s", "o", f"{result}xf32", "ihj", "r")
-        + "%e = tg.end %s over %j, %h, %i : !tg.void\ntg.sink %e : !tg.void",
-    )
-
-
-def _pointwise(out: int, channels: int, size: int) -> str:
-    """A product of matrices whose columns are the cells of an image."""
-    image = f"{channels}x{size}x{size}"
-    return kernel(
-        "k",
-        [f"o: {_memory(f'{out}x{size}x{size}')}", f"x: {_memory(image)}"],
-        _ranges(
-            i=(0, "loop", out),
-            h=(1, "loop", size),
-            j=(2, "loop", size),
-            c=(3, "reduce", channels),
-        )
-        + load("u", "x", f"{image}xf32", "chj")
-        + "%p = tg.cast %i to f32 : tensor<index> -> tensor<f32>\n"
-        + "%v = tg.mul %u, %p : tensor<f32>\n"
-        + "%r = tg.reduce add %v [] over %c : tensor<f32> -> tensor<f32>\n"
-        + store("s", "o", f"{out}x{size}x{size}xf32", "ihj", "r")
-        + "%e = tg.end %s over %j, %h, %i : !tg.void\ntg.sink %e : !tg.void",
-    )
-
-
-def _scan(m: int, n: int, cell: str) -> str:
-    """Sums of the m cells up to each, in a register for each of n columns, "ij", or rows, "ji"."""
-    reg = "tensor<f32, #tg.place<reg>>"
-    shape = f"{m}x{n}" if cell == "ij" else f"{n}x{m}"
-    return kernel(
-        "k",
-        [f"o: {_memory(shape)}", f"a: {_memory(shape)}"],
-        _ranges(j=(0, "loop", n), i=(1, "reduce", m))
-        + load("x", "a", f"{shape}xf32", cell)
-        + f"""
-        %zero = tg.const 0.0 : tensor<f32>
-        %acc = tg.buffer 0 : {reg}
-        %outer = tg.after %acc, %j : ({reg}, tensor<index>) -> {reg}
-        %init = tg.store %outer, %zero : {reg}, tensor<f32>
-        %inside = tg.after %acc, %init, %i : ({reg}, !tg.void, tensor<index>) -> {reg}
-        %old = tg.load %inside : {reg} -> tensor<f32>
-        %new = tg.add %old, %x : tensor<f32>
-        %kept = tg.store %inside, %new : {reg}, tensor<f32>
-        """
-        + store("s", "o", f"{shape}xf32", cell, "new")
-        + "%g = tg.group %s, %kept\n"
-        + "%e = tg.end %g over %i, %j : !tg.void\ntg.sink %e : !tg.void",
-    )
-
-
-def _dynamic_row_sums(n: int) -> str:
-    """Row sums of as many rows as parameter 1 says."""
-    return kernel(
-        "k",
-        [f"o: {_memory('13')}", "n: tensor<index>", f"a: {_memory(f'13x{n}')}"],
-        "%i = tg.range 0 loop to %n : tensor<index>\n"
-        + _ranges(k=(1, "reduce", n))
-        + load("x", "a", f"13x{n}xf32", "ik")
-        + "%t = tg.reduce add %x [] over %k : tensor<f32> -> tensor<f32>\n"
-        + store("s", "o", "13xf32", "i", "t")
-        + "%e = tg.end %s over %i : !tg.void\ntg.sink %e : !tg.void",
-    )
-
-
-KERNELS: dict[str, tuple[str, Sequence[tuple[int, ...] | int]]] = {
-    "gemm": (_gemm(6, 12, 10), [(6, 12), (6, 10), (10, 12)]),
-    "gemm, odd": (_gemm(5, 7, 3), [(5, 7), (5, 3), (3, 7)]),
-    "row sums": (_row_sums(6, 20), [(6,), (6, 20)]),
-    "transposed": (_transposed(9, 12), [(12, 9), (9, 12)]),
-    "transposed in squares": (_transposed(32, 48), [(48, 32), (32, 48)]),
-    "gemm of columns": (_gemm(48, 32, 16, "jk"), [(48, 32), (48, 16), (32, 16)]),
-    "gemm of odd columns": (_gemm(23, 34, 21, "jk"), [(23, 34), (23, 21), (34, 21)]),
-    "convolution": (_convolution(32, 8, 5, 2), [(32, 5, 5), (8, 5, 6), (32, 8, 2)]),
-    "pointwise": (_pointwise(6, 9, 5), [(6, 5, 5), (9, 5, 5)]),
-    "column scan": (_scan(5, 18, "ij"), [(5, 18), (5, 18)]),
-    "row scan": (_scan(18, 6, "ji"), [(6, 18), (6, 18)]),
-    "dynamic row sums": (_dynamic_row_sums(20), [(13,), 13, (13, 20)]),
-    "no row sums": (_row_sums(0, 20), [(0,), (0, 20)]),
-}
-"""Kernels, and the shapes of their arguments; a number is an index scalar."""
 
 
 def _inputs(shapes: Sequence[tuple[int, ...] | int]) -> list[Any]:
@@ -304,7 +147,7 @@ def test_heuristic(name: str, features: str, threads: int) -> None:
 
 def test_few_rows_are_reduced_in_blocks():
     """Where each step of the reduction is on another page."""
-    module = parse(_gemm(8, 1024, 96))
+    module = parse(gemm(8, 1024, 96))
     inputs = _inputs([(8, 1024), (8, 96), (96, 1024)])
     OptimizePass("heuristic", FEATURES, 1).apply(tg_context(), module)
     opts = _opts_of(module)
@@ -321,13 +164,13 @@ def test_what_is_no_optop_is_refused(text: str) -> None:
 
 def test_beam_needs_a_pass_that_times() -> None:
     with pytest.raises(PassFailedException, match="needs the pass that times kernels"):
-        OptimizePass("beam:4").apply(tg_context(), parse(_gemm(2, 2, 2)))
+        OptimizePass("beam:4").apply(tg_context(), parse(gemm(2, 2, 2)))
 
 
 PADDED_AND_SHARED: dict[str, tuple[str, list[tuple[int, ...]], int, int]] = {
-    "an inner loop": (_gemm(63, 144, 40), [(63, 144), (63, 40), (40, 144)], 0, 2),
-    "neighbours": (_row_sums(127, 64), [(127,), (127, 64)], 0, 4),
-    "columns": (_scan(40, 111, "ij"), [(40, 111), (40, 111)], 0, 4),
+    "an inner loop": (gemm(63, 144, 40), [(63, 144), (63, 40), (40, 144)], 0, 2),
+    "neighbours": (row_sums(127, 64), [(127,), (127, 64)], 0, 4),
+    "columns": (scan(40, 111, "ij"), [(40, 111), (40, 111)], 0, 4),
 }
 """What is stored, and loaded, and into how many chunks which range is divided for two threads. None
 of them has a divisor that comes near."""
@@ -350,7 +193,7 @@ def test_threads_share_few_chunks(name: str) -> None:
 
 def test_threads_share_equal_chunks_of_rows() -> None:
     """Where they store in cache lines of their own; 37 is the least that two threads share well."""
-    module = parse(_scan(4096, 111, "ji"))
+    module = parse(scan(4096, 111, "ji"))
     _share(module, ("+avx512f", "+fma"), 2)
     assert _opts_of(module) == ["#tg.opt<split 0, 37, thread, top>"]
 
@@ -359,8 +202,8 @@ def test_what_threads_cannot_share_is_not_padded() -> None:
     """A kernel of two nests has no THREAD."""
     text = kernel(
         "k",
-        [*(f"{o}: {_memory('127')}" for o in "op"), *(f"{x}: {_memory('127x40')}" for x in "xy")],
-        _ranges(i=(0, "loop", 127), j=(1, "reduce", 40), k=(2, "loop", 127), l=(3, "reduce", 40))
+        [*(f"{o}: {memory('127')}" for o in "op"), *(f"{x}: {memory('127x40')}" for x in "xy")],
+        ranges(i=(0, "loop", 127), j=(1, "reduce", 40), k=(2, "loop", 127), l=(3, "reduce", 40))
         + load("v", "x", "127x40xf32", "ij")
         + load("w", "y", "127x40xf32", "kl")
         + "%a = tg.reduce add %v [] over %j : tensor<f32> -> tensor<f32>\n"
@@ -380,12 +223,12 @@ def test_what_cannot_be_padded_is_shared_one_by_one() -> None:
     """An ATOMICADD has no gate."""
     text = kernel(
         "k",
-        [f"o: {_memory('1')}", f"x: {_memory('127x8192')}"],
-        _ranges(i=(0, "loop", 127), j=(1, "reduce", 8192))
+        [f"o: {memory('1')}", f"x: {memory('127x8192')}"],
+        ranges(i=(0, "loop", 127), j=(1, "reduce", 8192))
         + load("v", "x", "127x8192xf32", "ij")
         + "%r = tg.reduce add %v [] over %j : tensor<f32> -> tensor<f32>\n"
         + "%c = tg.const 0 : tensor<index>\n"
-        + f"%l = tg.index %o[%c] : ({_memory('1')}, tensor<index>)"
+        + f"%l = tg.index %o[%c] : ({memory('1')}, tensor<index>)"
         + " -> tensor<f32, #tg.place<global>>\n"
         + "%a = tg.atomicadd %l, %r : tensor<f32, #tg.place<global>>, tensor<f32>\n"
         + "%e = tg.end %a over %i : !tg.void\ntg.sink %e : !tg.void",
@@ -398,7 +241,7 @@ def test_what_cannot_be_padded_is_shared_one_by_one() -> None:
 @pytest.mark.parametrize(("rows", "opts"), [(6, ["#tg.opt<split 0, 2, upcast>"]), (5, [])])
 def test_scans_go_through_two_rows(rows: int, opts: list[str]) -> None:
     """Where there is no vector along them, and they are even."""
-    module = parse(_scan(40, rows, "ji"))
+    module = parse(scan(40, rows, "ji"))
     OptimizePass("heuristic", FEATURES, 1).apply(tg_context(), module)
     assert _opts_of(module) == opts
 
@@ -407,8 +250,8 @@ def test_cells_beyond_an_axis_of_one_keep_it():
     """Loops do not become one across an axis of 1 that may be left: what is beyond it is 0."""
     text = kernel(
         "k",
-        [f"o: {_memory('4x6')}", f"x: {_memory('4x1x6')}"],
-        _ranges(i=(0, "loop", 4), j=(1, "loop", 6))
+        [f"o: {memory('4x6')}", f"x: {memory('4x1x6')}"],
+        ranges(i=(0, "loop", 4), j=(1, "loop", 6))
         + "%q = tg.const 1 : tensor<index>\n"
         + load("y", "x", "4x1x6xf32", "iqj")
         + store("s", "o", "4x6xf32", "ij", "y")
@@ -422,8 +265,8 @@ def test_parts_overlap_where_iterations_may_be_done_twice(out: str) -> None:
     """They may not where a result is written over what it is computed from."""
     text = kernel(
         "k",
-        [f"o: {_memory('41')}", f"x: {_memory('41')}"],
-        _ranges(i=(0, "loop", 41))
+        [f"o: {memory('41')}", f"x: {memory('41')}"],
+        ranges(i=(0, "loop", 41))
         + load("v", "x", "41xf32", "i")
         + "%y = tg.add %v, %v : tensor<f32>\n"
         + store("s", out, "41xf32", "i", "y")
@@ -436,16 +279,16 @@ def test_parts_overlap_where_iterations_may_be_done_twice(out: str) -> None:
 def test_parts_do_not_overlap_in_memory_that_is_passed_twice():
     text = kernel(
         "k",
-        [f"o: {_memory('41')}", f"x: {_memory('41')}"],
-        _ranges(i=(0, "loop", 41))
+        [f"o: {memory('41')}", f"x: {memory('41')}"],
+        ranges(i=(0, "loop", 41))
         + load("v", "x", "41xf32", "i")
         + store("s", "o", "41xf32", "i", "v")
         + "%e = tg.end %s over %i : !tg.void\ntg.sink %e : !tg.void",
     )
-    memory = 'tensor<41xf32, #tg.place<"CPU", global>>'
+    type = 'tensor<41xf32, #tg.place<"CPU", global>>'
     for second, count in (("%b", 1), ("%a", 0)):
-        call = f"%0 = tg.call @k(%a, {second}) : ({memory}, {memory}) -> !tg.void"
-        caller = f"func.func @main(%a: {memory}, %b: {memory}) {{\n{call}\nfunc.return\n}}"
+        call = f"%0 = tg.call @k(%a, {second}) : ({type}, {type}) -> !tg.void"
+        caller = f"func.func @main(%a: {type}, %b: {type}) {{\n{call}\nfunc.return\n}}"
         space = SplitPass.schedule_space(tg_context(), parse(f"{text}\n{caller}"))
         assert bool([p for p in space if p.overlap]) is bool(count)
 

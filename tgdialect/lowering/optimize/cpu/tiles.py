@@ -125,7 +125,7 @@ def cheapest_tile(nests: Nests, vector: RangeOp, gains: Gains, target: Target) -
 
     def cost(range: RangeOp) -> float:
         reduces = _reductions_along(nests, range)
-        return _reduction_tile(nests, reduces, range, target)[0].cost if reduces else math.inf
+        return _reduction_tile(nests, reduces, range, target)[1].cost if reduces else math.inf
 
     return min(ranges, key=cost)
 
@@ -136,8 +136,7 @@ def tile_opts(nests: Nests, vector: RangeOp, target: Target) -> Sequence[OptAttr
     lanes = lanes_along(nests, vector, target)
     opts: list[OptAttr] = []
     if reduces := _reductions_along(nests, vector):
-        heaviest = max(reduces, key=nests.trips)
-        tile, work = _reduction_tile(nests, reduces, vector, target)
+        heaviest, tile, work = _reduction_tile(nests, reduces, vector, target)
         loaded = sum(_loaded(a, vector, lanes) for a in _reads(nests, heaviest))
         step = tile.height * tile.vectors * (work.body + loaded)
         opts += _unrolled(nests, heaviest, vector, step)
@@ -187,8 +186,9 @@ def _work(
 
 def _reduction_tile(
     nests: Nests, reduces: Sequence[ReduceOp], vector: RangeOp, target: Target
-) -> tuple[Tile, TileWork]:
-    """The register tile of the results of reductions, for the one that takes most time."""
+) -> tuple[ReduceOp, Tile, TileWork]:
+    """Of several reductions the one that runs most often, the register tile of its results, and the
+    work in it."""
     axes = nests.axes
     reduce = max(reduces, key=nests.trips)
     work = _work(nests, reduces, reduce, vector, target)
@@ -214,7 +214,8 @@ def _reduction_tile(
     most = min([MOST_VECTORS, *(target.copied // each for each in packed)])
     if packed:
         most = min(most, -(-nests.extent(vector) // lanes) - 1)
-    return _best_tile(nests, reads, rows, vector, lanes, target, most, work), work
+    tile = _best_tile(nests, reads, rows, vector, lanes, target, most, work)
+    return reduce, tile, work
 
 
 def _reads(nests: Nests, reduce: ReduceOp) -> Sequence[StridedAccess]:
