@@ -19,7 +19,8 @@ class Statistics(Sorting):
     def median(self, dim: int | None = None, keepdim: bool = False) -> Self | tuple[Self, Self]:
         """The median of all elements; along an axis, the medians and their positions. Of an even
         number of elements it is the lower one in the middle; it is NaN if an element is. Raises
-        ValueError over no elements."""
+        ValueError over no elements (as PyTorch does: an empty axis beside that of the medians gives
+        an empty result)."""
         if dim is None:
             if self.numel() == 0:
                 raise ValueError(f"median over no elements: {self.shape}")
@@ -27,7 +28,7 @@ class Statistics(Sorting):
         axis = self._axis(dim)
         if not self.ndim:
             return self._apart_from(self), self._zeros_index()
-        if 0 in self.shape:
+        if self.shape[axis] == 0:
             raise ValueError(f"median over no elements: {self.shape}")
         found = self._medians(axis)
         return found if keepdim else (found[0].squeeze(axis), found[1].squeeze(axis))
