@@ -3,6 +3,7 @@
 import gc
 import os
 import sys
+from collections import Counter
 
 import pytest
 
@@ -18,6 +19,19 @@ sys.dont_write_bytecode = False
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-work", action="store_true", help="write work_table.md anew")
     parser.addoption("--update-tour", action="store_true", help="write the blocks of the tour anew")
+
+
+@pytest.hookimpl(tryfirst=True)  # Before `-m` selects.
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Of the cases of a test that is marked `sampled(n)`, each n-th runs; the others are slow."""
+    cases: Counter[tuple[object, str]] = Counter()
+    for item in items:
+        mark = item.get_closest_marker("sampled")
+        if mark is not None:
+            test = item.path, item.name.partition("[")[0]
+            if cases[test] % mark.args[0]:
+                item.add_marker(pytest.mark.slow)
+            cases[test] += 1
 
 
 @pytest.fixture(autouse=True, scope="module")

@@ -59,6 +59,7 @@ func.func @main(%o: {given[0]}, %x: {given[1]}) {{
 """
 
 
+@pytest.mark.sampled(2)
 @needs_opencl
 @pytest.mark.parametrize("dtype", [*INTEGERS, "f32", "f64"])
 @pytest.mark.parametrize("target", ["cpu", DEVICE])

@@ -112,6 +112,7 @@ def _instruction(name: str, target: str) -> str:
     return "wgmma" if target == HOPPER and name not in OF_WARPS else "ldmatrix"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("name", "target"), CASES)
 def test_products(name: str, target: str):
     module, random = _traced(name), np.random.default_rng(0)
@@ -145,7 +146,7 @@ def test_steps_padded_twice():
     np.testing.assert_allclose(result, _expected("", a, b), rtol=2e-3, atol=2e-3)
 
 
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_PRODUCTS", 12), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_PRODUCTS", 5), ids=str)
 def test_random_products(seeds: range):
     """Products of any sizes and orders, whose blocks are copied to LOCAL memory where that is
     legal, agree on each target with matrix instructions."""
@@ -192,6 +193,7 @@ def check_product(seed: int) -> None:
     np.testing.assert_allclose(result, expected, tolerance, tolerance, err_msg=f"seed {seed}")
 
 
+@pytest.mark.sampled(3)
 @needs_ptxas
 @pytest.mark.parametrize(("name", "target"), CASES)
 def test_ptxas(name: str, target: str):

@@ -19,8 +19,6 @@ from tgdialect.nn.state import (
     safe_save,
 )
 
-pytestmark = pytest.mark.parity
-
 T = torch.nn
 
 LAYERS: dict[str, tuple[Any, Any, tuple[int, ...]]] = {
@@ -63,6 +61,7 @@ def copy_weights(ours: Any, theirs: Any, seed: int = 3) -> None:
             state[name].copy_(torch.tensor(data))
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("name", LAYERS)
 def test_layer(name: str):
     ours, theirs, shape = LAYERS[name]
@@ -81,6 +80,7 @@ def test_layer(name: str):
         np.testing.assert_allclose(t.grad.numpy(), u.grad.numpy(), rtol=5e-5, atol=5e-5)
 
 
+@pytest.mark.parity
 def test_batchnorm_in_training():
     ours, theirs = nn.BatchNorm2d(3), T.BatchNorm2d(3)
     for seed in range(3):
@@ -118,6 +118,7 @@ def test_a_scalar_that_is_stored_with_an_axis():
             assert (own.shape, own.numel(), own.sum().item()) == (own.shape, 1, 7)
 
 
+@pytest.mark.parity
 def test_embedding():
     ours, theirs = nn.Embedding(7, 4), T.Embedding(7, 4)
     copy_weights(ours, theirs)
@@ -132,6 +133,7 @@ def test_embedding():
         ours(tg.Tensor([1.0]))
 
 
+@pytest.mark.parity
 def test_lstm_cell():
     ours, theirs = nn.LSTMCell(3, 4), T.LSTMCell(3, 4)
     copy_weights(ours, theirs)
@@ -166,6 +168,7 @@ OPTIMIZERS: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("traced", [False, True])
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_optimizer(name: str, traced: bool):
@@ -202,6 +205,7 @@ def test_optimizer(name: str, traced: bool):
         np.testing.assert_allclose(t.numpy(), u.detach().numpy(), rtol=1e-4, atol=1e-5)
 
 
+@pytest.mark.parity
 def test_schedules():
     for ours, theirs in (
         (
@@ -288,6 +292,7 @@ RECURRENT: dict[str, tuple[str, dict[str, Any], tuple[int, ...], bool]] = {
 """The class, its options, the shape of sequences, and whether a state is given."""
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize(
     "name",
     [
@@ -343,6 +348,7 @@ ATTENTION: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("name", ATTENTION)
 def test_multihead_attention(name: str):
     options, call = ATTENTION[name]
@@ -480,6 +486,7 @@ def test_lamb():
     np.testing.assert_allclose(moved[0], 0.1 * ratio * direction, rtol=1e-5)
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("norm_type", [2.0, 1.0, float("inf")])
 def test_clip_grad_norm(norm_type: float):
     for limit in (0.5, 100.0):

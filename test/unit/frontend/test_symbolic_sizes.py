@@ -18,8 +18,6 @@ from tgdialect.frontend import function as function_module
 from tgdialect.frontend import realization
 from tgdialect.frontend.symbolic import SymInt, is_surely_less, larger, smaller
 
-pytestmark = pytest.mark.parity
-
 N = tg.Variable("n", 1, 16)
 M = tg.Variable("m", 0, 5)
 X = values(16, 3)
@@ -197,6 +195,7 @@ METHODS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("name", METHODS)
 def test_method(name: str, compilations: list[Any]):
     method = METHODS[name]
@@ -208,6 +207,7 @@ def test_method(name: str, compilations: list[Any]):
     assert len(compilations) <= 1
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("name", [n for n in METHODS if n not in ("argmax", "argmin")])
 def test_gradient(name: str, compilations: list[Any]):
     method = METHODS[name]
@@ -332,6 +332,7 @@ def test_nested_functions(compilations: list[Any]):
         np.testing.assert_allclose(found, 4 * (X[:k] ** 2).sum(0), rtol=1e-5)
 
 
+@pytest.mark.parity
 def test_gradients_through_functions():
     weight = tg.Tensor(values(3, 3, seed=1), requires_grad=True)
 
@@ -359,6 +360,7 @@ def test_gradients_through_functions():
         np.testing.assert_allclose(found.numpy(), tx.grad.numpy()[:k], rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.parity
 def test_a_cache_of_keys(compilations: list[Any]):
     """Attention to all that was seen before, one step at a time."""
     position = tg.Variable("position", 0, 7)

@@ -13,8 +13,6 @@ from parity import torch, values
 import tgdialect as tg
 from tgdialect.frontend import realization
 
-pytestmark = pytest.mark.parity
-
 on_host = pytest.mark.skipif(tg.Device.DEFAULT != "CPU", reason="about memory of the host")
 
 
@@ -51,6 +49,7 @@ def test_arrays_are_not_copied():
     np.testing.assert_array_equal(tg.Tensor(columns).numpy(), columns)
 
 
+@pytest.mark.parity
 @on_host
 def test_dlpack_and_numpy():
     source = torch.arange(6.0).reshape(2, 3)
@@ -137,6 +136,7 @@ def test_gradient_with_respect_to_an_intermediate():
     assert z.gradient(x, y)[0].tolist() == [24]
 
 
+@pytest.mark.parity
 def test_gradients_of_gradients():
     x = values(5, low=0.5)
     mine, theirs = tg.Tensor(x, requires_grad=True), torch.tensor(x, requires_grad=True)

@@ -10,8 +10,6 @@ from parity import check, torch, values
 
 import tgdialect as tg
 
-pytestmark = pytest.mark.parity
-
 S = slice
 VIEWS: list[Any] = [
     0,
@@ -57,6 +55,7 @@ def numbers(index: Any) -> Any:
     return np.array(index, np.int64) if isinstance(index, list) else index
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("index", VIEWS, ids=str)
 def test_view(index: Any):
     check(lambda t: t[index], lambda t: t[index], values(*SHAPE))
@@ -67,17 +66,20 @@ def test_negative_steps(index: Any):
     np.testing.assert_array_equal(tg.Tensor(values(*SHAPE))[index].numpy(), values(*SHAPE)[index])
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("index", PICKS, ids=str)
 def test_pick(index: Any):
     check(lambda t: t[index], lambda t: t[numbers(index)], values(*SHAPE))
 
 
+@pytest.mark.parity
 def test_tensors_as_indices():
     x, i = values(5, 3), np.array([4, 0, 4, 1], np.int32)
     check(lambda t, k: t[k], lambda t, k: t[k.long()], x, i)
     check(lambda t, k: t[:, k % 3], lambda t, k: t[:, k.long() % 3], x, i)
 
 
+@pytest.mark.parity
 def test_masks():
     x = values(4, 5)
     check(lambda t: t[t > 0], lambda t: t[t > 0], x)
@@ -101,6 +103,7 @@ SETS: list[tuple[Any, tuple[int, ...]]] = [
 ]
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize(("index", "shape"), SETS, ids=str)
 def test_setitem(index: Any, shape: tuple[int, ...]):
     def ours(t: Any, v: Any) -> Any:
@@ -116,6 +119,7 @@ def test_setitem(index: Any, shape: tuple[int, ...]):
     check(ours, theirs, values(*SHAPE), values(*shape, seed=1))
 
 
+@pytest.mark.parity
 def test_setitem_of_numbers_and_masks():
     x = values(4, 5)
     ours, theirs = tg.Tensor(x) * 1, torch.tensor(x)
@@ -131,6 +135,7 @@ def test_setitem_of_numbers_and_masks():
     np.testing.assert_array_equal(ours.numpy(), expected)
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("dim", [0, 1, -1])
 def test_gather_and_scatter(dim: int):
     x, src = values(4, 5, 3), values(4, 5, 3, seed=1)
@@ -149,6 +154,7 @@ def test_gather_and_scatter(dim: int):
     )
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("include_self", [True, False])
 @pytest.mark.parametrize("reduce", ["sum", "prod", "mean", "amax", "amin"])
 def test_scatter_reduce(reduce: Any, include_self: bool):
@@ -165,6 +171,7 @@ def test_scatter_reduce(reduce: Any, include_self: bool):
     )
 
 
+@pytest.mark.parity
 def test_one_hot():
     x = np.array([0, 2, 1, 4])
     check(lambda t: t.one_hot(5), lambda t: torch.nn.functional.one_hot(t, 5), x, gradient=False)
@@ -182,6 +189,7 @@ def test_errors():
             t[index]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", [(5,), (3, 4), (0,), (1,), (7, 3, 2), (1000,)])
 def test_masks_of_a_size(shape: tuple[int, ...]):
     x = values(*shape)

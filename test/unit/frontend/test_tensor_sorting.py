@@ -13,9 +13,8 @@ from parity import check, torch, values
 import tgdialect as tg
 from tgdialect.frontend import sorting
 
-pytestmark = pytest.mark.parity
 
-
+@pytest.mark.parity
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("dim", [0, 1, -1])
 def test_sort(dim: int, descending: bool):
@@ -40,6 +39,7 @@ def test_sort(dim: int, descending: bool):
     )
 
 
+@pytest.mark.parity
 def test_nan_and_infinities():
     x = np.array([1, np.nan, -np.inf, np.inf, 0.0, np.nan, -1], np.float32)
     for descending in (False, True):
@@ -51,6 +51,7 @@ def test_nan_and_infinities():
         )
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "bool", "float64"])
 def test_dtypes(dtype: str):
     x = np.array([3, 1, 2, 0, 1, 3]).astype(dtype)
@@ -62,6 +63,7 @@ def test_dtypes(dtype: str):
     )
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize("largest", [True, False])
 @pytest.mark.parametrize("dim", [0, 1])
 def test_topk(dim: int, largest: bool):
@@ -74,6 +76,7 @@ def test_topk(dim: int, largest: bool):
         tg.Tensor(values(4, 6)).topk(9)
 
 
+@pytest.mark.parity
 def test_few():
     for shape in ((0,), (1,), (2, 0)):
         check(lambda t: t.sort(), lambda t: tuple(torch.sort(t)), values(*shape), gradient=False)
@@ -113,6 +116,7 @@ def same(found: np.ndarray, wanted: np.ndarray) -> None:
     np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ALL_DTYPES)
 @pytest.mark.parametrize("descending", [False, True])
 def test_long_axes(dtype: str, descending: bool):
@@ -135,6 +139,7 @@ def test_long_rows_of_one_value():
             np.testing.assert_array_equal(found.numpy(), wanted)
 
 
+@pytest.mark.parity
 def test_gradients_of_long_axes():
     x = values(2, 300)
     check(lambda t: t.sort(1)[0], lambda t: torch.sort(t, dim=1)[0], x)
@@ -155,6 +160,7 @@ def test_long_axes_by_the_interpreter(kind: str):
     np.testing.assert_array_equal(interpreted(x), found(tg.Tensor(x)).numpy())
 
 
+@pytest.mark.parity
 @pytest.mark.parametrize(
     ("shape", "dtype"),
     [*itertools.product([(9,)], DTYPES), ((2, 33), "float32"), ((3, 1, 70), "int64")],

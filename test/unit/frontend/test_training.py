@@ -13,8 +13,6 @@ from parity import torch
 import tgdialect as tg
 from tgdialect import nn
 
-pytestmark = pytest.mark.parity
-
 WIDTH, HEADS, LAYERS, CONTEXT, BATCH, STEPS = 32, 4, 2, 16, 4, 50
 F = torch.nn.functional
 
@@ -40,6 +38,7 @@ def forward(state: dict[str, Any], i: Any) -> Any:
     return linear(norm(x, "ln"), "head")
 
 
+@pytest.mark.parity
 def test_losses_of_a_gpt():
     text = np.frombuffer(Path(__file__).read_bytes(), np.uint8)
     letters, data = np.unique(text, return_inverse=True)

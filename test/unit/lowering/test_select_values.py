@@ -114,6 +114,7 @@ def test_rows_of_any_length(length, kind):
     np.testing.assert_array_equal(rest, 2 * x - expected)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("rows", range(2, 20))
 @pytest.mark.parametrize("columns", [16, 32])
 @pytest.mark.parametrize(("source", "dtype"), [("f32", "f32"), ("i64", "i32"), ("f64", "f32")])

@@ -78,6 +78,7 @@ def lowered_by_hand(source: Path, folder: Path, options: dict[str, str]) -> Path
     return source
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", OPTIONS)
 @pytest.mark.parametrize(
     "program", [*EXAMPLES, *PROGRAMS], ids=lambda p: p.stem if isinstance(p, Path) else p

@@ -43,7 +43,7 @@ DEVICES = (run_grid_on_cpu, pytest.param(on_opencl, marks=needs_opencl))
 """What runs programs for grids, besides the interpreter."""
 
 
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 200), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 120), ids=str)
 def test_programs(seeds: range):
     for seed in seeds:
         program = random_program(seed, 1 + seed % 14)
@@ -53,7 +53,7 @@ def test_programs(seeds: range):
         assert not wrong, f"seed {seed}: {wrong}\n{program.module}"
 
 
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 50), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 30), ids=str)
 def test_dynamic_programs(seeds: range):
     for seed in seeds:
         program = dynamic_program(seed, 1 + seed % 14)
@@ -90,7 +90,7 @@ def check_schedule(seed: int, target: str, execute: Executor) -> None:
 
 
 @needs_opencl
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 50), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 30), ids=str)
 def test_programs_on_opencl(seeds: range):
     for seed in seeds:
         program = random_program(seed, 1 + seed % 14)
@@ -113,7 +113,7 @@ def test_large_programs(target: str):
     assert bool(features["shuffle"]) == target_named(target).shuffles
 
 
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 120), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 60), ids=str)
 @pytest.mark.parametrize("device", DEVICES)
 def test_large_programs_on_devices(device: Executor, seeds: range):
     features = Counter[str]()

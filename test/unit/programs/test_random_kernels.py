@@ -13,7 +13,7 @@ from random_kernels import random_kernel
 from random_seeds import batches
 
 
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_KERNELS", 100), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_KERNELS", 50), ids=str)
 def test_executors_agree(seeds: range):
     wrong = [failure for seed in seeds if (failure := _failure(seed))]
     assert not wrong, "\n\n".join(wrong)

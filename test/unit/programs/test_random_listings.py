@@ -20,7 +20,7 @@ from tgdialect.registry import make_context
 from tgdialect.runtime.build import compile_module
 
 
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_LISTINGS", 60), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_LISTINGS", 30), ids=str)
 def test_listings_change_nothing(seeds: range):
     wrong = [failure for seed in seeds if (failure := _failure(seed))]
     assert not wrong, "\n\n".join(wrong)

@@ -31,7 +31,7 @@ COUNT = "TG_RANDOM_PROGRAMS"
 
 deterministic = settings(
     derandomize=COUNT not in os.environ,
-    max_examples=int(os.environ.get(COUNT, "250")),
+    max_examples=int(os.environ.get(COUNT, "150")),
     deadline=None,
     suppress_health_check=list(HealthCheck),
     print_blob=False,

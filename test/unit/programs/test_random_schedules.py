@@ -17,7 +17,7 @@ from random_seeds import batches
 from tgdialect.runtime.host_executable import HostExecutable
 
 
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_SCHEDULES", 200), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_SCHEDULES", 100), ids=str)
 def test_legal_schedules_change_nothing(seeds: range):
     wrong = [failure for seed in seeds if (failure := _failure(seed))]
     assert not wrong, "\n\n".join(wrong)

@@ -43,7 +43,7 @@ def _outcome(module: ModuleOp, inputs: Sequence[Array], *, scalar: bool) -> Sequ
         return str(error)
 
 
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_KERNELS", 200), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_KERNELS", 100), ids=str)
 def test_random_kernels(seeds: range):
     for seed in seeds:
         kernel = random_kernel(seed, CELLS)
@@ -51,7 +51,7 @@ def test_random_kernels(seeds: range):
         assert not wrong, f"random_kernel({seed}, {CELLS}): {wrong}"
 
 
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_PROGRAMS", 100), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_PROGRAMS", 50), ids=str)
 def test_random_programs_after_each_stage(seeds: range):
     context = tg_context()
     for seed in seeds:

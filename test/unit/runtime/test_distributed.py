@@ -78,7 +78,8 @@ def test_random_programs_by_mpi(tmp_path: Path):
     assert done.returncode == 0, done.stderr
     found = np.load(results)
     for seed in range(200):
-        for i, wanted in enumerate(collective_cases.run_program(seed, None)):
+        program = RandomShards(seed)
+        for i, wanted in enumerate(run(program.module(), "main", program.inputs())):
             np.testing.assert_array_equal(found[f"{seed}_{i}"], wanted, f"seed {seed}")
 
 
