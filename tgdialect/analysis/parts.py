@@ -33,6 +33,17 @@ CELLS_OF_PART = 4096
 fewer, starting a workgroup takes longer than its part. An order of magnitude, not measured."""
 
 
+SCAN_BLOCK = 32
+"""The cells of a block of a scan on a grid, each of which adds up the cells before it. Twice as
+many take twice as many additions, half as many another pair of kernels for each long row. An order
+of magnitude."""
+
+
+def scan_blocks_of(extent: int) -> int:
+    """The number of blocks of a scan on a grid; 0 means do not split."""
+    return -(-extent // SCAN_BLOCK) if extent > 2 * SCAN_BLOCK else 0
+
+
 def parts_of(extent: int, cells: int, results: int) -> int:
     """The part count with the smallest remainder, and the greatest such; 0 means do not split.
 

@@ -216,6 +216,11 @@ class TensorBase:
         return tuple(a for a in found if a < self.ndim)
 
 
+def is_cpu(device: str | tuple[str, ...]) -> bool:
+    """Whether a device is one CPU. GPUs, and devices of OpenCL, run a grid of work items."""
+    return isinstance(device, str) and device.partition(":")[0] == HOST
+
+
 def number_of(value: object) -> Number:
     """A number of Python or NumPy as one of Python. Raises TypeError for other values."""
     number = cast(object, value.item()) if isinstance(value, np.generic) else value

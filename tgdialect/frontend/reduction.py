@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Self
 
-from tgdialect.analysis.parts import parts_of
+from tgdialect.analysis.parts import parts_of, scan_blocks_of
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import Number, TensorBase
+from tgdialect.frontend.base import Number, TensorBase, is_cpu
 from tgdialect.frontend.creation import Creation
 from tgdialect.frontend.symbolic import SymInt, greatest
 from tgdialect.ops.attributes import ReduceKind
@@ -226,10 +226,17 @@ class Reduction(Creation):
         extent = greatest(self.shape[at])
         last = self.transpose(at, -1)
         is_static = not any(isinstance(d, SymInt) for d in last.shape)
-        parts = parts_of(extent, self.numel(), self.numel() // extent) if is_static else 0
-        if parts and extent % parts == 0:
-            blocks = last.reshape((*last.shape[:-1], parts, extent // parts))
-            return blocks._running_in_blocks(kind).reshape(last.shape).transpose(at, -1)
+        if is_static and isinstance(self.device, str) and not is_cpu(self.device):
+            parts = scan_blocks_of(extent)
+        else:
+            parts = parts_of(extent, self.numel(), self.numel() // extent) if is_static else 0
+            parts = parts if parts and extent % parts == 0 else 0
+        if parts:
+            size = -(-extent // parts)
+            pairs = [(0, 0)] * (self.ndim - 1) + [(0, parts * size - extent)]
+            padded = last._padded(pairs, identity(kind, self.dtype))
+            blocks = padded.reshape((*last.shape[:-1], parts, size))._running_in_blocks(kind)
+            return blocks.reshape(padded.shape).shrink_to(last.shape).transpose(at, -1)
         missing = extent - last.shape[-1]
         pairs = [(0, 0)] * (self.ndim - 1) + [(extent - 1, missing)]
         windows = last._padded(pairs, identity(kind, self.dtype))._windows((extent,), (1,), (1,))

@@ -11,6 +11,7 @@ from functools import reduce
 from typing import Self, TypeVar
 
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.base import is_cpu
 from tgdialect.frontend.graph import apply
 from tgdialect.frontend.linear_algebra import LinearAlgebra
 from tgdialect.frontend.symbolic import greatest
@@ -19,7 +20,6 @@ from tgdialect.kernels.radix_sort import radix_argsort
 from tgdialect.kernels.smallest import smallest
 from tgdialect.ops.call import GetTupleOp
 from tgdialect.ops.dtypes import unsigned
-from tgdialect.runtime.program import HOST
 
 _SHORT = 128
 """Axes of up to this length are sorted by comparing all pairs. A radix sort has to clear and to add
@@ -73,7 +73,7 @@ class Sorting(LinearAlgebra):
         key = key.reshape((-1, most[-1]))
         positions = self.arange(most[-1]).cast(dtypes.uint32)._broadcast_to(key.shape)
         # One thread sorts a row by digits, and many merge parts of it.
-        function = radix_argsort if _is_cpu(self.device) else merge_argsort
+        function = radix_argsort if is_cpu(self.device) else merge_argsort
         order = self.of_node(apply(function, key.node, positions.node))
         found = order._apply(GetTupleOp, order.node, 0).reshape(most)
         return found.shrink_to(self.shape).cast(dtypes.int32)
@@ -115,7 +115,7 @@ class Sorting(LinearAlgebra):
         extent = self.shape[axis] if self.ndim else 1
         if not 0 <= k <= extent:
             raise ValueError(f"topk of {k} along an axis of {extent}")
-        is_selected = self.ndim and self.node.extents is None and _is_cpu(self.device)
+        is_selected = self.ndim and self.node.extents is None and is_cpu(self.device)
         if is_selected and k > 0 and max(k * _SELECTED, _SHORT + 1) <= extent:
             x = self.detach().transpose(axis, -1)
             indices = x._selected(k, largest).transpose(axis, -1)
@@ -126,10 +126,6 @@ class Sorting(LinearAlgebra):
         bounds: list[tuple[int, int] | None] = [None] * self.ndim
         bounds[axis] = (0, k)
         return values.shrink(bounds), indices.shrink(bounds)
-
-
-def _is_cpu(device: str | tuple[str, ...]) -> bool:
-    return isinstance(device, str) and device.partition(":")[0] == HOST
 
 
 def _is_less(a: Sequence[T], b: Sequence[T]) -> T:

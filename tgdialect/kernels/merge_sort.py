@@ -1,12 +1,13 @@
 """A stable merge sort of unsigned keys along rows, for devices that run many work items at once.
 
-Each pass merges pairs of sorted blocks, of one key at first. A work item finds what belongs in one
-place of the result by a binary search along a diagonal of the two blocks (O. Green, R. McColl and
-D. Bader, "GPU merge path", 2012).
+One kernel sorts blocks of a row by ranks, and then each pass merges pairs of blocks. A work item
+finds where a run of the result begins by a binary search along a diagonal of the two blocks (O.
+Green, R. McColl and D. Bader, "GPU merge path", 2012), and merges that run.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import cache
 
 from xdsl.ir import SSAValue
@@ -18,6 +19,7 @@ from tgdialect.ops.dtypes import INDEX, unsigned
 from tgdialect.ops.elementwise import (
     AddOp,
     AndOp,
+    CmpEqOp,
     CmpGeOp,
     CmpLtOp,
     IDivOp,
@@ -31,40 +33,77 @@ from tgdialect.ops.elementwise import (
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.properties import dtype_of, tensor
 
+BLOCK = 128
+"""The cells of the blocks that the first kernel sorts, each by comparing it with all of its block.
+A warp reads the same cell at once, so that they cost less than the seven merges that they
+replace. A power of two."""
+RUN = 16
+"""How many neighbouring places a work item fills after one search. With fewer there are more
+searches, whose loads are far apart; with more there are too few work items. A power of two, which
+divides BLOCK."""
+
 
 @cache
-def merge_kernel(bits: int) -> KernelOp:
+def block_kernel(bits: int, rows: int, n: int) -> KernelOp:
+    """Sort each block of BLOCK cells of each row.
+
+    Parameters: the new keys and positions and the old ones, each of shape (rows, n), keys of `bits`
+    bits and positions of u32.
+    """
+    w = KernelWriter(f"sort_blocks_{bits}_{rows}_{n}")
+    to_keys, to_positions, keys, positions = _arrays(w, bits, rows, n)
+    one = w.const(1)
+    row, place = w.loop(rows, in_order=False), w.loop(n, in_order=False)
+    start = w.emit(SubOp, place, w.emit(AndOp, place, w.const(BLOCK - 1)))
+    key = w.load(keys, row, place)
+    # The rank of a key is the number of keys before it.
+    rank = w.left_by(w.own(INDEX, 1), row, place)
+    cleared = w.store(rank, (w.const(0),), w.const(0))
+    step = w.loop(BLOCK)
+    other = w.emit(AddOp, start, step)
+    last = _least(w, other, w.const(n - 1))
+    found = w.load(keys, row, last)
+    is_earlier = w.emit(AndOp, w.emit(CmpEqOp, found, key), w.emit(CmpLtOp, other, place))
+    is_before = w.emit(OrOp, w.emit(CmpLtOp, found, key), is_earlier)
+    counts = w.emit(AndOp, w.emit(CmpLtOp, other, w.const(n)), is_before)
+    now = w.left_by(rank, cleared, step)
+    added = w.emit(AddOp, w.load(now, w.const(0)), w.emit(WhereOp, counts, one, w.const(0)))
+    counted = w.end(step, w.store(now, (w.const(0),), added))
+    to = w.emit(AddOp, start, w.load(w.left_by(rank, counted), w.const(0)))
+    stores = [
+        w.store(to_keys, (row, to), key),
+        w.store(to_positions, (row, to), w.load(positions, row, place)),
+    ]
+    return w.finish([w.end((row, place), *stores)])
+
+
+@cache
+def merge_kernel(bits: int, rows: int, n: int) -> KernelOp:
     """Merge each pair of sorted blocks of each row.
 
-    Parameters: rows; n; the size of a block, a power of two; how often an interval of as many
+    Parameters: the size of a block, a power of two from RUN on; how often an interval of as many
     places is halved until it is empty; the new keys and positions and the old ones, each of shape
     (rows, n), keys of `bits` bits and positions of u32.
     """
-    w = KernelWriter(f"merge_{bits}")
-    rows, n, size, halvings = (w.size() for _ in range(4))
-    to_keys, to_positions, keys, positions = (
-        w.array(dtype, rows, n) for dtype in (unsigned(bits), COUNT) * 2
-    )
-    zero, one, two = (w.const(number) for number in range(3))
+    w = KernelWriter(f"merge_{bits}_{rows}_{n}")
+    size, halvings = w.size(), w.size()
+    to_keys, to_positions, keys, positions = _arrays(w, bits, rows, n)
+    zero, one, two, length = (w.const(number) for number in (0, 1, 2, n))
 
-    def less(a: SSAValue, b: SSAValue) -> SSAValue:
-        return w.emit(WhereOp, w.emit(CmpLtOp, a, b), a, b)
-
-    cell = w.loop(w.emit(MulOp, rows, n), in_order=False)
-    row = w.emit(IDivOp, cell, n)
-    place = w.emit(SubOp, cell, w.emit(MulOp, row, n))
+    row, run = w.loop(rows, in_order=False), w.loop(-(-n // RUN), in_order=False)
+    place = w.emit(MulOp, run, w.const(RUN))
     # The blocks are `start .. middle` and `middle .. end`, and this is place k of the result.
     pair = w.emit(MulOp, size, two)
     k = w.emit(AndOp, place, w.emit(SubOp, pair, one))
     start = w.emit(SubOp, place, k)
-    middle = less(w.emit(AddOp, start, size), n)
-    end = less(w.emit(AddOp, start, pair), n)
+    middle = _least(w, w.emit(AddOp, start, size), length)
+    end = _least(w, w.emit(AddOp, start, pair), length)
     # How many of the first k keys come from the first block: it is in `low .. high`.
-    taken = w.left_by(w.own(INDEX, 2), cell)  # These two numbers.
+    taken = w.left_by(w.own(INDEX, 2), row, run)  # These two numbers.
     least = w.emit(MaxOp, zero, w.emit(SubOp, k, w.emit(SubOp, end, middle)))
     begun = [
         w.store(taken, (zero,), least),
-        w.store(taken, (one,), less(k, w.emit(SubOp, middle, start))),
+        w.store(taken, (one,), _least(w, k, w.emit(SubOp, middle, start))),
     ]
     halving = w.loop(halvings)
     now = w.left_by(taken, *begun, halving)
@@ -82,17 +121,35 @@ def merge_kernel(bits: int) -> KernelOp:
         w.store(now, (zero,), w.emit(WhereOp, comes, w.emit(AddOp, i, one), first)),
         w.store(now, (one,), w.emit(WhereOp, goes, i, last)),
     )
+    # Merge from there: `taken` is how many of each block have been taken.
     i = w.load(w.left_by(taken, halved), zero)
-    a, b = w.emit(AddOp, start, i), w.emit(AddOp, middle, w.emit(SubOp, k, i))
+    second = w.store(taken, (one,), w.emit(SubOp, k, i))
+    step = w.loop(RUN)
+    now = w.left_by(taken, halved, second, step)
+    first, last = w.load(now, zero), w.load(now, one)
+    a, b = w.emit(AddOp, start, first), w.emit(AddOp, middle, last)
     is_sole = w.emit(CmpGeOp, b, end)
     is_before = w.emit(NotOp, w.emit(CmpLtOp, w.load(keys, row, b), w.load(keys, row, a)))
     is_first = w.emit(AndOp, w.emit(CmpLtOp, a, middle), w.emit(OrOp, is_sole, is_before))
-    at = w.emit(WhereOp, is_first, a, b)
-    stores = [
-        w.store(to_keys, (row, place), w.load(keys, row, at)),
-        w.store(to_positions, (row, place), w.load(positions, row, at)),
-    ]
-    return w.finish([w.end(cell, *stores)])
+    at, to = w.emit(WhereOp, is_first, a, b), w.emit(AddOp, place, step)
+    is_there = w.emit(CmpLtOp, to, length)
+    merged = w.end(
+        step,
+        w.store(to_keys, (row, to), w.load(keys, row, at), is_there),
+        w.store(to_positions, (row, to), w.load(positions, row, at), is_there),
+        w.store(now, (zero,), w.emit(AddOp, first, w.emit(WhereOp, is_first, one, zero))),
+        w.store(now, (one,), w.emit(AddOp, last, w.emit(WhereOp, is_first, zero, one))),
+    )
+    return w.finish([w.end((row, run), merged)])
+
+
+def _arrays(w: KernelWriter, bits: int, rows: int, n: int) -> tuple[SSAValue, ...]:
+    """The next parameters: new keys and positions, and the old ones."""
+    return tuple(w.array(dtype, rows, n) for dtype in (unsigned(bits), COUNT) * 2)
+
+
+def _least(w: KernelWriter, a: SSAValue, b: SSAValue) -> SSAValue:
+    return w.emit(WhereOp, w.emit(CmpLtOp, a, b), a, b)
 
 
 def merge_argsort(keys: SSAValue, positions: SSAValue) -> FunctionOp:
@@ -103,8 +160,10 @@ def merge_argsort(keys: SSAValue, positions: SSAValue) -> FunctionOp:
     key_type, bits = tensor(keys).element_type, dtype_of(keys).bits
     here = tuple(w.stored(value) for value in w.parameters)
     there = w.memory(key_type, rows, n), w.memory(COUNT, rows, n)
-    for level in range((n - 1).bit_length()):
-        numbers = (w.const(number) for number in (rows, n, 1 << level, level + 1))
-        call = w.call(merge_kernel(bits), *numbers, *there, *here)
+    calls: list[tuple[KernelOp, Sequence[int]]] = [(block_kernel(bits, rows, n), ())]
+    for level in range(BLOCK.bit_length() - 1, (n - 1).bit_length()):
+        calls.append((merge_kernel(bits, rows, n), (1 << level, level + 1)))
+    for kernel, numbers in calls:
+        call = w.call(kernel, *map(w.const, numbers), *there, *here)
         here, there = tuple(w.left_by(memory, call) for memory in there), here
     return w.finish([w.emit(LoadOp, here[1])])

@@ -130,10 +130,11 @@ class KernelWriter(_Writer):
         limit = bound if isinstance(bound, SSAValue) else self.const(bound)
         return self.put(RangeOp(next(self.free_axes), kind, limit))
 
-    def end(self, loop: SSAValue, *effects: SSAValue) -> SSAValue:
-        """The end of a loop that has effects."""
+    def end(self, loops: SSAValue | Sequence[SSAValue], *effects: SSAValue) -> SSAValue:
+        """The end of a loop that has effects, or of nested loops, the outermost first."""
         body = effects[0] if len(effects) == 1 else self.put(GroupOp(effects))
-        return self.put(EndOp(body, [loop]))
+        nest = [loops] if isinstance(loops, SSAValue) else loops[::-1]
+        return self.put(EndOp(body, nest))
 
     def load(self, memory: SSAValue, *index: SSAValue) -> SSAValue:
         """The value of a cell."""

@@ -1,13 +1,14 @@
-"""Memory that a kernel needs between the kernels that it calls: its callers pass it."""
+"""Parameters that kernels gain or lose: memory that callers pass for the kernels that one calls,
+and what a part of a kernel does not use."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ModuleOp, TensorType
+from xdsl.dialects.builtin import IntAttr, ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
@@ -36,3 +37,17 @@ def add_parameters(kernel: KernelOp, types: Sequence[TensorType[Attribute]]) -> 
                     memory = [inside.put(BufferOp(next(slots), type)) for type in types]
                 call.operands = [*call.operands, *memory]
     return new
+
+
+def drop_parameters(kernel: KernelOp) -> list[int]:
+    """Drop the parameters that a kernel does not use; returns the slots of the others, which are
+    numbered anew."""
+    kept: list[int] = []
+    for param in kernel.params:
+        slot = param.slot.data
+        if not param.result.uses:
+            Rewriter.erase_op(param)
+        else:
+            param.properties["slot"] = IntAttr(len(kept))
+            kept.append(slot)
+    return kept

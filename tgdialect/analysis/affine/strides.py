@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from xdsl.ir import SSAValue
 
 from tgdialect.ops.affine import Affine, times
-from tgdialect.ops.elementwise import CmpLtOp, WhereOp
+from tgdialect.ops.elementwise import AddOp, CmpLtOp, SubOp, WhereOp
 from tgdialect.ops.movement import IndexOp, MovementOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, RangeOp
 from tgdialect.ops.properties import Polynomial, UnknownDim, known_index, polynomial, shape_of
@@ -61,8 +61,12 @@ def _flattened(indices: Sequence[SSAValue], source: SSAValue) -> Polynomial | No
 def unclamped(index: SSAValue) -> SSAValue:
     """An index without the clamp that PADTO adds: i of `where(i < n, i, n - 1)`."""
     op = index.owner
-    if not isinstance(op, WhereOp) or known_index(op.operands[2]) is None:
+    if not isinstance(op, WhereOp):
         return index
-    test, value, _ = op.operands
-    is_bound = isinstance(test.owner, CmpLtOp) and test.owner.operands[0] is value
-    return value if is_bound else index
+    test, value, last = op.operands
+    if not isinstance(test.owner, CmpLtOp) or test.owner.lhs is not value:
+        return index
+    is_last = known_index(last) is not None or (
+        isinstance(last.owner, AddOp | SubOp) and last.owner.lhs is test.owner.rhs
+    )
+    return value if is_last else index

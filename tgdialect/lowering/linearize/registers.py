@@ -1,7 +1,8 @@
-"""LOCAL buffers of which each work item accesses cells of its own become registers.
+"""Buffers of which each work item accesses cells of its own become registers.
 
 The accumulators of a blocked reduction have a cell for each work item and element of its register
-tile. On a CPU they are memory; on a grid no other work item needs them.
+tile, and REG buffers of a hand-written kernel one for each of the work items that a loop is split
+into. On a CPU they are memory; on a grid no other work item needs them.
 """
 
 from __future__ import annotations
@@ -48,11 +49,11 @@ class _Digit(NamedTuple):
 
 
 def keep_in_registers(block: Block, numbers: CellNumbers) -> None:
-    """Make REG buffers, without the axes of work items, of the LOCAL buffers that are private."""
+    """Make REG buffers, without the axes of work items, of the buffers that are private."""
     found: dict[BufferOp, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(block.ops):
         owner = access.memory.owner
-        if isinstance(owner, BufferOp) and place(access.memory).addrspace is AddrSpace.LOCAL:
+        if isinstance(owner, BufferOp) and place(access.memory).addrspace is not AddrSpace.GLOBAL:
             found[owner].append(access)
     items: dict[SSAValue, int] = {
         op.result: extent
@@ -144,7 +145,7 @@ def _without(digit: _Digit, cells: PrivateCells) -> PrivateCells | None:
 def _replace(
     buffer: BufferOp, same: Sequence[MemoryAccess], cells: Sequence[PrivateCells], size: int
 ) -> None:
-    """Replace a LOCAL buffer by a REG buffer of so many cells."""
+    """Replace a buffer by a REG buffer of so many cells."""
     dtype = tensor(buffer.result).element_type
     where = tensor_type(dtype, (size,), PlaceAttr.of(addrspace=AddrSpace.REG))
     front = OpBuilder.before(buffer)

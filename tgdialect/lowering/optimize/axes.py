@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Generator, Iterator, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
@@ -261,7 +260,12 @@ class Axes:
         self.changed()
 
     def split(
-        self, range: RangeOp, parts: tuple[int, int], kinds: tuple[AxisType, AxisType], *, top: bool
+        self,
+        range: RangeOp,
+        parts: tuple[int | SSAValue, int],
+        kinds: tuple[AxisType, AxisType],
+        *,
+        top: bool = False,
     ) -> tuple[RangeOp, RangeOp]:
         """Two ranges, the outer first, in place of one. The new one is the inner, or with `top` the
         outer; the other keeps its axis id. Where the product of `parts` is more than the extent,
@@ -269,14 +273,18 @@ class Axes:
         builder = OpBuilder.before(range)
         old, new = range.axis.data, next(builder.free_axes)
         numbers = (new, old) if top else (old, new)
-        bounds = [builder.put(ConstOp(p, tensor(range.bound).element_type)) for p in parts]
+        dtype, (count, size) = tensor(range.bound).element_type, parts
+        bounds = [
+            part if isinstance(part, SSAValue) else builder.put(ConstOp(part, dtype))
+            for part in parts
+        ]
         outer, inner = (
             builder.insert(RangeOp(number, kind, bound))
             for number, kind, bound in zip(numbers, kinds, bounds, strict=True)
         )
-        start = builder.put(MulOp(outer, builder.index_constant(parts[1])))
-        if math.prod(parts) > self.extent(range):
-            last = builder.index_constant(self.extent(range) - parts[1])
+        start = builder.put(MulOp(outer, builder.index_constant(size)))
+        if isinstance(count, int) and count * size > self.extent(range):
+            last = builder.index_constant(self.extent(range) - size)
             start = builder.put(WhereOp(builder.put(CmpLtOp(start, last)), start, last))
         self.replace(range, outer, inner, builder.put(AddOp(start, inner)))
         return outer, inner

@@ -13,6 +13,7 @@ Function level to kernels level (docs/ir.md). In reading order:
 * `online.py` makes the kernel of sums that go over blocks of steps in one pass, as in attention;
 * `masked_blocks.py` leaves out the blocks that a mask hides;
 * `index_sets.py` makes several kernels of one whose conditions change along a loop;
+* `phases.py` makes several kernels of one for a grid, of which one part waits for another;
 * `donated.py` finds the results that may take the memory of arguments;
 * `host.py` makes the function that calls the kernels;
 * `stage.py` is the pass.

@@ -12,10 +12,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.dialects.builtin import IntAttr
 from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.index_sets import IndexSetSplit, index_set_split
+from tgdialect.lowering.passed_memory import drop_parameters
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.elementwise import AddOp
@@ -37,7 +37,7 @@ def split_index_sets(kernel: KernelOp) -> list[tuple[KernelOp, list[int]]]:
             stack.extend(reversed(list(_parts(kernel, split))))
     if len(done) == 1:
         return [(kernel, list(range(len(kernel.params))))]
-    return [(part, _drop_parameters(part)) for part in done]
+    return [(part, drop_parameters(part)) for part in done]
 
 
 def _parts(kernel: KernelOp, split: IndexSetSplit) -> Iterator[KernelOp]:
@@ -78,17 +78,3 @@ def _narrow(loop: RangeOp, start: int, size: int) -> None:
     for use in ends:
         use.operation.operands[use.index] = new.result
     Rewriter.replace_op(loop, (), [builder.put(AddOp(new.result, index))])
-
-
-def _drop_parameters(kernel: KernelOp) -> list[int]:
-    """Drop the parameters that a kernel does not use; returns the slots of the others, which are
-    numbered anew."""
-    kept: list[int] = []
-    for param in kernel.params:
-        slot = param.slot.data
-        if not param.result.uses:
-            Rewriter.erase_op(param)
-        else:
-            param.properties["slot"] = IntAttr(len(kept))
-            kept.append(slot)
-    return kept

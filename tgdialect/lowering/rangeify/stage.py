@@ -30,6 +30,7 @@ from tgdialect.lowering.rangeify.index_sets import split_index_sets
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised
 from tgdialect.lowering.rangeify.online import OnlineKernel
 from tgdialect.lowering.rangeify.partial import split_reductions
+from tgdialect.lowering.rangeify.phases import split_phases
 from tgdialect.lowering.rangeify.residues import split_residues
 from tgdialect.lowering.rangeify.schedule import Task, schedule
 from tgdialect.lowering.rangeify.views import copy_non_contiguous, store_before_movement
@@ -358,7 +359,7 @@ class _Rangeifier:
         written: Sequence[SSAValue],
     ) -> SSAValue:
         """Finish a kernel and CALL it, or an equal one that there is already: one after the other
-        those of its parts, if it is split (`split_index_sets`)."""
+        those of its parts, if it is split (`index_sets.py`, `phases.py`)."""
         name = next_symbol(self.function.sym_name.data, len(self.kernels), self.taken)
         kernel = builder.finish(name, stores, ranges)
         key = structure(kernel.body.block)
@@ -374,8 +375,8 @@ class _Rangeifier:
         """Simplify a new kernel. The names of the kernels that it becomes, and the slots of their
         parameters."""
         simplify(kernel)
-        whole = [(kernel, list(range(len(kernel.params))))]
-        for part, slots in whole if self.target.is_grid else split_index_sets(kernel):
+        split = split_phases if self.target.is_grid else split_index_sets
+        for part, slots in split(kernel):
             name = next_symbol(self.function.sym_name.data, len(self.kernels), self.taken)
             part.sym_name = StringAttr(name)
             self.kernels.append(part)

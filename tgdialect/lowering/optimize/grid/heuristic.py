@@ -21,6 +21,7 @@ from tgdialect.lowering.optimize.grid.nests import FEW, VECTOR, GridNest
 from tgdialect.lowering.optimize.grid.products import reusing_row, tile_product
 from tgdialect.lowering.optimize.grid.rows import share_reductions, share_rows
 from tgdialect.lowering.optimize.grid.transposes import transpose
+from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.ordering import EndOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
@@ -45,7 +46,8 @@ def _schedule(nest: GridNest) -> None:
     if nest.end is None:
         share_rows(nest, closers, ())
         return
-    inner = [c for c in closers if c is not nest.end and nest.axes.open[c] & {*loops}]
+    inside = [c for c in closers if c is not nest.end and nest.axes.open[c] & {*loops}]
+    inner = [c for c in inside if not _is_ordered(c)]
     rows = [r for r in loops if all(r in nest.axes.open[closer] for closer in inner)]
     reductions = [closer for closer in inner if isinstance(closer, ReduceOp)]
     results = math.prod(nest.nests.extent(r) for r in loops)
@@ -55,7 +57,15 @@ def _schedule(nest: GridNest) -> None:
     elif steps >= 2 * FEW and (results < nest.enough or _are_rows(nest, reductions)):
         share_reductions(nest, reductions)
     else:
-        _share_results(nest, reductions)
+        _share_results(nest, reductions, has_loops=bool(inside))
+
+
+def _is_ordered(closer: EndOp | ReduceOp) -> bool:
+    """Whether the iterations of a nest have an order, as in loops of hand-written kernels: work
+    items cannot share them."""
+    return isinstance(closer, EndOp) and all(
+        range.axis_type.data is AxisType.REDUCE for range in closed_ranges(closer)
+    )
 
 
 def _are_rows(nest: GridNest, reductions: list[ReduceOp]) -> bool:
@@ -68,17 +78,17 @@ def _are_rows(nest: GridNest, reductions: list[ReduceOp]) -> bool:
     return any(map(nest.is_contiguous, steps)) and reusing_row(nest, nest.loops[-1]) is None
 
 
-def _share_results(nest: GridNest, reductions: list[ReduceOp]) -> None:
-    """A work item for each result, or for a tile of them."""
+def _share_results(nest: GridNest, reductions: list[ReduceOp], *, has_loops: bool) -> None:
+    """A work item for each result, or for a tile of them where none has loops of its own."""
     loops = nest.loops
     column = next((r for r in reversed(loops) if nest.is_contiguous(r)), None)
-    column = column or max(loops, key=nest.nests.extent)
+    column = column or max(reversed(loops), key=nest.nests.extent)
     if reductions:
         if (row := reusing_row(nest, column)) is not None:
             tile_product(nest, row, column, reductions)
             return
-    elif transpose(nest):
+    elif not has_loops and transpose(nest):
         return
     others = [r for r in reversed(loops) if r is not column]
-    left = column if reductions else nest.split_registers(column, VECTOR)
+    left = column if has_loops else nest.split_registers(column, VECTOR)
     nest.split_items([left, *others], nest.items)

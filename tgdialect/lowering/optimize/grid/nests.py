@@ -92,11 +92,13 @@ class GridNest:
         found = 1
         for range in ranges:
             axis, extent = range.axis.data, known_index(range.bound)
-            if extent is None or range.axis_type.data not in _ORDER:
+            if range.axis_type.data not in _ORDER:
                 continue
             most = items // found
-            width = part(extent, most)
-            if 2 * width < min(extent, most) and extent > FEW:
+            width = 1 if extent is None else part(extent, most)
+            if extent is None:
+                width = self._padded(axis, most) or width
+            elif 2 * width < min(extent, most) and extent > FEW:
                 width = self._padded(axis, min(extent, most)) or width
             if width > 1 and self.split(self.axes[axis], width, AxisType.LOCAL):
                 found *= width
@@ -111,10 +113,10 @@ class GridNest:
         range = range or max(ranges, key=self.nests.extent)
         if range in self.axes.ends:
             return self.split_items([self.split_registers(range, width)], items)
-        axis, extent = range.axis.data, known_index(range.bound) or 1
-        most = min(extent // VECTOR, items)
-        count = part(most, items, of=extent)
-        if 2 * count < most and extent > FEW:
+        axis, extent = range.axis.data, known_index(range.bound)
+        most = items if extent is None else min(extent // VECTOR, items)
+        count = 1 if extent is None else part(most, items, of=extent)
+        if extent is None or (2 * count < most and extent > FEW):
             count = self._padded(axis, most) or count
         is_shared = count > 1 and self.split(self.axes[axis], count, AxisType.GROUP_REDUCE)
         return count if is_shared else 1
@@ -130,21 +132,22 @@ class GridNest:
         width = 1 if range is None else VECTOR
         range = range or max(ranges, key=self.nests.extent)
         axis, extent = range.axis.data, known_index(range.bound)
-        if extent is None:
-            return 1
-        if extent < 2 * width:
+        if extent is None or extent < 2 * width:
             width = 1
         is_reduced = range not in self.axes.ends
         registers = AxisType.UNROLL if is_reduced else AxisType.UPCAST
         shared = AxisType.GROUP_REDUCE if is_reduced else AxisType.LOCAL
-        if width > 1:
+        if extent is not None and width > 1:
             if extent % width:
                 try_opt(self.axes, opt(OptOp.PADTO, axis, width))
             self.split(self.axes[axis], width, registers)
-        chunks = known_index(self.axes[axis].bound) or 1
-        count = self._work_items(chunks, min(chunks, items))
-        if chunks % count and not try_opt(self.axes, opt(OptOp.PADTO, axis, count)):
-            count = part(chunks, items)
+        chunks = known_index(self.axes[axis].bound)
+        if chunks is None:
+            count = self._padded(axis, items)
+        else:
+            count = self._work_items(chunks, min(chunks, items))
+            if chunks % count and not try_opt(self.axes, opt(OptOp.PADTO, axis, count)):
+                count = part(chunks, items)
         is_shared = count > 1 and self.split(self.axes[axis], count, shared)
         if is_shared:
             self._shared.add(axis)

@@ -15,10 +15,10 @@ from tgdialect.ops.attributes import AddrSpace, AxisType, ReduceKind
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.elementwise import AndOp, CmpLtOp, WhereOp
+from tgdialect.ops.elementwise import AddOp, AndOp, CmpLtOp, IDivOp, MulOp, SubOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.properties import place, tensor
+from tgdialect.ops.properties import known_index, place, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 from tgdialect.ops.views import memory_of
@@ -29,6 +29,7 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
 
     before -> after:
         padto 0, 16:  range 0 loop to 100 -> range 0 loop to 112
+    and a dynamic extent n becomes `(n + 15) / 16 * 16`, of which SPLIT makes parts.
     A STORE is gated by `i < 100`, and a REDUCE takes its identity elsewhere. LOADs are of the last
     iteration that there is, or gated where vectors may lie along the range: where neighbouring
     iterations load neighbouring cells, and store such, or reduce. With `clamp` these are not:
@@ -41,11 +42,11 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     instruction, which adds up all that has been copied, computes it.
     """
     range = axes[axis]
-    extent = axes.extent(range)
+    extent = known_index(range.bound)
     axes.check_no_fragment(range)
     if is_expanded(range):
         raise IllegalOptError(f"range {axis} is {range.axis_type.data}")
-    if extent % multiple == 0:
+    if extent is not None and extent % multiple == 0:
         raise IllegalOptError(f"range {axis} to {extent} is a multiple of {multiple} already")
     if any(unclamped(use.operation.results[0]) is range.result for use in range.result.uses):
         raise IllegalOptError(f"range {axis} is padded already")
@@ -67,9 +68,9 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     if axes.target.is_grid:
         loads = (*_written(axes, range), *_of_workgroup(axes, range))
         gated += [load for load in loads if load not in gated]
-    padded = -(-extent // multiple) * multiple
+    padded = multiple if extent is None else -(-extent // multiple) * multiple
     check_work_items(axes, range, range.axis_type.data, padded)
-    _pad(axes, range, extent, padded, gated)
+    _pad(axes, range, multiple, gated)
 
 
 def _factors(axes: Axes, range: RangeOp) -> Sequence[LoadOp]:
@@ -101,19 +102,22 @@ def _of_workgroup(axes: Axes, range: RangeOp) -> Sequence[LoadOp]:
     ]
 
 
-def _pad(
-    axes: Axes,
-    range: RangeOp,
-    extent: int,
-    padded: int,
-    gated: Sequence[LoadOp],
-) -> None:
+def _pad(axes: Axes, range: RangeOp, multiple: int, gated: Sequence[LoadOp]) -> None:
     stores = [store for store in axes.stores(range) if not _is_own(axes, store, range)]
-    bound = ConstOp(padded, tensor(range.bound).element_type)
-    range.operands = (OpBuilder.before(range).put(bound),)
+    before, extent, dtype = OpBuilder.before(range), range.bound, tensor(range.bound).element_type
+    if (known := known_index(extent)) is not None:
+        last, bound = (
+            before.put(ConstOp(n, dtype)) for n in (known - 1, -(-known // multiple) * multiple)
+        )
+    else:
+        one, part = (before.put(ConstOp(n, dtype)) for n in (1, multiple))
+        last = before.put(SubOp(extent, one))
+        parts = before.put(IDivOp(before.put(AddOp(last, part)), part))
+        bound = before.put(MulOp(parts, part))
+    range.operands = (bound,)
     inside = OpBuilder.after(range)
-    gate = inside.put(CmpLtOp(range.result, inside.index_constant(extent)))
-    clamped = inside.put(WhereOp(gate, range.result, inside.index_constant(extent - 1)))
+    gate = inside.put(CmpLtOp(range.result, extent))
+    clamped = inside.put(WhereOp(gate, range.result, last))
     keep = {gate.owner, clamped.owner}
     for use in list(range.result.uses):
         if use.operation not in keep and not (isinstance(use.operation, NAMING) and use.index > 0):

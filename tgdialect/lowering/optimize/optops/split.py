@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Set
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
@@ -13,7 +13,7 @@ from tgdialect.lowering.optimize.optops.workgroups import check_work_items
 from tgdialect.ops.attributes import AddrSpace, AxisType, OptOp
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.codegen import AtomicAddOp
-from tgdialect.ops.elementwise import IDivOp, ModOp
+from tgdialect.ops.elementwise import IDivOp, ModOp, MulOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor
@@ -47,18 +47,22 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     type.
         split 0, 16, upcast, overlap:  range 0 loop to 41 -> range 0 loop to 3, range 5 upcast to 16
     and `%0` becomes `min(16 * outer, 41 - 16) + inner`: some iterations are done twice.
-    IDIV and MOD of the loop variable fold to the new loop variables.
+    IDIV and MOD of the loop variable fold to the new loop variables. Of a dynamic extent, the part
+    that is split off is the multiple that PADTO has padded it to.
     """
     kind, top, range = AxisType(target), where == "top", axes[axis]
     old = range.axis_type.data
     _check_split(axes, range, kind, top=top)
-    extent = axes.extent(range)
-    if factor == 1 < extent:
-        raise IllegalOptError(f"a part of 1 of range {axis} to {extent} is no loop")
-    if where == "overlap":
-        _check_overlap(axes, range, factor)
-    elif factor > extent or extent % factor:
-        raise IllegalOptError(f"range {axis} to {extent} is not made of parts of {factor}")
+    extent, count = known_index(range.bound), None if where else _count(range, factor)
+    if count is None:
+        extent = axes.extent(range)
+        count = -(-extent // factor)
+        if factor == 1 < extent:
+            raise IllegalOptError(f"a part of 1 of range {axis} to {extent} is no loop")
+        if where == "overlap":
+            _check_overlap(axes, range, factor)
+        elif factor > extent or extent % factor:
+            raise IllegalOptError(f"range {axis} to {extent} is not made of parts of {factor}")
     if kind is AxisType.LOCAL:
         _check_copies(axes, range, factor)
     check_work_items(axes, range, kind, factor)
@@ -68,8 +72,7 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
         axes.set_type(range, kind)
         new = range
     else:
-        count = -(-extent // factor)
-        parts = (factor, count) if top else (count, factor)
+        parts = (factor, count) if top and isinstance(count, int) else (count, factor)
         kinds = (kind, old) if top else (old, kind)
         is_divided = bool(divisors(range))
         outer, inner = axes.split(range, parts, kinds, top=top)
@@ -84,6 +87,12 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     if kind is AxisType.THREAD:
         ends = closed_ranges(axes.ends[new])
         axes.reorder([new, *(r for r in reversed(ends) if r is not new)])
+
+
+def _count(range: RangeOp, factor: int) -> SSAValue | None:
+    """How many parts of a size a dynamic extent has that PADTO has made a multiple of the size."""
+    bound = range.bound.owner
+    return bound.lhs if isinstance(bound, MulOp) and known_index(bound.rhs) == factor else None
 
 
 def divisors(range: RangeOp) -> Set[int]:

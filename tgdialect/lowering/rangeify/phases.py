@@ -1,0 +1,87 @@
+"""Kernels of a grid of which one part waits for another: each part is a kernel of its own.
+
+    for k: out[k] = 0
+    for d: out[index[d]] += v[d]
+    ->
+    kernel 0: for k: out[k] = 0
+    kernel 1: for d: out[index[d]] += v[d], in any order
+
+A workgroup cannot wait for others: in one kernel, one workgroup would go through both loops.
+"""
+
+from __future__ import annotations
+
+from tgdialect.analysis.ranges import closed_ranges, needed_ops, open_ranges
+from tgdialect.lowering.passed_memory import drop_parameters
+from tgdialect.ops.attributes import AxisType, AxisTypeAttr
+from tgdialect.ops.call import KernelOp
+from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.ordering import AfterOp, EndOp
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ParamOp
+from tgdialect.ops.views import memory_of
+from tgdialect.transforms.dead_ops import erase_dead_ops
+from tgdialect.transforms.simplify import simplify
+
+
+def split_phases(kernel: KernelOp) -> list[tuple[KernelOp, list[int]]]:
+    """The kernels of the phases of a simplified kernel, in order, each with the slots of the
+    parameters that it has; the kernel itself if no part waits for another."""
+    done: list[KernelOp] = []
+    stack = [kernel]
+    while stack:
+        phase = stack.pop()
+        if (divided := _divided(phase)) is None:
+            done.append(phase)
+        else:
+            stack.extend(reversed(divided))
+    if len(done) == 1:
+        return [(kernel, list(range(len(kernel.params))))]
+    for phase in done:
+        erase_dead_ops(phase.body.block, needed_ops(phase.body.block))
+        simplify(phase)
+        _add_in_any_order(phase)
+    return [(phase, drop_parameters(phase)) for phase in done]
+
+
+def _divided(kernel: KernelOp) -> tuple[KernelOp, KernelOp] | None:
+    """Two kernels: for the loops that others wait for, and for the others. None where nothing
+    waits, or where the loops leave something in memory of the kernel's own."""
+    ops = needed_ops(kernel.body.block)
+    around = open_ranges(ops)
+    waits = [
+        op
+        for op in ops
+        if isinstance(op, AfterOp)
+        and isinstance(memory_of(op.buffer).owner, ParamOp)
+        and all(isinstance(e.owner, EndOp) and not around[e.owner] for e in op.dependencies)
+    ]
+    if not waits:
+        return None
+    number: dict[object, int] = {op: i for i, op in enumerate(kernel.body.block.ops)}
+    ends = sorted({number[each.owner] for wait in waits for each in wait.dependencies})
+    first, second = kernel.clone(), kernel.clone()
+    before, after = list(first.body.block.ops), list(second.body.block.ops)
+    first.sink.operands = [before[i].results[0] for i in ends]
+    for wait in waits:
+        copy = after[number[wait]]
+        copy.results[0].replace_all_uses_with(copy.operands[0])
+    left = set(needed_ops(second.body.block))
+    return None if any(after[i] in left for i in ends) else (first, second)
+
+
+def _add_in_any_order(kernel: KernelOp) -> None:
+    """Let the iterations of loops run in any order that do nothing but add to memory which no LOAD
+    reads: each ATOMICADD is whole."""
+    ops = needed_ops(kernel.body.block)
+    around = open_ranges(ops)
+    added = {memory_of(op.operands[0]) for op in ops if isinstance(op, AtomicAddOp)}
+    if any(isinstance(op, LoadOp) and memory_of(op.buffer) in added for op in ops):
+        return
+    ordered = {axis for op in ops if isinstance(op, StoreOp | ReduceOp) for axis in around[op]}
+    ordered |= {axis for op in ops if isinstance(op, ReduceOp) for axis in closed_ranges(op)}
+    for op in ops:
+        for axis in closed_ranges(op) if isinstance(op, EndOp) else ():
+            if axis not in ordered:
+                axis.axis_type = AxisTypeAttr(AxisType.LOOP)
