@@ -4,8 +4,9 @@
 
 The driver is the tests' stand-in for NVIDIA's, and kernels do nothing: what remains is our Python.
 Programs of one launch (`cuLaunchKernel`) and of several, which are a graph (`cuGraphLaunch`), each
-with memory for the result and without. No GPU is needed; a driver's own time comes on top, and is
-the same for whoever calls it. The least mean of several turns counts.
+with memory for the result and without; and functions of tensors: one of its arguments alone, one
+that captures a tensor, and one that assigns to it. No GPU is needed; a driver's own time comes on
+top, and is the same for whoever calls it. The least mean of several turns counts.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ from pathlib import Path
 import numpy as np
 
 import tgdialect as tg
+from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.cuda import CudaDriver
 from tgdialect.runtime.devices.device import DEVICES, KINDS, Device
 
@@ -67,30 +69,56 @@ def main() -> None:
             return _OK
 
     _OK = (FakeCuda.CUresult.CUDA_SUCCESS,)
-    api = Quick(dict.fromkeys((f"main_{i}" for i in range(8)), (0, lambda *_: None)))
-    device = Device(
-        "CUDA:0", KINDS["CUDA"]._replace(open=lambda name, number: CudaDriver(name, number, api))
-    )
-    DEVICES._known["CUDA:0"] = device
+    api = Quick({}, memory=1 << 24)
+    kind = KINDS["CUDA"]._replace(open=lambda name, number: CudaDriver(name, number, api, api))
+    device = DEVICES._known["CUDA:0"] = Device("CUDA:0", kind)
     x = device.array(np.zeros(32, np.float32))
     launches = (api.cuLaunchKernel, range(11)), (api.cuGraphLaunch, range(2))
-    programs = ("one kernel", ONE), ("three kernels", SEVERAL)
-    for (name, text), (launch, given) in zip(programs, launches, strict=True):
-        exe = tg.compile(text, target="CUDA:0")
-        out = exe(x)
-        calls: dict[str, Callable[[], object]] = {
-            "out=": partial(exe, x, out=out),
-            "new result": partial(exe, x),
-        }
-        for how, call in calls.items():
+    programs = ("one kernel", ONE, _one), ("three kernels", SEVERAL, _several)
+    for (name, text, function), (launch, given) in zip(programs, launches, strict=True):
+        own = _mean(partial(launch, *given))
+        for how, call in {**_executables(text, x), **_functions(function, x)}.items():
             taken = _mean(call)
-            own = _mean(partial(launch, *given))
-            print(f"{name:14} {how:11} {1e6 * taken:6.2f} us, {1e6 * (taken - own):6.2f} us ours")
+            print(f"{name:14} {how:16} {1e6 * taken:6.2f} us, {1e6 * (taken - own):6.2f} us ours")
             if options.profile:
                 with cProfile.Profile() as profile:
                     for _ in range(CALLS):
                         call()
                 profile.print_stats("tottime")
+
+
+def _executables(text: str, x: DeviceArray) -> dict[str, Callable[[], object]]:
+    """Calls of a program with an array of the device."""
+    exe = tg.compile(text, target="CUDA:0")
+    return {"out=": partial(exe, x, out=exe(x)), "new result": partial(exe, x)}
+
+
+def _functions(
+    function: Callable[[tg.Tensor], tg.Tensor], x: DeviceArray
+) -> dict[str, Callable[[], object]]:
+    """Calls of functions of a tensor on the device."""
+    argument, weight, total = (tg.Tensor(x).contiguous().realize() for _ in range(3))
+
+    def captures(argument: tg.Tensor) -> tg.Tensor:
+        return function(argument + weight)
+
+    def assigns(argument: tg.Tensor) -> None:
+        total.assign(function(argument + total))
+
+    return {
+        "function": partial(tg.function(function), argument),
+        "capturing": partial(tg.function(captures), argument),
+        "assigning": partial(tg.function(assigns), argument),
+    }
+
+
+def _one(x: tg.Tensor) -> tg.Tensor:
+    return x + x
+
+
+def _several(x: tg.Tensor) -> tg.Tensor:
+    y = (x + x).contiguous()
+    return (y * y).contiguous() - x
 
 
 def _mean(call: Callable[[], object]) -> float:

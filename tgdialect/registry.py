@@ -11,6 +11,7 @@ from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
 from tgdialect.diagnostics import SourceFile, parse_module
+from tgdialect.universe import TG_UNIVERSE
 
 Frontend = Callable[[Context, SourceFile], ModuleOp]
 
@@ -67,12 +68,12 @@ def frontend_of(file: str, format: str | None = None) -> Frontend:
 
 @cache
 def universe() -> Universe:
-    """Everything that the installed packages offer to xDSL."""
+    """Everything that the installed packages offer to xDSL, and this one, installed or not."""
     found = Universe.get_multiverse()
     return Universe(
-        all_dialects=found.all_dialects | REPLACED_DIALECTS,
-        all_passes=found.all_passes,
-        all_targets=found.all_targets | REPLACED_TARGETS,
+        all_dialects=found.all_dialects | TG_UNIVERSE.all_dialects | REPLACED_DIALECTS,
+        all_passes=found.all_passes | TG_UNIVERSE.all_passes,
+        all_targets=found.all_targets | TG_UNIVERSE.all_targets | REPLACED_TARGETS,
     )
 
 

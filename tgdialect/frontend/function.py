@@ -10,7 +10,7 @@ import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, Generic, Literal, ParamSpec, TypeVar, cast, overload
+from typing import Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, cast, overload
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -57,14 +57,23 @@ class _Signature:
     """The launcher, made on the second call with this signature."""
 
     def launcher(self) -> Callable[..., Any]:
-        """A callable from tensors of this signature to the result; it returns None for others."""
+        """A callable from tensors of this signature, and then those that the function captures, to
+        the result; it returns None for others."""
         if self.launch is None:
             example = Tensor.of_node(Node(None, (), self.traced.kinds[0][0]))
-            inputs = [(type_, False) for type_ in self.types]
+            inputs = [(type_, False) for type_ in (*self.types, *self.traced.implicit_types)]
             assert self.traced.executable is not None
             found = self.traced.executable.holding_launcher(_HOLDERS, inputs, example)
             self.launch = found or _unknown
         return self.launch
+
+
+class _Last(NamedTuple):
+    """The launcher of the last call, and the tensors that it takes after the arguments."""
+
+    training: bool
+    launch: Callable[..., Any]
+    captured: Sequence[Tensor]
 
 
 class SignatureError(RuntimeError):
@@ -88,13 +97,15 @@ class Function(Generic[P, R]):
         max_signatures: int | None = None,
     ) -> None:
         self._function = function
+        self._name = name_of(function)
+        """What errors call it."""
         self._donate = _names_of(function, donate)
         self._freeze = freeze
         self._max_signatures = max_signatures
         self._signatures: set[Any] = set()
         self._traced: dict[Any, Traced[Executable]] = {}
         self._quick: dict[Any, _Signature] = {}
-        self._last: tuple[bool, Callable[..., Any]] = False, _unknown
+        self._last = _Last(False, _unknown, ())
         functools.update_wrapper(self, function)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., R]:
@@ -102,9 +113,9 @@ class Function(Generic[P, R]):
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         # Most calls have the same signature as the one before.
-        training, launch = self._last
+        training, launch, captured = self._last
         if not kwargs and training is Neural.training and not is_tracing():
-            result: Any = launch(*args)
+            result: Any = launch(*args, *captured)
             if result is not None:
                 return result
         inputs: list[Tensor] = []
@@ -129,8 +140,8 @@ class Function(Generic[P, R]):
                     if not traced.fits(inputs):
                         return self._called(traced, inputs, nodes)
                     self._quick[key] = known
-                elif known.traced.is_plain:
-                    self._last = known.training, known.launcher()
+                elif known.traced.is_plain and self._freeze != "release":
+                    self._last = _Last(known.training, known.launcher(), known.traced.implicit)
                 if known.traced.fits(inputs):
                     return self._called(known.traced, inputs, nodes)
                 self._quick.pop(key)
@@ -208,8 +219,7 @@ class Function(Generic[P, R]):
         elif is_tracing():
             results = traced.applied(nodes, sizes)
         else:
-            if any(n.data is None for n in nodes):
-                realize(nodes)
+            realize(nodes)
             results = traced.run(nodes, sizes, self._name)
             if self._freeze == "release":
                 traced.release(nodes, self._name)
@@ -297,10 +307,6 @@ class Function(Generic[P, R]):
             changed=traced.changed,
         )
         return Lowered(traced.executable, entry, interface)
-
-    @property
-    def _name(self) -> str:
-        return name_of(self._function)
 
 
 class _Method(functools.partial[R]):

@@ -8,6 +8,7 @@ them holds a reference to the value's node or to its array, so references are co
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
 from typing import Any
 
 import numpy as np
@@ -61,8 +62,15 @@ def _is_free(data: Sequence[Any], i: int) -> bool:
 def lose(node: Node, reason: str) -> None:
     """Take the value of a node away. `reason` is the error for those who ask for it."""
     node.data, node.operands, node.view = None, (), ()
-    node.prototype = ParamOp(0, INDEX_TYPE)
-    node.prototype.attributes[_LOST] = StringAttr(reason)
+    node.prototype = _lost(reason)
+
+
+@lru_cache
+def _lost(reason: str) -> ParamOp:
+    """The prototype of values that are gone for a reason."""
+    prototype = ParamOp(0, INDEX_TYPE)
+    prototype.attributes[_LOST] = StringAttr(reason)
+    return prototype
 
 
 def loss_of(node: Node) -> str | None:

@@ -36,9 +36,10 @@ _MAX_EXECUTABLES = 1024
 
 def realize(roots: Iterable[Node]) -> None:
     """Compute nodes, all in one program. Nodes that have data already are skipped."""
-    wanted = list(dict.fromkeys(node for node in roots if node.data is None))
-    if not wanted:
+    missing = [node for node in roots if node.data is None]
+    if not missing:
         return
+    wanted = list(dict.fromkeys(missing))
     order = sorted_nodes(wanted)
     if is_sharded(order):
         _compute(order, wanted, None)

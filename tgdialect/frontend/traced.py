@@ -83,7 +83,7 @@ class Traced(Generic[E]):
 
     implicit: Sequence[Tensor]
     """The captured tensors that are inputs."""
-    implicit_types: Sequence[Attribute]
+    implicit_types: list[Attribute]
     captured: frozenset[int]
     """The ids of the captured tensors, whether it reads or assigns to them."""
     sizes: Sequence[Atom]
@@ -112,12 +112,12 @@ class Traced(Generic[E]):
     donated: Mapping[int, str]
     """The argument tensors that are gone after a call, and the names of their arguments."""
     is_plain: bool
-    """Whether a call takes nothing but the argument tensors and returns one tensor."""
+    """Whether a call takes the argument tensors and the captured ones, all of static shape and
+    without gradients, and does nothing but return one tensor."""
 
     def is_current(self) -> bool:
         """Whether the captured tensors still have the types that they had during the trace."""
-        pairs = zip(self.implicit, self.implicit_types, strict=True)
-        return all(tensor.node.type == type_ for tensor, type_ in pairs)
+        return [tensor.node.type for tensor in self.implicit] == self.implicit_types
 
     def fits(self, inputs: Sequence[Tensor]) -> bool:
         """Whether this trace is valid for these arguments: none of them is a captured tensor."""
@@ -178,8 +178,8 @@ class Traced(Generic[E]):
     ) -> tuple[Sequence[Array], Sequence[Node]]:
         """The results of the executable, and the nodes whose memory has some of them."""
         data: list[Any] = [node.data for node in nodes]
-        compound = (*self.argument_sizes, *self.result_sizes)
-        data += [np.array(size.substituted(sizes).value) for size in compound]
+        for size in (*self.argument_sizes, *self.result_sizes):
+            data.append(np.array(size.substituted(sizes).value))
         assert self.executable is not None
         lost = overwritten(self.executable, nodes, data) if self.executable.overwritten else ()
         found: Array | tuple[Array, ...] = self.executable.resident(*data)
@@ -304,8 +304,9 @@ def trace(
         donated=donated,
         is_plain=isinstance(structure, Slot)
         and not is_apart
-        and not (implicit or sizes or argument_sizes or changed or donated)
-        and not any(t.node.is_tracked for t in inputs),
+        and not (sizes or argument_sizes or changed or donated)
+        and not any(n.is_tracked for n in (*implicit, *(t.node for t in inputs)))
+        and not any(n.extents is not None or n.size is not None for n in implicit),
     )
 
 

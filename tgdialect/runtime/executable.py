@@ -194,7 +194,11 @@ class Executable(ABC):
     ) -> Callable[..., Any] | None:
         """A builtin that calls a program of one result with arrays inside other objects
         (`launcher.py`); None if there is none. The executable has to outlive it."""
-        return None
+        from tgdialect.runtime.launcher import MAX_SLOTS, holding_launcher
+
+        if len(inputs) > MAX_SLOTS:
+            return None
+        return holding_launcher(None, self.resident, (), holders, inputs, example)
 
     def _check_count(self, arrays: Sequence[Any]) -> None:
         """Raise ValueError for a call with too few or too many arguments."""

@@ -261,15 +261,13 @@ class HostExecutable(Executable):
     def holding_launcher(
         self, holders: Holders, inputs: Sequence[Sequence[object]], example: object
     ) -> Callable[..., Any] | None:
-        from tgdialect.runtime.launcher import MAX_SLOTS, holding_launcher
+        from tgdialect.runtime.launcher import holding_launcher
 
-        if len(inputs) > MAX_SLOTS:
-            return None
         if self._one is not None and self._launch is not _refuse:
             make, *shape = self._one
             if (launch := self._new_launcher()) is not None:
                 return holding_launcher(launch, make, tuple(shape), holders, inputs, example)
-        return holding_launcher(None, self, (), holders, inputs, example)
+        return super().holding_launcher(holders, inputs, example)
 
     def _call(self, arrays: Sequence[Any], out: Sequence[Array] | None) -> list[Array]:
         """A call by Python, which checks each argument and converts it if necessary."""

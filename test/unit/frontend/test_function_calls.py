@@ -155,6 +155,31 @@ def test_a_program_of_several_kernels(f: Any, looked: list[object], request: Any
         network(tg.Tensor(x), tg.Tensor(v), tg.Tensor(v))
 
 
+def test_what_is_captured(f: Any, looked: list[object], request: pytest.FixtureRequest):
+    """Its present value counts; and a call with it, or that needs its gradient, is another one."""
+    x, w = values(3, 4), values(3, 4, seed=1)
+    a, weight = tg.Tensor(x), tg.Tensor(w)
+    scaled = tg.function(lambda a: a * 2 + weight)
+
+    def check(expected: Any, given: tg.Tensor = a) -> None:
+        np.testing.assert_allclose(scaled(given).numpy(), expected, rtol=1e-6)
+
+    for _ in range(5):
+        check(x * 2 + w)
+    assert len(looked) == (2 if "builtin" in request.node.name else 5)
+    weight.assign(weight + 1)
+    check(x * 2 + w + 1)
+    check((w + 1) * 3, weight)
+    check(x * 2 + w + 1)
+    weight.requires_grad_()
+    scaled(a).sum().backward()
+    assert weight.grad is not None
+    np.testing.assert_array_equal(weight.grad.numpy(), np.ones((3, 4)))
+    weight.requires_grad_(False)
+    weight.replace(tg.Tensor(w))
+    check(x * 2 + w)
+
+
 def test_results_from_the_pool(f: Any):
     add = tg.function(lambda a, b: a + b)
     x = np.arange(1 << 16, dtype=np.float32)

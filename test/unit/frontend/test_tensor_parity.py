@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from opencl_device import needs_opencl
+from opencl_device import DEVICE, needs_opencl
 from parity import EDGES, listed, torch
 from parity_table import ELEMENTWISE, METHODS
 
@@ -183,7 +183,7 @@ def test_shapes(name: str, subtests: pytest.Subtests):
 @pytest.mark.parametrize("name", list(METHODS)[::6])
 def test_on_opencl(name: str, subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch):
     """A sample of the whole table, which takes an hour (docs/tensor.md)."""
-    monkeypatch.setenv("TG_DEVICE", "CL:0")
+    monkeypatch.setenv("TG_DEVICE", DEVICE)
     sweep = Sweep(name, subtests)
     arrays = [numbers((3, 5), "float32", seed) for seed in (1, 2)]
     sweep.add(arrays, "float32", "(3, 5)", gradients=True)

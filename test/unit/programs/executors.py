@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 from expression import Array
-from opencl_device import DEVICE
+from opencl_device import DEVICE, target
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 
@@ -90,6 +90,12 @@ def on_opencl(module: ModuleOp, inputs: Sequence[Array]) -> Sequence[Array]:
     """The device of `opencl_device.py`, which need not exist. A module that is lowered for a grid
     already keeps its schedule."""
     return as_sequence(tg.compile(module, target=DEVICE, allow_custom=True)(*inputs))
+
+
+def target_for(execute: Executor) -> str:
+    """The grid that modules are lowered for before they are executed: a device has one, and the
+    others execute what is for any."""
+    return target() if execute is on_opencl else "opencl"
 
 
 def on_grid(target: str = "opencl", mode: str = "heuristic") -> Executor:

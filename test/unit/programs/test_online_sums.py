@@ -13,7 +13,7 @@ from random import Random
 
 import numpy as np
 import pytest
-from executors import Executor, lowered_for_grid, on_opencl, run_grid
+from executors import Executor, lowered_for_grid, on_opencl, run_grid, target_for
 from opencl_device import DEVICE, needs_opencl
 from random_seeds import batches
 from xdsl.dialects.builtin import ModuleOp
@@ -135,7 +135,8 @@ _logarithms = (_logarithm, _logarithm_of)
 def test_random_attentions(device: Executor, seeds: range):
     for seed in seeds:
         case = random_case(seed)
-        lowered = lowered_for_grid(traced(case.function, case.inputs))
+        small = replace(target_named(target_for(device)), units=2, local=9000)
+        lowered = lowered_for_grid(traced(case.function, case.inputs, small), small.name)
         assert kernels(lowered) == 1, seed
         (found,) = device(lowered, case.inputs)
         np.testing.assert_allclose(found, case.wanted, rtol=2e-4, atol=2e-5, err_msg=f"seed {seed}")

@@ -1,6 +1,6 @@
 """Random programs agree on a grid. The interpreter runs its workgroups, and reports races and
-accesses that are out of bounds; the cpu runs them as loops; OpenCL runs them on PoCL. No GPU is
-needed.
+accesses that are out of bounds; the cpu runs them as loops; OpenCL runs them on PoCL, or the device
+that TG_TEST_DEVICE names. No GPU is needed.
 
 A failure names the seed; CONTRIBUTING.md says how to try many.
 """
@@ -20,6 +20,7 @@ from executors import (
     on_opencl,
     run_grid,
     run_grid_on_cpu,
+    target_for,
 )
 from large_programs import large_program
 from opencl_device import needs_opencl
@@ -75,7 +76,7 @@ def test_schedules(seeds: range):
 @pytest.mark.parametrize("device", DEVICES)
 def test_schedules_on_devices(device: Executor, seeds: range):
     for seed in seeds:
-        check_schedule(seed, "opencl", device)
+        check_schedule(seed, target_for(device), device)
 
 
 def check_schedule(seed: int, target: str, execute: Executor) -> None:
@@ -116,10 +117,11 @@ def test_large_programs(target: str):
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 60), ids=str)
 @pytest.mark.parametrize("device", DEVICES)
 def test_large_programs_on_devices(device: Executor, seeds: range):
-    features = Counter[str]()
+    target, features = target_for(device), Counter[str]()
     for seed in seeds:
-        features.update(check_large_program(seed, "opencl", device))
-    assert set(FEATURES) <= features.keys(), features
+        features.update(check_large_program(seed, target, device))
+    exchange = ["shuffle"] if target_named(target).shuffles else ["barrier", "local buffer"]
+    assert {"gidx", "lidx", "vector", *exchange} <= features.keys(), features
 
 
 def check_large_program(seed: int, target: str, execute: Executor) -> Counter[str]:
@@ -129,9 +131,6 @@ def check_large_program(seed: int, target: str, execute: Executor) -> Counter[st
     for x, y in zip(interpret(module, inputs), execute(lowered, inputs), strict=True):
         assert identical(x, y), f"seed {seed}: {x!r}\n{y!r}\n{module}"
     return _features(lowered)
-
-
-FEATURES = ("gidx", "lidx", "barrier", "local buffer", "vector")
 
 
 def _features(module: ModuleOp) -> Counter[str]:

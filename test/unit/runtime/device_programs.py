@@ -2,19 +2,28 @@
 
 from __future__ import annotations
 
+from opencl_device import KIND
+
 OPENCL = (
     "__kernel void double_it(__global float *o, __global const float *x) "
     "{ size_t i = get_global_id(0); o[i] = x[i] + x[i]; }"
 )
+CUDA = (
+    'extern "C" __global__ void double_it(float *o, const float *x) '
+    "{ int i = blockIdx.x * blockDim.x + threadIdx.x; o[i] = x[i] + x[i]; }"
+)
 PTX = ".target sm_90"
+SOURCE = CUDA if KIND == "CUDA" else OPENCL
+"""What the device of `opencl_device.py` compiles."""
 _HERE = 'tensor<1000xf32, #tg.place<"CPU", global>>'
 _MEMORY, _CELL = "tensor<1000xf32, #tg.place<global>>", "tensor<f32, #tg.place<global>>"
 
 
-def program(source: str = OPENCL, workgroup: int = 100, groups: int | None = None) -> str:
+def program(source: str = SOURCE, workgroup: int = 100, groups: int | None = None) -> str:
     """The program with this code, in workgroups of some size. The first call of the kernel writes
     a BUFFER, of which the second one reads."""
     count = 1000 // workgroup if groups is None else groups
+    source = source.replace('"', r"\"")
     return f"""
 module {{
   tg.program @double_it {{

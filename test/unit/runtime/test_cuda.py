@@ -6,8 +6,10 @@ import ctypes
 import gc
 import inspect
 import re
+import sys
 from collections.abc import Iterator
 from pathlib import Path
+from types import FrameType
 
 import numpy as np
 import pytest
@@ -123,6 +125,38 @@ def test_a_call_that_is_known_is_only_launched(api: FakeCuda, device: Device):
     with pytest.raises(TypeError):
         exe(device.array(X.astype(np.int32)))
     np.testing.assert_array_equal(exe(X), 2 * X)
+
+
+@pytest.mark.parametrize(("how", "most"), [("argument", 25), ("captured", 25), ("assigned", 65)])
+def test_a_known_call_of_a_function_does_little(how: str, most: int, api: FakeCuda, device: Device):
+    """It calls few functions of Python: to prepare a call takes hundreds."""
+    x, other = (tg.Tensor(device.array(X)) for _ in range(2))
+
+    def assign(x: tg.Tensor) -> None:
+        other.assign(x + other)
+
+    functions = {
+        "argument": (lambda x, other: x + other, (x, other)),
+        "captured": (lambda x: x + other, (x,)),
+        "assigned": (assign, (x,)),
+    }
+    function, given = functions[how]
+    function = tg.function(function)
+    api.kernels["main_0"] = (0, lambda: None)
+    for _ in range(5):
+        function(*given)
+    called: list[str] = []
+
+    def note(frame: FrameType, event: str, argument: object) -> None:
+        if event == "call" and frame.f_code is not FakeCuda.__getattribute__.__code__:
+            called.append(frame.f_code.co_name)
+
+    sys.setprofile(note)
+    try:
+        function(*given)
+    finally:
+        sys.setprofile(None)
+    assert len(called) <= most, called
 
 
 def test_known_calls_keep_no_memory(api: FakeCuda, device: Device):

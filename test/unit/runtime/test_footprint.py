@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
-from opencl_device import needs_opencl
+from opencl_device import DEVICE, needs_opencl
 
 import tgdialect as tg
 from tgdialect.runtime.distributed.executable import ShardedExecutable
@@ -108,8 +108,8 @@ def test_sizes_of_a_function_and_what_is_computed_from_them():
 
 @needs_opencl
 def test_a_device():
-    (device,) = compiled(lambda a, b: a @ b, A, A, target="CL:0").memory()
-    assert (device.device, device.arguments, device.results) == ("CL:0", 2 * A.nbytes, A.nbytes)
+    (device,) = compiled(lambda a, b: a @ b, A, A, target=DEVICE).memory()
+    assert (device.device, device.arguments, device.results) == (DEVICE, 2 * A.nbytes, A.nbytes)
 
 
 def test_several_devices_have_their_parts():

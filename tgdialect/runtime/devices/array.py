@@ -19,15 +19,17 @@ class DeviceLease:
 
     __slots__ = ("_pool", "block")
 
-    def __init__(self, pool: Pool[DeviceBlock], nbytes: int) -> None:
-        """Raises MemoryError if the device has no so many bytes left."""
+    def __init__(self, pool: Pool[DeviceBlock], block: DeviceBlock) -> None:
         self._pool = pool
-        self.block = pool.take(nbytes)
+        self.block = block
+
+    @classmethod
+    def of(cls, pool: Pool[DeviceBlock], nbytes: int) -> DeviceLease:
+        """Raises MemoryError if the device has no so many bytes left."""
+        return cls(pool, pool.take(nbytes))
 
     def __del__(self) -> None:
-        # A lease without a block: there was no memory for it.
-        if (block := getattr(self, "block", None)) is not None:
-            self._pool.give(block)
+        self._pool.give(self.block)
 
 
 class DeviceArray:
@@ -37,7 +39,7 @@ class DeviceArray:
     write it without a copy.
     """
 
-    __slots__ = ("__weakref__", "_owner", "driver", "dtype", "shape", "span")
+    __slots__ = ("__weakref__", "_owner", "driver", "dtype", "key", "shape", "span")
 
     def __init__(
         self,
@@ -53,13 +55,16 @@ class DeviceArray:
         self.shape = shape
         self.dtype = dtype
         self._owner = owner
+        self.key = span.block.handle, span.offset, shape, dtype, driver
+        """All that a program with this argument depends on, besides the elements."""
 
     @classmethod
     def empty(cls, driver: Driver, shape: tuple[int, ...], dtype: np.dtype[Any]) -> DeviceArray:
         """An array with anything in it. Raises MemoryError if the device has too little memory."""
         nbytes = math.prod(shape) * dtype.itemsize
-        lease = DeviceLease(driver.pool, nbytes)
-        return cls(driver, Span(lease.block, 0, nbytes), shape, dtype, lease)
+        block = driver.pool.take(nbytes)
+        lease = DeviceLease(driver.pool, block)
+        return cls(driver, Span(block, 0, nbytes), shape, dtype, lease)
 
     @classmethod
     def of(cls, driver: Driver, array: Array) -> DeviceArray:

@@ -81,7 +81,7 @@ class CallMemory:
 
     def scratch(self, position: int, nbytes: int) -> None:
         """Place memory with anything in it, which is free after the call."""
-        lease = DeviceLease(self._driver.pool, nbytes)
+        lease = DeviceLease.of(self._driver.pool, nbytes)
         self._held.append(lease)
         self.frame[position] = Span(lease.block, 0, nbytes)
 

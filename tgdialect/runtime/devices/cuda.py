@@ -374,7 +374,7 @@ class _Kernels(RepeatableKernels):
         self._driver = driver
         self._kernels = kernels
         self._functions: list[Any] = []
-        self._graphs: OrderedDict[Any, Any] = OrderedDict()
+        self._graphs: OrderedDict[str, Any] = OrderedDict()
         """An executable graph for each sequence of commands; None before the second call."""
         weakref.finalize(self, self._destroy, driver, self._graphs).atexit = False
         api = driver.api
@@ -403,7 +403,7 @@ class _Kernels(RepeatableKernels):
         driver.api.cuModuleUnload(module)
 
     @staticmethod
-    def _destroy(driver: CudaDriver, graphs: Mapping[Any, Any]) -> None:
+    def _destroy(driver: CudaDriver, graphs: Mapping[str, Any]) -> None:
         driver.enter()
         for graph in graphs.values():
             if graph is not None:
@@ -426,12 +426,13 @@ class _Kernels(RepeatableKernels):
 
     def repeated(self, commands: Sequence[Command]) -> Callable[[], object]:
         driver = self._driver
+        key, commands = _key(commands), [_by_addresses(c) for c in commands]
+        names = [self._kernels[command.kernel].name for command in commands]
         if len(commands) != 1:
-            return partial(self._submit_again, [_by_addresses(c) for c in commands], _key(commands))
+            return partial(self._submit_again, commands, key, names)
         # One launch: with the arguments of the driver's function made once.
-        (command,) = map(_by_addresses, commands)
+        (command,) = commands
         kernel = self._kernels[command.kernel]
-        names = (kernel.name,)
         values, arguments = self._arguments(command)
         api, lock, context = driver.api, driver.lock, driver.context
         enter, launch, success = api.cuCtxSetCurrent, api.cuLaunchKernel, api.CUresult.CUDA_SUCCESS
@@ -446,8 +447,8 @@ class _Kernels(RepeatableKernels):
 
         return again
 
-    def _submit_again(self, commands: Sequence[Command], key: Any) -> None:
-        """`submit`, without making the key of the graph."""
+    def _submit_again(self, commands: Sequence[Command], key: str, names: Sequence[str]) -> None:
+        """`submit`, without making the key of the graph and the names of the kernels."""
         driver = self._driver
         graph = self._graphs.get(key)
         if graph is None:
@@ -455,7 +456,7 @@ class _Kernels(RepeatableKernels):
             return
         driver.enter()
         with driver.lock:
-            driver.submitted = [self._kernels[command.kernel].name for command in commands]
+            driver.submitted = names
             self._graphs.move_to_end(key)
             driver.checked(driver.api.cuGraphLaunch(graph, driver.stream))
 
@@ -487,7 +488,7 @@ class _Kernels(RepeatableKernels):
         driver.checked(api.cuGraphDestroy(graph))
         return found
 
-    def _keep(self, key: Any, graph: Any) -> None:
+    def _keep(self, key: str, graph: Any) -> None:
         """Note that commands were submitted, and forget those that were not for longest."""
         self._graphs[key] = graph
         self._graphs.move_to_end(key)
@@ -534,9 +535,7 @@ def _by_addresses(command: Command) -> Command:
     return command._replace(arguments=tuple(values))
 
 
-def _key(commands: Sequence[Command]) -> Any:
-    """Commands without the blocks that they refer to: a graph keeps no memory alive."""
-    return tuple(
-        (c.kernel, c.groups, *(_address(a) if isinstance(a, Span) else a for a in c.arguments))
-        for c in commands
-    )
+def _key(commands: Sequence[Command]) -> str:
+    """What commands do, without the blocks that they refer to: a graph keeps no memory alive. A
+    string, which is hashed once."""
+    return str([tuple(_by_addresses(command)) for command in commands])

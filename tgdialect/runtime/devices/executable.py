@@ -87,13 +87,13 @@ class DeviceExecutable(Executable):
             )
 
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
-        if self._repeats is not None:
-            found = self._repeats.call(arrays, out)
-            if found is not None:
-                return found
+        if self._repeats is not None and (found := self._repeats.call(arrays, out)) is not None:
+            return found
         return self._results_of(arrays, out, self._loaded.submit)
 
     def resident(self, *arrays: Any) -> Any:
+        if self._repeats is not None and (found := self._repeats.call(arrays, None)) is not None:
+            return found
         return self._results_of(arrays, None, self._loaded.submit, stays=True)
 
     def copied(self, array: Any) -> DeviceArray:
@@ -206,9 +206,9 @@ class DeviceExecutable(Executable):
         memory.finish()
         loaded = self._loaded
         if self._repeats is not None and memory.is_plain and isinstance(loaded, RepeatableKernels):
-            order = (*self._arguments, *self._results, *self._workspaces)
-            spans = [frame[position] for position, _ in order]
-            self._repeats.keep(spans, loaded.repeated(commands))
+            inputs = cast("Sequence[DeviceArray]", [*given.values()])
+            workspaces = [frame[position].block.handle for position, _ in self._workspaces]
+            self._repeats.keep([*inputs, *results], workspaces, loaded.repeated(commands))
         return list(results if out is None else out)
 
     def _given(self, parameter: Parameter, value: Any) -> Given:
@@ -264,7 +264,7 @@ class DeviceExecutable(Executable):
             copies = [
                 memory.read(slot.position, given[slot.position]) for slot in self._constant_slots
             ]
-            leases = [DeviceLease(self._driver.pool, p.nbytes) for _, p in self._persistent]
+            leases = [DeviceLease.of(self._driver.pool, p.nbytes) for _, p in self._persistent]
             for slot, lease in zip(self._persistent, leases, strict=True):
                 frame[slot.position] = Span(lease.block, 0, lease.block.nbytes)
             submit(bound(self._program.launches[: self._program.once], frame))
