@@ -18,6 +18,7 @@ class CUresult(Enum):
     CUDA_ERROR_NOT_READY = 600
     CUDA_ERROR_ILLEGAL_ADDRESS = 700
     CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES = 701
+    CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED = 900
 
 
 OK = CUresult.CUDA_SUCCESS
@@ -47,7 +48,7 @@ class FakeCuda:
     CUjitInputType = SimpleNamespace(CU_JIT_INPUT_PTX=1)
     CUmemorytype = SimpleNamespace(CU_MEMORYTYPE_DEVICE=2)
     CUDA_MEMCPY2D = SimpleNamespace
-    CUstreamCaptureMode = SimpleNamespace(CU_STREAM_CAPTURE_MODE_THREAD_LOCAL=1)
+    CUstreamCaptureMode = SimpleNamespace(CU_STREAM_CAPTURE_MODE_RELAXED=2)
 
     def __init__(self, kernels: dict[str, tuple[int, Callable[..., None]]], memory: int = 1 << 20):
         self.kernels = kernels
@@ -55,7 +56,10 @@ class FakeCuda:
         self.blocks: dict[int, np.ndarray] = {}
         self.modules: set[int] = set()
         self.calls: list[str] = []
-        self.recording: list[Callable[[], None]] | None = None
+        self.streams = 0
+        self.recorded: int | None = None
+        """The stream whose commands are recorded."""
+        self.recording: list[Callable[[], None]] = []
         self.failure: CUresult | None = None
         self.pending: CUresult | None = None
         """What an event says that has not been reached."""
@@ -87,7 +91,8 @@ class FakeCuda:
         return (OK,)
 
     def cuStreamCreate(self, flags: int) -> Any:
-        return OK, 7
+        self.streams += 1
+        return OK, self.streams
 
     def cuDeviceTotalMem(self, device: int) -> Any:
         return OK, self.memory
@@ -118,6 +123,8 @@ class FakeCuda:
         return (OK,)
 
     def _move(self, target: int, source: int, nbytes: int, stream: int) -> Any:
+        if stream == self.recorded:
+            return (CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,)
         ctypes.memmove(target, source, nbytes)
         return (OK,)
 
@@ -134,6 +141,8 @@ class FakeCuda:
         return (OK,)
 
     def cuStreamSynchronize(self, stream: int) -> Any:
+        if stream == self.recorded:
+            return (CUresult.CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED,)
         failure, self.failure = self.failure, None
         return (failure or OK,)
 
@@ -179,28 +188,28 @@ class FakeCuda:
         return (OK,)
 
     def cuLaunchKernel(self, function: str, *of: Any) -> Any:
-        *grid, local, _, pointers, _ = of
+        *grid, local, stream, pointers, _ = of
         self.local.append(local)
         if grid[0] > 65535:
             return (CUresult.CUDA_ERROR_LAUNCH_OUT_OF_RESOURCES,)
         count, run = self.kernels[function]
         places = (ctypes.c_void_p * count).from_address(pointers)
         values = [ctypes.c_int64.from_address(place).value for place in places]
-        if self.recording is None:
-            run(*values)
-        else:
+        if stream == self.recorded:
             self.recording.append(lambda: run(*values))
+        else:
+            run(*values)
         return (OK,)
 
     # -- graphs and events
 
     def cuStreamBeginCapture(self, stream: int, mode: int) -> Any:
-        self.recording = []
+        self.recorded, self.recording = stream, []
         return (OK,)
 
     def cuStreamEndCapture(self, stream: int) -> Any:
-        graph, self.recording = self.recording, None
-        return OK, graph
+        self.recorded = None
+        return OK, self.recording
 
     def cuGraphInstantiate(self, graph: Any, flags: int) -> Any:
         return OK, graph

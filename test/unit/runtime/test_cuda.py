@@ -10,6 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import numpy as np
 import pytest
@@ -95,6 +96,26 @@ def test_the_same_memory_again_is_one_graph(api: FakeCuda, device: Device):
     exe(x, out=out)
     assert api.calls.count("cuGraphLaunch") == 1
     assert "cuLaunchKernel" not in api.calls
+    np.testing.assert_array_equal(out.numpy(), 4 * X)
+
+
+def test_copies_while_a_graph_is_recorded(
+    api: FakeCuda, device: Device, monkeypatch: pytest.MonkeyPatch
+):
+    """As another thread makes them: they are no part of the graph, and do not disturb it."""
+    exe, x, out = compiled(), device.array(X), device.array(X)
+    other, copied = device.array(X + 1), device.array(X)
+    exe(x, out=out)
+    launch = api.cuLaunchKernel
+
+    def copy_and_launch(*arguments: Any) -> Any:
+        device.driver.copy(other.span, copied.span)
+        np.testing.assert_array_equal(copied.numpy(), X + 1)
+        return launch(*arguments)
+
+    monkeypatch.setattr(api, "cuLaunchKernel", copy_and_launch)
+    exe(x, out=out)
+    assert api.calls.count("cuGraphInstantiate") == 1
     np.testing.assert_array_equal(out.numpy(), 4 * X)
 
 

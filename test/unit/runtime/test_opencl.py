@@ -6,8 +6,8 @@ import gc
 import os
 import subprocess
 import sys
-import threading
 import weakref
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import numpy as np
@@ -341,19 +341,13 @@ def test_the_encoding_of_a_program():
 def test_many_calls_on_several_threads(twice: DeviceExecutable):
     twice(X)
     before = len(gc.get_objects())
-    failures: list[object] = []
 
     def run(factor: int) -> None:
         for _ in range(25):
-            if not (twice(factor * X) == 4 * factor * X).all():
-                failures.append(factor)
+            np.testing.assert_array_equal(twice(factor * X), 4 * factor * X)
 
-    threads = [threading.Thread(target=run, args=(factor,)) for factor in range(1, 5)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join()
-    assert not failures
+    with ThreadPoolExecutor(4) as threads:
+        assert [*threads.map(run, range(1, 5))] == [None] * 4
     gc.collect()
     assert len(gc.get_objects()) - before < 100
 

@@ -90,6 +90,8 @@ class CudaDriver(Driver):
         self.context = self.checked(self.api.cuDevicePrimaryCtxRetain(self._device))
         self.enter()
         self.stream = self.new_stream()
+        self.recording_stream = self.new_stream()
+        """Commands are recorded from it, and never run on it."""
         memory = self.checked(self.api.cuDeviceTotalMem(self._device))
         attribute = self._attribute
         target = target_for(
@@ -118,7 +120,7 @@ class CudaDriver(Driver):
             ),
         )
         self.lock = threading.Lock()
-        """Held while commands are submitted: a graph is recorded from all that is submitted."""
+        """Held while commands are submitted: one thread at a time records a graph."""
         self.submitted: Sequence[str] = ()
         """The kernels of the last program: a failure shows in a later command."""
 
@@ -416,7 +418,8 @@ class _Kernels(RepeatableKernels):
             driver.submitted = [self._kernels[command.kernel].name for command in commands]
             key = _key(commands)
             if len(commands) < 2 or key not in self._graphs:
-                self._launch_all(commands)
+                for command in commands:
+                    self._launch(command, driver.stream)
                 if len(commands) > 1:
                     self._keep(key, None)
                 return
@@ -433,7 +436,7 @@ class _Kernels(RepeatableKernels):
         # One launch: with the arguments of the driver's function made once.
         (command,) = commands
         kernel = self._kernels[command.kernel]
-        values, arguments = self._arguments(command)
+        values, arguments = self._arguments(command, driver.stream)
         api, lock, context = driver.api, driver.lock, driver.context
         enter, launch, success = api.cuCtxSetCurrent, api.cuLaunchKernel, api.CUresult.CUDA_SUCCESS
 
@@ -467,7 +470,7 @@ class _Kernels(RepeatableKernels):
         with driver.lock:
             driver.checked(api.cuEventRecord(events[0], driver.stream))
             for command, event in zip(commands, events[1:], strict=True):
-                self._launch(command)
+                self._launch(command, driver.stream)
                 driver.checked(api.cuEventRecord(event, driver.stream))
         driver.synchronize()
         times = [driver.checked(api.cuEventElapsedTime(*pair)) for pair in pairwise(events)]
@@ -476,14 +479,18 @@ class _Kernels(RepeatableKernels):
         return [1e-3 * milliseconds for milliseconds in times]
 
     def _recorded(self, commands: Sequence[Command]) -> Any:
-        """An executable graph of commands."""
+        """An executable graph of commands. They are recorded from a stream that nothing else uses:
+        what other threads submit to the driver's meanwhile, as copies, is not part of it. Relaxed,
+        since the garbage collector may free memory meanwhile."""
         driver, api = self._driver, self._driver.api
-        mode = api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_THREAD_LOCAL
-        driver.checked(api.cuStreamBeginCapture(driver.stream, mode))
+        mode = api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
+        stream = driver.recording_stream
+        driver.checked(api.cuStreamBeginCapture(stream, mode))
         try:
-            self._launch_all(commands)
+            for command in commands:
+                self._launch(command, stream)
         finally:
-            graph = driver.checked(api.cuStreamEndCapture(driver.stream))
+            graph = driver.checked(api.cuStreamEndCapture(stream))
         found = driver.checked(api.cuGraphInstantiate(graph, 0))
         driver.checked(api.cuGraphDestroy(graph))
         return found
@@ -497,19 +504,15 @@ class _Kernels(RepeatableKernels):
             if oldest is not None:
                 self._driver.api.cuGraphExecDestroy(oldest)
 
-    def _launch_all(self, commands: Sequence[Command]) -> None:
-        for command in commands:
-            self._launch(command)
-
-    def _launch(self, command: Command) -> None:
+    def _launch(self, command: Command, stream: Any) -> None:
         driver, kernel = self._driver, self._kernels[command.kernel]
-        keep, arguments = self._arguments(command)
+        keep, arguments = self._arguments(command, stream)
         (error,) = driver.api.cuLaunchKernel(*arguments)
         del keep
         if error != driver.api.CUresult.CUDA_SUCCESS:
             raise driver.failure(kernel, command, driver.explained(error))
 
-    def _arguments(self, command: Command) -> tuple[object, Sequence[Any]]:
+    def _arguments(self, command: Command, stream: Any) -> tuple[object, Sequence[Any]]:
         """The arguments of `cuLaunchKernel`, and what has to live until it returns: an array of the
         kernel's arguments, each in 8 bytes, and an array of their addresses."""
         kernel, count = self._kernels[command.kernel], len(command.arguments)
@@ -523,7 +526,7 @@ class _Kernels(RepeatableKernels):
             *command.groups,
             *kernel.workgroup,
             kernel.local,
-            self._driver.stream,
+            stream,
             ctypes.addressof(pointers),
             0,
         )
