@@ -81,8 +81,7 @@ def _are_rows(nest: GridNest, reductions: list[ReduceOp]) -> bool:
 def _share_results(nest: GridNest, reductions: list[ReduceOp], *, has_loops: bool) -> None:
     """A work item for each result, or for a tile of them where none has loops of its own."""
     loops = nest.loops
-    column = next((r for r in reversed(loops) if nest.is_contiguous(r)), None)
-    column = column or max(reversed(loops), key=nest.nests.extent)
+    column = nest.column()
     if reductions:
         if (row := reusing_row(nest, column)) is not None:
             tile_product(nest, row, column, reductions)
@@ -90,5 +89,6 @@ def _share_results(nest: GridNest, reductions: list[ReduceOp], *, has_loops: boo
     elif not has_loops and transpose(nest):
         return
     others = [r for r in reversed(loops) if r is not column]
-    left = column if has_loops else nest.split_registers(column, VECTOR)
+    has_vectors = not has_loops and nest.is_contiguous(column)
+    left = nest.split_registers(column, VECTOR) if has_vectors else column
     nest.split_items([left, *others], nest.items)

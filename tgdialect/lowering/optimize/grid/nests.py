@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Sequence
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
@@ -59,6 +60,23 @@ class GridNest:
         strides = (access.strides.get(range, 0) for access in self.nests.accesses)
         found = [stride for stride in strides if stride != 0]
         return 2 * sum(stride == 1 for stride in found) > len(found)
+
+    def column(self) -> RangeOp:
+        """The loop whose iterations neighbouring work items compute: one over neighbouring cells;
+        else of the loops that are long enough for a warp, that over the nearest cells, as a loop
+        over blocks of rows; else the longest loop."""
+
+        def distance(range: RangeOp) -> float:
+            found = [access.strides.get(range, 0) for access in self.nests.accesses]
+            return max((math.inf if s is None else abs(s) for s in found), default=math.inf)
+
+        inner = [r for r in reversed(self.loops) if r.axis_type.data in _ORDER]
+        if (found := next(filter(self.is_contiguous, inner), None)) is not None:
+            return found
+        long = [r for r in inner if self.nests.extent(r) >= FEW]
+        if long:
+            return min(long, key=distance)
+        return max(inner or reversed(self.loops), key=self.nests.extent)
 
     # -- parts of loops
 

@@ -33,7 +33,11 @@ copied while another is used. More hide more latency, and take more LOCAL memory
 
 def reusing_row(nest: GridNest, column: RangeOp) -> RangeOp | None:
     """The longest loop that uses again what is loaded for a column, and whose own loads columns use
-    again; None if there is none, as in a reduction of rows."""
+    again; None if there is none, as in a reduction of rows, or if the steps of results differ, as
+    in a running sum."""
+    steps = (range for range in nest.axes.ranges.values() if range not in nest.axes.ends)
+    if any(nest.axes.depends(range.bound, loop) for range in steps for loop in nest.loops):
+        return None
     loads = [a.strides for a in nest.nests.accesses if isinstance(a.op, LoadOp)]
     found = [
         range
