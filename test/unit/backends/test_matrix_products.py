@@ -19,7 +19,7 @@ from tgdialect.backends.asm import PtxTarget
 from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.interpreter import run
 from tgdialect.lowering.pipeline import ToGpuPass, stages
-from tgdialect.ops.codegen import WmmaOp
+from tgdialect.ops.codegen import SpecialOp, WmmaOp
 from tgdialect.registry import make_context
 from tgdialect.targets import target_named
 from tgdialect.targets.matrix import matrix_instructions
@@ -143,6 +143,23 @@ def test_steps_padded_twice():
     a, b = ((random.standard_normal(s) / 4).astype(F16) for s in ((64, 184), (184, 64)))
     (result,) = run(module, "main", [a, b])
     np.testing.assert_allclose(result, _expected("", a, b), rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("m", [250, 1020])
+def test_ragged_register_tiles(m: int):
+    """Without matrix instructions, rows and columns are padded to whole tiles of workgroups."""
+    shapes = (m, 24), (24, 250)
+    text = tg.function(lambda a, b: a.matmul(b)).lower(*(tg.spec(s, "float32") for s in shapes))
+    module = parse_module(make_context(), SourceFile("test", text.as_text(), 1))
+    lowering = stages(target="opencl", mode="heuristic")
+    for stage in (*lowering.module, *lowering.kernels):
+        stage.lower(module)
+    axes = [str(op) for op in module.walk() if isinstance(op, SpecialOp)]
+    assert sum("lidx" in axis for axis in axes) == 2
+    random = np.random.default_rng(0)
+    a, b = (random.standard_normal(s).astype(np.float32) for s in shapes)
+    (result,) = run(module, "main", [a, b])
+    np.testing.assert_allclose(result, a @ b, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_PRODUCTS", 12), ids=str)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tgdialect.analysis.affine.strides import strides
 from tgdialect.lowering.matrix_products import Product
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.lowering.optimize.grid.nests import part
+from tgdialect.lowering.optimize.grid.nests import is_wasteful, part
 from tgdialect.lowering.optimize.grid.staging import stage_blocks
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.tc import PADDED, sides_of
@@ -31,10 +31,6 @@ BUFFERS = 2, 4
 """The least and the most blocks of each factor in LOCAL memory: all but one are being copied while
 one is multiplied. More hide more latency, and leave room for fewer steps in a block. Not
 measured."""
-
-WASTE = 8
-"""Rows, columns and steps are padded to tiles if that adds at most one in so many. More padding
-costs more than instructions of smaller tiles do."""
 
 
 def multiply_in_local_memory(axes: Axes, target: Target, factors: Product, steps: int) -> bool:
@@ -115,7 +111,7 @@ def _fitting(
         for instruction in known
         if instruction.reads_local
         and (instruction.factor, instruction.name.rpartition(".")[2]) == (dtype, majors)
-        and not any(map(_is_wasteful, extents, instruction.fragments.dims))
+        and not any(map(is_wasteful, extents, instruction.fragments.dims))
         and math.ceil(extents[2] / instruction.fragments.dims[2]) >= BUFFERS[0]
         and BUFFERS[0] * _bytes(instruction, GROUPS[instruction.fragments.threads]) <= target.local
     ]
@@ -132,10 +128,6 @@ def _fitting(
     full = [results(each) for each in fitting if workgroups(each) >= target.units]
     wanted = max(full) if full else min(map(results, fitting), default=0)
     return next((each for each in fitting if results(each) == wanted), None)
-
-
-def _is_wasteful(extent: int, tile: int) -> bool:
-    return -extent % tile * WASTE > extent
 
 
 def _bytes(instruction: MatrixInstruction, groups: Sequence[int]) -> int:
