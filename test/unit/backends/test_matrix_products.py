@@ -135,7 +135,7 @@ def test_steps_padded_twice():
     known = matrix_instructions(target_named(HOPPER))
     index = next(i for i, each in enumerate(known) if each.name == "wgmma.m64n64k64.f16.kn")
     opts = (f"tc 2, {index}, 2, 1", "padto 2, 2", "order 2, 3")
-    opts += ("stage 2, 2, local, cores", "stage 1, 2, local, cores")
+    opts += ("stage 2, 2, local, swizzle", "stage 1, 2, local, swizzle")
     lowering = stages(target=HOPPER, mode="explicit", opts=opts)
     for stage in (*lowering.module, *lowering.kernels):
         stage.lower(module)

@@ -73,7 +73,8 @@ def _multiply(
     fit = axes.target.local // _bytes(instruction, parts)
     # As many buffers as steps would leave nothing to overlap with.
     buffers = min(fit, most, max(axes.extent(axes[steps]) - 1, least))
-    return buffers >= least and stage_blocks(axes, steps, 1, buffers, "cores")
+    order = "swizzle" if instruction.is_asynchronous else "cores"
+    return buffers >= least and stage_blocks(axes, steps, 1, buffers, order)
 
 
 def _majors(
