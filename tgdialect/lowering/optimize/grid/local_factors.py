@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 
 from tgdialect.analysis.affine.strides import strides
+from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.matrix_products import Product
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.grid.nests import is_wasteful, part
@@ -42,10 +43,12 @@ def multiply_in_local_memory(axes: Axes, target: Target, factors: Product, steps
     try:
         sides = sides_of(axes, factors, axes[steps])
         extents = [axes.extent(range) for range in (*sides, axes[steps])]
+        batches = [axes.extent(r) for r in closed_ranges(axes.ends[sides[0]]) if r not in sides]
     except IllegalOptError:
         return False
     majors = _majors(axes, factors, *sides, axes[steps])
-    fitting = _fitting(target, known, dtype_of(factors.a).name, majors, extents)
+    dtype = dtype_of(factors.a).name
+    fitting = _fitting(target, known, dtype, majors, extents, math.prod(batches))
     if fitting is None:
         return False
     trial = axes.trial()
@@ -103,6 +106,7 @@ def _fitting(
     dtype: str,
     majors: str | None,
     extents: Sequence[int],
+    batches: int,
 ) -> MatrixInstruction | None:
     """The instruction of the most threads, and of those that of the most results that has the
     device full of workgroups, or else that of the fewest; then that of the most steps whose blocks
@@ -124,7 +128,7 @@ def _fitting(
 
     def workgroups(instruction: MatrixInstruction) -> int:
         tiles = zip(extents, instruction.fragments.dims, GROUPS[threads], strict=False)
-        return math.prod(math.ceil(extent / (tile * groups)) for extent, tile, groups in tiles)
+        return batches * math.prod(math.ceil(e / (tile * groups)) for e, tile, groups in tiles)
 
     full = [results(each) for each in fitting if workgroups(each) >= target.units]
     wanted = max(full) if full else min(map(results, fitting), default=0)
