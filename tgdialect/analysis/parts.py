@@ -32,6 +32,16 @@ CELLS_OF_PART = 4096
 """The least elements of a part on a grid: 4 vectors of 4 elements for each of 256 work items. With
 fewer, starting a workgroup takes longer than its part. An order of magnitude, not measured."""
 
+RESULTS_OF_TILE = 128 * 64
+"""About how many results of a product of matrices one workgroup of a grid computes: it has a tile
+of them, since each element of a factor is used for many
+(`lowering/optimize/grid/local_factors.py`)."""
+
+STEPS_OF_PART = 512
+"""The least steps of a part of a product. With fewer, filling the pipeline of copies, and storing
+and adding up the results of parts, take longer than the part. An order of magnitude, not
+measured."""
+
 
 SCAN_BLOCK = 32
 """The cells of a block of a scan on a grid, each of which adds up the cells before it. Twice as
@@ -71,3 +81,12 @@ def grid_parts_of(
     sizes = {n: extent // (n * whole) * whole for n in range(max(most // 2, 2), most + 1)}
     found = [(n, size) for n, size in sizes.items() if size]
     return min(found, key=lambda each: (extent - each[0] * each[1], -each[0]), default=None)
+
+
+def product_parts_of(extent: int, results: int, units: int, whole: int) -> tuple[int, int] | None:
+    """The number of parts of the steps of a product, and their size, a multiple of `whole`; None
+    means do not split. They fill the processors of a grid once, and leave no remainder: that would
+    be a product of its own."""
+    most = min(units // -(-results // RESULTS_OF_TILE), extent // STEPS_OF_PART)
+    parts = next((n for n in range(most, 1, -1) if extent % (n * whole) == 0), 0)
+    return (parts, extent // parts) if parts else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import reduce
 
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
@@ -10,6 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.warps import by_lane, by_warp, check_warps
 from tgdialect.ops.arrays import Data, compute_dtype, convert, numpy_dtype
+from tgdialect.ops.attributes import own_bit
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.properties import dtype_of
@@ -41,10 +43,13 @@ def coordinates(layout: ArrayAttr[StringAttr], row: str, threads: int) -> tuple[
     names = [bit.data for bit in layout]
     number = np.arange(2 ** len(names), dtype=np.int64)
     result: dict[bool, Data] = {True: np.zeros_like(number), False: np.zeros_like(number)}
-    for position, name in enumerate(names):
+    bits = {name: (number >> position) & 1 for position, name in enumerate(names)}
+    for name, bit in bits.items():
         if name == "-":
             continue
-        result[name[0] == row] |= ((number >> position) & 1) << int(name[1:])
+        own = own_bit(name, names)
+        others = [bits[other] for other in name.split("^") if other != own]
+        result[own[0] == row] |= reduce(np.bitwise_xor, others, bit) << int(own[1:])
     rows, columns = (result[is_row].reshape(-1, threads).T for is_row in (True, False))
     return rows, columns
 

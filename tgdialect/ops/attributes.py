@@ -326,14 +326,24 @@ _OPT_ARGUMENTS = {
     OptOp.SWAP: ("two axes", r"\d+, \d+"),
     OptOp.NOLOCALS: ("no arguments", ""),
     OptOp.STAGE: (
-        "a parameter, the axis of the loop to copy in, an address space and perhaps pad or cores",
-        rf"\d+, \d+, ({'|'.join(AddrSpace)})(, pad|, cores)?",
+        "a parameter, the axis of the loop to copy in, an address space and perhaps pad, cores or "
+        "swizzle",
+        rf"\d+, \d+, ({'|'.join(AddrSpace)})(, pad|, cores|, swizzle)?",
     ),
     OptOp.PIPELINE: ("an axis and a number of buffers", r"\d+, \d+"),
     OptOp.ORDER: ("axes", r"\d+(, \d+)*"),
     OptOp.MERGE: ("two axes", r"\d+, \d+"),
 }
 """The arguments of each OptOp, in words and as a pattern of their text."""
+
+
+def own_bit(bit: str, layout: Sequence[str]) -> str:
+    """The bit of a coordinate that a bit of a layout stands for, which may be the exclusive or of
+    it and of others of the layout."""
+    if "^" not in bit:
+        return bit
+    own = [each for each in bit.split("^") if each not in layout]
+    return own[0] if len(own) == 1 else bit
 
 
 @irdl_attr_definition
@@ -346,7 +356,8 @@ class WmmaAttr(ParametrizedAttribute):
     the matrix coordinate each bit of the thread index and then of the element index is:
     `a = ["k1", "k2", "m0", "m1", "m2", "k0", "m3", "k3"]`. A bit `-` of A or B is none: threads
     that differ in it alone hold the same elements. Where no bit of the thread index is one of A or
-    B, all threads hold the whole of it: it is in LOCAL memory, in the order of its elements.
+    B, all threads hold the whole of it: it is in LOCAL memory, in the order of its elements. There
+    a bit `k3^m0` is the exclusive or of two, of which one is a bit of its own as well.
     """
 
     name = "tg.wmma"
@@ -408,6 +419,8 @@ class WmmaAttr(ParametrizedAttribute):
             expected = {f"{row}{i}" for i in range(rows.bit_length() - 1)}
             expected |= {f"{column}{i}" for i in range(columns.bit_length() - 1)}
             bits = [bit.data for bit in layout if label == "c" or bit.data != "-"]
+            if label != "c":
+                bits = [own_bit(bit, bits) for bit in bits]
             if 2 ** len(expected) != rows * columns or sorted(bits) != sorted(expected):
                 raise VerifyException(
                     f"layout {label} of a {m}x{n}x{k} wmma orders {sorted(expected)}, got {bits}"

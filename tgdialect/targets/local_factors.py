@@ -16,6 +16,13 @@ WARP, WARPGROUP = 32, 128
 """The threads that compute a product together."""
 
 
+CORE_ROWS = 8
+"""The rows of a core matrix of `wgmma` and `ldmatrix`, which are read at once: those of 16 bytes
+fill all banks of LOCAL memory."""
+CORE_BYTES = 16
+"""The bytes in a row of a core matrix."""
+
+
 class LocalShape(NamedTuple):
     """The rows of A, the columns of B and the steps of an instruction, the dtype of its factors,
     and along which axes the 16 bytes of a row of a core matrix lie: in A `k` or `m`, in B `k` or
@@ -29,6 +36,16 @@ class LocalShape(NamedTuple):
     columns: int
     steps: int
     majors: str
+
+    def runs(self, major: str) -> int:
+        """How many runs of 16 bytes are next to each other in LOCAL memory. For `ldmatrix` it is
+        one, and the 8 rows of a core matrix follow each other. `wgmma` reads blocks of 8 rows of 64
+        or 128 bytes. The place of a run in its row is its number XOR that of the row, so that
+        neither the runs of a row, which are copied at once, nor those below each other, which are
+        read at once, share banks."""
+        if self.threads == WARP:
+            return 1
+        return self.steps * self.itemsize // CORE_BYTES if major == "k" else CORE_ROWS
 
     @property
     def name(self) -> str:

@@ -1,9 +1,9 @@
 """Matrix instructions: what a warp multiplies at once, and which elements each lane holds.
 
 A layout lists, from the least significant bit up, which bit of the matrix coordinate each bit of
-the lane and then of the element is (`WmmaAttr`). Sources: PTX ISA, "Matrix Fragments for mma.*" and
-those of `local_factors.py`; AMD's Matrix Instruction Calculator for MFMA
-(CDNA) and WMMA (RDNA3).
+the lane and then of the element is (`WmmaAttr`); `k3^m0` is the exclusive or of two. Sources: PTX
+ISA, "Matrix Fragments for mma.*" and those of `local_factors.py`; AMD's Matrix Instruction
+Calculator for MFMA (CDNA) and WMMA (RDNA3).
 """
 
 from __future__ import annotations
@@ -15,6 +15,8 @@ from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
 
 from tgdialect.ops.attributes import WmmaAttr
 from tgdialect.targets.local_factors import (
+    CORE_BYTES,
+    CORE_ROWS,
     WARP,
     WARP_SHAPES,
     WARPGROUP,
@@ -69,6 +71,14 @@ class MatrixInstruction:
         used where STAGE has copied both factors to the order of its layouts."""
         return self.fragments.reads_local
 
+    def major(self, side: str) -> str:
+        """Along which axis the rows of A or B lie in LOCAL memory, if it reads them there."""
+        return self.name[-2:]["ab".index(side)]
+
+    def runs(self, side: str) -> int:
+        """How many runs of 16 bytes a row of A or B has in LOCAL memory, if it reads them there."""
+        return 1 << sum("^" in bit for bit in self.fragments.config.layout(side))
+
     @property
     def is_asynchronous(self) -> bool:
         """Whether it reads LOCAL memory by a path of its own, as `wgmma` does."""
@@ -95,27 +105,28 @@ _WMMA_16X16X16 = Fragments(
 )
 
 
-CORE_ROWS = 8
-"""The rows of a core matrix of `wgmma` and `ldmatrix`, each of 16 bytes: neighbours in LOCAL
-memory, so that work items that copy one write to all of its banks."""
-CORE_BYTES = 16
-"""The bytes in a row of a core matrix."""
-
-
 def _bits(letter: str, start: int, end: int) -> list[str]:
     """The names of bits of a coordinate, for the elements from `start` to `end`, powers of two."""
     return [f"{letter}{i}" for i in range(start.bit_length() - 1, end.bit_length() - 1)]
 
 
-def _core_matrices(side: str, extent: int, shape: LocalShape, major: str) -> str:
-    """The layout of A or B in LOCAL memory: core matrices whose rows lie along the `major` axis,
-    those along k next to each other, then those along the rows of A or the columns of B. All
-    threads read the same elements: no bit of a layout is of a lane."""
-    minor, row = side if major == "k" else "k", CORE_BYTES // shape.itemsize
-    core = [*_bits(major, 1, row), *_bits(minor, 1, CORE_ROWS)]
+def _in_local_memory(side: str, extent: int, shape: LocalShape, major: str) -> str:
+    """The layout of A or B in LOCAL memory: blocks of 8 rows that lie along the `major` axis, those
+    along k next to each other, then those along the rows of A or the columns of B. All threads read
+    the same elements: no bit of a layout is of a lane."""
+    minor, run = side if major == "k" else "k", CORE_BYTES // shape.itemsize
+    row = run * shape.runs(major)
+    rows, chunks = _bits(minor, 1, CORE_ROWS), _bits(major, run, row)
+    swizzled = ["^".join(sorted(pair)) for pair in zip(chunks[::-1], rows[::-1], strict=False)]
     k, others = (row, CORE_ROWS) if major == "k" else (CORE_ROWS, row)
     blocks = [*_bits("k", k, shape.steps), *_bits(side, others, extent)]
-    return " ".join(["-"] * (shape.threads.bit_length() - 1) + core + blocks)
+    lanes = ["-"] * (shape.threads.bit_length() - 1)
+    return " ".join([*lanes, *_bits(major, 1, run), *swizzled[::-1], *rows, *blocks])
+
+
+REPEAT = 1024
+"""The bytes after which the order of the runs in a block repeats, for any `wgmma`: blocks begin at
+multiples of it."""
 
 
 def _local_instruction(shape: LocalShape) -> MatrixInstruction:
@@ -128,8 +139,8 @@ def _local_instruction(shape: LocalShape) -> MatrixInstruction:
     fragments = Fragments(
         (shape.rows, shape.columns, shape.steps),
         shape.threads,
-        _core_matrices("m", shape.rows, shape, a),
-        _core_matrices("n", shape.columns, shape, b),
+        _in_local_memory("m", shape.rows, shape, a),
+        _in_local_memory("n", shape.columns, shape, b),
         " ".join(c),
     )
     return MatrixInstruction(shape.name, fragments, shape.dtype)

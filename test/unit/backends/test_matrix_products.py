@@ -19,7 +19,8 @@ from tgdialect.backends.asm import PtxTarget
 from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.interpreter import run
 from tgdialect.lowering.pipeline import ToGpuPass, stages
-from tgdialect.ops.codegen import WmmaOp
+from tgdialect.ops.call import ProgramOp
+from tgdialect.ops.codegen import SpecialOp, WmmaOp
 from tgdialect.registry import make_context
 from tgdialect.targets import target_named
 from tgdialect.targets.matrix import matrix_instructions
@@ -136,7 +137,7 @@ def test_steps_padded_twice():
     known = matrix_instructions(target_named(HOPPER))
     index = next(i for i, each in enumerate(known) if each.name == "wgmma.m64n64k64.f16.kn")
     opts = (f"tc 2, {index}, 2, 1", "padto 2, 2", "order 2, 3")
-    opts += ("stage 2, 2, local, cores", "stage 1, 2, local, cores")
+    opts += ("stage 2, 2, local, swizzle", "stage 1, 2, local, swizzle")
     lowering = stages(target=HOPPER, mode="explicit", opts=opts)
     for stage in (*lowering.module, *lowering.kernels):
         stage.lower(module)
@@ -144,6 +145,40 @@ def test_steps_padded_twice():
     a, b = ((random.standard_normal(s) / 4).astype(F16) for s in ((64, 184), (184, 64)))
     (result,) = run(module, "main", [a, b])
     np.testing.assert_allclose(result, _expected("", a, b), rtol=2e-3, atol=2e-3)
+
+
+@pytest.mark.parametrize("batch", [(), (2,)])
+def test_parts_of_steps(batch: tuple[int, ...]):
+    """A product with many steps for few results is computed in parts, which are added up."""
+    shapes = (*batch, 64, 1024), (*batch, 1024, 64)
+    text = tg.function(_multiply).lower(*(tg.spec(s, "float16") for s in shapes)).as_text()
+    module = parse_module(make_context(), SourceFile("test", text, 1))
+    lowering = stages(target=HOPPER, mode="heuristic")
+    for stage in (*lowering.module, *lowering.kernels):
+        stage.lower(module)
+    assert sum(isinstance(op, ProgramOp) for op in module.ops) == 2
+    assert {op.config.threads for op in module.walk() if isinstance(op, WmmaOp)} == {128}
+    random = np.random.default_rng(0)
+    a, b = ((random.standard_normal(s) / 4).astype(F16) for s in shapes)
+    (result,) = run(module, "main", [a, b])
+    np.testing.assert_allclose(result, _expected("", a, b), rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("m", [250, 1020])
+def test_ragged_register_tiles(m: int):
+    """Without matrix instructions, rows and columns are padded to whole tiles of workgroups."""
+    shapes = (m, 24), (24, 250)
+    text = tg.function(lambda a, b: a.matmul(b)).lower(*(tg.spec(s, "float32") for s in shapes))
+    module = parse_module(make_context(), SourceFile("test", text.as_text(), 1))
+    lowering = stages(target="opencl", mode="heuristic")
+    for stage in (*lowering.module, *lowering.kernels):
+        stage.lower(module)
+    axes = [str(op) for op in module.walk() if isinstance(op, SpecialOp)]
+    assert sum("lidx" in axis for axis in axes) == 2
+    random = np.random.default_rng(0)
+    a, b = (random.standard_normal(s).astype(np.float32) for s in shapes)
+    (result,) = run(module, "main", [a, b])
+    np.testing.assert_allclose(result, a @ b, rtol=1e-4, atol=1e-4)
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_PRODUCTS", 5), ids=str)

@@ -126,13 +126,17 @@ def test_layouts(target, index, instruction):
 
 def described(instruction, letter, minor, k):
     """The byte at which a descriptor has an element of A or B. Source: PTX ISA, "Asynchronous
-    Warpgroup Level Matrix Shared Memory Layout", canonical layouts without swizzling."""
-    size, fields = np.dtype(DTYPES[instruction.factor]).itemsize, descriptor_fields(instruction)
+    Warpgroup Level Matrix Shared Memory Layout", canonical layouts: Swizzle<3, 4, 3> for rows of
+    128 bytes and Swizzle<2, 4, 3> for those of 64."""
+    size = np.dtype(DTYPES[instruction.factor]).itemsize
+    fields = descriptor_fields(instruction, letter)
     leading, stride = (16 * (fields >> shift & 0x3FFF) for shift in (16, 32))
-    major = instruction.name[-2:]["ab".index(letter)]
-    if major == "k":
-        return minor % 8 * 16 + minor // 8 * stride + k * size // 16 * leading + k * size % 16
-    return minor % 8 * size + k % 8 * 16 + minor // 8 * stride + k // 8 * leading
+    bits = {1: 3, 2: 2}[fields >> 62]
+    row = 16 << bits
+    along, across = (k, minor) if instruction.major(letter) == "k" else (minor, k)
+    at = across % 8 * row + across // 8 * stride
+    at += along * size // row * leading + along * size % row
+    return at ^ (at >> 3 & (1 << bits) - 1 << 4)
 
 
 @pytest.mark.parametrize("instruction", WGMMA, ids=lambda instruction: instruction.name)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.divisors import Divisors
-from tgdialect.ops.elementwise import AddOp, IDivOp, ModOp, MulOp
+from tgdialect.ops.elementwise import AddOp, IDivOp, ModOp, MulOp, XorOp
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.walk import computed, operands_of
 
@@ -25,7 +25,7 @@ class BitSum:
     divisor: int
     """A number that divides the other part, whatever it is; 0 if that is 0."""
     strides: Mapping[str, int] = field(default_factory=dict[str, int])
-    """By the name of a bit, more than 0."""
+    """By the name of a bit, more than 0; `a^b` is the exclusive or of two."""
 
     def __add__(self, other: BitSum) -> BitSum:
         strides = dict(self.strides)
@@ -48,6 +48,20 @@ class BitSum:
             return None
         high = {bit: s // at for bit, s in self.strides.items() if bit not in low}
         return BitSum(self.divisor // at, high), BitSum(0, low)
+
+    def xor(self, other: BitSum) -> BitSum | None:
+        """The exclusive or: a bit of one with one of the other is the bit `a^b`. None where a sum
+        has a part that no bit decides, or bits that are not at places of their own."""
+        ours, theirs = ({stride: bit for bit, stride in s.strides.items()} for s in (self, other))
+        is_exact = all(stride.bit_count() == 1 for stride in (*ours, *theirs))
+        count = len(self.strides) + len(other.strides)
+        if self.divisor or other.divisor or not is_exact or count != len(ours) + len(theirs):
+            return None
+        places = {**ours, **theirs}
+        return BitSum(
+            0,
+            {"^".join(sorted(s[at] for s in (ours, theirs) if at in s)): at for at in places},
+        )
 
 
 class BitSums:
@@ -88,6 +102,8 @@ class BitSums:
         match value.owner:
             case AddOp():
                 return left + right
+            case XorOp():
+                return left.xor(right)
             case MulOp() if second is not None:
                 return left.scaled(second)
             case MulOp() if first is not None:

@@ -55,6 +55,7 @@ _AT_ONCE: Mapping[str, Callable[[Numbers, Numbers], Numbers]] = {
     "tg.mul": np.multiply,
     "tg.idiv": np.floor_divide,
     "tg.mod": np.remainder,
+    "tg.xor": np.bitwise_xor,
 }
 """The ops on indices that are computed for all work items at once, if no number is negative or
 beyond _SMALL, and no divisor 0: then nothing wraps, and all roundings are one."""

@@ -17,7 +17,7 @@ from tgdialect.ops.attributes import AddrSpace, AxisType
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import EndIfOp, IfOp, SpecialOp
 from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.elementwise import AddOp, CmpEqOp, CmpLtOp, IDivOp, ModOp, MulOp
+from tgdialect.ops.elementwise import AddOp, CmpEqOp, CmpLtOp, IDivOp, ModOp, MulOp, XorOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import IndexOp, ReshapeOp
 from tgdialect.ops.ordering import EndOp, RangeOp
@@ -194,6 +194,7 @@ def _digits(
         return None
     found = [(1, len(cells.lanes))]
     parts: dict[Operation, list[tuple[int, int]]] = defaultdict(list)
+    swizzled: list[tuple[XorOp, int]] = []
     first = cells.lanes[0]
     for product, factor in cells.shared.terms.items():
         value = product[0]
@@ -205,6 +206,9 @@ def _digits(
             # The buffers of a pipeline: of the loop that all accesses are in, the first iteration.
             first += factor * turn
             continue
+        if isinstance(axis, XorOp):
+            swizzled.append((axis, factor))
+            continue
         extent = None
         if isinstance(axis, ModOp) and not access.writes:
             extent = known_index(axis.operands[1])
@@ -215,6 +219,12 @@ def _digits(
         if (extent := limits.get(value, extent)) is None:
             return None
         found.append((factor, extent))
+    for op, factor in swizzled:
+        if (part := _permuted(op, parts)) is None:
+            return None
+        index, low, high = part
+        parts[index].append((low, high))
+        found.append((factor, high // low))
     # Parts of one index are independent if they have no digit of it in common.
     for same in map(sorted, parts.values()):
         if any(high > low for (_, high), (low, _) in pairwise(same)):
@@ -238,6 +248,24 @@ def _at_first(op: ModOp, numbers: CellNumbers) -> int | None:
     ):
         return None
     return dividend.constant % modulus
+
+
+def _permuted(
+    op: XorOp, others: Mapping[Operation, Sequence[tuple[int, int]]]
+) -> tuple[RangeOp | SpecialOp, int, int] | None:
+    """The digits of an index that an exclusive or goes through in some order, whatever the other
+    operand is: those that are in no other part of the number of a cell."""
+    first, second = (_part(value) for value in op.operands)
+    for own, other in ((first, second), (second, first)):
+        if own is None or other is None:
+            return None
+        (index, low, high), (another, from_, to) = own, other
+        count = high // low
+        is_apart = index is not another or low >= to or high <= from_
+        is_permuted = count.bit_count() == 1 and to // from_ <= count and is_apart
+        if is_permuted and all(low >= b or high <= a for a, b in others.get(index, ())):
+            return own
+    return None
 
 
 def _part(value: SSAValue) -> tuple[RangeOp | SpecialOp, int, int] | None:

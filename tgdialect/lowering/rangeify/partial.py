@@ -12,15 +12,16 @@ import math
 from collections.abc import Callable, Mapping
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Block, Operation
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.affine.views import affine_views
+from tgdialect.analysis.contractions import summed_product
 from tgdialect.analysis.one_hot import may_be_one_hot
-from tgdialect.analysis.parts import COLUMNS, PARTS, grid_parts_of, parts_of
+from tgdialect.analysis.parts import COLUMNS, PARTS, grid_parts_of, parts_of, product_parts_of
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import MulOp
-from tgdialect.ops.movement import ReshapeOp, ShrinkOp
+from tgdialect.ops.movement import PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype
 from tgdialect.targets import Target
@@ -32,6 +33,14 @@ fill it without masks. Parts of odd sizes took twice as long (a sum of 10^6)."""
 WHOLE_COLUMN = 8
 """The length of a part of another axis on a grid is a multiple of this: so many of 256 work items
 share a column, if 32 columns have a workgroup."""
+
+WHOLE_STEPS = 64
+"""The length of a part of the steps of a product is a multiple of this: 128 bytes of 16-bit
+factors, the longest block of a matrix instruction (`targets/local_factors.py`)."""
+
+TILE_USES = 16
+"""The least uses of each element of both factors for which a product is computed in tiles: the
+shortest side of one of a matrix instruction or of a workgroup."""
 
 TILE_REGISTERS = 2
 """The vector registers of an operand in a step of a register tile, by which the length of a part
@@ -84,7 +93,10 @@ def _axis(op: ReduceOp, target: Target) -> tuple[int, int, int] | None:
     for axis in integers(op, "axes"):
         extent, cells, results = source[axis], math.prod(source), math.prod(result)
         is_last = math.prod(source[axis + 1 :]) == 1
-        if target.is_grid:
+        if target.is_grid and _is_tiled(op):
+            if split := product_parts_of(extent, results, target.units, WHOLE_STEPS):
+                return axis, *split
+        elif target.is_grid:
             workgroups = results if is_last else math.ceil(results / COLUMNS)
             whole = WHOLE if is_last else WHOLE_COLUMN
             if split := grid_parts_of(extent, cells, workgroups, target.units, whole):
@@ -109,8 +121,13 @@ def _split(op: ReduceOp, axis: int, parts: int, size: int) -> ReduceOp:
     if left:
         even = put(ShrinkOp(even, start, (*before, source[axis] - left, *after)))
     view = put(ReshapeOp(even, (*before, parts, size, *after)))
-    partial = builder.insert(ReduceOp(kind, view, [each + (each >= axis) for each in axes]))
-    whole = put(ReduceOp(kind, partial, (axis,)))
+    if is_first := _is_tiled(op):
+        # Parts are the batch of a product, whose results lie as those of the whole do.
+        others = (i for i in range(len(source) + 1) if i != axis)
+        view = put(PermuteOp(view, (axis, *others)))
+    steps = [each + (is_first or each >= axis) for each in axes]
+    partial = builder.insert(ReduceOp(kind, view, steps))
+    whole = put(ReduceOp(kind, partial, (0 if is_first else axis,)))
     result = put(ReshapeOp(whole, tensor(op.result).get_shape()))
     if left:
         start[axis] = source[axis] - left
@@ -118,6 +135,42 @@ def _split(op: ReduceOp, axis: int, parts: int, size: int) -> ReduceOp:
         result = put(ALU[kind](result, rest))
     Rewriter.replace_op(op, (), [result])
     return partial
+
+
+def _is_tiled(op: ReduceOp) -> bool:
+    """Whether a REDUCE sums products, and each element of both factors is used for many results.
+
+    Factors that are normalised by another reduction are left to the kernels that do both in one
+    pass (`online.py`).
+    """
+    product = op.source.owner
+    return isinstance(product, MulOp) and all(
+        _uses(product, factor) >= TILE_USES and not _is_normalised(factor)
+        for factor in product.operands
+    )
+
+
+def _is_normalised(factor: SSAValue) -> bool:
+    """Whether a factor is computed from a reduction that is no product."""
+    seen: set[Operation] = set()
+    stack = [factor]
+    while stack:
+        owner = stack.pop().owner
+        if not isinstance(owner, Operation) or owner in seen:
+            continue
+        seen.add(owner)
+        if not isinstance(owner, ReduceOp):
+            stack += owner.operands
+        elif summed_product(owner) is None:
+            return True
+    return False
+
+
+def _uses(product: MulOp, factor: SSAValue) -> int:
+    """For how many products each element of a factor is used."""
+    whole, own = tensor(product.results[0]).get_shape(), tensor(factor).get_shape()
+    aligned = (*([1] * (len(whole) - len(own))), *own)
+    return math.prod(n for n, each in zip(whole, aligned, strict=True) if each == 1)
 
 
 def _cached_parts(op: ReduceOp, target: Target) -> dict[int, int]:
@@ -156,9 +209,7 @@ def _sums_over_windows(op: ReduceOp) -> bool:
     for factor in factors.operands:
         shape = tensor(factor).get_shape()
         missing = len(whole) - len(shape)
-        aligned = ((1,) * missing) + shape
-        uses = math.prod(n for n, own in zip(whole, aligned, strict=True) if own == 1)
-        if uses < MANY_USES:
+        if _uses(factors, factor) < MANY_USES:
             continue
         for view in affine_views(factor):
             for axis in view.axes:

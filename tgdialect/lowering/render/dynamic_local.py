@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.properties import dtype_of, place, tensor
 from tgdialect.ops.source import BufferOp
 from tgdialect.targets import Target
+from tgdialect.targets.matrix import REPEAT
 
 
 @dataclass(frozen=True)
@@ -21,18 +23,27 @@ class DynamicLocal:
     offsets: Mapping[SSAValue, int]
     """Where each buffer begins, in bytes."""
     nbytes: int
+    alignment: int
+    """That of the block, and of each buffer in it."""
+
+
+def local_alignment(ops: Iterable[Operation], target: Target) -> int:
+    """The alignment of LOCAL buffers: what the target's buffers have, or what the instructions that
+    read them need."""
+    threads = (op.config.threads for op in ops if isinstance(op, WmmaOp))
+    is_read = any(count > target.warp for count in threads)
+    return max(target.alignment, REPEAT * is_read)
 
 
 def dynamic_local(ops: Iterable[Operation], target: Target) -> DynamicLocal | None:
-    """The block of the LOCAL buffers of a program; None if the program can declare them itself.
-
-    Each buffer begins at a multiple of the target's alignment.
-    """
+    """The block of the LOCAL buffers of a program; None if the program can declare them itself."""
+    ops = list(ops)
+    alignment = local_alignment(ops, target)
     offsets: dict[SSAValue, int] = {}
     end = 0
     for op in ops:
         if isinstance(op, BufferOp) and place(op.result).addrspace is AddrSpace.LOCAL:
-            start = -(-end // target.alignment) * target.alignment
+            start = -(-end // alignment) * alignment
             size = math.prod(tensor(op.result).get_shape()) * dtype_of(op.result).itemsize
             offsets[op.result], end = start, start + max(size, 1)
-    return DynamicLocal(offsets, end) if end > target.declared_local else None
+    return DynamicLocal(offsets, end, alignment) if end > target.declared_local else None

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import accumulate, pairwise, product
 
 from tgdialect.ops.dtypes import DTYPES, TYPES
-from tgdialect.targets.local_factors import WARP
-from tgdialect.targets.matrix import CORE_BYTES, CORE_ROWS, MatrixInstruction
+from tgdialect.targets.local_factors import CORE_BYTES, CORE_ROWS, WARP
+from tgdialect.targets.matrix import MatrixInstruction
 
 
 def mma_registers(instruction: MatrixInstruction) -> tuple[int, int, int]:
@@ -106,14 +106,20 @@ DESCRIBED = 1 << 18
 """A matrix descriptor has the address in shared memory modulo this, which is more than its size."""
 
 
-def descriptor_fields(instruction: MatrixInstruction) -> int:
-    """A matrix descriptor without its address. Core matrices lie next to each other along k, and
-    their distance along the rows of A or the columns of B is that of all of k; nothing is swizzled.
-    The first field is the offset along k and the second the other one, whichever axis the rows of
-    core matrices lie along."""
-    along_k = _CORE
-    across = _CORE * _core_columns(instruction)
-    return along_k // DESCRIPTOR_UNIT << 16 | across // DESCRIPTOR_UNIT << 32
+_SWIZZLE_MODES = {8: 1, 4: 2}
+"""By the runs of 16 bytes in a row of a swizzled block, what a matrix descriptor says."""
+
+
+def descriptor_fields(instruction: MatrixInstruction, side: str) -> int:
+    """A matrix descriptor of A or B without its address: the offset from one row of blocks to the
+    next, the one from a block of 8 rows to the next, and how runs are swizzled. Rows along k are
+    one block wide, so that there is no first offset: 1 is what the ISA wants then."""
+    runs = instruction.runs(side)
+    block = _CORE * runs
+    is_along_k = instruction.major(side) == "k"
+    beside = DESCRIPTOR_UNIT if is_along_k else block * instruction.fragments.dims[2] // CORE_ROWS
+    mode = _SWIZZLE_MODES[runs]
+    return beside // DESCRIPTOR_UNIT << 16 | block // DESCRIPTOR_UNIT << 32 | mode << 62
 
 
 def _wgmma(instruction: MatrixInstruction, mark: str) -> str:
@@ -130,13 +136,22 @@ def _wgmma(instruction: MatrixInstruction, mark: str) -> str:
         "{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, 1, 0;",
         f"mov.b64 a, {mark}{c[0]}; mov.b64 b, {mark}{c[0] + 1}; wgmma.fence.sync.aligned;",
     ]
-    advance = 2 * _CORE // DESCRIPTOR_UNIT
+    a, b = (_advance(instruction, side) // DESCRIPTOR_UNIT for side in "ab")
     for step in range(_core_columns(instruction) // 2):
         if step:
-            lines.append(f"add.s64 a, a, {advance}; add.s64 b, b, {advance};")
+            lines.append(f"add.s64 a, a, {a}; add.s64 b, b, {b};")
         lines.append(f"{name} {registers}, a, b, p, {', '.join(flags)};")
     lines.append("wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0; }")
     return " ".join(lines)
+
+
+def _advance(instruction: MatrixInstruction, side: str) -> int:
+    """The bytes from what one `wgmma` reads of a factor to what the next one does: in rows along k
+    the swizzling is of addresses, so that it is what it would be without; else blocks of 8 rows."""
+    if instruction.major(side) == "k":
+        return _STEP
+    itemsize = DTYPES[TYPES[instruction.factor]].itemsize
+    return _CORE * instruction.runs(side) * (_STEP // itemsize // CORE_ROWS)
 
 
 def _core_columns(instruction: MatrixInstruction) -> int:

@@ -21,6 +21,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.register_loops import register_loops
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.calls import Requirement, check_call
+from tgdialect.lowering.render.dynamic_local import local_alignment
 from tgdialect.lowering.render.memory import MemoryViews
 from tgdialect.lowering.render.output import Output, V, refusal
 from tgdialect.ops.arguments import argument_attributes
@@ -53,7 +54,8 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.ops.walk import operands_of
 from tgdialect.targets import Target
-from tgdialect.targets.matrix import CORE_BYTES, instruction_of
+from tgdialect.targets.local_factors import CORE_BYTES
+from tgdialect.targets.matrix import instruction_of
 
 _ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED, BitcastOp})
 
@@ -91,6 +93,7 @@ class LinearWalker(Generic[V]):
         self._in_place: Set[Operation] = frozenset()
         """WMMAs that add to a REG buffer, with the LOADs and STOREs of it."""
         self._unrolled: Set[RangeOp] = frozenset()
+        self._local_alignment = target.alignment
         self._buffer_bytes = 0
         self._alignments: Alignments = {} if alignments is None else alignments
 
@@ -119,6 +122,7 @@ class LinearWalker(Generic[V]):
             self._copies = async_copies(ops)
         configs = (op.config for op in ops if isinstance(op, WmmaOp))
         self._readers = max((c.threads for c in configs if c.shared_shapes), default=0)
+        self._local_alignment = local_alignment(ops, self._target)
         if self._readers:
             self._in_place = frozenset(_in_place(ops))
         if self._target.is_grid:
@@ -210,7 +214,7 @@ class LinearWalker(Generic[V]):
                 f"the buffers of this program take {self._buffer_bytes} bytes or more; "
                 f"the target {self._target.name} has {self._target.local} for them"
             )
-        alignment = self._target.alignment
+        alignment = self._target.alignment if space is AddrSpace.REG else self._local_alignment
         pointer = self._output.allocate_buffer(op, bytes, alignment)
         self._memory.add(op.result, pointer, alignment)
 

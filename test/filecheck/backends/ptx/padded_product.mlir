@@ -8,7 +8,7 @@
 
 // SCHEDULE-NOT: tg.where {{.*}} : (tensor<i1>, tensor<f{{[0-9]+}}>
 // SCHEDULE:     tg.reduce add {{.*}} wmma <64x64x64, threads = 128
-// SCHEDULE:     #tg.opt<stage 2, 2, local, cores>, #tg.opt<stage 1, 2, local, cores>
+// SCHEDULE:     #tg.opt<stage 2, 2, local, swizzle>, #tg.opt<stage 1, 2, local, swizzle>
 // SCHEDULE:     #tg.opt<pipeline 2, 4>
 
 // LINEAR-COUNT-4: tg.load {{.*}} alt {{.*}} gate {{.*}} : tensor<8xf16, #tg.place<global>>, tensor<8xf16>, tensor<i1> -> tensor<8xf16>
@@ -22,7 +22,7 @@
 
 // CUDA:           asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
 // CUDA-NEXT:          :: "r"((unsigned)__cvta_generic_to_shared(shared0
-// CUDA-NEXT:             "l"(__cvta_generic_to_global(a + ({{.*}} < 125 ? {{.*}} : 0))), "r"({{.*}} < 125 ? 16 : 0) : "memory");
+// CUDA-NEXT:             "l"(__cvta_generic_to_global(a + ({{.*}} < {{125|1000}} ? {{.*}} : 0))), "r"({{.*}} < {{125|1000}} ? 16 : 0) : "memory");
 // CUDA:           wgmma_m64n64k64_f16_kn(
 
 func.func @main(%a: tensor<1000x1000xf16>, %b: tensor<1000x1000xf16>) -> tensor<1000x1000xf32> {

@@ -8,7 +8,7 @@
 // the order of core matrices, while they multiply the blocks before. Each warp loads its fragments by
 // ldmatrix, and keeps its sums in registers from block to block.
 
-// SCHEDULE-DAG: tg.buffer {{[0-9]+}} : tensor<{{[0-9]+}}x8x4x8x8xf16, #tg.place<local>>
+// SCHEDULE-DAG: tg.buffer {{[0-9]+}} : tensor<{{[0-9]+}}x8x4x8x1x8xf16, #tg.place<local>>
 // SCHEDULE:     tg.reduce add {{.*}} wmma <32x32x32, threads = 32, a = ["-", "-", "-", "-", "-", "k0", "k1", "k2", "m0"
 // SCHEDULE:     #tg.opt<stage 2, 2, local, cores>, #tg.opt<stage 1, 2, local, cores>
 // SCHEDULE:     #tg.opt<pipeline 2, 4>

@@ -4,11 +4,11 @@
 // RUN: tg-opt %s -p 'tg-to-source{target="nvidia:sm_90a" mode=heuristic}' -t cuda | filecheck %s --check-prefix=CUDA
 
 // A product by the tensor cores of Hopper. Four warps together multiply blocks of shared memory, which
-// all warps copy before they are needed, in the order of core matrices: 8 rows of 16 bytes.
+// all warps copy before they are needed, in blocks of 8 rows of 128 bytes, swizzled.
 
-// SCHEDULE-DAG: tg.buffer {{[0-9]+}} : tensor<{{[0-9]+}}x{{[0-9]+}}x8x8x8xf16, #tg.place<local>>
-// SCHEDULE:     tg.reduce add {{.*}} wmma <64x64x64, threads = 128, a = ["-", "-", "-", "-", "-", "-", "-", "k0", "k1", "k2", "m0"
-// SCHEDULE:     #tg.opt<stage 2, 2, local, cores>, #tg.opt<stage 1, 2, local, cores>
+// SCHEDULE-DAG: tg.buffer {{[0-9]+}} : tensor<{{[0-9x]+}}x8x8x8xf16, #tg.place<local>>
+// SCHEDULE:     tg.reduce add {{.*}} wmma <64x64x64, threads = 128, a = ["-", "-", "-", "-", "-", "-", "-", "k0", "k1", "k2", "k3^m0", "k4^m1", "k5^m2", "m0"
+// SCHEDULE:     #tg.opt<stage 2, 2, local, swizzle>, #tg.opt<stage 1, 2, local, swizzle>
 // SCHEDULE:     #tg.opt<pipeline 2, 3>
 
 // The sums are one vector of registers. No buffer is cleared, and a block needs one BARRIER.
@@ -32,7 +32,7 @@
 // CHECK:        cp.async.cg.shared.global
 
 // CUDA:         static __device__ inline void wgmma_m64n64k64_f16_kn(float *d, const void *a, const void *b) {
-// CUDA:         a_operand = ((unsigned long long)__cvta_generic_to_shared(a) & 262143) / 16 | 274878431232ULL;
+// CUDA:         a_operand = ((unsigned long long)__cvta_generic_to_shared(a) & 262143) / 16 | 4611686293305360384ULL;
 // CUDA:         __half *shared0 = (__half *)
 // CUDA:         fence.proxy.async
 // CUDA-NEXT:    __syncthreads();

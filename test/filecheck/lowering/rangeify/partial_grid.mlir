@@ -41,3 +41,22 @@ func.func @main(%x: tensor<132x65536xf32>) -> tensor<132x1xf32> {
   %0 = tg.reduce add %x [1] : tensor<132x65536xf32> -> tensor<132x1xf32>
   func.return %0 : tensor<132x1xf32>
 }
+
+// -----
+
+// A workgroup computes a tile of a product: 16 of them would leave most of 132 processors idle, so that
+// each computes an eighth of the steps. Parts are the batch of a product whose results are added up.
+
+// CHECK-LABEL: builtin.module
+// CHECK:         tg.kernel @main_0
+// CHECK-DAG:       %[[PARTS:.*]] = tg.const 8
+// CHECK-DAG:       %[[EACH:.*]] = tg.const 1024
+// CHECK-DAG:       tg.range 0 loop to %[[PARTS]]
+// CHECK-DAG:       tg.range 3 reduce to %[[EACH]]
+// CHECK:         tg.kernel @main_1
+// CHECK:           tg.reduce add
+func.func @main(%a: tensor<2048x1x8192xf32>, %b: tensor<1x64x8192xf32>) -> tensor<2048x64x1xf32> {
+  %0 = tg.mul %a, %b : (tensor<2048x1x8192xf32>, tensor<1x64x8192xf32>) -> tensor<2048x64x8192xf32>
+  %1 = tg.reduce add %0 [2] : tensor<2048x64x8192xf32> -> tensor<2048x64x1xf32>
+  func.return %1 : tensor<2048x64x1xf32>
+}

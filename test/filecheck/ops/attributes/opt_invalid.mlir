@@ -65,7 +65,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error@below {{stage takes a parameter, the axis of the loop to copy in, an address space and perhaps pad or cores, got ()}}
+  // expected-error@below {{stage takes a parameter, the axis of the loop to copy in, an address space and perhaps pad, cores or swizzle, got ()}}
   %0 = tg.sink opts [#tg.opt<stage>]
   func.return
 }

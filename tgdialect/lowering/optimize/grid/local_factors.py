@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 
 from tgdialect.analysis.affine.strides import strides
+from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.matrix_products import Product
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.lowering.optimize.grid.nests import part
+from tgdialect.lowering.optimize.grid.nests import is_wasteful, part
 from tgdialect.lowering.optimize.grid.staging import stage_blocks
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.tc import PADDED, sides_of
@@ -32,10 +33,6 @@ BUFFERS = 2, 4
 one is multiplied. More hide more latency, and leave room for fewer steps in a block. Not
 measured."""
 
-WASTE = 8
-"""Rows, columns and steps are padded to tiles if that adds at most one in so many. More padding
-costs more than instructions of smaller tiles do."""
-
 
 def multiply_in_local_memory(axes: Axes, target: Target, factors: Product, steps: int) -> bool:
     """Compute a product by an instruction that reads both factors from LOCAL memory, if there is
@@ -46,10 +43,12 @@ def multiply_in_local_memory(axes: Axes, target: Target, factors: Product, steps
     try:
         sides = sides_of(axes, factors, axes[steps])
         extents = [axes.extent(range) for range in (*sides, axes[steps])]
+        batches = [axes.extent(r) for r in closed_ranges(axes.ends[sides[0]]) if r not in sides]
     except IllegalOptError:
         return False
     majors = _majors(axes, factors, *sides, axes[steps])
-    fitting = _fitting(target, known, dtype_of(factors.a).name, majors, extents)
+    dtype = dtype_of(factors.a).name
+    fitting = _fitting(target, known, dtype, majors, extents, math.prod(batches))
     if fitting is None:
         return False
     trial = axes.trial()
@@ -77,7 +76,8 @@ def _multiply(
     fit = axes.target.local // _bytes(instruction, parts)
     # As many buffers as steps would leave nothing to overlap with.
     buffers = min(fit, most, max(axes.extent(axes[steps]) - 1, least))
-    return buffers >= least and stage_blocks(axes, steps, 1, buffers, "cores")
+    order = "swizzle" if instruction.is_asynchronous else "cores"
+    return buffers >= least and stage_blocks(axes, steps, 1, buffers, order)
 
 
 def _majors(
@@ -106,6 +106,7 @@ def _fitting(
     dtype: str,
     majors: str | None,
     extents: Sequence[int],
+    batches: int,
 ) -> MatrixInstruction | None:
     """The instruction of the most threads, and of those that of the most results that has the
     device full of workgroups, or else that of the fewest; then that of the most steps whose blocks
@@ -115,7 +116,7 @@ def _fitting(
         for instruction in known
         if instruction.reads_local
         and (instruction.factor, instruction.name.rpartition(".")[2]) == (dtype, majors)
-        and not any(map(_is_wasteful, extents, instruction.fragments.dims))
+        and not any(map(is_wasteful, extents, instruction.fragments.dims))
         and math.ceil(extents[2] / instruction.fragments.dims[2]) >= BUFFERS[0]
         and BUFFERS[0] * _bytes(instruction, GROUPS[instruction.fragments.threads]) <= target.local
     ]
@@ -127,15 +128,11 @@ def _fitting(
 
     def workgroups(instruction: MatrixInstruction) -> int:
         tiles = zip(extents, instruction.fragments.dims, GROUPS[threads], strict=False)
-        return math.prod(math.ceil(extent / (tile * groups)) for extent, tile, groups in tiles)
+        return batches * math.prod(math.ceil(e / (tile * groups)) for e, tile, groups in tiles)
 
     full = [results(each) for each in fitting if workgroups(each) >= target.units]
     wanted = max(full) if full else min(map(results, fitting), default=0)
     return next((each for each in fitting if results(each) == wanted), None)
-
-
-def _is_wasteful(extent: int, tile: int) -> bool:
-    return -extent % tile * WASTE > extent
 
 
 def _bytes(instruction: MatrixInstruction, groups: Sequence[int]) -> int:

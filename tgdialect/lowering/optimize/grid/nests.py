@@ -30,6 +30,10 @@ FEW = 32
 """Rows shorter than this are computed by one work item each. An order of magnitude: with so few
 elements most work items of a warp would wait."""
 
+WASTE = 8
+"""Loops of a product are padded to tiles if that adds at most one in so many. More padding costs
+more than smaller tiles do."""
+
 _ORDER = {AxisType.GLOBAL: 0, AxisType.LOCAL: 1, AxisType.WARP: 1, AxisType.LOOP: 2}
 """The order in which loops nest, from the outside in; registers are innermost."""
 
@@ -232,3 +236,8 @@ def part(extent: int, most: int, of: int = 0) -> int:
     """The greatest divisor of `of`, by default the extent, up to both; 1 if there is no other."""
     whole = of or extent
     return next((n for n in range(min(extent, most), 0, -1) if whole % n == 0), 1)
+
+
+def is_wasteful(extent: int, tile: int) -> bool:
+    """Whether too much of a loop would be past the end if it were padded to whole tiles."""
+    return -extent % tile * WASTE > extent

@@ -21,7 +21,7 @@ from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.ops.affine import Affine, times
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import AddOp, AndOp, CmpLtOp, IDivOp, ModOp, MulOp, WhereOp
+from tgdialect.ops.elementwise import AddOp, AndOp, CmpLtOp, IDivOp, ModOp, MulOp, WhereOp, XorOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
@@ -34,7 +34,7 @@ from tgdialect.ops.properties import (
     tensor_type,
 )
 from tgdialect.ops.source import BufferOp, ConstOp
-from tgdialect.targets.matrix import CORE_ROWS
+from tgdialect.targets.local_factors import CORE_ROWS
 
 RUN = 16
 """The bytes that one access of a copy moves, and by which rows of a padded tile are longer: the
@@ -81,7 +81,8 @@ def copy_box(
     for each axis of the parameter, and load from there.
 
     The order of the buffer is that of the parameter, with `pad` in rows that are longer by RUN
-    bytes, or with `cores` that of core matrices of 8 rows of RUN bytes.
+    bytes; or with `cores` that of core matrices of 8 rows of RUN bytes, and with `swizzle` that of
+    blocks of 8 rows of up to 8 such runs (`targets/local_factors.py`).
 
     before -> after:
         in the loop of %0, %v = load %x[8 * %0 + %1 / 4, %1 mod 4] ->
@@ -106,9 +107,9 @@ def copy_box(
     cells = RUN // max(dtype_of(first.result).itemsize, 1)
     builder = OpBuilder.before(first)
     put, constant = builder.put, builder.index_constant
-    if order == "cores":
-        blocks = _blocks(axes, at, sides, tile, cells)
-        copy, cell_of = _by_cores(builder, blocks, cells), partial(_core_cell, blocks, cells)
+    if order in BLOCKS:
+        blocks = _blocks(axes, at, sides, tile, cells, BLOCKS[order])
+        copy, cell_of = _by_blocks(builder, blocks, cells), partial(_block_cell, blocks, cells)
     else:
         extents = {number: sides[number].extent for number in tile}
         copy, cell_of = _by_rows(builder, extents, cells, padded=order == "pad"), _row_cell
@@ -171,12 +172,14 @@ def _row_cell(builder: OpBuilder, digits: Mapping[int, SSAValue]) -> Sequence[SS
 
 @dataclass(frozen=True)
 class _Blocks:
-    """A tile as blocks of core matrices."""
+    """A tile as blocks of 8 rows."""
 
     rows: int
-    """The axis of the parameter along which the rows of a core matrix follow each other."""
+    """The axis of the parameter along which the rows of a block follow each other."""
     columns: int
     """The axis along which they lie, the last one of the tile."""
+    runs: int
+    """The runs of RUN bytes in a row: 1 in a core matrix, 2, 4 or 8 in a swizzled block."""
     extents: Mapping[int, int]
     """How many blocks each of the two axes has."""
     inner: int
@@ -189,10 +192,15 @@ class _Blocks:
         return (self.columns if self.inner == self.rows else self.rows), self.inner
 
 
+BLOCKS = {"cores": 1, "swizzle": CORE_ROWS}
+"""By the order that STAGE names, how many runs the rows of a block have at most."""
+
+
 def _blocks(
-    axes: Axes, at: RangeOp, sides: Sequence[_Side], tile: Sequence[int], cells: int
+    axes: Axes, at: RangeOp, sides: Sequence[_Side], tile: Sequence[int], cells: int, runs: int
 ) -> _Blocks:
-    """A tile as blocks of core matrices. Raises IllegalOptError where it has none."""
+    """A tile as blocks of rows of at most so many runs. Raises IllegalOptError where there are
+    none."""
     if len(tile) != 2:
         raise IllegalOptError("core matrices are of tiles of two axes")
     rows, columns = tile
@@ -206,44 +214,61 @@ def _blocks(
     ]
     if len(moved) != 1:
         raise IllegalOptError(f"range {at.axis.data} does not move the tile along one axis")
-    extents = {rows: sides[rows].extent // CORE_ROWS, columns: sides[columns].extent // cells}
-    return _Blocks(rows, columns, extents, moved[0])
+    runs = math.gcd(sides[columns].extent // cells, runs)
+    width = runs * cells
+    extents = {rows: sides[rows].extent // CORE_ROWS, columns: sides[columns].extent // width}
+    return _Blocks(rows, columns, runs, extents, moved[0])
 
 
-def _by_cores(builder: OpBuilder, blocks: _Blocks, cells: int) -> _Order:
-    """The order of core matrices. The rows of one are copied together, then those beside it: both
-    LOCAL and GLOBAL memory are accessed in whole sectors."""
+def _by_blocks(builder: OpBuilder, blocks: _Blocks, cells: int) -> _Order:
+    """The order of blocks. The rows of one are copied together, then those beside it: both LOCAL
+    and GLOBAL memory are accessed in whole sectors."""
     put, constant = builder.put, builder.index_constant
-    columns, rows = blocks.extents[blocks.columns], constant(CORE_ROWS)
-    run = _range(builder, AxisType.LOOP, math.prod(blocks.extents.values()) * CORE_ROWS)
+    runs, rows = constant(blocks.runs), constant(CORE_ROWS)
+    size = math.prod(blocks.extents.values()) * CORE_ROWS * blocks.runs
+    run = _range(builder, AxisType.LOOP, size)
     lane = _range(builder, AxisType.UPCAST, cells)
-    row, block = put(ModOp(run, rows)), put(IDivOp(run, rows))
-    at = {
-        blocks.columns: put(ModOp(block, constant(columns))),
-        blocks.rows: put(IDivOp(block, constant(columns))),
-    }
+    line, number = _divided(builder, run.result, blocks.runs)
+    block, row = _divided(builder, line, CORE_ROWS)
+    above, beside = _divided(builder, block, blocks.extents[blocks.columns])
+    at = {blocks.rows: above, blocks.columns: beside}
+    whole = put(AddOp(put(MulOp(at[blocks.columns], runs)), number))
     digits = {
         blocks.rows: put(AddOp(put(MulOp(at[blocks.rows], rows)), row)),
-        blocks.columns: put(AddOp(put(MulOp(at[blocks.columns], constant(cells))), lane)),
+        blocks.columns: put(AddOp(put(MulOp(whole, constant(cells))), lane)),
     }
-    shape = [*(blocks.extents[axis] for axis in blocks.order), CORE_ROWS, cells]
-    cell = [*(at[axis] for axis in blocks.order), row, lane.result]
+    shape = [*(blocks.extents[axis] for axis in blocks.order), CORE_ROWS, blocks.runs, cells]
+    place = _swizzled(builder, number, row, blocks.runs)
+    cell = [*(at[axis] for axis in blocks.order), row, place, lane.result]
     return _Order(shape, (run, lane), digits, cell)
 
 
-def _core_cell(
+def _swizzled(builder: OpBuilder, run: SSAValue, row: SSAValue, runs: int) -> SSAValue:
+    """Where a run of a row is among the runs of a block in that row."""
+    if runs == 1:
+        return run
+    shared = builder.put(IDivOp(row, builder.index_constant(CORE_ROWS // runs)))
+    return builder.put(XorOp(run, shared))
+
+
+def _block_cell(
     blocks: _Blocks, cells: int, builder: OpBuilder, digits: Mapping[int, SSAValue]
 ) -> Sequence[SSAValue]:
-    """Where the element of a tile is in a buffer in the order of core matrices."""
-    sizes = {blocks.rows: CORE_ROWS, blocks.columns: cells}
-    divided = {
-        axis: [
-            builder.put(op(digits[axis], builder.index_constant(size))) for op in (IDivOp, ModOp)
-        ]
-        for axis, size in sizes.items()
-    }
-    outer = [divided[axis][0] for axis in blocks.order]
-    return [*outer, divided[blocks.rows][1], divided[blocks.columns][1]]
+    """Where the element of a tile is in a buffer in the order of blocks."""
+    rows, row = _divided(builder, digits[blocks.rows], CORE_ROWS)
+    runs, lane = _divided(builder, digits[blocks.columns], cells)
+    columns, run = _divided(builder, runs, blocks.runs)
+    outer = {blocks.rows: rows, blocks.columns: columns}
+    place = _swizzled(builder, run, row, blocks.runs)
+    return [*(outer[axis] for axis in blocks.order), row, place, lane]
+
+
+def _divided(builder: OpBuilder, value: SSAValue, by: int) -> tuple[SSAValue, SSAValue]:
+    """A quotient and its remainder."""
+    if by == 1:
+        return value, builder.index_constant(0)
+    divisor = builder.index_constant(by)
+    return builder.put(IDivOp(value, divisor)), builder.put(ModOp(value, divisor))
 
 
 def _range(builder: OpBuilder, kind: AxisType, extent: int) -> RangeOp:

@@ -333,6 +333,8 @@ class StagePass(OptOpPass):
     """Whether rows of the copy are one cell longer than the tile's."""
     cores: bool = False
     """Whether the copy is in the order of core matrices, 8 rows of 16 bytes."""
+    swizzle: bool = False
+    """Whether it is in that of blocks of 8 rows of up to 128 bytes, whose runs are swizzled."""
     kernel: str | None = None
 
     @property
@@ -344,6 +346,7 @@ class StagePass(OptOpPass):
             self.space,
             *["pad"] * self.pad,
             *["cores"] * self.cores,
+            *["swizzle"] * self.swizzle,
         )
 
     @classmethod

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError
-from tgdialect.lowering.optimize.optops.boxes import copy_box
+from tgdialect.lowering.optimize.optops.boxes import BLOCKS, copy_box
 from tgdialect.lowering.optimize.optops.prepack import prepack
 from tgdialect.lowering.optimize.optops.tile_loads import in_tile_order, staged_loads
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
@@ -35,7 +35,8 @@ def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None
     With `pad` rows of the copy are one cell longer, so that work items that access one column of it
     use different banks of LOCAL memory. Where TC has split the ranges of the tile, the copy has an
     axis for each axis of the parameter (`boxes.py`), and with `cores` it is in the order of core
-    matrices of 8 rows of 16 bytes, which `wgmma` multiplies.
+    matrices of 8 rows of 16 bytes, which `ldmatrix` loads, or with `swizzle` in that of blocks of 8
+    rows of up to 128 bytes, which `wgmma` multiplies.
 
         stage 1, 0, global:  a kernel that runs before packs the tiles of all iterations of range 0
             and of the ranges around it (`prepack`). For weights, which are the same in every call
@@ -56,7 +57,7 @@ def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None
     if any(r.axis_type.data is AxisType.WARP for r in axes.open[loads[0]]):
         copy_box(axes, loads, at, {*around}, AddrSpace(space), order)
         return
-    if order == "cores":
+    if order in BLOCKS:
         raise IllegalOptError("core matrices are of tiles that TC has split")
     if not (inner := in_tile_order(axes, loads[0], around)):
         raise IllegalOptError(f"one element of parameter {slot} is loaded in range {axis}")

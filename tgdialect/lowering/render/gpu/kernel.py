@@ -49,7 +49,7 @@ class KernelFunction(LLVMFunction):
         """The memory of a workgroup: one variable for each LOCAL buffer, or one without a size for
         all of them, whose size the launch says."""
         if dynamic is not None:
-            self._start = self._variable("$local", 0, target.alignment)
+            self._start = self._variable("$local", 0, dynamic.alignment)
 
     def kernel(self, workgroup: Sequence[int]) -> llvm.FuncOp:
         """The function, for workgroups of these extents."""

@@ -69,7 +69,8 @@ def _pointers(
     """The operands of an instruction for its factors in LOCAL memory."""
     addresses = [e.emit(llvm.PtrToIntOp, (pointer,), i64) for pointer in factors]
     if instruction.is_asynchronous:
-        return [_descriptor(e, instruction, address) for address in addresses]
+        fields = [descriptor_fields(instruction, side) for side in "ab"]
+        return [_descriptor(e, *each) for each in zip(addresses, fields, strict=True)]
     return addresses
 
 
@@ -112,11 +113,11 @@ def _assembly(
     return e.put(llvm.InlineAsmOp(text, constraints, operands, [type], 0, has_side_effects=True))
 
 
-def _descriptor(e: LLVMEmitter, instruction: MatrixInstruction, address: SSAValue) -> SSAValue:
+def _descriptor(e: LLVMEmitter, address: SSAValue, fields: int) -> SSAValue:
     """The matrix descriptor of a factor in LOCAL memory."""
     number = e.binary(llvm.AndOp, address, e.number(DESCRIBED - 1))
     number = e.binary(llvm.LShrOp, number, e.number(DESCRIPTOR_UNIT.bit_length() - 1))
-    return e.binary(llvm.OrOp, number, e.number(descriptor_fields(instruction)))
+    return e.binary(llvm.OrOp, number, e.number(fields))
 
 
 def show_to_matrix_instructions(e: LLVMEmitter) -> None:

@@ -35,6 +35,7 @@ from tgdialect.ops.dtypes import DTYPES, INDEX, DType
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import dtype_of, place, tensor
 from tgdialect.ops.source import BufferOp
+from tgdialect.targets.matrix import REPEAT
 
 View = PointerView[Value]
 
@@ -107,7 +108,9 @@ class SourceAccesses(SourceBuilder):
             start = f"{self._dynamic_block(alignment)} + {self._dynamic.offsets[op.result]}"
             self.line(f"{type}{name} = ({type.rstrip()})({start});")
         elif is_shared:
-            aligned = self.language.aligned.format(bytes=min(alignment, 16))
+            # That of the widest access, unless matrix instructions need more.
+            alignment = alignment if alignment >= REPEAT else min(alignment, 16)
+            aligned = self.language.aligned.format(bytes=alignment)
             qualifiers = f"{self.language.shared}{aligned}{self.memory_type(dtype)}"
             self.line(f"{qualifiers} {name}[{max(cells, 1)}];")
         elif op.result in self._initial_stores:

@@ -74,7 +74,7 @@ def _local_helper(instruction: MatrixInstruction, name: str) -> str:
     for letter in "ab":
         address = f"(unsigned long long)__cvta_generic_to_shared({letter})"
         if instruction.is_asynchronous:
-            fields = descriptor_fields(instruction)
+            fields = descriptor_fields(instruction, letter)
             address = f"({address} & {DESCRIBED - 1}) / {DESCRIPTOR_UNIT} | {fields}ULL"
         lines.append(f"  unsigned long long {letter}_operand = {address};")
     lines += [
