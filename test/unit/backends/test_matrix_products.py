@@ -19,8 +19,7 @@ from tgdialect.backends.asm import PtxTarget
 from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.interpreter import run
 from tgdialect.lowering.pipeline import ToGpuPass, stages
-from tgdialect.ops.call import ProgramOp
-from tgdialect.ops.codegen import SpecialOp, WmmaOp
+from tgdialect.ops.codegen import BarrierOp, ProgramOp, SpecialOp, WmmaOp
 from tgdialect.registry import make_context
 from tgdialect.targets import target_named
 from tgdialect.targets.matrix import matrix_instructions
@@ -145,6 +144,17 @@ def test_steps_padded_twice():
     a, b = ((random.standard_normal(s) / 4).astype(F16) for s in ((64, 184), (184, 64)))
     (result,) = run(module, "main", [a, b])
     np.testing.assert_allclose(result, _expected("", a, b), rtol=2e-3, atol=2e-3)
+
+
+def test_scattered_factors_are_not_staged():
+    """The weights of a convolution have no neighbours along channels: they are loaded by the warps
+    themselves, and nothing waits for copies of single cells."""
+    module = _traced("convolution")
+    lowering = stages(target=HOPPER, mode="heuristic")
+    for stage in (*lowering.module, *lowering.kernels):
+        stage.lower(module)
+    assert any(isinstance(op, WmmaOp) for op in module.walk())
+    assert not any(isinstance(op, BarrierOp) for op in module.walk())
 
 
 @pytest.mark.parametrize("batch", [(), (2,)])

@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Set
+
+from xdsl.ir import SSAValue
+
+from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.matrix_products import product_of
-from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.axes import Axes, computed_from
 from tgdialect.lowering.optimize.grid.local_factors import multiply_in_local_memory
 from tgdialect.lowering.optimize.grid.nests import part
 from tgdialect.lowering.optimize.grid.products import BUFFERS
@@ -12,6 +17,8 @@ from tgdialect.lowering.optimize.grid.staging import stage_blocks
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.tc import CASTS, PADDED
 from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
@@ -53,6 +60,7 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
     extents = [known_index(range.bound) for range in tiled]
     is_long = all(extent is None or extent == 1 or extent >= LEAST for extent in extents)
     level = PADDED if is_long else CASTS
+    has_runs = all(_has_runs(axes, factor, tiled) for factor in factors[:2])
     rounding = [i for i, each in enumerate(matrix_instructions(target)) if each.rounds]
     choices = [-1, *(rounding if axes.may_round else [])]
     if not any(try_opt(axes, opt(OptOp.TC, steps, index, level, 1)) for index in choices):
@@ -71,5 +79,15 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
             width = part(axes.extent(axes[axis]), most)
             if 1 < width < axes.extent(axes[axis]):
                 try_opt(axes, opt(OptOp.SPLIT, axis, width, kind.value))
-    stage_blocks(axes, steps, part(axes.extent(axes[steps]), STEPS), BUFFERS, "pad")
+    if has_runs:
+        stage_blocks(axes, steps, part(axes.extent(axes[steps]), STEPS), BUFFERS, "pad")
     return True
+
+
+def _has_runs(axes: Axes, factor: SSAValue, tiled: Set[RangeOp]) -> bool:
+    """Whether what a factor loads lies next to each other along a side of a tile, so that copies of
+    tiles move whole runs. Cells that are copied one by one, as the weights of a convolution, take
+    longer than the warps that share them save."""
+    loads = [op for op in computed_from(factor) if isinstance(op, LoadOp)]
+    along = [strides(load.buffer, axes.around) for load in loads]
+    return all(any(each.get(range) == 1 for range in tiled) for each in along)
