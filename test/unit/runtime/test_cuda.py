@@ -227,6 +227,18 @@ def test_memory_and_modules_are_freed(api: FakeCuda, device: Device):
     assert not api.modules
 
 
+def test_memory_in_a_cycle_of_garbage_goes_back_to_the_pool(api: FakeCuda, device: Device):
+    """It was freed by its weak reference, and then given to the pool: another array got it."""
+    cycle: list[object] = [device.array(X)]
+    cycle.append(cycle)
+    del cycle
+    gc.collect()
+    again = device.array(X)
+    assert api.calls.count("cuMemAlloc") == 1
+    assert again.span.block.handle in api.blocks
+    np.testing.assert_array_equal(again.numpy(), X)
+
+
 def test_errors_name_the_kernel(api: FakeCuda):
     with pytest.raises(tg.DeviceError, match=r"@double_it: line 3: bad"):
         tg.compile(program(".target bad"), target="CUDA:0", allow_custom=True)

@@ -14,6 +14,12 @@ from tgdialect.runtime.memory import Pool
 from tgdialect.runtime.program import Array
 
 
+_LEASED: set[DeviceBlock] = set()
+"""The blocks of all leases, which keeps them reachable. The collector calls the weak reference by
+which a block frees its memory before the `__del__` of what is in the same cycle of garbage: a lease
+would give memory back to the pool that is freed already."""
+
+
 class DeviceLease:
     """A block of a pool, which goes back when nothing refers to this object any more."""
 
@@ -22,6 +28,7 @@ class DeviceLease:
     def __init__(self, pool: Pool[DeviceBlock], block: DeviceBlock) -> None:
         self._pool = pool
         self.block = block
+        _LEASED.add(block)
 
     @classmethod
     def of(cls, pool: Pool[DeviceBlock], nbytes: int) -> DeviceLease:
@@ -29,6 +36,7 @@ class DeviceLease:
         return cls(pool, pool.take(nbytes))
 
     def __del__(self) -> None:
+        _LEASED.discard(self.block)
         self._pool.give(self.block)
 
 
