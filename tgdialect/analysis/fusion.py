@@ -45,9 +45,9 @@ from tgdialect.analysis.online import OnlineSums, online_sums
 from tgdialect.analysis.online_blocks import Blocks, blocks_of
 from tgdialect.analysis.padding import MANY_MASKS, MANY_WINDOWS, is_of_prefix, padding
 from tgdialect.diagnostics import emit_remark, remarks_are_wanted
-from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.elementwise import CastOp, ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import PadOp, StackOp
+from tgdialect.ops.movement import MovementOp, PadOp, StackOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
@@ -181,6 +181,8 @@ class _Planner:
             self.masks |= mask
         elif is_long(self.demands, op):
             last = epilogue(op)
+            while self.is_widened(last):
+                last = _moved(last)
             self.prices[last] = LOAD
             if is_product(self.demands, op):
                 self.products.add(last)
@@ -242,6 +244,8 @@ class _Planner:
             return asked
         if op in self.masks or (isinstance(op, ReduceOp) and self.is_closed(op)):
             return asked
+        if self.is_widened(op):
+            return asked
         # A value that is used once is fused, unless an inner loop would compute it.
         fresh = all_elements(self.demands, op, value)
         elements = fresh.trips
@@ -271,6 +275,14 @@ class _Planner:
         if choice == "local" and row is not None:
             return [self.keep(op, self.inner_axes(asked), row)]
         return [self.realise(op, value)]
+
+    def is_widened(self, op: Operation) -> bool:
+        """Whether an op converts computed floats to more bits. It is never stored on a grid, where
+        memory takes the time, and matrix instructions take narrow factors."""
+        if not self.target.is_grid or not isinstance(op, CastOp):
+            return False
+        before, after = dtype_of(op.source), dtype_of(op.result)
+        return before.is_float and after.is_float and before.bits < after.bits
 
     def decide_padding(self, op: PadOp, value: SSAValue, asked: list[Demand]) -> list[Demand]:
         """Copy padding that reductions read so often that the masks in their steps take longer than
@@ -430,6 +442,15 @@ class _Planner:
         if loops <= self.roots.known:
             return 0
         return sum(trips_of(surrounding(demand.depends)) for demand in asked)
+
+
+def _moved(op: Operation) -> Operation:
+    """The op that computes what an op uses, before movements."""
+    before = op.operands[0].owner
+    while isinstance(before, MovementOp):
+        before = before.operands[0].owner
+    assert isinstance(before, Operation)
+    return before
 
 
 _WHAT = {

@@ -13,7 +13,6 @@ from tgdialect.runtime.devices.driver import DeviceBlock, Driver, Span
 from tgdialect.runtime.memory import Pool
 from tgdialect.runtime.program import Array
 
-
 _LEASED: set[DeviceBlock] = set()
 """The blocks of all leases, which keeps them reachable. The collector calls the weak reference by
 which a block frees its memory before the `__del__` of what is in the same cycle of garbage: a lease
