@@ -91,4 +91,4 @@ def compile(
     from tgdialect.frontend.spec import check_specs
 
     check_specs(specs)
-    return traceable(source).lowered(specs, {}, entry).compile(target=target, opt=opt)
+    return traceable(source).lowered(specs, {}, entry, target).compile(target=target, opt=opt)

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from operator import index
 from typing import Any, Self, cast
 from weakref import WeakValueDictionary, ref
@@ -21,8 +23,9 @@ from tgdialect.ops.dtypes import DType
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.memory import CopyOp
 from tgdialect.runtime.devices.array import DeviceArray
-from tgdialect.runtime.devices.device import DEVICES
+from tgdialect.runtime.devices.device import DEVICES, KINDS
 from tgdialect.runtime.program import HOST
+from tgdialect.targets import TARGETS, target_named
 
 Number = bool | int | float
 """A Python number, or a `SymInt`, which type checkers see as an int."""
@@ -216,9 +219,30 @@ class TensorBase:
         return tuple(a for a in found if a < self.ndim)
 
 
+_runs_on_grid: ContextVar[bool | None] = ContextVar("runs_on_grid", default=None)
+
+
+@contextmanager
+def traced_for(place: str | None) -> Generator[None]:
+    """Have methods that choose kernels by the device choose those for a device or target, as "CL:0"
+    or "nvidia:sm_90", where tensors stand for arguments; None for the devices of tensors."""
+    kind = None if place is None else place.partition(":")[0]
+    is_grid = kind is not None and (
+        kind.upper() in KINDS or (kind != HOST and place in TARGETS and target_named(place).is_grid)
+    )
+    token = _runs_on_grid.set(None if place is None else is_grid)
+    try:
+        yield
+    finally:
+        _runs_on_grid.reset(token)
+
+
 def is_cpu(device: str | tuple[str, ...]) -> bool:
     """Whether a device is one CPU. GPUs, and devices of OpenCL, run a grid of work items."""
-    return isinstance(device, str) and device.partition(":")[0] == HOST
+    if not isinstance(device, str):
+        return False
+    runs_on_grid = _runs_on_grid.get()
+    return device.partition(":")[0] == HOST if runs_on_grid is None else not runs_on_grid
 
 
 def number_of(value: object) -> Number:

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from tgdialect.frontend.base import traced_for
 from tgdialect.frontend.graph import Node, serials, size_node
 from tgdialect.frontend.lowered import Argument, Interface, Lowered
 from tgdialect.frontend.neural import Neural
@@ -28,6 +29,7 @@ from tgdialect.frontend.traced import Traced, name_of, trace
 from tgdialect.frontend.tracing import is_tracing
 from tgdialect.ops.source import parameters
 from tgdialect.runtime.compiler import compile
+from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.launcher import Holders
 
@@ -246,8 +248,11 @@ class Function(Generic[P, R]):
         """
         return self.lowered(args, kwargs)
 
-    def lowered(self, args: Any, kwargs: Any, entry: str = "main") -> Lowered:
-        """As `lower`; `entry` names the function in the program."""
+    def lowered(
+        self, args: Any, kwargs: Any, entry: str = "main", target: str | None = None
+    ) -> Lowered:
+        """As `lower`; `entry` names the function in the program, which is for a device or target:
+        by default that of the first tensor, or the default device."""
         # Collect the specs among the arguments: equal names of extents are one size.
         try:
             given = signature(self._function).bind(*args, **kwargs)
@@ -255,10 +260,13 @@ class Function(Generic[P, R]):
             raise TypeError(f"{self._name}: {error}") from None
         specs: list[Spec] = []
         names: list[str] = []
+        places: list[str] = []
 
         def found(value: Any) -> Any:
             if (spec := spec_of(value)) is None:
                 return value
+            if isinstance(value, Tensor | DeviceArray) and isinstance(value.device, str):
+                places.append(value.device)
             specs.append(spec)
             return spec
 
@@ -277,18 +285,19 @@ class Function(Generic[P, R]):
         # Trace, and describe how the program is called.
         inputs = Inputs()
         inputs.signature((given.args, given.kwargs))
-        traced = trace(
-            self._function,
-            given.args,
-            given.kwargs,
-            inputs.tensors,
-            list(inputs.atoms),
-            _untouched,
-            entry=entry,
-            donate=self._donate,
-            freeze=bool(self._freeze),
-            is_program=True,
-        )
+        with traced_for(target or next(iter(places), None)):
+            traced = trace(
+                self._function,
+                given.args,
+                given.kwargs,
+                inputs.tensors,
+                list(inputs.atoms),
+                _untouched,
+                entry=entry,
+                donate=self._donate,
+                freeze=bool(self._freeze),
+                is_program=True,
+            )
         assert traced.executable is not None
         if not traced.kinds:
             raise TypeError(f"{self._name} returns no tensor, and assigns to none")

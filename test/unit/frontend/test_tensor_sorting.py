@@ -192,6 +192,20 @@ def test_long_axes_on_a_device(shape: tuple[int, ...]):
     np.testing.assert_array_equal(tg.Tensor(x, device=DEVICE).topk(20)[1].numpy(), wanted)
 
 
+@needs_opencl
+def test_kernels_are_those_for_the_target():
+    """Also where a function is traced for specs, or for tensors of a device."""
+    x = tied((300,), "int32")
+    for traced in (
+        tg.compile(tg.Tensor.argsort, tg.spec((300,), "int32"), target=DEVICE),
+        tg.function(tg.Tensor.argsort).lower(tg.Tensor(x, device=DEVICE)).compile(target=DEVICE),
+    ):
+        assert any("merge" in kernel.name for kernel in traced.kernels)
+        np.testing.assert_array_equal(traced(x), in_order(x, False))
+    on_cpu = tg.compile(tg.Tensor.argsort, tg.spec((300,), "int32"), target="cpu")
+    assert any("radix" in kernel.name for kernel in on_cpu.kernels)
+
+
 @pytest.mark.parametrize("axis", [0, 1, None])
 def test_long_axes_on_several_devices(axis: int | None):
     x = tied((4, 150), "float32")
