@@ -189,7 +189,10 @@ class Neural(Spectral):
         if enable_gqa:
             times = self.shape[-3] // key.shape[-3]
             key, value = (t.repeat_interleave(times, dim=-3) for t in (key, value))
-        scores = self.matmul(key.transpose(-2, -1)) * (1 / math.sqrt(self.shape[-1] or 1))
+        # Scores of narrow floats are f32, and weights are rounded once, as in PyTorch's fused form.
+        wide = dtypes.float32 if self.dtype.is_float and self.dtype.bits < 32 else self.dtype
+        scores = self.matmul(key.transpose(-2, -1), dtype=wide)
+        scores = scores * (1 / math.sqrt(self.shape[-1] or 1))
         if is_causal:
             if attn_mask is not None:
                 raise RuntimeError("attn_mask or is_causal, not both")
@@ -200,7 +203,8 @@ class Neural(Spectral):
                 scores = attn_mask.where(scores, -math.inf)
             else:
                 scores = scores + attn_mask
-        return scores.cast(self.dtype).softmax(-1).dropout(dropout_p).matmul(value)
+        weights = scores.cast(wide).softmax(-1).dropout(dropout_p)
+        return weights.cast(self.dtype).matmul(value)
 
     def dropout(self, p: float = 0.5, training: bool | None = None) -> Self:
         """Zero with probability p and scaled up otherwise, in training: by default within

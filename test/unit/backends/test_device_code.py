@@ -110,6 +110,18 @@ def test_amdgcn_of_the_examples(path: Path):
     )
 
 
+@pytest.mark.parametrize("op", ["shl", "shr"])
+@pytest.mark.parametrize("dtype", ["i64", "ui64"])
+def test_counts_of_64_bits_are_compared_as_a_whole(op: str, dtype: str):
+    """An H100 shifted by 2^63 as by 0: LLVM compared the lower half of a count."""
+    text = f"""
+    func.func @main(%x: tensor<64x{dtype}>, %y: tensor<64x{dtype}>) -> tensor<64x{dtype}> {{
+      %r = tg.{op} %x, %y : tensor<64x{dtype}>
+      func.return %r : tensor<64x{dtype}>
+    }}"""
+    assert re.search(r"(setp\.\w+|min)\.u64.*, 6[34];", emitted(PtxTarget(), lowered(text)))
+
+
 def elementwise_program(dtype: str) -> str:
     """A function with each elementwise op on a dtype, and a CAST of it to each other dtype."""
     functions: list[str] = []

@@ -85,6 +85,9 @@ class LLVMEmitter(OpBuilder):
 
     stack_pointer: llvm.LLVMPointerType = POINTER
     """The type of a pointer to memory on the stack."""
+    masks_counts = False
+    """Whether counts of shifts are reduced to the width. On NVPTX, LLVM 22 makes one instruction of
+    a shift and the SELECT of 0 for great counts, which drops the upper half of 64 bits."""
 
     def __init__(self, name: str, inputs: Sequence[Attribute], *flags: str) -> None:
         """`flags` are unit attributes of the function, as `no_inline`."""

@@ -46,10 +46,13 @@ def _or_zero(
     intervals: MinMax,
 ) -> SSAValue:
     value, count = values
-    result = e.binary(kind, value, _resized(e, count, value.type))
-    if _is_proven(op, intervals):
-        return result
     width = dtype_of(op.operands[0]).bits
+    distance = _resized(e, count, value.type)
+    if _is_proven(op, intervals):
+        return e.binary(kind, value, distance)
+    if e.masks_counts and width > 32:
+        distance = e.binary(llvm.AndOp, distance, e.number(width - 1, value.type))
+    result = e.binary(kind, value, distance)
     return e.select(_is_in_width(e, count, width), result, e.number(0, value.type))
 
 
