@@ -157,6 +157,7 @@ def test_scattered_factors_are_not_staged():
     assert not any(isinstance(op, BarrierOp) for op in module.walk())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("batch", [(), (2,)])
 def test_parts_of_steps(batch: tuple[int, ...]):
     """A product with many steps for few results is computed in parts, which are added up."""
@@ -191,7 +192,7 @@ def test_ragged_register_tiles(m: int):
     np.testing.assert_allclose(result, a @ b, rtol=1e-4, atol=1e-4)
 
 
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_PRODUCTS", 5), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_PRODUCTS", 3), ids=str)
 def test_random_products(seeds: range):
     """Products of any sizes and orders, whose blocks are copied to LOCAL memory where that is
     legal, agree on each target with matrix instructions."""

@@ -119,7 +119,7 @@ def values(random: np.random.Generator, shape: tuple[int, int], dtype: str) -> n
     return random.integers(info.min, info.max, shape, DTYPES[dtype], endpoint=True)
 
 
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_WARPS", 8), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_WARPS", 4), ids=str)
 def test_random_reductions(seeds: range):
     """Rows by any number of work items, alone in a workgroup or several, of all dtypes, agree with
     NumPy. Those that are whole warps exchange parts by shuffles."""

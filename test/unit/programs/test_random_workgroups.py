@@ -20,7 +20,7 @@ from tgdialect.ops.codegen import BarrierOp, ProgramOp
 from tgdialect.transforms.barriers import insert_barriers
 
 
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_WORKGROUPS", 40), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_WORKGROUPS", 20), ids=str)
 def test_barriers_are_where_they_are_needed(seeds: range):
     wrong = [failure for seed in seeds if (failure := _failure(seed))]
     assert not wrong, "\n\n".join(wrong)
