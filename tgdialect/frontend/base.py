@@ -224,8 +224,8 @@ _runs_on_grid: ContextVar[bool | None] = ContextVar("runs_on_grid", default=None
 
 @contextmanager
 def traced_for(place: str | None) -> Generator[None]:
-    """Have methods that choose kernels by the device choose those for a device or target, as "CL:0"
-    or "nvidia:sm_90", where tensors stand for arguments; None for the devices of tensors."""
+    """Have methods that choose kernels by the device choose those for a device or a target, where
+    tensors stand for arguments; None for the devices of tensors."""
     kind = None if place is None else place.partition(":")[0]
     is_grid = kind is not None and (
         kind.upper() in KINDS or (kind != HOST and place in TARGETS and target_named(place).is_grid)
