@@ -42,7 +42,6 @@ STEPS_OF_PART = 512
 and adding up the results of parts, take longer than the part. An order of magnitude, not
 measured."""
 
-
 SCAN_BLOCK = 32
 """The cells of a block of a scan on a grid, each of which adds up the cells before it. Twice as
 many take twice as many additions, half as many another pair of kernels for each long row. An order

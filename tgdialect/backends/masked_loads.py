@@ -17,9 +17,9 @@ _LANE = re.compile(r"i1 (\w+)")
 _CONSTANT = re.compile(
     r"^ *(?P<result>%\S+) = .*call (?P<vector><(?P<lanes>\d+) x (?P<type>\w+)>) "
     r"@llvm\.masked\.load\.\S+?\((?P<space>ptr(?: addrspace\(\d+\))?) "
-    r"(?:align (?P<align>\d+) )?(?P<pointer>\S+), "
+    r"(?:align (?P<align>\d+) )?(?P<pointer>.+?), "
     r"<\d+ x i1> (?P<mask><[^>]*>|zeroinitializer|splat \(i1 \w+\)), "
-    r"<\d+ x \w+> (?P<other>.+?)\)(?: #\d+)?$",
+    r"<\d+ x \w+> (?P<other>.+?)\)(?: #\d+)?(?:, !.*)?$",
     re.MULTILINE,
 )
 _SIZES = {"half": 2, "bfloat": 2, "float": 4, "double": 8}

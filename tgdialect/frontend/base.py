@@ -7,7 +7,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from operator import index
-from typing import Any, Self, cast
+from typing import Any, Self, TypeGuard, cast
 from weakref import WeakValueDictionary, ref
 
 import numpy as np
@@ -237,12 +237,18 @@ def traced_for(place: str | None) -> Generator[None]:
         _runs_on_grid.reset(token)
 
 
+def is_elsewhere(device: str | tuple[str, ...]) -> TypeGuard[str]:
+    """Whether a device is one other than the CPU: it runs a grid of work items."""
+    return isinstance(device, str) and device.partition(":")[0] != HOST
+
+
 def is_cpu(device: str | tuple[str, ...]) -> bool:
-    """Whether a device is one CPU. GPUs, and devices of OpenCL, run a grid of work items."""
+    """Whether kernels for values on a device are for one CPU: the device is, or what the program is
+    traced for (`traced_for`)."""
     if not isinstance(device, str):
         return False
     runs_on_grid = _runs_on_grid.get()
-    return device.partition(":")[0] == HOST if runs_on_grid is None else not runs_on_grid
+    return not (is_elsewhere(device) if runs_on_grid is None else runs_on_grid)
 
 
 def number_of(value: object) -> Number:

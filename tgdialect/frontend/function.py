@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
-from tgdialect.frontend.base import traced_for
+from tgdialect.frontend.base import is_elsewhere, traced_for
 from tgdialect.frontend.graph import Node, serials, size_node
 from tgdialect.frontend.lowered import Argument, Interface, Lowered
 from tgdialect.frontend.neural import Neural
@@ -252,7 +252,7 @@ class Function(Generic[P, R]):
         self, args: Any, kwargs: Any, entry: str = "main", target: str | None = None
     ) -> Lowered:
         """As `lower`; `entry` names the function in the program, which is for a device or target:
-        by default that of the first tensor, or the default device."""
+        by default that of the first tensor on another device than the host, or the default one."""
         # Collect the specs among the arguments: equal names of extents are one size.
         try:
             given = signature(self._function).bind(*args, **kwargs)
@@ -265,7 +265,7 @@ class Function(Generic[P, R]):
         def found(value: Any) -> Any:
             if (spec := spec_of(value)) is None:
                 return value
-            if isinstance(value, Tensor | DeviceArray) and isinstance(value.device, str):
+            if isinstance(value, Tensor | DeviceArray) and is_elsewhere(value.device):
                 places.append(value.device)
             specs.append(spec)
             return spec

@@ -69,6 +69,26 @@ def test_every_mask_is_compiled() -> None:
     assert text.count(".func") >= len(CASES)
 
 
+def test_a_constant_address_is_compiled() -> None:
+    """As of a part of a LOCAL buffer, which has spaces in it, in a load with metadata."""
+    text = """@b = internal addrspace(3) global [64 x i8] zeroinitializer
+declare <5 x i8> @llvm.masked.load.v5i8.p3(ptr addrspace(3), i32, <5 x i1>, <5 x i8>)
+define void @f(ptr addrspace(1) %y) {
+  %v = call <5 x i8> @llvm.masked.load.v5i8.p3(
+    ptr addrspace(3) getelementptr inbounds (i8, ptr addrspace(3) @b, i64 5), i32 1,
+    <5 x i1> <i1 true, i1 true, i1 false, i1 false, i1 false>,
+    <5 x i8> zeroinitializer), !noalias !0
+  store <5 x i8> %v, ptr addrspace(1) %y, align 1
+  ret void
+}
+!0 = !{!1}
+!1 = distinct !{!1, !2}
+!2 = distinct !{!2}"""
+    module = llvm.parse_assembly(text)
+    module.triple = "nvptx64-nvidia-cuda"
+    assert "= load i8, ptr addrspace(3)" in str(without_constant_loads(module))
+
+
 def test_lanes_of_the_mask_are_loaded() -> None:
     """The rewritten functions, on this machine."""
     module = llvm.parse_assembly(_module(""))

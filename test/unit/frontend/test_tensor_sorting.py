@@ -193,7 +193,7 @@ def test_long_axes_on_a_device(shape: tuple[int, ...]):
 
 
 @needs_opencl
-def test_kernels_are_those_for_the_target():
+def test_kernels_are_those_for_the_target(monkeypatch: pytest.MonkeyPatch):
     """Also where a function is traced for specs, or for tensors of a device."""
     x = tied((300,), "int32")
     for traced in (
@@ -204,6 +204,9 @@ def test_kernels_are_those_for_the_target():
         np.testing.assert_array_equal(traced(x), in_order(x, False))
     on_cpu = tg.compile(tg.Tensor.argsort, tg.spec((300,), "int32"), target="cpu")
     assert any("radix" in kernel.name for kernel in on_cpu.kernels)
+    monkeypatch.setenv("TG_DEVICE", DEVICE)
+    by_default = tg.function(tg.Tensor.argsort).lower(tg.Tensor(x)).compile()
+    assert any("merge" in kernel.name for kernel in by_default.kernels)
 
 
 @pytest.mark.parametrize("axis", [0, 1, None])

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any
+from typing import Any, cast
 
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.driver import Driver
@@ -54,7 +54,8 @@ class Repeats:
             elif self._overwritten:
                 return None
             else:
-                results = [*out] if isinstance(out, list | tuple) else [out]  # pyright: ignore[reportUnknownVariableType]
+                is_several = isinstance(out, list | tuple)
+                results = [*cast("Sequence[Any]", out)] if is_several else [out]
             key += map(_KEY, results)
             workspaces = [self._driver.pool.take(nbytes) for nbytes in self._workspaces]
         except (AttributeError, MemoryError):  # An array of another class, or no memory for one.
