@@ -6,6 +6,10 @@ import numpy as np
 import pytest
 
 import tgdialect as tg
+from tgdialect.diagnostics import SourceFile, parse_module
+from tgdialect.lowering.rangeify.phases import split_phases
+from tgdialect.ops.call import KernelOp
+from tgdialect.registry import make_context
 
 EIGHT = "tensor<8xf32>"
 
@@ -60,3 +64,37 @@ def test_deep_chains(target: str):
     steps = [f"%x{i + 1} = tg.neg %x{i} : {EIGHT}" for i in range(2001)]
     x = np.arange(8, dtype=np.float32)
     np.testing.assert_array_equal(tg.compile(program(steps, "x2001"), target=target)(x), -x)
+
+
+SCATTER = """#g = #tg.place<global>
+tg.kernel @k {
+  %o = tg.param 0 : tensor<8xf32, #g>
+  %i = tg.param 1 : tensor<8xindex, #g>
+  %v = tg.param 2 : tensor<8xf32, #g>
+  %c = tg.const 8 : tensor<index>
+  %zero = tg.const 0.0 : tensor<f32>
+  %a = tg.range 0 loop to %c : tensor<index>
+  %ol = tg.index %o[%a] : (tensor<8xf32, #g>, tensor<index>) -> tensor<f32, #g>
+  %s = tg.store %ol, %zero : tensor<f32, #g>, tensor<f32>
+  %e = tg.end %s over %a : !tg.void
+  %b = tg.range 1 reduce to %c : tensor<index>
+  %il = tg.index %i[%b] : (tensor<8xindex, #g>, tensor<index>) -> tensor<index, #g>
+  %at = tg.load %il : tensor<index, #g> -> tensor<index>
+  %vl = tg.index %SOURCE[%b] : (tensor<8xf32, #g>, tensor<index>) -> tensor<f32, #g>
+  %x = tg.load %vl : tensor<f32, #g> -> tensor<f32>
+  %w = tg.after %o, %e : (tensor<8xf32, #g>, !tg.void) -> tensor<8xf32, #g>
+  %cell = tg.index %w[%at] : (tensor<8xf32, #g>, tensor<index>) -> tensor<f32, #g>
+  %add = tg.atomicadd %cell, %x : tensor<f32, #g>, tensor<f32>
+  %f = tg.end %add over %b : !tg.void
+  %sink = tg.sink %f : !tg.void
+}"""
+
+
+@pytest.mark.parametrize(("source", "count"), [("v", 2), ("o", 1)])
+def test_phases_read_no_memory_as_it_was_before_them(source: str, count: int):
+    """A second kernel would read what the first one has written."""
+    text = SCATTER.replace("SOURCE", source)
+    module = parse_module(make_context(), SourceFile("test", text, 1))
+    kernel = module.body.block.first_op
+    assert isinstance(kernel, KernelOp)
+    assert len(split_phases(kernel)) == count

@@ -11,12 +11,18 @@ A workgroup cannot wait for others: in one kernel, one workgroup would go throug
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+from xdsl.ir import SSAValue
+
+from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.ranges import closed_ranges, needed_ops, open_ranges
 from tgdialect.lowering.passed_memory import drop_parameters
 from tgdialect.ops.attributes import AxisType, AxisTypeAttr
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import AfterOp, EndOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
@@ -47,7 +53,8 @@ def split_phases(kernel: KernelOp) -> list[tuple[KernelOp, list[int]]]:
 
 def _divided(kernel: KernelOp) -> tuple[KernelOp, KernelOp] | None:
     """Two kernels: for the loops that others wait for, and for the others. None where nothing
-    waits, or where the loops leave something in memory of the kernel's own."""
+    waits, where the loops leave something in memory of the kernel's own, or where the others
+    access what memory has been before."""
     ops = needed_ops(kernel.body.block)
     around = open_ranges(ops)
     waits = [
@@ -68,7 +75,25 @@ def _divided(kernel: KernelOp) -> tuple[KernelOp, KernelOp] | None:
         copy = after[number[wait]]
         copy.results[0].replace_all_uses_with(copy.operands[0])
     left = set(needed_ops(second.body.block))
-    return None if any(after[i] in left for i in ends) else (first, second)
+    old = {access.op for access in accesses(ops) if not _waits_for(access.location, waits)}
+    written = {memory_of(a.location) for a in accesses(needed_ops(first.body.block)) if a.writes}
+    slots = {memory.owner.slot for memory in written if isinstance(memory.owner, ParamOp)}
+    reads_old = any(
+        after[number[op]] in left
+        and isinstance(memory := memory_of(op.operands[0]).owner, ParamOp)
+        and memory.slot in slots
+        for op in old
+    )
+    return None if reads_old or any(after[i] in left for i in ends) else (first, second)
+
+
+def _waits_for(location: SSAValue, waits: Sequence[AfterOp]) -> bool:
+    """Whether an access is of memory as one of some AFTERs has it."""
+    while isinstance(op := location.owner, AfterOp | MovementOp):
+        if op in waits:
+            return True
+        location = op.operands[0]
+    return False
 
 
 def _add_in_any_order(kernel: KernelOp) -> None:
