@@ -1,29 +1,51 @@
 """Which parameter of a program may be the same memory as which other.
 
 A program that reads a cell of one buffer and then writes the same cell of another, each cell once,
-does not mind if they are one buffer.
+does not mind if they are one buffer. A kernel whose code was generated elsewhere is known by what
+`note_in_place` has noted of its program.
 """
 
 from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from itertools import chain
 from operator import itemgetter
 
+from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
+from tgdialect.ops.call import KernelOp
+from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, polynomial, tensor
 from tgdialect.ops.source import ParamOp
 
+Slots = tuple[int, int]
 Loops = tuple[SSAValue, ...]
 
 
-def in_place_slots(linear: LinearOp) -> Iterator[tuple[int, int]]:
-    """Pairs of slots: one that is only read, and one that may be written over it."""
+_NOTE = "tg.in_place"
+
+
+def in_place_slots(symbol: Operation | None) -> Sequence[Slots]:
+    """Pairs of slots of a program: one that is only read, and one that may be written over it."""
+    noted = None if symbol is None else symbol.attributes.get(_NOTE)
+    if isinstance(noted, DenseArrayBase):
+        slots: Sequence[int] = noted.get_values()
+        return list(zip(slots[::2], slots[1::2], strict=True))
+    return list(_pairs(symbol.linear)) if isinstance(symbol, ProgramOp) else []
+
+
+def note_in_place(kernel: KernelOp | ProgramOp, pairs: Sequence[Slots]) -> None:
+    """Note on a kernel what `in_place_slots` has found for the program that was made of it."""
+    kernel.attributes[_NOTE] = DenseArrayBase.from_list(i64, [*chain.from_iterable(pairs)])
+
+
+def _pairs(linear: LinearOp) -> Iterator[Slots]:
     ops = list(linear.body.block.ops)
     by_slot: dict[int, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(ops):

@@ -61,6 +61,20 @@ def calling_last(kernels: Iterable[KernelT]) -> list[KernelT]:
     return [*(k for k in kernels if k not in calling), *callees_first(calling)]
 
 
+def called_symbols(symbols: Iterable[Operation]) -> list[Operation]:
+    """The kernels and programs that some symbols call, each once."""
+    found: dict[Operation, None] = {}
+    for symbol in symbols:
+        if isinstance(symbol, FuncOp) or (
+            isinstance(symbol, KernelOp | ProgramOp) and symbol.calls
+        ):
+            for op in symbol.walk():
+                if isinstance(op, KernelCallOp):
+                    callee = SymbolTable.lookup_symbol(op, op.callee)
+                    found |= {callee: None} if callee is not None else {}
+    return list(found)
+
+
 def is_foreign(symbol: Operation) -> bool:
     """Whether an op at the top of a module is of other dialects, with no op of ours inside.
 

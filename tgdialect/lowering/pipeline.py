@@ -23,26 +23,33 @@ AfterStage = Callable[[LoweringPass, ModuleOp], None]
 
 @dataclass(frozen=True)
 class Stages:
-    """The eight stages: those that see the whole module, those that take each kernel and function
-    by itself, and the last one, which leaves the dialect."""
+    """The eight stages: those that see the whole module, the one that schedules its kernels, those
+    that take each kernel and function by itself, and the last one, which leaves the dialect."""
 
     module: Sequence[LoweringPass]
+    optimize: OptimizePass | None
     kernels: Sequence[KernelPass]
     render: RenderPass | None
 
     def __iter__(self) -> Iterator[LoweringPass]:
         yield from self.module
+        if self.optimize is not None:
+            yield self.optimize
         yield from self.kernels
         if self.render is not None:
             yield self.render
 
     def from_level(self, level: str) -> Stages:
         """The stages that take a module at a level or a later one."""
-        render = self.render
+
+        def is_to_come(stage: LoweringPass | None) -> bool:
+            return stage is not None and not is_before(stage.level_before, level)
+
         return Stages(
-            [stage for stage in self.module if not is_before(stage.level_before, level)],
-            [stage for stage in self.kernels if not is_before(stage.level_before, level)],
-            None if render is None or is_before(render.level_before, level) else render,
+            [stage for stage in self.module if is_to_come(stage)],
+            self.optimize if is_to_come(self.optimize) else None,
+            [stage for stage in self.kernels if is_to_come(stage)],
+            self.render if is_to_come(self.render) else None,
         )
 
 
@@ -66,8 +73,8 @@ def stages(
         module=(
             CallifyPass(),
             RangeifyPass(target),
-            optimize(mode, features, threads, l2, opts, target),
         ),
+        optimize=optimize(mode, features, threads, l2, opts, target),
         kernels=(ExpandPass(), SelectPass(target, features), LinearizePass(), PlanPass()),
         render=RenderPass(target, cache, output),
     )

@@ -148,7 +148,7 @@ def written_in_place(
 ) -> dict[SSAValue, SSAValue]:
     """Buffers that can be written in place over a buffer that is not read any more, each with the
     first buffer of the chain."""
-    slots: dict[Attribute, list[tuple[int, int]]] = {}
+    slots: dict[Attribute, Sequence[tuple[int, int]]] = {}
     first: dict[SSAValue, SSAValue] = {}
     taken: set[SSAValue] = set()
     for position, op in enumerate(linear.body.block.ops):
@@ -156,9 +156,7 @@ def written_in_place(
             continue
         # The slots of a program, at its first CALL; what is opaque writes nothing in place.
         if op.callee not in slots:
-            program = SymbolTable.lookup_symbol(op, op.callee)
-            is_program = isinstance(program, ProgramOp)
-            slots[op.callee] = list(in_place_slots(program.linear)) if is_program else []
+            slots[op.callee] = in_place_slots(SymbolTable.lookup_symbol(op, op.callee))
         # A buffer that is read for the last time holds what is written, if nothing else does.
         arguments = list(op.arguments)
         for pair in slots[op.callee]:

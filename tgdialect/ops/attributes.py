@@ -42,7 +42,8 @@ def is_process(device: str) -> bool:
 
 def is_tensor(type: Attribute) -> TypeGuard[TensorType[Attribute]]:
     """Whether a type is a builtin ranked tensor."""
-    return isinstance(type, TensorType)
+    # `isinstance` with an abstract class, which attributes have, is a call of Python code.
+    return type.__class__ is TensorType or isinstance(type, TensorType)
 
 
 def _checked(

@@ -8,11 +8,13 @@ both make, field by field.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from functools import cache
 from typing import TypeVar
 
 from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 from xdsl.ir.core import SSAValues
+from xdsl.irdl import IRDLOperation
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -34,7 +36,18 @@ def initialize(
     op.regions = ()
     for region in regions:
         op.add_region(region)
-    op.__post_init__()
+    if _has_defaults(op.__class__):
+        op.__post_init__()
+
+
+@cache
+def _has_defaults(kind: type[Operation]) -> bool:
+    """Whether ops of a class have properties or attributes by default, which xDSL sets."""
+    if not issubclass(kind, IRDLOperation):
+        return True
+    definition = kind.get_irdl_definition()
+    fields = (*definition.properties.values(), *definition.attributes.values())
+    return any(field.default_value is not None for field in fields)
 
 
 def created(

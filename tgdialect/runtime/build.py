@@ -11,7 +11,8 @@ from functools import cached_property
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from tgdialect.analysis.symbols import own_functions
+from tgdialect.analysis.in_place import Slots, in_place_slots, note_in_place
+from tgdialect.analysis.symbols import called_symbols, calling_last, own_functions
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
@@ -21,11 +22,12 @@ from tgdialect.ops.codegen import ProgramOp
 from tgdialect.runtime.codegen import CodeGenerator, generated
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.inspection import Kernel, host_code, kernels_of
+from tgdialect.runtime.processes import process_count, spread
 from tgdialect.runtime.profile import with_records
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
 from tgdialect.runtime.progress import Progress, progress
 from tgdialect.runtime.speed import at_full_speed
-from tgdialect.runtime.staged import StagedModule, entry_function
+from tgdialect.runtime.staged import StagedModule, entry_function, lower_functions, lower_kernel
 from tgdialect.runtime.windows import Window
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
@@ -82,28 +84,41 @@ class Build(StagedModule):
         # Stages on the whole module.
         windows = self.until_kernels(module, passes)
         machine = target_of(module)
-        # Stages on one kernel after the other; the last one shares an object with the functions.
+
+        def elsewhere(kernel: KernelOp | ProgramOp) -> tuple[bytes, Sequence[Slots]]:
+            program = lower_kernel(kernel, passes)
+            return self.target.object_code(self._ir([program], machine)), in_place_slots(program)
+
+        # Stages on one kernel after the other, here and in other processes.
         coming: dict[str, Future[bytes]] = {}
         programs: list[KernelOp | ProgramOp] = []
-        for program in self.kernels_lowered(module, passes, shown):
-            programs.append(program)
-            if len(programs) < shown.total:
-                callees = programs[:-1] if program.calls else ()
-                ir = self._ir(render_symbols([program], callees, machine), programs)
-                coming[program.sym_name.data] = generator.submit(ir)
-                coming[program.sym_name.data].add_done_callback(shown.step)
-        # Functions that call the kernels, and the entry that takes a frame.
-        functions = list(own_functions(module))
+        scheduled = self.kernels_scheduled(module, passes, shown)
+        for kernel, made in spread(scheduled, elsewhere, process_count()):
+            if made is not None:
+                code, pairs = made
+                note_in_place(kernel, pairs)
+                coming[kernel.sym_name.data] = done = Future[bytes]()
+                done.set_result(code)
+            else:
+                kernel = lower_kernel(kernel, passes)
+                if len(programs) + 1 < shown.total:
+                    ir = self._ir([kernel], machine)
+                    coming[kernel.sym_name.data] = generator.submit(ir)
+            shown.step()
+            programs.append(kernel)
+        # The last one shares an object with the functions, and with the entry that takes a frame.
+        lower_functions(module, passes)
         signature = self.signature(module, by_reference)
-        rest = render_symbols([*programs[-1:], *functions], programs, machine)
-        ir = self._ir(rest, programs) + _frame_entry(entry, self.entry, signature)
-        coming[entry] = generator.submit(ir)
-        coming[entry].add_done_callback(shown.step)
-        return signature, coming, windows
+        ir = self._ir([*programs[-1:], *own_functions(module)], machine)
+        coming[entry] = generator.submit(ir + _frame_entry(entry, self.entry, signature))
+        # No object comes before those that it calls.
+        names = [*(kernel.sym_name.data for kernel in calling_last(programs[:-1])), entry]
+        return signature, {name: coming[name] for name in names}, windows
 
-    def _ir(self, functions: Sequence[Operation], programs: Sequence[Operation]) -> str:
-        """LLVM IR of rendered functions; `programs` are the kernels, which a profile times."""
-        names = [p.sym_name.data for p in programs if isinstance(p, ProgramOp) and not p.calls]
+    def _ir(self, symbols: Sequence[Operation], machine: Target) -> str:
+        """LLVM IR of programs and functions; a profile times the programs."""
+        functions = render_symbols(symbols, called_symbols(symbols), machine)
+        names = [p.sym_name.data for p in symbols if isinstance(p, ProgramOp) and not p.calls]
         records = with_records(functions, names) if self.is_profiled else ""
         return llvm_ir(ModuleOp(list(functions))) + records
 

@@ -55,7 +55,7 @@ class HostBench(Bench):
         self._cpu = cpu
         self._target = target
         self._arrays = [filled(argument) for argument in call.arguments]
-        self._stages = replace(stages(), module=())
+        self._stages = replace(stages(), module=(), optimize=None)
 
     @property
     def key(self) -> Sequence[str]:

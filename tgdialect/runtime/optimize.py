@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.symbols import calling_last
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.explicit import explicit_opts
 from tgdialect.lowering.optimize.search import BEAM
+from tgdialect.ops.call import KernelOp
 from tgdialect.transforms.simplify import simplify_kernels
 
 DEFAULT_WIDTH = 4
@@ -37,16 +40,17 @@ class MeasuringOptimizePass(OptimizePass):
     With a schedule index arithmetic is simplified: SPLITs have made more of it.
     """
 
-    def lower(self, module: ModuleOp) -> None:
+    def scheduled(self, module: ModuleOp) -> Iterator[KernelOp]:
         width = beam_width(self.mode)
         if width is None:
-            super().lower(module)
+            yield from super().scheduled(module)
             return
         self.check_opts()
         from tgdialect.runtime.host_bench import search_on_host  # Imports LLVM and NumPy.
 
         search_on_host(module, width, self.features, self.threads, self.l2)
         simplify_kernels(module)
+        yield from calling_last(op for op in module.ops if isinstance(op, KernelOp))
 
     def check_opts(self) -> None:
         """Raise PassFailedException for opts where the mode takes none."""

@@ -79,21 +79,27 @@ class StagedModule(ABC):
             stage.lower(module)
         return windows
 
+    def kernels_scheduled(
+        self, module: ModuleOp, passes: Stages, shown: Progress
+    ) -> Iterator[KernelOp | ProgramOp]:
+        """The kernels of a module, each once its schedule is settled, those that call others last.
+        `shown` gets their number."""
+        kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
+        shown.total = len(kernels)
+        given = passes.optimize.scheduled(module) if passes.optimize else calling_last(kernels)
+        for number, kernel in enumerate(given, 1):
+            shown.total = max(number, shown.total)
+            yield kernel
+
     def kernels_lowered(
         self, module: ModuleOp, passes: Stages, shown: Progress
     ) -> Iterator[KernelOp | ProgramOp]:
         """Lower the kernels of a module, one after the other, through the stages that take each by
         itself, then the functions that call them. Gives each kernel when it is lowered; `shown`
         gets their number."""
-        kernels = calling_last(op for op in module.ops if isinstance(op, KernelOp | ProgramOp))
-        shown.total = len(kernels)
-        for kernel in kernels:
-            for stage in passes.kernels:
-                kernel = stage.lower_kernel(kernel)
-            yield kernel
-        for function in own_functions(module):
-            for stage in passes.kernels:
-                stage.lower_function(function)
+        for kernel in list(self.kernels_scheduled(module, passes, shown)):
+            yield lower_kernel(kernel, passes)
+        lower_functions(module, passes)
 
     def lowered(self, after: AfterStage) -> ModuleOp:
         """The module after all stages; `after` sees it after each one."""
@@ -186,6 +192,20 @@ class StagedModule(ABC):
         """The kernels in order, by their names."""
         ops = self.module("linearize").ops
         return {op.sym_name.data: op for op in ops if isinstance(op, ProgramOp)}
+
+
+def lower_kernel(kernel: KernelOp | ProgramOp, passes: Stages) -> KernelOp | ProgramOp:
+    """Lower a kernel through the stages that take each by itself."""
+    for stage in passes.kernels:
+        kernel = stage.lower_kernel(kernel)
+    return kernel
+
+
+def lower_functions(module: ModuleOp, passes: Stages) -> None:
+    """Lower the functions of a module through the stages of its kernels, which are lowered."""
+    for function in own_functions(module):
+        for stage in passes.kernels:
+            stage.lower_function(function)
 
 
 def refuse_untrusted(module: ModuleOp) -> None:

@@ -63,7 +63,7 @@ def _cache_size(level: int) -> int | None:
 def last_level_cache() -> int:
     """The bytes of the last-level cache that this process may assume to have: what the system
     reports, at most `LLC_PER_CORE` for each of its cores; that maximum if nothing is reported."""
-    share = LLC_PER_CORE * _cores()
+    share = LLC_PER_CORE * core_count()
     return min(max((size for _, size in cache_sizes()), default=share), share)
 
 
@@ -88,7 +88,7 @@ def threads_and_source() -> tuple[int, str]:
         if not text.isascii() or not text.isdigit() or int(text) < 1:
             raise ValueError(f"{THREADS_VARIABLE} is {text!r}, not a positive number")
         return int(text), THREADS_VARIABLE
-    cores, processes = _cores(), _processes()
+    cores, processes = core_count(), _processes()
     source = f"the cores of this process, of {os.cpu_count() or 1}"
     if processes > 1:
         source += f", for each of {processes} processes of an MPI program"
@@ -132,7 +132,8 @@ def llvm_host() -> tuple[str, str, str]:
 
 
 @cache
-def _cores() -> int:
+def core_count() -> int:
+    """The number of cores that this process may use."""
     # Cached before anything pins the main thread, as an OpenMP runtime may do.
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -142,7 +143,7 @@ def _cores() -> int:
 def _processes() -> int:
     """How many processes share the cores of this one: those of an MPI program on this machine,
     unless the launcher has given each its own cores."""
-    if _cores() < (os.cpu_count() or 1):
+    if core_count() < (os.cpu_count() or 1):
         return 1
     found = (os.environ.get(name, "") for name in _LOCAL_RANKS)
     return max((int(size) for size in found if size.isdecimal()), default=1) or 1

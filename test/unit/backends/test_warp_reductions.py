@@ -105,7 +105,7 @@ def lowered(module: ModuleOp, target: str, share: ShareRows) -> ModuleOp:
     """A copy of a module at level `linear`."""
     module = module.clone()
     lowering = stages(target=target, mode="explicit")
-    run_stages(module, (*lowering.module[:-1], share, *lowering.kernels))
+    run_stages(module, (*lowering.module, share, *lowering.kernels))
     module.verify()
     return module
 

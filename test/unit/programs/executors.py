@@ -7,6 +7,7 @@ import mmap
 import sys
 from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -65,10 +66,9 @@ def lowered_for_grid(
 ) -> ModuleOp:
     """A copy of a module, lowered to the programs of a grid. `optimize` is a pass in place of
     `tg-optimize`."""
-    passes = stages(target=target, mode=mode)
-    last = passes.module[-1] if optimize is None else optimize
+    passes = replace(stages(target=target, mode=mode), render=None)
     module = module.clone()
-    run_stages(module, (*passes.module[:-1], last, *passes.kernels))
+    run_stages(module, [optimize if optimize and p is passes.optimize else p for p in passes])
     module.verify()
     return module
 

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 
 from tgdialect.analysis.constants import constant_slots
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.lowering.levels import LoweringPass
+from tgdialect.analysis.symbols import calling_last
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristics import schedule_prepacking
@@ -122,16 +122,13 @@ def random_opts(random: Random, axes: Axes, count: int) -> Iterator[OptAttr]:
 
 
 @dataclass(frozen=True)
-class RandomOptimizePass(LoweringPass):
+class RandomOptimizePass(OptimizePass):
     """Have a random schedule for each kernel. What is applied is noted in `applied`."""
 
-    name = "tg-optimize"
-    level_before = level_after = "kernels"
-
-    random: Random
+    random: Random = field(default_factory=Random)
     applied: dict[str, Sequence[OptAttr]] = field(default_factory=dict[str, Sequence[OptAttr]])
 
-    def lower(self, module: ModuleOp) -> None:
+    def scheduled(self, module: ModuleOp) -> Iterator[KernelOp]:
         constants = constant_slots(module)
         for kernel in list(module.ops):
             if not isinstance(kernel, KernelOp):
@@ -149,6 +146,7 @@ class RandomOptimizePass(LoweringPass):
             schedule_prepacking(axes, CPU)
             kernel.verify()
         simplify(module)
+        yield from calling_last(op for op in module.ops if isinstance(op, KernelOp))
 
     def __str__(self) -> str:
         return "\n".join(
@@ -160,10 +158,10 @@ class RandomOptimizePass(LoweringPass):
 class ScheduledBuild(Build):
     """A program that is compiled with a pass in place of `tg-optimize`."""
 
-    optimize: LoweringPass = field(default_factory=OptimizePass)
+    optimize: OptimizePass = field(default_factory=OptimizePass)
 
     @cached_property
     def passes(self) -> Stages:
         features = tuple(self.target.features.split(","))
         passes = stages(mode="explicit", features=features)
-        return replace(passes, module=(*passes.module[:-1], self.optimize))
+        return replace(passes, optimize=self.optimize)

@@ -60,7 +60,7 @@ def schedule(
 def lowered(text: str, opts: Sequence[str], target: str = "opencl") -> ModuleOp:
     module = parse_module(make_context(), SourceFile("test", text, 1))
     passes = stages(target=target, mode="explicit", opts=tuple(opts))
-    run_stages(module, (*passes.module, *passes.kernels))
+    run_stages(module, [*passes][:-1])
     module.verify()
     return module
 

@@ -50,7 +50,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def _kernel() -> KernelOp:
     module = load_module(PROGRAM)
-    run_stages(module, stages().module[:2])
+    run_stages(module, stages().module)
     return next(op for op in module.ops if isinstance(op, KernelOp))
 
 
@@ -91,7 +91,7 @@ def test_the_processor_that_candidates_are_compiled_for(
     monkeypatch.setattr(host_bench, "HostBench", Bench)
     monkeypatch.setenv("TG_BEAM_SECONDS", "0.1")
     module = load_module(PROGRAM)
-    run_stages(module, stages().module[:2])
+    run_stages(module, stages().module)
     host_bench.search_on_host(module, 1, features, None, None)
     host = CpuTarget.host()
     asked_for = replace(host, cpu="", features="+sse,+sse2")

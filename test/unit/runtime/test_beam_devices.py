@@ -54,7 +54,7 @@ def nothing_known(monkeypatch: pytest.MonkeyPatch) -> None:
 def kernel(target: str, dtype: str = "f32") -> KernelOp:
     program = PRODUCT.replace("DTYPE", dtype)
     module = load_module(f'module attributes {{tg.target = #tg.target<"{target}">}} {{{program}}}')
-    run_stages(module, stages().module[:2])
+    run_stages(module, stages().module)
     return next(op for op in module.ops if isinstance(op, KernelOp))
 
 
@@ -199,6 +199,6 @@ def test_a_schedule_that_repeats_the_work_in_each_workgroup_is_not_timed() -> No
 def test_a_grid_without_a_device() -> None:
     text = f'module attributes {{tg.target = #tg.target<"amd:gfx942">}} {{{F32}}}'
     module = load_module(text)
-    run_stages(module, stages().module[:2])
+    run_stages(module, stages().module)
     with pytest.raises(PassFailedException, match="times schedules for amd:gfx942 on a device"):
         DeviceOptimizePass(mode="beam:2").lower(module)

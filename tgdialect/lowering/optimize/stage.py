@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
-from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constant_slots
+from tgdialect.analysis.symbols import calling_last
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes, aliased_kernels
 from tgdialect.lowering.optimize.explicit import apply_explicit, check_kernels, explicit_opts
@@ -18,7 +19,7 @@ from tgdialect.lowering.optimize.search import BEAM
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
 from tgdialect.targets.attribute import settle_target
-from tgdialect.transforms.simplify import Engine, simplify_kernels
+from tgdialect.transforms.simplify import simplify
 
 TF32 = "heuristic:tf32"
 """The heuristic's mode in which products of f32 may round their factors to tf32."""
@@ -63,6 +64,11 @@ class OptimizePass(LoweringPass):
     """The kind of machine, as `cpu` or `opencl`."""
 
     def lower(self, module: ModuleOp) -> None:
+        for _ in self.scheduled(module):
+            pass
+
+    def scheduled(self, module: ModuleOp) -> Iterator[KernelOp]:
+        """Lower a module. Gives each kernel once it is as it stays, those that call others last."""
         explicit = explicit_opts(self.mode, self.opts)
         if self.mode.partition(":")[0] == BEAM:
             raise PassFailedException(
@@ -78,12 +84,14 @@ class OptimizePass(LoweringPass):
         kernels = [op for op in module.ops if isinstance(op, KernelOp) and not op.calls]
         if explicit is not None:
             check_kernels(explicit, kernels)
-        engines: dict[Operation, Engine] = {}
         constants, aliased = constant_slots(module), aliased_kernels(module)
         for kernel in kernels:
-            is_scheduled = has_schedule(kernel)
+            is_settled = has_schedule(kernel) and explicit is None
             kernel.sink.opts = kernel.sink.opts or ArrayAttr[OptAttr]([])
-            if self.mode == "none" or (is_scheduled and explicit is None):
+            if self.mode == "none" or is_settled:
+                if self.mode != "none":
+                    simplify(kernel)
+                yield kernel
                 continue
             slots = constants.get(kernel.sym_name.data, frozenset())
             may_round = self.mode == TF32
@@ -94,6 +102,11 @@ class OptimizePass(LoweringPass):
             else:
                 apply_explicit(axes, explicit)
             schedule_prepacking(axes, target)
-            engines.update(axes.engines)
-        if self.mode != "none":
-            simplify_kernels(module, engines)
+            for scheduled in (*axes.prepacked, kernel):
+                simplify(scheduled, axes.engines)
+                yield scheduled
+        for kernel in calling_last(op for op in module.ops if isinstance(op, KernelOp)):
+            if kernel.calls:
+                if self.mode != "none":
+                    simplify(kernel)
+                yield kernel

@@ -30,9 +30,9 @@ _NOWHERE = PlaceAttr.of()
 
 def tensor(value: SSAValue) -> TensorType[Attribute]:
     """The tensor type of an operand. Raises VerifyException for other types."""
-    if not is_tensor(value.type):
-        raise VerifyException(f"expected a tensor, got {value.type}")
-    return value.type
+    if is_tensor(type := value.type):
+        return type
+    raise VerifyException(f"expected a tensor, got {type}")
 
 
 def place_of(type: TensorType[Any]) -> PlaceAttr:

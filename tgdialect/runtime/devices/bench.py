@@ -40,7 +40,7 @@ class DeviceBench(Bench):
         self._dtypes = [dtype_of(argument) for argument in call.arguments]
         self._copies: dict[int, DeviceArray] = {}
         """Copies of these arrays on the device, by position. All candidates use them."""
-        self._kernels = replace(stages(), module=(), render=None)
+        self._kernels = replace(stages(), module=(), optimize=None, render=None)
 
     @property
     def key(self) -> Sequence[str]:

@@ -41,12 +41,11 @@ class DeviceBuild(StagedModule):
     @cached_property
     def passes(self) -> Stages:
         passes = super().passes
-        module = [
-            replace(stage, device=self.device) if isinstance(stage, DeviceOptimizePass) else stage
-            for stage in passes.module
-        ]
+        optimize = passes.optimize
+        if isinstance(optimize, DeviceOptimizePass):
+            optimize = replace(optimize, device=self.device)
         render = None if _has_code(self.source) else passes.render
-        return Stages(module, passes.kernels, render)
+        return replace(passes, optimize=optimize, render=render)
 
     def program(self) -> DeviceProgram:
         """Compile.

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.symbols import calling_last
+from tgdialect.ops.call import KernelOp
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.devices.driver import DeviceError, Driver
 from tgdialect.runtime.optimize import MeasuringOptimizePass, beam_width
@@ -42,13 +45,13 @@ class DeviceOptimizePass(MeasuringOptimizePass):
     """The device that times schedules for a grid, as `CL:0`; the first that runs programs for the
     target unless given."""
 
-    def lower(self, module: ModuleOp) -> None:
+    def scheduled(self, module: ModuleOp) -> Iterator[KernelOp]:
         width = beam_width(self.mode)
         target = None
         if width is not None and self.features == ():
             target = settle_target(module, self.target, threads=self.threads, l2=self.l2)
         if width is None or target is None or not target.is_grid:
-            super().lower(module)
+            yield from super().scheduled(module)
             return
         self.check_opts()
         from tgdialect.runtime.beam import search_schedules  # Imports NumPy's random numbers.
@@ -57,6 +60,7 @@ class DeviceOptimizePass(MeasuringOptimizePass):
         driver = self._driver(target)
         search_schedules(module, width, target, lambda _, call: DeviceBench(call, driver, target))
         simplify_kernels(module)
+        yield from calling_last(op for op in module.ops if isinstance(op, KernelOp))
 
     def _driver(self, target: Target) -> Driver:
         """The device that schedules are timed on."""

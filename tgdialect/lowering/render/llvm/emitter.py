@@ -12,6 +12,7 @@ from typing import Any, cast
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
     DenseArrayBase,
+    FixedBitwidthType,
     IntegerAttr,
     IntegerType,
     UnitAttr,
@@ -61,6 +62,12 @@ _FLOAT_PREDICATES = {
     flag.value.lstrip("_"): IntegerAttr(flag.to_int(), i64) for flag in llvm.FCmpPredicateFlag
 }
 _OVERFLOWING = (llvm.AddOp, llvm.SubOp, llvm.MulOp, llvm.ShlOp)
+
+
+_PART_BITS = 128
+"""The parts of a vector register within which an instruction can move any element: registers of SSE
+and NEON, and the lanes, as Intel calls them, of AVX. Between parts it takes longer, or two
+instructions; and LLVM takes as long for a shuffle across parts as for ten within them."""
 
 
 @cache
@@ -257,20 +264,51 @@ class LLVMEmitter(OpBuilder):
     def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """The columns of vectors: a power of two of them, of a multiple of as many lanes.
 
-        log2(count) rounds; each interleaves vector i with vector i + count/2.
+        First the squares in each part of 128 bits are transposed, by instructions that move nothing
+        from one part to another; then the parts are.
         """
         count, lanes = len(rows), lanes_of(rows[0].type)
         if count == 1:
             return [self.lane(rows[0], lane) for lane in range(lanes)]
-        low = [i // 2 + lanes * (i % 2) for i in range(lanes)]
-        masks = [[i + start for i in low] for start in (0, lanes // 2)]
+        part = _PART_BITS // cast(FixedBitwidthType, element_of(rows[0].type)).bitwidth
+        if lanes % part:
+            part = lanes
+        side = min(count, part)
+        strips = [self._zipped(rows[i : i + side], 1, part) for i in range(0, count, side)]
+        columns: list[SSAValue] = []
+        across = [self._zipped(strip, part, lanes) for strip in zip(*strips, strict=True)]
+        for column in range(lanes):
+            # Where the cells of the column are: those of the same part follow each other.
+            at, inside = divmod(column, part)
+            vector, beside = divmod(inside, part // side)
+            which, lane = divmod(at * part * len(strips) + beside * count, lanes)
+            found = across[vector][which]
+            whole = count == lanes
+            columns.append(
+                found if whole else self.shuffle(found, found, range(lane, lane + count))
+            )
+        return columns
+
+    def _zipped(self, rows: Sequence[SSAValue], unit: int, span: int) -> Sequence[SSAValue]:
+        """The columns of vectors, whose elements are `unit` lanes, in each `span` lanes.
+
+        log2(count) rounds; each interleaves vector i with vector i + count/2.
+        """
+        count, lanes = len(rows), lanes_of(rows[0].type)
+        masks = [
+            [
+                vector + start + half + at + lane
+                for start in range(0, lanes, span)
+                for at in range(0, span // 2, unit)
+                for vector in (0, lanes)
+                for lane in range(unit)
+            ]
+            for half in (0, span // 2)
+        ]
         for _ in range(count.bit_length() - 1):
             pairs = zip(rows[: count // 2], rows[count // 2 :], strict=True)
             rows = [self.shuffle(a, b, mask) for a, b in pairs for mask in masks]
-        if count == lanes:
-            return rows
-        starts = range(0, lanes, count)
-        return [self.shuffle(v, v, range(i, i + count)) for v in rows for i in starts]
+        return rows
 
     def joined(self, parts: Sequence[SSAValue]) -> SSAValue:
         """The vector of the lanes of some vectors, one after the other."""

@@ -20,7 +20,7 @@ from tgdialect.lowering.render.shuffles import shuffles_through_memory
 from tgdialect.lowering.render.walker import LinearWalker
 from tgdialect.lowering.render.work_items import fission
 from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.call import parameters
+from tgdialect.ops.call import KernelOp, parameters
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import RangeOp
@@ -34,12 +34,13 @@ def render_symbols(
     symbols: Sequence[Operation], callees: Sequence[Operation], target: Target
 ) -> Sequence[Operation]:
     """The `llvm` ops for symbols of a module. `callees` are those that they may call; programs
-    among these that are not rendered are declared."""
-    programs = {
-        symbol.sym_name.data: requirements(symbol.linear.body.block)
+    among these that are not rendered are declared, and so are kernels, whose code is elsewhere."""
+    bodies = {
+        symbol: symbol.linear.body.block if isinstance(symbol, ProgramOp) else symbol.body.block
         for symbol in callees
-        if isinstance(symbol, ProgramOp)
+        if isinstance(symbol, ProgramOp | KernelOp)
     }
+    programs = {symbol.sym_name.data: requirements(body) for symbol, body in bodies.items()}
     found: list[Operation] = []
     has_threads = False
     for symbol in symbols:
@@ -48,7 +49,11 @@ def render_symbols(
             op.location = symbol.location
         found += made
         has_threads |= len(made) > 1
-    declared = [_declaration(p) for p in callees if isinstance(p, ProgramOp) and p not in symbols]
+    declared = [
+        _declaration(symbol.sym_name.data, body)
+        for symbol, body in bodies.items()
+        if symbol not in symbols
+    ]
     return [*(declarations() if has_threads else ()), *declared, *found]
 
 
@@ -104,9 +109,8 @@ def _bound(
     return walker
 
 
-def _declaration(program: ProgramOp) -> llvm.FuncOp:
-    types = [argument_type(param.result) for param in parameters(program.linear.body.block)]
-    return function(program.sym_name.data, types, Region())
+def _declaration(name: str, body: Block) -> llvm.FuncOp:
+    return function(name, [argument_type(p.result) for p in parameters(body)], Region())
 
 
 def _streamed(block: Block, params: Sequence[SSAValue], cache: int) -> Set[SSAValue]:
