@@ -111,8 +111,10 @@ class Build(StagedModule):
         signature = self.signature(module, by_reference)
         ir = self._ir([*programs[-1:], *own_functions(module)], machine)
         coming[entry] = generator.submit(ir + _frame_entry(entry, self.entry, signature))
-        # No object comes before those that it calls.
-        names = [*(kernel.sym_name.data for kernel in calling_last(programs[:-1])), entry]
+        # No object comes before those that it calls, whichever was lowered first.
+        kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
+        ordered = calling_last(kernel for kernel in kernels if kernel not in programs[-1:])
+        names = [*(kernel.sym_name.data for kernel in ordered), entry]
         return signature, {name: coming[name] for name in names}, windows
 
     def _ir(self, symbols: Sequence[Operation], machine: Target) -> str:

@@ -13,7 +13,7 @@ import sys
 import time
 import warnings
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import suppress
 from tempfile import TemporaryFile
 from typing import IO, Generic, TypeVar
@@ -49,7 +49,7 @@ def process_count() -> int:
 
 def spread(
     items: Iterable[T], work: Callable[[T], R], processes: int
-) -> Iterator[tuple[T, R | None]]:
+) -> Generator[tuple[T, R | None]]:
     """Give each item with what `work` makes of it in a child, or with None: then the caller does it
     before it asks for the next.
 

@@ -1,0 +1,145 @@
+"""Kernels that are lowered in children of `fork`."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+import time
+from collections.abc import Callable
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import TypeVar
+
+import numpy as np
+import pytest
+
+import tgdialect as tg
+from tgdialect.diagnostics import CompilationError
+from tgdialect.runtime import processes
+from tgdialect.runtime.compiler import load_module, prepared
+from tgdialect.runtime.processes import VARIABLE, process_count, spread
+
+R = TypeVar("R")
+
+needs_fork = pytest.mark.skipif(sys.platform != "linux", reason="other systems compile in one")
+
+
+def results(count: int, work: Callable[[int], R], most: int = 3) -> list[tuple[int, R | None]]:
+    return list(spread(iter(range(count)), work, most))
+
+
+@needs_fork
+@pytest.mark.parametrize("count", [0, 1, 2, 5, 40])
+@pytest.mark.parametrize("most", [1, 2, 4])
+def test_gives_each_item_once_and_the_last_one_last(count: int, most: int) -> None:
+    found = results(count, lambda n: (n, os.getpid()), most)
+    assert sorted(n for n, _ in found) == list(range(count))
+    assert not count or found[-1] == (count - 1, None)
+    elsewhere = [made for _, made in found if made is not None]
+    assert bool(elsewhere) == (most > 1 and count > 4)
+    assert all(made is None or (made[0] == n and made[1] != os.getpid()) for n, made in found)
+
+
+@needs_fork
+def test_does_here_what_fails_there() -> None:
+    def work(n: int) -> int:
+        if n == 3:
+            raise ValueError("of a child")
+        if n == 9:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return n
+
+    found = dict(results(12, work))
+    assert found[3] is None
+    assert found[9] is None
+    assert found[0] == 0
+
+
+def test_without_processes(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuses() -> int:
+        raise BlockingIOError("Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", refuses)
+    assert results(9, lambda n: n) == [(n, None) for n in range(9)]
+
+
+@needs_fork
+def test_stops_the_children_when_it_is_left(tmp_path: Path) -> None:
+    note = tmp_path / "pid"
+
+    def work(n: int) -> None:
+        note.write_text(str(os.getpid()))
+        signal.pause()
+
+    given = spread(iter(range(20)), work, 2)
+    assert next(given) == (4, None)
+    while not note.exists() or not note.read_text():
+        time.sleep(0.01)
+    given.close()
+    with pytest.raises(ProcessLookupError):
+        os.kill(int(note.read_text()), 0)
+
+
+@needs_fork
+def test_gives_up_on_a_child_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(processes, "_PATIENCE", 0.05)
+    parent = os.getpid()
+
+    def work(n: int) -> int:
+        if n == 2 and os.getpid() != parent:
+            signal.pause()
+        return n
+
+    assert dict(results(9, work, 2))[2] is None
+
+
+def test_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv(VARIABLE, "3")
+    assert process_count() == 3
+    monkeypatch.setenv(VARIABLE, "many")
+    with pytest.raises(ValueError, match="is 'many', not a positive number"):
+        process_count()
+
+
+def layers(x: tg.Tensor, *weights: tg.Tensor) -> tg.Tensor:
+    """Programs of many kernels, some of which write over what they read."""
+    for i, w in enumerate(weights):
+        x = ((x @ w).relu() + float(i)).softmax(-1) if i % 3 else (x @ w).cumsum(0) * 0.5
+    return x
+
+
+@needs_fork
+@pytest.mark.parametrize("seed", range(3))
+def test_the_program_is_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    random = Random(seed)
+    sizes = [random.choice([17, 24, 40]) for _ in range(8)]
+    shapes = [(9, sizes[0]), *pairwise(sizes)]
+    lowered = tg.function(layers).lower(*(tg.spec(s, "f32") for s in shapes))
+    module = load_module(lowered.as_text())
+    programs: list[bytes] = []
+    for count in ("1", "3"):
+        monkeypatch.setenv(VARIABLE, count)
+        programs.append(prepared(module).program().to_bytes())
+    assert programs[0] == programs[1]
+    generator = np.random.default_rng(seed)
+    given = [generator.standard_normal(s).astype(np.float32) for s in shapes]
+    found = tg.compile(module)(*given)
+    expected = tg.compile(module, target="interpreter")(*given)
+    np.testing.assert_allclose(found, expected, rtol=2e-4, atol=2e-5)
+
+
+@needs_fork
+def test_errors_are_those_of_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What LLVM cannot link or generate is reported with its place, not as a child's failure."""
+    monkeypatch.setenv(VARIABLE, "2")
+    from tgdialect.backends.llvm_cpu import CpuTarget
+
+    def refuses(self: CpuTarget, ir: str) -> bytes:
+        raise MemoryError("LLVM may need 99 MiB, which this process cannot get")
+
+    monkeypatch.setattr(CpuTarget, "object_code", refuses)
+    lowered = tg.function(layers).lower(*(tg.spec((16, 16), "f32") for _ in range(9)))
+    with pytest.raises((MemoryError, CompilationError), match="99 MiB"):
+        tg.compile(load_module(lowered.as_text()))
