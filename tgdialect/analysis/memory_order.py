@@ -7,7 +7,9 @@ Two STOREs to one cell without an order are a race.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -30,6 +32,9 @@ from tgdialect.ops.properties import is_memory, number, tensor, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import computed, operands_of
+
+Effects = Mapping[int, tuple[bool, bool]]
+"""Whether a kernel reads, and whether it writes, the memory that is passed for each slot."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +82,8 @@ def _without_after(location: SSAValue) -> SSAValue:
 
 def accesses(ops: Iterable[Operation]) -> Iterator[MemoryAccess]:
     """The reads and writes of the ops of a kernel, or of the CALLs of a function."""
-    effects: dict[str, Mapping[int, tuple[bool, bool]] | None] = {}
+    effects = _effects.get()
+    effects = {} if effects is None else effects
     for op in ops:
         if (kind := _ACCESS.get(type(op))) is not None:
             location, (reads, writes) = op.operands[0], kind
@@ -96,6 +102,20 @@ def accesses(ops: Iterable[Operation]) -> Iterator[MemoryAccess]:
                     yield MemoryAccess(op, argument, memory_of(argument), reads, writes)
 
 
+@contextmanager
+def kernels_unchanged() -> Generator[None]:
+    """While this is entered, the kernels of the one module that is analysed stay as they are: what
+    each of them accesses is found once."""
+    token = _effects.set({})
+    try:
+        yield
+    finally:
+        _effects.reset(token)
+
+
+_effects: ContextVar[dict[str, Effects | None] | None] = ContextVar("effects", default=None)
+"""What kernels are known to access, by their names, in `kernels_unchanged`."""
+
 _ACCESS: Mapping[type[Operation], tuple[bool, bool]] = {
     LoadOp: (True, False),
     StoreOp: (False, True),
@@ -104,7 +124,7 @@ _ACCESS: Mapping[type[Operation], tuple[bool, bool]] = {
 """The ops that access their first operand: whether they read, and whether they write it."""
 
 
-def parameter_effects(call: CallOp) -> Mapping[int, tuple[bool, bool]] | None:
+def parameter_effects(call: CallOp) -> Effects | None:
     """Which slots a kernel or program reads and writes; None where that is not known."""
     callee = SymbolTable.lookup_symbol(call, call.callee)
     match callee:
@@ -125,7 +145,7 @@ def parameter_effects(call: CallOp) -> Mapping[int, tuple[bool, bool]] | None:
     return effects
 
 
-def _argument_effects(function: FuncOp) -> Mapping[int, tuple[bool, bool]]:
+def _argument_effects(function: FuncOp) -> Effects:
     """The slots that a function reads and writes: it may read all but its results."""
     written = {a.memory for a in accesses(function.body.block.ops) if a.writes}
     return {

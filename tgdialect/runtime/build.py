@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Mapping, Sequence
-from concurrent.futures import Future
+from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tgdialect.analysis.in_place import Slots, in_place_slots, note_in_place
+from tgdialect.analysis.memory_order import kernels_unchanged
 from tgdialect.analysis.symbols import called_symbols, calling_last, own_functions
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
@@ -93,7 +94,8 @@ class Build(StagedModule):
         coming: dict[str, Future[bytes]] = {}
         programs: list[KernelOp | ProgramOp] = []
         scheduled = self.kernels_scheduled(module, passes, shown)
-        for kernel, made in spread(scheduled, elsewhere, process_count()):
+        processes, latest = process_count(), list[Future[bytes]]()
+        for kernel, made in spread(scheduled, elsewhere, processes):
             if made is not None:
                 code, pairs = made
                 note_in_place(kernel, pairs)
@@ -103,12 +105,18 @@ class Build(StagedModule):
                 kernel = lower_kernel(kernel, passes)
                 if len(programs) + 1 < shown.total:
                     ir = self._ir([kernel], machine)
-                    coming[kernel.sym_name.data] = generator.submit(ir)
+                    if processes > 1:
+                        wait(
+                            latest
+                        )  # Another process is to have the kernels that LLVM is late for.
+                    coming[kernel.sym_name.data] = future = generator.submit(ir)
+                    latest = [future]
             shown.step()
             programs.append(kernel)
         # The last one shares an object with the functions, and with the entry that takes a frame.
-        lower_functions(module, passes)
-        signature = self.signature(module, by_reference)
+        with kernels_unchanged():
+            lower_functions(module, passes)
+            signature = self.signature(module, by_reference)
         ir = self._ir([*programs[-1:], *own_functions(module)], machine)
         coming[entry] = generator.submit(ir + _frame_entry(entry, self.entry, signature))
         # No object comes before those that it calls, whichever was lowered first.

@@ -83,7 +83,7 @@ def spread(
             waiting.append(item)
             yield from ended()
             if len(waiting) > _SMALLEST and len(children) < most:
-                start(len(waiting) - 1)
+                start(max(_SMALLEST, len(waiting) // processes))
         while waiting or children:
             yield from ended()
             while len(children) < most and len(waiting) > _SMALLEST // 2:
