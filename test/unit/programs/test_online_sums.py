@@ -1,7 +1,8 @@
 """Attentions and their like in one kernel that goes over blocks of keys (`analysis/online.py`),
 against NumPy in float64.
 
-On a CPU they are compiled. The interpreter runs the workgroups of small grids and reports races; PoCL runs larger ones. The
+On a CPU they are compiled.
+The interpreter runs the workgroups of small grids and reports races; PoCL runs larger ones. The
 target has little LOCAL memory, so that no row of scores fits.
 """
 
@@ -203,7 +204,7 @@ def test_random_attentions_on_a_core(seeds: range):
 
 
 @pytest.mark.parametrize("threads", [1, 2])
-@pytest.mark.parametrize("rows, keys", [(64, 64), (100, 1000), (777, 300), (256, 77)])
+@pytest.mark.parametrize(("rows", "keys"), [(64, 64), (100, 1000), (777, 300), (256, 77)])
 def test_one_kernel_on_a_core(rows: int, keys: int, threads: int):
     """Vectors lie along the rows, which are copied once for all blocks of keys; threads share
     blocks of rows, also if the loop over keys depends on them."""
