@@ -165,7 +165,7 @@ class OnlineKernel:
 
     def power(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """`exp2(scale * (a - b))`; on a CPU 0 instead of what is subnormal, beside the 1 that each
-        row has: that takes two thirds of the time (`_is_of_normal` of `tg-select`)."""
+        row has: EXP2 then needs no second scale (`_is_of_normal` of `tg-select`)."""
         k, scale = self.k, self.group.scale
         difference = k.emit(SubOp, a, b)
         if scale != 1:
