@@ -79,8 +79,51 @@ def _layernorm(x: Array, eps: float = 1e-5) -> Array:
     return centred / np.sqrt((centred**2).mean(-1, keepdims=True) + eps)
 
 
-def _attention(q: Array, k: Array, v: Array) -> Array:
-    return _softmax(q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])) @ v
+def _attention(q: Array, k: Array, v: Array, *mask: Array, is_causal: bool = False) -> Array:
+    scores = q @ k.swapaxes(-1, -2) / math.sqrt(q.shape[-1])
+    if is_causal:
+        scores = np.where(np.tri(*scores.shape[-2:], dtype=bool), scores, -np.inf)
+    return _softmax(sum(mask, scores)) @ v
+
+
+def _attentions() -> Iterator[Workload]:
+    """Attentions of few and many rows, causal, and with masks that are added to the scores."""
+    for heads, rows, kind in (
+        *((8, n, "") for n in (64, 256, 1024, 4096)),
+        (12, 777, ""),
+        *((8, n, "causal") for n in (256, 1024, 4096)),
+        (12, 777, "causal"),
+        (8, 1024, "masked"),
+        (12, 777, "masked"),
+    ):
+        yield _attention_of((heads, rows, 64), kind)
+
+
+def _attention_of(shape: tuple[int, int, int], kind: str) -> Workload:
+    heads, rows, width = shape
+    is_causal, masks = kind == "causal", ((rows, rows),) if kind == "masked" else ()
+
+    def in_torch(torch: Any, q: Any, k: Any, v: Any, *mask: Any) -> Any:
+        # With a batch: only for four axes is there a fused kernel.
+        run = torch.nn.functional.scaled_dot_product_attention
+        return run(q[None], k[None], v[None], *mask, is_causal=is_causal)[0]
+
+    def in_jax(jax: Any, jnp: Any, q: Any, k: Any, v: Any, *mask: Any) -> Any:
+        scores = q @ k.swapaxes(-1, -2) / math.sqrt(width)
+        if is_causal:
+            scores = jnp.where(jnp.tri(rows, dtype=bool), scores, -jnp.inf)
+        return jax.nn.softmax(sum(mask, scores), axis=-1) @ v
+
+    return Workload(
+        " ".join(["attention", *kind.split(), "x".join(map(str, shape))]),
+        (shape, shape, shape, *masks),
+        lambda *x: x[0].scaled_dot_product_attention(*x[1:], is_causal=is_causal),
+        in_torch,
+        lambda *x: _attention(*x, is_causal=is_causal),
+        in_jax,
+        4 * heads * rows * rows * width // (2 if is_causal else 1),
+        4 * f32_bytes(shape) + f32_bytes(*masks),
+    )
 
 
 def _mlp(a: Any, *weights: Any, relu: Program) -> Any:
@@ -196,7 +239,6 @@ def _resnet_inputs(normal: list[Array]) -> list[Array]:
 
 _BIG = 1 << 25
 _ROWS = 1 << 15
-_HEADS = (8, 1024, 64)
 _WIDTH, _TOKENS = 512, 256
 _RESNET = tuple(_resnet_shapes())
 _MLP = ((256, 784), (784, 512), (512, 512), (512, 10))
@@ -241,16 +283,7 @@ WORKLOADS: Sequence[Workload] = (
         lambda torch, x: torch.nn.functional.gelu(x, approximate="tanh"),
         *(_gelu, lambda jax, jnp, x: jax.nn.gelu(x, approximate=True)),
     ),
-    Workload(
-        "attention 8x1024x64",
-        (_HEADS, _HEADS, _HEADS),
-        lambda q, k, v: q.scaled_dot_product_attention(k, v),
-        lambda torch, q, k, v: _torch(torch).attention(q, k, v),
-        _attention,
-        lambda jax, jnp, q, k, v: _jax(jax).attention(q, k, v),
-        4 * 8 * 1024 * 1024 * 64,
-        4 * f32_bytes(_HEADS),
-    ),
+    *_attentions(),
     *CONVOLUTIONS,
     unary(
         *("cumsum 4096x1024", (4096, 1024), 1, lambda x: x.cumsum(1)),

@@ -162,7 +162,7 @@ class _Planner:
         for op in self.block.ops:
             if isinstance(op, ReduceOp):
                 self.classify(op, constants)
-        if self.may_share_products:
+        if self.may_share_products or not self.target.is_grid:
             self.find_online_sums()
         for op in reversed(self.block.ops):
             if isinstance(op, StoreOp):
@@ -198,7 +198,11 @@ class _Planner:
         for group in online_sums(self.block, self.is_valid, self.stored):
             rows = group.results
             size = BLOCK_ROWS * _BLOCK_BUFFERS * group.steps * dtype_of(group.scores).itemsize
-            if size <= self.target.local and rows >= BLOCK_ROWS * self.target.units:
+            if (
+                self.target.is_grid
+                and size <= self.target.local
+                and rows >= BLOCK_ROWS * self.target.units
+            ):
                 continue
             if (blocks := blocks_of(group, self.target)) is not None:
                 self.fusion.online[group.root] = group, blocks

@@ -119,6 +119,19 @@ class OnlineSums:
         return math.prod(n for axis, n in enumerate(shape) if axis not in self.columns)
 
     @property
+    def is_masked_by_index(self) -> bool:
+        """Whether scores are -inf where a condition on indices alone says so."""
+        value = self.scores
+        while isinstance(op := value.owner, WhereOp):
+            hidden = [_constant(v) == -math.inf for v in (op.lhs, op.rhs)]
+            if not any(hidden):
+                return False
+            if _is_of_indices(op.condition):
+                return True
+            value = op.rhs if hidden[0] else op.lhs
+        return False
+
+    @property
     def columns(self) -> tuple[int, ...]:
         """The axes of the root that the scores do not depend on."""
         return tuple(sorted({axis for each in self.sums for axis in each.columns}))
@@ -513,6 +526,20 @@ def _constant(value: SSAValue) -> float | None:
         if isinstance(base, ConstOp) and not isinstance(base.value, InvalidAttr):
             return float(number(base.value))
     return None
+
+
+def _is_of_indices(value: SSAValue) -> bool:
+    """Whether a value depends on no memory."""
+    stack, seen = [value], {value}
+    while stack:
+        value = stack.pop()
+        op = value.owner
+        if is_memory(value) or not isinstance(op, Operation) or len(seen) > _MOST:
+            return False
+        new = [v for v in op.operands if v not in seen]
+        seen.update(new)
+        stack += new
+    return True
 
 
 def _moved_from(value: SSAValue) -> Iterator[Operation]:

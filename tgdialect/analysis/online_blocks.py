@@ -26,6 +26,17 @@ item has twice as many scores at once, and `ptxas` spills registers."""
 COLUMNS = 16
 """Loops over columns are padded to a multiple of this: so many work items share a row."""
 
+VECTORS, MOST_ROWS, LEAST_STEPS, MOST_STEPS = 2, 112, 16, 128
+"""On a CPU, the vectors of which the rows of a block are a multiple, as a register tile of scores
+has as many; the most rows, and the least and the most steps. From timing attentions."""
+
+WHOLE_STEPS = 4
+"""The steps of a block divide all steps, or are a multiple of this, so that tiles divide them."""
+
+BLOCK_COST = 4.0
+"""What each row and each step of a block costs, in those of a row and a step: the loads of the
+other factor, and passes over sums. From timing attentions of 64 to 4096 rows."""
+
 SPARE = 4 << 10
 """LOCAL memory that is left for maxima, corrections, and the padding of tiles against conflicts
 of banks."""
@@ -38,11 +49,18 @@ class Blocks(NamedTuple):
     steps: int
     reads_zeros: bool
     """Whether the factors of exponentials are 0 past the last step, because they are loaded."""
+    columns: int = COLUMNS
+    """Loops over columns are padded to a multiple of this."""
+    is_grid: bool = True
+    """Whether work items share a block. Elsewhere vectors lie along its rows, which are next to
+    each other in memory, and the last block of rows begins in the one before."""
 
 
 def blocks_of(group: OnlineSums, target: Target) -> Blocks | None:
     """The sizes of blocks with which a grid computes sums in one pass; None where three passes
     that store the scores are better, or LOCAL memory is too small."""
+    if not target.is_grid:
+        return _host_blocks_of(group, target)
     shape = tensor(group.root.results[0]).get_shape()
     columns = math.prod(shape[axis] for axis in group.columns)
     results = math.prod(shape) // columns
@@ -62,6 +80,51 @@ def blocks_of(group: OnlineSums, target: Target) -> Blocks | None:
                 zeros = all(map(_are_loaded, group.sums))
                 return Blocks(rows, steps, zeros)
     return None
+
+
+def _host_blocks_of(group: OnlineSums, target: Target) -> Blocks | None:
+    """The sizes for a core: those of least cost. None where rows do not fill vectors, or a block
+    does not fit into half of L2.
+
+    A block of 1 by 1 costs 1; padding, and what an inequality of indices masks in the blocks that
+    it crosses, come on top, and `BLOCK_COST` for each row and each step of a block.
+    """
+    shape = tensor(group.root.results[0]).get_shape()
+    size = dtype_of(group.scores).itemsize
+    unit = VECTORS * target.lanes(size)
+    columns = math.prod(shape[axis] for axis in group.columns)
+    width = sum(map(_depth, group.products)) + columns
+    rows, steps = group.rows, group.steps
+    if rows < unit or steps < LEAST_STEPS:
+        return None
+    is_masked = group.is_masked_by_index
+
+    def cost(r: int, s: int) -> float:
+        if size * (r * s + r * width + s * width) > target.l2:
+            return math.inf
+        whole = math.ceil(steps / s) * s
+        done = (whole + steps) / 2 if not is_masked else (whole + steps) / 2 + r + s / 2
+        return math.ceil(rows / r) * r * done * (1 + BLOCK_COST / r + BLOCK_COST / s)
+
+    heights = [*range(unit, min(rows, MOST_ROWS) + 1, unit)]
+    if rows <= MOST_ROWS and rows % unit:
+        heights.append(rows)
+    lengths = [
+        s
+        for s in range(LEAST_STEPS, min(steps, MOST_STEPS) + 1)
+        if steps % s == 0 or s % WHOLE_STEPS == 0
+    ]
+    r, s = min(((r, s) for r in heights for s in lengths), key=lambda rs: cost(*rs))
+    if math.isinf(cost(r, s)):
+        return None
+    # Rows may be shared among threads: unlike those of steps, their blocks decide no result.
+    others = math.prod(shape) // (columns * rows)
+
+    def slowest(r: int) -> float:
+        blocks = others * math.ceil(rows / r)
+        return cost(r, s) * math.ceil(blocks / target.threads) / blocks
+
+    return Blocks(min(heights, key=slowest), s, all(map(_are_loaded, group.sums)), 1, False)
 
 
 def _depth(product: ReduceOp) -> int:

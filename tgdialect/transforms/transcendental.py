@@ -18,6 +18,18 @@ def exp2(x: Value[V]) -> Value[V]:
     return _exp2_sum(_clamped_exponent(x), None)
 
 
+def exp2_of_more(x: Value[V]) -> Value[V]:
+    """2^x, if x is at least `least_of_normal` or NaN; else anything."""
+    form = format_of(x)
+    high = x.constant(float(form.bias + 2))
+    return exp2_of_normal((x > high).where(high, x))
+
+
+def least_of_normal(form: FloatFormat) -> float:
+    """The least x for which EXP2 does not care whether 2^x is subnormal."""
+    return 2.0 - form.bias
+
+
 def log2(x: Value[V]) -> Value[V]:
     """log2 x; -inf at zeros and NaN below."""
     form = format_of(x)
@@ -121,7 +133,7 @@ def _exp2_sum(x: Value[V], tail: Value[V] | None) -> Value[V]:
     """
     form = format_of(x)
     raised = 2.0**form.exponent_bits / 4
-    is_small = x < 2.0 - form.bias
+    is_small = x < least_of_normal(form)
     result = exp2_of_normal(is_small.where(x + raised, x), tail)
     return is_small.where(result * 2.0**-raised, result)
 

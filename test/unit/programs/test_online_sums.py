@@ -1,6 +1,7 @@
 """Attentions and their like in one kernel that goes over blocks of keys (`analysis/online.py`),
 against NumPy in float64.
 
+On a CPU they are compiled.
 The interpreter runs the workgroups of small grids and reports races; PoCL runs larger ones. The
 target has little LOCAL memory, so that no row of scores fits.
 """
@@ -20,10 +21,14 @@ from xdsl.dialects.builtin import ModuleOp
 
 import tgdialect as tg
 from tgdialect.diagnostics import SourceFile, parse_module
+from tgdialect.lowering.pipeline import stages
+from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops.ordering import SinkOp
 from tgdialect.registry import make_context
 from tgdialect.targets import Target, target_named
 from tgdialect.targets.attribute import state_target
+from tgdialect.targets.cpu import cpu
 
 Array = np.ndarray
 SMALL = replace(target_named("opencl"), units=2, local=9000)
@@ -142,6 +147,82 @@ def test_random_attentions(device: Executor, seeds: range):
         np.testing.assert_allclose(found, case.wanted, rtol=2e-4, atol=2e-5, err_msg=f"seed {seed}")
 
 
+def host_case(seed: int) -> Case:
+    """A random attention of more or less rows, keys and columns than blocks of a core have."""
+    random, rng = Random(seed), np.random.default_rng(seed)
+    batch = tuple(random.choices((1, 2, 3), k=random.randrange(3)))
+    rows, keys = (random.choice((random.randrange(1, 80), random.randrange(80, 300))) for _ in "qk")
+    depth, width = random.randrange(9, 40), random.randrange(1, 70)
+    q, k, v = (
+        rng.standard_normal((*batch, *shape)).astype(np.float32)
+        for shape in ((rows, depth), (keys, depth), (keys, width))
+    )
+    first = random.choice((0, 0, -70, 50))
+    masks = random.choice(
+        ((), ("causal",), ("causal",), ("later",), ("added",), ("bool", "causal"))
+    )
+    added = rng.standard_normal((rows, keys)).astype(np.float32)
+    is_shown = rng.random((rows, keys)) < random.choice((0.02, 0.5))
+    kind = random.choice((_attention, _attention, _sums, _logarithms))
+    if not masks:
+        v[..., random.randrange(keys), 0] = random.choice((0.0, np.inf, np.nan))
+
+    def function(
+        q: tg.Tensor, k: tg.Tensor, v: tg.Tensor, added: tg.Tensor, is_shown: tg.Tensor
+    ) -> tg.Tensor:
+        scores = q @ k.transpose(-2, -1) * 0.25
+        row, column = tg.Tensor.arange(rows).reshape((rows, 1)) + first, tg.Tensor.arange(keys)
+        for mask in masks:
+            if mask == "added":
+                scores = scores + added
+                continue
+            shown = {"causal": column <= row, "later": row <= column, "bool": is_shown}[mask]
+            scores = shown.where(scores, -np.inf)
+        return kind[0](scores, v)
+
+    scores = q.astype(np.float64) @ k.astype(np.float64).swapaxes(-1, -2) * 0.25
+    row, column = np.arange(rows)[:, None] + first, np.arange(keys)
+    for mask in masks:
+        if mask == "added":
+            scores = scores + added
+            continue
+        shown = {"causal": column <= row, "later": row <= column, "bool": is_shown}[mask]
+        scores = np.where(shown, scores, -np.inf)
+    with np.errstate(all="ignore"):
+        wanted = kind[1](scores, v.astype(np.float64))
+    return Case(function, [q, k, v, added, is_shown], wanted)
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_ATTENTIONS", 6), ids=str)
+def test_random_attentions_on_a_core(seeds: range):
+    for seed in seeds:
+        for case in (random_case(seed), host_case(seed)):
+            found = tg.compile(case.function, *case.inputs)(*case.inputs)
+            np.testing.assert_allclose(
+                found, case.wanted, rtol=2e-4, atol=2e-5, err_msg=f"seed {seed}"
+            )
+
+
+@pytest.mark.parametrize("threads", [1, 2])
+@pytest.mark.parametrize(("rows", "keys"), [(64, 64), (100, 1000), (777, 300), (256, 77)])
+def test_one_kernel_on_a_core(rows: int, keys: int, threads: int):
+    """Vectors lie along the rows, which are copied once for all blocks of keys; threads share
+    blocks of rows, also if the loop over keys depends on them."""
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((n, 32)).astype(np.float32) for n in (rows, keys, keys))
+    target = replace(cpu(("avx2", "fma")), threads=threads)
+    module = traced(
+        lambda *x: x[0].scaled_dot_product_attention(*x[1:], is_causal=True), [q, k, v], target
+    )
+    for stage in stages(mode="heuristic").module:
+        stage.lower(module)
+    (kernel,) = (op for op in module.walk() if isinstance(op, KernelOp))
+    (sink,) = (op for op in kernel.walk() if isinstance(op, SinkOp))
+    words = [str(each) for each in sink.opts or ()]
+    assert any("stage 1" in each for each in words)
+    assert any("thread" in each for each in words) == (threads > 1)
+
+
 def _stored_scores(q: tg.Tensor, k: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
     scores = q @ k.transpose(-2, -1)
     return scores.softmax(-1) @ v + scores.sum(-1, keepdim=True)
@@ -210,6 +291,38 @@ def test_steps_that_are_a_part_of_an_axis():
     (found,) = run_grid(lowered, [q, k, v])
     wanted = softmax_of(q.astype(np.float64) @ k.swapaxes(1, 2)) @ v.reshape((2, 90, 24))
     np.testing.assert_allclose(found, wanted, rtol=2e-4, atol=2e-5)
+
+
+def test_results_that_take_the_place_of_queries():
+    """Rows that two blocks compute are read for both before they are written."""
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((n, 24)).astype(np.float32) for n in (150, 90, 90))
+    state = tg.Tensor(q)
+
+    @tg.function
+    def step(k: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
+        state.assign(state.scaled_dot_product_attention(k, v))
+        return state.sum()
+
+    @tg.function(donate=("q",))
+    def donated(q: tg.Tensor, k: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
+        return q.scaled_dot_product_attention(k, v)
+
+    step(tg.Tensor(k), tg.Tensor(v)).numpy()
+    wanted = softmax_of(q.astype(np.float64) @ k.T / np.sqrt(24)) @ v
+    np.testing.assert_allclose(state.numpy(), wanted, rtol=2e-4, atol=2e-5)
+    found = donated(tg.Tensor(q.copy()), tg.Tensor(k), tg.Tensor(v)).numpy()
+    np.testing.assert_allclose(found, wanted, rtol=2e-4, atol=2e-5)
+
+
+@pytest.mark.parametrize("name", ["float16", "float64"])
+def test_other_floats_on_a_core(name: str):
+    rng = np.random.default_rng(0)
+    q, k, v = (rng.standard_normal((n, 12)).astype(name) for n in (40, 90, 90))
+    found = tg.compile(lambda *x: x[0].scaled_dot_product_attention(*x[1:]), q, k, v)(q, k, v)
+    scores = q.astype(np.float64) @ k.T.astype(np.float64) / np.sqrt(12)
+    tolerance = 3e-3 if name == "float16" else 1e-12
+    np.testing.assert_allclose(found, softmax_of(scores) @ v, rtol=tolerance, atol=tolerance)
 
 
 @pytest.mark.parametrize("name", ["float16", "float64"])

@@ -7,15 +7,17 @@ and j one with bound n: the greatest value of `i * n + j - m * n` is
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Set
 
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops.affine import Affine, monomials, polynomial_interval, times
+from tgdialect.ops.elementwise import CmpLtOp, WhereOp
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.ordering import RangeOp, dependent_ranges
 from tgdialect.ops.properties import Atom, Polynomial, dtype_of, polynomial
+from tgdialect.ops.source import ConstOp
 
 MAX_ROUNDS = 4
 """How often RANGEs are replaced by their bounds. Each round resolves one more level of RANGEs whose
@@ -66,15 +68,22 @@ def _at_last_iteration(of: Polynomial, min_max: MinMax, atoms: Collection[SSAVal
     """A polynomial that is never less than `of`, with RANGEs replaced by their extreme values.
 
     In a monomial of values that are not negative, a RANGE becomes its bound minus 1 if the
-    coefficient is positive, and otherwise the monomial becomes 0. Other monomials are kept.
+    coefficient is positive, and otherwise the monomial becomes 0; `min(x, y)` with a positive one
+    becomes either. Other monomials are kept. So are, for now, RANGEs that a bound or a minimum
+    depends on: in `64 * i + j`, where j is less than `min(100 - 64 * i, 64)`.
     """
     result: Polynomial = Affine()
+    waiting = _awaited(of)
     for product, coefficient in monomials(of):
         values = [atom for atom in product if isinstance(atom, SSAValue)]
         term: Polynomial | None = Affine(constant=coefficient)
         if all(min_max[value].lo >= 0 for value in values):
             for value in values:
-                if term is not None and isinstance(value.owner, RangeOp):
+                if value.owner in waiting:
+                    term = None if term is None else times(term, Affine({(value,): 1}))
+                elif term is not None and coefficient > 0 and (less := _minimum(value)):
+                    term = times(term, exact_polynomial(less, min_max, atoms))
+                elif term is not None and isinstance(value.owner, RangeOp):
                     last = exact_polynomial(value.owner.bound, min_max, atoms) - 1
                     term = times(term, last) if coefficient > 0 else Affine()
                 elif term is not None:
@@ -83,6 +92,29 @@ def _at_last_iteration(of: Polynomial, min_max: MinMax, atoms: Collection[SSAVal
             term = None
         result += Affine({product: coefficient}) if term is None else term
     return result
+
+
+def _awaited(of: Polynomial) -> Set[RangeOp]:
+    """The RANGEs that bounds of others, or minima, in a polynomial depend on."""
+    found: set[RangeOp] = set()
+    for product in of.terms:
+        for atom in product:
+            owner = atom.owner if isinstance(atom, SSAValue) else None
+            if isinstance(owner, RangeOp) and not isinstance(owner.bound.owner, ConstOp):
+                found |= dependent_ranges(owner.bound)
+            elif isinstance(owner, WhereOp):
+                found |= dependent_ranges(owner.result)
+    return found
+
+
+def _minimum(value: SSAValue) -> SSAValue | None:
+    """The y of `where(x < y, x, y)`, or the x if y is constant."""
+    op = value.owner
+    if not isinstance(op, WhereOp) or not isinstance(test := op.condition.owner, CmpLtOp):
+        return None
+    if test.lhs is not op.lhs or test.rhs is not op.rhs:
+        return None
+    return op.lhs if isinstance(op.rhs.owner, ConstOp) else op.rhs
 
 
 def is_less(

@@ -33,6 +33,7 @@ from tgdialect.ops.elementwise import (
     MulOp,
     NotOp,
     SubOp,
+    WhereOp,
 )
 from tgdialect.ops.ordering import RangeOp, dependent_ranges
 from tgdialect.ops.properties import Dim, Shape, is_memory, place, shape_of, tensor, tensor_type
@@ -267,18 +268,43 @@ class ScalarEmitter(Positions, UniquingBuilder):
         return self.put(RangeOp(next(self.free_axes), axis_type, self.constant(extent)))
 
     def part_of_block(
-        self, extent: int, size: int, outer: SSAValue, axis_type: AxisType = AxisType.LOOP
+        self,
+        extent: int,
+        size: int,
+        outer: SSAValue,
+        axis_type: AxisType = AxisType.LOOP,
+        count: SSAValue | None = None,
     ) -> tuple[Position, SSAValue]:
-        """A new loop over the `size` cells of block number `outer` of an axis; returns the position
-        along the axis, and the RANGE.
+        """A new loop over the `size` cells of block number `outer` of an axis, or over the first
+        `count`; returns the position along the axis, and the RANGE.
 
         Positions take it to be less than the extent. In the last block it may not be: a LOAD reads
         other cells there, or 0 past the end of an axis of memory, and a STORE needs a gate.
         """
-        inner = self.new_range(size, axis_type)
+        bound = self.constant(size) if count is None else count
+        inner = self.put(RangeOp(next(self.free_axes), axis_type, bound))
         loop = LoopVariable(extent, extent)
         self._parts[loop] = (_Part(size, -(-extent // size), outer), _Part(1, size, inner))
         return self.digit(loop), inner
+
+    def part_from(
+        self, extent: int, size: int, start: SSAValue, axis_type: AxisType = AxisType.LOOP
+    ) -> tuple[Position, SSAValue]:
+        """A new loop over `size` cells of an axis from a start; returns the position along the
+        axis, and the RANGE."""
+        inner = self.new_range(size, axis_type)
+        loop = LoopVariable(extent, extent)
+        self._parts[loop] = (_Part(1, extent, start), _Part(1, size, inner))
+        return self.digit(loop), inner
+
+    def clamped(self, position: Position, extent: int) -> Position:
+        """A position of `part_of_block`, or the last of its axis instead of what is past the
+        end."""
+        value, last = self.value(position), self.constant(extent - 1)
+        value = self.emit(WhereOp, self.emit(CmpLtOp, value, last), value, last)
+        loop = LoopVariable(extent, extent)
+        self._parts[loop] = (_Part(1, extent, value),)
+        return self.digit(loop)
 
     def padded_loop(self, extent: int, padded: int) -> tuple[Position, SSAValue]:
         """A new loop that goes on past the end of an axis, as `part_of_block` may."""

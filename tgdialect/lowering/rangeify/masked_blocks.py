@@ -14,7 +14,7 @@ made the result NaN, as 0 times infinity is.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from xdsl.ir import SSAValue
 
@@ -25,14 +25,16 @@ from tgdialect.ops.affine import Affine
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import AddOp, CastOp, CmpLtOp, IDivOp, MulOp, WhereOp
 from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import EndOp, RangeOp, dependent_ranges
 from tgdialect.ops.properties import Atom, Polynomial, dtype_of, number
 from tgdialect.ops.source import ConstOp
 
 
-def skip_masked_blocks(store: StoreOp, blocks: RangeOp) -> None:
+def skip_masked_blocks(store: StoreOp, blocks: RangeOp, counted: Sequence[RangeOp] = ()) -> None:
     """Let the loop over blocks end where no later block has a score that is not -inf, as far as the
-    masks are inequalities of indices. `store` stores a block of scores."""
+    masks are inequalities of indices, and the `counted` loops over the steps of a block where no
+    later step has. `store` stores a block of scores, in loops over all rows and steps."""
     intervals = MinMax()
     (end,) = (use.operation for use in blocks.result.uses if _closes(use.operation, blocks))
     around = dependent_ranges(end.results[0])
@@ -40,12 +42,13 @@ def skip_masked_blocks(store: StoreOp, blocks: RangeOp) -> None:
         if (found := order(condition, holds)) is None:
             continue
         # A score is not masked only if this is not negative.
-        room = _exact(found.high, intervals) - _exact(found.low, intervals) - found.margin
+        low = _not_clamped(_exact(found.low, intervals), blocks, intervals)
+        room = _exact(found.high, intervals) - low - found.margin
         known: Polynomial = Affine(constant=room.constant)
         rest: Polynomial = Affine()
         per_block = 0
         for product, factor in room.terms.items():
-            loops = {r for atom in product for r in dependent_ranges(_value(atom))}
+            loops = _loops_of(product)
             if product == (blocks.result,):
                 per_block = factor
             elif blocks in loops:
@@ -58,23 +61,69 @@ def skip_masked_blocks(store: StoreOp, blocks: RangeOp) -> None:
             most = interval(rest, intervals).hi
             if per_block < 0 and math.isfinite(most):
                 _end_at(blocks, known + int(most), -per_block, intervals)
+                for step, factor in _steps_of(store, rest):
+                    others = rest - Affine({(step.result,): factor})
+                    left = known + Affine({(blocks.result,): per_block})
+                    left += int(interval(others, intervals).hi)
+                    for loop in counted:
+                        _end_at(loop, left, -factor, intervals)
 
 
-def _end_at(blocks: RangeOp, room: Polynomial, each: int, intervals: MinMax) -> None:
-    """Leave blocks out for which `each * block` is more than `room`."""
-    b = OpBuilder.before(blocks)
+def _steps_of(store: StoreOp, rest: Polynomial) -> Iterator[tuple[RangeOp, int]]:
+    """The loop over the steps of a block, and its negative factor in how much room a score has."""
+    index = store.buffer.owner
+    if not isinstance(index, IndexOp):
+        return
+    for value in index.indices:
+        if isinstance(op := value.owner, RangeOp) and (factor := rest.terms.get((value,), 0)) < 0:
+            yield op, factor
+
+
+def _end_at(loop: RangeOp, room: Polynomial, each: int, intervals: MinMax) -> None:
+    """Leave iterations out for which `each` times their number is more than `room`."""
+    b = OpBuilder.before(loop)
     total = b.index_constant(room.constant + each)
     for product, factor in room.terms.items():
         term = b.index_constant(factor)
         for atom in product:
             term = b.put(MulOp(term, _value(atom)))
         total = b.put(AddOp(total, term))
-    count = b.put(IDivOp(total, b.index_constant(each)))
+    count = total if each == 1 else b.put(IDivOp(total, b.index_constant(each)))
     if interval(room, intervals).lo < -each:
         zero = b.index_constant(0)
         count = b.put(WhereOp(b.put(CmpLtOp(count, zero)), zero, count))
-    is_less = b.put(CmpLtOp(count, blocks.bound))
-    blocks.operands[0] = b.put(WhereOp(is_less, count, blocks.bound))
+    is_less = b.put(CmpLtOp(count, loop.bound))
+    loop.operands[0] = b.put(WhereOp(is_less, count, loop.bound))
+
+
+def _not_clamped(low: Polynomial, blocks: RangeOp, intervals: MinMax) -> Polynomial:
+    """A polynomial with x for `min(x, c)`, if the first x of each block is not more than c. That
+    decides whether a block has a score that is not masked."""
+    result: Polynomial = Affine(constant=low.constant)
+    for product, factor in low.terms.items():
+        term: Polynomial = Affine({product: factor})
+        if len(product) == 1 and factor > 0 and (clamped := _minimum(_value(product[0]))):
+            x = _exact(clamped[0], intervals)
+            of_block = Affine({p: f for p, f in x.terms.items() if blocks in _loops_of(p)})
+            first = interval(of_block, intervals).hi + interval(x - of_block, intervals).lo
+            if first <= clamped[1]:
+                term = x * factor
+        result += term
+    return result
+
+
+def _minimum(value: SSAValue) -> tuple[SSAValue, int] | None:
+    """The x and the c of `where(x < c, x, c)`."""
+    op = value.owner
+    if not isinstance(op, WhereOp) or not isinstance(test := op.condition.owner, CmpLtOp):
+        return None
+    if test.lhs is not op.lhs or test.rhs is not op.rhs or not isinstance(op.rhs.owner, ConstOp):
+        return None
+    return op.lhs, int(number(op.rhs.owner.value))
+
+
+def _loops_of(product: Sequence[Atom]) -> set[RangeOp]:
+    return {r for atom in product for r in dependent_ranges(_value(atom))}
 
 
 def _unmasked(value: SSAValue) -> Iterator[Condition]:
@@ -97,12 +146,17 @@ def _is_masked(value: SSAValue) -> bool:
 
 def _exact(value: SSAValue, intervals: MinMax) -> Polynomial:
     """An integer as a polynomial; casts that keep all its values are left out."""
+    return exact_polynomial(_uncast(value, intervals), intervals)
+
+
+def _uncast(value: SSAValue, intervals: MinMax) -> SSAValue:
+    """An integer before casts that keep all its values."""
     while isinstance(op := value.owner, CastOp) and dtype_of(op.source).is_integer:
         dtype = dtype_of(value)
         if not intervals[op.source].within(dtype.low, dtype.high):
             break
         value = op.source
-    return exact_polynomial(value, intervals)
+    return value
 
 
 def _value(atom: Atom) -> SSAValue:

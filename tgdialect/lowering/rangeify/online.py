@@ -27,7 +27,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tgdialect.analysis.affine.movement import broadcast
 from tgdialect.analysis.affine.positions import ZERO, Index, Position
 from tgdialect.analysis.online import OnlineSum, OnlineSums, follow, reduced_at
-from tgdialect.analysis.online_blocks import COLUMNS, Blocks
+from tgdialect.analysis.online_blocks import Blocks
 from tgdialect.lowering.rangeify.cells import Cell, Lowering, done
 from tgdialect.lowering.rangeify.kernel import KernelBuilder
 from tgdialect.lowering.rangeify.masked_blocks import skip_masked_blocks
@@ -49,6 +49,8 @@ from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
+from tgdialect.transforms.float_format import FORMATS
+from tgdialect.transforms.transcendental import least_of_normal
 
 Given = dict[Operation, Callable[[Index], Lowering]]
 
@@ -71,7 +73,7 @@ class OnlineKernel:
         self.extents = list(shape)
         """The extents of loops: work items share the last of the columns."""
         for axis in group.columns[-1:]:
-            self.extents[axis] = -(-shape[axis] // COLUMNS) * COLUMNS
+            self.extents[axis] = -(-shape[axis] // blocks.columns) * blocks.columns
         # The loops of the workgroups: over all other axes that the scores depend on, and blocks.
         own = {group.row, *group.columns}
         self.batch = [ZERO] * len(shape)
@@ -82,15 +84,31 @@ class OnlineKernel:
                 self.around += ranges
         self.row_blocks = k.new_range(-(-group.rows // blocks.rows), AxisType.LOOP)
         self.around.append(self.row_blocks)
+        self.start = self.first_row()
         self.step_blocks = k.new_range(-(-group.steps // blocks.steps), AxisType.REDUCE)
+        self.count = self.steps_left()
+        self.counted: list[SSAValue] = []
+        """The loops over the steps of a block that count."""
         self.dtype = tensor(group.scores).element_type
 
     # -- loops
 
+    def first_row(self) -> SSAValue | None:
+        """The first row of a block, if the last block begins in the one before; else None."""
+        k, last, size = self.k, self.group.rows - self.blocks.rows, self.blocks.rows
+        if self.blocks.is_grid or last < 0 or last % size == 0:
+            return None
+        start = k.emit(MulOp, self.row_blocks, k.constant(size))
+        is_before = k.emit(CmpLtOp, start, k.constant(last))
+        return k.emit(WhereOp, is_before, start, k.constant(last))
+
     def rows(self, columns: Sequence[int] = ()) -> _Nest:
         """New loops over the rows of a block, and over columns."""
-        k, group = self.k, self.group
-        position, row = k.part_of_block(group.rows, self.blocks.rows, self.row_blocks)
+        k, group, size = self.k, self.group, self.blocks.rows
+        if self.start is None:
+            position, row = k.part_of_block(group.rows, size, self.row_blocks)
+        else:
+            position, row = k.part_from(group.rows, size, self.start)
         index, ranges = list(self.batch), [row]
         index[group.row] = position
         for axis in columns:
@@ -98,9 +116,28 @@ class OnlineKernel:
             ranges.append(column)
         return _Nest(tuple(index), tuple(ranges))
 
+    def steps_left(self) -> SSAValue | None:
+        """How many steps of a block there are, if the last has fewer; None on a grid, where all
+        work items have the same loops, and scores past the last step are -inf."""
+        k, steps, size = self.k, self.group.steps, self.blocks.steps
+        if self.blocks.is_grid or steps % size == 0:
+            return None
+        left = k.emit(SubOp, k.constant(steps), k.emit(MulOp, self.step_blocks, k.constant(size)))
+        most = k.constant(size)
+        return k.emit(WhereOp, k.emit(CmpLtOp, left, most), left, most)
+
     def steps(self, kind: AxisType) -> tuple[Position, SSAValue]:
-        """A new loop over the steps of a block."""
-        return self.k.part_of_block(self.group.steps, self.blocks.steps, self.step_blocks, kind)
+        """A new loop over the steps of a block that count."""
+        steps, size = self.group.steps, self.blocks.steps
+        found = self.k.part_of_block(steps, size, self.step_blocks, kind, self.count)
+        self.counted.append(found[1])
+        return found
+
+    def all_steps(self) -> tuple[Position, SSAValue]:
+        """A new loop over the steps of a block whose scores are computed."""
+        k, steps, size = self.k, self.group.steps, self.blocks.steps
+        position, step = k.part_of_block(steps, size, self.step_blocks)
+        return position if self.count is None else k.clamped(position, steps), step
 
     def powers_at(self, nest: _Nest, step: Position) -> Index:
         """The index of a score."""
@@ -109,6 +146,10 @@ class OnlineKernel:
         return follow(self.k, first.inner, reduced_at(first.op, index, step), step)
 
     # -- cells of buffers
+
+    def score_cell(self, row: SSAValue, step: SSAValue) -> tuple[SSAValue, SSAValue]:
+        """The indices of a score in the buffer of a block."""
+        return (row, step) if self.blocks.is_grid else (step, row)
 
     def at(self, buffer: SSAValue, after: Sequence[SSAValue], *indices: SSAValue) -> SSAValue:
         """A cell of a buffer after some effects and in some loops."""
@@ -123,12 +164,17 @@ class OnlineKernel:
         return self.k.put(EndOp(effect, ranges[::-1]))
 
     def power(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """`exp2(scale * (a - b))`."""
+        """`exp2(scale * (a - b))`; on a CPU 0 instead of what is subnormal, beside the 1 that each
+        row has: EXP2 then needs no second scale (`_is_of_normal` of `tg-select`)."""
         k, scale = self.k, self.group.scale
         difference = k.emit(SubOp, a, b)
         if scale != 1:
             difference = k.emit(MulOp, difference, k.constant(scale, self.dtype))
-        return k.emit(Exp2Op, difference)
+        if self.blocks.is_grid:
+            return k.emit(Exp2Op, difference)
+        least = k.constant(_least_exponent(self.dtype), self.dtype)
+        is_less = k.emit(CmpLtOp, difference, least)
+        return k.emit(WhereOp, is_less, k.constant(0, self.dtype), k.emit(Exp2Op, difference))
 
     def finite(self, greatest: SSAValue) -> SSAValue:
         """A maximum, or the least finite number instead of -inf."""
@@ -142,7 +188,7 @@ class OnlineKernel:
         and the loops around it."""
         k, group = self.k, self.group
         rows, steps = self.blocks.rows, self.blocks.steps
-        scores = k.local_buffer(self.dtype, (rows, steps))
+        scores = k.local_buffer(self.dtype, (rows, steps) if self.blocks.is_grid else (steps, rows))
         greatest, change = (k.local_buffer(self.dtype, (rows,)) for _ in range(2))
         totals = [
             k.local_buffer(
@@ -186,7 +232,8 @@ class OnlineKernel:
         gate: SSAValue | None = None
         for axis in (group.row, *group.columns):
             size = self.blocks.rows if axis == group.row else self.extents[axis]
-            if self.shape[axis] % size:
+            is_whole = self.shape[axis] % size == 0
+            if not is_whole and not (axis == group.row and self.start is not None):
                 exists = k.emit(CmpLtOp, k.value(nest.at[axis]), k.constant(self.shape[axis]))
                 gate = k.both(gate, exists)
         return cell, nest.at, gate, [*self.around, *nest.ranges]
@@ -203,22 +250,25 @@ class OnlineKernel:
         return self.end(stores, ranges)
 
     def scores(self, buffer: SSAValue) -> SSAValue:
-        """Store a block of scores; -inf past the last step."""
+        """Store a block of scores; past the last step -inf, or on a CPU what is not loaded."""
         k, nest = self.k, self.rows()
-        step, column = self.steps(AxisType.LOOP)
+        step, column = self.all_steps()
         value = k.cell(self.group.scores, self.powers_at(nest, step)).value
-        if self.group.steps % self.blocks.steps:
+        if self.blocks.is_grid and self.group.steps % self.blocks.steps:
             exists = k.emit(CmpLtOp, k.value(step), k.constant(self.group.steps))
             value = k.emit(WhereOp, exists, value, k.constant(float("-inf"), self.dtype))
-        cell = self.at(buffer, [self.step_blocks], nest.ranges[0], column)
+        cell = self.at(buffer, [self.step_blocks], *self.score_cell(nest.ranges[0], column))
         self.score = StoreOp(cell, value)
         return self.end([k.put(self.score)], [*nest.ranges, column])
 
     def skip_masked(self) -> None:
-        """Shorten the loop over blocks, once the kernel has been simplified."""
+        """Shorten the loop over blocks, once the kernel has been simplified, and on a CPU those
+        over the steps of a block."""
         blocks = self.step_blocks.owner
+        counted = [step.owner for step in self.counted if not self.blocks.is_grid]
+        ranges = [op for op in counted if isinstance(op, RangeOp) and op.parent]
         if self.score.parent is not None and isinstance(blocks, RangeOp) and blocks.parent:
-            skip_masked_blocks(self.score, blocks)
+            skip_masked_blocks(self.score, blocks, ranges)
 
     def maxima(
         self,
@@ -231,7 +281,7 @@ class OnlineKernel:
         """Store the maxima with this block, and by what the sums so far are multiplied."""
         k, (row,) = self.k, self.rows().ranges
         _, column = self.steps(AxisType.REDUCE)
-        block = self.load(scores, [scored], row, column)
+        block = self.load(scores, [scored], *self.score_cell(row, column))
         cell = self.at(greatest, [start, self.step_blocks], row)
         old = k.put(LoadOp(cell))
         new = k.emit(MaxOp, old, k.put(ReduceOp(ReduceKind.MAX, block, (), [column])))
@@ -246,7 +296,7 @@ class OnlineKernel:
         """Store the exponentials in place of the scores."""
         k, (row,) = self.k, self.rows().ranges
         _, column = self.steps(AxisType.LOOP)
-        cell = self.at(scores, [changed], row, column)
+        cell = self.at(scores, [changed], *self.score_cell(row, column))
         maximum = self.finite(self.load(greatest, [changed], row))
         power = self.power(k.put(LoadOp(cell)), maximum)
         return self.end([k.put(StoreOp(cell, power))], [row, column])
@@ -265,7 +315,7 @@ class OnlineKernel:
         k, group, nest = self.k, self.group, self.rows(each.columns)
         row, *columns = nest.ranges
         step, column = self.steps(AxisType.REDUCE)
-        power = self.load(powers, [stored], row, column)
+        power = self.load(powers, [stored], *self.score_cell(row, column))
         given: Given = {group.powers: lambda _: done(Cell(power, None))}
         for factor in each.factors:
             given[factor.op] = self.without(factor.op, factor.operand)
@@ -273,7 +323,8 @@ class OnlineKernel:
         index = follow(k, each.reach, nest.at, ZERO)
         value = k.cell(each.op.source, reduced_at(each.op, index, step)).value
         k.given = {}
-        if group.steps % self.blocks.steps and not self.blocks.reads_zeros:
+        has_rest = self.blocks.is_grid and group.steps % self.blocks.steps
+        if has_rest and not self.blocks.reads_zeros:
             exists = k.emit(CmpLtOp, k.value(step), k.constant(group.steps))
             value = k.emit(WhereOp, exists, value, k.constant(0, tensor(value).element_type))
         if tensor(value).element_type != (dtype := tensor(total).element_type):
@@ -313,6 +364,11 @@ class OnlineKernel:
             return Cell(k.emit(CastOp, value, dtype) if wide != dtype else value, None)
 
         return rule
+
+
+def _least_exponent(dtype: Attribute) -> float:
+    """The least x for which no rounding of 2^x is subnormal."""
+    return least_of_normal(FORMATS[DTYPES[dtype].name])
 
 
 def _least(dtype: Attribute) -> float:

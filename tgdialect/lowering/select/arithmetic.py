@@ -27,13 +27,16 @@ from tgdialect.lowering.select.tiles import (
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.codegen import ShuffleOp, WmmaOp
 from tgdialect.ops.dtypes import DTYPES, TYPES
-from tgdialect.ops.elementwise import CastOp, MulOp
+from tgdialect.ops.elementwise import CastOp, CmpLtOp, Exp2Op, MulOp, WhereOp
+from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.movement import BitcastOp
-from tgdialect.ops.properties import is_memory, tensor
+from tgdialect.ops.properties import is_memory, number, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.targets.matrix import instruction_of
+from tgdialect.transforms.float_format import FORMATS
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
+from tgdialect.transforms.transcendental import least_of_normal
 
 
 def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
@@ -42,9 +45,31 @@ def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
     operands = k.aligned(op.operands, shape)
     name, dtype = op.name.removeprefix("tg."), dtype_name(op.results[0])
     pieces = zip(*(tile.pieces for tile in operands), strict=True)
+    if isinstance(op, Exp2Op) and _is_of_normal(op):
+        return operands[0]._replace(
+            pieces=[k.scalars.exp2_of_more(piece) for piece in operands[0].pieces]
+        )
     return RegisterTile(
         shape, operands[0].widths, [_applied(k, name, each, dtype) for each in pieces]
     )
+
+
+def _is_of_normal(op: Exp2Op) -> bool:
+    """Whether all users choose something else where the result may be subnormal:
+    `where(x < c, 0, exp2(x))`."""
+    if (form := FORMATS.get(dtype_name(op.result))) is None or not op.result.uses:
+        return False
+    for use in op.result.uses:
+        where = use.operation
+        if not isinstance(where, WhereOp) or use.index != 2:
+            return False
+        test = where.condition.owner
+        if not isinstance(test, CmpLtOp) or test.lhs is not op.source:
+            return False
+        bound = constant_attribute(test.rhs)
+        if bound is None or not number(bound) >= least_of_normal(form):
+            return False
+    return True
 
 
 def _applied(k: SelectedKernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> Piece:

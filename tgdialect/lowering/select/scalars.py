@@ -58,6 +58,7 @@ from tgdialect.ops.source import ConstOp, VConstOp
 from tgdialect.targets import Target
 from tgdialect.transforms.decompose import RECIPES
 from tgdialect.transforms.recipe import Dtype, Value
+from tgdialect.transforms.transcendental import exp2_of_more
 
 _CLASSES: dict[str, type[TgOp]] = {
     op.name.removeprefix("tg."): op for op in (*PRIMITIVES, *DECOMPOSED, BitcastOp)
@@ -146,6 +147,14 @@ class Scalars(OpBuilder):
         lanes = max(map(lanes_of, values))
         result = tensor_type(type, (lanes,) if lanes > 1 else ())
         return self.emit(_CLASSES[primitive], values, properties, result)
+
+    def exp2_of_more(self, exponent: Piece) -> SSAValue:
+        """EXP2 where only powers of two matter that are not subnormal."""
+        value = self.register(exponent)
+        dtype = dtype_name(value)
+        if "exp2" in self.target.native or constant_attribute(value) is not None:
+            return self.apply("exp2", (value,), dtype)
+        return exp2_of_more(Value(self, value, dtype)).handle
 
     # -- constants, index arithmetic and conditions
 

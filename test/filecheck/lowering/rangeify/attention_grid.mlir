@@ -16,10 +16,13 @@
 // OPTS: #tg.opt<split 0, 4, upcast>
 // OPTS: #tg.opt<split 0, {{[0-9]+}}, local>
 
-// On a CPU each product has a kernel of its own, and register tiles.
-// CPU-COUNT-3: tg.kernel
+// On a CPU a kernel goes over blocks of scores, with a nest for each product (online.mlir).
+// CPU:     tg.kernel
+// CPU:       tg.buffer 0 : tensor<128x{{[0-9]+}}xf32, #tg.place<local>>
+// CPU-NOT: tg.kernel
 
-// So it has with few rows for the processors, and with rows too long for a workgroup's memory.
+// Each product has a kernel of its own with few rows for the processors, and with rows too long for a
+// workgroup's memory.
 // FEW-COUNT-3: tg.kernel
 // LONG-COUNT-3: tg.kernel
 

@@ -19,7 +19,24 @@
 // CHECK-NOT: tg.kernel
 // CHECK-NOT: tg.buffer
 
-// CPU-COUNT-3: tg.kernel
+// On a CPU the scores of a step lie next to each other. The loops over the steps of a block end where
+// the mask hides the rest, but not that of the scores.
+
+// CPU:     tg.kernel
+// CPU:       tg.range 1 reduce to
+// CPU:       tg.buffer 0 : tensor<128x[[R:[0-9]+]]xf32, #tg.place<local>>
+// CPU:       tg.buffer {{[0-9]+}} : tensor<[[R]]x32xf32, #tg.place<local>>
+// CPU:       %[[STEPS:.*]] = tg.const 128
+// CPU:       tg.range 7 loop to %[[STEPS]]
+// CPU:       %[[LEFT:.*]] = tg.where %{{.*}}, %{{.*}}, %[[STEPS]]
+// CPU:       tg.range 12 reduce to %[[LEFT]]
+// CPU:       tg.reduce max
+// CPU:       tg.cmplt
+// CPU:       tg.exp2
+// CPU:       tg.where
+// CPU:       tg.range 14 loop to
+// CPU:       tg.range 17 reduce to
+// CPU-NOT: tg.kernel
 
 // K and V are staged, and each nest has 16 x 16 work items.
 // OPTS: #tg.opt<stage 2, 1, local, pad>

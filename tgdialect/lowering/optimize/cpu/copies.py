@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
+from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop, loops_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.costs import pages_of
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off
@@ -59,8 +59,14 @@ def pack_tiles(nests: Nests, target: Target) -> None:
                 try_opt(axes, opt(OptOp.STAGE, memory.slot.data, loop.axis.data, "global"))
                 continue
             before = set(axes.ranges.values())
-            which = opt(OptOp.STAGE, memory.slot.data, loop.axis.data, "local")
-            if try_opt(axes, which) and is_apart(access, vector):
+            around = _outside(nests, access, end, target)
+            if not any(
+                try_opt(axes, opt(OptOp.STAGE, memory.slot.data, at.axis.data, "local"))
+                for at in (around, loop)
+                if at is not None
+            ):
+                continue
+            if is_apart(access, vector):
                 _transpose(axes, [r for r in axes.ranges.values() if r not in before], target)
 
 
@@ -81,7 +87,8 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target
         return None  # There is no loop to copy it in.
     around = used[-1]
     uses = math.prod(nests.extent(r) for r in loops[around + 1 :])
-    inside = {r: s for r, s in access.strides.items() if r not in loops and s != 0}
+    outside = {*loops, *nests.axes.open[end]}
+    inside = {r: s for r, s in access.strides.items() if r not in outside and s != 0}
     if math.prod(nests.extent(r) for r in inside) * access.itemsize > target.copied:
         return None
     # Lanes that are apart: the copy is transposed.
@@ -96,6 +103,30 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target
     in_steps = any(r.axis_type.data is AxisType.REDUCE for r in inside)
     pays = pages > target.tlb_pages or (in_steps and rows >= MANY_ROWS)
     return loops[around] if pays and uses >= MIN_REUSE else None
+
+
+def _outside(nests: Nests, access: StridedAccess, end: EndOp, target: Target) -> RangeOp | None:
+    """The loop outside of loops around a nest that use what the nest loads again and again, as the
+    blocks of steps of an attention use the rows, if L1 has room for that; else None."""
+    axes = nests.axes
+    used = {r for r, stride in access.strides.items() if stride != 0}
+    idle = [r for r in axes.open[end] - used if r in axes.ends and is_loop(r)]
+    around = set(axes.open[end]).intersection(*(axes.open[axes.ends[r]] for r in idle))
+    around |= {
+        r
+        for each in idle
+        for r in loops_of(axes.ends[each])
+        if loops_of(axes.ends[each]).index(r) < loops_of(axes.ends[each]).index(each)
+    }
+    bytes = math.prod(nests.extent(r) for r in used - axes.open[end]) * access.itemsize
+    if not idle or not around & used or bytes > target.l1:
+        return None
+
+    def depth(range: RangeOp) -> tuple[int, int]:
+        nest = axes.ends[range]
+        return len(axes.open[nest]), loops_of(nest).index(range)
+
+    return max(filter(is_loop, around & used & axes.ends.keys()), key=depth, default=None)
 
 
 def _is_in_order(nests: Nests, access: StridedAccess, loops: Sequence[RangeOp]) -> bool:

@@ -17,9 +17,9 @@ from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.axis_types import REDUCTIONS
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp
-from tgdialect.ops.properties import dtype_of, known_index
+from tgdialect.ops.properties import dtype_of, known_index, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ParamOp
+from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
@@ -121,6 +121,10 @@ def _gain(nests: Nests, range: RangeOp, target: Target) -> float:
         return 0.0
     lanes = lanes_along(nests, range, target)
     extent = nests.extent(range)
+    # Each lane has a copy of the buffers in the loop.
+    copied = sum(map(_bytes, axes.shared_buffers(range))) if range in axes.ends else 0
+    if copied * lanes > target.l1:
+        return 0.0
     # The part of the iterations that vectors save; the last vector may have idle lanes.
     part = (1 - -(-extent // lanes) / extent) * (1 if range in axes.ends else ACROSS)
     weights = nests.weights if range in axes.ends else ()
@@ -148,6 +152,11 @@ def _gain(nests: Nests, range: RangeOp, target: Target) -> float:
         for reduce in (op for op in nests.closers if range in closed_ranges(op)):
             saved -= math.prod(nests.extent(r) for r in axes.open[reduce]) * HORIZONTAL
     return saved
+
+
+def _bytes(buffer: BufferOp) -> int:
+    type = tensor(buffer.result)
+    return math.prod(type.get_shape()) * dtype_of(buffer.result).itemsize
 
 
 def _scattered(nests: Nests, load: LoadOp, target: Target) -> float:
@@ -209,7 +218,8 @@ def is_stageable(nests: Nests, load: LoadOp) -> bool:
 
 def packed_bytes(nests: Nests, load: LoadOp, vector: RangeOp, width: int) -> int:
     """The bytes that a LOAD loads for one tile of a nest, which is `width` elements wide."""
-    loops = closed_ranges(nests.axes.ends[vector])
+    nest = nests.axes.ends[vector]
+    loops = {*closed_ranges(nest), *nests.axes.open[nest]}
     inner = (r for r, stride in nests.stride_of[load].items() if stride != 0 and r not in loops)
     size = dtype_of(load.operands[0]).itemsize
     return width * size * math.prod(nests.extent(r) for r in inner)

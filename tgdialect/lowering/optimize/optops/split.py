@@ -240,9 +240,6 @@ def _check_thread(axes: Axes, range: RangeOp) -> None:
         raise IllegalOptError("the kernel has several loop nests")
     if any(r.axis_type.data is AxisType.THREAD for r in axes.ranges.values()):
         raise IllegalOptError("there is a THREAD range already")
-    for other in axes.ranges.values():
-        if other is not range and axes.depends(other.bound, range):
-            raise IllegalOptError(f"the extent of range {other.axis.data} depends on range {axis}")
     for op in axes.ops:
         if isinstance(op, StoreOp | AtomicAddOp) and range not in axes.open[op]:
             raise IllegalOptError(f"a STORE is outside of range {axis}")

@@ -1,7 +1,7 @@
 // RUN: tg-opt %s --split-input-file -p tg-callify,tg-rangeify | filecheck %s
 
-// Scaled dot-product attention: at most three kernels. Short rows of scores stay in the kernel that
-// normalizes them.
+// Scaled dot-product attention: one kernel over blocks of scores; with fewer scores than a block has
+// at least, two or three. Short rows of scores stay in the kernel that normalizes them.
 
 // A short sequence: scores and softmax are one kernel.
 // CHECK-LABEL: builtin.module
@@ -35,11 +35,10 @@ func.func @main(%q: tensor<2x4x16x8xf32>, %k: tensor<2x4x16x8xf32>, %v: tensor<2
 
 // -----
 
-// A long one: scores, softmax, and the product with the values.
+// A long one: scores, softmax, and the product with the values, in each of some blocks.
 // CHECK-LABEL: builtin.module
 // CHECK: tg.kernel @main_0
-// CHECK: tg.kernel @main_1
-// CHECK: tg.kernel @main_2
+// CHECK: tg.buffer {{.*}} #tg.place<local>
 // CHECK-NOT: tg.kernel
 // CHECK: func.func @main
 func.func @main(%q: tensor<4x12x1024x64xf32>, %k: tensor<4x12x1024x64xf32>, %v: tensor<4x12x1024x64xf32>) -> tensor<4x12x1024x64xf32> {
