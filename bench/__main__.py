@@ -29,6 +29,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -36,7 +37,7 @@ import numpy as np
 from tqdm import tqdm
 
 from bench.models import MODELS, Files, Model
-from bench.peers import MODEL_TOOLS, TOOLS, environment, is_installed
+from bench.peers import MODEL_TOOLS, TOOLS, environment, missing_packages
 from bench.table import first_calls, geometric_mean, markdown
 from bench.workload import Array, Workload
 from bench.workloads import WORKLOADS
@@ -149,8 +150,11 @@ def measure_cold(row: Row, tool: Tool, path: str) -> dict[str, Any]:
         cold.close()
 
 
-def measure(row: Row, tools: Sequence[Tool], turns: int) -> dict[str, dict[str, Any]]:
-    """The quickest turn of each tool, its quickest first call, and its error against float64."""
+def measure(
+    row: Row, tools: Sequence[Tool], turns: int, patience: float
+) -> dict[str, dict[str, Any]]:
+    """The quickest turn of each tool, its quickest first call, and its error against float64. Each
+    turn begins when other programs leave the cores alone, or after `patience` seconds."""
     found: dict[str, dict[str, Any]] = {}
     with tempfile.TemporaryDirectory() as folder:
         for turn in range(turns):
@@ -160,6 +164,7 @@ def measure(row: Row, tools: Sequence[Tool], turns: int) -> dict[str, dict[str, 
                 if "error" in found.get(tool.name, {}):
                     continue
                 time.sleep(PAUSE)
+                _wait_until_idle(patience)
                 path = os.path.join(folder, f"{tool.name}.npz")
                 answer = tool.measure(row, path)
                 # The processes of a model have seen no other.
@@ -179,6 +184,23 @@ def measure(row: Row, tools: Sequence[Tool], turns: int) -> dict[str, dict[str, 
                     if not wrong <= row.tolerance:
                         answer["error"] = f"wrong by {wrong:.1e}"
     return found
+
+
+def _wait_until_idle(seconds: float) -> None:
+    """Wait until nobody uses the cores for a moment, but no longer than some seconds."""
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        before, start = _busy_seconds(), time.perf_counter()
+        time.sleep(0.2)
+        if _busy_seconds() - before < 0.1 * (time.perf_counter() - start):
+            return
+
+
+def _busy_seconds() -> float:
+    """Time of all cores that is not idle (proc(5))."""
+    times = Path("/proc/stat").read_text().split("\n")[0].split()[1:9]
+    idle = int(times[3]) + int(times[4])
+    return (sum(map(int, times)) - idle) / os.sysconf("SC_CLK_TCK")
 
 
 def _difference(path: str, references: Sequence[Array]) -> float:
@@ -311,6 +333,13 @@ def main() -> None:
     parser.add_argument(
         "--turns", type=int, default=8, help="of each tool at each row (default: 8)"
     )
+    parser.add_argument(
+        "--patience",
+        type=float,
+        default=0,
+        metavar="SECONDS",
+        help="on a machine with other users: how long a turn may wait until no core is in use",
+    )
     parser.add_argument("--json", metavar="FILE", help="write the figures")
     parser.add_argument("--plot", metavar="FILE", help="draw the ratios, as .png or .svg")
     parser.add_argument("--markdown", metavar="FILE", help="write the table for the README")
@@ -331,8 +360,10 @@ def main() -> None:
     if unknown := [n for n in names if n not in known]:
         parser.error(f"{unknown[0]} is not measured here, but {', '.join(known)}")
     names = [OURS, *(n for n in names if n != OURS)]
-    for name in [n for n in names if not is_installed(n)]:
-        print(f"{name} is not installed, and left out")
+    if options.models and find_spec("torch") is None:
+        parser.error("--models needs PyTorch, which writes the models: pip install -e '.[bench]'")
+    for name in [n for n in names if missing_packages(n)]:
+        print(f"{name} is left out: {' and '.join(missing_packages(name))} not installed")
         names.remove(name)
     most = measured_peaks(options.threads)._asdict()
     print(
@@ -384,12 +415,12 @@ def _measured(
             with tempfile.TemporaryDirectory() as folder:
                 row = model_row(model, folder, most)
                 with start() as tools:
-                    yield summary(row, measure(row, tools, options.turns), most)
+                    yield summary(row, measure(row, tools, options.turns, options.patience), most)
     else:
         with start() as tools:
             for workload in progress:
                 row = workload_row(workload)
-                yield summary(row, measure(row, tools, options.turns), most)
+                yield summary(row, measure(row, tools, options.turns, options.patience), most)
 
 
 if __name__ == "__main__":

@@ -16,9 +16,11 @@ import json
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
+from importlib.util import find_spec
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -281,23 +283,34 @@ def bert_base(nn: Any) -> Any:
     return Bert()
 
 
-_VOCABULARY, _WIDTH, _HEADS, _BLOCKS = 50257, 768, 12, 12
+class Sizes(NamedTuple):
+    """Of a GPT-2."""
+
+    vocabulary: int
+    width: int
+    heads: int
+    blocks: int
 
 
-def gpt2(nn: Any) -> Any:
-    """GPT-2 of 124M weights (Radford et al., 2019): the logits of the next token, and the keys and
-    values of each block. Those of earlier tokens are inputs, if there are any; results have them
-    as well. The head has the weights of the tokens."""
+GPT_2 = Sizes(50257, 768, 12, 12)
+"""The smallest one, of 124M weights."""
+
+
+def gpt2(nn: Any, sizes: Sizes = GPT_2) -> Any:
+    """GPT-2 (Radford et al., 2019): the logits of the next token, and the keys and values of each
+    block. Those of earlier tokens are inputs, if there are any; results have them as well. The head
+    has the weights of the tokens."""
+    width, heads = sizes.width, sizes.heads
 
     class Block(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.norm1, self.norm2 = nn.LayerNorm(_WIDTH), nn.LayerNorm(_WIDTH)
-            self.qkv, self.proj = nn.Linear(_WIDTH, 3 * _WIDTH), nn.Linear(_WIDTH, _WIDTH)
-            self.up, self.down = nn.Linear(_WIDTH, 4 * _WIDTH), nn.Linear(4 * _WIDTH, _WIDTH)
+            self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+            self.qkv, self.proj = nn.Linear(width, 3 * width), nn.Linear(width, width)
+            self.up, self.down = nn.Linear(width, 4 * width), nn.Linear(4 * width, width)
 
         def forward(self, x: Any, keys: Any, values: Any) -> Any:
-            q, k, v = (_heads(part, _HEADS) for part in self.qkv(self.norm1(x)).split(_WIDTH, 2))
+            q, k, v = (_heads(part, heads) for part in self.qkv(self.norm1(x)).split(width, 2))
             if keys is not None:
                 k, v = nn.cat((keys, k), dim=2), nn.cat((values, v), dim=2)
             x = x + self.proj(_merged(nn.attention(q, k, v, is_causal=keys is None)))
@@ -306,10 +319,10 @@ def gpt2(nn: Any) -> Any:
     class Gpt2(nn.Module):
         def __init__(self) -> None:
             super().__init__()
-            self.tokens = nn.Embedding(_VOCABULARY, _WIDTH)
-            self.positions = nn.Embedding(1024, _WIDTH)
-            self.blocks = nn.ModuleList([Block() for _ in range(_BLOCKS)])
-            self.norm = nn.LayerNorm(_WIDTH)
+            self.tokens = nn.Embedding(sizes.vocabulary, width)
+            self.positions = nn.Embedding(1024, width)
+            self.blocks = nn.ModuleList([Block() for _ in range(sizes.blocks)])
+            self.norm = nn.LayerNorm(width)
 
         def forward(self, tokens: Any, *cache: Any) -> Any:
             past = cache[0].shape[2] if cache else 0
@@ -354,16 +367,22 @@ class Model:
         return found
 
 
+def gpt2_model(name: str, tokens: int, past: int, sizes: Sizes = GPT_2) -> Model:
+    """GPT-2 on some tokens, after others whose keys and values are there."""
+    cache = (1, sizes.heads, past, sizes.width // sizes.heads)
+    shapes = [(1, tokens), *[cache] * (2 * sizes.blocks if past else 0)]
+    return Model(name, partial(gpt2, sizes=sizes), shapes, sizes.vocabulary)
+
+
 _IMAGE = ((1, 3, 224, 224),)
-_PAST = (1, _HEADS, 512, _WIDTH // _HEADS)
 
 MODELS: Sequence[Model] = (
     Model("resnet-50 224x224", resnet50, _IMAGE),
     Model("mobilenet-v2 224x224", mobilenet_v2, _IMAGE),
     Model("vit-s/16 224x224", vit_small, _IMAGE),
     Model("bert-base 128 tokens", bert_base, ((1, 128), (1, 128)), 30522, segments=True),
-    Model("gpt-2 prefill 256 tokens", gpt2, ((1, 256),), _VOCABULARY),
-    Model("gpt-2 decode after 512", gpt2, ((1, 1), *[_PAST] * (2 * _BLOCKS)), _VOCABULARY),
+    gpt2_model("gpt-2 prefill 256 tokens", 256, 0),
+    gpt2_model("gpt-2 decode after 512", 1, 512),
 )
 
 
@@ -403,7 +422,8 @@ class Files:
         np.savez(self._inputs, *inputs)
         arguments = tuple(map(torch.from_numpy, inputs))
         with torch.no_grad():
-            _export(torch, module, arguments, self.onnx)
+            if find_spec("onnx") is not None:
+                _export(torch, module, arguments, self.onnx)
             module.double()
             wide = [x.double() if x.is_floating_point() else x for x in arguments]
             with FlopCounterMode(display=False) as counter:
@@ -442,6 +462,9 @@ def _randomize(torch: Any, module: Any) -> None:
 
 
 def _export(torch: Any, module: Any, arguments: Any, path: Path) -> None:
+    """By TorchScript, which folds batch normalizations. Files of `dynamo=True`, and those that
+    `onnxruntime.transformers.optimizer` makes, were not faster in either runtime (docs/bench.md).
+    """
     torch.onnx.export(module, arguments, str(path), dynamo=False, opset_version=20)
 
 
