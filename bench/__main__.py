@@ -61,6 +61,9 @@ ROOT = Path(__file__).parents[1]
 PAUSE = 0.05
 """Seconds between two turns."""
 
+MODEL_PAUSE = 0.5
+"""The same for models: threads of ONNX Runtime spin for a quarter of a second after a call."""
+
 TOLERANCE = {"f32": 2e-4, "bf16": 2e-2}
 """How far a result may be from float64's, of the largest magnitude in it, by the inputs' dtype."""
 
@@ -97,10 +100,10 @@ def model_row(model: Model, folder: str, most: dict[str, float]) -> Row:
 class Tool:
     """The process of a tool."""
 
-    def __init__(self, name: str, threads: int, is_busy: bool) -> None:
-        """`is_busy` says that other processes use the cores: the figure of a turn is the median."""
-        self.name, self.threads, self.is_busy = name, threads, is_busy
-        kind = "busy" if is_busy else "idle"
+    def __init__(self, name: str, threads: int, kind: str) -> None:
+        """`kind` is "busy" if other processes use the cores, so that the figure of a turn is the
+        median, and "cpu" if it is time of the processor; else "idle"."""
+        self.name, self.threads, self.kind = name, threads, kind
         self._folder = tempfile.TemporaryDirectory()
         # What torch.compile keeps is not there for the next process.
         more = {"TORCHINDUCTOR_CACHE_DIR": self._folder.name}
@@ -132,8 +135,8 @@ class Tool:
 
 
 @contextmanager
-def started(names: Sequence[str], threads: int, is_busy: bool) -> Iterator[Sequence[Tool]]:
-    tools = [Tool(name, threads, is_busy) for name in names]
+def started(names: Sequence[str], threads: int, kind: str) -> Iterator[Sequence[Tool]]:
+    tools = [Tool(name, threads, kind) for name in names]
     try:
         yield tools
     finally:
@@ -143,7 +146,7 @@ def started(names: Sequence[str], threads: int, is_busy: bool) -> Iterator[Seque
 
 def measure_cold(row: Row, tool: Tool, path: str) -> dict[str, Any]:
     """A turn of a tool in a process that has not seen another row."""
-    cold = Tool(tool.name, tool.threads, tool.is_busy)
+    cold = Tool(tool.name, tool.threads, tool.kind)
     try:
         return cold.measure(row, path)
     finally:
@@ -163,7 +166,7 @@ def measure(
             for tool in (*tools[first:], *tools[:first]):
                 if "error" in found.get(tool.name, {}):
                     continue
-                time.sleep(PAUSE)
+                time.sleep(PAUSE if row.folder is None else MODEL_PAUSE)
                 _wait_until_idle(patience)
                 path = os.path.join(folder, f"{tool.name}.npz")
                 answer = tool.measure(row, path)
@@ -334,6 +337,11 @@ def main() -> None:
         "--turns", type=int, default=8, help="of each tool at each row (default: 8)"
     )
     parser.add_argument(
+        "--cpu-time",
+        action="store_true",
+        help="with --threads 1: time in which a tool had the core, whatever others do meanwhile",
+    )
+    parser.add_argument(
         "--patience",
         type=float,
         default=0,
@@ -351,6 +359,8 @@ def main() -> None:
         help="beside N processes that use the cores: medians of turns, not the quickest runs",
     )
     options = parser.parse_args()
+    if options.cpu_time and (options.threads != 1 or options.busy):
+        parser.error("--cpu-time is for one thread, and not beside --busy")
     table: Sequence[Workload | Model] = MODELS if options.models else WORKLOADS
     chosen = [row for row in table if any(t in row.name for t in options.rows or [""])]
     if not chosen:
@@ -408,7 +418,8 @@ def _measured(
 ) -> Iterator[dict[str, Any]]:
     """The rows of the table. A model has processes of its own, since those of all models would take
     tens of gigabytes, and since its first call is to be the first."""
-    start = partial(started, names, options.threads, options.busy > 0)
+    kind = "busy" if options.busy else "cpu" if options.cpu_time else "idle"
+    start = partial(started, names, options.threads, kind)
     progress = tqdm(chosen, disable=not sys.stderr.isatty(), leave=False)
     if options.models:
         for model in progress:

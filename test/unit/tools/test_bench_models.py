@@ -24,6 +24,7 @@ SMALL = Sizes(vocabulary=50, width=32, heads=2, blocks=2)
     ("arguments", "message"),
     [
         (("--rows", "nothing"), "no row is called that; there are: resnet-50 224x224, "),
+        (("--cpu-time", "--threads", "2"), "--cpu-time is for one thread"),
         (("--tools", "jax"), "jax is not measured here, but tgdialect, tgdialect args, torch, "),
     ],
 )
