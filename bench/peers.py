@@ -1,11 +1,12 @@
 """The tools that are measured, each in a process of its own.
 
-    python -m bench.peers TOOL CORES idle|busy
+    python -m bench.peers TOOL CORES idle|busy|cpu
 
-The process reads the name of a workload for each line of its input, and answers each with one line
-of JSON: seconds of the first call (which compiles) and of the quickest one, beside busy processes
-the median, or an error. The result is written to the file that the line names, for its check. A
-small program is run before, so that no row pays for imports.
+The process reads the name of a row for each line of its input, a file, and for a model the folder
+of its files. It answers each with one line of JSON: seconds of the first call (which compiles) and
+of the quickest one, beside busy processes the median, or an error. With `cpu`, only the time in
+which the process has a core counts. The results are written to the file, for their check. A small
+program is run before, so that no row pays for imports.
 """
 
 from __future__ import annotations
@@ -15,18 +16,24 @@ import os
 import sys
 import time
 from collections.abc import Callable, Sequence
+from importlib import import_module
+from importlib.util import find_spec
 from statistics import median
 from typing import Any
 
 import numpy as np
 
-from bench.workload import Workload
+from bench.models import MODELS, Files, Model, tensor_words, torch_words
+from bench.workload import Array, Workload
 from bench.workloads import WORKLOADS, gemm
 
 Call = Callable[[], Any]
 
 SECONDS = 0.08
 """How long a workload is repeated in one turn: a machine that others use is quick for moments."""
+
+MODEL_SECONDS = 0.5
+"""The same for a model."""
 
 
 def tgdialect(w: Workload, inputs: Sequence[Any]) -> Call:
@@ -113,6 +120,138 @@ TOOLS: dict[str, Callable[[Workload, Sequence[Any]], Call]] = {
 }
 
 
+# -- models --------------------------------------------------------------------------------------
+
+
+def tgdialect_model(model: Model, files: Files, freeze: bool = True) -> Call:
+    import tgdialect as tg
+
+    network = model.build(tensor_words(tg))
+    tg.nn.state.load_state_dict(network, tg.nn.state.safe_load(str(files.weights)))
+    for weight in tg.nn.state.get_parameters(network):
+        weight.requires_grad_(False).realize()
+    function = tg.function(network.forward, freeze=freeze)
+    arguments = [tg.Tensor(x) for x in files.inputs()]
+    return lambda: [x.numpy() for x in function(*arguments)]
+
+
+def tgdialect_arguments(model: Model, files: Files) -> Call:
+    return tgdialect_model(model, files, freeze=False)
+
+
+def torch_model(model: Model, files: Files, **compiled: Any) -> Call:
+    import torch
+    from safetensors.torch import load_file
+
+    with torch.no_grad():
+        network = model.build(torch_words(torch)).eval().requires_grad_(False)
+        network.load_state_dict(load_file(files.weights))
+        arguments = [torch.from_numpy(x) for x in files.inputs()]
+        if model.is_of_images:
+            network = network.to(memory_format=torch.channels_last)
+            arguments = [x.contiguous(memory_format=torch.channels_last) for x in arguments]
+    program = torch.compile(network, **compiled) if compiled else network
+
+    def call() -> Any:
+        with torch.inference_mode():
+            return program(*arguments)
+
+    return call
+
+
+def torch_compiled_model(model: Model, files: Files, mode: str = "default") -> Call:
+    import torch._inductor.config as config
+
+    config.freezing = True  # Weights are constants, which it packs.
+    return torch_model(model, files, mode=mode, dynamic=False)
+
+
+def torch_tuned_model(model: Model, files: Files) -> Call:
+    return torch_compiled_model(model, files, "max-autotune")
+
+
+def onnxruntime(model: Model, files: Files) -> Call:
+    import onnxruntime as ort
+
+    options = ort.SessionOptions()
+    options.graph_optimization_level = ort.GraphOptimizationLevel.ORT_ENABLE_ALL
+    options.execution_mode = ort.ExecutionMode.ORT_SEQUENTIAL
+    options.intra_op_num_threads = len(os.sched_getaffinity(0))
+    inputs = files.inputs()
+    bound: list[Any] = []
+
+    def call() -> Any:
+        if not bound:
+            session = ort.InferenceSession(files.onnx, options, ["CPUExecutionProvider"])
+            binding = session.io_binding()
+            for each, x in zip(session.get_inputs(), inputs, strict=True):
+                binding.bind_ortvalue_input(each.name, ort.OrtValue.ortvalue_from_numpy(x))
+            results = [
+                ort.OrtValue.ortvalue_from_shape_and_type(each.shape, np.float32)
+                for each in session.get_outputs()
+            ]
+            for each, value in zip(session.get_outputs(), results, strict=True):
+                binding.bind_ortvalue_output(each.name, value)
+            bound.extend((session, binding, results))
+        session, binding, results = bound
+        session.run_with_iobinding(binding)
+        return results
+
+    return call
+
+
+def openvino(model: Model, files: Files) -> Call:
+    import openvino as ov
+
+    settings = {
+        "PERFORMANCE_HINT": "LATENCY",
+        "INFERENCE_PRECISION_HINT": "f32",
+        "INFERENCE_NUM_THREADS": len(os.sched_getaffinity(0)),
+    }
+    core = ov.Core()
+    core.get_property("CPU", "FULL_DEVICE_NAME")  # Loads the plugin, as an import does.
+    inputs = [ov.Tensor(x, shared_memory=True) for x in files.inputs()]
+    requests: list[Any] = []
+
+    def call() -> Any:
+        if not requests:
+            compiled = core.compile_model(core.read_model(files.onnx), "CPU", settings)
+            request = compiled.create_infer_request()
+            for i, x in enumerate(inputs):
+                request.set_input_tensor(i, x)
+            requests.append(request)
+        (request,) = requests
+        request.infer()
+        return [x.data for x in request.output_tensors]
+
+    return call
+
+
+MODEL_TOOLS: dict[str, Callable[[Model, Files], Call]] = {
+    "tgdialect": tgdialect_model,
+    "tgdialect args": tgdialect_arguments,
+    "torch": torch_model,
+    "torch.compile": torch_compiled_model,
+    "torch tuned": torch_tuned_model,
+    "onnxruntime": onnxruntime,
+    "openvino": openvino,
+}
+
+
+def missing_packages(tool: str) -> Sequence[str]:
+    """What is not installed of what a tool needs: the package at the beginning of its name, and
+    `onnx` if it reads such files."""
+    needed = [_package(tool), *(["onnx"] if tool in ("onnxruntime", "openvino") else [])]
+    return [name for name in needed if find_spec(name) is None]
+
+
+def _package(tool: str) -> str:
+    return tool.replace(".", " ").split()[0]
+
+
+# -- a process -----------------------------------------------------------------------------------
+
+
 def environment(tool: str, threads: int) -> dict[str, str]:
     """What a process of a tool is started with."""
     count = str(threads)
@@ -132,32 +271,31 @@ def environment(tool: str, threads: int) -> dict[str, str]:
 
 
 def main() -> None:
-    make, cores, is_busy = TOOLS[sys.argv[1]], int(sys.argv[2]), sys.argv[3] == "busy"
+    tool, cores, kind = sys.argv[1], int(sys.argv[2]), sys.argv[3]
+    clock = time.process_time if kind == "cpu" else time.perf_counter
     # Not every tool can be told how many threads to use.
     os.sched_setaffinity(0, sorted(os.sched_getaffinity(0))[:cores])
-    by_name = {w.name: w for w in WORKLOADS}
     calls: dict[str, Call] = {}
     first: dict[str, float] = {}
     out = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)  # What a tool prints is not an answer.
     for line in sys.stdin:
-        name, path = json.loads(line)
+        name, path, folder = json.loads(line)
         try:
             if not calls:
-                warm_up = gemm(2, 2, 2)
-                make(warm_up, warm_up.inputs())()
+                _warm_up(tool)
             if name not in calls:
-                calls[name] = make(by_name[name], by_name[name].inputs())
+                calls[name] = _call(tool, name, folder)
                 start = time.perf_counter()
                 result = calls[name]()
                 first[name] = time.perf_counter() - start
-                for _ in range(3):
+                for _ in range(3 if folder is None else 1):
                     result = calls[name]()
                 # A Tensor of tinygrad's is copied here, and not in what is timed.
-                np.save(path, result.numpy() if hasattr(result, "numpy") else np.asarray(result))
-            times = _times(calls[name])
+                np.savez(path, *_arrays(result))
+            times = _times(calls[name], SECONDS if folder is None else MODEL_SECONDS, clock)
             answer: dict[str, Any] = {
-                "seconds": median(times) if is_busy else min(times),
+                "seconds": median(times) if kind == "busy" else min(times),
                 "first": first[name],
             }
         except Exception as error:  # Whatever a tool raises is its result.
@@ -165,12 +303,36 @@ def main() -> None:
         print(json.dumps(answer), file=out, flush=True)
 
 
-def _times(call: Call) -> Sequence[float]:
+def _warm_up(tool: str) -> None:
+    """A product of a tool's, or its import if it has only models."""
+    if tool in TOOLS:
+        w = gemm(2, 2, 2)
+        TOOLS[tool](w, w.inputs())()
+    else:
+        import_module(_package(tool))
+
+
+def _call(tool: str, name: str, folder: str | None) -> Call:
+    """A row of a tool; that of a model has a folder of files."""
+    if folder is not None:
+        (model,) = (model for model in MODELS if model.name == name)
+        return MODEL_TOOLS[tool](model, Files(folder))
+    (workload,) = (w for w in WORKLOADS if w.name == name)
+    return TOOLS[tool](workload, workload.inputs())
+
+
+def _arrays(result: Any) -> Sequence[Array]:
+    results = result if isinstance(result, list | tuple) else [result]
+    return [x.numpy() if hasattr(x, "numpy") else np.asarray(x) for x in results]
+
+
+def _times(call: Call, seconds: float, clock: Callable[[], float]) -> Sequence[float]:
     times: list[float] = []
-    end = time.perf_counter() + SECONDS
-    while (start := time.perf_counter()) < end:
+    end = time.perf_counter() + seconds
+    while time.perf_counter() < end:
+        start = clock()
         call()
-        times.append(time.perf_counter() - start)
+        times.append(clock() - start)
     return times
 
 

@@ -17,39 +17,61 @@ def geometric_mean(values: Iterable[float]) -> float:
 
 def markdown(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str:
     """A line for each row that `bench.summary` makes: milliseconds of ours and of each of `names`,
-    and the ratio to the best of them. A tool without a result has a dash, ours says why."""
+    the ratio to the best of them, and to each that has a ratio of its own. A tool without a result
+    has a dash, ours says why."""
     peers = [name for name in names if name != "tgdialect"]
+    apart = [name for name in names if any(name in row.get("apart", ()) for row in rows)]
     head = ["program", "tgdialect", *peers, "best peer / ours", ""]
-    lines = [head, ["---", *["---:"] * (len(peers) + 2), "---"]]
+    head += [cell for name in apart for cell in (f"{name} / ours", "")]
+    lines = [head, ["---", *["---:"] * (len(peers) + 1), *["---:", "---"] * (1 + len(apart))]]
     for row in rows:
         ours = row["tools"]["tgdialect"]
         time = ours["error"] if row["ours"] is None else _milliseconds(ours)
-        ratio = "-" if row["ratio"] is None else f"{row['ratio']:.2f}"
         times = [_milliseconds(row["tools"].get(name, {})) for name in peers]
-        lines.append([row["name"], time, *times, ratio, verdict(row)])
-    text = "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
-    return f"{text}\n\n{conclusion(rows)}\n"
+        lines.append([row["name"], time, *times])
+        for ratio in (row["ratio"], *(row["apart"].get(name) for name in apart)):
+            lines[-1] += "-" if ratio is None else f"{ratio:.2f}", verdict(row["ours"], ratio)
+    conclusions = [conclusion([(row["name"], row["ours"], row["ratio"]) for row in rows])]
+    for name in apart:
+        ratios = [(row["name"], row["ours"], row["apart"].get(name)) for row in rows]
+        conclusions.append(f"Against {name}: {conclusion(ratios)}")
+    return f"{_text(lines)}\n" + "".join(f"\n{text}\n" for text in conclusions)
 
 
-def verdict(row: dict[str, Any]) -> str:
-    """win, tie or **loss** against the best peer; a row without our result is a loss."""
-    if row["ours"] is None:
+def first_calls(rows: Sequence[dict[str, Any]], names: Sequence[str]) -> str:
+    """Seconds of the first call of each tool."""
+    lines = [["first call", *names], ["---", *["---:"] * len(names)]]
+    for row in rows:
+        found = [row["tools"].get(name, {}) for name in names]
+        times = [f"{t['first']:.3g} s" if "error" not in t and t else "-" for t in found]
+        lines.append([row["name"], *times])
+    return f"{_text(lines)}\n"
+
+
+def _text(lines: Sequence[Sequence[str]]) -> str:
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def verdict(ours: float | None, ratio: float | None) -> str:
+    """win, tie or **loss** against a peer; a row without our result is a loss."""
+    if ours is None:
         return "**loss**"
-    if row["ratio"] is None:
+    if ratio is None:
         return ""
-    return "win" if row["ratio"] > 1 + NOISE else "**loss**" if row["ratio"] < 1 - NOISE else "tie"
+    return "win" if ratio > 1 + NOISE else "**loss**" if ratio < 1 - NOISE else "tie"
 
 
-def conclusion(rows: Sequence[dict[str, Any]]) -> str:
-    """How many rows are won and lost, the mean ratio, and the worst row."""
-    verdicts = [verdict(row) for row in rows]
+def conclusion(rows: Sequence[tuple[str, float | None, float | None]]) -> str:
+    """How many rows are won and lost, the mean ratio, and the worst row, of names, our times and
+    ratios."""
+    verdicts = [verdict(ours, ratio) for _, ours, ratio in rows]
     counts = f"{verdicts.count('win')} won, {verdicts.count('tie')} tied (within {NOISE:.0%})"
     text = f"Of {len(rows)} rows {counts}, {verdicts.count('**loss**')} lost"
-    if not (compared := [row for row in rows if row["ratio"] is not None]):
+    if not (compared := [(ratio, name) for name, _, ratio in rows if ratio is not None]):
         return f"{text}."
-    worst = min(compared, key=lambda row: row["ratio"])
-    mean = geometric_mean(row["ratio"] for row in compared)
-    return f"{text}; geometric mean {mean:.2f}, least {worst['ratio']:.2f} ({worst['name']})."
+    least, worst = min(compared)
+    mean = geometric_mean(ratio for ratio, _ in compared)
+    return f"{text}; geometric mean {mean:.2f}, least {least:.2f} ({worst})."
 
 
 def _milliseconds(tool: dict[str, Any]) -> str:
