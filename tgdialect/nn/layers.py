@@ -165,9 +165,7 @@ class BatchNorm:
     def __call__(self, x: Tensor) -> Tensor:
         axes = [i for i in range(x.ndim) if i != 1]
         if self.track_running_stats and not Tensor.training:
-            return x.batchnorm(
-                self.weight, self.bias, self.running_mean, (self.running_var + self.eps).rsqrt()
-            )
+            return self._normalized_by_running_ones(x)
         # In at least 32 bits: squares of f16 overflow.
         wide = x.cast(dtypes.promote(x.dtype, dtypes.float32))
         mean = wide.mean(axes)
@@ -184,6 +182,16 @@ class BatchNorm:
         result = x.batchnorm(self.weight, self.bias, mean, (var + self.eps).rsqrt())
         kinds = [t.dtype for t in (x, self.weight, self.bias) if t is not None]
         return result.cast(dtypes.promote(*kinds))
+
+    def _normalized_by_running_ones(self, x: Tensor) -> Tensor:
+        """x * factor + summand, as PyTorch computes it: one multiply-add for each element, and one
+        factor and summand for each channel."""
+        factor = (self.running_var + self.eps).rsqrt()
+        factor = factor if self.weight is None else factor * self.weight
+        summand = -self.running_mean * factor
+        summand = summand if self.bias is None else self.bias + summand
+        shape = [1, x.shape[1], *[1] * (x.ndim - 2)]
+        return x * factor.reshape(shape) + summand.reshape(shape)
 
 
 BatchNorm2d = BatchNorm3d = BatchNorm
