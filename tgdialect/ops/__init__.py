@@ -14,7 +14,8 @@ What ops are declared with:
 
 What rewrites and analyses build on:
 
-* `creation.py`: fast construction of ops, `accessors.py`: fast access to operands; `builder.py`: insertion with a location, and clones;
+* `creation.py`: fast construction of ops; `accessors.py`: fast access to their operands;
+* `builder.py`: insertion with a location, and clones;
 * `numbering.py`: the next free slot, axis id or symbol name;
 * `walk.py`: values computed once along the edges of a graph;
 * `views.py`: the cells that a view shows; `arguments.py`: attributes of function arguments;
