@@ -463,7 +463,7 @@ def _randomize(torch: Any, module: Any) -> None:
 
 def _export(torch: Any, module: Any, arguments: Any, path: Path) -> None:
     """By TorchScript, which folds batch normalizations. Files of `dynamo=True`, and those that
-    `onnxruntime.transformers.optimizer` makes, were not faster in either runtime (docs/bench.md).
+    `onnxruntime.transformers.optimizer` makes, were mostly not faster (docs/bench.md).
     """
     torch.onnx.export(module, arguments, str(path), dynamo=False, opset_version=20)
 
