@@ -28,7 +28,13 @@ from tgdialect.runtime.profile import with_records
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
 from tgdialect.runtime.progress import Progress, progress
 from tgdialect.runtime.speed import at_full_speed
-from tgdialect.runtime.staged import StagedModule, entry_function, lower_functions, lower_kernel
+from tgdialect.runtime.staged import (
+    StagedModule,
+    ToLower,
+    entry_function,
+    lower_functions,
+    lower_kernel,
+)
 from tgdialect.runtime.windows import Window
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
@@ -86,8 +92,8 @@ class Build(StagedModule):
         windows = self.until_kernels(module, passes)
         machine = target_of(module)
 
-        def elsewhere(kernel: KernelOp | ProgramOp) -> tuple[bytes, Sequence[Slots]]:
-            program = lower_kernel(kernel, passes)
+        def elsewhere(to_lower: ToLower) -> tuple[bytes, Sequence[Slots]]:
+            program = lower_kernel(to_lower, passes)
             return self.target.object_code(self._ir([program], machine)), in_place_slots(program)
 
         # Stages on one kernel after the other, here and in other processes.
@@ -95,14 +101,15 @@ class Build(StagedModule):
         programs: list[KernelOp | ProgramOp] = []
         scheduled = self.kernels_scheduled(module, passes, shown)
         processes, latest = process_count(), list[Future[bytes]]()
-        for kernel, made in spread(scheduled, elsewhere, processes):
+        for to_lower, made in spread(scheduled, elsewhere, processes):
+            kernel, _ = to_lower
             if made is not None:
                 code, pairs = made
                 note_in_place(kernel, pairs)
                 coming[kernel.sym_name.data] = done = Future[bytes]()
                 done.set_result(code)
             else:
-                kernel = lower_kernel(kernel, passes)
+                kernel = lower_kernel(to_lower, passes)
                 if len(programs) + 1 < shown.total:
                     ir = self._ir([kernel], machine)
                     if processes > 1:

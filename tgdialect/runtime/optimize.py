@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.symbols import calling_last
-from tgdialect.lowering.optimize import OptimizePass
+from tgdialect.lowering.optimize import OptimizePass, Scheduled, nothing_left
 from tgdialect.lowering.optimize.explicit import explicit_opts
 from tgdialect.lowering.optimize.search import BEAM
 from tgdialect.ops.call import KernelOp
@@ -40,7 +40,7 @@ class MeasuringOptimizePass(OptimizePass):
     With a schedule index arithmetic is simplified: SPLITs have made more of it.
     """
 
-    def scheduled(self, module: ModuleOp) -> Iterator[KernelOp]:
+    def scheduled(self, module: ModuleOp) -> Iterator[Scheduled]:
         width = beam_width(self.mode)
         if width is None:
             yield from super().scheduled(module)
@@ -50,7 +50,8 @@ class MeasuringOptimizePass(OptimizePass):
 
         search_on_host(module, width, self.features, self.threads, self.l2)
         simplify_kernels(module)
-        yield from calling_last(op for op in module.ops if isinstance(op, KernelOp))
+        for kernel in calling_last(op for op in module.ops if isinstance(op, KernelOp)):
+            yield kernel, nothing_left
 
     def check_opts(self) -> None:
         """Raise PassFailedException for opts where the mode takes none."""

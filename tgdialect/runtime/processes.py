@@ -83,11 +83,11 @@ def spread(
             waiting.append(item)
             yield from ended()
             if len(waiting) > _SMALLEST and len(children) < most:
-                start(max(_SMALLEST, len(waiting) // processes))
+                start(max(_SMALLEST, len(waiting) // (2 * processes)))
         while waiting or children:
             yield from ended()
             while len(children) < most and len(waiting) > _SMALLEST // 2:
-                start(len(waiting) // (most + 1 - len(children)))
+                start(max(_SMALLEST // 2, len(waiting) // (2 * processes)))
             if len(waiting) > 1 or (waiting and not children):
                 yield waiting.popleft(), None
             elif children:

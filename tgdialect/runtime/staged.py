@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Callable, Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -18,7 +18,7 @@ from tgdialect.analysis.constants import read_once
 from tgdialect.analysis.symbols import SIGNATURE, calling_last, is_foreign, own_functions
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass, find_level, is_before
-from tgdialect.lowering.optimize import OptimizePass
+from tgdialect.lowering.optimize import OptimizePass, nothing_left
 from tgdialect.lowering.pipeline import AfterStage, Stages, run_stages, stages
 from tgdialect.lowering.signature import (
     arguments_said_to_be_written,
@@ -81,13 +81,15 @@ class StagedModule(ABC):
 
     def kernels_scheduled(
         self, module: ModuleOp, passes: Stages, shown: Progress
-    ) -> Iterator[KernelOp | ProgramOp]:
-        """The kernels of a module, each once its schedule is settled, those that call others last.
-        `shown` gets their number."""
+    ) -> Iterator[ToLower]:
+        """The kernels of a module, those that call others last, each with what is left to do to it
+        before the stages that take it by itself. `shown` gets their number."""
         kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
         shown.total = len(kernels)
-        given = passes.optimize.scheduled(module) if passes.optimize else calling_last(kernels)
-        for number, kernel in enumerate(given, 1):
+        if passes.optimize is None:
+            yield from ((kernel, nothing_left) for kernel in calling_last(kernels))
+            return
+        for number, kernel in enumerate(passes.optimize.scheduled(module), 1):
             shown.total = max(number, shown.total)
             yield kernel
 
@@ -194,8 +196,14 @@ class StagedModule(ABC):
         return {op.sym_name.data: op for op in ops if isinstance(op, ProgramOp)}
 
 
-def lower_kernel(kernel: KernelOp | ProgramOp, passes: Stages) -> KernelOp | ProgramOp:
+ToLower = tuple[KernelOp | ProgramOp, Callable[[], object]]
+"""A kernel, and what is left to do to it before the stages that take each by itself."""
+
+
+def lower_kernel(to_lower: ToLower, passes: Stages) -> KernelOp | ProgramOp:
     """Lower a kernel through the stages that take each by itself."""
+    kernel, finish = to_lower
+    finish()
     for stage in passes.kernels:
         kernel = stage.lower_kernel(kernel)
     return kernel

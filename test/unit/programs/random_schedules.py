@@ -17,7 +17,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from tgdialect.analysis.constants import constant_slots
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.analysis.symbols import calling_last
-from tgdialect.lowering.optimize import OptimizePass
+from tgdialect.lowering.optimize import OptimizePass, Scheduled, nothing_left
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristics import schedule_prepacking
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, opt, spelled, try_opt
@@ -128,7 +128,7 @@ class RandomOptimizePass(OptimizePass):
     random: Random = field(default_factory=Random)
     applied: dict[str, Sequence[OptAttr]] = field(default_factory=dict[str, Sequence[OptAttr]])
 
-    def scheduled(self, module: ModuleOp) -> Iterator[KernelOp]:
+    def scheduled(self, module: ModuleOp) -> Iterator[Scheduled]:
         constants = constant_slots(module)
         for kernel in list(module.ops):
             if not isinstance(kernel, KernelOp):
@@ -146,7 +146,8 @@ class RandomOptimizePass(OptimizePass):
             schedule_prepacking(axes, CPU)
             kernel.verify()
         simplify(module)
-        yield from calling_last(op for op in module.ops if isinstance(op, KernelOp))
+        for kernel in calling_last(op for op in module.ops if isinstance(op, KernelOp)):
+            yield kernel, nothing_left
 
     def __str__(self) -> str:
         return "\n".join(

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.utils.exceptions import PassFailedException
@@ -18,6 +19,7 @@ from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedul
 from tgdialect.lowering.optimize.search import BEAM
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
+from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify
 
@@ -26,6 +28,10 @@ TF32 = "heuristic:tf32"
 
 MODES = ("none", "heuristic", TF32, "explicit:OPTS", "beam:N")
 """The modes. The last needs a machine to time on (`tgdialect/runtime/optimize.py`)."""
+
+
+Scheduled = tuple[KernelOp, Callable[[], object]]
+"""A kernel, and what is left to do to it. That changes nothing else: any process can do it."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +70,12 @@ class OptimizePass(LoweringPass):
     """The kind of machine, as `cpu` or `opencl`."""
 
     def lower(self, module: ModuleOp) -> None:
-        for _ in self.scheduled(module):
-            pass
+        for _, finish in self.scheduled(module):
+            finish()
 
-    def scheduled(self, module: ModuleOp) -> Iterator[KernelOp]:
-        """Lower a module. Gives each kernel once it is as it stays, those that call others last."""
+    def scheduled(self, module: ModuleOp) -> Iterator[Scheduled]:
+        """Lower a module, but for what concerns one kernel alone. Gives each kernel, with what is
+        left to do to it; those that call others last."""
         explicit = explicit_opts(self.mode, self.opts)
         if self.mode.partition(":")[0] == BEAM:
             raise PassFailedException(
@@ -89,24 +96,37 @@ class OptimizePass(LoweringPass):
             is_settled = has_schedule(kernel) and explicit is None
             kernel.sink.opts = kernel.sink.opts or ArrayAttr[OptAttr]([])
             if self.mode == "none" or is_settled:
-                if self.mode != "none":
-                    simplify(kernel)
-                yield kernel
+                yield kernel, self._simplifying(kernel)
                 continue
             slots = constants.get(kernel.sym_name.data, frozenset())
             may_round = self.mode == TF32
             axes = Axes(kernel, constants=slots, aliased=aliased, may_round=may_round)
             begin_schedule(axes)
+            if explicit is None and not slots:
+                yield kernel, partial(_schedule, axes, target)
+                continue
+            # Constants may be packed, by a kernel that is called before this one.
             if explicit is None:
                 schedule(axes, target)
             else:
                 apply_explicit(axes, explicit)
             schedule_prepacking(axes, target)
             for scheduled in (*axes.prepacked, kernel):
-                simplify(scheduled, axes.engines)
-                yield scheduled
+                yield scheduled, partial(simplify, scheduled, axes.engines)
         for kernel in calling_last(op for op in module.ops if isinstance(op, KernelOp)):
             if kernel.calls:
-                if self.mode != "none":
-                    simplify(kernel)
-                yield kernel
+                yield kernel, self._simplifying(kernel)
+
+    def _simplifying(self, kernel: KernelOp) -> Callable[[], object]:
+        """What is left to do to a kernel whose schedule is settled."""
+        return nothing_left if self.mode == "none" else partial(simplify, kernel)
+
+
+def _schedule(axes: Axes, target: Target) -> None:
+    schedule(axes, target)
+    assert not axes.prepacked, "only constants are packed"
+    simplify(axes.kernel, axes.engines)
+
+
+def nothing_left() -> None:
+    """Nothing is left to do to a kernel."""

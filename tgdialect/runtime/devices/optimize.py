@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.symbols import calling_last
+from tgdialect.lowering.optimize import Scheduled, nothing_left
 from tgdialect.ops.call import KernelOp
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.devices.driver import DeviceError, Driver
@@ -45,7 +46,7 @@ class DeviceOptimizePass(MeasuringOptimizePass):
     """The device that times schedules for a grid, as `CL:0`; the first that runs programs for the
     target unless given."""
 
-    def scheduled(self, module: ModuleOp) -> Iterator[KernelOp]:
+    def scheduled(self, module: ModuleOp) -> Iterator[Scheduled]:
         width = beam_width(self.mode)
         target = None
         if width is not None and self.features == ():
@@ -60,7 +61,8 @@ class DeviceOptimizePass(MeasuringOptimizePass):
         driver = self._driver(target)
         search_schedules(module, width, target, lambda _, call: DeviceBench(call, driver, target))
         simplify_kernels(module)
-        yield from calling_last(op for op in module.ops if isinstance(op, KernelOp))
+        for kernel in calling_last(op for op in module.ops if isinstance(op, KernelOp)):
+            yield kernel, nothing_left
 
     def _driver(self, target: Target) -> Driver:
         """The device that schedules are timed on."""
