@@ -27,7 +27,7 @@ class Stages:
     that take each kernel and function by itself, and the last one, which leaves the dialect."""
 
     module: Sequence[LoweringPass]
-    optimize: OptimizePass | None
+    optimize: LoweringPass | None
     kernels: Sequence[KernelPass]
     render: RenderPass | None
 

@@ -86,12 +86,16 @@ class StagedModule(ABC):
         before the stages that take it by itself. `shown` gets their number."""
         kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
         shown.total = len(kernels)
-        if passes.optimize is None:
-            yield from ((kernel, nothing_left) for kernel in calling_last(kernels))
+        if isinstance(passes.optimize, OptimizePass):
+            for number, kernel in enumerate(passes.optimize.scheduled(module), 1):
+                shown.total = max(number, shown.total)
+                yield kernel
             return
-        for number, kernel in enumerate(passes.optimize.scheduled(module), 1):
-            shown.total = max(number, shown.total)
-            yield kernel
+        if passes.optimize is not None:
+            passes.optimize.lower(module)
+        kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
+        shown.total = len(kernels)
+        yield from ((kernel, nothing_left) for kernel in calling_last(kernels))
 
     def kernels_lowered(
         self, module: ModuleOp, passes: Stages, shown: Progress

@@ -16,8 +16,8 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 
 from tgdialect.analysis.constants import constant_slots
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.analysis.symbols import calling_last
-from tgdialect.lowering.optimize import OptimizePass, Scheduled, nothing_left
+from tgdialect.lowering.levels import LoweringPass
+from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristics import schedule_prepacking
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, opt, spelled, try_opt
@@ -122,13 +122,16 @@ def random_opts(random: Random, axes: Axes, count: int) -> Iterator[OptAttr]:
 
 
 @dataclass(frozen=True)
-class RandomOptimizePass(OptimizePass):
+class RandomOptimizePass(LoweringPass):
     """Have a random schedule for each kernel. What is applied is noted in `applied`."""
 
-    random: Random = field(default_factory=Random)
+    name = "tg-optimize"
+    level_before = level_after = "kernels"
+
+    random: Random
     applied: dict[str, Sequence[OptAttr]] = field(default_factory=dict[str, Sequence[OptAttr]])
 
-    def scheduled(self, module: ModuleOp) -> Iterator[Scheduled]:
+    def lower(self, module: ModuleOp) -> None:
         constants = constant_slots(module)
         for kernel in list(module.ops):
             if not isinstance(kernel, KernelOp):
@@ -146,8 +149,6 @@ class RandomOptimizePass(OptimizePass):
             schedule_prepacking(axes, CPU)
             kernel.verify()
         simplify(module)
-        for kernel in calling_last(op for op in module.ops if isinstance(op, KernelOp)):
-            yield kernel, nothing_left
 
     def __str__(self) -> str:
         return "\n".join(
@@ -159,7 +160,7 @@ class RandomOptimizePass(OptimizePass):
 class ScheduledBuild(Build):
     """A program that is compiled with a pass in place of `tg-optimize`."""
 
-    optimize: OptimizePass = field(default_factory=OptimizePass)
+    optimize: LoweringPass = field(default_factory=OptimizePass)
 
     @cached_property
     def passes(self) -> Stages:

@@ -83,7 +83,7 @@ def check_schedule(seed: int, target: str, execute: Executor) -> None:
     """Whether a random schedule gives what the interpreter does."""
     module, inputs, compare = random_case(seed)
     expected = interpret(module, [array.copy() for array in inputs])
-    optimize = RandomOptimizePass(random=Random(seed))
+    optimize = RandomOptimizePass(Random(seed))
     state_target(module, target_named(target))
     lowered = lowered_for_grid(module, target, optimize=optimize)
     wrong = compare(expected, execute(lowered, inputs))

@@ -29,7 +29,7 @@ def test_listings_change_nothing(seeds: range):
 def _failure(seed: int) -> str:
     """What is wrong with the listings of a seed; nothing if all is right."""
     module, inputs, compare = random_case(seed)
-    build = ScheduledBuild(module, optimize=RandomOptimizePass(random=Random(seed)))
+    build = ScheduledBuild(module, optimize=RandomOptimizePass(Random(seed)))
     for stage in ("linearize", "plan"):
         lowered = build.module(stage)
         again = _through_text(lowered)

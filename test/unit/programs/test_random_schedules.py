@@ -28,7 +28,7 @@ def _failure(seed: int) -> str:
     module, inputs, compare = random_case(seed)
     module.verify()
     expected = interpret(module, [array.copy() for array in inputs])
-    optimize = RandomOptimizePass(random=Random(seed))
+    optimize = RandomOptimizePass(Random(seed))
     build = ScheduledBuild(module, optimize=optimize)
     wrong = ""
     try:
