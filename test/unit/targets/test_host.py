@@ -23,7 +23,7 @@ def test_last_level_cache(
 ) -> None:
     """The largest cache, but of one that many cores share no more than those of this process."""
     monkeypatch.setattr(host, "cache_sizes", lambda: sizes)
-    monkeypatch.setattr(host, "_cores", lambda: cores)
+    monkeypatch.setattr(host, "core_count", lambda: cores)
     assert last_level_cache() == expected
     found, known, default = host_target(threads=1), dict(sizes), target_named("cpu")
     assert (found.l1, found.l2) == (known.get(1, default.l1), known.get(2, default.l2))

@@ -65,9 +65,9 @@ _OVERFLOWING = (llvm.AddOp, llvm.SubOp, llvm.MulOp, llvm.ShlOp)
 
 
 _PART_BITS = 128
-"""The parts of a vector register within which an instruction can move any element: registers of SSE
-and NEON, and the lanes, as Intel calls them, of AVX. Between parts it takes longer, or two
-instructions; and LLVM takes as long for a shuffle across parts as for ten within them."""
+"""The parts of a vector register within which one instruction moves any element. Between parts of
+wider registers it takes longer, or two instructions; and LLVM takes as long to select one shuffle
+across parts as to select ten within them."""
 
 
 @cache
