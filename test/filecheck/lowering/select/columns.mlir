@@ -19,8 +19,8 @@
 
 // Squares are joined to rows; two rows are interleaved, and what comes of it is cut into columns.
 // LLVM:           llvm.shufflevector %{{.*}}, %{{.*}} [0, 1, 2, 3, 4, 5, 6, 7] : vector<4xf32>
-// LLVM:           llvm.shufflevector %{{.*}}, %{{.*}} [0, 8, 1, 9, 2, 10, 3, 11] : vector<8xf32>
-// LLVM:           llvm.shufflevector %{{.*}}, %{{.*}} [4, 12, 5, 13, 6, 14, 7, 15] : vector<8xf32>
+// LLVM:           llvm.shufflevector %{{.*}}, %{{.*}} [0, 8, 1, 9, 4, 12, 5, 13] : vector<8xf32>
+// LLVM:           llvm.shufflevector %{{.*}}, %{{.*}} [2, 10, 3, 11, 6, 14, 7, 15] : vector<8xf32>
 // LLVM:           llvm.shufflevector %{{.*}}, %{{.*}} [0, 1] : vector<8xf32>
 
 func.func @main(%x: tensor<16x9xf32>) -> tensor<16x9xf32> {
