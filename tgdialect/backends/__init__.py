@@ -2,7 +2,7 @@
 
 * `llvm_ir/`: from the `llvm` dialect to LLVM IR;
 * `llvm_machine.py`: from LLVM IR to object code and assembly; `llvm_cpu.py`: of a CPU;
-* `masked_stores.py` and `masked_loads.py`: rewrites of LLVM IR that avoid a miscompilation, and a
+* `masked_stores.py` and `masked_loads.py`: rewrites of LLVM IR that avoid miscompilations, and a
   crash of code generation for NVPTX;
 * `half_conversions.py`: conversions of f16 and bf16 for CPUs that lack them;
 * `headroom.py`: the check that LLVM will have memory;

@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import LLVMTranslationException
 
 from tgdialect.backends.headroom import check_memory_for
 from tgdialect.backends.llvmlite_gaps import run_passes
-from tgdialect.backends.masked_loads import without_constant_loads
+from tgdialect.backends.masked_loads import without_constant_loads, without_idle_registers
 from tgdialect.backends.masked_stores import without_stores_of_one_lane
 from tgdialect.targets.architectures import (
     ALL_INTRINSICS,
@@ -134,7 +134,13 @@ class Machine:
             module.link_in(part)
         builder = llvm.create_pass_builder(machine, _tuning())
         run_passes(module, builder)
-        return without_constant_loads(without_stores_of_one_lane(module)), machine
+        for repaired in (
+            without_stores_of_one_lane,
+            without_constant_loads,
+            without_idle_registers,
+        ):
+            module = repaired(module)
+        return module, machine
 
     def _machine(self, opt: int, code_model: str) -> llvm.TargetMachine:
         try:

@@ -1,27 +1,50 @@
-"""A workaround: LLVM 22 ends the process for some masked loads with a constant mask on NVPTX.
-
-It takes a vector apart that no instruction loads, as <8 x i32>, and asserts that the mask of each
-part has both values (`convertMLOADToLoadWithUsedBytesMask`). Loads with other masks have become
-loads of elements by then. Those with a constant mask are made that here, directly before code is
+"""Workarounds for masked loads that LLVM 22 gets wrong. They are applied directly before code is
 generated, since a mask may become constant in LLVM's passes.
+
+On NVPTX it ends the process for some with a constant mask. It takes a vector apart that no
+instruction loads, as <8 x i32>, and asserts that the mask of each part has both values
+(`convertMLOADToLoadWithUsedBytesMask`). Loads with other masks have become loads of elements by
+then. Those with a constant mask are made that here.
+
+On x86 it takes loads apart that are wider than a register. If the mask is `and(splat(c), constant)`
+and the constant is false in a whole part, instruction selection finds out that this part is off
+only after it has legalized the load, and loads it without a mask, or asserts. Here such a load
+becomes loads of those parts of 32 bytes that may be on.
 """
 
+import math
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from itertools import count
 
 import llvmlite.binding as llvm
 
 _NAME = "llvm.masked.load."
 _LANE = re.compile(r"i1 (\w+)")
-_CONSTANT = re.compile(
-    r"^ *(?P<result>%\S+) = .*call (?P<vector><(?P<lanes>\d+) x (?P<type>\w+)>) "
-    r"@llvm\.masked\.load\.\S+?\((?P<space>ptr(?: addrspace\(\d+\))?) "
-    r"(?:align (?P<align>\d+) )?(?P<pointer>.+?), "
-    r"<\d+ x i1> (?P<mask><[^>]*>|zeroinitializer|splat \(i1 \w+\)), "
-    r"<\d+ x \w+> (?P<other>.+?)\)(?: #\d+)?(?:, !.*)?$",
+
+
+def _load(mask: str) -> "re.Pattern[str]":
+    """A masked load whose mask is of some form."""
+    return re.compile(
+        r"^ *(?P<result>%\S+) = .*call (?P<vector><(?P<lanes>\d+) x (?P<type>\w+)>) "
+        r"@(?P<callee>llvm\.masked\.load\.\S+?)\((?P<space>ptr(?: addrspace\(\d+\))?) "
+        r"(?:align (?P<align>\d+) )?(?P<pointer>.+?), "
+        rf"<\d+ x i1> (?P<mask>{mask}), "
+        r"<\d+ x \w+> (?P<other>.+?)\)(?: #\d+)?(?:, !.*)?$",
+        re.MULTILINE,
+    )
+
+
+_CONSTANT = _load(r"<[^>]*>|zeroinitializer|splat \(i1 \w+\)")
+_COMPUTED = _load(r"%[^ ,]+")
+_PARTLY_CONSTANT = re.compile(
+    r"^ *(?P<result>%\S+) = (?:and <\d+ x i1> %[^ ,]+, (?P<and><[^>]*>)"
+    r"|select i1 %[^ ,]+, <\d+ x i1> (?P<select><[^>]*>), <\d+ x i1> zeroinitializer)$",
     re.MULTILINE,
 )
+_REGISTER_BYTES = 32
+"""The parts in which loads are divided: the registers of AVX2. Those of AVX-512 have masked loads
+that are selected correctly."""
 _SIZES = {"half": 2, "bfloat": 2, "float": 4, "double": 8}
 """The bytes of types that no number names."""
 
@@ -36,6 +59,77 @@ def without_constant_loads(module: llvm.ModuleRef) -> llvm.ModuleRef:
     return llvm.parse_assembly(text) if found else module
 
 
+def without_idle_registers(module: llvm.ModuleRef) -> llvm.ModuleRef:
+    """The module, if it is for x86, with loads of parts for masked loads of which a part is off."""
+    is_for_x86 = module.triple.startswith("x86_64")
+    if not is_for_x86 or not any(f.name.startswith(_NAME) for f in module.functions):
+        return module
+    text = str(module)
+    # The names of masks are unique in a function only.
+    functions = re.split(r"(?m)^(?=define )", text)
+    divided = [_COMPUTED.sub(_part_loads(_partly_constant(f)), f) for f in functions]
+    return llvm.parse_assembly("".join(divided)) if divided != functions else module
+
+
+def _partly_constant(function: str) -> dict[str, list[bool]]:
+    """The masks of a function that a constant turns off in some lanes: where they may be on."""
+    return {
+        match["result"]: [flag == "true" for flag in _LANE.findall(match["and"] or match["select"])]
+        for match in _PARTLY_CONSTANT.finditer(function)
+    }
+
+
+def _part_loads(masks: dict[str, list[bool]]) -> Callable[["re.Match[str]"], str]:
+    """The replacement of a match, for `re.sub`. It numbers the names of new values."""
+    numbers = count()
+
+    def load(match: "re.Match[str]") -> str:
+        type, lanes, other = match["type"], int(match["lanes"]), match["other"]
+        width = max(_REGISTER_BYTES // _bytes(type), 1)
+        flags = masks.get(match["mask"], [])
+        parts = [range(i, min(i + width, lanes)) for i in range(0, lanes, width)]
+        live = [part for part in parts if any(flags[part.start : part.stop])]
+        if not flags or len(live) == len(parts):
+            return match[0]
+        number, value, lines = next(numbers), other, list[str]()
+        for part in live:
+            name, n = f"%tg.part.{number}.{part.start}", len(part)
+            inside = _lanes(part)
+            vector, align = f"<{n} x {type}>", int(match["align"] or 1)
+            callee = f"{_NAME}v{n}{match['callee'].removeprefix(_NAME).lstrip('v0123456789')}"
+            at = part.start * _bytes(type)
+            joined = [lane - part.start + lanes if lane in part else lane for lane in range(lanes)]
+            spread = [min(lane, n - 1) for lane in range(lanes)]
+            lines += [
+                f"  {name}.at = getelementptr {type}, ptr {match['pointer']}, i64 {part.start}",
+                f"  {name}.on = shufflevector <{lanes} x i1> {match['mask']}, "
+                f"<{lanes} x i1> poison, {inside}",
+                f"  {name}.other = shufflevector {match['vector']} {other}, "
+                f"{match['vector']} poison, {inside}",
+                f"  {name} = call {vector} @{callee}(ptr align {math.gcd(align, at)} {name}.at, "
+                f"<{n} x i1> {name}.on, {vector} {name}.other)",
+                f"  {name}.wide = shufflevector {vector} {name}, {vector} poison, {_lanes(spread)}",
+                f"  {name}.in = shufflevector {match['vector']} {value}, "
+                f"{match['vector']} {name}.wide, {_lanes(joined)}",
+            ]
+            value = f"{name}.in"
+        lines.append(f"  {match['result']} = freeze {match['vector']} {value}")
+        return "\n".join(lines)
+
+    return load
+
+
+def _lanes(numbers: Iterable[int]) -> str:
+    """The mask of a shuffle."""
+    lanes = [f"i32 {number}" for number in numbers]
+    return f"<{len(lanes)} x i32> <{', '.join(lanes)}>"
+
+
+def _bytes(type: str) -> int:
+    """The size of an element in memory."""
+    return _SIZES[type] if type in _SIZES else max(int(type[1:]) // 8, 1)
+
+
 def _element_loads() -> Callable[["re.Match[str]"], str]:
     """The replacement of a match, for `re.sub`. It numbers the names of new values."""
     numbers = count()
@@ -48,8 +142,7 @@ def _element_loads() -> Callable[["re.Match[str]"], str]:
         else:
             flags = _LANE.findall(mask)
             flags *= lanes if mask.startswith("splat") else 1
-        size = _SIZES[type] if type in _SIZES else max(int(type[1:]) // 8, 1)
-        bytes = min(int(match["align"] or 1), size)
+        bytes = min(int(match["align"] or 1), _bytes(type))
         number, value, lines = next(numbers), match["other"], list[str]()
         for lane, flag in enumerate(flags):
             if flag != "true":

@@ -239,6 +239,30 @@ def test_stores_of_narrow_elements(dtype: str, width: int) -> None:
     check_schedule(text, f"padto 0, {width}", f"split 0, {width}, upcast")
 
 
+@pytest.mark.parametrize("lanes", [12, 16, 20, 24, 32, 64])
+@pytest.mark.parametrize("dtype", ["i8", "i16", "i32", "f32", "i64", "f64"])
+@pytest.mark.parametrize("before", [0, 9])
+def test_masked_loads_of_several_registers(dtype: str, lanes: int, before: int) -> None:
+    """All lanes of some registers are off, and the others are on in some iterations: what is behind
+    the end of memory is not read."""
+    cell, source, result = (G.format(f"{n}{dtype}") for n in ("", "16x7x", f"{lanes}x"))
+    body = f"""
+      %extent = tg.const {lanes} : !i
+      %lane = tg.range 0 loop to %extent : !i
+      %steps = tg.const 65 : !i
+      %step = tg.range 1 reduce to %steps : !i
+      %minus = tg.const -{before} : !i
+      %column = tg.add %lane, %minus : !i
+      %from = tg.index %p1[%step, %column] : ({source}, !i, !i) -> {cell}
+      %value = tg.load %from : {cell} -> tensor<{dtype}>
+      %most = tg.reduce max %value [] over %step : tensor<{dtype}> -> tensor<{dtype}>
+      %to = tg.index %p0[%lane] : ({result}, !i) -> {cell}
+      %store = tg.store %to, %most : {cell}, tensor<{dtype}>
+      %end = tg.end %store over %lane : !tg.void
+      %sink = tg.sink %end : !tg.void"""
+    check_schedule(kernel(body, f"{lanes}x{dtype}", f"16x7x{dtype}"), f"split 0, {lanes}, upcast")
+
+
 def test_parts_that_overlap_say_the_same_in_the_interpreter() -> None:
     """tg-select makes STOREs of their own of what the last two parts have both."""
     module = parse_module(TRANSPOSED)
