@@ -49,8 +49,10 @@ def torch_words(torch: Any) -> Any:
 class _Module:
     """Calls `forward`, as `torch.nn.Module` does."""
 
+    forward: Callable[..., Any]
+
     def __call__(self, *inputs: Any) -> Any:
-        return self.forward(*inputs)  # type: ignore[attr-defined]
+        return self.forward(*inputs)
 
 
 def tensor_words(tg: Any) -> Any:

@@ -25,14 +25,16 @@ from tgdialect.ops.properties import dtype_of, known_index, polynomial, tensor
 from tgdialect.ops.source import ParamOp
 
 Slots = tuple[int, int]
+"""A slot that is only read, and one that may be written over it."""
 Loops = tuple[SSAValue, ...]
 
-
 _NOTE = "tg.in_place"
+"""The attribute of a kernel, or of a program, that was lowered elsewhere: its pairs of slots, one
+after the other."""
 
 
 def in_place_slots(symbol: Operation | None) -> Sequence[Slots]:
-    """Pairs of slots of a program: one that is only read, and one that may be written over it."""
+    """The pairs of a program, or of a kernel that was lowered elsewhere."""
     noted = None if symbol is None else symbol.attributes.get(_NOTE)
     if isinstance(noted, DenseArrayBase):
         slots: Sequence[int] = noted.get_values()

@@ -26,9 +26,16 @@ item has twice as many scores at once, and `ptxas` spills registers."""
 COLUMNS = 16
 """Loops over columns are padded to a multiple of this: so many work items share a row."""
 
-VECTORS, MOST_ROWS, LEAST_STEPS, MOST_STEPS = 2, 112, 16, 128
-"""On a CPU, the vectors of which the rows of a block are a multiple, as a register tile of scores
-has as many; the most rows, and the least and the most steps. From timing attentions."""
+VECTORS = 2
+"""On a CPU the rows of a block are a multiple of so many vectors, as those of a register tile of
+scores are: with other numbers tiles have idle lanes."""
+MOST_ROWS = 112
+"""The most rows of a block on a CPU. More rows reuse a block of keys more often, and leave less of
+the caches for it. From timing attentions, as the next two."""
+LEAST_STEPS, MOST_STEPS = 16, 128
+"""The least and the most steps of a block on a CPU. With fewer steps, maxima and corrections are a
+greater part of the work. With more, more scores beyond the diagonal of a causal mask are computed
+in vain."""
 
 WHOLE_STEPS = 4
 """The steps of a block divide all steps, or are a multiple of this, so that tiles divide them."""

@@ -6,10 +6,10 @@ instruction loads, as <8 x i32>, and asserts that the mask of each part has both
 (`convertMLOADToLoadWithUsedBytesMask`). Loads with other masks have become loads of elements by
 then. Those with a constant mask are made that here.
 
-On x86 it takes loads apart that are wider than a register. If the mask is `and(splat(c), constant)`
-and the constant is false in a whole part, instruction selection finds out that this part is off
-only after it has legalized the load, and loads it without a mask, or asserts. Here such a load
-becomes loads of those parts of 32 bytes that may be on.
+For other architectures it takes loads apart that are wider than a register. If the mask is
+`and(splat(c), constant)` and the constant is false in a whole part, instruction selection finds out
+that this part is off only after it has legalized the load, and loads it without a mask, or asserts.
+Here such a load becomes loads of those registers that may be on.
 """
 
 import math
@@ -18,6 +18,8 @@ from collections.abc import Callable, Iterable
 from itertools import count
 
 import llvmlite.binding as llvm
+
+from tgdialect.targets.architectures import MASKED_REGISTERS
 
 _NAME = "llvm.masked.load."
 _LANE = re.compile(r"i1 (\w+)")
@@ -42,9 +44,6 @@ _PARTLY_CONSTANT = re.compile(
     r"|select i1 %[^ ,]+, <\d+ x i1> (?P<select><[^>]*>), <\d+ x i1> zeroinitializer)$",
     re.MULTILINE,
 )
-_REGISTER_BYTES = 32
-"""The parts in which loads are divided: the registers of AVX2. Those of AVX-512 have masked loads
-that are selected correctly."""
 _SIZES = {"half": 2, "bfloat": 2, "float": 4, "double": 8}
 """The bytes of types that no number names."""
 
@@ -60,14 +59,15 @@ def without_constant_loads(module: llvm.ModuleRef) -> llvm.ModuleRef:
 
 
 def without_idle_registers(module: llvm.ModuleRef) -> llvm.ModuleRef:
-    """The module, if it is for x86, with loads of parts for masked loads of which a part is off."""
-    is_for_x86 = module.triple.startswith("x86_64")
-    if not is_for_x86 or not any(f.name.startswith(_NAME) for f in module.functions):
+    """The module, for an architecture of `MASKED_REGISTERS`, with loads of registers for masked
+    loads of which a register is off."""
+    register = MASKED_REGISTERS.get(module.triple.partition("-")[0])
+    if register is None or not any(f.name.startswith(_NAME) for f in module.functions):
         return module
     text = str(module)
     # The names of masks are unique in a function only.
     functions = re.split(r"(?m)^(?=define )", text)
-    divided = [_COMPUTED.sub(_part_loads(_partly_constant(f)), f) for f in functions]
+    divided = [_COMPUTED.sub(_part_loads(_partly_constant(f), register), f) for f in functions]
     return llvm.parse_assembly("".join(divided)) if divided != functions else module
 
 
@@ -79,13 +79,14 @@ def _partly_constant(function: str) -> dict[str, list[bool]]:
     }
 
 
-def _part_loads(masks: dict[str, list[bool]]) -> Callable[["re.Match[str]"], str]:
-    """The replacement of a match, for `re.sub`. It numbers the names of new values."""
+def _part_loads(masks: dict[str, list[bool]], register: int) -> Callable[["re.Match[str]"], str]:
+    """The replacement of a match, for `re.sub`, by loads of so many bytes. It numbers the names of
+    new values."""
     numbers = count()
 
     def load(match: "re.Match[str]") -> str:
         type, lanes, other = match["type"], int(match["lanes"]), match["other"]
-        width = max(_REGISTER_BYTES // _bytes(type), 1)
+        width = max(register // _bytes(type), 1)
         flags = masks.get(match["mask"], [])
         parts = [range(i, min(i + width, lanes)) for i in range(0, lanes, width)]
         live = [part for part in parts if any(flags[part.start : part.stop])]

@@ -27,7 +27,7 @@ from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.capacity import most_elements
 from tgdialect.analysis.constants import constants
-from tgdialect.analysis.in_place import in_place_slots
+from tgdialect.analysis.in_place import Slots, in_place_slots
 from tgdialect.analysis.liveness import LiveRange, live_ranges
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.levels import KernelPass
@@ -148,7 +148,7 @@ def written_in_place(
 ) -> dict[SSAValue, SSAValue]:
     """Buffers that can be written in place over a buffer that is not read any more, each with the
     first buffer of the chain."""
-    slots: dict[Attribute, Sequence[tuple[int, int]]] = {}
+    slots: dict[Attribute, Sequence[Slots]] = {}
     first: dict[SSAValue, SSAValue] = {}
     taken: set[SSAValue] = set()
     for position, op in enumerate(linear.body.block.ops):

@@ -12,7 +12,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tgdialect.analysis.in_place import Slots, in_place_slots, note_in_place
-from tgdialect.analysis.memory_order import kernels_unchanged
 from tgdialect.analysis.symbols import called_symbols, calling_last, own_functions
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
@@ -32,7 +31,6 @@ from tgdialect.runtime.staged import (
     StagedModule,
     ToLower,
     entry_function,
-    lower_functions,
     lower_kernel,
 )
 from tgdialect.runtime.windows import Window
@@ -99,8 +97,9 @@ class Build(StagedModule):
         # Stages on one kernel after the other, here and in other processes.
         coming: dict[str, Future[bytes]] = {}
         programs: list[KernelOp | ProgramOp] = []
+        late: list[Future[bytes]] = []
         scheduled = self.kernels_scheduled(module, passes, shown)
-        processes, latest = process_count(), list[Future[bytes]]()
+        processes = process_count()
         for to_lower, made in spread(scheduled, elsewhere, processes):
             kernel, _ = to_lower
             if made is not None:
@@ -111,19 +110,15 @@ class Build(StagedModule):
             else:
                 kernel = lower_kernel(to_lower, passes)
                 if len(programs) + 1 < shown.total:
-                    ir = self._ir([kernel], machine)
-                    if processes > 1:
-                        wait(
-                            latest
-                        )  # Another process is to have the kernels that LLVM is late for.
-                    coming[kernel.sym_name.data] = future = generator.submit(ir)
-                    latest = [future]
+                    # LLVM is one kernel behind at most: another process may take what waits for it.
+                    wait(late)
+                    future = generator.submit(self._ir([kernel], machine))
+                    coming[kernel.sym_name.data] = future
+                    late = [future] if processes > 1 else []
             shown.step()
             programs.append(kernel)
         # The last one shares an object with the functions, and with the entry that takes a frame.
-        with kernels_unchanged():
-            lower_functions(module, passes)
-            signature = self.signature(module, by_reference)
+        signature = self.functions_lowered(module, passes, by_reference)
         ir = self._ir([*programs[-1:], *own_functions(module)], machine)
         coming[entry] = generator.submit(ir + _frame_entry(entry, self.entry, signature))
         # No object comes before those that it calls, whichever was lowered first.

@@ -46,7 +46,7 @@ class CBuild(StagedModule):
             windows = self.until_kernels(module, self.passes)
             for _ in self.kernels_lowered(module, self.passes, shown):
                 shown.step()
-            parameters = self.signature(module, by_reference)
+            parameters = self.functions_lowered(module, self.passes, by_reference)
             shown.note = "C compiler"
             code = object_code(source_of(module, "c") + _frame_entry(self.entry, parameters))
             return Program(tuple(parameters), (Object(_ENTRY, code),), windows)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.symbols import calling_last
-from tgdialect.lowering.optimize import OptimizePass, Scheduled, nothing_left
+from tgdialect.lowering.optimize import OptimizePass, Scheduled, settled
 from tgdialect.lowering.optimize.explicit import explicit_opts
 from tgdialect.lowering.optimize.search import BEAM
 from tgdialect.ops.call import KernelOp
@@ -50,8 +49,7 @@ class MeasuringOptimizePass(OptimizePass):
 
         search_on_host(module, width, self.features, self.threads, self.l2)
         simplify_kernels(module)
-        for kernel in calling_last(op for op in module.ops if isinstance(op, KernelOp)):
-            yield kernel, nothing_left
+        yield from settled(op for op in module.ops if isinstance(op, KernelOp))
 
     def check_opts(self) -> None:
         """Raise PassFailedException for opts where the mode takes none."""

@@ -15,10 +15,11 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.analysis.constants import read_once
-from tgdialect.analysis.symbols import SIGNATURE, calling_last, is_foreign, own_functions
+from tgdialect.analysis.memory_order import kernels_unchanged
+from tgdialect.analysis.symbols import SIGNATURE, is_foreign, own_functions
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass, find_level, is_before
-from tgdialect.lowering.optimize import OptimizePass, nothing_left
+from tgdialect.lowering.optimize import OptimizePass, settled
 from tgdialect.lowering.pipeline import AfterStage, Stages, run_stages, stages
 from tgdialect.lowering.signature import (
     arguments_said_to_be_written,
@@ -84,28 +85,35 @@ class StagedModule(ABC):
     ) -> Iterator[ToLower]:
         """The kernels of a module, those that call others last, each with what is left to do to it
         before the stages that take it by itself. `shown` gets their number."""
+        optimize = passes.optimize
+        if optimize is not None and not isinstance(optimize, OptimizePass):
+            optimize.lower(module)
         kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
         shown.total = len(kernels)
-        if isinstance(passes.optimize, OptimizePass):
-            for number, kernel in enumerate(passes.optimize.scheduled(module), 1):
-                shown.total = max(number, shown.total)
-                yield kernel
-            return
-        if passes.optimize is not None:
-            passes.optimize.lower(module)
-        kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
-        shown.total = len(kernels)
-        yield from ((kernel, nothing_left) for kernel in calling_last(kernels))
+        scheduled = isinstance(optimize, OptimizePass)
+        given = optimize.scheduled(module) if scheduled else settled(kernels)
+        for number, kernel in enumerate(given, 1):
+            shown.total = max(number, shown.total)
+            yield kernel
 
     def kernels_lowered(
         self, module: ModuleOp, passes: Stages, shown: Progress
     ) -> Iterator[KernelOp | ProgramOp]:
         """Lower the kernels of a module, one after the other, through the stages that take each by
-        itself, then the functions that call them. Gives each kernel when it is lowered; `shown`
-        gets their number."""
+        itself. Gives each kernel when it is lowered; `shown` gets their number."""
         for kernel in list(self.kernels_scheduled(module, passes, shown)):
             yield lower_kernel(kernel, passes)
-        lower_functions(module, passes)
+
+    def functions_lowered(
+        self, module: ModuleOp, passes: Stages, by_reference: Set[int]
+    ) -> list[Parameter]:
+        """Lower the functions of a module, whose kernels are lowered, through the same stages.
+        Returns the parameters of the entry."""
+        with kernels_unchanged():
+            for function in own_functions(module):
+                for stage in passes.kernels:
+                    stage.lower_function(function)
+            return self.signature(module, by_reference)
 
     def lowered(self, after: AfterStage) -> ModuleOp:
         """The module after all stages; `after` sees it after each one."""
@@ -211,13 +219,6 @@ def lower_kernel(to_lower: ToLower, passes: Stages) -> KernelOp | ProgramOp:
     for stage in passes.kernels:
         kernel = stage.lower_kernel(kernel)
     return kernel
-
-
-def lower_functions(module: ModuleOp, passes: Stages) -> None:
-    """Lower the functions of a module through the stages of its kernels, which are lowered."""
-    for function in own_functions(module):
-        for stage in passes.kernels:
-            stage.lower_function(function)
 
 
 def refuse_untrusted(module: ModuleOp) -> None:

@@ -38,6 +38,11 @@ GPU_CONVENTIONS = {
 }
 """The calling conventions that only GPUs have, and the architecture that has each."""
 
+MASKED_REGISTERS = {"x86_64": 32}
+"""Architectures for which LLVM 22 selects wrong instructions for a masked load of several registers
+of which one is off, and the bytes of those registers: those of AVX2. Masked loads of AVX-512's
+registers are selected correctly."""
+
 CHIPS: dict[str, dict[str, int]] = {
     "nvptx64": {
         **{"sm_70": 60, "sm_72": 61, "sm_75": 63, "sm_80": 70, "sm_86": 71, "sm_87": 74},

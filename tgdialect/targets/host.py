@@ -84,15 +84,22 @@ def thread_count() -> int:
 
 def threads_and_source() -> tuple[int, str]:
     """`thread_count`, and where the number comes from."""
-    if text := os.environ.get(THREADS_VARIABLE):
-        if not text.isascii() or not text.isdigit() or int(text) < 1:
-            raise ValueError(f"{THREADS_VARIABLE} is {text!r}, not a positive number")
-        return int(text), THREADS_VARIABLE
+    if count := positive_setting(THREADS_VARIABLE):
+        return count, THREADS_VARIABLE
     cores, processes = core_count(), _processes()
     source = f"the cores of this process, of {os.cpu_count() or 1}"
     if processes > 1:
         source += f", for each of {processes} processes of an MPI program"
     return max(cores // processes, 1), source
+
+
+def positive_setting(variable: str) -> int | None:
+    """The positive number that an environment variable is, or None if it is not set. Raises
+    ValueError for anything else."""
+    text = os.environ.get(variable)
+    if text and (not text.isascii() or not text.isdigit() or int(text) < 1):
+        raise ValueError(f"{variable} is {text!r}, not a positive number")
+    return int(text) if text else None
 
 
 _DETECTED: dict[str, Callable[[], int | None]] = {

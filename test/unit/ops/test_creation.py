@@ -2,10 +2,19 @@
 
 import dataclasses
 
+import pytest
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Operation, Region
+from xdsl.irdl import VariadicDef
+from xdsl.irdl.operations import (
+    BeforeVariadicSingleAccessor,
+    UniqueVariadicAccessor,
+    get_accessors_from_op_def,
+)
 
+from tgdialect.dialect import TG
 from tgdialect.llvm_dialect import FCmpOp
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.creation import created, initialize
 from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.elementwise import MulAccOp
@@ -39,6 +48,23 @@ def test_fills_in_the_defaults_of_properties() -> None:
     ours = created(FCmpOp, (one, one), (f32,))
     theirs = FCmpOp.create(operands=(one, one), result_types=(f32,))
     assert ours.properties == theirs.properties != {}
+
+
+@pytest.mark.parametrize("kind", [*TG.operations], ids=lambda kind: kind.name)
+def test_accessors_give_what_those_of_xdsl_give(kind: type[TgOp]) -> None:
+    """On ops with as many operands as they may have, and with several where any number is."""
+    definition = kind.get_irdl_definition()
+    theirs = get_accessors_from_op_def(definition, None)
+    variadic = any(isinstance(operand, VariadicDef) for _, operand in definition.operands)
+    one = ConstOp(number_attribute(1, f32)).result
+    for count in (len(definition.operands) + extra for extra in (0, 3 * variadic)):
+        op = created(kind, [one] * count, (SCALAR,) * len(definition.results))
+        for name, _ in (*definition.operands, *definition.results):
+            if isinstance(theirs[name], BeforeVariadicSingleAccessor | UniqueVariadicAccessor):
+                assert vars(kind)[name].__class__ is not theirs[name].__class__
+                expected = theirs[name].__get__(op)
+                found = getattr(op, name)
+                assert found is expected or tuple(found) == tuple(expected)
 
 
 def test_takes_regions() -> None:

@@ -214,7 +214,7 @@ def test_one_kernel_on_a_core(rows: int, keys: int, threads: int):
     module = traced(
         lambda *x: x[0].scaled_dot_product_attention(*x[1:], is_causal=True), [q, k, v], target
     )
-    for stage in [*stages(mode="heuristic")][:3]:
+    for stage in replace(stages(mode="heuristic"), kernels=(), render=None):
         stage.lower(module)
     (kernel,) = (op for op in module.walk() if isinstance(op, KernelOp))
     (sink,) = (op for op in kernel.walk() if isinstance(op, SinkOp))

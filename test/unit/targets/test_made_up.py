@@ -115,7 +115,7 @@ def test_schedules_differ_where_they_should() -> None:
     opts: list[str] = []
     for target in (SMALL, '"cpu", features = ["avx512f"]'):
         module = parsed(stated(GEMM_SOFTMAX, target))
-        for stage in [*stages(mode="heuristic")][:3]:
+        for stage in replace(stages(mode="heuristic"), kernels=(), render=None):
             stage.apply(Context(), module)
         opts.append(next(line for line in str(module).splitlines() if "tg.sink" in line))
     assert opts[0] != opts[1]

@@ -81,8 +81,10 @@ def _at_last_iteration(of: Polynomial, min_max: MinMax, atoms: Collection[SSAVal
             for value in values:
                 if value.owner in waiting:
                     term = None if term is None else times(term, Affine({(value,): 1}))
-                elif term is not None and coefficient > 0 and (less := _minimum(value)):
-                    term = times(term, exact_polynomial(less, min_max, atoms))
+                elif term is not None and coefficient > 0 and (pair := minimum(value)):
+                    x, y = pair
+                    greatest = x if isinstance(y.owner, ConstOp) else y
+                    term = times(term, exact_polynomial(greatest, min_max, atoms))
                 elif term is not None and isinstance(value.owner, RangeOp):
                     last = exact_polynomial(value.owner.bound, min_max, atoms) - 1
                     term = times(term, last) if coefficient > 0 else Affine()
@@ -107,14 +109,12 @@ def _awaited(of: Polynomial) -> Set[RangeOp]:
     return found
 
 
-def _minimum(value: SSAValue) -> SSAValue | None:
-    """The y of `where(x < y, x, y)`, or the x if y is constant."""
+def minimum(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
+    """The x and the y of `where(x < y, x, y)`."""
     op = value.owner
     if not isinstance(op, WhereOp) or not isinstance(test := op.condition.owner, CmpLtOp):
         return None
-    if test.lhs is not op.lhs or test.rhs is not op.rhs:
-        return None
-    return op.lhs if isinstance(op.rhs.owner, ConstOp) else op.rhs
+    return (op.lhs, op.rhs) if test.lhs is op.lhs and test.rhs is op.rhs else None
 
 
 def is_less(

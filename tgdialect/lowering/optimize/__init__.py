@@ -12,6 +12,6 @@ Kernels level to kernels level. In reading order:
 * `stage.py` is the pass.
 """
 
-from tgdialect.lowering.optimize.stage import OptimizePass, Scheduled, nothing_left
+from tgdialect.lowering.optimize.stage import OptimizePass, Scheduled, settled
 
-__all__ = ["OptimizePass", "Scheduled", "nothing_left"]
+__all__ = ["OptimizePass", "Scheduled", "settled"]

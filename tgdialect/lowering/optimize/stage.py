@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
 
@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constant_slots
-from tgdialect.analysis.symbols import calling_last
+from tgdialect.analysis.symbols import KernelT, calling_last
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes, aliased_kernels
 from tgdialect.lowering.optimize.explicit import apply_explicit, check_kernels, explicit_opts
@@ -119,7 +119,7 @@ class OptimizePass(LoweringPass):
 
     def _simplifying(self, kernel: KernelOp) -> Callable[[], object]:
         """What is left to do to a kernel whose schedule is settled."""
-        return nothing_left if self.mode == "none" else partial(simplify, kernel)
+        return _nothing if self.mode == "none" else partial(simplify, kernel)
 
 
 def _schedule(axes: Axes, target: Target) -> None:
@@ -128,5 +128,11 @@ def _schedule(axes: Axes, target: Target) -> None:
     simplify(axes.kernel, axes.engines)
 
 
-def nothing_left() -> None:
+def settled(kernels: Iterable[KernelT]) -> Iterator[tuple[KernelT, Callable[[], object]]]:
+    """Kernels to which nothing is left to do, those that call others last."""
+    for kernel in calling_last(kernels):
+        yield kernel, _nothing
+
+
+def _nothing() -> None:
     """Nothing is left to do to a kernel."""

@@ -18,7 +18,7 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.ir import SSAValue
 
-from tgdialect.analysis.affine.bounds import exact_polynomial, interval
+from tgdialect.analysis.affine.bounds import exact_polynomial, interval, minimum
 from tgdialect.analysis.conditions import Condition, conjuncts, order
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops.affine import Affine
@@ -102,24 +102,15 @@ def _not_clamped(low: Polynomial, blocks: RangeOp, intervals: MinMax) -> Polynom
     result: Polynomial = Affine(constant=low.constant)
     for product, factor in low.terms.items():
         term: Polynomial = Affine({product: factor})
-        if len(product) == 1 and factor > 0 and (clamped := _minimum(_value(product[0]))):
-            x = _exact(clamped[0], intervals)
+        pair = minimum(_value(product[0])) if len(product) == 1 and factor > 0 else None
+        if pair is not None and isinstance(limit := pair[1].owner, ConstOp):
+            x = _exact(pair[0], intervals)
             of_block = Affine({p: f for p, f in x.terms.items() if blocks in _loops_of(p)})
             first = interval(of_block, intervals).hi + interval(x - of_block, intervals).lo
-            if first <= clamped[1]:
+            if first <= number(limit.value):
                 term = x * factor
         result += term
     return result
-
-
-def _minimum(value: SSAValue) -> tuple[SSAValue, int] | None:
-    """The x and the c of `where(x < c, x, c)`."""
-    op = value.owner
-    if not isinstance(op, WhereOp) or not isinstance(test := op.condition.owner, CmpLtOp):
-        return None
-    if test.lhs is not op.lhs or test.rhs is not op.rhs or not isinstance(op.rhs.owner, ConstOp):
-        return None
-    return op.lhs, int(number(op.rhs.owner.value))
 
 
 def _loops_of(product: Sequence[Atom]) -> set[RangeOp]:

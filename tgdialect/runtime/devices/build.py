@@ -57,7 +57,7 @@ class DeviceBuild(StagedModule):
             windows = self.until_kernels(module, self.passes)
             for _ in self.kernels_lowered(module, self.passes, shown):
                 shown.step()
-            parameters = self.signature(module, by_reference)
+            parameters = self.functions_lowered(module, self.passes, by_reference)
             if (render := self.passes.render) is not None:
                 shown.note = "generating code"
                 give_code(module, render)

@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.symbols import calling_last
-from tgdialect.lowering.optimize import Scheduled, nothing_left
+from tgdialect.lowering.optimize import Scheduled, settled
 from tgdialect.ops.call import KernelOp
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.devices.driver import DeviceError, Driver
@@ -61,8 +60,7 @@ class DeviceOptimizePass(MeasuringOptimizePass):
         driver = self._driver(target)
         search_schedules(module, width, target, lambda _, call: DeviceBench(call, driver, target))
         simplify_kernels(module)
-        for kernel in calling_last(op for op in module.ops if isinstance(op, KernelOp)):
-            yield kernel, nothing_left
+        yield from settled(op for op in module.ops if isinstance(op, KernelOp))
 
     def _driver(self, target: Target) -> Driver:
         """The device that schedules are timed on."""

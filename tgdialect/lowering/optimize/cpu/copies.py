@@ -112,12 +112,9 @@ def _outside(nests: Nests, access: StridedAccess, end: EndOp, target: Target) ->
     used = {r for r, stride in access.strides.items() if stride != 0}
     idle = [r for r in axes.open[end] - used if r in axes.ends and is_loop(r)]
     around = set(axes.open[end]).intersection(*(axes.open[axes.ends[r]] for r in idle))
-    around |= {
-        r
-        for each in idle
-        for r in loops_of(axes.ends[each])
-        if loops_of(axes.ends[each]).index(r) < loops_of(axes.ends[each]).index(each)
-    }
+    for each in idle:
+        nest = loops_of(axes.ends[each])
+        around |= {*nest[: nest.index(each)]}
     bytes = math.prod(nests.extent(r) for r in used - axes.open[end]) * access.itemsize
     if not idle or not around & used or bytes > target.l1:
         return None
