@@ -39,5 +39,6 @@ Fusion:
 * `online.py`: sums of exponentials that one pass over blocks of steps can compute, as an attention;
 * `online_blocks.py`: the sizes of these blocks, and whether they pay;
 * `parts.py`: into how many parts long reductions and scans are divided;
-* `fusion.py`: which values get a buffer.
+* `fusion.py`: which values get a buffer;
+* `axis_orders.py`: the order in which these buffers have their axes.
 """

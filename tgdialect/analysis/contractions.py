@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
@@ -77,17 +77,17 @@ def is_contraction(demands: Demands, reductions: Iterable[Demand], row: Demand) 
     )
 
 
-def epilogue(op: ReduceOp) -> Operation:
-    """The last of the elementwise ops through which alone a reduction's result is used."""
-    last: Operation = op
+def epilogue(op: ReduceOp) -> Sequence[Operation]:
+    """A reduction and the elementwise ops through which alone its result is used, in order."""
+    found: list[Operation] = [op]
     value: SSAValue = op.result
     while True:
         users = {use.operation for use in value.uses}
         if len(users) != 1:
-            return last
+            return found
         (user,) = users
         if isinstance(user, ElementwiseOp) and tensor(user.result).get_shape() == shape_of(value):
-            last = user
+            found.append(user)
         elif not isinstance(user, ReshapeOp | PermuteOp | FlipOp):
-            return last
+            return found
         value = user.results[0]

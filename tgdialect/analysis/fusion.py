@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import depends_of, surrounding, trips_of
+from tgdialect.analysis.axis_orders import axis_orders
 from tgdialect.analysis.contractions import (
     all_elements,
     epilogue,
@@ -45,6 +46,7 @@ from tgdialect.analysis.online import OnlineSums, online_sums
 from tgdialect.analysis.online_blocks import Blocks, blocks_of
 from tgdialect.analysis.padding import MANY_MASKS, MANY_WINDOWS, is_of_prefix, padding
 from tgdialect.diagnostics import emit_remark, remarks_are_wanted
+from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.elementwise import CastOp, ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import MovementOp, PadOp, StackOp
@@ -72,6 +74,9 @@ _BLOCK_BUFFERS = 4
 exponentials and weights of an attention are three. With more, fewer programs are fused; with fewer,
 the schedule has to make do with fewer rows than BLOCK_ROWS."""
 
+_ITEMSIZE = 4
+"""The bytes of an element for which the lanes of a vector are counted, where axes are ordered."""
+
 _MANY_DEMANDS = 16
 """Demands of one value beyond which it gets a buffer, whatever recomputing it would cost. Without a
 bound the cost of planning would be quadratic in programs such as sorting networks."""
@@ -96,6 +101,11 @@ class Fusion:
         default_factory=dict[Operation, tuple[int, ...]]
     )
     """For roots whose loops are not in the order of the axes: the axes, outermost first."""
+    axis_orders: dict[Operation, tuple[int, ...]] = field(
+        default_factory=dict[Operation, tuple[int, ...]]
+    )
+    """For realised values whose buffers do not have the axes in order: the axes, outermost
+    first."""
     online: dict[Operation, tuple[OnlineSums, Blocks]] = field(
         default_factory=dict[Operation, tuple[OnlineSums, Blocks]]
     )
@@ -115,7 +125,13 @@ def plan_fusion(
     of a value whether all of its cells are valid. The values of `stored` are realised in any case.
     LOCAL buffers fit into the memory of the target.
     """
-    return _Planner(block, is_closed, is_valid, stored, target).plan()
+    given = block, is_closed, is_valid, stored, target
+    planner = _Planner(*given, copies_windows=lambda _: False)
+    fusion, orders = planner.plan(), planner.fusion.axis_orders
+    if all(root in orders for root in planner.windows.values()):
+        return fusion
+    # Where vectors lie along windows, masks are those of lanes: a copy of the padding has none.
+    return _Planner(*given, copies_windows=lambda root: root not in orders).plan()
 
 
 class _Planner:
@@ -128,12 +144,17 @@ class _Planner:
         is_valid: Callable[[SSAValue], bool],
         stored: Set[Operation],
         target: Target,
+        *,
+        copies_windows: Callable[[Operation], bool],
     ) -> None:
+        """`copies_windows` says of the root of a kernel whether it may copy padding of which it
+        reads windows."""
         self.block = block
         self.is_valid = is_valid
         self.target = target
         self.is_closed = is_closed
         self.stored = stored
+        self.copies_windows = copies_windows
         self.fusion = Fusion()
         self.demands = Demands()
         has_reductions = any(isinstance(op, ReduceOp) for op in block.ops)
@@ -145,10 +166,18 @@ class _Planner:
         closed form or a buffer, or is likely to get one, as results of long reductions are."""
         self.products: set[Operation] = set()
         """The last ops of the epilogues of products of matrices."""
+        self.epilogues: set[Operation] = set()
+        """The ops of these epilogues."""
+        self.addends: set[Operation] = set()
+        """The last ops of products of matrices that are used in the epilogue of another one."""
         self.padded: set[Operation] = set()
         """The PADs of the operands of products of matrices."""
         self.windowed: set[Operation] = set()
         """The PADs of the operands of other long reductions."""
+        self.windows: dict[Operation, Operation] = {}
+        """The PADs whose windows a copy would pay for, and the kernels that read them."""
+        self.reads: dict[SSAValue, Sequence[Demand]] = {}
+        """The demands for realised values."""
         self.masks: set[Operation] = set()
         """The ops that make one-hot masks: never stored."""
         self.may_share_products = target.is_grid
@@ -168,9 +197,24 @@ class _Planner:
             if isinstance(op, StoreOp):
                 self.ask_operands(op)
             elif op.results and (asked := self.asked.pop(op.results[0], None)):
-                self.pass_on(op, self.decide(op, op.results[0], list(asked)))
+                value, demands = op.results[0], list(asked)
+                self.pass_on(op, self.decide(op, value, demands))
+                if op in self.fusion.realised:
+                    self.reads[value] = demands
         self.fusion.splits, self.fusion.orders = self.roots.splits, self.roots.orders
+        if not self.target.is_grid:
+            self.order_axes()
         return self.fusion
+
+    def order_axes(self) -> None:
+        """Decide in which order buffers have their axes, and the loops that store them."""
+        constants = {a for a in self.block.args if "tg.constant" in argument_attributes(a)}
+        reads = {**self.reads, **self.asked}
+        lanes = self.target.lanes(_ITEMSIZE)
+        roots = {op: i for op, i in self.roots.indices.items() if op not in self.fusion.online}
+        orders = axis_orders(reads, roots, constants, lanes)
+        self.fusion.axis_orders = orders
+        self.fusion.orders = {**orders, **self.roots.orders}
 
     def classify(self, op: ReduceOp, constants: set[Operation]) -> None:
         """Find out what kind of reduction a REDUCE is."""
@@ -180,12 +224,19 @@ class _Planner:
             self.demands.one_hot_sums.add(op)
             self.masks |= mask
         elif is_long(self.demands, op):
-            last = epilogue(op)
+            ops = list(epilogue(op))
+            is_of_tile = is_product(self.demands, op)
+            if is_of_tile and not self.target.is_grid and ops[-1] in self.products:
+                # Another product is added to this one: two register tiles would share a kernel.
+                ops = [each for each in ops if each not in self.epilogues]
+                self.addends.add(ops[-1])
+            last = ops[-1]
             while self.is_widened(last):
                 last = _moved(last)
             self.prices[last] = LOAD
-            if is_product(self.demands, op):
+            if is_of_tile:
                 self.products.add(last)
+                self.epilogues.update(ops)
                 self.padded.update(padding(op))
                 if self.target.matrix and has_narrow_factor(op):
                     self.may_share_products = False
@@ -296,7 +347,8 @@ class _Planner:
             inner = self.axes_of_windows(asked[0])
             row = self.row_of(asked[0], inner)
             if row is not None and runs >= MANY_WINDOWS * row.trips:
-                return [self.keep(op, inner, row)]
+                self.windows[op] = root = asked[0].root
+                return [self.keep(op, inner, row)] if self.copies_windows(root) else asked
         least = MANY_WINDOWS if op in self.windowed else MANY_MASKS
         if op not in self.windowed | self.padded:
             return asked
@@ -437,7 +489,7 @@ class _Planner:
             has_parts = len(asked) > len({demand.root for demand in asked})
             is_part = any(isinstance(use.operation, StackOp) for use in op.results[0].uses)
             is_wider = any(demand.trips > elements for demand in asked)
-            return runs > 0 or has_parts or is_part or is_wider
+            return runs > 0 or has_parts or is_part or is_wider or op in self.addends
         return runs >= MANY_RUNS * elements and cost_once() > (LOAD + FREE) * elements
 
     def runs_in_steps(self, asked: Sequence[Demand]) -> float:

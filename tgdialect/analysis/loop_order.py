@@ -37,6 +37,8 @@ class RootLoops:
         self._is_closed = is_closed
         self._realised = realised
         self._has_reductions = has_reductions
+        self.indices: dict[Operation, Index] = {}
+        """The loops of each root."""
         self.orders: dict[Operation, tuple[int, ...]] = {}
         """For roots whose loops are not in the order of the axes: the axes, outermost first."""
         self._divisors: dict[Operation, list[list[int]]] = {}
@@ -63,6 +65,7 @@ class RootLoops:
         for axis, position in enumerate(index):
             for loop, _ in depends_of(position):
                 self._axis[loop] = root, axis
+        self.indices[root] = index
         return index
 
     def _order(self, root: Operation, like: SSAValue, index: Index) -> tuple[int, ...]:

@@ -196,7 +196,7 @@ class _Recognizer:
         powers, scale = found
         sums = self.sums(powers)
         for each in sums or ():
-            root = epilogue(each)
+            root = epilogue(each)[-1]
             inside = self.between(products, root)
             if inside is not None and {*sums, powers, greatest} <= {*inside, root}:
                 return self.group(root, powers, scale, products, sums, inside)

@@ -18,8 +18,10 @@ from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
+from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.index_sets import BORDER
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import AddOp, AndOp, CompareOp, WhereOp
@@ -54,6 +56,7 @@ _PEELS = [_Peel(*peel) for n in range(1, BORDER + 1) for peel in ((0, n), (n, 0)
 
 def peel_loops(block: Block) -> None:
     """Peel the loops of a LINEAR, the inner ones first."""
+    _drop_masks([op for op in block.ops if isinstance(op, WhereOp) and _is_of_load(op)])
     for op in reversed(list(block.ops)):
         if isinstance(op, RangeOp) and (peel := _peel(op, body := list(_body(op)))) is not None:
             _apply(op, body, peel)
@@ -144,6 +147,21 @@ def _apply(loop: RangeOp, body: Sequence[Operation], peel: _Peel) -> None:
     _drop_masks(body)
 
 
+def _is_of_load(op: WhereOp) -> bool:
+    """Whether a WHERE masks a LOAD as a whole."""
+    return isinstance(op.lhs.owner, LoadOp) and not tensor(op.condition).get_shape()
+
+
+def _is_of_gate(op: WhereOp) -> bool:
+    """Whether a WHERE is 0 where it masks a LOAD, which is 0 there by its own gate."""
+    load = op.lhs.owner
+    if not isinstance(load, LoadOp) or load.gate is None or load.alt is None:
+        return False
+    if op.lhs.type != op.result.type or not all(map(is_positive_zero, (op.rhs, load.alt))):
+        return False
+    return {*conjuncts([(op.condition, True)])} <= {*conjuncts([(load.gate, True)])}
+
+
 def _end_of_its_own(loop: RangeOp) -> EndOp:
     """The END of a loop, which is split if it closes others as well."""
     end = next(u.operation for u in loop.result.uses if isinstance(u.operation, EndOp) and u.index)
@@ -197,6 +215,8 @@ def _drop_masks(body: Sequence[Operation]) -> None:
                 chosen = op.lhs if holds(op.condition) else op.rhs
                 if chosen.type == op.result.type:
                     Rewriter.replace_op(op, (), [chosen])
+            case WhereOp() if _is_of_gate(op):
+                Rewriter.replace_op(op, (), [op.lhs])
             case LoadOp() if holds(op.gate):
                 Rewriter.replace_op(op, LoadOp(op.buffer))
             case StoreOp() if holds(op.gate):

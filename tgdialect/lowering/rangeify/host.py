@@ -162,9 +162,9 @@ class HostFunction(Calls):
             if isinstance(op, AfterOp) and not op.result.uses:
                 self.block.erase_op(op)
 
-    def buffer(self, like: SSAValue, dtype: Attribute) -> SSAValue:
-        """A new buffer in global memory with the shape of a value."""
-        buffer = buffer_like(like, dtype, self._device, next(self.free_slots))
+    def buffer(self, like: SSAValue, dtype: Attribute, order: Sequence[int] = ()) -> SSAValue:
+        """A new buffer in global memory with the shape of a value, or its axes in another order."""
+        buffer = buffer_like(like, dtype, self._device, next(self.free_slots), order)
         for dim in buffer.dims:
             self._keep(dim)
         return self.put(buffer)

@@ -61,6 +61,12 @@ class Realised:
 
     data: SSAValue
     mask: SSAValue | None
+    order: tuple[int, ...] = ()
+    """The axes of the value as the buffers have them, outermost first; empty if in order."""
+
+    def at(self, index: Index) -> Index:
+        """The index in the buffers of an element of the value."""
+        return tuple(index[axis] for axis in self.order) if self.order else index
 
 
 def memory_leaf(value: SSAValue) -> SSAValue:
@@ -131,8 +137,9 @@ class KernelBuilder(ScalarEmitter):
             return rule(index)
         # Values that are stored or known.
         if isinstance(owner, Operation) and (buffers := self.realised.get(owner)) is not None:
-            data = self._load(buffers.data, index)
-            mask = None if buffers.mask is None else self._load(buffers.mask, index)
+            at = buffers.at(index)
+            data = self._load(buffers.data, at)
+            mask = None if buffers.mask is None else self._load(buffers.mask, at)
             return done(Cell(data, mask))
         if isinstance(owner, Operation) and owner in self.constants:
             return done(Cell(self.emit(ConstOp, self.constants[owner]), None))

@@ -167,8 +167,12 @@ class _Rangeifier:
         if store is not None and (donor := self.overwrite(store, op, result)) is not None:
             self.realised[op] = Realised(donor, None)
             return self.stored[store]
-        data = store.buffer if store else self.host.buffer(result, tensor(result).element_type)
-        self.realised[op] = Realised(data, None)
+        order = () if store else self.fusion.axis_orders.get(op, ())
+        if store:
+            data = store.buffer
+        else:
+            data = self.host.buffer(result, tensor(result).element_type, order)
+        self.realised[op] = made = Realised(data, None, order)
         if _is_empty(result):
             return None
         # The loops, with a STORE of the value and perhaps one of its validity.
@@ -179,13 +183,12 @@ class _Rangeifier:
             return self.effect_of(store, self.call(builder, stores, ranges, written))
         index, ranges = self.loops(builder, op, shape_of(result))
         cell = builder.root_cell(op, index)
-        stores = [
-            builder.store(builder.locate(data, index), Cell(materialised(builder, cell), None))
-        ]
+        at = made.at(index)
+        stores = [builder.store(builder.locate(data, at), Cell(materialised(builder, cell), None))]
         if cell.valid is not None:
-            mask = self.host.buffer(result, BOOL)
-            self.realised[op] = Realised(data, mask)
-            stores.append(builder.store(builder.locate(mask, index), Cell(cell.valid, None)))
+            mask = self.host.buffer(result, BOOL, order)
+            self.realised[op] = Realised(data, mask, order)
+            stores.append(builder.store(builder.locate(mask, at), Cell(cell.valid, None)))
             written.append(mask)
         return self.effect_of(store, self.call(builder, stores, ranges, written))
 

@@ -129,9 +129,13 @@ def _keeps_contiguous(view: MovementOp) -> bool:
     return all(extent == 1 for extent in new[: max(cut, default=0)])
 
 
-def buffer_like(value: SSAValue, dtype: Attribute, device: Device, slot: int) -> BufferOp:
-    """A buffer in global memory with the shape of a value."""
+def buffer_like(
+    value: SSAValue, dtype: Attribute, device: Device, slot: int, order: Sequence[int] = ()
+) -> BufferOp:
+    """A buffer in global memory with the shape of a value, or its axes in another order."""
     shape, where = shape_of(value), PlaceAttr.of(device, AddrSpace.GLOBAL)
+    if order:
+        shape = tuple(shape[axis] for axis in order)
     static = tuple(extent if isinstance(extent, int) else DYNAMIC_INDEX for extent in shape)
     dims = [extent for extent in shape if isinstance(extent, SSAValue)]
     return BufferOp(slot, tensor_type(dtype, static, where), dims)

@@ -355,8 +355,8 @@ class Scalars(OpBuilder):
     def lane(self, piece: Piece, position: int) -> SSAValue:
         """One lane of a piece, as a scalar register.
 
-        On a grid each lane is a register of its own. A condition on indices is computed for the
-        lane, so that bounds checks see what a gate says.
+        A condition on indices is computed for the lane: bounds checks see what a gate says, and
+        lanes that are alike have one condition, as the rows of a tile that windows share.
         """
         if is_ramp(piece):
             return self.index(self.add(piece.start, piece.step * position))
@@ -367,7 +367,7 @@ class Scalars(OpBuilder):
             return owner.sources[position]
         if isinstance(owner, VConstOp):
             return self.index(integers(owner, "values")[position])
-        if self.target.is_grid and (conditions := _comparisons(piece)):
+        if conditions := _comparisons(piece):
             decided = [self._decided(condition, position) for condition in conditions]
             return cast(SSAValue, self.all_of(decided))
         type = tensor_type(tensor(piece).element_type)

@@ -1,0 +1,290 @@
+"""The order of the axes of the buffers between kernels, for the whole program.
+
+A stored value has its axes in memory as in its shape, unless the kernels that write and read it
+take longer then: nobody else sees the buffer. In a convolutional network the channels are put last.
+Vectors then lie along channels, whatever the stride, the padding and the width of an image are, and
+packed weights are read from first to last.
+
+The vectors of a kernel lie along one of its loops. An access that depends on this loop moves whole
+vectors if neighbours along the loop are neighbours in memory. Else it moves elements one by one, or
+transposes. An operand of a product that depends on the loop, and of which many results need each
+element, is packed into tiles in any case, unless it is constant. One that does not depend on it is
+broadcast from where it is. A kernel has the cost of its cheapest loop, and the orders are those for
+which all kernels have the least.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from itertools import pairwise
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Operation, SSAValue
+
+from tgdialect.analysis.affine.positions import (
+    Index,
+    LoopVariable,
+    Position,
+    depends_of,
+    trips_of,
+)
+from tgdialect.analysis.demand import Demand
+from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.movement import StackOp
+from tgdialect.ops.properties import tensor
+
+LEAST_GAIN = 0.25
+"""The part of the cost of connected kernels that other orders have to save. The costs leave out
+caches and register tiles, so that a small gain may be none."""
+
+MANY_USES = 24
+"""The results per element from which on an operand of a product counts as packed, although its
+neighbours are along the vectors. With fewer rows, as those of 16 tokens, the copy costs more than
+it saves."""
+
+_SWEEPS = 4
+"""How often each buffer of connected kernels is reconsidered, given the others."""
+
+_Vectors = tuple[LoopVariable, ...]
+"""Where the vectors of a kernel lie: along a loop, or along two that are one, the inner first."""
+
+
+@dataclass(eq=False)
+class _Memory:
+    """What kernels write and read, and the axis of neighbours. `choices` has the axes that may be
+    it, first that which is if the axes are in order."""
+
+    shape: tuple[int, ...]
+    choices: Sequence[int]
+    last: int
+    is_constant: bool
+    kernels: list[_Kernel] = field(default_factory=list["_Kernel"])
+
+    @property
+    def elements(self) -> float:
+        return math.inf if DYNAMIC_INDEX in self.shape else math.prod(self.shape)
+
+    @property
+    def order(self) -> tuple[int, ...]:
+        """The axes, outermost first."""
+        return (*(axis for axis in range(len(self.shape)) if axis != self.last), self.last)
+
+
+@dataclass(frozen=True, eq=False)
+class _Access:
+    """Memory that a kernel writes or reads at an index. If it `is_reused`, the index does not
+    depend on all loops around the root: each element counts for several results. It `is_packed` if
+    it is also an operand of a product, and counts for many."""
+
+    memory: _Memory
+    at: Index
+    loops: Set[LoopVariable]
+    is_reused: bool
+    is_packed: bool = False
+
+    def cost(self, vectors: _Vectors) -> float:
+        """How many elements are moved without vectors, or packed."""
+        if self.memory.is_constant or self.loops.isdisjoint(vectors):
+            return 0
+        if not self.is_packed and self._is_along(vectors):
+            return 0
+        trips = trips_of(depends_of(*self.at))
+        return min(trips, self.memory.elements) if self.is_reused else trips
+
+    @property
+    def favours_orders(self) -> bool:
+        """Whether another order may pay: where weights are packed once, or vectors are to lie
+        across strides and windows. Other products pack one of their operands in any order."""
+        return self.memory.is_constant or any(map(_has_windows, self.at))
+
+    def _is_along(self, vectors: _Vectors) -> bool:
+        """Whether neighbours along vectors are neighbours in memory."""
+        axes = self.memory.order[::-1] if len(vectors) > 1 else (self.memory.last,)
+        inner = [(loop.trips, self.memory.shape[a]) for loop, a in zip(vectors, axes, strict=False)]
+        return all(trips == extent for trips, extent in inner[:-1]) and all(
+            loop in _loops_of(self.at[axis]) for loop, axis in zip(vectors, axes, strict=False)
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class _Kernel:
+    """What a kernel accesses, and where its vectors may lie."""
+
+    accesses: Sequence[_Access]
+    vectors: Sequence[_Vectors]
+    _known: dict[tuple[_Access, int], Sequence[float]] = field(
+        default_factory=dict[tuple["_Access", int], Sequence[float]]
+    )
+    """For an access and the last axis of its memory, the cost with each place of vectors."""
+
+    @property
+    def cost(self) -> float:
+        return min(map(sum, zip(*map(self._costs, self.accesses), strict=True)), default=0)
+
+    def _costs(self, access: _Access) -> Sequence[float]:
+        key = access, access.memory.last
+        if (known := self._known.get(key)) is None:
+            known = self._known[key] = [access.cost(vectors) for vectors in self.vectors]
+        return known
+
+
+def axis_orders(
+    reads: Mapping[SSAValue, Iterable[Demand]],
+    roots: Mapping[Operation, Index],
+    constants: Set[SSAValue],
+    lanes: int,
+) -> dict[Operation, tuple[int, ...]]:
+    """For stored values whose buffers do not have their axes in order: the axes, outermost first.
+
+    `reads` has the indices at which kernels access memory that they do not compute, among it what a
+    STORE writes. `roots` has the loops of each kernel by its root, a stored value or a STORE. What
+    other kernels read stays in order. Memory of `constants` is packed once, in whichever order.
+    `lanes` is how many elements a vector has.
+    """
+    accesses: dict[Operation, list[tuple[SSAValue, Index]]] = {
+        op: [] if isinstance(op, StoreOp) else [(op.results[0], index)]
+        for op, index in roots.items()
+    }
+    fixed: set[SSAValue] = set()
+    for value, demands in reads.items():
+        for demand in demands:
+            if demand.root in roots:
+                accesses[demand.root].append((value, demand.at))
+            else:
+                fixed.add(value)
+    indices: dict[SSAValue, list[Index]] = {}
+    for found in accesses.values():
+        for value, at in found:
+            indices.setdefault(value, []).append(at)
+            if value.owner not in roots or isinstance(value.owner, StackOp):
+                fixed.add(value)
+    memories = {
+        value: _memory(value, found, lanes, is_constant=value in constants, is_fixed=value in fixed)
+        for value, found in indices.items()
+    }
+    for op, index in roots.items():
+        kernel = _kernel(index, [(memories[v], at) for v, at in accesses[op]], lanes)
+        for memory in {access.memory: None for access in kernel.accesses}:
+            memory.kernels.append(kernel)
+    for part in _connected(memories.values()):
+        _settle(part)
+    return {
+        value.owner: memory.order
+        for value, memory in memories.items()
+        if memory.last != memory.choices[0] and isinstance(value.owner, Operation)
+    }
+
+
+def _memory(
+    value: SSAValue, indices: Sequence[Index], lanes: int, *, is_constant: bool, is_fixed: bool
+) -> _Memory:
+    """Memory that is accessed at some indices. An axis may be put last which is whole vectors, and
+    along which each access has a loop; none where the order is fixed, as that of a result is."""
+    shape = tensor(value).get_shape()
+    last = max((a for a, extent in enumerate(shape) if extent != 1), default=0)
+    is_result = any(isinstance(use.operation, StoreOp) for use in value.uses)
+    if is_fixed or is_result or DYNAMIC_INDEX in shape:
+        return _Memory(shape, (last,), last, is_constant)
+    axes = (
+        axis
+        for axis, extent in enumerate(shape[:last])
+        if extent >= lanes
+        and extent % lanes == 0
+        and all(len(_loops_of(at[axis])) == 1 for at in indices)
+    )
+    return _Memory(shape, (last, *axes), last, is_constant)
+
+
+def _kernel(index: Index, accesses: Sequence[tuple[_Memory, Index]], lanes: int) -> _Kernel:
+    """A kernel, with the places for vectors that are long enough: loops around its root, or two
+    that are next to each other. If it computes no product, also loops of its reductions."""
+    around = [loop for position in index for loop, _ in depends_of(position) if loop.trips > 1]
+    found: list[_Access] = []
+    for memory, at in accesses:
+        loops = {loop for loop, _ in depends_of(*at)}
+        found.append(_Access(memory, at, loops, not loops.issuperset(around)))
+    steps = {loop for access in found for loop in access.loops}.difference(around)
+    factors = {a for a in found if a.is_reused and not a.loops.isdisjoint(steps)}
+    is_product = len(factors) > 1
+    if is_product:
+        rows = {a: math.prod(loop.trips for loop in around if loop not in a.loops) for a in found}
+        found = [replace(a, is_packed=a in factors and rows[a] >= MANY_USES) for a in found]
+    vectors: list[_Vectors] = [
+        (loop,) for loop in (around if is_product else (*around, *steps)) if loop.trips >= lanes
+    ]
+    vectors += [
+        (inner, outer)
+        for outer, inner in pairwise(around)
+        if inner.trips < lanes <= inner.trips * outer.trips
+    ]
+    return _Kernel(found, vectors)
+
+
+def _loops_of(position: Position) -> Sequence[LoopVariable]:
+    """The loops of which neighbours are neighbours along an axis: several where it has windows."""
+    return [
+        atom.digit[0]
+        for atom, factor in position.terms.items()
+        if factor == 1 and atom.kind == "digit" and atom.digit[1] == 1
+    ]
+
+
+def _has_windows(position: Position) -> bool:
+    """Whether the loops along an axis go through it in steps, or overlap: they are no digits."""
+    radix = 1
+    for atom, factor in sorted(position.terms.items(), key=lambda term: term[1]):
+        if factor != radix:
+            return True
+        radix *= int(atom.interval.hi) + 1 if atom.interval.hi < math.inf else 1
+    return False
+
+
+def _connected(memories: Iterable[_Memory]) -> Iterator[Sequence[_Memory]]:
+    """The memory of which the order may change, in parts without common kernels."""
+    left = {memory: None for memory in memories if len(memory.choices) > 1}
+    while left:
+        stack, part = [left.popitem()[0]], list[_Memory]()
+        while stack:
+            part.append(memory := stack.pop())
+            for near in (a.memory for kernel in memory.kernels for a in kernel.accesses):
+                if near in left:
+                    del left[near]
+                    stack.append(near)
+        yield part
+
+
+def _settle(part: Sequence[_Memory]) -> None:
+    """Choose the last axis of each memory of a part: an axis of the same number in all of them,
+    then the best one of each, given the others. Nothing changes if too little is gained."""
+    kernels = {kernel: None for memory in part for kernel in memory.kernels}
+    if not any(access.favours_orders for kernel in kernels for access in kernel.accesses):
+        return
+
+    def cost_of(choices: Mapping[_Memory, int]) -> float:
+        for memory, axis in choices.items():
+            memory.last = axis
+        return sum(kernel.cost for kernel in kernels)
+
+    def near(memory: _Memory, axis: int) -> float:
+        memory.last = axis
+        return sum(kernel.cost for kernel in memory.kernels)
+
+    in_order = {memory: memory.choices[0] for memory in part}
+    found = [in_order]
+    for wanted in sorted({axis for memory in part for axis in memory.choices[1:]}):
+        choices = {m: wanted if wanted in m.choices else m.choices[0] for m in part}
+        cost_of(choices)
+        for _ in range(_SWEEPS):
+            before = dict(choices)
+            for memory, axis in before.items():
+                costs = {axis: near(memory, axis) for axis in (axis, *memory.choices)}
+                memory.last = choices[memory] = min(costs, key=costs.__getitem__)
+            if choices == before:
+                break
+        found.append(choices)
+    best = min(found, key=cost_of)
+    if cost_of(best) > (1 - LEAST_GAIN) * cost_of(in_order):
+        best = in_order
+    cost_of(best)
