@@ -129,7 +129,7 @@ def _outside(nests: Nests, access: StridedAccess, end: EndOp, target: Target) ->
 def _is_in_order(nests: Nests, access: StridedAccess, loops: Sequence[RangeOp]) -> bool:
     """Whether an operand is already in packed order: loops, then steps, then the tile."""
     ranges = [r for r, stride in access.strides.items() if stride != 0 and r not in loops]
-    ranges.sort(key=is_expanded)
+    ranges.sort(key=lambda r: is_expanded(r) and r.axis_type.data is not AxisType.UNROLL)
     step = 1
     for range in reversed([*(r for r in loops if access.strides.get(r, 0) != 0), *ranges]):
         if access.strides[range] != step:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
@@ -91,9 +91,10 @@ def _bytes_apart(access: StridedAccess, range: RangeOp, target: Target) -> int:
 
 def order_loops(nests: Nests) -> None:
     """Order the loops around the tiles: around a reduction, the loop whose iterations reload most
-    is outermost; without one, the loop with the largest stride is, if the tile has strided
-    accesses. Loops stay in the order of the STOREs if a tile stores more than it loads, and those
-    around a nest inside, which fills a LOCAL buffer, stay outside of the others."""
+    is outermost. If an operand is streamed, since no loop uses its elements again, or without a
+    reduction if the tile has strided accesses, the loop with the largest stride is. Loops stay in
+    the order of the STOREs if a tile stores more than it loads, and those around a nest inside,
+    which fills a LOCAL buffer, stay outside of the others."""
     axes = nests.axes
     ends = dict.fromkeys(axes.ends.values())
     for effect in axes.kernel.sink.effects:
@@ -109,7 +110,9 @@ def order_loops(nests: Nests) -> None:
             if max(loaded.values()) <= _stored(nests, end):
                 continue
             filling = {r for other in ends if other is not end for r in axes.open[other]}
-            order = sorted(loops, key=lambda r: (r not in filling, -loaded[r]))
+            streamed = _streamed(nests, loops, vector)
+            far = loaded if streamed is None else {r: abs(streamed[r] or 0) for r in loops}
+            order = sorted(loops, key=lambda r: (r not in filling, -far[r]))
         elif not reduces and any(is_apart(a, vector) for a in nests.accesses):
             order = sorted(loops, key=lambda r: -_step(nests, r))
         else:
@@ -148,6 +151,18 @@ def _loaded_anew(nests: Nests, range: RangeOp, vector: RangeOp) -> float:
             lines = LINE_COST if is_apart(access, vector) else 1
             total += cells * access.itemsize * lines
     return total
+
+
+def _streamed(
+    nests: Nests, loops: Sequence[RangeOp], vector: RangeOp
+) -> Mapping[RangeOp, int | None] | None:
+    """The strides of a LOAD of vectors that depends on all loops of a nest, as the image of a
+    depthwise convolution."""
+    for access in nests.accesses:
+        is_load = isinstance(access.op, LoadOp) and access.strides.get(vector) in (1, -1)
+        if is_load and all(access.strides.get(r, 0) for r in loops):
+            return access.strides
+    return None
 
 
 def _stored(nests: Nests, end: EndOp) -> int:
