@@ -13,35 +13,35 @@
 // CHECK:         [[IN:%\S+]] = tg.param 1 : tensor<1x36x32xf32, #tg.place<global>>
 // CHECK:         tg.index [[IN]][{{%\S+}}, {{%\S+}}, [[STEP]]]
 
-// Weights that vary would be packed in each call, as the cells are otherwise.
+// Of weights that vary and cells, either is packed in each call. So the axes stay in order.
 
 // CHECK-LABEL: func.func @varying
 // CHECK:         tg.buffer 0 : tensor<32x1x36xf32
 
 builtin.module attributes {tg.target = #tg.target<"cpu", features = ["avx2", "fma"]>} {
-  func.func @constant(%x: tensor<16x36xf32>, %v: tensor<32x16xf32> {tg.constant}, %w: tensor<16x32xf32> {tg.constant}) -> tensor<16x36xf32> {
+  func.func @constant(%x: tensor<16x36xf32>, %v: tensor<32x16xf32> {tg.constant}, %w: tensor<32x32xf32> {tg.constant}) -> tensor<32x36xf32> {
     %0 = tg.reshape %x [1, 16, 36] : tensor<16x36xf32> -> tensor<1x16x36xf32>
     %1 = tg.reshape %v [32, 16, 1] : tensor<32x16xf32> -> tensor<32x16x1xf32>
     %2 = tg.mul %0, %1 : (tensor<1x16x36xf32>, tensor<32x16x1xf32>) -> tensor<32x16x36xf32>
     %3 = tg.reduce add %2 [1] : tensor<32x16x36xf32> -> tensor<32x1x36xf32>
     %4 = tg.reshape %3 [1, 32, 36] : tensor<32x1x36xf32> -> tensor<1x32x36xf32>
-    %5 = tg.reshape %w [16, 32, 1] : tensor<16x32xf32> -> tensor<16x32x1xf32>
-    %6 = tg.mul %4, %5 : (tensor<1x32x36xf32>, tensor<16x32x1xf32>) -> tensor<16x32x36xf32>
-    %7 = tg.reduce add %6 [1] : tensor<16x32x36xf32> -> tensor<16x1x36xf32>
-    %8 = tg.reshape %7 [16, 36] : tensor<16x1x36xf32> -> tensor<16x36xf32>
-    func.return %8 : tensor<16x36xf32>
+    %5 = tg.reshape %w [32, 32, 1] : tensor<32x32xf32> -> tensor<32x32x1xf32>
+    %6 = tg.mul %4, %5 : (tensor<1x32x36xf32>, tensor<32x32x1xf32>) -> tensor<32x32x36xf32>
+    %7 = tg.reduce add %6 [1] : tensor<32x32x36xf32> -> tensor<32x1x36xf32>
+    %8 = tg.reshape %7 [32, 36] : tensor<32x1x36xf32> -> tensor<32x36xf32>
+    func.return %8 : tensor<32x36xf32>
   }
 
-  func.func @varying(%x: tensor<16x36xf32>, %v: tensor<32x16xf32>, %w: tensor<16x32xf32>) -> tensor<16x36xf32> {
+  func.func @varying(%x: tensor<16x36xf32>, %v: tensor<32x16xf32>, %w: tensor<32x32xf32>) -> tensor<32x36xf32> {
     %0 = tg.reshape %x [1, 16, 36] : tensor<16x36xf32> -> tensor<1x16x36xf32>
     %1 = tg.reshape %v [32, 16, 1] : tensor<32x16xf32> -> tensor<32x16x1xf32>
     %2 = tg.mul %0, %1 : (tensor<1x16x36xf32>, tensor<32x16x1xf32>) -> tensor<32x16x36xf32>
     %3 = tg.reduce add %2 [1] : tensor<32x16x36xf32> -> tensor<32x1x36xf32>
     %4 = tg.reshape %3 [1, 32, 36] : tensor<32x1x36xf32> -> tensor<1x32x36xf32>
-    %5 = tg.reshape %w [16, 32, 1] : tensor<16x32xf32> -> tensor<16x32x1xf32>
-    %6 = tg.mul %4, %5 : (tensor<1x32x36xf32>, tensor<16x32x1xf32>) -> tensor<16x32x36xf32>
-    %7 = tg.reduce add %6 [1] : tensor<16x32x36xf32> -> tensor<16x1x36xf32>
-    %8 = tg.reshape %7 [16, 36] : tensor<16x1x36xf32> -> tensor<16x36xf32>
-    func.return %8 : tensor<16x36xf32>
+    %5 = tg.reshape %w [32, 32, 1] : tensor<32x32xf32> -> tensor<32x32x1xf32>
+    %6 = tg.mul %4, %5 : (tensor<1x32x36xf32>, tensor<32x32x1xf32>) -> tensor<32x32x36xf32>
+    %7 = tg.reduce add %6 [1] : tensor<32x32x36xf32> -> tensor<32x1x36xf32>
+    %8 = tg.reshape %7 [32, 36] : tensor<32x1x36xf32> -> tensor<32x36xf32>
+    func.return %8 : tensor<32x36xf32>
   }
 }
