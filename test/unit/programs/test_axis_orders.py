@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from random_seeds import batches
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
@@ -19,7 +19,9 @@ from tgdialect.analysis import fusion
 from tgdialect.analysis.affine.positions import Index
 from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.lowering.callify import CallifyPass
+from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.rangeify import RangeifyPass
+from tgdialect.ops.call import KernelOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import StackOp
 from tgdialect.ops.properties import tensor
@@ -164,11 +166,10 @@ def test_random_orders(seeds: range, monkeypatch: pytest.MonkeyPatch):
 # -- which orders are chosen -----------------------------------------------------------------------
 
 
-def buffers(
+def kernels_of(
     function: Callable[..., Any], *specs: Any, target: Target = VECTORS, constants: bool = True
-) -> list[tuple[int, ...]]:
-    """The shapes of the buffers between the kernels of a function. All of its arguments but the
-    first are constants, or none is."""
+) -> ModuleOp:
+    """The kernels of a function. All of its arguments but the first are constants, or none is."""
     text = tg.function(function).lower(*specs).as_text()
     module = parse_module(make_context(), SourceFile("test", text, 1))
     state_target(module, target)
@@ -180,6 +181,12 @@ def buffers(
     given = [constant if constants and not other.data else other for other in others]
     main.arg_attrs = ArrayAttr([first, *given])
     RangeifyPass().lower(module)
+    return module
+
+
+def buffers(function: Callable[..., Any], *specs: Any, **how: Any) -> list[tuple[int, ...]]:
+    """The shapes of the buffers between the kernels of a function."""
+    module = kernels_of(function, *specs, **how)
     return [tensor(op.result).get_shape() for op in module.walk() if isinstance(op, BufferOp)]
 
 
@@ -195,6 +202,16 @@ def inverted(x: Any, up: Any, w: Any, down: Any) -> Any:
 def test_channels_are_last():
     # Nor is the border of the image copied: masks are those of whole vectors.
     assert buffers(inverted, IMAGE, *WEIGHTS) == [(1, 14, 14, 96)] * 2
+
+
+def test_images_are_streamed():
+    """Channels are the innermost loop of a depthwise convolution, and its weights are packed."""
+    module = kernels_of(inverted, IMAGE, *WEIGHTS)
+    OptimizePass(mode="heuristic", threads=1).lower(module)
+    kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, KernelOp)}
+    sink = str(kernels["main_1"].sink)
+    assert "stage 2, 2, global" in sink
+    assert "order 2" not in sink
 
 
 def test_grids_keep_the_order():

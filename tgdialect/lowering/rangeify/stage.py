@@ -411,7 +411,8 @@ class RangeifyPass(LoweringPass):
     level_after = "kernels"
 
     target: str | None = None
-    """The kind of machine, as `cpu`: its LOCAL memory limits what a kernel keeps there."""
+    """The kind of machine, as `cpu`: its LOCAL memory limits what a kernel keeps there, and its
+    vectors decide in which order buffers have their axes."""
 
     def lower(self, module: ModuleOp) -> None:
         target = settle_target(module, self.target)
