@@ -37,12 +37,14 @@ from tgdialect.ops.properties import tensor
 
 LEAST_GAIN = 0.25
 """The part of the cost of connected kernels that other orders have to save. The costs leave out
-caches and register tiles, so that a small gain may be none."""
+caches and register tiles, so that a small gain may be none. Not fitted: networks of convolutions
+save nearly all of it."""
 
 MANY_USES = 24
 """The results per element from which on an operand of a product counts as packed, although its
-neighbours are along the vectors. With fewer rows, as those of 16 tokens, the copy costs more than
-it saves."""
+neighbours are along the vectors: fewer uses do not repay a copy. An order of magnitude. The
+schedule packs such an operand for 128 rows of results, or for few if its steps span many pages
+(`copies.py`), which is not known here."""
 
 _SWEEPS = 4
 """How often each buffer of connected kernels is reconsidered, given the others."""

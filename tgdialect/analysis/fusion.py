@@ -127,11 +127,14 @@ def plan_fusion(
     """
     given = block, is_closed, is_valid, stored, target
     planner = _Planner(*given, copies_windows=lambda _: False)
-    fusion, orders = planner.plan(), planner.fusion.axis_orders
-    if all(root in orders for root in planner.windows.values()):
-        return fusion
-    # Where vectors lie along windows, masks are those of lanes: a copy of the padding has none.
-    return _Planner(*given, copies_windows=lambda root: root not in orders).plan()
+    orders = planner.plan().axis_orders
+    if not all(root in orders for root in planner.windows.values()):
+        # Where vectors lie along windows, masks are those of lanes: a copy of the padding has none.
+        planner = _Planner(*given, copies_windows=lambda root: root not in orders)
+        planner.plan()
+    for op, remark in planner.remarks:
+        emit_remark(op, remark)
+    return planner.fusion
 
 
 class _Planner:
@@ -176,6 +179,8 @@ class _Planner:
         """The PADs of the operands of other long reductions."""
         self.windows: dict[Operation, Operation] = {}
         """The PADs whose windows a copy would pay for, and the kernels that read them."""
+        self.remarks: list[tuple[Operation, str]] = []
+        """What to report of the plan, if it is the one that counts."""
         self.reads: dict[SSAValue, Sequence[Demand]] = {}
         """The demands for realised values."""
         self.masks: set[Operation] = set()
@@ -367,24 +372,24 @@ class _Planner:
         self.prices[op] = LOCAL_LOAD
         return row
 
-    @staticmethod
     def remark(
+        self,
         op: Operation,
         choice: str,
         asked: Sequence[Demand],
         elements: float,
         costs: Mapping[str, float],
     ) -> None:
-        """Report the choice, and what each alternative would have cost."""
+        """Note the choice, and what each alternative would have cost."""
         reads = sum(demand.trips for demand in asked)
         prices = ", ".join(
             f"{way} {'never' if math.isinf(cost) else f'{cost:.4g}'}" for way, cost in costs.items()
         )
-        emit_remark(
-            op,
+        text = (
             f"{choice}: {_WHAT[choice]} ({len(asked)} uses, {reads:.4g} reads of {elements:.4g} "
-            f"elements; cost {prices})",
+            f"elements; cost {prices})"
         )
+        self.remarks.append((op, text))
 
     # -- local buffers
 

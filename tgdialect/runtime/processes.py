@@ -48,8 +48,8 @@ def spread(
     The items that wait are divided among the processes whenever one is free (guided
     self-scheduling; Polychronopoulos and Kuck, 1987). The last one is always the caller's, after
     the others. What a child cannot do, for whatever reason, the caller does: it gets the error
-    where it can be reported. `items` may take long to make the next one, while
-    children work on those before.
+    where it can be reported. `items` may take long to make the next one, while children work on
+    those before.
     """
     waiting: deque[T] = deque()
     children: list[_Child[T, R]] = []
