@@ -364,7 +364,9 @@ class _Planner:
         """Have a kernel of its own store a value."""
         self.fusion.realised.add(op)
         self.prices[op] = LOAD
-        return Demand(op, value, self.roots.index(op, value))
+        # Scores of blocks are computed outside of the loops that they do not depend on.
+        inner = self.fusion.online[op][0].columns if op in self.fusion.online else ()
+        return Demand(op, value, self.roots.index(op, value, inner))
 
     def keep(self, op: Operation, inner: tuple[int, ...], row: Demand) -> Demand:
         """Have the one kernel that uses a value keep it in a LOCAL buffer of some axes."""

@@ -56,10 +56,15 @@ class RootLoops:
         """For each axis of a root, the divisors at which its loop is split, the greatest first."""
         return {root: [_chain(each) for each in axes] for root, axes in self._divisors.items()}
 
-    def index(self, root: Operation, like: SSAValue) -> Index:
-        """The index of a kernel's root: a loop for each axis of `like`, in the cheapest order."""
+    def index(self, root: Operation, like: SSAValue, inner: Sequence[int] = ()) -> Index:
+        """The index of a kernel's root: a loop for each axis of `like`, in the cheapest order.
+        The loops of the axes `inner` are innermost in any case; then the others are in order."""
         index = self._demands.loops(shape_of(like))
-        if order := self._order(root, like, index):
+        if inner:
+            order = (*(a for a in range(len(index)) if a not in inner), *inner)
+        else:
+            order = self._order(root, like, index)
+        if order:
             self.orders[root] = order
             index = self._demands.loops(shape_of(like), order=order)
         for axis, position in enumerate(index):

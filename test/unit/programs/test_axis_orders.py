@@ -3,6 +3,7 @@ in float64."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from random import Random
 from typing import Any
@@ -212,6 +213,39 @@ def test_images_are_streamed():
     sink = str(kernels["main_1"].sink)
     assert "stage 2, 2, global" in sink
     assert "order 2" not in sink
+
+
+def schedule_of(function: Callable[..., Any], *specs: Any, threads: int) -> str:
+    """The OptOps of a function that is one kernel; without the slots that are packed."""
+    module = kernels_of(function, *specs)
+    OptimizePass(mode="heuristic", threads=threads).lower(module)
+    kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, KernelOp)}
+    kernel = kernels["main_0"]
+    return re.sub(r"stage \d+", "stage", str(kernel.sink.opts))
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_epilogues_leave_the_loops_of_a_product_alone(seed: int):
+    """What is loaded once for each result of a product counts for nothing beside its factors."""
+    random = Random(seed)
+    rows, columns, steps = (random.choice((64, 96, 128, 256)) for _ in range(3))
+    specs = [tg.spec(s, "float32") for s in ((rows, steps), (columns, steps))]
+    threads = random.choice((1, 2))
+
+    def product(x: Any, w: Any) -> Any:
+        return x @ w.T
+
+    def biased(x: Any, w: Any, bias: Any) -> Any:
+        return (x @ w.T + bias).relu()
+
+    def residual(x: Any, w: Any, other: Any) -> Any:
+        return other + x @ w.T
+
+    alone = schedule_of(product, *specs, threads=threads)
+    assert "upcast" in alone
+    for function, shape in ((biased, (columns,)), (residual, (rows, columns))):
+        spec = tg.spec(shape, "float32")
+        assert schedule_of(function, *specs, spec, threads=threads) == alone
 
 
 def test_grids_keep_the_order():

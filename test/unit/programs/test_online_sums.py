@@ -8,6 +8,7 @@ target has little LOCAL memory, so that no row of scores fits.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
@@ -18,6 +19,7 @@ from executors import Executor, lowered_for_grid, on_opencl, run_grid, target_fo
 from opencl_device import DEVICE, needs_opencl
 from random_seeds import batches
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
 
 import tgdialect as tg
 from tgdialect.diagnostics import SourceFile, parse_module
@@ -25,6 +27,8 @@ from tgdialect.lowering.pipeline import stages
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.ordering import SinkOp
+from tgdialect.ops.properties import tensor
+from tgdialect.ops.source import BufferOp
 from tgdialect.registry import make_context
 from tgdialect.targets import Target, target_named
 from tgdialect.targets.attribute import state_target
@@ -133,6 +137,33 @@ def _logarithm_of(scores: Array, v: Array) -> Array:
 
 
 _logarithms = (_logarithm, _logarithm_of)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_factors_that_are_products(seed: int):
+    """Queries, keys and values that are products themselves are stored, and what is summed of them
+    is not."""
+    random = Random(seed)
+    heads, depth = random.choice((2, 4, 8)), random.choice((16, 32))
+    rows, width = random.randrange(32, 100), heads * depth
+    is_one = random.random() < 0.3
+
+    def layer(x: tg.Tensor, q: tg.Tensor, k: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
+        both = [(x @ weights).relu() for weights in (q, k, v)]
+        if is_one:
+            both = (x @ q.cat(k, v, dim=1)).split(width, dim=1)
+        q, k, v = (y.reshape(rows, heads, depth).transpose(0, 1) for y in both)
+        y = (q @ k.transpose(-2, -1)).softmax(-1) @ v
+        return y.transpose(0, 1).reshape(rows, width) if random.random() < 0.7 else y
+
+    arrays = [np.zeros((rows, width), np.float32), *[np.zeros((width, width), np.float32)] * 3]
+    module = traced(layer, arrays, cpu(random.choice((("avx2", "fma"), ("avx512f", "fma")))))
+    for stage in stages().module:
+        stage.lower(module)
+    (main,) = (op for op in module.ops if isinstance(op, FuncOp))
+    found = [tensor(op.result).get_shape() for op in main.walk() if isinstance(op, BufferOp)]
+    assert 1 <= len(found) <= 4
+    assert max(map(math.prod, found)) <= 3 * max(rows, width) * width, found
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_ATTENTIONS", 4), ids=str)

@@ -156,11 +156,13 @@ def _loaded_anew(nests: Nests, range: RangeOp, vector: RangeOp) -> float:
 def _streamed(
     nests: Nests, loops: Sequence[RangeOp], vector: RangeOp
 ) -> Mapping[RangeOp, int | None] | None:
-    """The strides of a LOAD of vectors that depends on all loops of a nest, as the image of a
-    depthwise convolution."""
+    """The strides of a LOAD of vectors that a reduction makes and that depends on all loops around
+    it, as the image of a depthwise convolution. An operand of the epilogue is loaded once for all
+    steps, and counts for nothing."""
     for access in nests.accesses:
         is_load = isinstance(access.op, LoadOp) and access.strides.get(vector) in (1, -1)
-        if is_load and all(access.strides.get(r, 0) for r in loops):
+        steps = (r for r in nests.around(access.op) if r.axis_type.data is AxisType.REDUCE)
+        if is_load and any(steps) and all(access.strides.get(r, 0) for r in loops):
             return access.strides
     return None
 
