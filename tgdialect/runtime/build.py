@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,17 +11,19 @@ from functools import cached_property
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
-from tgdialect.analysis.in_place import Slots, in_place_slots, note_in_place
+from tgdialect.analysis.in_place import in_place_slots, note_in_place
 from tgdialect.analysis.symbols import called_symbols, calling_last, own_functions
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
+from tgdialect.lowering.optimize import Scheduled
 from tgdialect.lowering.render.llvm import render_symbols
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.runtime.codegen import CodeGenerator, generated
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.inspection import Kernel, host_code, kernels_of
+from tgdialect.runtime.kernel_cache import Compiled, KernelCache, but_last
 from tgdialect.runtime.processes import process_count, spread
 from tgdialect.runtime.profile import with_records
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
@@ -29,7 +31,6 @@ from tgdialect.runtime.progress import Progress, progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.staged import (
     StagedModule,
-    ToLower,
     entry_function,
     lower_kernel,
 )
@@ -59,11 +60,10 @@ class Build(StagedModule):
             at_full_speed(),
             CodeGenerator(self.target.object_code) as generator,
         ):
-            signature, coming, windows = self._compiled(generator, shown)
+            signature, objects, windows = self._compiled(generator, shown)
             # Free the IR of the stages while LLVM still generates code.
             gc.collect(0)
-            objects = [Object(name, future.result()) for name, future in coming.items()]
-            return Program(tuple(signature), tuple(objects), windows)
+            return Program(tuple(signature), tuple(objects()), windows)
 
     def profiled(self) -> Program:
         """Compile a program that records the time of each kernel."""
@@ -71,12 +71,12 @@ class Build(StagedModule):
 
     def _compiled(
         self, generator: CodeGenerator[bytes], shown: Progress
-    ) -> tuple[list[Parameter], Mapping[str, Future[bytes]], tuple[Window, ...]]:
-        """The parameters of the program, futures of its objects, and the windows that a call
+    ) -> tuple[list[Parameter], Callable[[], Iterator[Object]], tuple[Window, ...]]:
+        """The parameters of the program, what waits for its objects, and the windows that a call
         checks.
 
-        Each kernel is an object of its own. LLVM generates its code, without Python's lock, while
-        the next kernel goes through the stages.
+        Each kernel is an object of its own, which the object cache may have. LLVM generates its
+        code, without Python's lock, while the next kernel goes through the stages.
         """
         module, by_reference = self.copy()
         entry = f"{self.entry}.frame"
@@ -84,48 +84,74 @@ class Build(StagedModule):
         # A module at level `llvm` goes to LLVM as it is.
         if passes.render is None:
             signature = self.signature(module, by_reference)
-            ir = llvm_ir(module) + _frame_entry(entry, self.entry, signature)
-            return signature, {entry: generator.submit(ir)}, ()
+            whole = generator.submit(llvm_ir(module) + _frame_entry(entry, self.entry, signature))
+            return signature, lambda: iter((Object(entry, whole.result(), entry),)), ()
         # Stages on the whole module.
         windows = self.until_kernels(module, passes)
         machine = target_of(module)
+        cache = None if self.is_profiled else KernelCache(machine)
+        made: dict[str, Compiled] = {}
+        """The kernels that other processes have compiled, or an earlier program had."""
 
-        def elsewhere(to_lower: ToLower) -> tuple[bytes, Sequence[Slots]]:
-            program = lower_kernel(to_lower, passes)
-            return self.target.object_code(self._ir([program], machine)), in_place_slots(program)
+        def take(scheduled: Scheduled, compiled: Compiled) -> None:
+            note_in_place(scheduled.kernel, compiled.in_place)
+            made[scheduled.kernel.sym_name.data] = compiled
+            shown.step()
+
+        def elsewhere(scheduled: Scheduled) -> Compiled:
+            name = scheduled.kernel.sym_name.data
+            program = lower_kernel(scheduled, passes)
+            code = self.target.object_code(self._ir([program], machine))
+            return Compiled(code, name, in_place_slots(program))
+
+        def missing() -> Iterator[Scheduled]:
+            for scheduled, has_next in but_last(self.kernels_scheduled(module, passes, shown)):
+                found = cache.find(scheduled) if cache is not None and has_next else None
+                if found is None:
+                    yield scheduled
+                else:
+                    take(scheduled, found)
 
         # Stages on one kernel after the other, here and in other processes.
-        coming: dict[str, Future[bytes]] = {}
         programs: list[KernelOp | ProgramOp] = []
+        coming: dict[str, Future[bytes]] = {}
         late: list[Future[bytes]] = []
-        scheduled = self.kernels_scheduled(module, passes, shown)
         processes = process_count()
-        for to_lower, made in spread(scheduled, elsewhere, processes):
-            kernel, _ = to_lower
-            if made is not None:
-                code, pairs = made
-                note_in_place(kernel, pairs)
-                coming[kernel.sym_name.data] = done = Future[bytes]()
-                done.set_result(code)
-            else:
-                kernel = lower_kernel(to_lower, passes)
-                if len(programs) + 1 < shown.total:
-                    # LLVM is one kernel behind at most: another process may take what waits for it.
-                    wait(late)
-                    future = generator.submit(self._ir([kernel], machine))
-                    coming[kernel.sym_name.data] = future
-                    late = [future] if processes > 1 else []
+        for scheduled, compiled in spread(missing(), elsewhere, processes):
+            if compiled is not None:
+                take(scheduled, compiled)
+                continue
+            program = lower_kernel(scheduled, passes)
+            programs.append(program)
             shown.step()
-            programs.append(kernel)
+            if shown.done < shown.total:
+                # LLVM is one kernel behind at most: another process may take what waits for it.
+                wait(late)
+                future = generator.submit(self._ir([program], machine))
+                coming[program.sym_name.data] = future
+                late = [future] if processes > 1 else []
         # The last one shares an object with the functions, and with the entry that takes a frame.
+        last = programs[-1:]
+        in_place = {p.sym_name.data: in_place_slots(p) for p in programs}
         signature = self.functions_lowered(module, passes, by_reference)
-        ir = self._ir([*programs[-1:], *own_functions(module)], machine)
-        coming[entry] = generator.submit(ir + _frame_entry(entry, self.entry, signature))
+        ir = self._ir([*last, *own_functions(module)], machine)
+        whole = generator.submit(ir + _frame_entry(entry, self.entry, signature))
         # No object comes before those that it calls, whichever was lowered first.
         kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
-        ordered = calling_last(kernel for kernel in kernels if kernel not in programs[-1:])
-        names = [*(kernel.sym_name.data for kernel in ordered), entry]
-        return signature, {name: coming[name] for name in names}, windows
+        ordered = calling_last(kernel for kernel in kernels if kernel not in last)
+        names = [kernel.sym_name.data for kernel in ordered]
+
+        def objects() -> Iterator[Object]:
+            for name in names:
+                if name in coming:
+                    made[name] = Compiled(coming[name].result(), name, in_place[name])
+                code, symbol, _ = made[name]
+                if cache is not None:
+                    cache.keep(name, made[name])
+                yield Object(name, code, symbol)
+            yield Object(entry, whole.result(), entry)
+
+        return signature, objects, windows
 
     def _ir(self, symbols: Sequence[Operation], machine: Target) -> str:
         """LLVM IR of programs and functions; a profile times the programs."""

@@ -49,7 +49,7 @@ class CBuild(StagedModule):
             parameters = self.functions_lowered(module, self.passes, by_reference)
             shown.note = "C compiler"
             code = object_code(source_of(module, "c") + _frame_entry(self.entry, parameters))
-            return Program(tuple(parameters), (Object(_ENTRY, code),), windows)
+            return Program(tuple(parameters), (Object(_ENTRY, code, _ENTRY),), windows)
 
     def profiled(self) -> Program:
         """Raises PassFailedException: the time of kernels is measured on the target `cpu`."""

@@ -91,9 +91,9 @@ class HostExecutable(Executable):
         # Code: each object may call those before it, and the last one has the entry.
         self._code: list[object] = []
         functions = dict(symbols)
-        for name, code in program.objects:
+        for name, code, symbol in program.objects:
             self._code.append(library := load(code, functions))
-            functions[name] = self._start = library.address(name)
+            functions[name] = self._start = library.address(symbol)
         self._frame_type: Any = ctypes.c_int64 * len(slots)
         self._function: Callable[..., None] = _ENTRY(self._start)
         # How calls run: by a launcher from the second call on, where sizes are static.

@@ -157,10 +157,13 @@ class Parameter:
 
 
 class Object(NamedTuple):
-    """Position-independent object code of a function, and the symbol by which others call it."""
+    """Position-independent object code of a function."""
 
     name: str
+    """The symbol by which others call it."""
     code: bytes
+    symbol: str
+    """Its symbol in the code."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,19 +180,20 @@ class Program:
     def to_bytes(self) -> bytes:
         """The program as bytes."""
         entries = {
-            "objects": [name for name, _ in self.objects],
+            "objects": [(each.name, each.symbol) for each in self.objects],
             "parameters": encoded_parameters(self.parameters),
             "windows": self.windows,
         }
-        return packed(entries, [code for _, code in self.objects])
+        return packed(entries, [each.code for each in self.objects])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Program:
         """The inverse of `to_bytes`. Raises ValueError, KeyError or TypeError for other bytes."""
         entries, codes = unpacked(data)
-        objects = map(Object, entries["objects"], codes)
+        named = zip(entries["objects"], codes, strict=True)
+        objects = tuple(Object(name, code, symbol) for (name, symbol), code in named)
         parameters = decoded_parameters(entries["parameters"])
-        return cls(parameters, tuple(objects), tuple(map(Window.of, entries["windows"])))
+        return cls(parameters, objects, tuple(map(Window.of, entries["windows"])))
 
 
 # -- encoding --------------------------------------------------------------------------------------

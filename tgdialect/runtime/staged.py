@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -19,7 +19,7 @@ from tgdialect.analysis.memory_order import kernels_unchanged
 from tgdialect.analysis.symbols import SIGNATURE, is_foreign, own_functions
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass, find_level, is_before
-from tgdialect.lowering.optimize import OptimizePass, settled
+from tgdialect.lowering.optimize import OptimizePass, Scheduled, settled
 from tgdialect.lowering.pipeline import AfterStage, Stages, run_stages, stages
 from tgdialect.lowering.signature import (
     arguments_said_to_be_written,
@@ -82,7 +82,7 @@ class StagedModule(ABC):
 
     def kernels_scheduled(
         self, module: ModuleOp, passes: Stages, shown: Progress
-    ) -> Iterator[ToLower]:
+    ) -> Iterator[Scheduled]:
         """The kernels of a module, those that call others last, each with what is left to do to it
         before the stages that take it by itself. `shown` gets their number."""
         optimize = passes.optimize
@@ -208,14 +208,10 @@ class StagedModule(ABC):
         return {op.sym_name.data: op for op in ops if isinstance(op, ProgramOp)}
 
 
-ToLower = tuple[KernelOp | ProgramOp, Callable[[], object]]
-"""A kernel, and what is left to do to it before the stages that take each by itself."""
-
-
-def lower_kernel(to_lower: ToLower, passes: Stages) -> KernelOp | ProgramOp:
+def lower_kernel(scheduled: Scheduled, passes: Stages) -> KernelOp | ProgramOp:
     """Lower a kernel through the stages that take each by itself."""
-    kernel, finish = to_lower
-    finish()
+    kernel = scheduled.kernel
+    scheduled.finish()
     for stage in passes.kernels:
         kernel = stage.lower_kernel(kernel)
     return kernel

@@ -8,17 +8,24 @@ import subprocess
 import sys
 import time
 import warnings
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import StringAttr
 
 import tgdialect as tg
+from tgdialect.lowering.optimize import Scheduled
+from tgdialect.lowering.pipeline import Stages
+from tgdialect.ops.call import KernelOp
+from tgdialect.ops.codegen import ProgramOp
 from tgdialect.runtime import build
 from tgdialect.runtime import cache as cache_module
 from tgdialect.runtime.cache import ObjectCache, cache_key
+from tgdialect.runtime.kernel_cache import PREFIX
 from tgdialect.runtime.program import Object, Parameter, Program
 
 SOURCE = """
@@ -52,7 +59,8 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 
 def entries(folder: Path) -> list[Path]:
-    return sorted(folder.glob("*"))
+    """The files of programs; those of their kernels are others."""
+    return sorted(path for path in folder.glob("*") if not path.name.startswith(PREFIX))
 
 
 def run(exe: tg.Executable) -> None:
@@ -301,5 +309,109 @@ def test_programs_as_bytes():
         Parameter("a", "input", (None, 3), np.dtype("float32"), (1,), by_reference=True),
         Parameter("n", "scalar", (), np.dtype("int64"), low=-4, high=7),
     )
-    program = Program(parameters, (Object("main_0", b"\0code\xff"), Object("main.frame", b"more")))
+    objects = (Object("main_1", b"\0code\xff", "main_0"), Object("main.frame", b"", "main.frame"))
+    program = Program(parameters, objects)
     assert Program.from_bytes(program.to_bytes()) == program
+
+
+# -- kernels -------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def lowered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The name of each kernel that goes through the stages. No other process compiles."""
+    found: list[str] = []
+    original = build.lower_kernel
+
+    def lower_kernel(scheduled: Scheduled, passes: Stages) -> KernelOp | ProgramOp:
+        found.append(scheduled.kernel.sym_name.data)
+        return original(scheduled, passes)
+
+    monkeypatch.setenv("TG_COMPILE_PROCESSES", "1")
+    monkeypatch.setattr(build, "lower_kernel", lower_kernel)
+    return found
+
+
+W = np.random.default_rng(1).standard_normal((64, 64)).astype(np.float32)
+LAYERS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
+    "mean": (lambda x: x / x.sum(-1, keepdim=True), lambda x: x / x.sum(-1, keepdims=True)),
+    "max": (lambda x: x.max(-1, keepdim=True) - x, lambda x: x.max(-1, keepdims=True) - x),
+    "flip": (lambda x: x.flip(0) * 3 + x, lambda x: x[::-1] * 3 + x),
+    "product": (lambda x: x @ tg.Tensor(W), lambda x: x @ W),
+}
+"""Layers of a kernel each: ours, and NumPy's."""
+
+
+def network(names: Sequence[str], **how: Any) -> Callable[..., Any]:
+    def run(x: tg.Tensor) -> tg.Tensor:
+        for name in names:
+            x = LAYERS[name][0](x).contiguous()
+        return x
+
+    return tg.function(run, **how)
+
+
+def check(lowered: list[str], *names: str, **how: Any) -> list[str]:
+    """The kernels that are compiled for a network, whose result is compared with NumPy's."""
+    lowered.clear()
+    x = np.random.default_rng(2).random((64, 64), np.float32)
+    wanted = x.astype(np.float64)
+    for name in names:
+        wanted = LAYERS[name][1](wanted)
+    found = network(names, **how)(tg.Tensor(x)).numpy()
+    np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-4)
+    return list(lowered)
+
+
+def test_a_changed_program_compiles_the_kernels_that_have_changed(folder: Path, lowered: list[str]):
+    # The last kernel of a program shares an object with its functions, and is compiled anew.
+    assert check(lowered, "mean", "flip", "max") == ["main_0", "main_1", "main_2"]
+    assert check(lowered, "mean", "flip", "mean", "max") == ["main_2"]
+    assert check(lowered, "max", "flip", "mean", "max") == ["main_0", "main_2"]
+    # In other places kernels have other names.
+    assert check(lowered, "flip", "max", "mean", "product") == ["main_3"]
+
+
+def test_kernels_that_pack_weights_are_kept(folder: Path, lowered: list[str]):
+    first = check(lowered, "product", "flip", "mean", freeze=True)
+    assert len(first) == 4
+    assert len(check(lowered, "mean", "product", "flip", "max", freeze=True)) < len(first)
+    # Without constants nothing is packed, and the product is another kernel.
+    assert len(check(lowered, "product", "mean", "max")) == 2
+
+
+def test_a_kernel_is_kept_for_each_way_to_schedule_it(folder: Path, lowered: list[str]):
+    text = network(("mean", "max")).lower(tg.spec((64, 64), "float32")).as_text()
+    x = np.random.default_rng(0).random((64, 64), np.float32)
+    results: list[Any] = []
+    for number, (opt, count) in enumerate(
+        (
+            ("heuristic", 2),
+            ("none", 2),
+            ("heuristic", 1),
+            ("none", 1),
+            ("explicit:split 0, 2, upcast", 2),
+        )
+    ):
+        lowered.clear()
+        results.append(tg.compile(f"{text}// {number}", opt=opt)(x))
+        assert len(lowered) == count, opt
+    for result in results:
+        np.testing.assert_allclose(result, results[0], atol=1e-7)
+
+
+def test_a_damaged_kernel_is_compiled_again(folder: Path, lowered: list[str]):
+    assert len(check(lowered, "mean", "flip")) == 2
+    (kernel,) = folder.glob(f"{PREFIX}*")
+    kernel.write_bytes(kernel.read_bytes()[:-5])
+    assert len(check(lowered, "mean", "max")) == 2
+    assert len(check(lowered, "mean", "product")) == 1
+
+
+def test_profiles_time_kernels_that_are_kept(folder: Path, lowered: list[str]):
+    text = network(("mean", "flip")).lower(tg.spec((64, 64), "float32")).as_text()
+    exe = tg.compile(text)
+    lowered.clear()
+    times = exe.profile(np.ones((64, 64), np.float32), seconds=0.01)
+    assert len(times) == len(lowered) == 2
+    assert all(kernel.seconds > 0 for kernel in times)

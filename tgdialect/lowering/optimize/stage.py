@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import partial
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constant_slots
-from tgdialect.analysis.symbols import KernelT, calling_last
+from tgdialect.analysis.symbols import calling_last
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes, aliased_kernels
 from tgdialect.lowering.optimize.explicit import apply_explicit, check_kernels, explicit_opts
@@ -19,6 +20,7 @@ from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedul
 from tgdialect.lowering.optimize.search import BEAM
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
+from tgdialect.ops.codegen import ProgramOp
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify
@@ -29,9 +31,18 @@ TF32 = "heuristic:tf32"
 MODES = ("none", "heuristic", TF32, "explicit:OPTS", "beam:N")
 """The modes. The last needs a machine to time on (`tgdialect/runtime/optimize.py`)."""
 
+_SIMPLIFY = "simplify"
 
-Scheduled = tuple[KernelOp, Callable[[], object]]
-"""A kernel, and what is left to do to it. That changes nothing else: any process can do it."""
+
+class Scheduled(NamedTuple):
+    """A kernel for which the rest of the module is not needed any more: any process can lower it
+    from here on."""
+
+    kernel: KernelOp | ProgramOp
+    finish: Callable[[], object] = lambda: None
+    """What is left to do to it before the next stage."""
+    left: str = ""
+    """What that is. The same for kernels of the same text, it does the same."""
 
 
 @dataclass(frozen=True)
@@ -70,8 +81,8 @@ class OptimizePass(LoweringPass):
     """The kind of machine, as `cpu` or `opencl`."""
 
     def lower(self, module: ModuleOp) -> None:
-        for _, finish in self.scheduled(module):
-            finish()
+        for kernel in self.scheduled(module):
+            kernel.finish()
 
     def scheduled(self, module: ModuleOp) -> Iterator[Scheduled]:
         """Lower a module, but for what concerns one kernel alone. Gives each kernel, with what is
@@ -96,14 +107,16 @@ class OptimizePass(LoweringPass):
             is_settled = has_schedule(kernel) and explicit is None
             kernel.sink.opts = kernel.sink.opts or ArrayAttr[OptAttr]([])
             if self.mode == "none" or is_settled:
-                yield kernel, self._simplifying(kernel)
+                yield self._simplifying(kernel)
                 continue
             slots = constants.get(kernel.sym_name.data, frozenset())
             may_round = self.mode == TF32
             axes = Axes(kernel, constants=slots, aliased=aliased, may_round=may_round)
             begin_schedule(axes)
             if explicit is None and not slots:
-                yield kernel, partial(_schedule, axes, target)
+                is_aliased = kernel.sym_name.data in aliased
+                left = f"{self.mode}{', aliased' if is_aliased else ''}"
+                yield Scheduled(kernel, partial(_schedule, axes, target), left)
                 continue
             # Constants may be packed, by a kernel that is called before this one.
             if explicit is None:
@@ -112,14 +125,16 @@ class OptimizePass(LoweringPass):
                 apply_explicit(axes, explicit)
             schedule_prepacking(axes, target)
             for scheduled in (*axes.prepacked, kernel):
-                yield scheduled, partial(simplify, scheduled, axes.engines)
+                yield Scheduled(scheduled, partial(simplify, scheduled, axes.engines), _SIMPLIFY)
         for kernel in calling_last(op for op in module.ops if isinstance(op, KernelOp)):
             if kernel.calls:
-                yield kernel, self._simplifying(kernel)
+                yield self._simplifying(kernel)
 
-    def _simplifying(self, kernel: KernelOp) -> Callable[[], object]:
-        """What is left to do to a kernel whose schedule is settled."""
-        return _nothing if self.mode == "none" else partial(simplify, kernel)
+    def _simplifying(self, kernel: KernelOp) -> Scheduled:
+        """A kernel whose schedule is settled."""
+        if self.mode == "none":
+            return Scheduled(kernel)
+        return Scheduled(kernel, partial(simplify, kernel), _SIMPLIFY)
 
 
 def _schedule(axes: Axes, target: Target) -> None:
@@ -128,11 +143,6 @@ def _schedule(axes: Axes, target: Target) -> None:
     simplify(axes.kernel, axes.engines)
 
 
-def settled(kernels: Iterable[KernelT]) -> Iterator[tuple[KernelT, Callable[[], object]]]:
+def settled(kernels: Iterable[KernelOp | ProgramOp]) -> Iterator[Scheduled]:
     """Kernels to which nothing is left to do, those that call others last."""
-    for kernel in calling_last(kernels):
-        yield kernel, _nothing
-
-
-def _nothing() -> None:
-    """Nothing is left to do to a kernel."""
+    return map(Scheduled, calling_last(kernels))
