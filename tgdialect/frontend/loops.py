@@ -11,7 +11,7 @@ from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.analysis.structure import structure
+from tgdialect.analysis.structure import Structures
 from tgdialect.frontend.graph import Node, made, serials, sorted_nodes
 from tgdialect.frontend.random import seed_once
 from tgdialect.frontend.realization import body_of, realize
@@ -321,7 +321,7 @@ def _shown(state: _Leaves) -> str:
 def _interned(op: ScanOp) -> tuple[ScanOp, Sequence[GetTupleOp]]:
     """The SCAN that was made before and is equal, or this one, and the GETTUPLEs of it."""
     types = tuple(operand.type for operand in op.operands)
-    key = frozenset(op.properties.items()), types, structure(op.body.block)
+    key = frozenset(op.properties.items()), types, Structures().of(op.body.block)
     if key not in _known:
         if len(_known) >= _MAX_SCANS:
             _known.clear()

@@ -14,7 +14,7 @@ Compiling:
 Programs as data:
 
 * `program.py`: parameters and object code; `windows.py`: bounds that are checked at each call;
-* `cache.py`: the object cache.
+* `cache.py`: the object cache; `kernel_cache.py`: single kernels in it.
 
 Loading:
 

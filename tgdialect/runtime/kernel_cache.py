@@ -1,10 +1,10 @@
 """Object code of single kernels in the object cache: a program that has changed compiles only the
 kernels that have changed with it.
 
-An entry is named by the hash of the kernel's text, under a fixed name, before the stages that take
-each kernel by itself, of what is left to do to it, and of the machine. Kernels that call others are
-not kept: what they call is not in their text. Nor is the last kernel of a program, which shares an
-object with the functions.
+An entry is named by the hash of the kernel's structure before the stages that take each kernel by
+itself, of what is left to do to it, and of the machine. Kernels that call others are not kept: what
+they call is not in their structure. Nor is the last kernel of a program, which shares an object
+with the functions.
 """
 
 from __future__ import annotations
@@ -12,9 +12,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Self
 
-from xdsl.dialects.builtin import StringAttr
-
 from tgdialect.analysis.in_place import Slots
+from tgdialect.analysis.structure import Structures
 from tgdialect.lowering.optimize import Scheduled
 from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.program import packed, unpacked
@@ -24,8 +23,9 @@ from tgdialect.targets.host import host_cpu
 PREFIX = "kernel-"
 """What the names of these entries begin with."""
 
-_ANY_NAME = StringAttr("kernel")
 _NAME, _SLOTS = "name", "in_place"
+_SYMBOL = "sym_name"
+"""The property of a kernel that its code does not depend on."""
 
 
 class Compiled(NamedTuple):
@@ -55,6 +55,7 @@ class KernelCache:
         """`machine` is what the kernels are compiled for."""
         self._cache = object_cache()
         self._machine = str(machine)
+        self._structures = Structures()
         self._missing: dict[str, str] = {}
         """The keys of the kernels that the cache lacks, by their names."""
 
@@ -63,12 +64,17 @@ class KernelCache:
         kernel = scheduled.kernel
         if self._cache is None or kernel.calls:
             return None
-        name, kernel.sym_name = kernel.sym_name, _ANY_NAME
-        text, kernel.sym_name = str(kernel), name
-        key = PREFIX + cache_key(text, scheduled.left, self._machine, host_cpu())
+        about = [
+            f"{name} {attribute}"
+            for name, attribute in sorted((kernel.properties | kernel.attributes).items())
+            if name != _SYMBOL
+        ]
+        structure = self._structures.of(kernel.body.block)
+        facts = kernel.name, structure, scheduled.left, self._machine, host_cpu()
+        key = PREFIX + cache_key(*facts, *about)
         if (data := self._cache.get(key)) is not None:
             return Compiled.from_bytes(data)
-        self._missing[name.data] = key
+        self._missing[kernel.sym_name.data] = key
         return None
 
     def keep(self, name: str, compiled: Compiled) -> None:

@@ -29,7 +29,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Region
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.structure import structure
+from tgdialect.analysis.structure import Structures
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
 from tgdialect.ops.call import FunctionOp, KernelOp, TupleOp
@@ -54,12 +54,13 @@ class Outliner:
     scans: list[KernelOp] = field(default_factory=list[KernelOp])
     """The kernels that SCANs have become."""
     validity: Validity = field(default_factory=Validity)
+    structures: Structures = field(default_factory=Structures)
 
     @cached_property
-    def counts(self) -> Counter[Hashable]:
+    def counts(self) -> Counter[str]:
         """How many FUNCTIONs of the module have each structure, of those large enough."""
         return Counter(
-            structure(op.body.block)
+            self.structures.of(op.body.block)
             for op in self.module.walk()
             if isinstance(op, FunctionOp) and len(op.body.block.ops) >= OUTLINED_OPS
         )
@@ -75,7 +76,9 @@ class Outliner:
         block, asked = op.body.block, op.attributes.get(OUTLINE)
         match asked:
             case None:
-                is_asked = len(block.ops) >= OUTLINED_OPS and self.counts[structure(block)] > 1
+                is_asked = (
+                    len(block.ops) >= OUTLINED_OPS and self.counts[self.structures.of(block)] > 1
+                )
             case UnitAttr():
                 is_asked = True
             case IntegerAttr(type=type) if type == i1:
@@ -102,7 +105,7 @@ class Outliner:
         on memory.
         """
         body = region.block
-        key = structure(body), tuple(slots)
+        key = self.structures.of(body), tuple(slots)
         if key not in self.functions:
             # PARAMs become arguments.
             params = [p for p in body.ops if isinstance(p, ParamOp)]

@@ -42,7 +42,7 @@ class Scheduled(NamedTuple):
     finish: Callable[[], object] = lambda: None
     """What is left to do to it before the next stage."""
     left: str = ""
-    """What that is. The same for kernels of the same text, it does the same."""
+    """What that is: where two kernels and this are the same, the results are."""
 
 
 @dataclass(frozen=True)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple, TypeGuard
 
@@ -17,7 +17,7 @@ from tgdialect.analysis.fusion import plan_fusion
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.online import OnlineSums
 from tgdialect.analysis.online_blocks import Blocks
-from tgdialect.analysis.structure import structure
+from tgdialect.analysis.structure import Structures
 from tgdialect.analysis.symbols import callees_first, own_functions
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
@@ -84,7 +84,8 @@ class _Rangeifier:
         self.taken = taken
         self.target = target
         self.kernels: list[KernelOp] = []
-        self.symbols: dict[Hashable, list[tuple[str, list[int]]]] = {}
+        self.structures = Structures()
+        self.symbols: dict[str, list[tuple[str, list[int]]]] = {}
         """The names of the kernels by their structure, and the slots of the arguments that each
         gets: kernels that are alike are one, and one that is split is several."""
         self.online: list[OnlineKernel] = []
@@ -365,7 +366,7 @@ class _Rangeifier:
         those of its parts, if it is split (`index_sets.py`, `phases.py`)."""
         name = next_symbol(self.function.sym_name.data, len(self.kernels), self.taken)
         kernel = builder.finish(name, stores, ranges)
-        key = structure(kernel.body.block)
+        key = self.structures.of(kernel.body.block)
         if (parts := self.symbols.get(key)) is None:
             parts = self.symbols[key] = [*self.named_parts(kernel)]
         arguments = list(builder.arguments)
