@@ -95,13 +95,15 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target
     if is_apart(access, vector_of(end)):
         in_squares = any(r.axis_type.data is AxisType.REDUCE and s == 1 for r, s in inside.items())
         return loops[around] if in_squares or uses >= MIN_APART else None
-    # Others: the copy saves TLB misses, or strided loads in a reduction over many rows.
+    # Others: the copy saves TLB misses, or strided loads of vectors in a reduction over many rows.
+    # Elements that are the same for all lanes are loaded as quickly from where they are.
     pages = math.prod(
         pages_of(nests.extent(r), s, access.itemsize, target) for r, s in inside.items()
     )
     rows = uses * math.prod(nests.extent(r) for r in ranges if r not in (*loops, *inside))
+    is_vector = access.strides.get(vector_of(end), 0) != 0
     in_steps = any(r.axis_type.data is AxisType.REDUCE for r in inside)
-    pays = pages > target.tlb_pages or (in_steps and rows >= MANY_ROWS)
+    pays = pages > target.tlb_pages or (is_vector and in_steps and rows >= MANY_ROWS)
     return loops[around] if pays and uses >= MIN_REUSE else None
 
 

@@ -49,7 +49,7 @@ def schedule(axes: Axes, target: Target) -> None:
         nest_parts(axes, parts)
     # The loops around the tiles; each step changes the kernel, and so looks at it anew.
     interleave_scans(Nests(axes))
-    order_loops(Nests(axes))
+    order_loops(Nests(axes), target)
     if long_enough:
         share_among_threads(Nests(axes), target)
     block_reductions(Nests(axes), target)
