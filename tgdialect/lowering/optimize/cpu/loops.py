@@ -170,8 +170,8 @@ def _streamed(
     steps, and counts for nothing."""
     for access in nests.accesses:
         is_load = isinstance(access.op, LoadOp) and access.strides.get(vector) in (1, -1)
-        steps = (r for r in nests.around(access.op) if r.axis_type.data is AxisType.REDUCE)
-        if is_load and any(steps) and all(access.strides.get(r, 0) for r in loops):
+        is_in_steps = any(r not in nests.axes.ends for r in nests.around(access.op))
+        if is_load and is_in_steps and all(access.strides.get(r, 0) for r in loops):
             return access.strides
     return None
 
@@ -185,8 +185,7 @@ def _is_kept(nests: Nests, loops: Sequence[RangeOp], target: Target) -> bool:
         if isinstance(access.op, LoadOp)
         and access.strides.get(loops[0], 0) == 0
         and any(
-            stride != 0 and range.axis_type.data is AxisType.REDUCE
-            for range, stride in access.strides.items()
+            stride != 0 and range not in nests.axes.ends for range, stride in access.strides.items()
         )
     ]
     bytes = sum(

@@ -11,7 +11,7 @@ from collections.abc import Sequence, Set
 from dataclasses import replace
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import i8, i64
+from xdsl.dialects.builtin import i8, i32, i64
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
@@ -30,6 +30,14 @@ from tgdialect.targets import Target
 
 View = PointerView[SSAValue]
 
+AHEAD = 2048
+"""The bytes between a vector and what is prefetched with it. It has to cover the latency of memory,
+some 100 ns, in which a tile goes through 1 to 2 KiB. With 0.5 to 8 KiB, products with weights of 2
+to 9 MB took 0.87 to 0.95 of the time."""
+
+_READ_TO_L2 = 0, 2, 1
+"""Operands of `llvm.prefetch`: it is to be read, L2 is to have it, and it is no code."""
+
 
 class LLVMAccesses(LLVMEmitter):
     """A function whose memory is accessed through views."""
@@ -41,11 +49,14 @@ class LLVMAccesses(LLVMEmitter):
         *flags: str,
         target: Target,
         streamed: Set[SSAValue] = frozenset(),
+        prefetched: Set[SSAValue] = frozenset(),
     ) -> None:
-        """STOREs to `streamed` parameters bypass the caches. `flags` as in `LLVMEmitter`."""
+        """STOREs to `streamed` parameters bypass the caches. LOADs of vectors of `prefetched` ones
+        have the cache load what is AHEAD of them. `flags` as in `LLVMEmitter`."""
         super().__init__(name, inputs, *flags)
         self._target = target
         self._streamed = streamed
+        self._prefetched = prefetched
 
     def address(self, view: View) -> SSAValue:
         if view.index is None:
@@ -120,6 +131,8 @@ class LLVMAccesses(LLVMEmitter):
         address = self.address(view)
         if mask is None or alt is None:
             value = self.load(address, type, view.alignment)
+            if view.lanes > 1 and view.memory in self._prefetched:
+                self._prefetch(address, view)
         else:
             if view.dtype.is_bool:
                 alt = self.emit(llvm.ZExtOp, (alt,), type)
@@ -128,6 +141,14 @@ class LLVMAccesses(LLVMEmitter):
             value = masked.res
         # Any byte but 0 is true.
         return self.compare("ne", value, self.number(0, type)) if view.dtype.is_bool else value
+
+    def _prefetch(self, address: SSAValue, view: View) -> None:
+        """Have L2 load the lines that follow a vector at a distance."""
+        bytes = view.lanes * view.dtype.itemsize
+        for start in range(AHEAD, AHEAD + bytes, self._target.cache_line):
+            line = self.offset(address, self.number(start), i8)
+            how = [self.number(number, i32) for number in _READ_TO_L2]
+            self.insert(llvm.CallIntrinsicOp("llvm.prefetch", [line, *how], []))
 
     def store_view(self, value: SSAValue, view: View, gate: SSAValue | None) -> None:
         if not view.elements:

@@ -62,12 +62,15 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         *flags: str,
         is_threaded: bool = False,
         streamed: Set[SSAValue] = frozenset(),
+        prefetched: Set[SSAValue] = frozenset(),
     ) -> None:
         """`flags` are unit attributes of the function. One that is threaded takes its arguments
-        from a `threads.SharedFrame`. STOREs to `streamed` parameters bypass the caches."""
+        from a `threads.SharedFrame`. The others are those of `LLVMAccesses`."""
         types = [argument_type(p, self.global_pointer) for p in parameters]
         inputs = [POINTER] if is_threaded else types
-        super().__init__(name, inputs, *flags, target=target, streamed=streamed)
+        super().__init__(
+            name, inputs, *flags, target=target, streamed=streamed, prefetched=prefetched
+        )
         self._frame = SharedFrame(self, types, target.cache_line) if is_threaded else None
         self._loops: list[_OpenLoop] = []
         self._merges: list[Block] = []

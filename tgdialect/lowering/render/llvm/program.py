@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects import llvm
 from xdsl.dialects.func import FuncOp
@@ -14,6 +13,7 @@ from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.grid_loops import loops_of_grid
 from tgdialect.lowering.render.llvm.emitter import function
 from tgdialect.lowering.render.llvm.function import LLVMFunction, argument_type
+from tgdialect.lowering.render.llvm.streams import prefetched, streamed
 from tgdialect.lowering.render.llvm.threads import body_name, declarations, driver
 from tgdialect.lowering.render.output import refusal
 from tgdialect.lowering.render.shuffles import shuffles_through_memory
@@ -22,11 +22,7 @@ from tgdialect.lowering.render.work_items import fission
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.call import KernelOp, parameters
 from tgdialect.ops.codegen import ProgramOp
-from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.properties import dtype_of, is_memory, tensor
-from tgdialect.ops.source import ParamOp
-from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
 
@@ -92,7 +88,8 @@ def _render_program(
         # A copy of a kernel at each of its calls would have LLVM compile it as often.
         "no_inline",
         is_threaded=is_threaded,
-        streamed=_streamed(block, params, target.llc),
+        streamed=streamed(block, params, target.llc),
+        prefetched=prefetched(block, params, target),
     )
     _bound(LinearWalker(output, target, programs), params, output).program(block, params)
     if not is_threaded:
@@ -111,20 +108,6 @@ def _bound(
 
 def _declaration(name: str, body: Block) -> llvm.FuncOp:
     return function(name, [argument_type(p.result) for p in parameters(body)], Region())
-
-
-def _streamed(block: Block, params: Sequence[SSAValue], cache: int) -> Set[SSAValue]:
-    """The parameters that are larger than the cache and only written."""
-    loaded = {memory_of(op.buffer).owner for op in block.ops if isinstance(op, LoadOp)}
-    slots = {op.slot.data for op in loaded if isinstance(op, ParamOp)}
-    return {p for slot, p in enumerate(params) if slot not in slots and _bytes(p) > cache}
-
-
-def _bytes(param: SSAValue) -> int:
-    """The size of memory in bytes; 0 for scalars and memory of dynamic size."""
-    if not is_memory(param) or not tensor(param).has_static_shape():
-        return 0
-    return math.prod(tensor(param).get_shape()) * dtype_of(param).itemsize
 
 
 def _is_thread(op: Operation) -> bool:

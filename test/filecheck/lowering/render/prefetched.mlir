@@ -1,0 +1,21 @@
+// RUN: tg-opt %s -p 'tg-to-llvm{mode=heuristic features=avx2,fma threads=1 l2=65536}' | filecheck %s
+// RUN: tg-opt %s -p 'tg-to-llvm{mode=heuristic features=avx2,fma threads=1 l2=1048576}' | filecheck %s --check-prefix=FITS
+// RUN: tg-opt %s -p 'tg-to-llvm{mode=heuristic features=avx2,fma threads=1 l2=65536}' | tg-opt | filecheck %s
+
+// Weights that are larger than L2 are packed, and a product loads them in order: each step has L2 load what comes 2048 bytes later.
+
+// CHECK-LABEL: llvm.func @main_0_prepack_2
+// CHECK-NOT:     llvm.prefetch
+// CHECK-LABEL: llvm.func @main_0(
+// CHECK:         %[[LINE:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
+// CHECK-NEXT:    llvm.call_intrinsic "llvm.prefetch"(%[[LINE]], %{{.*}}, %{{.*}}, %{{.*}}) : (!llvm.ptr, i32, i32, i32) -> ()
+
+// FITS-LABEL:  llvm.func @main_0(
+// FITS-NOT:      llvm.prefetch
+
+func.func @main(%x: tensor<64x256xf32>, %w: tensor<256x256xf32> {tg.constant}) -> tensor<64x256x1xf32> {
+  %0 = tg.reshape %x [64, 1, 256] : tensor<64x256xf32> -> tensor<64x1x256xf32>
+  %1 = tg.mul %0, %w : (tensor<64x1x256xf32>, tensor<256x256xf32>) -> tensor<64x256x256xf32>
+  %2 = tg.reduce add %1 [2] : tensor<64x256x256xf32> -> tensor<64x256x1xf32>
+  func.return %2 : tensor<64x256x1xf32>
+}
