@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from itertools import accumulate
 from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -17,7 +16,6 @@ from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address, zeros
 from tgdialect.runtime.program import Array, Parameter, Program
 from tgdialect.runtime.released import ReleasedArray
 from tgdialect.runtime.windows import check_windows
-from tgdialect.targets.cpu import ALIGNMENT
 
 if TYPE_CHECKING:
     from tgdialect.runtime.inspection import HostCompilation
@@ -27,21 +25,18 @@ if TYPE_CHECKING:
 
 class _Kept(NamedTuple):
     """The constant arguments of the last call, and memory for the values derived from them. The
-    first word of each value is 0 until the program has computed it."""
+    first word of each block is 0 until the program has computed its contents."""
 
     constants: Sequence[Any]
-    block: Block
-    """All values, one after the other: the system has large pages for large blocks only."""
+    blocks: Sequence[Block]
     addresses: Sequence[int]
 
     @classmethod
     def of(cls, constants: Sequence[Any], sizes: Sequence[int]) -> _Kept:
-        *starts, nbytes = accumulate((size + -size % ALIGNMENT for size in sizes), initial=0)
-        block = Block.new(nbytes)
-        addresses = [block.address + start for start in starts]
-        for each in addresses:
-            ctypes.memset(each, 0, ctypes.sizeof(ctypes.c_int64))
-        return cls(constants, block, addresses)
+        blocks = [Block.new(size) for size in sizes]
+        for block in blocks:
+            ctypes.memset(block.address, 0, ctypes.sizeof(ctypes.c_int64))
+        return cls(constants, blocks, [block.address for block in blocks])
 
 
 _NOTHING_KEPT = _Kept.of((), ())

@@ -215,13 +215,29 @@ def test_images_are_streamed():
     assert "order 2" not in sink
 
 
-def schedule_of(function: Callable[..., Any], *specs: Any, threads: int) -> str:
+def schedule_of(
+    function: Callable[..., Any], *specs: Any, threads: int = 1, constants: bool = True
+) -> str:
     """The OptOps of a function that is one kernel; without the slots that are packed."""
-    module = kernels_of(function, *specs)
+    module = kernels_of(function, *specs, constants=constants)
     OptimizePass(mode="heuristic", threads=threads).lower(module)
     kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, KernelOp)}
     kernel = kernels["main_0"]
     return re.sub(r"stage \d+", "stage", str(kernel.sink.opts))
+
+
+@pytest.mark.parametrize(
+    ("columns", "steps", "constants", "is_in_order"),
+    [(256, 64, True, True), (512, 512, True, False), (256, 64, False, False)],
+)
+def test_results_are_stored_in_order_if_l2_keeps_the_weights(
+    columns: int, steps: int, constants: bool, is_in_order: bool
+):
+    """L2 has 512 KiB: half of it holds 64 KiB of weights, and not 1 MiB. Weights that vary are
+    copied, once for each tile of columns if these are outermost."""
+    specs = [tg.spec(s, "float32") for s in ((784, steps), (columns, steps))]
+    found = schedule_of(lambda x, w: (x @ w.T).relu(), *specs, constants=constants)
+    assert ("order 1, 0" not in found) == is_in_order
 
 
 @pytest.mark.parametrize("seed", range(8))

@@ -3,7 +3,8 @@
 * `types.py` maps dtypes to LLVM types, and `emitter.py` builds a function;
 * `arithmetic.py` is the table of elementwise ops; `division.py`, `shifts.py` and `conversion.py`
   are its longer rows;
-* `accesses.py` has loads and stores;
+* `accesses.py` has loads and stores; `streams.py` finds what bypasses the caches, and what is
+  prefetched;
 * `threads.py` runs a THREAD axis on threads;
 * `function.py` has control flow and calls, and is the output of the walker;
 * `program.py` renders the symbols of a module.
