@@ -84,10 +84,11 @@ def test_openmp(monkeypatch: pytest.MonkeyPatch, switched_off: bool):
 
 
 def test_the_object_cache(tmp_path: Path):
-    assert information()["object cache"]["entries"] == 0
+    information()  # The first one in a process may compile the parallel runtime.
+    before = information()["object cache"]["entries"]
     tg.compile(lambda x: x + 1, np.ones(3, np.float32))
     found = information()["object cache"]
-    assert (found["folder"], found["entries"]) == (str(tmp_path / "cache"), 1)
+    assert (found["folder"], found["entries"]) == (str(tmp_path / "cache"), before + 1)
     assert found["size_bytes"] > 0
     assert found["limit_bytes"] == 1 << 30
     (tmp_path / "cache").chmod(0o777)
