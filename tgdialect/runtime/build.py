@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from itertools import chain, pairwise
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -20,10 +21,11 @@ from tgdialect.lowering.optimize import Scheduled
 from tgdialect.lowering.render.llvm import render_symbols
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
+from tgdialect.runtime.cache import object_cache
 from tgdialect.runtime.codegen import CodeGenerator, generated
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.inspection import Kernel, host_code, kernels_of
-from tgdialect.runtime.kernel_cache import Compiled, KernelCache, but_last
+from tgdialect.runtime.kernel_cache import Compiled, KernelCache
 from tgdialect.runtime.processes import process_count, spread
 from tgdialect.runtime.profile import with_records
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
@@ -89,7 +91,8 @@ class Build(StagedModule):
         # Stages on the whole module.
         windows = self.until_kernels(module, passes)
         machine = target_of(module)
-        cache = None if self.is_profiled else KernelCache(machine)
+        # Code that records times is of this program alone.
+        cache = KernelCache(None if self.is_profiled else object_cache(), machine)
         made: dict[str, Compiled] = {}
         """The kernels that other processes have compiled, or an earlier program had."""
 
@@ -105,8 +108,10 @@ class Build(StagedModule):
             return Compiled(code, name, in_place_slots(program))
 
         def missing() -> Iterator[Scheduled]:
-            for scheduled, has_next in but_last(self.kernels_scheduled(module, passes, shown)):
-                found = cache.find(scheduled) if cache is not None and has_next else None
+            kernels = chain(self.kernels_scheduled(module, passes, shown), (None,))
+            for scheduled, following in pairwise(kernels):
+                assert scheduled is not None
+                found = None if following is None else cache.find(scheduled)
                 if found is None:
                     yield scheduled
                 else:
@@ -132,23 +137,22 @@ class Build(StagedModule):
                 late = [future] if processes > 1 else []
         # The last one shares an object with the functions, and with the entry that takes a frame.
         last = programs[-1:]
-        in_place = {p.sym_name.data: in_place_slots(p) for p in programs}
+        for program in programs:
+            note_in_place(program, in_place_slots(program))
         signature = self.functions_lowered(module, passes, by_reference)
         ir = self._ir([*last, *own_functions(module)], machine)
         whole = generator.submit(ir + _frame_entry(entry, self.entry, signature))
         # No object comes before those that it calls, whichever was lowered first.
         kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
-        ordered = calling_last(kernel for kernel in kernels if kernel not in last)
-        names = [kernel.sym_name.data for kernel in ordered]
+        ordered = list(calling_last(kernel for kernel in kernels if kernel not in last))
 
         def objects() -> Iterator[Object]:
-            for name in names:
+            for kernel in ordered:
+                name = kernel.sym_name.data
                 if name in coming:
-                    made[name] = Compiled(coming[name].result(), name, in_place[name])
-                code, symbol, _ = made[name]
-                if cache is not None:
-                    cache.keep(name, made[name])
-                yield Object(name, code, symbol)
+                    made[name] = Compiled(coming[name].result(), name, in_place_slots(kernel))
+                cache.keep(name, made[name])
+                yield Object(name, made[name].code, made[name].symbol)
             yield Object(entry, whole.result(), entry)
 
         return signature, objects, windows

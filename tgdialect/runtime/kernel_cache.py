@@ -9,13 +9,13 @@ with the functions.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple, Self
 
 from tgdialect.analysis.in_place import Slots
 from tgdialect.analysis.structure import Structures
 from tgdialect.lowering.optimize import Scheduled
-from tgdialect.runtime.cache import cache_key, object_cache
+from tgdialect.runtime.cache import ObjectCache, cache_key
 from tgdialect.runtime.program import packed, unpacked
 from tgdialect.targets import Target
 from tgdialect.targets.host import host_cpu
@@ -51,9 +51,9 @@ class Compiled(NamedTuple):
 class KernelCache:
     """The kernels of one program in the object cache, if there is one."""
 
-    def __init__(self, machine: Target) -> None:
+    def __init__(self, cache: ObjectCache | None, machine: Target) -> None:
         """`machine` is what the kernels are compiled for."""
-        self._cache = object_cache()
+        self._cache = cache
         self._machine = str(machine)
         self._structures = Structures()
         self._missing: dict[str, str] = {}
@@ -81,14 +81,3 @@ class KernelCache:
         """Put a kernel of that name into the cache, if it has been looked for."""
         if self._cache is not None and (key := self._missing.pop(name, None)) is not None:
             self._cache.put(key, compiled.to_bytes())
-
-
-def but_last(kernels: Iterator[Scheduled]) -> Iterator[tuple[Scheduled, bool]]:
-    """Each kernel, and whether another one follows."""
-    previous = next(kernels, None)
-    for kernel in kernels:
-        if previous is not None:
-            yield previous, True
-        previous = kernel
-    if previous is not None:
-        yield previous, False

@@ -42,7 +42,8 @@ class Scheduled(NamedTuple):
     finish: Callable[[], object] = lambda: None
     """What is left to do to it before the next stage."""
     left: str = ""
-    """What that is: where two kernels and this are the same, the results are."""
+    """What `finish` depends on besides the kernel: with equal texts it does the same to equal
+    kernels."""
 
 
 @dataclass(frozen=True)

@@ -29,11 +29,11 @@ LINE_COST = 4
 each element. It decides which loop is outermost. From timing; it is less than elements per line,
 because some of the line is used while it is in L1."""
 
-KEPT = 0.5
-"""The part of L2 that weights may fill which each iteration of the outermost loop loads again. They
-are then loaded from L2 and not from L1, and results are stored in order, a page after the other:
-1.1 to 1.8 times as fast for pointwise convolutions with weights of 6 KiB to 1 MiB, 0.5 to 0.7 with
-2 MiB, on a core with 2 MiB."""
+L2_PART = 0.5
+"""The part of L2 that constant weights may fill so that blocks of rows are outermost: each block
+loads all weights again, from L2 and not from L1, and results are stored in order. The rest of L2 is
+for rows and results. From timing pointwise convolutions on a core whose L2 has 2 MiB: 1.1 to 1.8
+times as fast with weights of 6 KiB to 1 MiB, 0.5 to 0.7 times with 2 MiB."""
 
 ROWS_AT_ONCE, CHAIN_OPS = 2, 16
 """How many rows of a scan run at once, and the most ops of a step for that: steps wait for the one
@@ -192,7 +192,7 @@ def _is_kept(nests: Nests, loops: Sequence[RangeOp], target: Target) -> bool:
         access.itemsize * math.prod(nests.extent(r) for r, s in access.strides.items() if s != 0)
         for access in again
     )
-    return all(access.is_constant for access in again) and 0 < bytes <= KEPT * target.l2
+    return all(access.is_constant for access in again) and 0 < bytes <= L2_PART * target.l2
 
 
 def _stored(nests: Nests, end: EndOp) -> int:

@@ -31,9 +31,10 @@ from tgdialect.targets import Target
 View = PointerView[SSAValue]
 
 AHEAD = 2048
-"""The bytes between a vector and what is prefetched with it. It has to cover the latency of memory,
-some 100 ns, in which a tile goes through 1 to 2 KiB. With 0.5 to 8 KiB, products with weights of 2
-to 9 MB took 0.87 to 0.95 of the time."""
+"""The bytes between a vector and what is prefetched with it. With fewer, a tile arrives before the
+line does: memory takes some 100 ns, in which a tile goes through 1 to 2 KiB. With more, as many
+bytes at the start of the weights are not prefetched, and lines may leave L2 again. From timing BERT
+and GPT-2: 0.5 to 8 KiB are alike, and 16 KiB are slower."""
 
 _READ_TO_L2 = 0, 2, 1
 """Operands of `llvm.prefetch`: it is to be read, L2 is to have it, and it is no code."""
