@@ -30,6 +30,7 @@ from tgdialect.lowering.optimize.optops.apply import (
     parse_opt,
     spelled,
 )
+from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.optimize.search import BEAM, Opts, Timed, beam_search, scheduled
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.attributes import OptAttr
@@ -107,6 +108,7 @@ def search_schedules(
             begin_schedule(axes)
             apply_opts(axes, opts)
             schedule_prepacking(axes, target)
+            pass_packed(kernel, axes.prepacked)
             shown.step()
 
 

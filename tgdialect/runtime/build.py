@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, pairwise
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -17,7 +16,7 @@ from tgdialect.analysis.symbols import called_symbols, calling_last, own_functio
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
-from tgdialect.lowering.optimize import Scheduled
+from tgdialect.lowering.optimize import Scheduled, declared_packing, pass_packed
 from tgdialect.lowering.render.llvm import render_symbols
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
@@ -32,6 +31,7 @@ from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
 from tgdialect.runtime.progress import Progress, progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.staged import (
+    Lowered,
     StagedModule,
     entry_function,
     lower_kernel,
@@ -39,6 +39,109 @@ from tgdialect.runtime.staged import (
 from tgdialect.runtime.windows import Window
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
+
+
+class _Kernels:
+    """The kernels of a program: each is an object of its own, which the object cache may have, or
+    another process makes. LLVM generates its code, without Python's lock, while the next kernel
+    goes through the stages."""
+
+    def __init__(
+        self, build: Build, machine: Target, generator: CodeGenerator[bytes], shown: Progress
+    ) -> None:
+        self._build = build
+        self._machine = machine
+        self._generator = generator
+        self._shown = shown
+        # Code that records times is of this program alone.
+        self._cache = KernelCache(None if build.is_profiled else object_cache(), machine)
+        self._processes = process_count()
+        self._parts: dict[str, Sequence[str]] = {}
+        """By kernel, the names of the kernels that its STAGEs have made, and its own."""
+        self._made: dict[str, Compiled] = {}
+        """By name, with the code if it is not one of the next."""
+        self._coming: dict[str, Future[bytes]] = {}
+        self._late: Sequence[Future[bytes]] = ()
+        self.only: Sequence[KernelOp | ProgramOp] = ()
+        """The program, if there is only one: it shares an object with the functions."""
+
+    def compile(self, kernels: Sequence[Scheduled]) -> None:
+        """Lower kernels, and begin to generate their code. Those that call others come last, when
+        it is settled what these are passed."""
+        for calls in (False, True):
+            lowered: dict[str, Lowered] = {}
+            missing: list[Scheduled] = []
+            group = [each for each in kernels if each.kernel.calls == calls]
+            for scheduled in group:
+                found = self._cache.find(scheduled) if len(kernels) > 1 else None
+                if found is None:
+                    missing.append(scheduled)
+                else:
+                    lowered[scheduled.name] = self._taken(scheduled, found)
+            for scheduled, compiled in spread(missing, self._elsewhere, self._processes):
+                lowered[scheduled.name] = (
+                    self._here(scheduled) if compiled is None else self._taken(scheduled, compiled)
+                )
+            # In this order, whichever was lowered first.
+            for name in (scheduled.name for scheduled in group):
+                pass_packed(*lowered[name])
+                self._parts[name] = [program.sym_name.data for program in lowered[name].programs]
+
+    def objects(self, order: Sequence[str]) -> Iterator[Object]:
+        """The object of each program, in an order of their names, when its code is there."""
+        for name in order:
+            parts = self._parts.get(name, (name,))
+            for part in parts:
+                if (future := self._coming.pop(part, None)) is not None:
+                    self._made[part] = self._made[part]._replace(code=future.result())
+            self._cache.keep(name, [self._made[part] for part in parts])
+            yield Object(name, self._made[name].code, self._made[name].symbol)
+
+    def _taken(self, scheduled: Scheduled, compiled: Sequence[Compiled]) -> Lowered:
+        """Let a kernel be one that is compiled."""
+        packings = [each.packing for each in compiled if each.packing is not None]
+        lowered = Lowered(scheduled.kernel, declared_packing(scheduled.kernel, packings))
+        for program, each in zip(lowered.programs, compiled, strict=True):
+            note_in_place(program, each.in_place)
+            self._made[program.sym_name.data] = each
+        self._shown.step()
+        return lowered
+
+    def _elsewhere(self, scheduled: Scheduled) -> Sequence[Compiled]:
+        """What another process compiles."""
+        lowered = lower_kernel(scheduled, self._build.passes)
+        return [
+            self._without_code(lowered, program)._replace(
+                code=self._build.target.object_code(self._build.ir([program], self._machine))
+            )
+            for program in lowered.programs
+        ]
+
+    def _here(self, scheduled: Scheduled) -> Lowered:
+        """Lower a kernel, for LLVM to generate its code meanwhile."""
+        lowered = lower_kernel(scheduled, self._build.passes)
+        for program in lowered.programs:
+            made = self._without_code(lowered, program)
+            note_in_place(program, made.in_place)
+            self._made[made.symbol] = made
+        self._shown.step()
+        if self._shown.total == len(lowered.programs) == 1:
+            self.only = lowered.programs
+            return lowered
+        # LLVM is one kernel behind at most: another process may take what waits for it.
+        wait(self._late)
+        coming = {
+            program.sym_name.data: self._generator.submit(self._build.ir([program], self._machine))
+            for program in lowered.programs
+        }
+        self._coming |= coming
+        self._late = [*coming.values()] if self._processes > 1 else ()
+        return lowered
+
+    @staticmethod
+    def _without_code(lowered: Lowered, program: KernelOp | ProgramOp) -> Compiled:
+        slots, packing = in_place_slots(program), lowered.prepacked.get(program)
+        return Compiled(b"", program.sym_name.data, slots, packing)
 
 
 @dataclass(frozen=True)
@@ -76,9 +179,6 @@ class Build(StagedModule):
     ) -> tuple[list[Parameter], Callable[[], Iterator[Object]], tuple[Window, ...]]:
         """The parameters of the program, what waits for its objects, and the windows that a call
         checks.
-
-        Each kernel is an object of its own, which the object cache may have. LLVM generates its
-        code, without Python's lock, while the next kernel goes through the stages.
         """
         module, by_reference = self.copy()
         entry = f"{self.entry}.frame"
@@ -88,76 +188,26 @@ class Build(StagedModule):
             signature = self.signature(module, by_reference)
             whole = generator.submit(llvm_ir(module) + _frame_entry(entry, self.entry, signature))
             return signature, lambda: iter((Object(entry, whole.result(), entry),)), ()
-        # Stages on the whole module.
+        # Stages on the whole module, and on one kernel after the other.
         windows = self.until_kernels(module, passes)
         machine = target_of(module)
-        # Code that records times is of this program alone.
-        cache = KernelCache(None if self.is_profiled else object_cache(), machine)
-        made: dict[str, Compiled] = {}
-        """The kernels that other processes have compiled, or an earlier program had."""
-
-        def take(scheduled: Scheduled, compiled: Compiled) -> None:
-            note_in_place(scheduled.kernel, compiled.in_place)
-            made[scheduled.kernel.sym_name.data] = compiled
-            shown.step()
-
-        def elsewhere(scheduled: Scheduled) -> Compiled:
-            name = scheduled.kernel.sym_name.data
-            program = lower_kernel(scheduled, passes)
-            code = self.target.object_code(self._ir([program], machine))
-            return Compiled(code, name, in_place_slots(program))
-
-        def missing() -> Iterator[Scheduled]:
-            kernels = chain(self.kernels_scheduled(module, passes, shown), (None,))
-            for scheduled, following in pairwise(kernels):
-                assert scheduled is not None
-                found = None if following is None else cache.find(scheduled)
-                if found is None:
-                    yield scheduled
-                else:
-                    take(scheduled, found)
-
-        # Stages on one kernel after the other, here and in other processes.
-        programs: list[KernelOp | ProgramOp] = []
-        coming: dict[str, Future[bytes]] = {}
-        late: list[Future[bytes]] = []
-        processes = process_count()
-        for scheduled, compiled in spread(missing(), elsewhere, processes):
-            if compiled is not None:
-                take(scheduled, compiled)
-                continue
-            program = lower_kernel(scheduled, passes)
-            programs.append(program)
-            shown.step()
-            if shown.done < shown.total:
-                # LLVM is one kernel behind at most: another process may take what waits for it.
-                wait(late)
-                future = generator.submit(self._ir([program], machine))
-                coming[program.sym_name.data] = future
-                late = [future] if processes > 1 else []
-        # The last one shares an object with the functions, and with the entry that takes a frame.
-        last = programs[-1:]
-        for program in programs:
-            note_in_place(program, in_place_slots(program))
+        kernels = _Kernels(self, machine, generator, shown)
+        kernels.compile(self.kernels_scheduled(module, passes, shown))
         signature = self.functions_lowered(module, passes, by_reference)
-        ir = self._ir([*last, *own_functions(module)], machine)
+        ir = self.ir([*kernels.only, *own_functions(module)], machine)
         whole = generator.submit(ir + _frame_entry(entry, self.entry, signature))
         # No object comes before those that it calls, whichever was lowered first.
-        kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
-        ordered = list(calling_last(kernel for kernel in kernels if kernel not in last))
+        programs = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
+        others = calling_last(op for op in programs if op not in kernels.only)
+        order = [op.sym_name.data for op in others]
 
         def objects() -> Iterator[Object]:
-            for kernel in ordered:
-                name = kernel.sym_name.data
-                if name in coming:
-                    made[name] = Compiled(coming[name].result(), name, in_place_slots(kernel))
-                cache.keep(name, made[name])
-                yield Object(name, made[name].code, made[name].symbol)
+            yield from kernels.objects(order)
             yield Object(entry, whole.result(), entry)
 
         return signature, objects, windows
 
-    def _ir(self, symbols: Sequence[Operation], machine: Target) -> str:
+    def ir(self, symbols: Sequence[Operation], machine: Target) -> str:
         """LLVM IR of programs and functions; a profile times the programs."""
         functions = render_symbols(symbols, called_symbols(symbols), machine)
         names = [p.sym_name.data for p in symbols if isinstance(p, ProgramOp) and not p.calls]

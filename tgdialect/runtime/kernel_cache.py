@@ -1,20 +1,21 @@
 """Object code of single kernels in the object cache: a program that has changed compiles only the
 kernels that have changed with it.
 
-An entry is named by the hash of the kernel's structure before the stages that take each kernel by
-itself, of what is left to do to it, and of the machine. Kernels that call others are not kept: what
-they call is not in their structure. Nor is the last kernel of a program, which shares an object
-with the functions.
+An entry is named by the hash of the kernel's structure before its schedule, of what is left to do
+to it, which includes all that the schedule depends on, and of the machine. It has the kernel's
+code, and that of the kernels which its STAGEs have made of it, with what each of them packs: so
+much the functions have to know to call them. Kernels that call others are not kept: what they call
+is not in their structure.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple, Self
+from typing import NamedTuple
 
 from tgdialect.analysis.in_place import Slots
 from tgdialect.analysis.structure import Structures
-from tgdialect.lowering.optimize import Scheduled
+from tgdialect.lowering.optimize import Packing, Scheduled
 from tgdialect.runtime.cache import ObjectCache, cache_key
 from tgdialect.runtime.program import packed, unpacked
 from tgdialect.targets import Target
@@ -23,29 +24,39 @@ from tgdialect.targets.host import host_cpu
 PREFIX = "kernel-"
 """What the names of these entries begin with."""
 
-_NAME, _SLOTS = "name", "in_place"
+_PROGRAMS = "programs"
 _SYMBOL = "sym_name"
 """The property of a kernel that its code does not depend on."""
 
 
 class Compiled(NamedTuple):
-    """A kernel in object code."""
+    """A program in object code."""
 
     code: bytes
     symbol: str
     """Its name there, which may be that of another program's kernel."""
     in_place: Sequence[Slots]
-    """`in_place_slots` of its program."""
+    """`in_place_slots` of it."""
+    packing: Packing | None = None
+    """What it packs, if a STAGE has made it."""
 
-    def to_bytes(self) -> bytes:
-        """The kernel as bytes."""
-        return packed({_NAME: self.symbol, _SLOTS: self.in_place}, [self.code])
 
-    @classmethod
-    def from_bytes(cls, data: bytes) -> Self:
-        """The inverse of `to_bytes`."""
-        entries, (code,) = unpacked(data)
-        return cls(code, entries[_NAME], [(source, target) for source, target in entries[_SLOTS]])
+def _to_bytes(programs: Sequence[Compiled]) -> bytes:
+    """A kernel and what its STAGEs have made as bytes."""
+    return packed({_PROGRAMS: [each[1:] for each in programs]}, [each.code for each in programs])
+
+
+def _from_bytes(data: bytes) -> Sequence[Compiled]:
+    """The inverse of `_to_bytes`."""
+    entries, codes = unpacked(data)
+    found: list[Compiled] = []
+    for code, (symbol, slots, packing) in zip(codes, entries[_PROGRAMS], strict=True):
+        pairs = [(source, target) for source, target in slots]
+        if packing is not None:
+            slot, dtype, shape = packing
+            packing = Packing(slot, dtype, tuple(shape))
+        found.append(Compiled(code, symbol, pairs, packing))
+    return found
 
 
 class KernelCache:
@@ -59,8 +70,9 @@ class KernelCache:
         self._missing: dict[str, str] = {}
         """The keys of the kernels that the cache lacks, by their names."""
 
-    def find(self, scheduled: Scheduled) -> Compiled | None:
-        """The object code of a kernel, if the cache has it."""
+    def find(self, scheduled: Scheduled) -> Sequence[Compiled] | None:
+        """The object code of a kernel, after that of the kernels that its STAGEs have made, if the
+        cache has it."""
         kernel = scheduled.kernel
         if self._cache is None or kernel.calls:
             return None
@@ -73,11 +85,11 @@ class KernelCache:
         facts = kernel.name, structure, scheduled.left, self._machine, host_cpu()
         key = PREFIX + cache_key(*facts, *about)
         if (data := self._cache.get(key)) is not None:
-            return Compiled.from_bytes(data)
+            return _from_bytes(data)
         self._missing[kernel.sym_name.data] = key
         return None
 
-    def keep(self, name: str, compiled: Compiled) -> None:
+    def keep(self, name: str, programs: Sequence[Compiled]) -> None:
         """Put a kernel of that name into the cache, if it has been looked for."""
         if self._cache is not None and (key := self._missing.pop(name, None)) is not None:
-            self._cache.put(key, compiled.to_bytes())
+            self._cache.put(key, _to_bytes(programs))

@@ -27,8 +27,8 @@ of cores."""
 _MOST = 8
 """The most processes by default: each one has its own copies of the pages that it changes."""
 _SMALLEST = 4
-"""How many kernels have to wait before a child is started. A fork takes 10 to 30 ms, with the pages
-that are copied afterwards, a kernel 50 to 200 ms."""
+"""How many kernels have to wait before a first child is started. A fork takes 10 to 30 ms, with the
+pages that are copied afterwards, a kernel 50 to 200 ms."""
 _PATIENCE = 60.0
 """For how many seconds the caller waits for the next result of a child. Locks that other threads
 hold while a process is forked may stop a child, although those that are known are waited for."""
@@ -40,7 +40,7 @@ def process_count() -> int:
 
 
 def spread(
-    items: Iterable[T], work: Callable[[T], R], processes: int
+    items: Sequence[T], work: Callable[[T], R], processes: int
 ) -> Generator[tuple[T, R | None]]:
     """Give each item with what `work` makes of it in a child, or with None: then the caller does it
     before it asks for the next.
@@ -48,12 +48,11 @@ def spread(
     The items that wait are divided among the processes whenever one is free (guided
     self-scheduling; Polychronopoulos and Kuck, 1987). The last one is always the caller's, after
     the others. What a child cannot do, for whatever reason, the caller does: it gets the error
-    where it can be reported. `items` may take long to make the next one, while children work on
-    those before.
+    where it can be reported.
     """
-    waiting: deque[T] = deque()
+    waiting = deque(items)
     children: list[_Child[T, R]] = []
-    most = processes - 1 if sys.platform == "linux" else 0
+    most = processes - 1 if sys.platform == "linux" and len(items) > _SMALLEST else 0
 
     def start(count: int) -> None:
         nonlocal most
@@ -73,11 +72,6 @@ def spread(
                 child.end()
 
     try:
-        for item in items:
-            waiting.append(item)
-            yield from made()
-            if len(waiting) > _SMALLEST and len(children) < most:
-                start(max(_SMALLEST, len(waiting) // (2 * processes)))
         while waiting or children:
             yield from made()
             while len(children) < most and len(waiting) > _SMALLEST // 2:

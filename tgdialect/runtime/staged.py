@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
@@ -19,7 +19,7 @@ from tgdialect.analysis.memory_order import kernels_unchanged
 from tgdialect.analysis.symbols import SIGNATURE, is_foreign, own_functions
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass, find_level, is_before
-from tgdialect.lowering.optimize import OptimizePass, Scheduled, settled
+from tgdialect.lowering.optimize import OptimizePass, Packing, Scheduled, pass_packed, settled
 from tgdialect.lowering.pipeline import AfterStage, Stages, run_stages, stages
 from tgdialect.lowering.signature import (
     arguments_said_to_be_written,
@@ -82,7 +82,7 @@ class StagedModule(ABC):
 
     def kernels_scheduled(
         self, module: ModuleOp, passes: Stages, shown: Progress
-    ) -> Iterator[Scheduled]:
+    ) -> Sequence[Scheduled]:
         """The kernels of a module, those that call others last, each with what is left to do to it
         before the stages that take it by itself. `shown` gets their number."""
         optimize = passes.optimize
@@ -91,18 +91,19 @@ class StagedModule(ABC):
         kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
         shown.total = len(kernels)
         scheduled = isinstance(optimize, OptimizePass)
-        given = optimize.scheduled(module) if scheduled else settled(kernels)
-        for number, kernel in enumerate(given, 1):
-            shown.total = max(number, shown.total)
-            yield kernel
+        given = [*(optimize.scheduled(module) if scheduled else settled(kernels))]
+        shown.total = len(given)
+        return given
 
     def kernels_lowered(
         self, module: ModuleOp, passes: Stages, shown: Progress
     ) -> Iterator[KernelOp | ProgramOp]:
         """Lower the kernels of a module, one after the other, through the stages that take each by
         itself. Gives each kernel when it is lowered; `shown` gets their number."""
-        for kernel in list(self.kernels_scheduled(module, passes, shown)):
-            yield lower_kernel(kernel, passes)
+        for scheduled in self.kernels_scheduled(module, passes, shown):
+            lowered = lower_kernel(scheduled, passes)
+            pass_packed(*lowered)
+            yield lowered.program
 
     def functions_lowered(
         self, module: ModuleOp, passes: Stages, by_reference: Set[int]
@@ -208,13 +209,32 @@ class StagedModule(ABC):
         return {op.sym_name.data: op for op in ops if isinstance(op, ProgramOp)}
 
 
-def lower_kernel(scheduled: Scheduled, passes: Stages) -> KernelOp | ProgramOp:
-    """Lower a kernel through the stages that take each by itself."""
-    kernel = scheduled.kernel
-    scheduled.finish()
-    for stage in passes.kernels:
-        kernel = stage.lower_kernel(kernel)
-    return kernel
+class Lowered(NamedTuple):
+    """A kernel that has been through the stages that take each by itself."""
+
+    program: KernelOp | ProgramOp
+    prepacked: Mapping[KernelOp | ProgramOp, Packing]
+    """The kernels that STAGEs have made meanwhile, which are lowered as well. What calls the kernel
+    does not call them yet (`pass_packed`)."""
+
+    @property
+    def programs(self) -> Sequence[KernelOp | ProgramOp]:
+        """All that it has become, in the order of their CALLs."""
+        return [*self.prepacked, self.program]
+
+
+def lower_kernel(scheduled: Scheduled, passes: Stages) -> Lowered:
+    """Lower a kernel through the stages that take each by itself, and those that STAGEs make of
+    it."""
+
+    def lowered(kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
+        for stage in passes.kernels:
+            kernel = stage.lower_kernel(kernel)
+        return kernel
+
+    made = scheduled.finish()
+    prepacked = {lowered(kernel): packing for kernel, packing in made.items()}
+    return Lowered(lowered(scheduled.kernel), prepacked)
 
 
 def refuse_untrusted(module: ModuleOp) -> None:

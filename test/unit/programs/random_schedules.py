@@ -21,6 +21,7 @@ from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristics import schedule_prepacking
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, opt, spelled, try_opt
+from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.pipeline import Stages, stages
 from tgdialect.ops.attributes import AddrSpace, AxisType, OptAttr, OptOp
 from tgdialect.ops.axis_types import EXPANDED
@@ -147,6 +148,7 @@ class RandomOptimizePass(LoweringPass):
             for which in random_opts(self.random, axes, self.random.randint(1, 7)):
                 found.append(which)
             schedule_prepacking(axes, CPU)
+            pass_packed(kernel, axes.prepacked)
             kernel.verify()
         simplify(module)
 

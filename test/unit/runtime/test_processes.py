@@ -27,7 +27,7 @@ needs_fork = pytest.mark.skipif(sys.platform != "linux", reason="other systems c
 
 
 def results(count: int, work: Callable[[int], R], most: int = 3) -> list[tuple[int, R | None]]:
-    return list(spread(iter(range(count)), work, most))
+    return list(spread(range(count), work, most))
 
 
 @needs_fork
@@ -73,8 +73,8 @@ def test_stops_the_children_when_it_is_left(tmp_path: Path) -> None:
         note.write_text(str(os.getpid()))
         signal.pause()
 
-    given = spread(iter(range(20)), work, 2)
-    assert next(given) == (4, None)
+    given = spread(range(20), work, 2)
+    assert next(given) == (5, None)
     while not note.exists() or not note.read_text():
         time.sleep(0.01)
     given.close()

@@ -12,6 +12,15 @@ Kernels level to kernels level. In reading order:
 * `stage.py` is the pass.
 """
 
+from tgdialect.lowering.optimize.axes import Packing
+from tgdialect.lowering.optimize.optops.prepack import declared_packing, pass_packed
 from tgdialect.lowering.optimize.stage import OptimizePass, Scheduled, settled
 
-__all__ = ["OptimizePass", "Scheduled", "settled"]
+__all__ = [
+    "OptimizePass",
+    "Packing",
+    "Scheduled",
+    "declared_packing",
+    "pass_packed",
+    "settled",
+]

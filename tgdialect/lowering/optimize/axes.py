@@ -6,6 +6,7 @@ from collections.abc import Generator, Iterator, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import combinations
+from typing import NamedTuple
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
@@ -67,6 +68,16 @@ class IllegalOptError(PassFailedException):
     """An OptOp is not legal for a kernel; the message says why."""
 
 
+class Packing(NamedTuple):
+    """A packed copy of what a kernel gets for a parameter: that of a slot. A kernel that a STAGE
+    has made stores it before."""
+
+    slot: int
+    dtype: str
+    """The name of its dtype."""
+    shape: tuple[int, ...]
+
+
 class Axes:
     """The ranges of a kernel, and analyses of them, which are dropped whenever a range changes."""
 
@@ -89,7 +100,7 @@ class Axes:
         self.kernel = kernel
         self.may_round = may_round
         self.constants = constants
-        self.prepacked: list[KernelOp] = []
+        self.prepacked: dict[KernelOp, Packing] = {}
         """The kernels that STAGEs have made: they run before this one, and pack what it loads."""
         self._original = kernel if original is None else original
         self._aliased = aliased

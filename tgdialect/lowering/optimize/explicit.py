@@ -60,13 +60,16 @@ def check_kernels(opts: Sequence[KernelOpt], kernels: Sequence[KernelOp]) -> Non
             raise PassFailedException(f"there is no kernel @{each.kernel}; there are: {there_are}")
 
 
-def apply_explicit(axes: Axes, opts: Sequence[KernelOpt]) -> None:
-    """Apply the OptOps for a kernel, from left to right; an error names it, and is at it."""
-    name = axes.kernel.sym_name.data
-    for each in opts:
-        if each.kernel in (None, name):
-            try:
-                apply_opt(axes, each.opt)
-            except IllegalOptError as error:
-                message = f"kernel @{name}: {error}"
-                raise locate(PassFailedException(message), axes.kernel) from None
+def opts_of(opts: Sequence[KernelOpt], kernel: str) -> Sequence[OptAttr]:
+    """The OptOps that are for a kernel."""
+    return [each.opt for each in opts if each.kernel in (None, kernel)]
+
+
+def apply_explicit(axes: Axes, opts: Sequence[OptAttr]) -> None:
+    """Apply OptOps to a kernel, from left to right; an error names it, and is at it."""
+    for which in opts:
+        try:
+            apply_opt(axes, which)
+        except IllegalOptError as error:
+            message = f"kernel @{axes.kernel.sym_name.data}: {error}"
+            raise locate(PassFailedException(message), axes.kernel) from None

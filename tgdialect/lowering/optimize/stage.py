@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple
@@ -13,10 +13,17 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.constants import constant_slots
 from tgdialect.analysis.symbols import calling_last
 from tgdialect.lowering.levels import LoweringPass
-from tgdialect.lowering.optimize.axes import Axes, aliased_kernels
-from tgdialect.lowering.optimize.explicit import apply_explicit, check_kernels, explicit_opts
+from tgdialect.lowering.optimize.axes import Axes, Packing, aliased_kernels
+from tgdialect.lowering.optimize.explicit import (
+    EXPLICIT,
+    apply_explicit,
+    check_kernels,
+    explicit_opts,
+    opts_of,
+)
 from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
-from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule
+from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule, spelled
+from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.optimize.search import BEAM
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
@@ -39,11 +46,17 @@ class Scheduled(NamedTuple):
     from here on."""
 
     kernel: KernelOp | ProgramOp
-    finish: Callable[[], object] = lambda: None
-    """What is left to do to it before the next stage."""
+    finish: Callable[[], Mapping[KernelOp, Packing]] = dict[KernelOp, Packing]
+    """What is left to do to it before the next stage. Gives the kernels that STAGEs make meanwhile,
+    for `pass_packed`."""
     left: str = ""
     """What `finish` depends on besides the kernel: with equal texts it does the same to equal
     kernels."""
+
+    @property
+    def name(self) -> str:
+        """The name of the kernel."""
+        return self.kernel.sym_name.data
 
 
 @dataclass(frozen=True)
@@ -82,8 +95,8 @@ class OptimizePass(LoweringPass):
     """The kind of machine, as `cpu` or `opencl`."""
 
     def lower(self, module: ModuleOp) -> None:
-        for kernel in self.scheduled(module):
-            kernel.finish()
+        for scheduled in self.scheduled(module):
+            pass_packed(scheduled.kernel, scheduled.finish())
 
     def scheduled(self, module: ModuleOp) -> Iterator[Scheduled]:
         """Lower a module, but for what concerns one kernel alone. Gives each kernel, with what is
@@ -110,23 +123,13 @@ class OptimizePass(LoweringPass):
             if self.mode == "none" or is_settled:
                 yield self._simplifying(kernel)
                 continue
-            slots = constants.get(kernel.sym_name.data, frozenset())
-            may_round = self.mode == TF32
-            axes = Axes(kernel, constants=slots, aliased=aliased, may_round=may_round)
-            begin_schedule(axes)
-            if explicit is None and not slots:
-                is_aliased = kernel.sym_name.data in aliased
-                left = f"{self.mode}{', aliased' if is_aliased else ''}"
-                yield Scheduled(kernel, partial(_schedule, axes, target), left)
-                continue
-            # Constants may be packed, by a kernel that is called before this one.
-            if explicit is None:
-                schedule(axes, target)
-            else:
-                apply_explicit(axes, explicit)
-            schedule_prepacking(axes, target)
-            for scheduled in (*axes.prepacked, kernel):
-                yield Scheduled(scheduled, partial(simplify, scheduled, axes.engines), _SIMPLIFY)
+            name = kernel.sym_name.data
+            slots = constants.get(name, frozenset())
+            opts = None if explicit is None else opts_of(explicit, name)
+            how = self.mode if opts is None else f"{EXPLICIT} {'; '.join(map(spelled, opts))}"
+            left = f"{how}, constants {sorted(slots)}, aliased {name in aliased}, {target}"
+            finish = partial(self._schedule, kernel, target, opts, slots, aliased)
+            yield Scheduled(kernel, finish, left)
         for kernel in calling_last(op for op in module.ops if isinstance(op, KernelOp)):
             if kernel.calls:
                 yield self._simplifying(kernel)
@@ -135,13 +138,33 @@ class OptimizePass(LoweringPass):
         """A kernel whose schedule is settled."""
         if self.mode == "none":
             return Scheduled(kernel)
-        return Scheduled(kernel, partial(simplify, kernel), _SIMPLIFY)
 
+        def finish() -> Mapping[KernelOp, Packing]:
+            simplify(kernel)
+            return {}
 
-def _schedule(axes: Axes, target: Target) -> None:
-    schedule(axes, target)
-    assert not axes.prepacked, "only constants are packed"
-    simplify(axes.kernel, axes.engines)
+        return Scheduled(kernel, finish, _SIMPLIFY)
+
+    def _schedule(
+        self,
+        kernel: KernelOp,
+        target: Target,
+        opts: Sequence[OptAttr] | None,
+        constants: Set[int],
+        aliased: Set[str],
+    ) -> Mapping[KernelOp, Packing]:
+        """Schedule a kernel, with these OptOps unless they are the heuristic's, and the kernels
+        that STAGEs make, which are given."""
+        axes = Axes(kernel, constants=constants, aliased=aliased, may_round=self.mode == TF32)
+        begin_schedule(axes)
+        if opts is None:
+            schedule(axes, target)
+        else:
+            apply_explicit(axes, opts)
+        schedule_prepacking(axes, target)
+        for each in (*axes.prepacked, kernel):
+            simplify(each, axes.engines)
+        return axes.prepacked
 
 
 def settled(kernels: Iterable[KernelOp | ProgramOp]) -> Iterator[Scheduled]:

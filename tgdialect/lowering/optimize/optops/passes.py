@@ -21,6 +21,7 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.apply import apply_opt, apply_opts, begin_schedule, opt
 from tgdialect.lowering.optimize.optops.merge import mergeable
+from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.optimize.optops.split import SPLIT_FROM
 from tgdialect.ops.attributes import AddrSpace, OptAttr, OptOp
 from tgdialect.ops.call import KernelOp
@@ -58,6 +59,7 @@ class OptOpPass(LoweringPass, ABC):
             axes = Axes(kernel)
             begin_schedule(axes)
             apply_opts(axes, [self.attribute])
+            pass_packed(kernel, axes.prepacked)
 
     def _is_for(self, kernel: KernelOp) -> bool:
         return self.kernel in (None, kernel.sym_name.data)

@@ -6,31 +6,43 @@ in which the register tiles of a product load them.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeVar
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tgdialect.analysis.ranges import loops_of
-from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError, computed_from
+from tgdialect.lowering.optimize.axes import (
+    NOT_COPIED,
+    Axes,
+    IllegalOptError,
+    Packing,
+    computed_from,
+)
 from tgdialect.lowering.optimize.optops.tile_loads import in_tile_order, staged_loads
 from tgdialect.lowering.passed_memory import add_parameters
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops.dtypes import TYPES
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
-from tgdialect.ops.properties import place, tensor, tensor_type
-from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.properties import dtype_of, place, tensor, tensor_type
+from tgdialect.ops.source import BufferOp, ParamOp, parameters
 from tgdialect.ops.views import memory_of
+
+SymbolT = TypeVar("SymbolT", bound=KernelOp | ProgramOp)
 
 
 def prepack(axes: Axes, slot: int, axis: int) -> None:
     """Load a packed copy of a parameter, which a new kernel stores before: its axes are the loops
-    of the nest down to a range, then those of the tile inside.
+    of the nest down to a range, then those of the tile inside. The CALLs of the kernel are those of
+    before until `pass_packed`, for which `axes.prepacked` has the new kernel.
 
     before -> after:
         stage 2, 1, global:  %v = load %w[%2, 16 * %1 + %3]  ->  %v = load %w[%1, %2, %3], and each
@@ -41,8 +53,8 @@ def prepack(axes: Axes, slot: int, axis: int) -> None:
     block, param = axes.kernel.body.block, memory_of(first.buffer).owner
     assert isinstance(param, ParamOp)
     shape = tuple(axes.extent(range) for range in ranges)
-    place = PlaceAttr.of(addrspace=AddrSpace.GLOBAL)
-    packed = ParamOp(slot, tensor_type(tensor(first.result).element_type, shape, place))
+    packing = Packing(slot, dtype_of(first.result).name, shape)
+    packed = ParamOp(slot, _packed_type(packing))
     kernel = _packing_kernel(axes, first, ranges, packed)
     cell = IndexOp(packed, [range.result for range in ranges])
     value = LoadOp(cell)
@@ -56,9 +68,9 @@ def prepack(axes: Axes, slot: int, axis: int) -> None:
     axes.erase_dead_ops()
     block.erase_op(param)
     axes.changed()
-    axes.prepacked.append(kernel)
-    if not axes.is_copy:
-        _call_before(axes.kernel, kernel, packed)
+    axes.prepacked[kernel] = packing
+    if not axes.is_copy and axes.kernel.parent is not None:
+        OpBuilder.before(axes.kernel).insert(kernel)
 
 
 def may_prepack(axes: Axes, load: LoadOp) -> bool:
@@ -131,42 +143,74 @@ def _packing_kernel(
     return kernel
 
 
-def _name(kernel: KernelOp, slot: int) -> str:
+def _name(kernel: KernelOp | ProgramOp, slot: int) -> str:
     """A name that no symbol of the module has."""
     module, name = kernel.parent_op(), f"{kernel.sym_name.data}_prepack_{slot}"
     taken = symbols(module) if isinstance(module, ModuleOp) else set[str]()
     return next_symbol(name, 1, taken) if name in taken else name
 
 
-def _call_before(kernel: KernelOp, packing: KernelOp, packed: ParamOp) -> None:
-    """Pass to each CALL of a kernel the packed copy of the argument of a slot."""
+def declared_packing(
+    kernel: KernelOp | ProgramOp, packings: Sequence[Packing]
+) -> Mapping[KernelOp | ProgramOp, Packing]:
+    """New kernels that stand for those that STAGEs of a kernel have made in another process: they
+    read and write the same. The kernel itself stays as it is."""
+    types = {param.slot.data: tensor(param.result) for param in parameters(kernel.body.block)}
+    found: dict[KernelOp | ProgramOp, Packing] = {}
+    for packing in packings:
+        block = Block()
+        put = OpBuilder.at_end(block, kernel.location).put
+        packed = _packed_type(packing)
+        result, source = put(ParamOp(0, packed)), put(ParamOp(1, types[packing.slot]))
+        types[packing.slot] = packed
+        put(SinkOp([put(StoreOp(result, put(LoadOp(source))))]))
+        made = KernelOp(_name(kernel, packing.slot), Region(block))
+        made.location = kernel.location
+        OpBuilder.before(kernel).insert(made)
+        found[made] = packing
+    return found
+
+
+def pass_packed(kernel: KernelOp | ProgramOp, prepacked: Mapping[SymbolT, Packing]) -> None:
+    """Pass to each CALL of a kernel packed copies of its arguments, and call the kernels that store
+    them before."""
     module = kernel.parent_op()
-    if module is None:
+    if module is None or not prepacked:
         return
-    made: dict[SSAValue, SSAValue] = {}
-    for caller in module.regions[0].ops:
-        is_caller = isinstance(caller, FuncOp) or (isinstance(caller, KernelOp) and caller.calls)
-        for call in list(caller.walk()) if is_caller else ():
-            if isinstance(call, CallOp) and call.callee.root_reference == kernel.sym_name:
-                source = call.arguments[packed.slot.data]
-                if source not in made:
-                    made[source] = _packed_argument(call, source, packing, packed)
-                call.operands[packed.slot.data] = made[source]
-    OpBuilder.before(kernel).insert(packing)
+    calls = [
+        call
+        for caller in module.regions[0].ops
+        if isinstance(caller, FuncOp) or (isinstance(caller, KernelOp) and caller.calls)
+        for call in caller.walk()
+        if isinstance(call, CallOp) and call.callee.root_reference == kernel.sym_name
+    ]
+    for symbol, packing in prepacked.items():
+        name, made = symbol.sym_name.data, dict[SSAValue, SSAValue]()
+        for call in calls:
+            source = call.arguments[packing.slot]
+            if source not in made:
+                made[source] = _packed_argument(call, source, name, _packed_type(packing))
+            call.operands[packing.slot] = made[source]
+
+
+def _packed_type(packing: Packing) -> TensorType[Attribute]:
+    """The type of the parameter for a packed copy."""
+    where = PlaceAttr.of(addrspace=AddrSpace.GLOBAL)
+    return tensor_type(TYPES[packing.dtype], packing.shape, where)
 
 
 def _packed_argument(
-    call: CallOp, source: SSAValue, packing: KernelOp, packed: ParamOp
+    call: CallOp, source: SSAValue, packing: str, type: TensorType[Attribute]
 ) -> SSAValue:
     """The packed copy of an argument: a BUFFER, or memory that a kernel is passed, after the CALL
     of the packing kernel. In a kernel that is before the loops that the argument does not depend
     on."""
-    builder, type = OpBuilder.before(call), tensor(packed.result)
+    builder = OpBuilder.before(call)
     where = PlaceAttr.of(place(source).device, AddrSpace.GLOBAL)
     stored = tensor_type(type.element_type, type.get_shape(), where)
     if isinstance(caller := call.parent_op(), KernelOp):
         (buffer,) = add_parameters(caller, [stored])
     else:
         buffer = builder.put(BufferOp(next(builder.free_slots), stored))
-    made = builder.put(CallOp(packing.sym_name.data, [buffer, source]))
+    made = builder.put(CallOp(packing, [buffer, source]))
     return builder.put(AfterOp(buffer, [made]))
