@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.memory_order import accesses
@@ -57,10 +57,11 @@ def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
     made = {memory for call in calls for memory in written[call] if _is_kept(memory)}
     # Start with the CALLs that vary by themselves.
     known = given | made
+    kernels = _called_kernels(calls)
     stack: list[Operation] = [
         call
         for call in calls
-        if not _is_pure(call)
+        if not _is_pure(call, kernels)
         or not written[call]
         or not made.issuperset(written[call])
         or not known.issuperset(used[call])
@@ -123,9 +124,18 @@ def _is_kept(memory: SSAValue) -> bool:
     return isinstance(memory.owner, BufferOp)
 
 
-def _is_pure(call: CallOp) -> bool:
+def _called_kernels(calls: Iterable[CallOp]) -> Set[Attribute]:
+    """The symbols among those that are called that are kernels or programs."""
+    by_symbol = {call.callee: call for call in calls}
+    return {
+        symbol
+        for symbol, call in by_symbol.items()
+        if isinstance(SymbolTable.lookup_symbol(call, symbol), KernelOp | ProgramOp)
+    }
+
+
+def _is_pure(call: CallOp, kernels: Set[Attribute]) -> bool:
     """Whether a CALL depends only on its memory arguments and constants."""
-    callee = SymbolTable.lookup_symbol(call, call.callee)
-    return isinstance(callee, KernelOp | ProgramOp) and all(
+    return call.callee in kernels and all(
         is_memory(a) or isinstance(a.owner, ConstOp) for a in call.arguments
     )

@@ -63,16 +63,15 @@ def calling_last(kernels: Iterable[KernelT]) -> list[KernelT]:
 
 def called_symbols(symbols: Iterable[Operation]) -> list[Operation]:
     """The kernels and programs that some symbols call, each once."""
-    found: dict[Operation, None] = {}
+    found: dict[Attribute, Operation | None] = {}
     for symbol in symbols:
         if isinstance(symbol, FuncOp) or (
             isinstance(symbol, KernelOp | ProgramOp) and symbol.calls
         ):
             for op in symbol.walk():
-                if isinstance(op, KernelCallOp):
-                    callee = SymbolTable.lookup_symbol(op, op.callee)
-                    found |= {callee: None} if callee is not None else {}
-    return list(found)
+                if isinstance(op, KernelCallOp) and op.callee not in found:
+                    found[op.callee] = SymbolTable.lookup_symbol(op, op.callee)
+    return [callee for callee in found.values() if callee is not None]
 
 
 def is_foreign(symbol: Operation) -> bool:

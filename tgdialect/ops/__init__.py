@@ -15,6 +15,7 @@ What ops are declared with:
 What rewrites and analyses build on:
 
 * `creation.py`: fast construction of ops; `accessors.py`: fast access to their operands;
+* `printing.py`: fast printing of modules;
 * `builder.py`: insertion with a location, and clones;
 * `numbering.py`: the next free slot, axis id or symbol name;
 * `walk.py`: values computed once along the edges of a graph;

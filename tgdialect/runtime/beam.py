@@ -108,7 +108,7 @@ def search_schedules(
             begin_schedule(axes)
             apply_opts(axes, opts)
             schedule_prepacking(axes, target)
-            pass_packed(kernel, axes.prepacked)
+            pass_packed({kernel: axes.prepacked})
             shown.step()
 
 

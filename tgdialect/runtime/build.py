@@ -31,7 +31,7 @@ from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
 from tgdialect.runtime.progress import Progress, progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.staged import (
-    Lowered,
+    LoweredKernel,
     StagedModule,
     entry_function,
     lower_kernel,
@@ -69,7 +69,7 @@ class _Kernels:
         """Lower kernels, and begin to generate their code. Those that call others come last, when
         it is settled what these are passed."""
         for calls in (False, True):
-            lowered: dict[str, Lowered] = {}
+            lowered: dict[str, LoweredKernel] = {}
             missing: list[Scheduled] = []
             group = [each for each in kernels if each.kernel.calls == calls]
             for scheduled in group:
@@ -83,9 +83,11 @@ class _Kernels:
                     self._here(scheduled) if compiled is None else self._taken(scheduled, compiled)
                 )
             # In this order, whichever was lowered first.
-            for name in (scheduled.name for scheduled in group):
-                pass_packed(*lowered[name])
-                self._parts[name] = [program.sym_name.data for program in lowered[name].programs]
+            ordered = [lowered[scheduled.name] for scheduled in group]
+            pass_packed({each.program: each.prepacked for each in ordered})
+            for each in ordered:
+                names = [program.sym_name.data for program in each.programs]
+                self._parts[names[-1]] = names
 
     def objects(self, order: Sequence[str]) -> Iterator[Object]:
         """The object of each program, in an order of their names, when its code is there."""
@@ -97,10 +99,10 @@ class _Kernels:
             self._cache.keep(name, [self._made[part] for part in parts])
             yield Object(name, self._made[name].code, self._made[name].symbol)
 
-    def _taken(self, scheduled: Scheduled, compiled: Sequence[Compiled]) -> Lowered:
+    def _taken(self, scheduled: Scheduled, compiled: Sequence[Compiled]) -> LoweredKernel:
         """Let a kernel be one that is compiled."""
         packings = [each.packing for each in compiled if each.packing is not None]
-        lowered = Lowered(scheduled.kernel, declared_packing(scheduled.kernel, packings))
+        lowered = LoweredKernel(scheduled.kernel, declared_packing(scheduled.kernel, packings))
         for program, each in zip(lowered.programs, compiled, strict=True):
             note_in_place(program, each.in_place)
             self._made[program.sym_name.data] = each
@@ -117,7 +119,7 @@ class _Kernels:
             for program in lowered.programs
         ]
 
-    def _here(self, scheduled: Scheduled) -> Lowered:
+    def _here(self, scheduled: Scheduled) -> LoweredKernel:
         """Lower a kernel, for LLVM to generate its code meanwhile."""
         lowered = lower_kernel(scheduled, self._build.passes)
         for program in lowered.programs:
@@ -139,7 +141,7 @@ class _Kernels:
         return lowered
 
     @staticmethod
-    def _without_code(lowered: Lowered, program: KernelOp | ProgramOp) -> Compiled:
+    def _without_code(lowered: LoweredKernel, program: KernelOp | ProgramOp) -> Compiled:
         slots, packing = in_place_slots(program), lowered.prepacked.get(program)
         return Compiled(b"", program.sym_name.data, slots, packing)
 

@@ -302,7 +302,9 @@ def _name_and_text(source: str | os.PathLike[str] | ModuleOp) -> tuple[str, str]
         return "<string>", source
     if not isinstance(source, str | os.PathLike):
         _check_is_module(source)
-        return "<module>", str(source)
+        from tgdialect.ops.printing import printed
+
+        return "<module>", printed(source)
     try:
         return os.fspath(source), Path(source).read_bytes().decode()
     except (OSError, UnicodeDecodeError):

@@ -102,7 +102,7 @@ class StagedModule(ABC):
         itself. Gives each kernel when it is lowered; `shown` gets their number."""
         for scheduled in self.kernels_scheduled(module, passes, shown):
             lowered = lower_kernel(scheduled, passes)
-            pass_packed(*lowered)
+            pass_packed({lowered.program: lowered.prepacked})
             yield lowered.program
 
     def functions_lowered(
@@ -209,7 +209,7 @@ class StagedModule(ABC):
         return {op.sym_name.data: op for op in ops if isinstance(op, ProgramOp)}
 
 
-class Lowered(NamedTuple):
+class LoweredKernel(NamedTuple):
     """A kernel that has been through the stages that take each by itself."""
 
     program: KernelOp | ProgramOp
@@ -223,7 +223,7 @@ class Lowered(NamedTuple):
         return [*self.prepacked, self.program]
 
 
-def lower_kernel(scheduled: Scheduled, passes: Stages) -> Lowered:
+def lower_kernel(scheduled: Scheduled, passes: Stages) -> LoweredKernel:
     """Lower a kernel through the stages that take each by itself, and those that STAGEs make of
     it."""
 
@@ -234,7 +234,7 @@ def lower_kernel(scheduled: Scheduled, passes: Stages) -> Lowered:
 
     made = scheduled.finish()
     prepacked = {lowered(kernel): packing for kernel, packing in made.items()}
-    return Lowered(lowered(scheduled.kernel), prepacked)
+    return LoweredKernel(lowered(scheduled.kernel), prepacked)
 
 
 def refuse_untrusted(module: ModuleOp) -> None:

@@ -29,6 +29,7 @@ from tgdialect.ops.attributes import (
 )
 from tgdialect.ops.dtypes import BOOL, DTYPES, F32, I32, INDEX, UI64, number_attribute, round_to
 from tgdialect.ops.multi import ReplicatedOp
+from tgdialect.ops.printing import printed
 from tgdialect.ops.properties import tensor_type
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.scan import ScanOp
@@ -306,6 +307,7 @@ def test_text_is_the_op(op_type: type[Operation], data: st.DataObject):
         Printer(text, print_generic_format=generic).print_op(module)
         parsed = Parser(context(), text.getvalue()).parse_module()
         assert parsed.is_structurally_equivalent(module), text.getvalue()
+    assert printed(module) == str(module)
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)

@@ -148,7 +148,7 @@ class RandomOptimizePass(LoweringPass):
             for which in random_opts(self.random, axes, self.random.randint(1, 7)):
                 found.append(which)
             schedule_prepacking(axes, CPU)
-            pass_packed(kernel, axes.prepacked)
+            pass_packed({kernel: axes.prepacked})
             kernel.verify()
         simplify(module)
 

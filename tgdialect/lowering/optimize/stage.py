@@ -96,7 +96,7 @@ class OptimizePass(LoweringPass):
 
     def lower(self, module: ModuleOp) -> None:
         for scheduled in self.scheduled(module):
-            pass_packed(scheduled.kernel, scheduled.finish())
+            pass_packed({scheduled.kernel: scheduled.finish()})
 
     def scheduled(self, module: ModuleOp) -> Iterator[Scheduled]:
         """Lower a module, but for what concerns one kernel alone. Gives each kernel, with what is

@@ -59,7 +59,7 @@ class OptOpPass(LoweringPass, ABC):
             axes = Axes(kernel)
             begin_schedule(axes)
             apply_opts(axes, [self.attribute])
-            pass_packed(kernel, axes.prepacked)
+            pass_packed({kernel: axes.prepacked})
 
     def _is_for(self, kernel: KernelOp) -> bool:
         return self.kernel in (None, kernel.sym_name.data)

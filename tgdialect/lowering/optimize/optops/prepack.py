@@ -37,6 +37,7 @@ from tgdialect.ops.source import BufferOp, ParamOp, parameters
 from tgdialect.ops.views import memory_of
 
 SymbolT = TypeVar("SymbolT", bound=KernelOp | ProgramOp)
+PackingT = TypeVar("PackingT", bound=KernelOp | ProgramOp)
 
 
 def prepack(axes: Axes, slot: int, axis: int) -> None:
@@ -171,26 +172,28 @@ def declared_packing(
     return found
 
 
-def pass_packed(kernel: KernelOp | ProgramOp, prepacked: Mapping[SymbolT, Packing]) -> None:
-    """Pass to each CALL of a kernel packed copies of its arguments, and call the kernels that store
-    them before."""
-    module = kernel.parent_op()
-    if module is None or not prepacked:
+def pass_packed(kernels: Mapping[SymbolT, Mapping[PackingT, Packing]]) -> None:
+    """Pass to each CALL of some kernels packed copies of its arguments. With each kernel are given
+    those that store the copies, which are called before."""
+    packed = [kernel for kernel, prepacked in kernels.items() if prepacked]
+    module = packed[0].parent_op() if packed else None
+    if module is None:
         return
-    calls = [
-        call
-        for caller in module.regions[0].ops
-        if isinstance(caller, FuncOp) or (isinstance(caller, KernelOp) and caller.calls)
-        for call in caller.walk()
-        if isinstance(call, CallOp) and call.callee.root_reference == kernel.sym_name
-    ]
-    for symbol, packing in prepacked.items():
-        name, made = symbol.sym_name.data, dict[SSAValue, SSAValue]()
-        for call in calls:
-            source = call.arguments[packing.slot]
-            if source not in made:
-                made[source] = _packed_argument(call, source, name, _packed_type(packing))
-            call.operands[packing.slot] = made[source]
+    calls: dict[str, list[CallOp]] = {kernel.sym_name.data: [] for kernel in packed}
+    for caller in module.regions[0].ops:
+        if isinstance(caller, FuncOp) or (isinstance(caller, KernelOp) and caller.calls):
+            for op in caller.walk():
+                if isinstance(op, CallOp) and (name := op.callee.root_reference.data) in calls:
+                    calls[name].append(op)
+    for kernel in packed:
+        for packing, what in kernels[kernel].items():
+            made: dict[SSAValue, SSAValue] = {}
+            for call in calls[kernel.sym_name.data]:
+                source = call.arguments[what.slot]
+                if source not in made:
+                    type = _packed_type(what)
+                    made[source] = _packed_argument(call, source, packing.sym_name.data, type)
+                call.operands[what.slot] = made[source]
 
 
 def _packed_type(packing: Packing) -> TensorType[Attribute]:
