@@ -176,6 +176,9 @@ tg.program @bytes {
 
 // Where several threads may add to a cell, the addition is atomic.
 // CHECK-LABEL: llvm.func @atomic_threads.threads
+// The calling thread takes iterations from the start, others take them from the end.
+// CHECK: llvm.call_intrinsic "llvm.thread.pointer"()
+// CHECK: llvm.atomicrmw add %{{.*}}, %{{.*}} monotonic : !llvm.ptr, i64
 // CHECK: llvm.atomicrmw fadd %{{.*}}, %{{.*}} monotonic : !llvm.ptr, f32
 tg.program @atomic_threads {
   %0 = tg.linear {

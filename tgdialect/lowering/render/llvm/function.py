@@ -146,7 +146,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
             next, taken, exit = self.new_block(), self.new_block(), self.new_block()
             self.branch(next)
             self.enter(next)
-            number = self._frame.take()
+            number = self._frame.take(bound)
             self.branch_if(self.compare("slt", number, bound), taken, (), exit)
             self.enter(taken)
             self._loops.append(_OpenLoop(taken, exit, bound, next))

@@ -1,7 +1,9 @@
 """Programs with a THREAD axis: a body that every thread runs, and a driver that starts the threads.
 
-Threads take iterations from a shared counter: dynamic scheduling. A thread that is slowed down
-takes fewer; without other threads, one takes all. `tgdialect/runtime/threads.py` defines the
+Threads take iterations from shared counters: dynamic scheduling. A thread that is slowed down takes
+fewer; without other threads, one takes all. The calling thread takes the first ones and goes up,
+the others take the last ones and go down. So one kernel after the other has the same half in the
+L2 of the same core. `tgdialect/runtime/threads.py` defines the
 external variables.
 """
 
@@ -10,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import i8, i32
+from xdsl.dialects.builtin import i8, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.llvm_dialect import AtomicRMWOp
@@ -31,11 +33,18 @@ def body_name(program: str) -> str:
 _SLOT = 8
 """The size and alignment of an argument in a context, in bytes."""
 
+_HALF = 32
+"""The bits of a counter. A loop has fewer iterations: chunks of work, some for each thread."""
+
 
 class SharedFrame:
-    """The memory that the threads of a program share: the counter, then the arguments.
+    """The memory that the threads of a program share: the counters, the thread that calls, then the
+    arguments.
 
-    The counter has a cache line of its own, because all threads write to it.
+    The counters are the halves of one word, so that both are read and one is added to at once: how
+    many iterations the calling thread has taken, and how many the others have. They have a cache
+    line of their own, because all threads write to it; each thread reads the other word of the line
+    once.
     """
 
     def __init__(self, emitter: LLVMEmitter, types: Sequence[Attribute], cache_line: int) -> None:
@@ -44,6 +53,8 @@ class SharedFrame:
         self._emitter = emitter
         self._types = types
         (self._pointer,) = emitter.arguments
+        caller = emitter.load(_caller(emitter, self._pointer), i64, _SLOT)
+        self._is_caller = emitter.compare("eq", caller, _this_thread(emitter))
 
     def arguments(self) -> Iterator[SSAValue]:
         e = self._emitter
@@ -52,15 +63,33 @@ class SharedFrame:
                 e.offset(self._pointer, e.number(_offset(i, self._cache_line)), i8), type, _SLOT
             )
 
-    def take(self) -> SSAValue:
-        """The number of the next iteration, an i64."""
-        op = AtomicRMWOp("add", self._pointer, self._emitter.number(1))
-        self._emitter.insert(op)
-        return op.res
+    def take(self, bound: SSAValue) -> SSAValue:
+        """The number of the next iteration of a loop, an i64; the bound if there is none left."""
+        e = self._emitter
+        one = e.select(self._is_caller, e.number(1), e.number(1 << _HALF))
+        self._emitter.insert(op := AtomicRMWOp("add", self._pointer, one))
+        first = e.binary(llvm.AndOp, op.res, e.number((1 << _HALF) - 1))
+        last = e.binary(llvm.LShrOp, op.res, e.number(_HALF))
+        # From the end: the bound, less one, less those that are taken.
+        end = e.binary(llvm.AddOp, bound, e.number(-1))
+        number = e.select(self._is_caller, first, e.binary(llvm.SubOp, end, last))
+        taken = e.binary(llvm.AddOp, first, last)
+        return e.select(e.compare("slt", taken, bound), number, bound)
+
+
+def _caller(emitter: LLVMEmitter, frame: SSAValue) -> SSAValue:
+    """Where a frame says which thread calls."""
+    return emitter.offset(frame, emitter.number(_SLOT), i8)
+
+
+def _this_thread(emitter: LLVMEmitter) -> SSAValue:
+    """A number that no other thread of the process has: the address of its own variables."""
+    own = emitter.intrinsic("llvm.thread.pointer", (), POINTER)
+    return emitter.emit(llvm.PtrToIntOp, (own,), i64)
 
 
 def _offset(argument: int, cache_line: int) -> int:
-    return max(cache_line, _SLOT) + _SLOT * argument
+    return max(cache_line, 2 * _SLOT) + _SLOT * argument
 
 
 def driver(name: str, body: str, types: Sequence[Attribute], cache_line: int) -> llvm.FuncOp:
@@ -69,6 +98,7 @@ def driver(name: str, body: str, types: Sequence[Attribute], cache_line: int) ->
     context = e.allocate(_offset(len(types), cache_line), max(cache_line, _SLOT))
     for i, argument in enumerate(e.arguments):
         e.store(argument, e.offset(context, e.number(_offset(i, cache_line)), i8), _SLOT)
+    e.store(_this_thread(e), _caller(e, context), _SLOT)
     threads = e.load(e.address_of(THREADS), i32, 4)
     alone, together, done = e.new_block(), e.new_block(), e.new_block()
     e.branch_if(e.compare("eq", threads, e.number(1, i32)), alone, (), together)
