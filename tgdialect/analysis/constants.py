@@ -1,5 +1,5 @@
-"""The memory and CALLs of a function that depend on constant arguments alone: computed once, and
-not in every call.
+"""The values, memory and CALLs of a function that depend on constant arguments alone: computed
+once, and not in every call.
 
 An argument marked `{tg.constant}` has the same contents from one call to the next.
 """
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, BlockArgument, Operation, SSAValue
+from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.memory_order import accesses
@@ -20,9 +20,11 @@ from tgdialect.analysis.symbols import is_foreign
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import ProgramOp
-from tgdialect.ops.movement import MovementOp
+from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.movement import MovementOp, StackOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import is_memory, known_index
+from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.ops.views import memory_of
 
@@ -37,6 +39,25 @@ class Constants(NamedTuple):
 
     memory: Set[SSAValue]
     calls: Sequence[Operation]
+
+
+def derived_values(block: Block) -> Mapping[SSAValue, Set[SSAValue]]:
+    """The values of a function before it has kernels that depend on constant arguments alone, and
+    on which: a kernel that stores one of them is called once. Arguments are among them."""
+    found: dict[SSAValue, Set[SSAValue]] = {
+        a: {a} for a in block.args if "tg.constant" in argument_attributes(a)
+    }
+    if not found:
+        return found
+    numbers: set[SSAValue] = set()
+    for op in block.ops:
+        if isinstance(op, ConstOp):
+            numbers.add(op.result)
+        elif isinstance(op, ElementwiseOp | MovementOp | ReduceOp | StackOp):
+            given = [v for v in op.operands if v not in numbers]
+            if given and all(v in found for v in given):
+                found[op.results[0]] = frozenset[SSAValue]().union(*(found[v] for v in given))
+    return found
 
 
 def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:

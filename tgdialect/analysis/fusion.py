@@ -22,6 +22,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import depends_of, surrounding, trips_of
 from tgdialect.analysis.axis_orders import axis_orders
+from tgdialect.analysis.constants import derived_values
 from tgdialect.analysis.contractions import (
     all_elements,
     epilogue,
@@ -62,7 +63,8 @@ op (8) and some arithmetic is cheap, two of them are not."""
 FREE, MANY_RUNS = 1.5, 8
 """When an operand of a reduction is stored before the reduction: an element costs more than FREE
 operations beyond one LOAD, and the reduction would compute it MANY_RUNS times or more. Below, the
-extra kernel does not pay. Found with the ResNet of `bench`."""
+extra kernel does not pay. Found with the ResNet of `bench`. What depends on constants alone is
+stored if it costs more than FREE beyond a LOAD, too: its kernel runs once, but it is compiled."""
 
 BLOCK_ROWS = 8
 """How many rows of a product at least a workgroup computes at once, where it keeps them in LOCAL
@@ -183,6 +185,8 @@ class _Planner:
         """What to report of the plan, if it is the one that counts."""
         self.reads: dict[SSAValue, Sequence[Demand]] = {}
         """The demands for realised values."""
+        self.derived = derived_values(block)
+        """The values that depend on constant arguments alone, and on which."""
         self.masks: set[Operation] = set()
         """The ops that make one-hot masks: never stored."""
         self.may_share_products = target.is_grid
@@ -307,6 +311,8 @@ class _Planner:
         if self.is_widened(op):
             return asked
         # A value that is used once is fused, unless an inner loop would compute it.
+        if self.is_worth_keeping(value, asked):
+            return [self.realise(op, value)]
         fresh = all_elements(self.demands, op, value)
         elements = fresh.trips
         # Few values are asked for where their cost matters, and each walk has up to 128 steps.
@@ -335,6 +341,22 @@ class _Planner:
         if choice == "local" and row is not None:
             return [self.keep(op, self.inner_axes(asked), row)]
         return [self.realise(op, value)]
+
+    def is_worth_keeping(self, value: SSAValue, asked: Sequence[Demand]) -> bool:
+        """Whether a value that is computed once, since it depends on constant arguments alone, is
+        kept for the kernels of each call, as the scale of a normalization. It must not have more
+        bytes than what it is computed from: weights that are packed in few bits stay so."""
+        if (arguments := self.derived.get(value)) is None:
+            return False
+        # A kernel that stores another such value is called once as well.
+        asked = [d for d in asked if not self.derived.keys() & {*d.root.results}]
+        memory = value, *arguments
+        if not asked or not all(tensor(each).has_static_shape() for each in memory):
+            return False
+        kept, *given = (math.prod(tensor(v).get_shape()) * dtype_of(v).itemsize for v in memory)
+        reads = sum(demand.trips for demand in asked)
+        cost = demand_cost(self.demands, asked, self.prices).cost
+        return kept <= sum(given) and cost > (LOAD + FREE) * reads
 
     def is_widened(self, op: Operation) -> bool:
         """Whether an op converts computed floats to more bits. It is never stored on a grid, where
