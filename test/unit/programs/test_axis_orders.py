@@ -23,9 +23,11 @@ from tgdialect.lowering.callify import CallifyPass
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.rangeify import RangeifyPass
 from tgdialect.ops.call import KernelOp
+from tgdialect.ops.elementwise import SqrtOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import StackOp
 from tgdialect.ops.properties import tensor
+from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
 from tgdialect.registry import make_context
 from tgdialect.targets import Target, target_named
@@ -59,6 +61,9 @@ def convolution(x: Array, w: Array, stride: int, padding: int, groups: int) -> A
     )
 
 
+KINDS = ("convolution", "convolution", "depthwise", "affine", "normalization", "pool", "mixed")
+
+
 def random_layer(random: Random, shape: Sequence[int]) -> Layer | None:
     """A layer on images of a shape; None if it does not fit."""
     rng, (_, channels, height, width) = np.random.default_rng(random.getrandbits(32)), shape
@@ -66,7 +71,7 @@ def random_layer(random: Random, shape: Sequence[int]) -> Layer | None:
     stride, padding = random.choice((1, 1, 2)), random.choice((0, size // 2))
     if min(height, width) + 2 * padding < size:
         return None
-    match random.choice(("convolution", "convolution", "depthwise", "affine", "pool", "mixed")):
+    match random.choice(KINDS):
         case "convolution" | "depthwise" as kind:
             groups = channels if kind == "depthwise" else random.choice((1, 1, 2))
             out = channels if kind == "depthwise" else random.choice((8, 16, 24, 6))
@@ -82,6 +87,22 @@ def random_layer(random: Random, shape: Sequence[int]) -> Layer | None:
             a, b = rng.standard_normal((2, 1, channels, 1, 1))
             scale, shift = tg.Tensor(a.astype(np.float32)), tg.Tensor(b.astype(np.float32))
             return (lambda x: (x * scale + shift).relu(), lambda x: np.maximum(x * a + b, 0))
+        case "normalization":
+            a, b, mean = rng.standard_normal((3, channels))
+            variance, at = rng.random(channels) + 0.5, (1, channels, 1, 1)
+            given = [tg.Tensor(v.astype(np.float32)) for v in (a, b, mean, variance)]
+
+            def normalized(x: Any) -> Any:
+                a, b, mean, variance = (v.reshape(at) for v in given)
+                return (x - mean) * ((variance + 1e-5).rsqrt() * a) + b
+
+            return (
+                normalized,
+                lambda x: (
+                    (x - mean.reshape(at)) * (a / np.sqrt(variance + 1e-5)).reshape(at)
+                    + b.reshape(at)
+                ),
+            )
         case "pool" if size > 1 and padding <= size // 2:
             if random.random() < 0.5:
                 return (
@@ -262,6 +283,50 @@ def test_epilogues_leave_the_loops_of_a_product_alone(seed: int):
     for function, shape in ((biased, (columns,)), (residual, (rows, columns))):
         spec = tg.spec(shape, "float32")
         assert schedule_of(function, *specs, spec, threads=threads) == alone
+
+
+@pytest.mark.parametrize("constants", [True, False])
+def test_scales_of_constants_are_computed_once(constants: bool):
+    """The kernels that read the image load the scale of a normalization if it is constant."""
+
+    def network(x: Any, w: Any, gain: Any, variance: Any) -> Any:
+        scale = (variance + 1e-5).rsqrt() * gain
+        return x.conv2d(w) * scale.reshape(1, 96, 1, 1)
+
+    specs = IMAGE, WEIGHTS[0], *(tg.spec((96,), "float32") for _ in range(2))
+    kernels = [op for op in kernels_of(network, *specs, constants=constants).ops if is_kernel(op)]
+    convolving = [op for op in kernels if any(isinstance(o, ReduceOp) for o in op.walk())]
+    assert len(convolving) == 1
+    assert any(isinstance(o, SqrtOp) for o in convolving[0].walk()) == (not constants)
+
+
+def test_weights_of_few_bits_stay_so():
+    """What has more bytes than what it is computed from is computed in each call."""
+
+    def network(x: Any, w: Any, scale: Any) -> Any:
+        return x + (w.cast("float32") * scale * 0.5 + 1.0).exp2()
+
+    specs = [tg.spec(s, t) for s, t in (((512,), "float32"), ((512,), "int8"), ((1,), "float32"))]
+    assert len([op for op in kernels_of(network, *specs).ops if is_kernel(op)]) == 1
+    wide = specs[0], specs[0], specs[2]
+    assert len([op for op in kernels_of(network, *wide).ops if is_kernel(op)]) == 2
+
+
+def is_kernel(op: Operation) -> bool:
+    return isinstance(op, KernelOp)
+
+
+def test_windows_that_neighbouring_rows_share():
+    """The tile of a depthwise convolution has rows of one vector: a step of its windows uses again
+    what another one has loaded for a row, and two vectors would not stay in registers."""
+    module = kernels_of(inverted, IMAGE, *WEIGHTS)
+    OptimizePass(mode="heuristic", threads=1).lower(module)
+    kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, KernelOp)}
+    opts = str(kernels["main_1"].sink.opts)
+    assert opts.count("unroll") == 2
+    rows, vectors = (int(n) for n in re.findall(r"split \d+, (\d+), upcast", opts))
+    assert rows > 1
+    assert vectors == VECTORS.lanes(4)
 
 
 def test_grids_keep_the_order():

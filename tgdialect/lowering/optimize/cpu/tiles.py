@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import product
+from itertools import combinations, product
 from typing import NamedTuple
 
 from tgdialect.analysis.affine.lanes import is_near
@@ -114,6 +114,8 @@ class Tile(NamedTuple):
     vectors: int
     cost: float = 0.0
     """The time of a multiply-accumulate of its results, in those that wait for nothing."""
+    written: Sequence[RangeOp] = ()
+    """The loops of its reduction that are written out, the innermost first."""
 
 
 def cheapest_tile(nests: Nests, vector: RangeOp, gains: Gains, target: Target) -> RangeOp:
@@ -125,7 +127,7 @@ def cheapest_tile(nests: Nests, vector: RangeOp, gains: Gains, target: Target) -
 
     def cost(range: RangeOp) -> float:
         reduces = _reductions_along(nests, range)
-        return _reduction_tile(nests, reduces, range, target)[1].cost if reduces else math.inf
+        return _reduction_tile(nests, reduces, range, target).cost if reduces else math.inf
 
     return min(ranges, key=cost)
 
@@ -136,10 +138,10 @@ def tile_opts(nests: Nests, vector: RangeOp, target: Target) -> Sequence[OptAttr
     lanes = lanes_along(nests, vector, target)
     opts: list[OptAttr] = []
     if reduces := _reductions_along(nests, vector):
-        heaviest, tile, work = _reduction_tile(nests, reduces, vector, target)
-        loaded = sum(_loaded(a, vector, lanes) for a in _reads(nests, heaviest))
-        step = tile.height * tile.vectors * (work.body + loaded)
-        opts += _unrolled(nests, heaviest, vector, step)
+        tile = _reduction_tile(nests, reduces, vector, target)
+        for range in reversed(tile.written):
+            extent = nests.extent(range)
+            opts.append(opt(OptOp.SPLIT, range.axis.data, extent, AxisType.UNROLL.value))
     else:
         tile = _elementwise_tile(nests, vector, lanes)
     kind = AxisType.UPCAST if vector in axes.ends else AxisType.GROUP_REDUCE
@@ -186,9 +188,8 @@ def _work(
 
 def _reduction_tile(
     nests: Nests, reduces: Sequence[ReduceOp], vector: RangeOp, target: Target
-) -> tuple[ReduceOp, Tile, TileWork]:
-    """Of several reductions the one that runs most often, the register tile of its results, and the
-    work in it."""
+) -> Tile:
+    """The register tile of the results of several reductions: of the one that runs most often."""
     axes = nests.axes
     reduce = max(reduces, key=nests.trips)
     work = _work(nests, reduces, reduce, vector, target)
@@ -214,8 +215,7 @@ def _reduction_tile(
     most = min([MOST_VECTORS, *(target.copied // each for each in packed)])
     if packed:
         most = min(most, -(-nests.extent(vector) // lanes) - 1)
-    tile = _best_tile(nests, reads, rows, vector, lanes, target, most, work)
-    return reduce, tile, work
+    return _best_tile(nests, reduce, reads, rows, vector, lanes, target, most, work)
 
 
 def _reads(nests: Nests, reduce: ReduceOp) -> Sequence[StridedAccess]:
@@ -225,10 +225,10 @@ def _reads(nests: Nests, reduce: ReduceOp) -> Sequence[StridedAccess]:
     return [a for a in nests.accesses if isinstance(a.op, LoadOp) and loops & opened[a.op]]
 
 
-def _unrolled(nests: Nests, reduce: ReduceOp, vector: RangeOp, step: int) -> Iterator[OptAttr]:
-    """Unroll a short reduction, as that of a pool or of a depthwise convolution, or else as many of
-    its inner loops as `MAX_STEPS` allows, and of a long one as `FEW_STEPS` does. `step` is the
-    cycles of one step."""
+def _written_out(nests: Nests, reduce: ReduceOp, vector: RangeOp, step: int) -> Sequence[RangeOp]:
+    """The loops of a reduction to write out, the innermost first: those of a short one, as that of
+    a pool or of a depthwise convolution, or else as many of its inner loops as `MAX_STEPS` allows,
+    and of a long one as `FEW_STEPS` does. `step` is the cycles of one step."""
     loops = [r for r in closed_ranges(reduce) if r is not vector]
     most = MAX_STEPS if math.prod(map(nests.extent, loops)) <= SHORT else FEW_STEPS
     steps, written = 1, list[RangeOp]()
@@ -237,8 +237,41 @@ def _unrolled(nests: Nests, reduce: ReduceOp, vector: RangeOp, step: int) -> Ite
         if steps > most or steps * step > MAX_UNROLLED:
             break
         written.append(range)
-    for range in reversed(written):
-        yield opt(OptOp.SPLIT, range.axis.data, nests.extent(range), AxisType.UNROLL.value)
+    return written
+
+
+class Rows(NamedTuple):
+    """What the rows of a tile load of an operand in the steps that are written out."""
+
+    loaded: float
+    """Elements, or vectors of them, for each step."""
+    held: int = 0
+    """How many of them stay in registers from one step to a later one that uses them again."""
+
+
+def _rows(
+    nests: Nests,
+    access: StridedAccess,
+    row: RangeOp | None,
+    height: int,
+    written: Sequence[RangeOp],
+) -> Rows:
+    """What the rows of a tile load of an operand, if some loops of its reduction are written out.
+    Windows of neighbouring rows overlap: what a step has loaded for a row, a later one uses for the
+    row before. So do those of the steps of loops inside, which are written out in between."""
+    rows, inside = Rows(height), 1
+    if row is None or not (apart := access.strides.get(row, 0)):
+        return rows
+    for loop in written:
+        steps = nests.extent(loop)
+        if step := access.strides.get(loop, 0):
+            used = [{i * apart + k * step for i in range(height)} for k in range(steps)]
+            loaded = len(set[int]().union(*used)) / steps
+            again = max((len(now & after) for now, after in combinations(used, 2)), default=0)
+            if loaded < rows.loaded:
+                rows = Rows(loaded, again * inside)
+            inside *= steps
+    return rows
 
 
 def _elementwise_tile(nests: Nests, vector: RangeOp, lanes: int) -> Tile:
@@ -281,6 +314,7 @@ def _parts(nests: Nests, range: RangeOp, size: int, kind: AxisType, *how: str) -
 
 def _best_tile(
     nests: Nests,
+    reduce: ReduceOp,
     reads: Sequence[StridedAccess],
     rows: Sequence[RangeOp],
     vector: RangeOp,
@@ -300,24 +334,40 @@ def _best_tile(
     width = nests.extent(vector)
     reused = [r for r in rows if any(not a.strides.get(r, 0) for a in reads)]
     along = sum(1 for a in reads if a.strides.get(vector, 0) != 0)
+    body = work.body + sum(_loaded(a, vector, lanes) for a in reads)
     for row, vectors in product((None, *reused), range(1, most + 1)):
         if lanes * (vectors - 1) >= width:
             continue
-        used = -(-_width(width, lanes, vectors) // lanes)
-        if used != vectors:
+        if -(-_width(width, lanes, vectors) // lanes) != vectors:
             continue
         across = _padding(width, min(lanes * vectors, width), MASK_COST)
         for height in range(1, min(MOST_ROWS, nests.extent(row) if row is not None else 1) + 1):
             results = height * vectors
             # Registers: accumulators, a row of each operand, and one for a broadcast element.
-            if results * work.reductions + vectors * along + 1 >= registers:
+            used = results * work.reductions + vectors * along + 1
+            if used >= registers:
                 break
             if (
                 results * max(work.epilogue / OPS_PER_REGISTER, work.body / OPS_PER_STEP)
                 > registers
             ):
                 break
-            loads = sum(_loads(a, vector, row, height, vectors, target) for a in reads)
+            written = _written_out(nests, reduce, vector, results * body)
+            each = [_rows(nests, a, row, height, written) for a in reads]
+            held = sum(
+                rows.held * (vectors if access.strides.get(vector, 0) else 1)
+                for access, rows in zip(reads, each, strict=True)
+            )
+            if held and used + held >= registers:
+                # What the steps share is loaded again. In a long reduction accumulators would not
+                # stay in registers either: it is not written out.
+                each = [Rows(height)] * len(reads)
+                if math.prod(map(nests.extent, written)) < work.steps:
+                    written = ()
+            loads = sum(
+                _loads(access, vector, row, rows.loaded, vectors, target)
+                for access, rows in zip(reads, each, strict=True)
+            )
             extent = nests.extent(row) if row is not None else 1
             down = _padding(extent, height, 1 + ROW_MASK_STEPS / work.steps)
             # Too few accumulators wait for the latency of the addition before.
@@ -326,7 +376,7 @@ def _best_tile(
             cost = down * across * latency * (1 + loads / results + streams)
             cost += CODE_COST * results * (work.body + work.epilogue)
             if cost < least - 1e-9:
-                best, least = Tile(row, height, vectors, cost), cost
+                best, least = Tile(row, height, vectors, cost, written), cost
     return best
 
 
@@ -344,7 +394,7 @@ def _loads(
     access: StridedAccess,
     vector: RangeOp,
     row: RangeOp | None,
-    height: int,
+    height: float,
     vectors: int,
     target: Target,
 ) -> float:
