@@ -54,6 +54,7 @@ from tgdialect.ops.movement import MovementOp, PadOp, StackOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
+from tgdialect.targets.matrix import matrix_instructions
 
 CHEAP = 12
 """Elementwise operations per element up to which a value is computed again wherever it is used: a
@@ -189,6 +190,8 @@ class _Planner:
         """The values that depend on constant arguments alone, and on which."""
         self.masks: set[Operation] = set()
         """The ops that make one-hot masks: never stored."""
+        self.factors = {each.factor for each in matrix_instructions(target)}
+        """The dtypes that matrix instructions multiply."""
         self.may_share_products = target.is_grid
         """Whether a kernel may keep the rows of a product in LOCAL memory. Elsewhere, and where a
         matrix instruction computes a product, only a kernel of its own has register tiles."""
@@ -360,11 +363,13 @@ class _Planner:
 
     def is_widened(self, op: Operation) -> bool:
         """Whether an op converts computed floats to more bits. It is never stored on a grid, where
-        memory takes the time, and matrix instructions take narrow factors."""
-        if not self.target.is_grid or not isinstance(op, CastOp):
+        memory takes the time, nor where matrix instructions take the narrow floats as factors."""
+        if not isinstance(op, CastOp):
             return False
         before, after = dtype_of(op.source), dtype_of(op.result)
-        return before.is_float and after.is_float and before.bits < after.bits
+        if not (before.is_float and after.is_float and before.bits < after.bits):
+            return False
+        return self.target.is_grid or before.name in self.factors
 
     def decide_padding(self, op: PadOp, value: SSAValue, asked: list[Demand]) -> list[Demand]:
         """Copy padding that reductions read so often that the masks in their steps take longer than

@@ -12,8 +12,8 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.lanes import lane_indices
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
-from tgdialect.ops.codegen import EndIfOp, IfOp
-from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.codegen import EndIfOp, IfOp, is_shared_factor
+from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import (
     BitcastOp,
     FlipOp,
@@ -82,6 +82,10 @@ class _LinearAccesses:
         by_op: dict[object, list[MemoryAccess]] = defaultdict(list)
         for access in accesses(ops):
             by_op[access.op].append(access)
+            if isinstance(access.op, LoadOp):
+                # A matrix instruction reads such a factor from memory by itself.
+                for use in filter(is_shared_factor, access.op.result.uses):
+                    by_op[use.operation].append(access)
         loop, conditions = _LoopSpan(0, len(ops), None), 0
         for position, op in enumerate(ops):
             kind = type(op)

@@ -58,7 +58,7 @@ def wmma(op: WmmaOp, operands: Sequence[Array], lanes: int, threads: Sequence[in
     """The result of a WMMA. `threads` are the lane axes of a workgroup's threads, fastest first."""
     config = op.config
     a, b, acc = (x.materialised() for x in operands)
-    if config.threads == 1:
+    if config.is_whole:
         return Array(multiply_accumulate(a, b, acc, op))
     m, n, k = config.m_n_k
     shape = np.broadcast_shapes(*(x.shape[:lanes] for x in (a, b, acc)))

@@ -95,14 +95,14 @@ def _before(bit: str) -> str:
 
 
 def places(
-    lane: SSAValue, elements: Sequence[SSAValue], layout: Sequence[str], threads: int
+    lane: SSAValue | None, elements: Sequence[SSAValue], layout: Sequence[str], threads: int
 ) -> dict[str, tuple[SSAValue, int]]:
     """Where each bit of a layout is: an index, and the number of its bit there. `elements` are the
-    indices of the fields of elements, lowest first."""
+    indices of the fields of elements, lowest first. There is no lane where there is one thread."""
     lanes = threads.bit_length() - 1
-    found: dict[str, tuple[SSAValue, int]] = {
-        name: (lane, i) for i, name in enumerate(layout[:lanes])
-    }
+    found: dict[str, tuple[SSAValue, int]] = {}
+    if lane is not None:
+        found = {name: (lane, i) for i, name in enumerate(layout[:lanes])}
     for index, run in zip(elements, fields(layout[lanes:]), strict=True):
         found |= {name: (index, i) for i, name in enumerate(run)}
     return found

@@ -351,14 +351,15 @@ def own_bit(bit: str, layout: Sequence[str]) -> str:
 class WmmaAttr(ParametrizedAttribute):
     """The shape of a WMMA: `#tg.wmma<16x8x16, threads = 32, a = [...], b = [...], c = [...]>`.
 
-    It computes C[M, N] += A[M, K] @ B[K, N] for the dims MxNxK. With `threads = 1` (the default)
-    the operands are whole row-major matrices. Otherwise each thread holds a fragment, a flat vector
-    of size M*K/threads and so on; a layout lists, from the least significant bit up, which bit of
-    the matrix coordinate each bit of the thread index and then of the element index is:
-    `a = ["k1", "k2", "m0", "m1", "m2", "k0", "m3", "k3"]`. A bit `-` of A or B is none: threads
-    that differ in it alone hold the same elements. Where no bit of the thread index is one of A or
-    B, all threads hold the whole of it: it is in LOCAL memory, in the order of its elements. There
-    a bit `k3^m0` is the exclusive or of two, of which one is a bit of its own as well.
+    It computes C[M, N] += A[M, K] @ B[K, N] for the dims MxNxK. Without layouts there is one
+    thread, and the operands are whole row-major matrices. With layouts each thread holds a
+    fragment, a flat vector of size M*K/threads and so on; a layout lists, from the least
+    significant bit up, which bit of the matrix coordinate each bit of the thread index and then of
+    the element index is: `a = ["k1", "k2", "m0", "m1", "m2", "k0", "m3", "k3"]`. A bit `-` of A or
+    B is none: threads that differ in it alone hold the same elements. Where no bit of the thread
+    index is one of A or B, each thread holds the whole of it: it is in memory, in the order of its
+    elements; in LOCAL memory, if there are several threads. There a bit `k3^m0` is the exclusive or
+    of two, of which one is a bit of its own as well.
     """
 
     name = "tg.wmma"
@@ -383,10 +384,15 @@ class WmmaAttr(ParametrizedAttribute):
         layouts = {"a": self.a, "b": self.b, "c": self.c}
         return [bit.data for bit in layouts[operand]]
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the operands are whole row-major matrices."""
+        return not len(self.a)
+
     def is_shared(self, operand: str) -> bool:
-        """Whether each thread holds the whole of `a` or `b`."""
+        """Whether each thread holds the whole of `a` or `b`, in the order of a layout."""
         lanes = self.threads.bit_length() - 1
-        return lanes > 0 and set(self.layout(operand)[:lanes]) == {"-"}
+        return not self.is_whole and set(self.layout(operand)[:lanes]) <= {"-"}
 
     @property
     def shared_shapes(self) -> list[tuple[int, ...]]:
@@ -398,7 +404,7 @@ class WmmaAttr(ParametrizedAttribute):
     def operand_shapes(self) -> tuple[tuple[int, ...], ...]:
         """The shapes of A, B and C that one thread holds."""
         m, n, k = self.m_n_k
-        if self.threads == 1:
+        if self.is_whole:
             return ((m, k), (k, n), (m, n))
         return tuple(((1 << len(bits)) // self.threads,) for bits in (self.a, self.b, self.c))
 
@@ -407,9 +413,7 @@ class WmmaAttr(ParametrizedAttribute):
             raise VerifyException("the dims of a wmma are three positive integers, MxNxK")
         if self.threads < 1:
             raise VerifyException(f"a wmma has at least one thread, got {self.threads}")
-        if self.threads == 1:
-            if len(self.a) or len(self.b) or len(self.c):
-                raise VerifyException("a wmma of one thread holds whole matrices: no layouts")
+        if self.threads == 1 and not (len(self.a) or len(self.b) or len(self.c)):
             return
         m, n, k = self.m_n_k
         for label, layout, (rows, row), (columns, column) in (
@@ -430,7 +434,7 @@ class WmmaAttr(ParametrizedAttribute):
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_string("x".join(str(d.data) for d in self.dims))
-            if self.threads == 1:
+            if self.is_whole:
                 return
             printer.print_string(f", threads = {self.threads}")
             for label, layout in (("a", self.a), ("b", self.b), ("c", self.c)):

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import IntAttr, StringAttr, SymbolNameConstraint
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, Region, SSAValue, Use
 from xdsl.irdl import (
     AnyAttr,
     operand_def,
@@ -231,6 +231,12 @@ class WmmaOp(TgOp):
             raise VerifyException(f"A is {a.name}, B is {b.name}")
         if a.is_bool or a.is_float != accumulator.is_float or accumulator.bits < a.bits:
             raise VerifyException(f"{a.name} does not accumulate in {accumulator.name}")
+
+
+def is_shared_factor(use: Use) -> bool:
+    """Whether a use is that of A or B by a WMMA each of whose threads holds the whole of it."""
+    op = use.operation
+    return isinstance(op, WmmaOp) and use.index < 2 and op.config.is_shared("ab"[use.index])
 
 
 @op_definition

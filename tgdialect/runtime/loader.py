@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tgdialect.runtime.images import load_image
+from tgdialect.targets.host import may_use_tiles
 
 if TYPE_CHECKING:
     from tgdialect.runtime.elf import ElfImage
@@ -18,6 +19,7 @@ def load(object_code: bytes, functions: Mapping[str, int] = {}) -> ElfImage | Ji
     External symbols are looked up in `functions`, which has their addresses, in the parallel
     runtime and in the process (as `memcpy`). Raises OSError for bytes that cannot be loaded.
     """
+    may_use_tiles()  # Code from the cache may use them, and was made by another process.
     symbols = functions
     if b"tg_parallel" in object_code:
         # Only programs with threads need it; importing it would slow down the start of others.

@@ -31,6 +31,12 @@ _LOCAL_RANKS = ("MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD
 """The environment variables in which launchers of MPI programs say how many processes they have
 started on this machine."""
 
+_TILES = "+amx"
+"""What the features begin with that need the tile registers."""
+_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18
+"""The numbers of the system call of Linux on x86-64, of what it is to do, and of the registers.
+Source: Linux, Documentation/arch/x86/xstate.rst."""
+
 LLC_PER_CORE = 16 << 20
 """The most of the last-level cache that a core is assumed to have for itself. A virtual machine of
 two cores may report hundreds of MiB, which it shares with other machines: a greater value would
@@ -134,8 +140,22 @@ def llvm_host() -> tuple[str, str, str]:
     """The triple, name and features of the CPU, as LLVM reports them."""
     import llvmlite.binding as llvm
 
-    features = llvm.get_host_cpu_features().flatten()
-    return llvm.get_process_triple(), llvm.get_host_cpu_name(), features
+    features = llvm.get_host_cpu_features().flatten().split(",")
+    if not may_use_tiles():
+        features = [f"-{name[1:]}" if name.startswith(_TILES) else name for name in features]
+    return llvm.get_process_triple(), llvm.get_host_cpu_name(), ",".join(features)
+
+
+@cache
+def may_use_tiles() -> bool:
+    """Whether this process may use the tile registers of x86 (AMX), for which it asks Linux here:
+    their 8 KiB are saved at each switch of threads only for processes that have asked."""
+    if platform.system() != "Linux" or platform.machine() != "x86_64":
+        return False
+    import ctypes
+
+    call = ctypes.CDLL(None, use_errno=True).syscall
+    return call(*map(ctypes.c_long, (_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA))) == 0
 
 
 @cache

@@ -51,7 +51,7 @@ class Fragments:
         """`WmmaAttr.is_shared` of A and of B, without the attribute: there are many instructions,
         and a kernel has one."""
         lanes = self.threads.bit_length() - 1
-        return all({*layout.split()[:lanes]} == {"-"} for layout in (self.a, self.b))
+        return all({*layout.split()[:lanes]} <= {"-"} for layout in (self.a, self.b))
 
 
 @dataclass(frozen=True)
@@ -149,6 +149,22 @@ def _local_instruction(shape: LocalShape) -> MatrixInstruction:
 LOCAL_INSTRUCTIONS = tuple(map(_local_instruction, (*WARPGROUP_SHAPES, *WARP_SHAPES)))
 """Instructions that read both factors from LOCAL memory."""
 
+AMX_ROWS = 32
+"""The rows of A and the columns of B of an instruction of AMX here: a square of 2 x 2 tiles of 16
+rows, of which each is used twice. The sums take four of the eight tile registers."""
+_AMX_BF16 = Fragments(
+    (AMX_ROWS, AMX_ROWS, 32),
+    1,
+    *(
+        " ".join(bits)
+        for bits in (
+            [*_bits("k", 1, 32), *_bits("m", 1, AMX_ROWS)],
+            ["k0", *_bits("n", 1, AMX_ROWS), *_bits("k", 2, 32)],
+            [*_bits("n", 1, AMX_ROWS), *_bits("m", 1, AMX_ROWS)],
+        )
+    ),
+)
+
 _INSTRUCTIONS = (
     MatrixInstruction("mma.m16n8k16.f16", MMA_16X8X16, "f16"),
     MatrixInstruction("mma.m16n8k16.bf16", MMA_16X8X16, "bf16"),
@@ -162,6 +178,7 @@ _INSTRUCTIONS = (
     MatrixInstruction("wmma.16x16x16.f16", _WMMA_16X16X16, "f16"),
     MatrixInstruction("wmma.16x16x16.bf16", _WMMA_16X16X16, "bf16"),
     *LOCAL_INSTRUCTIONS,
+    MatrixInstruction("amx.m32n32k32.bf16", _AMX_BF16, "bf16"),
 )
 """All instructions; `Target.matrix` names those of a target."""
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 import ml_dtypes
 import numpy as np
 import pytest
@@ -198,3 +200,31 @@ def test_heuristic_keeps_f32():
     text = product("nvidia:sm_90", "f32", 64, 64, 64).replace("%c, %d", "%2, %3")
     text = "\n".join(line for line in text.split("\n") if "tg.cast" not in line)
     assert "tg.wmma" not in check(text, "f32", 64, 64, 64, "heuristic", stages=1)
+
+
+@pytest.mark.parametrize(
+    ("sizes", "options"),
+    [
+        ((32, 32, 32), {}),
+        ((64, 32, 96), {"transposed": True}),
+        ((33, 40, 50), {"epilogue": True}),
+        ((200, 16, 100), {"epilogue": True, "transposed": True}),
+    ],
+)
+@pytest.mark.parametrize("is_constant", [False, True])
+def test_blocks_in_memory(sizes, options, is_constant):
+    """A CPU multiplies blocks that are copied, or packed once if they are constant."""
+    text = product("cpu", "bf16", *sizes, widened=True, **options)
+    text = text.replace('<"cpu">', '<"cpu", features = ["amx-bf16", "avx512f"], threads = 2>')
+    if is_constant:
+        text = re.sub(r"(%b: tensor<\S+>),", r"\1 {tg.constant},", text)
+    found = check(text, "bf16", *sizes, "heuristic", **options)
+    assert "tg.wmma" in found
+    assert ("prepack" in found) == is_constant
+
+
+def test_blocks_of_few_rows():
+    """Where most of a block would be padding, vectors compute the product."""
+    text = product("cpu", "bf16", 4, 32, 64, widened=True)
+    text = text.replace('<"cpu">', '<"cpu", features = ["amx-bf16", "avx512f"]>')
+    assert "tg.wmma" not in check(text, "bf16", 4, 32, 64, "heuristic", stages=1)

@@ -93,19 +93,19 @@ def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> Wa
     # The ranges that TC has made.
     ranges = {range.axis.data: range for range in (*around, *closed_ranges(op))}
     numbers = integers(op, "fragment")
-    lanes = [range for range in around if range.axis_type.data is AxisType.WARP]
+    warps = [range for range in around if range.axis_type.data is AxisType.WARP]
     c_runs = c_fields(config)
     extents = [1 << len(run) for run in reversed(c_runs)] + [config.m_n_k[2]]
     own = [ranges.get(number) for number in numbers]
     if (
         factors is None
         or [known_index(r.bound) for r in own if r is not None] != extents
-        or [known_index(r.bound) for r in lanes] != [config.threads]
+        or [known_index(r.bound) for r in warps] != [config.threads] * (config.threads > 1)
     ):
         message = "the ranges of this REDUCE are not those of the fragments of its wmma"
         raise locate(PassFailedException(message), op)
     *c, steps = (r for r in own if r is not None)
-    (lane,) = (range.result for range in lanes)
+    lane = warps[0].result if warps else None
     # The bits of the ranges of C, which each factor gets from its own layout.
     builder = OpBuilder.before(op)
     of_c = config.layout("c")
@@ -119,11 +119,14 @@ def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> Wa
     new: list[SSAValue] = []
     axes: list[Axes | None] = []
     lane_bits = config.threads.bit_length() - 1
-    bits: dict[SSAValue, Sequence[str]] = {lane: of_c[:lane_bits]}
+    lanes = {} if lane is None else {lane: lane_bits}
+    bits: dict[SSAValue, Sequence[str]] = dict.fromkeys(lanes, of_c[:lane_bits])
     bits.update(zip(indices[::-1], c_runs, strict=True))
     bits[steps.result] = [f"k{i}" for i in range(config.m_n_k[2].bit_length() - 1)]
     shared = {
-        name: None if factors.gates else shared_block(builder, value, bits, layout[lane_bits:])
+        name: None
+        if factors.gates
+        else shared_block(builder, value, bits, layout[lane_bits:], is_local=config.threads > 1)
         for name, value in (("a", a), ("b", b))
         if config.is_shared(name) and (layout := config.layout(name))
     }
@@ -150,18 +153,17 @@ def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> Wa
         ]
         elements = [range.result for range in reversed(own_ranges)]
         at = places(lane, elements, layout, config.threads)
-        sizes: dict[SSAValue, int] = {lane: lane_bits}
-        sizes.update((e, len(run)) for e, run in zip(elements, runs, strict=True))
+        sizes = lanes | {e: len(run) for e, run in zip(elements, runs, strict=True)}
         mapping: dict[SSAValue, SSAValue] = {}
-        for index in (lane, *indices):
+        for index in (*lanes, *indices):
             # Bits of the other factor's coordinate may have any value.
             moves = [
                 Move(*at[name], bit)
                 for name, (place, bit) in sources.items()
                 if place is index and name in at
             ]
-            is_same = index is lane and all(m == Move(lane, m.bit, m.bit) for m in moves)
-            mapping[index] = lane if is_same else assembled(builder, moves, sizes)
+            is_same = index is lane and all(m == Move(index, m.bit, m.bit) for m in moves)
+            mapping[index] = index if is_same else assembled(builder, moves, sizes)
         k = [Move(*at[name], int(name[1:])) for name in at if name[0] == "k"]
         mapping[steps.result] = assembled(builder, k, sizes)
         for gate in factors.gates:
@@ -227,7 +229,10 @@ class FragmentAccumulator:
             self._start = expansion.put(ExpandOp(ones, self._shape))
 
     def total(self) -> SSAValue:
-        """The results of a REDUCE without loops: its WMMAs need no memory."""
+        """The results of a REDUCE without loops: its WMMAs need no memory, unless one thread holds
+        all sums."""
+        if self._fragments.config.threads == 1:
+            return self.result(self.update(()))
         put = self._expansion.put
         totals: list[SSAValue] = []
         for tile in _cells(self._expansion.shape(self._tiles)):
@@ -255,9 +260,11 @@ class FragmentAccumulator:
         return stores[0] if len(stores) == 1 else put(GroupOp(stores))
 
     def result(self, done: SSAValue) -> SSAValue:
-        """The results after the loops."""
-        put = self._expansion.put
-        return self._as_results(put(LoadOp(put(AfterOp(self._buffer, [done])))))
+        """The results after the loops. Where there are no lanes they are loaded from where they
+        are, and not rearranged in registers."""
+        put, config = self._expansion.put, self._fragments.config
+        memory = put(AfterOp(self._buffer, [done]))
+        return self._as_results(memory if config.threads == 1 else put(LoadOp(memory)))
 
     def _multiplied(self, total: SSAValue, tile: tuple[int, ...]) -> SSAValue:
         """What a fragment of C is after the WMMAs of one iteration."""

@@ -1,4 +1,4 @@
-"""Factors of WMMAs that all lanes read from LOCAL memory: where the block of a tile begins.
+"""Factors of WMMAs that all lanes read from memory: where the block of a tile begins.
 
 STAGE has copied them to the order that an instruction reads. Here that is proven again from the
 indices of the kernel, which may have been written by hand.
@@ -28,23 +28,26 @@ def shared_block(
     factor: SSAValue,
     bits: Mapping[SSAValue, Sequence[str]],
     layout: Sequence[str],
+    *,
+    is_local: bool,
 ) -> SSAValue | None:
-    """The LOAD of the first element of the block of LOCAL memory that holds a factor, in the order
-    of a layout, in a view of all blocks of this size; None if it is in no such block.
+    """The LOAD of the first element of the block of memory that holds a factor, in the order of a
+    layout, in a view of all blocks of this size; None if it is in no such block.
 
     rewrite, for blocks of 512:
         %v = load %b[64 * %t + (%lane mod 8) / 4, ...]  ->  %v = load (reshape %b)[%t, 0]
     Args:
         bits: by range, which bits of the coordinates its bits are.
         layout: which bit of the coordinates each bit of the position in the block is.
+        is_local: whether the memory has to be LOCAL.
     """
     load = factor.owner
     if not isinstance(load, LoadOp) or load.gate is not None:
         return None
     index = load.buffer.owner
-    if not isinstance(index, IndexOp) or place(memory_of(load.buffer)).addrspace is not (
-        AddrSpace.LOCAL
-    ):
+    if not isinstance(index, IndexOp):
+        return None
+    if is_local and place(memory_of(load.buffer)).addrspace is not AddrSpace.LOCAL:
         return None
     shape = tensor(index.source).get_shape()
     if len(index.indices) != len(shape):

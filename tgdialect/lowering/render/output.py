@@ -143,9 +143,14 @@ class Output(ABC, Generic[V]):
         raise refusal(op)
 
     def multiply_in_memory(
-        self, op: WmmaOp, instruction: MatrixInstruction, factors: Sequence[V], sums: PointerView[V]
+        self,
+        op: WmmaOp,
+        instruction: MatrixInstruction,
+        factors: Sequence[Sequence[V]],
+        sums: PointerView[V],
     ) -> None:
-        """WMMA of factors in LOCAL memory, added to a REG buffer; only some outputs have it."""
+        """WMMAs of pairs of factors in memory, added to a REG buffer one after the other; only some
+        outputs have it."""
         raise refusal(op)
 
     def shuffle_items(self, op: ShuffleOp, value: V) -> V:

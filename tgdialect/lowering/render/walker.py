@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from types import MappingProxyType
-from typing import Any, Generic
+from typing import Any, Generic, NamedTuple
 
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -35,6 +35,7 @@ from tgdialect.ops.codegen import (
     ShuffleOp,
     SpecialOp,
     WmmaOp,
+    is_shared_factor,
 )
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute
@@ -52,6 +53,7 @@ from tgdialect.ops.ordering import EndOp, GroupOp, LinearOp, RangeOp, SinkOp
 from tgdialect.ops.properties import dtype_of, integers, is_memory, number, place, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
+from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import operands_of
 from tgdialect.targets import Target
 from tgdialect.targets.local_factors import CORE_BYTES
@@ -89,9 +91,11 @@ class LinearWalker(Generic[V]):
         self._readers = 0
         """The most threads of a WMMA that reads LOCAL memory; 0 if none does."""
         self._matrices: set[SSAValue] = set()
-        """The factors in LOCAL memory that nothing can have overwritten since their LOADs."""
-        self._in_place: Set[Operation] = frozenset()
-        """WMMAs that add to a REG buffer, with the LOADs and STOREs of it."""
+        """The factors in memory that nothing can have overwritten since their LOADs."""
+        self._overwritten: Set[Operation] = frozenset()
+        """LOADs of memory that a later op writes, if one thread reads factors from memory."""
+        self._in_place: Mapping[Operation, Chain] = {}
+        """WMMAs that add to a REG buffer, and the LOADs and STOREs of it."""
         self._unrolled: Set[RangeOp] = frozenset()
         self._local_alignment = target.alignment
         self._buffer_bytes = 0
@@ -123,8 +127,10 @@ class LinearWalker(Generic[V]):
         configs = (op.config for op in ops if isinstance(op, WmmaOp))
         self._readers = max((c.threads for c in configs if c.shared_shapes), default=0)
         self._local_alignment = local_alignment(ops, self._target)
+        if self._readers == 1:
+            self._overwritten = frozenset(_overwritten(ops))
         if self._readers:
-            self._in_place = frozenset(_in_place(ops))
+            self._in_place = {op: chain for chain in _chains(ops) for op in chain.ops}
         if self._target.is_grid:
             self._unrolled = register_loops(ops)
         for op in ops:
@@ -229,10 +235,18 @@ class LinearWalker(Generic[V]):
     def _matrix(self, op: LoadOp) -> None:
         """A factor that WMMAs read from LOCAL memory: its address stands for it."""
         view = self._memory[op.buffer]
-        if op.gate is not None or view.elements or view.alignment % CORE_BYTES:
-            raise PassFailedException("a factor of a WMMA is no aligned block of LOCAL memory")
+        is_aligned = self._readers == 1 or not view.alignment % CORE_BYTES
+        if op.gate is not None or view.elements or not is_aligned:
+            raise PassFailedException("a factor of a WMMA is no aligned block of memory")
+        if op in self._overwritten:
+            raise PassFailedException("a factor of a WMMA is overwritten after its LOAD")
         self._values[op.result] = self._output.address(view)
         self._matrices.add(op.result)
+
+    def _forget_matrices(self) -> None:
+        """Other threads may write LOCAL memory from here on."""
+        if self._readers > 1:
+            self._matrices.clear()
 
     def _load(self, op: LoadOp) -> None:
         gate, alt = (None if v is None else self._values[v] for v in (op.gate, op.alt))
@@ -248,8 +262,8 @@ class LinearWalker(Generic[V]):
                 return
             self._load(load)
         out, value, view = self._output, self._values[op.value], self._memory[op.buffer]
-        if place(op.buffer).addrspace is AddrSpace.LOCAL:
-            self._matrices.clear()
+        if place(op.buffer).addrspace is not AddrSpace.REG:
+            self._forget_matrices()
         if op.gate is None:
             out.store_view(value, view, None)
         elif (lanes := out.lanes(value)) > 1:
@@ -318,12 +332,13 @@ class LinearWalker(Generic[V]):
             raise refusal(op)
         for name, operand in (("a", op.a), ("b", op.b)):
             if op.config.is_shared(name) and operand not in self._matrices:
-                message = f"{name.upper()} may have been overwritten in LOCAL memory since its LOAD"
+                message = f"{name.upper()} may have been overwritten in memory since its LOAD"
                 raise PassFailedException(message)
-        load = op.accumulator.owner
-        if op in self._in_place and isinstance(load, LoadOp):
-            factors, sums = (self._values[op.a], self._values[op.b]), self._memory[load.buffer]
-            self._output.multiply_in_memory(op, instruction, factors, sums)
+        if (chain := self._in_place.get(op)) is not None:
+            if op is chain.products[-1]:
+                factors = [(self._values[each.a], self._values[each.b]) for each in chain.products]
+                sums = self._memory[chain.load.buffer]
+                self._output.multiply_in_memory(op, instruction, factors, sums)
             return
         fragments = [self._values[operand] for operand in op.operands]
         self._define(op, self._output.multiply_matrices(op, instruction, fragments))
@@ -342,14 +357,14 @@ class LinearWalker(Generic[V]):
     # -- control flow
 
     def range(self, op: RangeOp) -> None:
-        self._matrices.clear()
+        self._forget_matrices()
         self._wait(op)
         runs = self._intervals[op.bound].lo >= 1
         bound, unrolls = self._values[op.bound], op in self._unrolled
         self._define(op, self._output.begin_loop(op, bound, runs=runs, unrolls=unrolls))
 
     def end(self, op: EndOp) -> None:
-        self._matrices.clear()
+        self._forget_matrices()
         for _ in op.ranges:
             self._output.end_loop()
 
@@ -360,7 +375,7 @@ class LinearWalker(Generic[V]):
         self._output.end_if()
 
     def barrier(self, op: BarrierOp) -> None:
-        self._matrices.clear()
+        self._forget_matrices()
         self._wait(op)
         if self._readers > self._target.warp:
             # Several warps read it by another path than they write it.
@@ -394,17 +409,37 @@ class LinearWalker(Generic[V]):
 
 
 def _is_matrix(op: LoadOp) -> bool:
-    """Whether what is loaded is a factor that WMMAs read from LOCAL memory."""
-    uses = [use.operation for use in op.result.uses]
-    return bool(uses) and all(
-        isinstance(user, WmmaOp) and tensor(op.result).get_shape() in user.config.shared_shapes
-        for user in uses
-    )
+    """Whether what is loaded is a factor that WMMAs read from memory."""
+    uses = list(op.result.uses)
+    return bool(uses) and all(is_shared_factor(use) for use in uses)
 
 
-def _in_place(ops: Sequence[Operation]) -> Iterator[Operation]:
-    """The WMMAs of factors in LOCAL memory whose sum is loaded from a REG buffer and stored there
-    again, with these LOADs and STOREs."""
+def _overwritten(ops: Sequence[Operation]) -> Iterator[Operation]:
+    """The LOADs of memory that a later op writes. Nothing writes the memory of others between a
+    LOAD and a use of it: a loop that goes back to an earlier op goes through the LOAD again."""
+    written: set[SSAValue] = set()
+    for op in reversed(ops):
+        if isinstance(op, StoreOp | AtomicAddOp):
+            written.add(memory_of(op.operands[0]))
+        elif isinstance(op, LoadOp) and memory_of(op.buffer) in written:
+            yield op
+
+
+class Chain(NamedTuple):
+    """WMMAs of factors in memory that follow each other: the first begins with what is loaded from
+    a REG buffer, each other one with the sum of the one before, and the last is stored there."""
+
+    load: LoadOp
+    products: Sequence[WmmaOp]
+    store: StoreOp
+
+    @property
+    def ops(self) -> Sequence[Operation]:
+        return self.load, *self.products, self.store
+
+
+def _chains(ops: Sequence[Operation]) -> Iterator[Chain]:
+    """The WMMAs that add to a REG buffer, where nothing in between writes memory."""
     loaded: dict[SSAValue, LoadOp] = {}
     for op in ops:
         if isinstance(op, LoadOp):
@@ -412,16 +447,16 @@ def _in_place(ops: Sequence[Operation]) -> Iterator[Operation]:
             if is_register and op.gate is None and op.result.has_one_use():
                 loaded[op.result] = op
         elif isinstance(op, StoreOp):
-            product = op.value.owner
-            if (
-                isinstance(product, WmmaOp)
-                and len(product.config.shared_shapes) == 2
-                and (load := loaded.get(product.accumulator)) is not None
-                and load.buffer is op.buffer
-                and op.gate is None
-                and product.result.has_one_use()
-            ):
-                yield from (load, product, op)
+            products: list[WmmaOp] = []
+            value = op.value
+            while isinstance(product := value.owner, WmmaOp) and value.has_one_use():
+                if len(product.config.shared_shapes) < 2:
+                    break
+                products.append(product)
+                value = product.accumulator
+            load = loaded.get(value)
+            if products and load is not None and load.buffer is op.buffer and op.gate is None:
+                yield Chain(load, products[::-1], op)
             loaded.clear()
         elif isinstance(op, RangeOp | EndOp | IfOp | EndIfOp | AtomicAddOp):
             loaded.clear()

@@ -262,8 +262,8 @@ def _piece_starts(shape: StaticShape, widths: Sequence[int]) -> Sequence[int]:
 
 
 def wmma(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
-    """WMMA of one thread: a product of whole matrices, computed in the accumulator's dtype."""
-    if op.config.threads > 1:
+    """WMMA of whole matrices: their product, computed in the accumulator's dtype."""
+    if not op.config.is_whole:
         return _matrix_instruction(k, op)
     m, n, depth = op.config.m_n_k
     shape, dtype = static_shape(op.result), dtype_name(op.result)
@@ -280,7 +280,7 @@ def wmma(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
 
 
 def _matrix_instruction(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
-    """WMMA of a warp: the same op on whole fragments, if the target has the instruction."""
+    """WMMA of fragments: the same op on whole ones, if the target has the instruction."""
     factor, dtype = dtype_name(op.a), dtype_name(op.result)
     if instruction_of(k.target, op.config, factor, dtype) is None:
         dims = "x".join(map(str, op.config.m_n_k))
@@ -295,11 +295,11 @@ def _matrix_instruction(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
             fragments.append(k.scalars.register(tile.pieces[0]))
             continue
         stored = [k.narrow.stored(k.scalars.register(piece), dtype) for piece in tile.pieces]
-        lanes = [
-            k.scalars.lane(p, i) for p, w in zip(stored, tile.widths, strict=True) for i in range(w)
-        ]
-        fragment = stored[0] if len(stored) == 1 else k.scalars.stack(lanes)
-        fragment = k.scalars.splat(fragment, len(lanes))
+        fragment = stored[0]
+        if len(stored) > 1:
+            pieces = zip(stored, tile.widths, strict=True)
+            fragment = k.scalars.stack([k.scalars.lane(p, i) for p, w in pieces for i in range(w)])
+        fragment = k.scalars.splat(fragment, sum(tile.widths))
         if dtype_name(fragment) != dtype:
             fragment = k.scalars.apply("bitcast", (fragment,), dtype)
         fragments.append(fragment)

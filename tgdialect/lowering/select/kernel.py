@@ -30,7 +30,7 @@ from tgdialect.lowering.select.tiles import (
 from tgdialect.lowering.select.transposes import Transposes
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.codegen import WmmaOp
+from tgdialect.ops.codegen import WmmaOp, is_shared_factor
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
@@ -178,7 +178,7 @@ class SelectedKernel:
         """The widths in which memory is loaded: single elements where every use reshapes the loaded
         vector to a column. On a grid, elements of a loaded vector are had for nothing; cells that
         are not contiguous are loaded as single elements."""
-        if self.target.is_grid and _is_accumulator(memory, shape):
+        if _is_accumulator(memory, shape):
             return shape
         row = row_length(shape)
         widths = cut(row, self._widest(memory), self._register)
@@ -220,12 +220,9 @@ class SelectedKernel:
 
 
 def _is_matrix(memory: SSAValue) -> bool:
-    """Whether a block of LOCAL memory is loaded for a WMMA, all of whose threads read all of it."""
-    users = [u.operation for use in memory.uses for u in use.operation.results[0].uses]
-    return bool(users) and all(
-        isinstance(op, WmmaOp) and tensor(memory).get_shape() in op.config.shared_shapes
-        for op in users
-    )
+    """Whether a block of memory is loaded for a WMMA, all of whose threads read all of it."""
+    uses = [u for use in memory.uses for u in use.operation.results[0].uses]
+    return bool(uses) and all(is_shared_factor(use) for use in uses)
 
 
 def _is_accumulator(memory: SSAValue, shape: StaticShape) -> bool:
@@ -235,7 +232,8 @@ def _is_accumulator(memory: SSAValue, shape: StaticShape) -> bool:
     while users and all(isinstance(op, ReshapeOp) for op in users):
         users = [use.operation for op in users for use in op.results[0].uses]
     return bool(users) and all(
-        isinstance(op, WmmaOp) and tensor(op.accumulator).get_shape() == shape for op in users
+        isinstance(op, WmmaOp) and not op.config.is_whole and op.config.operand_shapes[2] == shape
+        for op in users
     )
 
 

@@ -10,8 +10,8 @@
 
 // -----
 
-// expected-error@below {{a wmma of one thread holds whole matrices: no layouts}}
-"test.op"() {b = #tg.wmma<2x2x2, threads = 1, a = ["m0", "k0"], b = ["n0", "k0"], c = ["m0", "n0"]>} : () -> ()
+// expected-error@below {{layout b of a 2x2x2 wmma orders ['k0', 'n0'], got []}}
+"test.op"() {b = #tg.wmma<2x2x2, threads = 1, a = ["m0", "k0"], b = [], c = ["m0", "n0"]>} : () -> ()
 
 // -----
 

@@ -4,6 +4,7 @@
 * `vectors.py` chooses the range that vectors lie along, `tiles.py` the tile in registers;
 * `loops.py` chooses the loops around the tile and their order, `threads.py` the one for threads;
 * `copies.py` packs what a tile loads, `blocks.py` blocks reductions so that caches suffice;
+* `matrices.py` multiplies by matrix instructions where a CPU has them;
 * `heuristic.py` is the whole.
 """
 

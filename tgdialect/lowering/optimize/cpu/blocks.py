@@ -70,11 +70,11 @@ def _block(nests: Nests, access: StridedAccess, over: RangeOp, end: EndOp, targe
     if is_packed and column <= target.l1:
         return False
     most = target.page_streams * (PACKED_BLOCK if is_packed else 1)
-    steps = _divisor(nests.extent(over), most)
+    steps = divisor(nests.extent(over), most)
     # The results of a block are to stay in L2, with the block and all else.
     row = math.prod(map(nests.extent, results)) * access.itemsize
     fitting = min(target.l2 // CACHE_PARTS // row, nests.extent(along))
-    width = _divisor(nests.extent(along), fitting)
+    width = divisor(nests.extent(along), fitting)
     if rows > BLOCKED_ROWS or 2 * steps < most or fitting == 0 or 2 * width < fitting:
         return False
     numbers = [r.axis.data for r in (along, *inside)]
@@ -88,6 +88,6 @@ def _block(nests: Nests, access: StridedAccess, over: RangeOp, end: EndOp, targe
     ) and try_opt(axes, opt(OptOp.ORDER, over.axis.data, *numbers))
 
 
-def _divisor(extent: int, most: int) -> int:
+def divisor(extent: int, most: int) -> int:
     """The largest divisor of an extent up to `most`; 0 if there is none."""
     return next((n for n in range(min(extent, most), 0, -1) if extent % n == 0), 0)

@@ -18,6 +18,7 @@ from tgdialect.lowering.optimize.cpu.loops import (
     order_reductions,
     split_loops,
 )
+from tgdialect.lowering.optimize.cpu.matrices import multiply_blocks
 from tgdialect.lowering.optimize.cpu.threads import share_among_threads
 from tgdialect.lowering.optimize.cpu.tiles import cheapest_tile, nest_parts, split_off, tile_opts
 from tgdialect.lowering.optimize.cpu.vectors import vector_gains, vector_ranges
@@ -35,6 +36,10 @@ def schedule(axes: Axes, target: Target) -> None:
     if any(not nests.extent(range) for range in axes.ranges.values()):
         return
     long_enough = target.threads > 1 and cycles(nests, target) >= target.parallel_cycles
+    if multiply_blocks(axes, target):
+        if long_enough:
+            share_among_threads(Nests(axes), target)
+        return
     # Vectors and register tiles.
     vectors: list[RangeOp] = []
     if target.vector_bits:

@@ -21,7 +21,7 @@ from tgdialect.lowering.optimize.axes import (
     Packing,
     computed_from,
 )
-from tgdialect.lowering.optimize.optops.tile_loads import in_tile_order, staged_loads
+from tgdialect.lowering.optimize.optops.tile_loads import Digit, digits, in_tile_order, staged_loads
 from tgdialect.lowering.passed_memory import add_parameters
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
@@ -51,17 +51,17 @@ def prepack(axes: Axes, slot: int, axis: int) -> None:
     """
     loads, outer, inner = _checked(axes, slot, axes[axis])
     first, ranges = loads[0], [*outer, *inner]
+    cells = [*(Digit(range, axes.extent(range)) for range in outer), *digits(axes, first, inner)]
     block, param = axes.kernel.body.block, memory_of(first.buffer).owner
     assert isinstance(param, ParamOp)
-    shape = tuple(axes.extent(range) for range in ranges)
+    shape = tuple(digit.extent for digit in cells)
     packing = Packing(slot, dtype_of(first.result).name, shape)
     packed = ParamOp(slot, _packed_type(packing))
-    kernel = _packing_kernel(axes, first, ranges, packed)
-    cell = IndexOp(packed, [range.result for range in ranges])
-    value = LoadOp(cell)
+    kernel = _packing_kernel(axes, first, ranges, cells, packed)
     OpBuilder.before(param).insert(packed)
     builder = OpBuilder.before(first)
-    builder.insert(cell)
+    cell = builder.insert(IndexOp(packed, [digit.value(axes, builder, {}) for digit in cells]))
+    value = LoadOp(cell)
     builder.insert(value)
     for load in loads:
         load.result.replace_all_uses_with(value.result)
@@ -122,9 +122,14 @@ def _checked(
 
 
 def _packing_kernel(
-    axes: Axes, load: LoadOp, ranges: Sequence[RangeOp], packed: ParamOp
+    axes: Axes,
+    load: LoadOp,
+    ranges: Sequence[RangeOp],
+    cells: Sequence[Digit],
+    packed: ParamOp,
 ) -> KernelOp:
-    """The kernel that stores what a LOAD loads in each iteration of the ranges."""
+    """The kernel that stores what a LOAD loads in each iteration of the ranges, where the digits of
+    these say."""
     source = memory_of(load.buffer)
     block = Block()
 
@@ -137,7 +142,8 @@ def _packing_kernel(
         copies[range.result] = put(RangeOp(number, AxisType.LOOP, bound))
     loops = [copies[range.result] for range in ranges]
     value = builder.clone(load.result, copies, everything=True)
-    store = put(StoreOp(put(IndexOp(result, loops)), value))
+    cell = put(IndexOp(result, [digit.value(axes, builder, copies) for digit in cells]))
+    store = put(StoreOp(cell, value))
     put(SinkOp([put(EndOp(store, loops[::-1]))]))
     kernel = KernelOp(_name(axes.kernel, packed.slot.data), Region(block))
     kernel.location = axes.kernel.location

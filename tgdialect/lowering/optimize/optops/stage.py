@@ -12,7 +12,7 @@ from tgdialect.analysis.ranges import is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.boxes import BLOCKS, copy_box
 from tgdialect.lowering.optimize.optops.prepack import prepack
-from tgdialect.lowering.optimize.optops.tile_loads import in_tile_order, staged_loads
+from tgdialect.lowering.optimize.optops.tile_loads import digits, in_tile_order, staged_loads
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.builder import OpBuilder
@@ -79,7 +79,9 @@ def _stage(
     padding: int,
 ) -> None:
     """Insert the copy of a tile before its first LOAD, and load from the copy."""
-    first, extents = loads[0], [axes.extent(r) for r in inner]
+    first = loads[0]
+    cells = digits(axes, first, inner)
+    extents = [digit.extent for digit in cells]
     block = axes.kernel.body.block
 
     builder = OpBuilder.before(first)
@@ -122,10 +124,11 @@ def _stage(
         copies[first.buffer] = put(IndexOp(flat, [*lead, outer[-1]]))
     # Copy each cell, then have the LOADs read the buffer after all of the copy.
     value = put(first.rebuild([again(operand) for operand in first.operands]))
-    indices = [copies[r.result] for r in inner]
+    indices = [digit.value(axes, builder, copies) for digit in cells]
     cell = put(IndexOp(put(AfterOp(buffer, [at.result])), indices))
     end = put(EndOp(put(StoreOp(cell, value)), [*parts[::-1], *outer[::-1]]))
-    staged = put(IndexOp(put(AfterOp(buffer, [end])), [r.result for r in inner]))
+    indices = [digit.value(axes, builder, {}) for digit in cells]
+    staged = put(IndexOp(put(AfterOp(buffer, [end])), indices))
     result = put(LoadOp(staged))
     for load in loads:
         load.result.replace_all_uses_with(result)

@@ -74,18 +74,21 @@ def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
     # The ranges of a fragment: the lane, the elements of C, and the steps.
     first = next(op for op in axes.kernel.body.block.ops if op in (rows, columns, steps))
     builder = OpBuilder.before(first)
-    kinds = [(AxisType.WARP, config.threads)]
-    kinds += [(AxisType.UPCAST, 1 << len(run)) for run in reversed(c_fields(config))]
-    kinds += [(AxisType.UNROLL, config.m_n_k[2])]
-    lane, *elements, inner = (
-        builder.insert(RangeOp(next(builder.free_axes), kind, builder.index_constant(extent)))
-        for kind, extent in kinds
-    )
+
+    def made(kind: AxisType, extent: int) -> RangeOp:
+        return builder.insert(
+            RangeOp(next(builder.free_axes), kind, builder.index_constant(extent))
+        )
+
+    lanes = [made(AxisType.WARP, config.threads)] if config.threads > 1 else []
+    elements = [made(AxisType.UPCAST, 1 << len(run)) for run in reversed(c_fields(config))]
+    inner = made(AxisType.UNROLL, config.m_n_k[2])
     # The number of an iteration, by bits of the lane and of the elements.
-    values = [range.result for range in (lane, *elements)]
-    at = places(values[0], values[:0:-1], config.layout("c"), config.threads)
+    lane = lanes[0].result if lanes else None
+    values = [range.result for range in reversed(elements)]
+    at = places(lane, values, config.layout("c"), config.threads)
     sizes: dict[SSAValue, int] = {
-        range.result: axes.extent(range).bit_length() - 1 for range in (lane, *elements)
+        range.result: axes.extent(range).bit_length() - 1 for range in (*lanes, *elements)
     }
     m, n = (
         assembled(builder, [Move(*at[b], int(b[1:])) for b in at if b[0] == letter], sizes)
@@ -94,7 +97,7 @@ def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
     for range, part, size in zip(
         (rows, columns, steps), (m, n, inner.result), config.m_n_k, strict=True
     ):
-        own = (inner,) if range is steps else (lane, *elements)
+        own = (inner,) if range is steps else (*lanes, *elements)
         _shorten(axes, range, size, part, own)
     axes.changed()
     if mode == 1:

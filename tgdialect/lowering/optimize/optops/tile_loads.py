@@ -2,18 +2,43 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
-from xdsl.ir import Operation
+from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.matrix_products import c_fields, fields, product_of
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.ops.axis_types import EXPANDED, WORK_ITEMS
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops.elementwise import IDivOp, ModOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.properties import integers
+from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of
+
+
+class Digit(NamedTuple):
+    """An axis of a copy: the number of an iteration of a range, or some of its bits."""
+
+    range: RangeOp
+    extent: int
+    divisor: int = 1
+
+    def value(
+        self, axes: Axes, builder: OpBuilder, copies: Mapping[SSAValue, SSAValue]
+    ) -> SSAValue:
+        """The index along this axis, where ranges may have copies."""
+        result = copies.get(self.range.result, self.range.result)
+        if self.divisor > 1:
+            result = builder.put(IDivOp(result, builder.index_constant(self.divisor)))
+        if self.divisor * self.extent < axes.extent(self.range):
+            result = builder.put(ModOp(result, builder.index_constant(self.extent)))
+        return result
 
 
 def is_of_parameter(op: LoadOp | StoreOp | AtomicAddOp, slot: int) -> bool:
@@ -60,3 +85,37 @@ def in_tile_order(axes: Axes, load: LoadOp, around: Sequence[RangeOp]) -> Sequen
     for range in ranges:
         axes.extent(range)
     return sorted(ranges, key=key)
+
+
+def digits(axes: Axes, load: LoadOp, ranges: Sequence[RangeOp]) -> Sequence[Digit]:
+    """The axes of a copy of a tile, outermost first: its ranges, in the order of `in_tile_order`. A
+    factor of a matrix instruction that reads whole blocks has the bits of its block in the order of
+    the instruction's layout, innermost.
+
+    before -> after, for a layout "k0 n0 n1 k1 k2":
+        ranges %2, %u to 8, %n to 4  ->  digits %2, %u / 2, %n, %u mod 2
+    """
+    found = [Digit(range, axes.extent(range)) for range in ranges]
+    for op in axes.ops:
+        if not isinstance(op, ReduceOp) or op.wmma is None or op.wmma.threads > 1:
+            continue
+        factors = product_of(op.source)
+        if factors is None or load.result not in factors[:2]:
+            continue
+        numbers = integers(op, "fragment")
+        *sides, steps = (axes[number] for number in numbers)
+        runs = reversed(c_fields(op.wmma))
+        of_letter = {run[0][0]: side for run, side in zip(runs, sides, strict=True)}
+        side = next((x for x in of_letter if of_letter[x] in ranges), None)
+        if side is None or steps not in ranges or len(of_letter) != len(sides):
+            continue
+        of_letter["k"] = steps
+        layout = op.wmma.layout("a" if side == "m" else "b")
+        own = (of_letter[side], steps)
+        outer = [digit for digit in found if digit.range not in own]
+        block = [
+            Digit(of_letter[run[0][0]], 1 << len(run), 1 << int(run[0][1:]))
+            for run in reversed(fields(layout))
+        ]
+        return [*outer, *block]
+    return found

@@ -110,7 +110,7 @@ class KernelFunction(LLVMFunction):
         self,
         op: WmmaOp,
         instruction: MatrixInstruction,
-        factors: Sequence[SSAValue],
+        factors: Sequence[Sequence[SSAValue]],
         sums: PointerView[SSAValue],
     ) -> None:
         multiply_in_memory(self, instruction, factors, self.address(sums), sums.lanes)

@@ -50,16 +50,17 @@ def multiply_nvidia(
 def multiply_in_memory(
     e: LLVMEmitter,
     instruction: MatrixInstruction,
-    factors: Sequence[SSAValue],
+    factors: Sequence[Sequence[SSAValue]],
     sums: SSAValue,
     count: int,
 ) -> None:
-    """`ldmatrix` or `wgmma` that adds to so many neighbours in the memory of a work item. They are
+    """`ldmatrix`s or `wgmma`s that add to so many neighbours in the memory of a work item. They are
     loaded and stored as a struct: a vector would have to be taken apart and put together."""
     struct = llvm.LLVMStructType.from_type_list([F32] * count)
-    own = _elements(e, e.load(sums, struct, 4), count)
-    operands = _pointers(e, instruction, factors)
-    result = _added(e, multiply_local(instruction, "$"), operands, ["l"] * 2, own)
+    result = e.load(sums, struct, 4)
+    for pair in factors:
+        operands, own = _pointers(e, instruction, pair), _elements(e, result, count)
+        result = _added(e, multiply_local(instruction, "$"), operands, ["l"] * 2, own)
     e.store(result, sums, 4)
 
 

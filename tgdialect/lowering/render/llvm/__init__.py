@@ -5,6 +5,7 @@
   are its longer rows;
 * `accesses.py` has loads and stores; `streams.py` finds what bypasses the caches, and what is
   prefetched;
+* `matrix.py` multiplies blocks by matrix instructions;
 * `threads.py` runs a THREAD axis on threads;
 * `function.py` has control flow and calls, and is the output of the walker;
 * `program.py` renders the symbols of a module.

@@ -105,6 +105,8 @@ class LLVMEmitter(OpBuilder):
         self._region = Region(self.entry)
         self._preamble: list[Operation] = []
         """Constants and allocations, which come first in the function."""
+        self._release: list[Operation] = []
+        """What comes last."""
         self._constants: dict[Attribute, SSAValue] = {}
         self._splats: dict[tuple[SSAValue, int, Block], SSAValue] = {}
 
@@ -114,7 +116,8 @@ class LLVMEmitter(OpBuilder):
 
     def finish(self) -> llvm.FuncOp:
         """Return from the current block, and give the function."""
-        self.insert(created(llvm.ReturnOp, (), ()))
+        for op in (*self._release, created(llvm.ReturnOp, (), ())):
+            self.insert(op)
         first = self.entry.first_op
         assert first is not None
         self.entry.insert_ops_before(self._preamble, first)

@@ -13,19 +13,25 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.llvm_dialect import AtomicRMWOp
 from tgdialect.llvm_dialect.loops import FULLY_UNROLLED, LOOP_ANNOTATION
+from tgdialect.lowering.render import amx
 from tgdialect.lowering.render.llvm.accesses import LLVMAccesses, View
 from tgdialect.lowering.render.llvm.arithmetic import across, compute
 from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE
+from tgdialect.lowering.render.llvm.matrix import assembly, multiply_blocks
 from tgdialect.lowering.render.llvm.threads import SharedFrame
 from tgdialect.lowering.render.llvm.types import POINTER, lanes_of, literal, register_type
 from tgdialect.lowering.render.output import Output
 from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
 from tgdialect.targets import Target
+from tgdialect.targets.matrix import MatrixInstruction
+
+_F32_BYTES = 4
 
 FLAG_BYTES = 8
 """The size and alignment of the flag of `begin_once`, in bytes."""
@@ -110,6 +116,32 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
 
     def across(self, op: ReduceOp, vector: SSAValue) -> SSAValue:
         return across(self, op, vector)
+
+    def multiply_matrices(
+        self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[SSAValue]
+    ) -> SSAValue:
+        """By way of memory for the sums."""
+        *factors, sums = fragments
+        memory = self.allocate(lanes_of(sums.type) * _F32_BYTES, self._target.alignment)
+        self.store(sums, memory, self._target.alignment)
+        self._multiply([factors], memory)
+        return self.load(memory, sums.type, self._target.alignment)
+
+    def multiply_in_memory(
+        self,
+        op: WmmaOp,
+        instruction: MatrixInstruction,
+        factors: Sequence[Sequence[SSAValue]],
+        sums: View,
+    ) -> None:
+        self._multiply(factors, self.address(sums))
+
+    def _multiply(self, factors: Sequence[Sequence[SSAValue]], sums: SSAValue) -> None:
+        if not self._release:
+            sizes = self.allocate(amx.CONFIGURATION, amx.CONFIGURATION)
+            self._preamble.append(assembly(amx.configure("$"), "r", [sizes]))
+            self._release.append(assembly(amx.RELEASE, "", []))
+        multiply_blocks(self, factors, sums)
 
     # -- memory
 

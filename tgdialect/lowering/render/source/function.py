@@ -184,19 +184,28 @@ class SourceFunction(SourceAccesses, Output[Value]):
     def multiply_matrices(
         self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[Value]
     ) -> Value:
-        if not self.language.has_mma:
-            raise refusal(op)
+        self._check_assembly(op, instruction)
         if instruction.reads_local:
             factors = self._addresses(fragments[:2])
             return multiply_in_place(self, instruction, factors, fragments[2])
         return multiply_matrices(self, instruction, fragments)
 
     def multiply_in_memory(
-        self, op: WmmaOp, instruction: MatrixInstruction, factors: Sequence[Value], sums: View
+        self,
+        op: WmmaOp,
+        instruction: MatrixInstruction,
+        factors: Sequence[Sequence[Value]],
+        sums: View,
     ) -> None:
-        if not self.language.has_mma:
+        self._check_assembly(op, instruction)
+        for pair in factors:
+            call_helper(self, instruction, self.start(sums), self._addresses(pair))
+
+    def _check_assembly(self, op: WmmaOp, instruction: MatrixInstruction) -> None:
+        """Refuse a matrix instruction that the language has no inline assembly of."""
+        is_of_cpu = instruction.fragments.threads == 1
+        if not (self.language.has_amx if is_of_cpu else self.language.has_mma):
             raise refusal(op)
-        call_helper(self, instruction, self.start(sums), self._addresses(factors))
 
     def _addresses(self, factors: Sequence[Value]) -> Sequence[str]:
         return [self.pointer_text(pointer_of(factor)) for factor in factors]

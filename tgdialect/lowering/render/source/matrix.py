@@ -1,10 +1,11 @@
-"""WMMA in CUDA C++: `mma.sync`, `ldmatrix` and `wgmma` as inline assembly."""
+"""WMMA as inline assembly: `mma.sync`, `ldmatrix` and `wgmma` in CUDA C++, AMX in C."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
 
+from tgdialect.lowering.render import amx
 from tgdialect.lowering.render.ptx import (
     DESCRIBED,
     DESCRIPTOR_UNIT,
@@ -36,10 +37,13 @@ def call_helper(
     builder: SourceBuilder, instruction: MatrixInstruction, sums: str, factors: Sequence[str]
 ) -> None:
     """A call of a helper on pointers to the factors and to the sums, which it adds to."""
-    make = _local_helper if instruction.reads_local else _helper
+    if instruction.fragments.threads == 1:
+        make = _tile_helper
+    else:
+        make = _local_helper if instruction.reads_local else _helper
     helper = instruction.name.replace(".", "_")
     if helper not in builder.helpers:
-        builder.helpers[helper] = f"static __device__ inline {make(instruction, helper)}"
+        builder.helpers[helper] = f"{builder.language.helper}{make(instruction, helper)}"
     builder.line(f"{helper}({sums}, {', '.join(factors)});")
 
 
@@ -84,6 +88,28 @@ def _local_helper(instruction: MatrixInstruction, name: str) -> str:
         "}",
     ]
     return "\n".join(lines)
+
+
+def _tile_helper(_: MatrixInstruction, name: str) -> str:
+    """A helper for tile registers of a CPU, which it configures and gives up again."""
+    sums, factors = '"r"(d), "r"(sums_stride)', '"r"(a), "r"(b), "r"(a_stride), "r"(b_stride)'
+    steps: Sequence[tuple[Sequence[str], str]] = (
+        (amx.configure("%"), '"r"(sizes)'),
+        (amx.load_sums("%"), sums),
+        (amx.multiply_add("%"), factors),
+        (amx.store_sums("%"), sums),
+        (amx.RELEASE, ""),
+    )
+    lines = [
+        f"void {name}(float *d, const void *a, const void *b) {{",
+        f"  char sizes[{amx.CONFIGURATION}] = {{0}};",
+        f"  long long sums_stride = {amx.SUMS_STRIDE};",
+        f"  long long a_stride = {amx.A_STRIDE}, b_stride = {amx.B_STRIDE};",
+    ]
+    for instructions, operands in steps:
+        text = "\\n".join(instructions)
+        lines.append(f'  __asm__ volatile("{text}" :: {operands} : "memory");')
+    return "\n".join([*lines, "}"])
 
 
 def _helper(instruction: MatrixInstruction, name: str) -> str:

@@ -1,0 +1,107 @@
+"""The assembly of tile registers, on a model of them, and the products that programs compute."""
+
+import re
+
+import ml_dtypes
+import numpy as np
+import pytest
+from random_seeds import batches
+
+import tgdialect as tg
+from tgdialect.lowering.render import amx
+
+BF16 = ml_dtypes.bfloat16
+
+
+class Tiles:
+    """Tile registers, and memory by address, as Intel's manual describes the instructions."""
+
+    def __init__(self, memory):
+        self.memory, self.tiles = memory, {}
+
+    def execute(self, lines, operands):
+        for line in lines:
+            name, _, rest = line.partition(" ")
+            registers = [int(number) for number in re.findall(r"%tmm(\d)", rest)]
+            if name == "tdpbf16ps":
+                b, a, c = (self.tiles[number] for number in registers)
+                # Each row of A has pairs of steps; each row of B a pair for each column.
+                pairs = a.view(BF16).reshape(16, 16, 2).astype(np.float32)
+                others = b.view(BF16).reshape(16, 16, 2).astype(np.float32)
+                product = np.einsum("mkp,knp->mn", pairs, others)
+                self.tiles[registers[2]] = (c.view(np.float32) + product).view(np.uint8)
+                continue
+            at, base, step = re.search(r"(\d*)\(\$(\d),\$(\d)\)", rest).groups()
+            start, stride = int(at or 0) + operands[int(base)], operands[int(step)]
+            cells = start + stride * np.arange(16)[:, None] + np.arange(64)
+            if name == "tileloadd":
+                self.tiles[registers[0]] = self.memory[cells]
+            else:
+                assert name == "tilestored"
+                self.memory[cells] = self.tiles[registers[0]]
+
+
+def test_assembly():
+    """The instructions compute the product of two blocks in the order of their layouts."""
+    random = np.random.default_rng(0)
+    a = random.integers(-4, 5, (32, 32)).astype(BF16)
+    b = random.integers(-4, 5, (32, 32)).astype(BF16)
+    sums = random.integers(-4, 5, (32, 32)).astype(np.float32)
+    packed = b.reshape(16, 2, 32).transpose(0, 2, 1).copy()
+    parts = [np.ascontiguousarray(x).view(np.uint8).ravel() for x in (a, packed, sums)]
+    tiles = Tiles(np.concatenate(parts))
+    starts = [0, *np.cumsum([part.size for part in parts])]
+    tiles.execute(amx.load_sums("$"), [starts[2], amx.SUMS_STRIDE])
+    tiles.execute(amx.multiply_add("$"), [*starts[:2], amx.A_STRIDE, amx.B_STRIDE])
+    tiles.execute(amx.store_sums("$"), [starts[2], amx.SUMS_STRIDE])
+    found = tiles.memory[starts[2] :].view(np.float32).reshape(32, 32)
+    np.testing.assert_array_equal(found, sums + a.astype(np.float32) @ b.astype(np.float32))
+
+
+def test_both_languages():
+    """LLVM and GNU C write the same instructions."""
+    for make in (amx.configure, amx.load_sums, amx.multiply_add, amx.store_sums):
+        of_llvm = [line.replace("$$", "#").replace("$", "@") for line in make("$")]
+        of_c = [line.replace("%%", "!").replace("%", "@").replace("$", "#") for line in make("%")]
+        assert of_llvm == [line.replace("!", "%") for line in of_c]
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_BLOCKS", 20), ids=str)
+def test_random_products(seeds):
+    """Products of bf16 in any order, with padding, epilogues and weights that are constant or not.
+    Where the CPU has tile registers, they compute those that are large enough."""
+    for seed in seeds:
+        check_product(np.random.default_rng(seed))
+
+
+def check_product(random):
+    m, k, n = random.choice([1, 9, 16, 31, 32, 33, 64, 65, 100, 200, 300], 3)
+    batch = [int(random.integers(2, 4))] if random.random() < 0.25 else []
+    x = random.standard_normal((*batch, m, k)).astype(BF16)
+    w = random.standard_normal((k, n)).astype(BF16)
+    is_turned, is_constant, has_bias = random.random(3) < 0.5
+    given = x.swapaxes(-1, -2).copy() if is_turned else x
+    weight = tg.Tensor(w)
+    bias = random.standard_normal(n).astype(np.float32) if has_bias else np.zeros(n, np.float32)
+
+    def program(x, w):
+        x = x.transpose(-1, -2) if is_turned else x
+        y = x @ (weight if is_constant else w)
+        return (y.float() + tg.Tensor(bias)).relu() if has_bias else y.float()
+
+    found = tg.function(program, freeze=bool(is_constant))(tg.Tensor(given), weight).numpy()
+    wide, factor = x.astype(np.float64), w.astype(np.float64)
+    wanted, size = wide @ factor, np.abs(wide) @ np.abs(factor)
+    # The product is rounded to bf16, of 8 bits, after sums in f32.
+    bound = np.abs(wanted) * 2**-8 + size * 2**-18 + 1e-6
+    wanted = np.maximum(wanted + bias, 0) if has_bias else wanted
+    assert (np.abs(found - wanted) <= bound).all()
+
+
+def test_padding_is_not_multiplied():
+    """An infinity is in the results of its row and column alone, though blocks are padded."""
+    x, w = np.ones((40, 50), BF16), np.ones((50, 40), BF16)
+    x[39, 49], w[49, 39] = np.inf, np.inf
+    found = tg.function(lambda x, w: (x @ w).float())(tg.Tensor(x), tg.Tensor(w)).numpy()
+    wanted = x.astype(np.float32) @ w.astype(np.float32)
+    np.testing.assert_array_equal(found, wanted)

@@ -1,0 +1,136 @@
+"""Products by matrix instructions of a CPU, which read blocks of both factors from memory."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+from tgdialect.analysis.affine.strides import strides
+from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
+from tgdialect.lowering.matrix_products import product_of
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.cpu.blocks import divisor
+from tgdialect.lowering.optimize.optops.apply import apply_opts, opt, try_opt
+from tgdialect.lowering.optimize.optops.tc import PADDED, sides_of
+from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops.dtypes import DTYPES, TYPES
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.properties import dtype_of, known_index
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ParamOp
+from tgdialect.ops.views import memory_of
+from tgdialect.targets import Target
+from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
+
+STEPS = 8
+"""The most instructions that follow each other before the sums go back to memory. With more, the
+code is longer; with fewer, loads and stores of the sums take a greater part of the time: with 8 a
+fifth of it, as an instruction takes 64 cycles and they take 96. Counted, not measured."""
+
+ROWS_PART = 2
+"""The rows that a block of columns is multiplied with may take one of this many parts of L2. With
+more rows the other factor is read from memory less often; it needs some of L2 as well. A product of
+1024x1024x1024 took 3.1 ms with one block of rows, and 1.2 ms with half of L2."""
+
+WASTE = 4
+"""By how much rows and columns together may be padded to whole blocks. The instruction multiplies
+16 times as much in a cycle as vectors do, and padding also takes memory. Ten columns took 21 us
+instead of 59, padded to 32."""
+
+
+class _Product(NamedTuple):
+    """The numbers of the ranges of rows, columns and steps, and the slots of both factors."""
+
+    rows: int
+    columns: int
+    steps: int
+    slots: tuple[int, int]
+
+
+def multiply_blocks(axes: Axes, target: Target) -> bool:
+    """Compute the product of a kernel by a matrix instruction, if that is legal and pays. Whether
+    it was."""
+    known = matrix_instructions(target)
+    for index, instruction in enumerate(known):
+        product = _product(axes, instruction)
+        if product is None:
+            continue
+        # All OptOps have to be legal. Packing a constant changes the callers, and a trial does not.
+        trial, done = axes.trial(), len(axes.kernel.sink.opts or ())
+        if _multiply(trial, instruction, index, product):
+            apply_opts(axes, [*(trial.kernel.sink.opts or ())][done:])
+            return True
+    return False
+
+
+def _product(axes: Axes, instruction: MatrixInstruction) -> _Product | None:
+    """The product that a kernel computes, if it is one of two parameters that an instruction
+    multiplies, and of enough rows and columns."""
+    reductions = [op for op in axes.ops if isinstance(op, ReduceOp) and op.ranges]
+    factors = product_of(reductions[0].source) if len(reductions) == 1 else None
+    if factors is None or factors.gates or dtype_of(factors.a).name != instruction.factor:
+        return None
+    steps = max(closed_ranges(reductions[0]), key=lambda range: known_index(range.bound) or 0)
+    try:
+        sides = sides_of(axes, factors, steps)
+        extents = [axes.extent(side) for side in sides]
+    except IllegalOptError:
+        return None
+    tiles = zip(extents, instruction.fragments.dims, strict=False)
+    padded = math.prod(-(-extent // tile) * tile for extent, tile in tiles)
+    slots: list[int] = []
+    for side in sides:
+        load = next(factor for factor in factors[:2] if side in axes.around(factor)).owner
+        memory = memory_of(load.buffer).owner if isinstance(load, LoadOp) else None
+        if isinstance(memory, ParamOp):
+            slots.append(memory.slot.data)
+    if len({*slots}) < 2 or padded > WASTE * math.prod(extents):
+        return None
+    rows, columns = sides
+    return _Product(rows.axis.data, columns.axis.data, steps.axis.data, (slots[0], slots[1]))
+
+
+def _multiply(axes: Axes, instruction: MatrixInstruction, index: int, product: _Product) -> bool:
+    """Whether all OptOps of a product by an instruction are legal.
+
+    In the order of loops: blocks of rows, which one copy of A is for; columns, one packed block of
+    B; rows; steps.
+    """
+    rows, columns, steps, slots = product
+    if not try_opt(axes, opt(OptOp.TC, steps, index, PADDED, 1)):
+        return False
+    blocks, many = axes.extent(axes[steps]), axes.extent(axes[rows])
+    if (part := divisor(blocks, STEPS)) > 1:
+        try_opt(axes, opt(OptOp.SPLIT, steps, part, AxisType.UNROLL.value))
+    height, _, depth = instruction.fragments.dims
+    bytes = height * depth * blocks * DTYPES[TYPES[instruction.factor]].itemsize
+    target = axes.target
+    fitting = min(target.l2 // ROWS_PART // bytes, many // target.threads)
+    if (size := divisor(many, fitting)) > 1:
+        before = {*axes.ranges}
+        if not try_opt(axes, opt(OptOp.SPLIT, rows, size, AxisType.GLOBAL.value)):
+            return False
+        (inner,) = axes.ranges.keys() - before
+        order = rows, columns, inner
+        loops = [range.axis.data for range in loops_of(axes.ends[axes[inner]])]
+        outer = [number for number in loops if number not in order]
+        if not try_opt(axes, opt(OptOp.ORDER, *outer, *order)):
+            return False
+    a, b = slots
+    if b in axes.constants:
+        return _copy(axes, a, rows) and try_opt(axes, opt(OptOp.STAGE, b, columns, "global"))
+    return _copy(axes, a, rows) and _copy(axes, b, columns)
+
+
+def _copy(axes: Axes, slot: int, loop: int) -> bool:
+    """Copy the blocks of a factor in a loop, in vectors of what lies next to each other. Whether
+    that was legal."""
+    before = {*axes.ranges}
+    if not try_opt(axes, opt(OptOp.STAGE, slot, loop, "local")):
+        return False
+    for number in [n for n, r in axes.ranges.items() if n not in before and is_expanded(r)]:
+        range = axes[number]
+        if any(strides(load.buffer, axes.around).get(range) != 1 for load in axes.reads(range)):
+            how = axes.extent(range), AxisType.LOOP.value, "top"
+            try_opt(axes, opt(OptOp.SPLIT, number, *how))
+    return True

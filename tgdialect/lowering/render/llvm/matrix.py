@@ -1,0 +1,29 @@
+"""WMMA by the matrix instructions of a CPU, on blocks in memory."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from xdsl.dialects import llvm
+from xdsl.ir import SSAValue
+
+from tgdialect.lowering.render import amx
+from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
+
+
+def assembly(
+    lines: Sequence[str], constraints: Sequence[str], operands: Sequence[SSAValue]
+) -> llvm.InlineAsmOp:
+    """Inline assembly that reads and writes memory, and that no other of its kind may pass."""
+    how = ",".join([*constraints, "~{memory}"])
+    return llvm.InlineAsmOp("\n".join(lines), how, operands, [], 0, has_side_effects=True)
+
+
+def multiply_blocks(e: LLVMEmitter, factors: Sequence[Sequence[SSAValue]], sums: SSAValue) -> None:
+    """Add the products of pairs of blocks to sums in memory, which are in tiles meanwhile."""
+    stride = e.number(amx.SUMS_STRIDE)
+    strides = e.number(amx.A_STRIDE), e.number(amx.B_STRIDE)
+    e.insert(assembly(amx.load_sums("$"), "rr", [sums, stride]))
+    for pair in factors:
+        e.insert(assembly(amx.multiply_add("$"), "rrrr", [*pair, *strides]))
+    e.insert(assembly(amx.store_sums("$"), "rr", [sums, stride]))
