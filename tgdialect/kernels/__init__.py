@@ -3,5 +3,6 @@
 * `writer.py`: writes kernels, of loops and of loads and stores in an order, and FUNCTIONs that call
   them;
 * `radix_sort.py`, `merge_sort.py`: sort keys with their positions, on a CPU and on a GPU;
+* `sorting_network.py`: sorts keys alone, many rows at once in the lanes of vectors;
 * `smallest.py`: the least keys, for `topk`.
 """

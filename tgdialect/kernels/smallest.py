@@ -1,13 +1,17 @@
 """The k least keys of each row, in order.
 
-There are two kernels. `insertion_kernel` keeps the k least keys so far, and compares each key with
-the greatest of them: few are inserted, unless k is large or the row is in descending order.
+There are three kernels. `insertion_kernel` keeps the k least keys so far, and compares each key
+with the greatest of them: few are inserted, unless k is large or the row is in descending order.
 `selection_kernel` finds the k-th key digit by digit, from the most significant one: keys with a
 less digit are among the k least, and keys with the same digit remain candidates. It finds the k
 least in any order, and `radix_sort.py` sorts them.
 
-One thread goes through all rows: how many iterations the inner loops have depends on the row, and
-SPLIT makes no THREAD range of such a loop.
+Of a long row, whose blocks have known least keys, most blocks are skipped: `insertion_kernel` skips
+a block if its least key is too great, and `filter_kernel` copies what may be among the k least.
+
+Threads share the rows of `insertion_kernel`. The other two are for any number of rows, which one
+thread goes through: on a grid, work items that had a row each could not be told from work items
+that write the same cells, since the places within a row are loaded.
 """
 
 from __future__ import annotations
@@ -24,15 +28,17 @@ from tgdialect.ops.call import FunctionOp, KernelOp
 from tgdialect.ops.dtypes import INDEX, unsigned
 from tgdialect.ops.elementwise import (
     AddOp,
+    AndOp,
     CastOp,
     CmpEqOp,
     CmpLtOp,
+    MulOp,
+    NotOp,
     OrOp,
     ShlOp,
     SubOp,
     WhereOp,
 )
-from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import GroupOp
 from tgdialect.ops.properties import dtype_of, tensor
 
@@ -46,18 +52,20 @@ longer to clear and to add up than rows of 1,000 keys take to count."""
 
 
 @cache
-def insertion_kernel(bits: int, k: int) -> KernelOp:
+def insertion_kernel(bits: int, rows: int, k: int, *, in_blocks: bool) -> KernelOp:
     """The positions of the k least keys of each row, in order; of equal keys, the first ones.
 
     A key with its position below it is a word, so that no two words are equal and one comparison
     orders them. The k least words are in registers. Another word goes through all of them, and in
     each place the greater one of two goes on.
 
-    Parameters: rows; n; the positions, of shape (rows, k); keys of `bits` bits, at most 32, of
-    shape (rows, n), with n at least k.
+    Parameters: n; the positions, of shape (rows, k); keys of `bits` bits, at most 32, of shape
+    (rows, n), with n at least k; `in_blocks`, also the blocks of a row and their size, and the
+    least key of each block, of shape (rows, blocks).
     """
-    w = KernelWriter(f"smallest_{k}_by_insertion_{bits}")
-    rows, n = w.size(), w.size()
+    kind = "_in_blocks" if in_blocks else ""
+    w = KernelWriter(f"smallest_{k}_by_insertion_{bits}_{rows}{kind}")
+    n = w.size()
     positions, keys = w.array(COUNT, rows, k), w.array(unsigned(bits), rows, n)
     word = unsigned(64)
     half = w.const(32, word)
@@ -66,23 +74,91 @@ def insertion_kernel(bits: int, k: int) -> KernelOp:
     places = [w.const(place) for place in range(k)]
     greatest = w.const(2**64 - 1, word)
     start = w.put(GroupOp([w.store(words, (place,), greatest) for place in places]))
-    i = w.loop(n)
+    if in_blocks:
+        # A block is a loop without iterations if its least key, at its first position, is no less.
+        blocks, size = w.size(), w.size()
+        least = w.array(unsigned(bits), rows, blocks)
+        block = w.loop(blocks)
+        begin = w.emit(MulOp, block, size)
+        first = w.emit(ShlOp, w.emit(CastOp, w.load(least, row, block), word), half)
+        first = w.emit(OrOp, first, w.emit(CastOp, begin, word))
+        is_open = w.emit(CmpLtOp, first, w.load(w.left_by(words, start, block), places[-1]))
+        j = w.loop(_open(w, is_open, n, begin, size))
+        i, loops = w.emit(AddOp, begin, j), [block, j]
+    else:
+        i = w.loop(n)
+        loops = [i]
     key = w.emit(ShlOp, w.emit(CastOp, w.load(keys, row, i), word), half)
     new = w.emit(OrOp, key, w.emit(CastOp, i, word))
-    is_less = w.emit(CmpLtOp, new, w.load(w.left_by(words, start, i), places[-1]))
+    is_less = w.emit(CmpLtOp, new, w.load(w.left_by(words, start, *loops), places[-1]))
     # A loop of one iteration or none.
     inserted = w.loop(w.emit(CastOp, is_less, INDEX))
-    now = w.left_by(words, start, i, inserted)
+    now = w.left_by(words, start, *loops, inserted)
     effects: list[SSAValue] = []
     for place in places:
         old = w.load(now, place)
         goes_on = w.emit(CmpLtOp, new, old)
         effects.append(w.store(now, (place,), w.emit(WhereOp, goes_on, new, old)))
         new = w.emit(WhereOp, goes_on, old, new)
-    done = w.end(i, w.end(inserted, *effects))
+    done = w.end(loops, w.end(inserted, *effects))
     found = (w.emit(CastOp, w.load(w.left_by(words, done), place), COUNT) for place in places)
     stores = [w.store(positions, (row, p), v) for p, v in zip(places, found, strict=True)]
     return w.finish([w.end(row, *stores)])
+
+
+def _open(
+    w: KernelWriter, is_open: SSAValue, n: SSAValue, begin: SSAValue, size: SSAValue
+) -> SSAValue:
+    """How many keys of a block are looked at: none unless it is open; the last block may have fewer
+    than the others."""
+    left = w.emit(SubOp, n, begin)
+    extent = w.emit(WhereOp, w.emit(CmpLtOp, size, left), size, left)
+    return w.emit(WhereOp, is_open, extent, w.const(0))
+
+
+@cache
+def filter_kernel(bits: int) -> KernelOp:
+    """The keys of each row that are less than a bound, and the first k that equal it, with their
+    positions, in the order of the row. Behind them there are the greatest keys.
+
+    Parameters: rows; n; k; the blocks of a row and their size; m, the most that are found; the keys
+    and positions that are found, of shape (rows, m); keys of `bits` bits, of shape (rows, n); the
+    least key of each block, of shape (rows, blocks); the bounds, of shape (rows,).
+    """
+    w = KernelWriter(f"filter_{bits}")
+    rows, n, k, blocks, size, m = (w.size() for _ in range(6))
+    key_type, zero = unsigned(bits), w.const(0)
+    found = [w.array(key_type, rows, m), w.array(COUNT, rows, m)]
+    keys, least = w.array(key_type, rows, n), w.array(key_type, rows, blocks)
+    bounds = w.array(key_type, rows)
+    row = w.loop(rows, in_order=False)
+    bound = w.load(bounds, row)
+    taken, equal = (w.left_by(w.own(INDEX, 1), row) for _ in range(2))
+    start = w.put(GroupOp([w.store(number, (zero,), zero) for number in (taken, equal)]))
+    block = w.loop(blocks)
+    is_open = w.emit(NotOp, w.emit(CmpLtOp, bound, w.load(least, row, block)))
+    begin = w.emit(MulOp, block, size)
+    j = w.loop(_open(w, is_open, n, begin, size))
+    i = w.emit(AddOp, begin, j)
+    key = w.load(keys, row, i)
+    now = [w.left_by(number, start, block, j) for number in (taken, equal)]
+    end, same = (w.load(number, zero) for number in now)
+    is_same = w.emit(AndOp, w.emit(CmpEqOp, key, bound), w.emit(CmpLtOp, same, k))
+    is_taken = w.emit(OrOp, w.emit(CmpLtOp, key, bound), is_same)
+    values = key, w.emit(CastOp, i, COUNT)
+    effects = [w.store(t, (row, end), v, is_taken) for t, v in zip(found, values, strict=True)]
+    for number, old, is_more in zip(now, (end, same), (is_taken, is_same), strict=True):
+        more = w.emit(AddOp, old, w.emit(CastOp, is_more, INDEX))
+        effects.append(w.store(number, (zero,), more))
+    done = w.end(block, w.end(j, *effects))
+    end = w.load(w.left_by(taken, done), zero)
+    j = w.loop(w.emit(SubOp, m, end))
+    rest = w.const(2**bits - 1, key_type), w.const(0, COUNT)
+    effects = [
+        w.store(w.left_by(target, done, j), (row, w.emit(AddOp, end, j)), value)
+        for target, value in zip(found, rest, strict=True)
+    ]
+    return w.finish([w.end(row, w.end(j, *effects))])
 
 
 @cache
@@ -177,7 +253,49 @@ def _digits(bits: int) -> Iterator[tuple[int, int]]:
     return ((low, high - low) for high, low in pairwise(ends))
 
 
-def smallest(keys: SSAValue, k: int) -> FunctionOp:
+def is_inserted(bits: int, k: int) -> bool:
+    """Whether the k least keys are found by insertion."""
+    return k <= _INSERTED and bits <= 32
+
+
+def inserted(
+    keys: SSAValue, k: int, least: SSAValue | None = None, size: int | None = None
+) -> FunctionOp:
+    """A FUNCTION from unsigned keys of shape (rows, n), and perhaps the least key of each block of
+    a size, to the positions of the k least keys of each row, of u32, in the order of the keys."""
+    w = FunctionWriter([keys] if least is None else [keys, least])
+    rows, n = tensor(keys).get_shape()
+    found = w.memory(COUNT, rows, k)
+    stored = [w.stored(value) for value in w.parameters]
+    arguments = [w.const(n), found, stored[0]]
+    if least is not None and size is not None:
+        arguments += [w.const(tensor(least).get_shape()[1]), w.const(size), stored[1]]
+    kernel = insertion_kernel(dtype_of(keys).bits, rows, k, in_blocks=least is not None)
+    return w.finish([w.left_by(found, w.call(kernel, *arguments))])
+
+
+def filtered(keys: SSAValue, least: SSAValue, bounds: SSAValue, k: int, size: int) -> FunctionOp:
+    """A FUNCTION from unsigned keys of shape (rows, n), the least key of each block of a size, and
+    the k-th of these of each row, to keys and positions of u32 among which are those of the k least
+    keys, in the order of the row.
+
+    The least keys of k blocks are no greater than the bound, so neither are the k least keys of the
+    row. At most k - 1 blocks have keys that are less, and of keys that equal the bound the first k
+    are enough.
+    """
+    w = FunctionWriter([keys, least, bounds])
+    rows, n = tensor(keys).get_shape()
+    _, blocks = tensor(least).get_shape()
+    m = (k - 1) * size + k
+    bits = dtype_of(keys).bits
+    found = [w.memory(unsigned(bits), rows, m), w.memory(COUNT, rows, m)]
+    sizes = [w.const(number) for number in (rows, n, k, blocks, size, m)]
+    stored = [w.stored(value) for value in w.parameters]
+    call = w.call(filter_kernel(bits), *sizes, *found, *stored)
+    return w.finish([w.left_by(memory, call) for memory in found])
+
+
+def selected(keys: SSAValue, k: int) -> FunctionOp:
     """A FUNCTION from unsigned keys of shape (rows, n) to the positions of the k least of each row,
     of u32, in the order of the keys."""
     rows, n = tensor(keys).get_shape()
@@ -185,11 +303,8 @@ def smallest(keys: SSAValue, k: int) -> FunctionOp:
     w = FunctionWriter([keys])
     sizes = [w.const(size) for size in (rows, n, k)]
     found = [w.memory(unsigned(bits), rows, k), w.memory(COUNT, rows, k)]
-    stored = w.stored(*w.parameters)
-    if k <= _INSERTED and bits <= 32:
-        call = w.call(insertion_kernel(bits, k), *sizes[:2], found[1], stored)
-        return w.finish([w.emit(LoadOp, w.left_by(found[1], call))])
     candidates = [w.memory(unsigned(bits), rows, n), w.memory(COUNT, rows, n)]
+    stored = w.stored(*w.parameters)
     call = w.call(selection_kernel(bits), *sizes, *found, *candidates, stored)
-    keys, positions = sorted_by_digits(w, *(w.left_by(memory, call) for memory in found))
-    return w.finish([w.emit(LoadOp, positions)])
+    _, positions = sorted_by_digits(w, *(w.left_by(memory, call) for memory in found))
+    return w.finish([positions])

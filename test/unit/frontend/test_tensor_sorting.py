@@ -12,6 +12,7 @@ from parity import check, torch, values
 
 import tgdialect as tg
 from tgdialect.frontend import sorting
+from tgdialect.kernels import radix_sort
 
 
 @pytest.mark.parity
@@ -147,14 +148,101 @@ def test_gradients_of_long_axes():
     check(lambda t: t.transpose(0, 1).topk(60, 0)[0], lambda t: t.T.topk(60, 0)[0], x)
 
 
-@pytest.mark.parametrize("kind", ["sort", "insert", "select"])
-def test_long_axes_by_the_interpreter(kind: str):
+LENGTHS = [2, 3, 7, 8, 9, 16, 17, 100, 129, 255, 1000, 1023, 1024, 1025, 5000]
+
+
+def values_in_order(x: np.ndarray, descending: bool) -> np.ndarray:
+    """The sorted values along the last axis, by NumPy."""
+    return np.take_along_axis(x, in_order(x, descending), -1)
+
+
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("rows", [1, 3, 17, 1000])
+@pytest.mark.parametrize("n", LENGTHS)
+@pytest.mark.parametrize("descending", [False, True])
+def test_values_alone(rows: int, n: int, descending: bool):
+    """By pairs, by digits and by the network, whose last lanes and keys are padding."""
+    dtype = ALL_DTYPES[(rows + n) % len(ALL_DTYPES)]
+    x = tied((rows, n), dtype) if n * rows > 8 else np.arange(n * rows).reshape(rows, n)
+    found = tg.Tensor(x).sort(-1, descending)[0].numpy()
+    same(found, values_in_order(x, descending))
+    columns = tg.Tensor(np.ascontiguousarray(x.T)).sort(0, descending)[0].numpy()
+    same(columns.T, found)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int16", "float64"])
+@pytest.mark.parametrize("descending", [False, True])
+def test_rows_of_several_chunks(dtype: str, descending: bool, monkeypatch: pytest.MonkeyPatch):
+    """Each of which has places of its own; the last one is padded."""
+    monkeypatch.setattr(radix_sort, "_CHUNK", 1000)
+    x = tied((2, 2501), dtype)
+    values, order = tg.Tensor(x).sort(-1, descending)
+    same(values.numpy(), values_in_order(x, descending))
+    np.testing.assert_array_equal(order.numpy(), in_order(x, descending))
+
+
+@pytest.mark.parametrize("shape", [(20, 130), (300,)])
+def test_zeros_keep_their_signs(shape: tuple[int, ...]):
+    x = np.random.default_rng(0).choice(np.array([-0.0, 0.0, 1, -1], np.float32), shape)
+    found = tg.Tensor(x).sort()[0].numpy()
+    np.testing.assert_array_equal(found, np.sort(x))
+    assert np.signbit(found).sum() == np.signbit(x).sum()
+
+
+def test_nan_of_any_sign_and_payload_comes_last():
+    bits = np.array([0x7FC00000, 0xFFC00000, 0x7F800001, 0xFFFFFFFF], np.uint32)
+    x = np.random.default_rng(0).standard_normal((20, 200)).astype(np.float32)
+    x[:, ::50] = bits.view(np.float32)
+    np.testing.assert_array_equal(tg.Tensor(x).sort()[0].numpy(), np.sort(x))
+    np.testing.assert_array_equal(tg.Tensor(x[0]).sort()[0].numpy(), np.sort(x[0]))
+
+
+def test_gradients_of_values_and_of_both_results():
+    """A gradient goes to the cells that values came from, which values alone do not tell."""
+    rng = np.random.default_rng(0)
+    x, weights = (rng.standard_normal((20, 150)).astype(np.float32) for _ in range(2))
+    wanted = np.empty_like(x)
+    np.put_along_axis(wanted, np.argsort(x), weights, -1)
+    for both in (False, True):
+        t = tg.Tensor(x, requires_grad=True)
+        values, order = t.sort()
+        (values * tg.Tensor(weights) + (order * 0 if both else 0)).sum().backward()
+        assert t.grad is not None
+        np.testing.assert_array_equal(t.grad.numpy(), wanted)
+
+
+@pytest.mark.parametrize("dtype", ["float32", "int8", "int64"])
+@pytest.mark.parametrize(("rows", "n", "k"), [(1, 20000, 3), (3, 3001, 2), (2, 40007, 33)])
+@pytest.mark.parametrize("kind", ["tied", "one value", "ascending", "descending"])
+def test_topk_by_blocks(rows: int, n: int, k: int, kind: str, dtype: str):
+    """Of equal cells the first ones are found, wherever blocks begin."""
+    x = tied((rows, n), dtype)
+    if kind == "one value":
+        x[:] = 1
+    elif kind != "tied":
+        x = values_in_order(x, kind == "descending")
+    for largest in (False, True):
+        values, order = tg.Tensor(x).topk(k, -1, largest)
+        wanted = in_order(x, largest)[:, :k]
+        np.testing.assert_array_equal(order.numpy(), wanted)
+        same(values.numpy(), np.take_along_axis(x, wanted, -1))
+
+
+@pytest.mark.parametrize("kind", ["sort", "network", "insert", "insert in blocks", "select"])
+def test_long_axes_by_the_interpreter(kind: str, monkeypatch: pytest.MonkeyPatch):
     """The kernels mean what they compute: the interpreter executes the same module."""
-    x = tied((2, 140), "uint8" if kind == "select" else "float16")
+    monkeypatch.setattr(sorting, "_FEW", 1 if "blocks" in kind else 16)
+    monkeypatch.setattr(sorting, "_FEW_PAIRS", 0)
+    shape = (9, 19) if kind == "network" else (2, 140)
+    x = tied(shape, "uint8" if kind == "select" else "float16")
 
     @tg.function
     def found(t: tg.Tensor) -> tg.Tensor:
-        return t.argsort() if kind == "sort" else t.topk(4 if kind == "insert" else 36)[1]
+        if kind == "network":
+            return t.sort()[0]
+        if kind == "sort":
+            return t.argsort()
+        return t.topk({"insert": 4, "select": 36}.get(kind, 2))[1]
 
     interpreted = found.lower(tg.Tensor(x)).compile(target="interpreter")
     np.testing.assert_array_equal(interpreted(x), found(tg.Tensor(x)).numpy())

@@ -21,6 +21,7 @@ from tgdialect.analysis.demand import Demands
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.frontend.graph import sorted_nodes
 from tgdialect.frontend.realization import function_of
+from tgdialect.kernels.writer import link
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.pipeline import run_stages, stages
@@ -72,7 +73,9 @@ def module_of(results: Sequence[Tensor]) -> ModuleOp:
     wanted = [result.node for result in results]
     order = sorted_nodes(wanted)
     leaves = [node for node in order if node.data is not None]
-    return ModuleOp([function_of("main", order, leaves, wanted)])
+    module = ModuleOp([function_of("main", order, leaves, wanted)])
+    link(module)
+    return module
 
 
 def work_of(module: ModuleOp, target: Target = TARGET) -> Work:
