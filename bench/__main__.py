@@ -1,4 +1,5 @@
-"""How fast kernels are, next to NumPy, PyTorch and JAX: `python -m bench`; `--all` adds tinygrad.
+"""How fast kernels are, next to NumPy, PyTorch, JAX and IREE: `python -m bench`; `--all` adds
+tinygrad.
 
     pip install -e '.[bench]'
     python -m bench [--rows gemm softmax] [--threads 1] [--json FILE] [--markdown FILE]
@@ -44,7 +45,7 @@ from bench.workloads import WORKLOADS
 from tgdialect.runtime.peaks import measured_peaks
 
 OURS = "tgdialect"
-SLOW = frozenset({"tinygrad", "tinygrad beam", "torch.compile"})
+SLOW = frozenset({"tinygrad", "tinygrad beam"})
 """Tools that take their time: measured with `--all`, or if `--tools` names them."""
 
 SLOW_MODELS = frozenset({"tgdialect args", "torch tuned"})

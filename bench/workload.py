@@ -7,8 +7,8 @@ a multiply-accumulate as two; `bytes` is what has to be read and written once.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -35,10 +35,17 @@ class Workload:
     prepared: Callable[[list[Array]], list[Array]] = list
     """Makes the inputs from normally distributed arrays."""
     has_weights: bool = False
-    """Whether all inputs but the first are weights, which tgdialect may pack once."""
+    """Whether all inputs but the first are weights: constants of the program, which each compiler
+    may fold and pack once."""
     dtype: str = "f32"
     """What the tools but NumPy convert floats of the inputs to, before they are timed: "f32" or
     "bf16", whose results may be wrong by more."""
+
+    def rows(self) -> Iterator[Workload]:
+        """This, and where there are weights also the program that takes them as arguments."""
+        yield self
+        if self.has_weights:
+            yield replace(self, name=f"{self.name}, args", has_weights=False)
 
     def inputs(self) -> list[Array]:
         random = np.random.default_rng(0)

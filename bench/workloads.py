@@ -243,7 +243,7 @@ _WIDTH, _TOKENS = 512, 256
 _RESNET = tuple(_resnet_shapes())
 _MLP = ((256, 784), (784, 512), (512, 512), (512, 10))
 
-WORKLOADS: Sequence[Workload] = (
+_WORKLOADS: Sequence[Workload] = (
     *(gemm(n, n, n) for n in (1024, 2048)),
     gemm(777, 333, 555),
     *(gemm(n, n, n) for n in (100, 64, 128, 256)),
@@ -370,3 +370,6 @@ WORKLOADS: Sequence[Workload] = (
     ),
     *PROGRAMS,
 )
+
+WORKLOADS = tuple(row for workload in _WORKLOADS for row in workload.rows())
+"""The rows of the table."""

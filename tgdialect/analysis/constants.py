@@ -21,6 +21,7 @@ from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import MovementOp, StackOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import is_memory, known_index
@@ -31,6 +32,10 @@ from tgdialect.ops.views import memory_of
 MANY_STEPS = 8
 """The steps of a loop from which on what they have in common counts as constant. To pack weights
 takes about as long as a step with them does: with 8 steps an eighth of the time."""
+
+
+_COMPUTED = (ElementwiseOp, LoadOp, MovementOp, ReduceOp, StackOp)
+"""The ops whose results depend on their operands alone, before there are kernels."""
 
 
 class Constants(NamedTuple):
@@ -53,7 +58,7 @@ def derived_values(block: Block) -> Mapping[SSAValue, Set[SSAValue]]:
     for op in block.ops:
         if isinstance(op, ConstOp):
             numbers.add(op.result)
-        elif isinstance(op, ElementwiseOp | MovementOp | ReduceOp | StackOp):
+        elif isinstance(op, _COMPUTED):
             given = [v for v in op.operands if v not in numbers]
             if given and all(v in found for v in given):
                 found[op.results[0]] = frozenset[SSAValue]().union(*(found[v] for v in given))

@@ -35,7 +35,7 @@ from tgdialect.ops.properties import dtype_of, tensor
 
 RUN = 8
 """The keys that a loop has in registers: eight are three stages for a load and a store of each. Of
-sixteen, with AVX2, not all would fit."""
+sixteen, not all would fit where there are 16 registers."""
 
 _HALVES = [(0, 4), (1, 5), (2, 6), (3, 7)]
 _QUARTERS = [(0, 2), (1, 3), (4, 6), (5, 7)]

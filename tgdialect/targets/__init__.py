@@ -3,7 +3,7 @@
 * `target.py`: `Target`, the description that passes query;
 * `cpu.py`: makes a `Target` from the features of a CPU;
 * `grid.py`: GPUs and OpenCL devices; `matrix.py`: their matrix instructions, `local_factors.py`:
-  the shapes of those that read LOCAL memory;
+  the shapes of those that read LOCAL memory, `tile_assembly.py`: assembly of those of a CPU;
 * `portable.py`: portable C;
 * `architectures.py`: LLVM's names of architectures, intrinsics and calling conventions;
 * `attribute.py`: the attribute that states a module's target;

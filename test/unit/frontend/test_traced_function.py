@@ -215,14 +215,14 @@ def test_weights_that_are_not_packed_are_not_released():
 
     @tg.function(freeze="release")
     def f(x: tg.Tensor) -> tg.Tensor:
-        return x @ weight + table.sum(0) * table[0]
+        return x @ weight + x[:, :1] * table[0]
 
     for rows in (3, 64, 5):
         x = values(64, 64, seed=2)
         found = f(tg.Tensor(x)[: n.bind(rows)]).numpy()
         np.testing.assert_allclose(
             found,
-            x[:rows] @ values(64, 64, seed=1) + table.numpy().sum(0) * table.numpy()[0],
+            x[:rows] @ values(64, 64, seed=1) + x[:rows, :1] * table.numpy()[0],
             rtol=1e-3,
             atol=1e-3,
         )

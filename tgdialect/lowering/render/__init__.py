@@ -7,7 +7,7 @@ Planned (or linear) level to llvm level (docs/ir.md). In reading order:
 * `calls.py`: checks that the arguments of a CALL are what the program needs;
 * `dynamic_local.py`: LOCAL memory that a launch allocates;
 * `walker.py`: the walk over a LINEAR, which appends its ops to an output;
-* `ptx.py`, `amx.py`: inline assembly of matrix instructions, which two outputs share;
+* `ptx.py`: inline assembly of matrix instructions, which two outputs share;
 * `shuffles.py`: SHUFFLEs through LOCAL memory, for outputs that have none;
 * `grid_loops.py`: makes loops of the SPECIALs of a grid, for targets that have none;
 * `regions.py`, `work_items.py`: split work-item loops at BARRIERs, before that;

@@ -13,7 +13,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.llvm_dialect import AtomicRMWOp
 from tgdialect.llvm_dialect.loops import FULLY_UNROLLED, LOOP_ANNOTATION
-from tgdialect.lowering.render import amx
 from tgdialect.lowering.render.llvm.accesses import LLVMAccesses, View
 from tgdialect.lowering.render.llvm.arithmetic import across, compute
 from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE
@@ -28,7 +27,7 @@ from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
-from tgdialect.targets import Target
+from tgdialect.targets import Target, tile_assembly
 from tgdialect.targets.matrix import MatrixInstruction
 
 _F32_BYTES = 4
@@ -138,9 +137,9 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
 
     def _multiply(self, factors: Sequence[Sequence[SSAValue]], sums: SSAValue) -> None:
         if not self._release:
-            sizes = self.allocate(amx.CONFIGURATION, amx.CONFIGURATION)
-            self._preamble.append(assembly(amx.configure("$"), "r", [sizes]))
-            self._release.append(assembly(amx.RELEASE, "", []))
+            sizes = self.allocate(tile_assembly.CONFIGURATION, tile_assembly.CONFIGURATION)
+            self._preamble.append(assembly(tile_assembly.configure("$"), "r", [sizes]))
+            self._release.append(assembly(tile_assembly.RELEASE, "", []))
         multiply_blocks(self, factors, sums)
 
     # -- memory

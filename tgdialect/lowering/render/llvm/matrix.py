@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from xdsl.dialects import llvm
 from xdsl.ir import SSAValue
 
-from tgdialect.lowering.render import amx
 from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
+from tgdialect.targets import tile_assembly
 
 
 def assembly(
@@ -21,9 +21,9 @@ def assembly(
 
 def multiply_blocks(e: LLVMEmitter, factors: Sequence[Sequence[SSAValue]], sums: SSAValue) -> None:
     """Add the products of pairs of blocks to sums in memory, which are in tiles meanwhile."""
-    stride = e.number(amx.SUMS_STRIDE)
-    strides = e.number(amx.A_STRIDE), e.number(amx.B_STRIDE)
-    e.insert(assembly(amx.load_sums("$"), "rr", [sums, stride]))
+    stride = e.number(tile_assembly.SUMS_STRIDE)
+    strides = e.number(tile_assembly.A_STRIDE), e.number(tile_assembly.B_STRIDE)
+    e.insert(assembly(tile_assembly.load_sums("$"), "rr", [sums, stride]))
     for pair in factors:
-        e.insert(assembly(amx.multiply_add("$"), "rrrr", [*pair, *strides]))
-    e.insert(assembly(amx.store_sums("$"), "rr", [sums, stride]))
+        e.insert(assembly(tile_assembly.multiply_add("$"), "rrrr", [*pair, *strides]))
+    e.insert(assembly(tile_assembly.store_sums("$"), "rr", [sums, stride]))

@@ -204,7 +204,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
     def _check_assembly(self, op: WmmaOp, instruction: MatrixInstruction) -> None:
         """Refuse a matrix instruction that the language has no inline assembly of."""
         is_of_cpu = instruction.fragments.threads == 1
-        if not (self.language.has_amx if is_of_cpu else self.language.has_mma):
+        if not (self.language.has_tiles if is_of_cpu else self.language.has_mma):
             raise refusal(op)
 
     def _addresses(self, factors: Sequence[Value]) -> Sequence[str]:

@@ -74,8 +74,8 @@ class Language:
     qualifier. "helper name" is a helper function."""
     has_mma: bool = False
     """Whether it has inline assembly of PTX, which matrix instructions of GPUs are."""
-    has_amx: bool = False
-    """Whether it has inline assembly of x86, which matrix instructions of CPUs are."""
+    has_tiles: bool = False
+    """Whether it has inline assembly of CPUs, which their matrix instructions are."""
     signed_wraps: bool = True
     """Whether arithmetic on signed integers wraps. Otherwise it is done on unsigned ones."""
     is_tutorial: bool = False

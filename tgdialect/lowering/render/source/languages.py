@@ -48,7 +48,7 @@ C = Language(
     helper="static inline ",
     scalar_parameter="{type} {name}",
     functions=_c_functions(),
-    has_amx=True,
+    has_tiles=True,
     atomics=dict.fromkeys(
         ("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "index", "f32", "f64"),
         "{cell} += {value}",

@@ -1,11 +1,10 @@
-"""WMMA as inline assembly: `mma.sync`, `ldmatrix` and `wgmma` in CUDA C++, AMX in C."""
+"""WMMA as inline assembly: `mma.sync`, `ldmatrix` and `wgmma` in CUDA C++, tiles of a CPU in C."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
 
-from tgdialect.lowering.render import amx
 from tgdialect.lowering.render.ptx import (
     DESCRIBED,
     DESCRIPTOR_UNIT,
@@ -18,6 +17,7 @@ from tgdialect.lowering.render.ptx import (
 from tgdialect.lowering.render.source.builder import SourceBuilder
 from tgdialect.lowering.render.source.expressions import Precedence, Scalar, Value, Vector, lanes_of
 from tgdialect.ops.dtypes import DTYPES, TYPES
+from tgdialect.targets import tile_assembly
 from tgdialect.targets.matrix import MatrixInstruction
 
 
@@ -94,17 +94,17 @@ def _tile_helper(_: MatrixInstruction, name: str) -> str:
     """A helper for tile registers of a CPU, which it configures and gives up again."""
     sums, factors = '"r"(d), "r"(sums_stride)', '"r"(a), "r"(b), "r"(a_stride), "r"(b_stride)'
     steps: Sequence[tuple[Sequence[str], str]] = (
-        (amx.configure("%"), '"r"(sizes)'),
-        (amx.load_sums("%"), sums),
-        (amx.multiply_add("%"), factors),
-        (amx.store_sums("%"), sums),
-        (amx.RELEASE, ""),
+        (tile_assembly.configure("%"), '"r"(sizes)'),
+        (tile_assembly.load_sums("%"), sums),
+        (tile_assembly.multiply_add("%"), factors),
+        (tile_assembly.store_sums("%"), sums),
+        (tile_assembly.RELEASE, ""),
     )
     lines = [
         f"void {name}(float *d, const void *a, const void *b) {{",
-        f"  char sizes[{amx.CONFIGURATION}] = {{0}};",
-        f"  long long sums_stride = {amx.SUMS_STRIDE};",
-        f"  long long a_stride = {amx.A_STRIDE}, b_stride = {amx.B_STRIDE};",
+        f"  char sizes[{tile_assembly.CONFIGURATION}] = {{0}};",
+        f"  long long sums_stride = {tile_assembly.SUMS_STRIDE};",
+        f"  long long a_stride = {tile_assembly.A_STRIDE}, b_stride = {tile_assembly.B_STRIDE};",
     ]
     for instructions, operands in steps:
         text = "\\n".join(instructions)

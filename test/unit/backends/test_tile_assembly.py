@@ -8,7 +8,7 @@ import pytest
 from random_seeds import batches
 
 import tgdialect as tg
-from tgdialect.lowering.render import amx
+from tgdialect.targets import tile_assembly as tiles_of
 
 BF16 = ml_dtypes.bfloat16
 
@@ -51,16 +51,24 @@ def test_assembly():
     parts = [np.ascontiguousarray(x).view(np.uint8).ravel() for x in (a, packed, sums)]
     tiles = Tiles(np.concatenate(parts))
     starts = [0, *np.cumsum([part.size for part in parts])]
-    tiles.execute(amx.load_sums("$"), [starts[2], amx.SUMS_STRIDE])
-    tiles.execute(amx.multiply_add("$"), [*starts[:2], amx.A_STRIDE, amx.B_STRIDE])
-    tiles.execute(amx.store_sums("$"), [starts[2], amx.SUMS_STRIDE])
+    tiles.execute(tiles_of.load_sums("$"), [starts[2], tiles_of.SUMS_STRIDE])
+    tiles.execute(
+        tiles_of.multiply_add("$"),
+        [*starts[:2], tiles_of.A_STRIDE, tiles_of.B_STRIDE],
+    )
+    tiles.execute(tiles_of.store_sums("$"), [starts[2], tiles_of.SUMS_STRIDE])
     found = tiles.memory[starts[2] :].view(np.float32).reshape(32, 32)
     np.testing.assert_array_equal(found, sums + a.astype(np.float32) @ b.astype(np.float32))
 
 
 def test_both_languages():
     """LLVM and GNU C write the same instructions."""
-    for make in (amx.configure, amx.load_sums, amx.multiply_add, amx.store_sums):
+    for make in (
+        tiles_of.configure,
+        tiles_of.load_sums,
+        tiles_of.multiply_add,
+        tiles_of.store_sums,
+    ):
         of_llvm = [line.replace("$$", "#").replace("$", "@") for line in make("$")]
         of_c = [line.replace("%%", "!").replace("%", "@").replace("$", "#") for line in make("%")]
         assert of_llvm == [line.replace("!", "%") for line in of_c]
