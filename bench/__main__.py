@@ -22,6 +22,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import select
 import subprocess
 import sys
 import tempfile
@@ -58,6 +59,10 @@ COLD = (OURS, "tinygrad")
 """Tools whose time to compile is compared: each row in a process that has compiled no other."""
 
 ROOT = Path(__file__).parents[1]
+
+LIMIT = 120
+"""The most seconds of a turn, in which the first one compiles. A sort of 10^6 numbers by IREE takes
+more than ten minutes."""
 
 PAUSE = 0.05
 """Seconds between two turns."""
@@ -106,16 +111,19 @@ class Tool:
         median, and "cpu" if it is time of the processor; else "idle"."""
         self.name, self.threads, self.kind = name, threads, kind
         self._folder = tempfile.TemporaryDirectory()
+        self._process = self._started()
+
+    def _started(self) -> subprocess.Popen[str]:
         # What torch.compile keeps is not there for the next process.
         more = {"TORCHINDUCTOR_CACHE_DIR": self._folder.name}
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "bench.peers", name, str(threads), kind],
+        return subprocess.Popen(
+            [sys.executable, "-m", "bench.peers", self.name, str(self.threads), self.kind],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
             cwd=ROOT,
-            env=environment(name, threads) | more,
+            env=environment(self.name, self.threads) | more,
         )
 
     def measure(self, row: Row, path: str) -> dict[str, Any]:
@@ -125,6 +133,11 @@ class Tool:
         assert stdout is not None
         try:
             print(json.dumps([row.name, path, row.folder]), file=stdin, flush=True)
+            if not select.select([stdout], [], [], LIMIT)[0]:
+                self._process.kill()
+                self._process.wait()
+                self._process = self._started()
+                return {"error": f"no result in {LIMIT} s"}
             return json.loads(stdout.readline() or '{"error": "the process ended"}')
         except BrokenPipeError:
             return {"error": "the process ended"}
