@@ -211,11 +211,12 @@ def test_heuristic_keeps_f32():
         ((200, 16, 100), {"epilogue": True, "transposed": True}),
     ],
 )
-@pytest.mark.parametrize("is_constant", [False, True])
-def test_blocks_in_memory(sizes, options, is_constant):
+@pytest.mark.parametrize(("is_constant", "threads"), [(False, 1), (False, 2), (True, 1), (True, 2)])
+def test_blocks_in_memory(sizes, options, is_constant, threads):
     """A CPU multiplies blocks that are copied, or packed once if they are constant."""
     text = product("cpu", "bf16", *sizes, widened=True, **options)
-    text = text.replace('<"cpu">', '<"cpu", features = ["amx-bf16", "avx512f"], threads = 2>')
+    target = f'<"cpu", features = ["amx-bf16", "avx512f"], threads = {threads}>'
+    text = text.replace('<"cpu">', target)
     if is_constant:
         text = re.sub(r"(%b: tensor<\S+>),", r"\1 {tg.constant},", text)
     found = check(text, "bf16", *sizes, "heuristic", **options)

@@ -105,7 +105,8 @@ def _multiply(axes: Axes, instruction: MatrixInstruction, index: int, product: _
     height, _, depth = instruction.fragments.dims
     bytes = height * depth * blocks * DTYPES[TYPES[instruction.factor]].itemsize
     target = axes.target
-    fitting = min(target.l2 // ROWS_PART // bytes, many // target.threads)
+    # At least two blocks of rows, or one for each thread.
+    fitting = min(target.l2 // ROWS_PART // bytes, many // max(target.threads, 2))
     if (size := divisor(many, fitting)) > 1:
         before = {*axes.ranges}
         if not try_opt(axes, opt(OptOp.SPLIT, rows, size, AxisType.GLOBAL.value)):
