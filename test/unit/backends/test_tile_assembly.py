@@ -113,3 +113,29 @@ def test_padding_is_not_multiplied():
     found = tg.function(lambda x, w: (x @ w).float())(tg.Tensor(x), tg.Tensor(w)).numpy()
     wanted = x.astype(np.float32) @ w.astype(np.float32)
     np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.parametrize(
+    ("equation", "a", "b"),
+    [
+        ("mabc,cban->mn", (512, 16, 16, 16), (16, 16, 16, 64)),
+        ("mab,abn->mn", (70, 16, 128), (16, 128, 96)),
+        ("bij,jk->bki", (3, 50, 60), (60, 70)),
+        ("mk,nk->mn", (40, 20000), (33, 20000)),
+    ],
+)
+@pytest.mark.parametrize("is_constant", [False, True])
+def test_contractions(equation, a, b, is_constant):
+    """Steps of several axes, and so many that their blocks do not fit into LOCAL memory."""
+    random = np.random.default_rng(0)
+    x, y = (random.standard_normal(shape).astype(BF16) for shape in (a, b))
+    weight = tg.Tensor(y)
+
+    def program(x, y):
+        return tg.Tensor.einsum(equation, x, weight if is_constant else y).float()
+
+    found = tg.function(program, freeze=is_constant)(tg.Tensor(x), weight).numpy()
+    wide, other = x.astype(np.float64), y.astype(np.float64)
+    wanted = np.einsum(equation, wide, other, optimize=True)
+    size = np.einsum(equation, np.abs(wide), np.abs(other), optimize=True)
+    assert (np.abs(found - wanted) <= np.abs(wanted) * 2**-8 + size * 2**-18 + 1e-6).all()

@@ -99,12 +99,17 @@ def _multiply(axes: Axes, instruction: MatrixInstruction, index: int, product: _
     rows, columns, steps, slots = product
     if not try_opt(axes, opt(OptOp.TC, steps, index, PADDED, 1)):
         return False
-    blocks, many = axes.extent(axes[steps]), axes.extent(axes[rows])
-    if (part := divisor(blocks, STEPS)) > 1:
+    # Copies of a block of rows and of one of columns, of all steps, are in LOCAL memory.
+    (reduction,) = (op for op in axes.ops if isinstance(op, ReduceOp) and op.wmma is not None)
+    depth = math.prod(axes.extent(range) for range in closed_ranges(reduction))
+    height, width, _ = instruction.fragments.dims
+    itemsize, target = DTYPES[TYPES[instruction.factor]].itemsize, axes.target
+    bytes = height * depth * itemsize
+    if max(bytes, width * depth * itemsize) > target.copied // 2:
+        return False
+    many = axes.extent(axes[rows])
+    if (part := divisor(axes.extent(axes[steps]), STEPS)) > 1:
         try_opt(axes, opt(OptOp.SPLIT, steps, part, AxisType.UNROLL.value))
-    height, _, depth = instruction.fragments.dims
-    bytes = height * depth * blocks * DTYPES[TYPES[instruction.factor]].itemsize
-    target = axes.target
     # At least two blocks of rows, or one for each thread.
     fitting = min(target.l2 // ROWS_PART // bytes, many // max(target.threads, 2))
     if (size := divisor(many, fitting)) > 1:
