@@ -1,4 +1,4 @@
-"""Printing of modules, in the same text as xDSL's `str`, in a third of the time."""
+"""Printing of modules, in the same text as xDSL's `str`, in about half the time."""
 
 from __future__ import annotations
 

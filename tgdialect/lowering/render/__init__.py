@@ -6,6 +6,7 @@ Planned (or linear) level to llvm level (docs/ir.md). In reading order:
 * `memory.py`: views of memory, their indices and alignments;
 * `calls.py`: checks that the arguments of a CALL are what the program needs;
 * `dynamic_local.py`: LOCAL memory that a launch allocates;
+* `matrix_factors.py`: factors that WMMAs read from memory, and chains of these WMMAs;
 * `walker.py`: the walk over a LINEAR, which appends its ops to an output;
 * `ptx.py`: inline assembly of matrix instructions, which two outputs share;
 * `shuffles.py`: SHUFFLEs through LOCAL memory, for outputs that have none;

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterator, Mapping, Sequence, Set
 from types import MappingProxyType
-from typing import Any, Generic, NamedTuple
+from typing import Any, Generic
 
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Operation, SSAValue
@@ -22,6 +22,7 @@ from tgdialect.analysis.register_loops import register_loops
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.calls import Requirement, check_call
 from tgdialect.lowering.render.dynamic_local import local_alignment
+from tgdialect.lowering.render.matrix_factors import Chain, chains, is_factor, overwritten
 from tgdialect.lowering.render.memory import MemoryViews
 from tgdialect.lowering.render.output import Output, V, refusal
 from tgdialect.ops.arguments import argument_attributes
@@ -35,7 +36,6 @@ from tgdialect.ops.codegen import (
     ShuffleOp,
     SpecialOp,
     WmmaOp,
-    is_shared_factor,
 )
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute
@@ -53,7 +53,6 @@ from tgdialect.ops.ordering import EndOp, GroupOp, LinearOp, RangeOp, SinkOp
 from tgdialect.ops.properties import dtype_of, integers, is_memory, number, place, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
-from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import operands_of
 from tgdialect.targets import Target
 from tgdialect.targets.local_factors import CORE_BYTES
@@ -128,9 +127,9 @@ class LinearWalker(Generic[V]):
         self._readers = max((c.threads for c in configs if c.shared_shapes), default=0)
         self._local_alignment = local_alignment(ops, self._target)
         if self._readers == 1:
-            self._overwritten = frozenset(_overwritten(ops))
+            self._overwritten = frozenset(overwritten(ops))
         if self._readers:
-            self._in_place = {op: chain for chain in _chains(ops) for op in chain.ops}
+            self._in_place = {op: chain for chain in chains(ops) for op in chain.ops}
         if self._target.is_grid:
             self._unrolled = register_loops(ops)
         for op in ops:
@@ -227,7 +226,7 @@ class LinearWalker(Generic[V]):
     # -- memory
 
     def load(self, op: LoadOp) -> None:
-        if self._readers and _is_matrix(op):
+        if self._readers and is_factor(op):
             self._matrix(op)
         elif op not in self._in_place and op not in self._copies.loads.values():
             self._load(op)
@@ -406,60 +405,6 @@ class LinearWalker(Generic[V]):
 
     def nothing(self, op: Operation) -> None:
         """An ordering edge: the order is that of the ops."""
-
-
-def _is_matrix(op: LoadOp) -> bool:
-    """Whether what is loaded is a factor that WMMAs read from memory."""
-    uses = list(op.result.uses)
-    return bool(uses) and all(is_shared_factor(use) for use in uses)
-
-
-def _overwritten(ops: Sequence[Operation]) -> Iterator[Operation]:
-    """The LOADs of memory that a later op writes. Nothing writes the memory of others between a
-    LOAD and a use of it: a loop that goes back to an earlier op goes through the LOAD again."""
-    written: set[SSAValue] = set()
-    for op in reversed(ops):
-        if isinstance(op, StoreOp | AtomicAddOp):
-            written.add(memory_of(op.operands[0]))
-        elif isinstance(op, LoadOp) and memory_of(op.buffer) in written:
-            yield op
-
-
-class Chain(NamedTuple):
-    """WMMAs of factors in memory that follow each other: the first begins with what is loaded from
-    a REG buffer, each other one with the sum of the one before, and the last is stored there."""
-
-    load: LoadOp
-    products: Sequence[WmmaOp]
-    store: StoreOp
-
-    @property
-    def ops(self) -> Sequence[Operation]:
-        return self.load, *self.products, self.store
-
-
-def _chains(ops: Sequence[Operation]) -> Iterator[Chain]:
-    """The WMMAs that add to a REG buffer, where nothing in between writes memory."""
-    loaded: dict[SSAValue, LoadOp] = {}
-    for op in ops:
-        if isinstance(op, LoadOp):
-            is_register = place(op.buffer).addrspace is AddrSpace.REG
-            if is_register and op.gate is None and op.result.has_one_use():
-                loaded[op.result] = op
-        elif isinstance(op, StoreOp):
-            products: list[WmmaOp] = []
-            value = op.value
-            while isinstance(product := value.owner, WmmaOp) and value.has_one_use():
-                if len(product.config.shared_shapes) < 2:
-                    break
-                products.append(product)
-                value = product.accumulator
-            load = loaded.get(value)
-            if products and load is not None and load.buffer is op.buffer and op.gate is None:
-                yield Chain(load, products[::-1], op)
-            loaded.clear()
-        elif isinstance(op, RangeOp | EndOp | IfOp | EndIfOp | AtomicAddOp):
-            loaded.clear()
 
 
 def _in_order(block: Block) -> Iterator[Operation]:

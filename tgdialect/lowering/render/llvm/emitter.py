@@ -106,7 +106,7 @@ class LLVMEmitter(OpBuilder):
         self._preamble: list[Operation] = []
         """Constants and allocations, which come first in the function."""
         self._release: list[Operation] = []
-        """What comes last."""
+        """Ops that come right before the return."""
         self._constants: dict[Attribute, SSAValue] = {}
         self._splats: dict[tuple[SSAValue, int, Block], SSAValue] = {}
 

@@ -119,7 +119,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
     def multiply_matrices(
         self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[SSAValue]
     ) -> SSAValue:
-        """By way of memory for the sums."""
+        """WMMA of sums that are a vector: they go to memory and back, as tiles load no vectors."""
         *factors, sums = fragments
         memory = self.allocate(lanes_of(sums.type) * _F32_BYTES, self._target.alignment)
         self.store(sums, memory, self._target.alignment)
