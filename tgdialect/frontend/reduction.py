@@ -160,7 +160,7 @@ class Reduction(Creation):
         """exp(self) divided by its sum along an axis."""
         x, out = self._shifted(axis, dtype)
         e = x.exp()
-        return (e / e.sum(axis, keepdim=True)).cast(out)
+        return (e * e.sum(axis, keepdim=True).reciprocal()).cast(out)
 
     def softmin(self, axis: int = -1, dtype: dtypes.DTypeLike | None = None) -> Self:
         """softmax(-self)."""

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from functools import lru_cache
+from typing import NamedTuple
 
 from tgdialect.targets.target import Target
 
@@ -24,11 +25,41 @@ _ADDED: dict[str, dict[str, frozenset[str] | bool]] = {
     "fma": {"native": frozenset(("mulacc",))},
     "f16c": {"converted": frozenset(("f16",))},
     "avx": {"masks_stores": True},
+    "avx512vl": {"native": frozenset(("exp2",))},  # By `scaling`.
     "amx-bf16": {"matrix": frozenset(("amx.m32n32k32.bf16",))},
     "neon": {"native": frozenset(("mulacc",))},
     "fp-armv8": {"converted": frozenset(("f16",))},
 }
 """What a feature adds to the fields of `Target`."""
+
+_SCALINGS = {128: (), 256: (), 512: (4,)}
+"""The widths in bits of the vectors that are scaled by one instruction, and further operands of its
+intrinsic: 4 is the rounding mode of the thread."""
+
+
+class Scaling(NamedTuple):
+    """An intrinsic that multiplies each lane of a vector by a power of two, rounding once. Its
+    operands are the vector, the exponents as floats, a vector for lanes that are masked, the mask,
+    and further numbers. The power for an infinite exponent counts even where the lane is NaN."""
+
+    name: str
+    lanes: int
+    mask_bits: int
+    further: Sequence[int]
+
+
+def scales(target: Target) -> bool:
+    """Whether a processor has the instructions of `scaling`."""
+    return "avx512vl" in target.features
+
+
+def scaling(bits: int, lanes: int) -> Scaling:
+    """What scales floats of some bits: the narrowest with so many lanes, else the widest."""
+    width = next((w for w in _SCALINGS if lanes * bits <= w), max(_SCALINGS))
+    kind = {32: "ps", 64: "pd"}[bits]
+    name = f"llvm.x86.avx512.mask.scalef.{kind}.{width}"
+    return Scaling(name, width // bits, max(8, width // bits), _SCALINGS[width])
+
 
 _VECTORS = {"avx512f": (512, 32), "neon": (128, 32), "avx": (256, 16)} | dict.fromkeys(
     ("sse2", "sse"), (128, 16)

@@ -57,8 +57,9 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp, VConstOp
 from tgdialect.targets import Target
 from tgdialect.transforms.decompose import RECIPES
+from tgdialect.transforms.float_format import format_of
 from tgdialect.transforms.recipe import Dtype, Value
-from tgdialect.transforms.transcendental import exp2_of_more
+from tgdialect.transforms.transcendental import exp2_of_more, least_of_normal
 
 _CLASSES: dict[str, type[TgOp]] = {
     op.name.removeprefix("tg."): op for op in (*PRIMITIVES, *DECOMPOSED, BitcastOp)
@@ -152,9 +153,14 @@ class Scalars(OpBuilder):
         """EXP2 where only powers of two matter that are not subnormal."""
         value = self.register(exponent)
         dtype = dtype_name(value)
-        if "exp2" in self.target.native or constant_attribute(value) is not None:
+        if constant_attribute(value) is not None:
             return self.apply("exp2", (value,), dtype)
-        return exp2_of_more(Value(self, value, dtype)).handle
+        x = Value(self, value, dtype)
+        if "exp2" not in self.target.native:
+            return exp2_of_more(x).handle
+        # A processor takes many times as long for a result that is subnormal.
+        least = x.constant(least_of_normal(format_of(x)))
+        return self.apply("exp2", ((x < least).where(least, x).handle,), dtype)
 
     # -- constants, index arithmetic and conditions
 

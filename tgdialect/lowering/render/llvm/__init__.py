@@ -2,7 +2,7 @@
 
 * `types.py` maps dtypes to LLVM types, and `emitter.py` builds a function;
 * `arithmetic.py` is the table of elementwise ops; `division.py`, `shifts.py` and `conversion.py`
-  are its longer rows;
+  are its longer rows, and `exponentials.py` is EXP2 where a CPU scales by powers of two;
 * `accesses.py` has loads and stores; `streams.py` finds what bypasses the caches, and what is
   prefetched;
 * `matrix.py` multiplies blocks by matrix instructions;

@@ -16,6 +16,7 @@ from tgdialect.llvm_dialect.loops import FULLY_UNROLLED, LOOP_ANNOTATION
 from tgdialect.lowering.render.llvm.accesses import LLVMAccesses, View
 from tgdialect.lowering.render.llvm.arithmetic import across, compute
 from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE
+from tgdialect.lowering.render.llvm.exponentials import exp2
 from tgdialect.lowering.render.llvm.matrix import assembly, multiply_blocks
 from tgdialect.lowering.render.llvm.threads import SharedFrame
 from tgdialect.lowering.render.llvm.types import POINTER, lanes_of, literal, register_type
@@ -23,11 +24,13 @@ from tgdialect.lowering.render.output import Output
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.dtypes import DType
+from tgdialect.ops.elementwise import Exp2Op
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
 from tgdialect.targets import Target, tile_assembly
+from tgdialect.targets.cpu import scales
 from tgdialect.targets.matrix import MatrixInstruction
 
 _F32_BYTES = 4
@@ -101,6 +104,8 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         return self.binary(llvm.MulOp, a, b)
 
     def compute(self, op: Operation, operands: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
+        if isinstance(op, Exp2Op) and scales(self._target):
+            return exp2(self, *operands)
         return compute(self, op, operands, intervals)
 
     def define(self, result: SSAValue, value: SSAValue) -> SSAValue:
