@@ -32,13 +32,15 @@ scores are: with other numbers tiles have idle lanes."""
 MOST_ROWS = 112
 """The most rows of a block on a CPU. More rows reuse a block of keys more often, and leave less of
 the caches for it. From timing attentions, as the next two."""
-LEAST_STEPS, MOST_STEPS = 16, 128
+LEAST_STEPS, MOST_STEPS = 16, 64
 """The least and the most steps of a block on a CPU. With fewer steps, maxima and corrections are a
-greater part of the work. With more, more scores beyond the diagonal of a causal mask are computed
-in vain."""
+greater part of the work. With more, the scores of a block and its rows do not fit into L1 together:
+with 128 attentions take 1.0 to 1.15 times as long."""
 
-WHOLE_STEPS = 4
-"""The steps of a block divide all steps, or are a multiple of this, so that tiles divide them."""
+SCORED_STEPS = 8
+"""How many steps of a block have their scores computed at once on a CPU, if not all steps of all
+blocks count. With more, more scores are computed that are masked, or a second time; a register tile
+of 8 steps by two vectors has enough accumulators to hide the latency of additions."""
 
 BLOCK_COST = 4.0
 """What each row and each step of a block costs, in those of a row and a step: the loads of the
@@ -58,6 +60,9 @@ class Blocks(NamedTuple):
     """Whether the factors of exponentials are 0 past the last step, because they are loaded."""
     columns: int = COLUMNS
     """Loops over columns are padded to a multiple of this."""
+    is_tiled: bool = False
+    """Whether the scores of a block are computed in tiles of `SCORED_STEPS`, and only those with a
+    step that counts: where an index masks scores, or blocks do not divide the steps."""
     is_grid: bool = True
     """Whether work items share a block. Elsewhere vectors lie along its rows, which are next to
     each other in memory, and the last block of rows begins in the one before."""
@@ -106,20 +111,27 @@ def _host_blocks_of(group: OnlineSums, target: Target) -> Blocks | None:
         return None
     is_masked = group.is_masked_by_index
 
+    def is_tiled(s: int) -> bool:
+        return is_masked or steps % s != 0
+
     def cost(r: int, s: int) -> float:
         if size * (r * s + r * width + s * width) > target.l2:
             return math.inf
-        whole = math.ceil(steps / s) * s
-        done = (whole + steps) / 2 if not is_masked else (whole + steps) / 2 + r + s / 2
+        # Half of the scores of the last tile are computed in vain, and where a diagonal crosses
+        # them, half of the scores of a block's rows. The latter are twice the part of the work.
+        done = steps + (r if is_masked else 0)
+        if is_tiled(s):
+            done += SCORED_STEPS / 2
         return math.ceil(rows / r) * r * done * (1 + BLOCK_COST / r + BLOCK_COST / s)
 
     heights = [*range(unit, min(rows, MOST_ROWS) + 1, unit)]
     if rows <= MOST_ROWS and rows % unit:
         heights.append(rows)
+    whole = math.ceil(steps / SCORED_STEPS) * SCORED_STEPS
     lengths = [
         s
-        for s in range(LEAST_STEPS, min(steps, MOST_STEPS) + 1)
-        if steps % s == 0 or s % WHOLE_STEPS == 0
+        for s in range(LEAST_STEPS, min(whole, MOST_STEPS) + 1)
+        if not is_tiled(s) or (s % SCORED_STEPS == 0 and not 0 < steps % s < SCORED_STEPS)
     ]
     r, s = min(((r, s) for r in heights for s in lengths), key=lambda rs: cost(*rs))
     if math.isinf(cost(r, s)):
@@ -131,7 +143,8 @@ def _host_blocks_of(group: OnlineSums, target: Target) -> Blocks | None:
         blocks = others * math.ceil(rows / r)
         return cost(r, s) * math.ceil(blocks / target.threads) / blocks
 
-    return Blocks(min(heights, key=slowest), s, all(map(_are_loaded, group.sums)), 1, False)
+    zeros = all(map(_are_loaded, group.sums))
+    return Blocks(min(heights, key=slowest), s, zeros, 1, is_tiled(s), False)
 
 
 def _depth(product: ReduceOp) -> int:

@@ -20,13 +20,15 @@ from opencl_device import DEVICE, needs_opencl
 from random_seeds import batches
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import SSAValue
 
 import tgdialect as tg
 from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.lowering.pipeline import stages
+from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
-from tgdialect.ops.ordering import SinkOp
+from tgdialect.ops.ordering import RangeOp, SinkOp, dependent_ranges
 from tgdialect.ops.properties import tensor
 from tgdialect.ops.source import BufferOp
 from tgdialect.registry import make_context
@@ -252,6 +254,35 @@ def test_one_kernel_on_a_core(rows: int, keys: int, threads: int):
     words = [str(each) for each in sink.opts or ()]
     assert any("stage 1" in each for each in words)
     assert any("thread" in each for each in words) == (threads > 1)
+
+
+@pytest.mark.parametrize("keys", [256, 777, 300, 73, 100])
+@pytest.mark.parametrize("rows", [64, 777])
+def test_masked_scores_are_left_out(rows: int, keys: int):
+    """The loops over blocks of keys, over the tiles of a block and over the keys that count end
+    where a causal mask hides the rest, also if blocks do not divide the keys."""
+    arrays = [np.zeros((n, 32), np.float32) for n in (rows, keys, keys)]
+    module = traced(
+        lambda *x: x[0].scaled_dot_product_attention(*x[1:], is_causal=True),
+        arrays,
+        cpu(("avx512f", "fma")),
+    )
+    for stage in stages().module:
+        stage.lower(module)
+    (kernel,) = (op for op in module.walk() if isinstance(op, KernelOp))
+    ranges = [op for op in kernel.walk() if isinstance(op, RangeOp)]
+    reduced = [r for r in ranges if r.axis_type.data is AxisType.REDUCE]
+    (blocks,) = (r for r in reduced if any(_depends(each.bound, r) for each in ranges))
+    inside = [r for r in ranges if r is not blocks and _depends(r.bound, blocks)]
+    if rows > 64:
+        around = ranges[: ranges.index(blocks)]
+        assert any(_depends(blocks.bound, r) for r in around)
+    # The tiles of scores, and the loops of maxima, exponentials, and both sums.
+    assert len(inside) == 5
+
+
+def _depends(value: SSAValue, loop: RangeOp) -> bool:
+    return loop in dependent_ranges(value)
 
 
 def _stored_scores(q: tg.Tensor, k: tg.Tensor, v: tg.Tensor) -> tg.Tensor:

@@ -33,7 +33,6 @@ from tgdialect.ops.elementwise import (
     MulOp,
     NotOp,
     SubOp,
-    WhereOp,
 )
 from tgdialect.ops.ordering import RangeOp, dependent_ranges
 from tgdialect.ops.properties import Dim, Shape, is_memory, place, shape_of, tensor, tensor_type
@@ -287,24 +286,13 @@ class ScalarEmitter(Positions, UniquingBuilder):
         self._parts[loop] = (_Part(size, -(-extent // size), outer), _Part(1, size, inner))
         return self.digit(loop), inner
 
-    def part_from(
-        self, extent: int, size: int, start: SSAValue, axis_type: AxisType = AxisType.LOOP
-    ) -> tuple[Position, SSAValue]:
+    def part_from(self, extent: int, size: int, start: SSAValue) -> tuple[Position, SSAValue]:
         """A new loop over `size` cells of an axis from a start; returns the position along the
         axis, and the RANGE."""
-        inner = self.new_range(size, axis_type)
+        inner = self.new_range(size, AxisType.LOOP)
         loop = LoopVariable(extent, extent)
         self._parts[loop] = (_Part(1, extent, start), _Part(1, size, inner))
         return self.digit(loop), inner
-
-    def clamped(self, position: Position, extent: int) -> Position:
-        """A position of `part_of_block`, or the last of its axis instead of what is past the
-        end."""
-        value, last = self.value(position), self.constant(extent - 1)
-        value = self.emit(WhereOp, self.emit(CmpLtOp, value, last), value, last)
-        loop = LoopVariable(extent, extent)
-        self._parts[loop] = (_Part(1, extent, value),)
-        return self.digit(loop)
 
     def padded_loop(self, extent: int, padded: int) -> tuple[Position, SSAValue]:
         """A new loop that goes on past the end of an axis, as `part_of_block` may."""

@@ -14,7 +14,7 @@ made the result NaN, as 0 times infinity is.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from xdsl.ir import SSAValue
 
@@ -25,16 +25,20 @@ from tgdialect.ops.affine import Affine
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import AddOp, CastOp, CmpLtOp, IDivOp, MulOp, WhereOp
 from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import EndOp, RangeOp, dependent_ranges
 from tgdialect.ops.properties import Atom, Polynomial, dtype_of, number
 from tgdialect.ops.source import ConstOp
 
 
-def skip_masked_blocks(store: StoreOp, blocks: RangeOp, counted: Sequence[RangeOp] = ()) -> None:
+def skip_masked_blocks(
+    store: StoreOp, blocks: RangeOp, steps: int, inside: Mapping[RangeOp, int]
+) -> None:
     """Let the loop over blocks end where no later block has a score that is not -inf, as far as the
-    masks are inequalities of indices, and the `counted` loops over the steps of a block where no
-    later step has. `store` stores a block of scores, in loops over all rows and steps."""
+    masks are inequalities of indices.
+
+    `store` stores a block of scores, in loops over rows and over its `steps`. Loops `inside` of a
+    block, which go over so many steps in each iteration, end where no later step has such a score.
+    """
     intervals = MinMax()
     (end,) = (use.operation for use in blocks.result.uses if _closes(use.operation, blocks))
     around = dependent_ranges(end.results[0])
@@ -61,22 +65,10 @@ def skip_masked_blocks(store: StoreOp, blocks: RangeOp, counted: Sequence[RangeO
             most = interval(rest, intervals).hi
             if per_block < 0 and math.isfinite(most):
                 _end_at(blocks, known + int(most), -per_block, intervals)
-                for step, factor in _steps_of(store, rest):
-                    others = rest - Affine({(step.result,): factor})
-                    left = known + Affine({(blocks.result,): per_block})
-                    left += int(interval(others, intervals).hi)
-                    for loop in counted:
-                        _end_at(loop, left, -factor, intervals)
-
-
-def _steps_of(store: StoreOp, rest: Polynomial) -> Iterator[tuple[RangeOp, int]]:
-    """The loop over the steps of a block, and its negative factor in how much room a score has."""
-    index = store.buffer.owner
-    if not isinstance(index, IndexOp):
-        return
-    for value in index.indices:
-        if isinstance(op := value.owner, RangeOp) and (factor := rest.terms.get((value,), 0)) < 0:
-            yield op, factor
+                # The room of the first step of a block, at most.
+                left = known + Affine({(blocks.result,): per_block}) + int(most)
+                for loop, each in inside.items():
+                    _end_at(loop, left, -per_block // steps * each, intervals)
 
 
 def _end_at(loop: RangeOp, room: Polynomial, each: int, intervals: MinMax) -> None:
@@ -114,7 +106,12 @@ def _not_clamped(low: Polynomial, blocks: RangeOp, intervals: MinMax) -> Polynom
 
 
 def _loops_of(product: Sequence[Atom]) -> set[RangeOp]:
-    return {r for atom in product for r in dependent_ranges(_value(atom))}
+    """The loops that a product of atoms depends on; of a loop variable its own, and not those that
+    its bound depends on."""
+    loops = set[RangeOp]()
+    for value in map(_value, product):
+        loops |= {op} if isinstance(op := value.owner, RangeOp) else {*dependent_ranges(value)}
+    return loops
 
 
 def _unmasked(value: SSAValue) -> Iterator[Condition]:

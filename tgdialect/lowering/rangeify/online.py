@@ -27,7 +27,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tgdialect.analysis.affine.movement import broadcast
 from tgdialect.analysis.affine.positions import ZERO, Index, Position
 from tgdialect.analysis.online import OnlineSum, OnlineSums, follow, reduced_at
-from tgdialect.analysis.online_blocks import Blocks
+from tgdialect.analysis.online_blocks import SCORED_STEPS, Blocks
 from tgdialect.lowering.rangeify.cells import Cell, Lowering, done
 from tgdialect.lowering.rangeify.kernel import KernelBuilder
 from tgdialect.lowering.rangeify.masked_blocks import skip_masked_blocks
@@ -38,14 +38,16 @@ from tgdialect.ops.elementwise import (
     CastOp,
     CmpLtOp,
     CmpNeOp,
+    DivOp,
     Exp2Op,
+    IDivOp,
     MaxOp,
     MulOp,
     SubOp,
     WhereOp,
 )
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.movement import IndexOp, MovementOp, PadOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
@@ -89,6 +91,8 @@ class OnlineKernel:
         self.count = self.steps_left()
         self.counted: list[SSAValue] = []
         """The loops over the steps of a block that count."""
+        self.tiles: object = None
+        """The RANGE over tiles of steps whose scores are computed, if there are tiles."""
         self.dtype = tensor(group.scores).element_type
 
     # -- loops
@@ -133,11 +137,34 @@ class OnlineKernel:
         self.counted.append(found[1])
         return found
 
-    def all_steps(self) -> tuple[Position, SSAValue]:
-        """A new loop over the steps of a block whose scores are computed."""
+    def scored_steps(self) -> tuple[Position, Sequence[SSAValue], SSAValue]:
+        """New loops over the steps of a block whose scores are computed: the position of a step,
+        the loops, and the step's number in the block.
+
+        If not all blocks count all of their steps, the outer loop goes over tiles of
+        `SCORED_STEPS`, as many as have a step that counts. The last tile of the last block begins
+        in the one before, so that no key past the last one is read.
+        """
         k, steps, size = self.k, self.group.steps, self.blocks.steps
-        position, step = k.part_of_block(steps, size, self.step_blocks)
-        return position if self.count is None else k.clamped(position, steps), step
+        if not self.blocks.is_tiled:
+            position, step = k.part_of_block(steps, size, self.step_blocks)
+            return position, [step], step
+        height = k.constant(SCORED_STEPS)
+        tiles = k.constant(size // SCORED_STEPS)
+        if self.count is not None:
+            padded = k.emit(AddOp, self.count, k.constant(SCORED_STEPS - 1))
+            tiles = k.emit(IDivOp, padded, height)
+        tile = k.put(RangeOp(next(k.free_axes), AxisType.LOOP, tiles))
+        self.tiles = tile.owner
+        block = k.emit(MulOp, self.step_blocks, k.constant(size))
+        first = k.emit(MulOp, tile, height)
+        start = k.emit(AddOp, block, first)
+        if self.count is not None:
+            last = k.constant(steps - SCORED_STEPS)
+            start = k.emit(WhereOp, k.emit(CmpLtOp, start, last), start, last)
+            first = k.emit(SubOp, start, block)
+        position, step = k.part_from(steps, SCORED_STEPS, start)
+        return position, [tile, step], k.emit(AddOp, first, step)
 
     def powers_at(self, nest: _Nest, step: Position) -> Index:
         """The index of a score."""
@@ -250,25 +277,32 @@ class OnlineKernel:
         return self.end(stores, ranges)
 
     def scores(self, buffer: SSAValue) -> SSAValue:
-        """Store a block of scores; past the last step -inf, or on a CPU what is not loaded."""
+        """Store a block of scores; on a grid they are -inf past the last step."""
         k, nest = self.k, self.rows()
-        step, column = self.all_steps()
+        step, loops, number = self.scored_steps()
         value = k.cell(self.group.scores, self.powers_at(nest, step)).value
         if self.blocks.is_grid and self.group.steps % self.blocks.steps:
             exists = k.emit(CmpLtOp, k.value(step), k.constant(self.group.steps))
             value = k.emit(WhereOp, exists, value, k.constant(float("-inf"), self.dtype))
-        cell = self.at(buffer, [self.step_blocks], *self.score_cell(nest.ranges[0], column))
+        cell = self.at(buffer, [self.step_blocks], *self.score_cell(nest.ranges[0], number))
         self.score = StoreOp(cell, value)
-        return self.end([k.put(self.score)], [*nest.ranges, column])
+        return self.end([k.put(self.score)], [*nest.ranges, *loops])
 
     def skip_masked(self) -> None:
         """Shorten the loop over blocks, once the kernel has been simplified, and on a CPU those
         over the steps of a block."""
         blocks = self.step_blocks.owner
-        counted = [step.owner for step in self.counted if not self.blocks.is_grid]
-        ranges = [op for op in counted if isinstance(op, RangeOp) and op.parent]
-        if self.score.parent is not None and isinstance(blocks, RangeOp) and blocks.parent:
-            skip_masked_blocks(self.score, blocks, ranges)
+        if self.score.parent is None or not isinstance(blocks, RangeOp) or not blocks.parent:
+            return
+        loops: dict[RangeOp, int] = {}
+        if not self.blocks.is_grid:
+            loops.update(
+                (op, 1) for value in self.counted if isinstance(op := value.owner, RangeOp)
+            )
+            if isinstance(self.tiles, RangeOp):
+                loops[self.tiles] = SCORED_STEPS
+        inside = {loop: steps for loop, steps in loops.items() if loop.parent is not None}
+        skip_masked_blocks(self.score, blocks, self.blocks.steps, inside)
 
     def maxima(
         self,
@@ -346,6 +380,18 @@ class OnlineKernel:
 
         return rule
 
+    def is_total(self, value: SSAValue) -> bool:
+        """Whether a value is the sum of the exponentials themselves, by which a softmax divides:
+        one division for all columns of a row is enough."""
+        while isinstance(op := value.owner, MovementOp) and not isinstance(op, PadOp):
+            value = op.operands[0]
+        return any(
+            each.op is op
+            and not each.factors
+            and all(isinstance(i.op, MovementOp | CastOp) for i in each.inner)
+            for each in self.group.sums
+        )
+
     def result(self, each: OnlineSum, total: SSAValue) -> Callable[[Index], Lowering]:
         """A rule for a sum after the loop: its factors follow."""
         k, dtype = self.k, tensor(each.op.result).element_type
@@ -360,7 +406,12 @@ class OnlineKernel:
                 factor = (yield other, at).value
                 if tensor(factor).element_type != wide:
                     factor = k.emit(CastOp, factor, wide)
-                value = k.emit(type(op), value, factor)
+                if isinstance(op, DivOp) and self.is_total(other):
+                    # From 1 to the number of steps, so that its inverse is no subnormal number.
+                    one = k.constant(1, wide)
+                    value = k.emit(MulOp, value, k.emit(DivOp, one, factor))
+                else:
+                    value = k.emit(type(op), value, factor)
             return Cell(k.emit(CastOp, value, dtype) if wide != dtype else value, None)
 
         return rule

@@ -18,7 +18,7 @@
 
 // On a CPU a kernel goes over blocks of scores, with a nest for each product (online.mlir).
 // CPU:     tg.kernel
-// CPU:       tg.buffer 0 : tensor<128x{{[0-9]+}}xf32, #tg.place<local>>
+// CPU:       tg.buffer 0 : tensor<64x{{[0-9]+}}xf32, #tg.place<local>>
 // CPU-NOT: tg.kernel
 
 // Each product has a kernel of its own with few rows for the processors, and with rows too long for a

@@ -19,23 +19,26 @@
 // CHECK-NOT: tg.kernel
 // CHECK-NOT: tg.buffer
 
-// On a CPU the scores of a step lie next to each other. The loops over the steps of a block end where
-// the mask hides the rest, but not that of the scores.
+// On a CPU the scores of a step lie next to each other. The loops over tiles of 8 scored steps, and
+// over the steps of a block, end where the mask hides the rest. One division is for all columns.
 
 // CPU:     tg.kernel
-// CPU:       tg.range 1 reduce to
-// CPU:       tg.buffer 0 : tensor<128x[[R:[0-9]+]]xf32, #tg.place<local>>
+// CPU:       %[[BLOCKS:.*]] = tg.range 1 reduce to
+// CPU:       tg.buffer 0 : tensor<64x[[R:[0-9]+]]xf32, #tg.place<local>>
 // CPU:       tg.buffer {{[0-9]+}} : tensor<[[R]]x32xf32, #tg.place<local>>
-// CPU:       %[[STEPS:.*]] = tg.const 128
-// CPU:       tg.range 7 loop to %[[STEPS]]
-// CPU:       %[[LEFT:.*]] = tg.where %{{.*}}, %{{.*}}, %[[STEPS]]
-// CPU:       tg.range 12 reduce to %[[LEFT]]
+// CPU:       tg.where
+// CPU:       %[[TILES:.*]] = tg.where
+// CPU:       tg.range {{[0-9]+}} loop to %[[TILES]]
+// CPU:       tg.where {{.*}} : (tensor<i1>, tensor<f32>, tensor<f32>)
+// CPU:       tg.where
+// CPU:       %[[LEFT:.*]] = tg.where
+// CPU:       tg.range {{[0-9]+}} reduce to %[[LEFT]]
 // CPU:       tg.reduce max
 // CPU:       tg.cmplt
 // CPU:       tg.exp2
 // CPU:       tg.where
-// CPU:       tg.range 14 loop to
-// CPU:       tg.range 17 reduce to
+// CPU:       %[[INVERSE:.*]] = tg.div
+// CPU:       tg.mul %{{.*}}, %[[INVERSE]]
 // CPU-NOT: tg.kernel
 
 // K and V are staged, and each nest has 16 x 16 work items.

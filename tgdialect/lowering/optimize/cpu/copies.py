@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop, loops_of
+from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.costs import pages_of
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts, split_off
@@ -14,6 +14,7 @@ from tgdialect.lowering.optimize.cpu.vectors import (
     is_apart,
     is_stageable,
     is_tiled,
+    loop_outside,
     vector_of,
 )
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess
@@ -51,15 +52,17 @@ def pack_tiles(nests: Nests, target: Target) -> None:
             loops = axes.open[load] & axes.ends.keys()
             if not loops <= {*closed_ranges(end), *axes.open[end]}:
                 continue  # It is in another nest.
-            if (loop := loop_of_copy(nests, access, end, target)) is None:
+            loop = loop_of_copy(nests, access, end, target)
+            around = loop_outside(nests, access, end, target)
+            # A nest of one tile has no loop to copy it in.
+            if loop is None and (around is None or not is_apart(access, vector)):
                 continue
             memory = memory_of(load.buffer).owner
             assert isinstance(memory, ParamOp)
-            if access.is_constant:
+            if access.is_constant and loop is not None:
                 try_opt(axes, opt(OptOp.STAGE, memory.slot.data, loop.axis.data, "global"))
                 continue
             before = set(axes.ranges.values())
-            around = _outside(nests, access, end, target)
             if not any(
                 try_opt(axes, opt(OptOp.STAGE, memory.slot.data, at.axis.data, "local"))
                 for at in (around, loop)
@@ -105,27 +108,6 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target
     in_steps = any(r.axis_type.data is AxisType.REDUCE for r in inside)
     pays = pages > target.tlb_pages or (is_vector and in_steps and rows >= MANY_ROWS)
     return loops[around] if pays and uses >= MIN_REUSE else None
-
-
-def _outside(nests: Nests, access: StridedAccess, end: EndOp, target: Target) -> RangeOp | None:
-    """The loop outside of loops around a nest that use what the nest loads again and again, as the
-    blocks of steps of an attention use the rows, if L1 has room for that; else None."""
-    axes = nests.axes
-    used = {r for r, stride in access.strides.items() if stride != 0}
-    idle = [r for r in axes.open[end] - used if r in axes.ends and is_loop(r)]
-    around = set(axes.open[end]).intersection(*(axes.open[axes.ends[r]] for r in idle))
-    for each in idle:
-        nest = loops_of(axes.ends[each])
-        around |= {*nest[: nest.index(each)]}
-    bytes = math.prod(nests.extent(r) for r in used - axes.open[end]) * access.itemsize
-    if not idle or not around & used or bytes > target.l1:
-        return None
-
-    def depth(range: RangeOp) -> tuple[int, int]:
-        nest = axes.ends[range]
-        return len(axes.open[nest]), loops_of(nest).index(range)
-
-    return max(filter(is_loop, around & used & axes.ends.keys()), key=depth, default=None)
 
 
 def _is_in_order(nests: Nests, access: StridedAccess, loops: Sequence[RangeOp]) -> bool:

@@ -21,6 +21,7 @@ from tgdialect.lowering.optimize.cpu.vectors import (
     is_expandable,
     is_packable,
     lanes_along,
+    loop_outside,
     packed_bytes,
     transposed_row,
 )
@@ -60,6 +61,11 @@ written out for each register."""
 MOST_ROWS, MOST_VECTORS = 16, 8
 """The tallest and the widest tile that is tried, where the registers have room for it: larger ones
 compile for longer, and are not faster."""
+
+PACKED_AT_ONCE = 2
+"""The most vectors of a tile that is all of its nest, with a packed operand: with one vector each
+element of the other operand is loaded for one multiply-accumulate. Nests of more vectors are
+divided into tiles, which may have more rows: 14 by 2 vectors took 0.92 of the time of 3 by 4."""
 
 SHORT, MAX_STEPS, MAX_UNROLLED = 64, 9, 600
 """When a reduction is unrolled: it has at most `SHORT` steps, of which at most `MAX_STEPS` are
@@ -206,15 +212,24 @@ def _reduction_tile(
     ]
     reads = _reads(nests, reduce)
     packed = [
-        packed_bytes(nests, a.op, vector, lanes)
+        (a, packed_bytes(nests, a.op, vector, lanes))
         for a in reads
         if isinstance(a.op, LoadOp)
         and is_apart(a, vector)
         and is_packable(nests, a.op, vector, lanes, target)
     ]
-    most = min([MOST_VECTORS, *(target.copied // each for each in packed)])
+    most = min([MOST_VECTORS, *(target.copied // each for _, each in packed)])
     if packed:
-        most = min(most, -(-nests.extent(vector) // lanes) - 1)
+        # A copy is made in the loop over tiles, of which there has to be more than one, or for all
+        # of the nest outside of loops around it.
+        nest = axes.ends.get(vector)
+        fewest = (
+            2
+            if nest is None or any(loop_outside(nests, a, nest, target) is None for a, _ in packed)
+            else 1
+        )
+        tiles = -(-nests.extent(vector) // lanes)
+        most = min(most, max(tiles - 1, min(tiles // fewest, PACKED_AT_ONCE)))
     return _best_tile(nests, reduce, reads, rows, vector, lanes, target, most, work)
 
 

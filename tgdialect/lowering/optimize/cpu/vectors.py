@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from xdsl.ir import Operation
 
 from tgdialect.analysis.affine.lanes import is_near
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.ranges import closed_ranges, is_loop, loops_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.costs import pages_of
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmetic
@@ -223,6 +223,27 @@ def packed_bytes(nests: Nests, load: LoadOp, vector: RangeOp, width: int) -> int
     inner = (r for r, stride in nests.stride_of[load].items() if stride != 0 and r not in loops)
     size = dtype_of(load.operands[0]).itemsize
     return width * size * math.prod(nests.extent(r) for r in inner)
+
+
+def loop_outside(nests: Nests, access: StridedAccess, end: EndOp, target: Target) -> RangeOp | None:
+    """The loop outside of loops around a nest that use what the nest loads again and again, as the
+    blocks of steps of an attention use the rows, if L1 has room for that; else None."""
+    axes = nests.axes
+    used = {r for r, stride in access.strides.items() if stride != 0}
+    idle = [r for r in axes.open[end] - used if r in axes.ends and is_loop(r)]
+    around = set(axes.open[end]).intersection(*(axes.open[axes.ends[r]] for r in idle))
+    for each in idle:
+        nest = loops_of(axes.ends[each])
+        around |= {*nest[: nest.index(each)]}
+    bytes = math.prod(nests.extent(r) for r in used - axes.open[end]) * access.itemsize
+    if not idle or not around & used or bytes > target.l1:
+        return None
+
+    def depth(range: RangeOp) -> tuple[int, int]:
+        nest = axes.ends[range]
+        return len(axes.open[nest]), loops_of(nest).index(range)
+
+    return max(filter(is_loop, around & used & axes.ends.keys()), key=depth, default=None)
 
 
 def is_apart(access: StridedAccess, vector: RangeOp) -> bool:
