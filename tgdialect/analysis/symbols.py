@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Set
 from graphlib import CycleError, TopologicalSorter
 from typing import TypeVar, cast
 
@@ -52,6 +52,17 @@ def callees_first(symbols: Iterable[SymbolT]) -> list[SymbolT]:
         caller = cast(Operation, error.args[1][-1])
         name = cast(StringAttr, caller.properties["sym_name"]).data
         raise locate(PassFailedException(f"@{name} calls itself"), caller) from None
+
+
+def called_in_loops(module: ModuleOp) -> Set[str]:
+    """The kernels that loops of other kernels call, as the step of a SCAN."""
+    return {
+        op.callee.string_value()
+        for kernel in module.ops
+        if isinstance(kernel, KernelOp | ProgramOp) and kernel.calls
+        for op in kernel.walk()
+        if isinstance(op, KernelCallOp)
+    }
 
 
 def calling_last(kernels: Iterable[KernelT]) -> list[KernelT]:

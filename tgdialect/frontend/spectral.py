@@ -140,7 +140,8 @@ class Spectral(Resizing):
         if n % 2:
             pairs = x.reshape((1, n, signals))._fourier(wanted, factor)
         else:
-            halves = x.reshape((n // 2, 2, signals)).transpose(0, 1).contiguous()
+            # Transposed before the parts are told apart: neighbouring elements are in one tile.
+            halves = x.contiguous().reshape((n // 2, 2, signals)).transpose(0, 1)
             pairs = halves._fourier(n // 2, factor / 2)._of_halves()
         return pairs.permute((2, 1, 0)).reshape((*lead, wanted, 2))
 

@@ -147,7 +147,8 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
         name: st.frozensets(st.sampled_from(sorted(getattr(MOST["cpu"], name))))
         for name in ("native", "converted")
     },
-    **dict.fromkeys(("l1", "l2", "llc", "bytes_per_cycle", "parallel_cycles"), SIZES),
+    **dict.fromkeys(("l1", "l2", "llc", "bytes_per_cycle"), SIZES),
+    **dict.fromkeys(("parallel_cycles", "loop_parallel_cycles"), SIZES),
     "local": st.integers(1 << 16, 1 << 22),
     **dict.fromkeys(("l1_ways", "tlb_pages", "page_streams", "threads"), st.integers(1, 1000)),
     **dict.fromkeys(("vector_ports", "mulacc_latency", "division_cycles"), st.integers(1, 100)),

@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constant_slots
-from tgdialect.analysis.symbols import calling_last
+from tgdialect.analysis.symbols import called_in_loops, calling_last
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes, Packing, aliased_kernels
 from tgdialect.lowering.optimize.explicit import (
@@ -117,6 +117,7 @@ class OptimizePass(LoweringPass):
         if explicit is not None:
             check_kernels(explicit, kernels)
         constants, aliased = constant_slots(module), aliased_kernels(module)
+        in_loops = called_in_loops(module)
         for kernel in kernels:
             is_settled = has_schedule(kernel) and explicit is None
             kernel.sink.opts = kernel.sink.opts or ArrayAttr[OptAttr]([])
@@ -127,8 +128,9 @@ class OptimizePass(LoweringPass):
             slots = constants.get(name, frozenset())
             opts = None if explicit is None else opts_of(explicit, name)
             how = self.mode if opts is None else f"{EXPLICIT} {'; '.join(map(spelled, opts))}"
-            left = f"{how}, constants {sorted(slots)}, aliased {name in aliased}, {target}"
-            finish = partial(self._schedule, kernel, target, opts, slots, aliased)
+            machine = target.in_loop if name in in_loops else target
+            left = f"{how}, constants {sorted(slots)}, aliased {name in aliased}, {machine}"
+            finish = partial(self._schedule, kernel, machine, opts, slots, aliased)
             yield Scheduled(kernel, finish, left)
         for kernel in calling_last(op for op in module.ops if isinstance(op, KernelOp)):
             if kernel.calls:
