@@ -1,14 +1,29 @@
-"""The structure of blocks as text, up to the names of values and locations."""
+"""The structure of blocks, and of what computes a value, as text: up to the names of values and
+locations."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from typing import NamedTuple
 
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, TensorType
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+
+from tgdialect.ops.movement import ResizeOp, WindowOp
+from tgdialect.ops.ordering import AfterOp
+
+
+class Structure(NamedTuple):
+    """The structure of what computes some values."""
+
+    text: str
+    numbers: dict[SSAValue, int]
+    """The values in it, leaves among them, with their numbers in the text: values of two equal
+    texts that have the same number have the same place."""
 
 
 class Structures:
-    """Texts that are equal for blocks of the same structure, in this process and in any other.
+    """Texts that are equal for ops of the same structure, in this process and in any other.
 
     That of an op takes two microseconds, and to print it takes 60: the texts of attributes, most of
     which many ops share, are kept as long as this object lives.
@@ -17,6 +32,9 @@ class Structures:
     def __init__(self) -> None:
         self._texts: dict[int, tuple[Attribute, str]] = {}
         """By the identity of each attribute, which must not be that of a later one."""
+        self._equal: dict[Attribute, str] = {}
+        """By equality: of types and integers, and of nothing that may have floats, of which 0.0 and
+        -0.0 are equal."""
 
     def of(self, block: Block) -> str:
         """The structure of a block, whose regions inside use no values of it: their ops are
@@ -28,21 +46,67 @@ class Structures:
         """A line for the arguments, and one for each op; `numbers` gets the values."""
         for argument in block.args:
             numbers[argument] = len(numbers)
-        yield " ".join(self._text(argument.type) for argument in block.args)
+        yield " ".join(self.text(argument.type) for argument in block.args)
         for op in block.ops:
-            words = [op.name, *(str(numbers.get(operand, "?")) for operand in op.operands)]
-            for attributes in (op.properties, op.attributes):
-                for name in sorted(attributes):
-                    words += (name, self._text(attributes[name]))
-            words += (":", *(self._text(result.type) for result in op.results))
-            for region in op.regions:
-                words += ("{", *map(self.of, region.blocks), "}")
-            yield " ".join(words)
-            for result in op.results:
-                numbers[result] = len(numbers)
+            yield self._line(op, numbers)
 
-    def _text(self, attribute: Attribute) -> str:
-        known = self._texts.get(id(attribute))
-        if known is None:
-            known = self._texts[id(attribute)] = attribute, str(attribute)
-        return known[1]
+    def computing(
+        self,
+        values: Sequence[SSAValue],
+        leaf: Callable[[SSAValue], str | None],
+        note: Callable[[Operation], str],
+    ) -> Structure | None:
+        """The structure of all that computes some values, down to leaves; None if an argument is
+        not one, if extents or offsets are values, of which other ops are known as well, or if views
+        wait for effects.
+
+        `leaf` gives what a leaf is, and None for a value that is computed, and `note` what else
+        counts of an op, or "".
+        """
+        numbers: dict[SSAValue, int] = {}
+        lines: list[str] = []
+        stack = list(reversed(values))
+        while stack:
+            value = stack[-1]
+            if value in numbers:
+                stack.pop()
+            elif (text := leaf(value)) is not None:
+                numbers[value] = len(numbers)
+                lines.append(text)
+            elif not isinstance(op := value.owner, Operation):
+                return None
+            elif missing := [operand for operand in op.operands if operand not in numbers]:
+                if isinstance(op, ResizeOp | WindowOp | AfterOp) and len(op.operands) > 1:
+                    return None
+                stack += reversed(missing)
+            else:
+                line, more = self._line(op, numbers), note(op)
+                lines.append(f"{line} ; {more}" if more else line)
+        roots = " ".join(str(numbers[value]) for value in values)
+        return Structure("\n".join([*lines, roots]), numbers)
+
+    def _line(self, op: Operation, numbers: dict[SSAValue, int]) -> str:
+        """An op; `numbers` gets its results."""
+        words = [op.name, *(str(numbers.get(operand, "?")) for operand in op.operands)]
+        for attributes in (op.properties, op.attributes):
+            for name in sorted(attributes):
+                words += (name, self.text(attributes[name]))
+        words += (":", *(self.text(result.type) for result in op.results))
+        for region in op.regions:
+            words += ("{", *map(self.of, region.blocks), "}")
+        for result in op.results:
+            numbers[result] = len(numbers)
+        return " ".join(words)
+
+    def text(self, attribute: Attribute) -> str:
+        """An attribute as text."""
+        if (known := self._texts.get(id(attribute))) is not None:
+            return known[1]
+        may_have_floats = type(attribute) not in (TensorType, DenseArrayBase)
+        text = None if may_have_floats else self._equal.get(attribute)
+        if text is None:
+            text = str(attribute)
+            if not may_have_floats:
+                self._equal[attribute] = text
+        self._texts[id(attribute)] = attribute, text
+        return text

@@ -99,6 +99,12 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
     custom_directives = (Signature, Integers, Int, IntegerRuns, Name, Constant, Edges)
 
     @property
+    def is_valid_by_types(self) -> bool:
+        """Whether attributes and types, if these are static, decide whether the op is valid: no
+        other op does. So equal ops of a module are verified once."""
+        return False
+
+    @property
     def closed_blocks(self) -> Sequence[SSAValue]:
         """The beginnings of the blocks of a LINEAR that end at this op, the innermost first."""
         return ()

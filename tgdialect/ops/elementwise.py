@@ -62,6 +62,10 @@ class ElementwiseOp(TgOp, HasFolderInterface, ABC):
 
     traits = traits_def(PureInGraph(), HasTgCanonicalization())
 
+    @property
+    def is_valid_by_types(self) -> bool:
+        return True
+
     def verify_domain(self) -> None:
         """The first operand's dtype is one that the op is defined on."""
         if (dtype := dtype_of(self.operands[0])) not in self.DOMAIN:

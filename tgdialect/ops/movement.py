@@ -69,6 +69,11 @@ class MovementOp(TgOp, ABC):
 
     traits = traits_def(PureInGraph(), HasTgCanonicalization())
 
+    @property
+    def is_valid_by_types(self) -> bool:
+        # Extents, offsets and indices may be values.
+        return len(self.operands) == 1
+
 
 @op_definition
 class PermuteOp(MovementOp):

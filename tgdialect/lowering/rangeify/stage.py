@@ -22,6 +22,7 @@ from tgdialect.analysis.symbols import callees_first, own_functions
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass
+from tgdialect.lowering.rangeify.alike import Lowered, Parts, Place, Tasks
 from tgdialect.lowering.rangeify.cells import Cell, materialised
 from tgdialect.lowering.rangeify.closed_form import ClosedForms
 from tgdialect.lowering.rangeify.donated import Donors
@@ -85,9 +86,9 @@ class _Rangeifier:
         self.target = target
         self.kernels: list[KernelOp] = []
         self.structures = Structures()
-        self.symbols: dict[str, list[tuple[str, list[int]]]] = {}
-        """The names of the kernels by their structure, and the slots of the arguments that each
-        gets: kernels that are alike are one, and one that is split is several."""
+        self.symbols: dict[str, Parts] = {}
+        """The kernels by their structure: those that are alike are one, and one that is split is
+        several."""
         self.online: list[OnlineKernel] = []
         """The kernels that go over blocks of scores."""
         self.realised: dict[Operation, Realised] = {}
@@ -95,7 +96,7 @@ class _Rangeifier:
         """STOREs that the kernel which realises their value has done, and its CALL."""
         self.validity = Validity()
         self.intervals = MinMax()
-        self.is_closed = ClosedForms()
+        self.is_closed = ClosedForms(self.structures, self.intervals)
         block = function.body.block
         copy_non_contiguous(block)
         apart = split_residues(block)
@@ -106,6 +107,9 @@ class _Rangeifier:
         self.donors = Donors(function)
         windows = (op for op in self.donors.windows() if self.store_of_output(op.results[0]))
         self.fusion.realised.update(windows)
+        self.tasks = Tasks(
+            self.structures, self.fusion, self.realised, self.intervals, self.is_output
+        )
         self.number = 0
         """The number of the present task in the order of execution."""
 
@@ -176,12 +180,21 @@ class _Rangeifier:
         self.realised[op] = made = Realised(data, None, order)
         if _is_empty(result):
             return None
+        where = self.tasks.place(op, [result], [data], self.is_stored_in_parts(op, result))
+        if where is not None and (known := self.tasks.lowered.get(where.text)) is not None:
+            written = [data]
+            if known.is_masked:
+                mask = self.host.buffer(result, BOOL, order)
+                self.realised[op] = Realised(data, mask, order)
+                where.buffers.append(mask)
+                written.append(mask)
+            return self.effect_of(store, self.call_again(where, known, written))
         # The loops, with a STORE of the value and perhaps one of its validity.
         builder.parameter(data)
         written = [data]
         if self.is_stored_in_parts(op, result):
             stores, ranges = self.store_parts(builder, op, op, data)
-            return self.effect_of(store, self.call(builder, stores, ranges, written))
+            return self.effect_of(store, self.call(builder, stores, ranges, written, where))
         index, ranges = self.loops(builder, op, shape_of(result))
         cell = builder.root_cell(op, index)
         at = made.at(index)
@@ -191,7 +204,7 @@ class _Rangeifier:
             self.realised[op] = Realised(data, mask, order)
             stores.append(builder.store(builder.locate(mask, at), Cell(cell.valid, None)))
             written.append(mask)
-        return self.effect_of(store, self.call(builder, stores, ranges, written))
+        return self.effect_of(store, self.call(builder, stores, ranges, written, where))
 
     def effect_of(self, store: StoreOp | None, call: SSAValue) -> SSAValue:
         """The effect of a CALL, which has also done a STORE if one is given."""
@@ -226,13 +239,17 @@ class _Rangeifier:
         store = None if apart else self.only_store(result) or self.store_of_output(result)
         data = store.buffer if store else self.host.buffer(result, tensor(result).element_type)
         leaf = memory_of(data)
+        where = self.tasks.place(op, [result, data], [leaf], (group, blocks))
+        if where is not None and (known := self.tasks.lowered.get(where.text)) is not None:
+            self.realised[op] = Realised(data, None)
+            return self.effect_of(store, self.call_again(where, known, [leaf]))
         builder.parameter(leaf)
         kernel = OnlineKernel(builder, group, blocks)
         cell, index, gate, ranges = kernel.emit()
         self.online.append(kernel)
         self.realised[op] = Realised(data, None)
         stores = [builder.store(builder.locate(data, index), cell, gate)]
-        return self.effect_of(store, self.call(builder, stores, ranges, [leaf]))
+        return self.effect_of(store, self.call(builder, stores, ranges, [leaf], where))
 
     def only_store(self, value: SSAValue) -> StoreOp | None:
         """The STORE of a value in a view of a result of the function, if that is its only use."""
@@ -262,6 +279,15 @@ class _Rangeifier:
         if not copied and self.overwrite(op, op, op.value) is not None:
             return self.stored[op]
         leaf = memory_of(op.buffer)
+        about = (
+            not copied,
+            op.gate is not None,
+            isinstance(op.value.owner, StackOp) and self.validity[op.value],
+        )
+        values = [value for value in (op.value, op.gate, op.buffer) if value is not None]
+        where = self.tasks.place(op, values, [leaf], about)
+        if where is not None and (known := self.tasks.lowered.get(where.text)) is not None:
+            return self.call_again(where, known, [leaf])
         emitted = self.emit(op, op.buffer, op.value, op.gate, in_parts=not copied)
         # A value that reads other cells of the same buffer has to read them before any is written.
         if emitted.reads_elsewhere(leaf):
@@ -269,7 +295,7 @@ class _Rangeifier:
                 message = "where a STORE writes depends on what it overwrites"
                 raise locate(PassFailedException(message), op)
             return self.store_through_copy(op)
-        return self.call(*emitted[:3], [leaf])
+        return self.call(*emitted[:3], [leaf], where)
 
     def overwrite(self, store: StoreOp, root: Operation, value: SSAValue) -> SSAValue | None:
         """Write the value of a result to the memory of a donated argument, which is returned; None
@@ -361,15 +387,32 @@ class _Rangeifier:
         stores: Sequence[SSAValue],
         ranges: Sequence[SSAValue],
         written: Sequence[SSAValue],
+        where: Place | None = None,
     ) -> SSAValue:
         """Finish a kernel and CALL it, or an equal one that there is already: one after the other
-        those of its parts, if it is split (`index_sets.py`, `phases.py`)."""
+        those of its parts, if it is split (`index_sets.py`, `phases.py`). `where` is the structure
+        of the task, for those that are alike."""
         name = next_symbol(self.function.sym_name.data, len(self.kernels), self.taken)
         kernel = builder.finish(name, stores, ranges)
         key = self.structures.of(kernel.body.block)
         if (parts := self.symbols.get(key)) is None:
             parts = self.symbols[key] = [*self.named_parts(kernel)]
         arguments = list(builder.arguments)
+        if where is not None:
+            where.buffers.extend(w for w in written if w not in where.buffers)
+            is_masked = len(written) > 1
+            numbers = where.numbers_of(arguments)
+            self.tasks.lowered[where.text] = Lowered(parts, numbers, is_masked)
+        return self.call_parts(parts, arguments, written)
+
+    def call_again(self, where: Place, known: Lowered, written: Sequence[SSAValue]) -> SSAValue:
+        """CALL the kernels of a task that is like this one."""
+        return self.call_parts(known.parts, where.arguments_of(known), written)
+
+    def call_parts(
+        self, parts: Parts, arguments: Sequence[SSAValue], written: Sequence[SSAValue]
+    ) -> SSAValue:
+        """CALL the kernels that one has become."""
         calls = [self.host.call(n, [arguments[i] for i in slots], written) for n, slots in parts]
         effect = self.host.together(calls)
         assert effect is not None
