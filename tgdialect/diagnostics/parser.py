@@ -88,7 +88,7 @@ _GROUP_KINDS = {
 class _PlainToken(MLIRToken):
     """A token that keeps its text, which xDSL's parser asks for at each comparison."""
 
-    text = ""  # pyright: ignore[reportAssignmentType, reportIncompatibleVariableOverride]
+    text = ""  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
 
 
 class _Lexer(MLIRLexer):

@@ -108,17 +108,18 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
     def build(
         cls,
         *,
-        operands: Sequence[Any] = (),
-        result_types: Sequence[Any] = (),
-        attributes: Mapping[str, Attribute | None] = {},
-        properties: Mapping[str, Attribute | None] = {},
-        successors: Sequence[Any] = (),
-        regions: Sequence[Any] = (),
+        operands: Sequence[Any] | None = None,
+        result_types: Sequence[Any] | None = None,
+        attributes: Mapping[str, Attribute | None] | None = None,
+        properties: Mapping[str, Attribute | None] | None = None,
+        successors: Sequence[Any] | None = None,
+        regions: Sequence[Any] | None = None,
     ) -> Self:
         """What an assembly format makes an op by. xDSL's method takes four times as long: it makes
         those ops that `initialize` does not, and reports what does not fit the definition."""
         counts = _counts(cls)
-        if attributes or counts is None or not _fit(counts, (*operands, *result_types)):
+        groups = (*(operands or ()), *(result_types or ()))
+        if attributes or counts is None or not _fit(counts, groups):
             return super().build(
                 operands=operands,
                 result_types=result_types,
@@ -130,9 +131,9 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
         op = cls.__new__(cls)
         initialize(
             op,
-            [value for group in operands for value in group],
-            {name: value for name, value in properties.items() if value is not None},
-            [type for group in result_types for type in group],
+            [value for group in operands or () for value in group],
+            {name: value for name, value in (properties or {}).items() if value is not None},
+            [type for group in result_types or () for type in group],
         )
         return op
 
@@ -202,7 +203,7 @@ def _counts(kind: type[TgOp]) -> tuple[int | None, ...] | None:
 def _fit(counts: Sequence[int | None], groups: Sequence[Any]) -> bool:
     """Whether groups of values are lists or tuples, and have these numbers of values."""
     return len(counts) == len(groups) and all(
-        isinstance(group, list | tuple) and count in (None, len(group))
+        type(group) in (list, tuple) and count in (None, len(group))
         for count, group in zip(counts, groups, strict=True)
     )
 
