@@ -224,6 +224,29 @@ class LocatedParser(Parser):
             end = line_start - 1
         return start
 
+    def _consume_token(self, expected_kind: MLIRTokenKind | None = None) -> MLIRToken:
+        # As xDSL's, without its properties: it is called for each token.
+        state = self._parser_state
+        token = state.current_token
+        assert expected_kind is None or token.kind is expected_kind
+        state.current_token = state.lexer.lex()
+        return token
+
+    def _parse_optional_token(self, expected_kind: MLIRTokenKind) -> MLIRToken | None:
+        state = self._parser_state
+        token = state.current_token
+        if token.kind is not expected_kind:
+            return None
+        state.current_token = state.lexer.lex()
+        return token
+
+    def parse_optional_characters(self, text: str) -> str | None:
+        state = self._parser_state
+        if state.current_token.text != text:
+            return None
+        state.current_token = state.lexer.lex()
+        return text
+
     def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
         element = super()._parse_tensor_literal_element()
         return _Element(element.is_negative, element.value, element.span)
