@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABCMeta
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, ClassVar, Self, TypeVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 from xdsl.ir.core import SSAValues
-from xdsl.irdl import BaseAttr, EqAttrConstraint, IRDLOperation
+from xdsl.irdl import BaseAttr, EqAttrConstraint, IRDLOperation, OptionalDef, VariadicDef
 from xdsl.irdl.constraints import VerificationContext
 from xdsl.traits import EffectInstance, MemoryEffectKind, NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
@@ -109,6 +110,39 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
         """The beginnings of the blocks of a LINEAR that end at this op, the innermost first."""
         return ()
 
+    @classmethod
+    def build(
+        cls,
+        *,
+        operands: Sequence[Any] | None = None,
+        result_types: Sequence[Any] | None = None,
+        attributes: Mapping[str, Attribute | None] | None = None,
+        properties: Mapping[str, Attribute | None] | None = None,
+        successors: Sequence[Any] | None = None,
+        regions: Sequence[Any] | None = None,
+    ) -> Self:
+        """What an assembly format makes an op by. xDSL's method takes four times as long: it makes
+        those ops that `initialize` does not, and reports what does not fit the definition."""
+        counts = _counts(cls)
+        groups = (*(operands or ()), *(result_types or ()))
+        if attributes or counts is None or not _fit(counts, groups):
+            return super().build(
+                operands=operands,
+                result_types=result_types,
+                attributes=attributes,
+                properties=properties,
+                successors=successors,
+                regions=regions,
+            )
+        op = cls.__new__(cls)
+        initialize(
+            op,
+            [value for group in operands or () for value in group],
+            {name: value for name, value in (properties or {}).items() if value is not None},
+            [type for group in result_types or () for type in group],
+        )
+        return op
+
     def infer(
         self,
         operands: Sequence[Value],
@@ -157,6 +191,27 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
 
     def verify_rule(self) -> None:
         """Check the op's rule beyond its result type; raises VerifyException."""
+
+
+@cache
+def _counts(kind: type[TgOp]) -> tuple[int | None, ...] | None:
+    """How many values each operand and result of the definition stands for; None for any number. No
+    tuple for ops with regions, successors, or sizes of several variadic operands."""
+    definition = kind.get_irdl_definition()
+    if definition.regions or definition.successors or definition.options:
+        return None
+    fields = [field for _, field in (*definition.operands, *definition.results)]
+    if any(isinstance(field, OptionalDef) for field in fields):
+        return None
+    return tuple(None if isinstance(field, VariadicDef) else 1 for field in fields)
+
+
+def _fit(counts: Sequence[int | None], groups: Sequence[Any]) -> bool:
+    """Whether groups of values are lists or tuples, and have these numbers of values."""
+    return len(counts) == len(groups) and all(
+        type(group) in (list, tuple) and count in (None, len(group))
+        for count, group in zip(counts, groups, strict=True)
+    )
 
 
 def verify_tensor(type: TensorType[Any]) -> None:

@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
-from xdsl.dialects.utils import DynamicIndexList
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
@@ -42,7 +41,7 @@ from tgdialect.ops.properties import (
     tensor,
     type_of_number,
 )
-from tgdialect.ops.syntax import op_definition
+from tgdialect.ops.syntax import DynamicIndexList, op_definition
 
 MixedDims = Sequence[Dim]
 """Extents or offsets: integers, or `tensor<index>` values."""

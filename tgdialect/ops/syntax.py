@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, TypeVar, cast
 
 from xdsl.dialects.builtin import (
@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     i1,
     i64,
 )
+from xdsl.dialects.utils import dynamic_index_list
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, irdl_op_definition
 from xdsl.irdl.declarative_assembly_format import (
@@ -106,6 +107,45 @@ class Signature(CustomDirective):
         printer.print_attribute(result)
 
 
+_INDICES = re.compile(r"\[\s*+(?:[0-9]{1,18}+\s*+(?:,\s*+[0-9]{1,18}+\s*+){0,31}+)?\]", re.ASCII)
+"""A list of up to 32 numbers that are certainly less than 2^63. Longer lists are rare, and would
+make the cache of `_index_array` large."""
+
+
+@lru_cache(maxsize=1024)
+def _index_array(text: str) -> DenseArrayBase[IntegerType]:
+    numbers = text[1:-1].strip()
+    return DenseArrayBase.from_list(i64, [int(n) for n in numbers.split(",")] if numbers else [])
+
+
+def parse_optional_index_array(parser: Parser) -> DenseArrayBase[IntegerType] | None:
+    """A short bracketed list of numbers, such as a shape: `[1, 0, 2]`. None, with nothing parsed,
+    if there is something else.
+
+    Programs have the same few lists again and again. Token by token each takes 50 µs.
+    """
+    found = _INDICES.match(parser.lexer.input.content, parser.pos)
+    if found is None:
+        return None
+    parser._resume_from(found.end())  # pyright: ignore[reportPrivateUsage]
+    return _index_array(found[0])
+
+
+@irdl_custom_directive
+class DynamicIndexList(dynamic_index_list.DynamicIndexList):
+    """xDSL's list of indices and operands, `[1, %n, 2]`; it parses one without operands at once."""
+
+    dynamic_position: VariadicOperandVariable
+    static_position: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        if (indices := parse_optional_index_array(parser)) is None:
+            super().parse(parser, state)
+        else:
+            self.dynamic_position.set(state, [])
+            self.static_position.set(state, indices)
+
+
 @irdl_custom_directive
 class Integers(CustomDirective):
     """A bracketed list of integers, or of booleans for an `array<i1>`: `[1, 0, 2]`."""
@@ -114,6 +154,10 @@ class Integers(CustomDirective):
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
         position = parser.pos
+        indices = None if self.values.name == "flags" else parse_optional_index_array(parser)
+        if indices is not None:
+            self.values.set(state, indices)
+            return
         values = parser.parse_comma_separated_list(
             parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=True)
         )

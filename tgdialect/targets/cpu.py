@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import replace
-from functools import lru_cache
+from functools import cache, lru_cache
 from typing import NamedTuple
 
 from tgdialect.targets.target import Target
@@ -176,15 +176,21 @@ def cpu_features(names: Collection[str]) -> frozenset[str]:
 
     Raises ValueError for an unknown feature.
     """
+    return _enabled(tuple(names))
+
+
+@lru_cache(maxsize=64)
+def _enabled(names: tuple[str, ...]) -> frozenset[str]:
+    # A compilation asks for the features of its machine five times.
     found: set[str] = set()
     for name in names:
         feature = name[1:] if name[:1] in ("+", "-") else name
         if feature not in FEATURES:
             raise ValueError(_unknown(feature))
-        if name.startswith("-"):
+        if not name.startswith("-"):
+            found |= _with_implied(feature)
+        elif feature in found:
             found = {other for other in found if feature not in _with_implied(other)}
-        else:
-            found.update(_with_implied(feature))
     return frozenset(found)
 
 
@@ -194,12 +200,10 @@ def without_implied(features: Collection[str]) -> list[str]:
     return sorted(set(features) - implied)
 
 
-def _with_implied(feature: str) -> Iterator[str]:
-    stack = [feature]
-    while stack:
-        feature = stack.pop()
-        yield feature
-        stack += _IMPLIED.get(feature, "").split()
+@cache
+def _with_implied(feature: str) -> frozenset[str]:
+    implied = _IMPLIED.get(feature, "").split()
+    return frozenset({feature}).union(*map(_with_implied, implied))
 
 
 def _unknown(feature: str) -> str:
