@@ -48,7 +48,10 @@ def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None
     at = axes[axis]
     if at not in axes.ends or is_expanded(at):
         raise IllegalOptError(f"range {axis} is no loop that an END closes")
-    loads = staged_loads(axes, slot, axes.reads(at))
+    # What a loop inside loads again in each iteration of this one is loaded in this one, too.
+    nest = loops_of(axes.ends[at])
+    inside = nest[nest.index(at) :]
+    loads = staged_loads(axes, slot, dict.fromkeys(op for r in inside for op in axes.reads(r)))
     if not loads:
         raise IllegalOptError(f"nothing of parameter {slot} is loaded in the loop of range {axis}")
     around = _around(axes, at)
