@@ -183,18 +183,28 @@ def _copy(axes: Axes, slot: int, loop: int) -> bool:
     before = {*axes.ranges}
     if not try_opt(axes, opt(OptOp.STAGE, slot, loop, "local")):
         return False
-    for number in [n for n, r in axes.ranges.items() if n not in before and is_expanded(r)]:
-        range = axes[number]
-        if any(strides(load.buffer, axes.around).get(range) != 1 for load in axes.reads(range)):
-            # Steps of which pairs are interleaved stay in one vector.
-            parts = max(divisors(range), default=1)
-            how = axes.extent(range) // parts, AxisType.LOOP.value, "top"
-            try_opt(axes, opt(OptOp.SPLIT, number, *how))
+    tile = [r for n, r in axes.ranges.items() if n not in before and is_expanded(r)]
+    (store,) = {store for range in tile for store in axes.stores(range)}
+    load = store.value.owner
+    assert isinstance(load, LoadOp)
+    read, written = (strides(each.buffer, axes.around) for each in (load, store))
+    lanes = axes.target.lanes(dtype_of(load.result).itemsize)
+    for range in tile:
+        if read.get(range) == 1:
+            continue
+        # Squares are transposed in registers, and steps of which pairs are interleaved stay in one
+        # vector.
+        height = lanes if written.get(range) == 1 else max(divisors(range), default=1)
+        parts = axes.extent(range) // height
+        if parts > 1:
+            how = parts, AxisType.LOOP.value, "top"
+            try_opt(axes, opt(OptOp.SPLIT, range.axis.data, *how))
     # In the order of the memory that is read.
     copied = [r for n, r in axes.ranges.items() if n not in before and not is_expanded(r)]
     if len(copied) > 1:
-        (load,) = {load for range in copied for load in axes.reads(range)}
-        found = strides(load.buffer, axes.around)
-        copied.sort(key=lambda range: -abs(found.get(range) or 0))
+        (store,) = {store for range in copied for store in axes.stores(range)}
+        assert isinstance(load := store.value.owner, LoadOp)
+        read = strides(load.buffer, axes.around)
+        copied.sort(key=lambda range: -abs(read.get(range) or 0))
         try_opt(axes, opt(OptOp.ORDER, *(range.axis.data for range in copied)))
     return True
