@@ -11,6 +11,7 @@ from tgdialect.lowering.matrix_products import product_of
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.cpu.blocks import divisor
 from tgdialect.lowering.optimize.cpu.threads import share_among_threads
+from tgdialect.lowering.optimize.cpu.tiles import nest_parts
 from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import apply_opts, opt, try_opt
 from tgdialect.lowering.optimize.optops.split import divisors
@@ -199,7 +200,9 @@ def _copy(axes: Axes, slot: int, loop: int) -> bool:
         if parts > 1:
             how = parts, AxisType.LOOP.value, "top"
             try_opt(axes, opt(OptOp.SPLIT, range.axis.data, *how))
-    # In the order of the memory that is read.
+    # Vectors lie along what is read: only LOADs have gates. Loops are in the order of memory.
+    tile = [r for n, r in axes.ranges.items() if n not in before and is_expanded(r)]
+    nest_parts(axes, sorted(tile, key=lambda range: read.get(range) == 1))
     copied = [r for n, r in axes.ranges.items() if n not in before and not is_expanded(r)]
     if len(copied) > 1:
         (store,) = {store for range in copied for store in axes.stores(range)}
