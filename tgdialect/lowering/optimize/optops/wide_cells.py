@@ -48,7 +48,8 @@ class WideCells:
         """An axis of the copy, as an axis of integers."""
         if digit.range is not self.range:
             return digit
-        assert self.part is not None and isinstance(part := self.part.owner, RangeOp)
+        part = None if self.part is None else self.part.owner
+        assert isinstance(part, RangeOp)
         if digit.divisor < self.width:
             return digit
         return Digit(part, digit.extent, digit.divisor // self.width)
@@ -56,7 +57,8 @@ class WideCells:
     def load(self, builder: OpBuilder, again: Callable[[SSAValue], SSAValue]) -> LoadOp:
         """A LOAD of an integer; `again` computes a value for the ranges of the copy."""
         index, put = self.source.buffer.owner, builder.put
-        assert isinstance(index, IndexOp) and self.part is not None
+        assert isinstance(index, IndexOp)
+        assert self.part is not None
         last = builder.index_constant(0)
         terms = polynomial(index.indices[-1])
         for product, coefficient in terms.terms.items():

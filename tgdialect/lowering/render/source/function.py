@@ -171,7 +171,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
     def interleaved(self, rows: Sequence[Value]) -> Sequence[Value]:
         lanes = [lane for column in zip(*map(lanes_of, rows), strict=True) for lane in column]
         size = len(lanes) // len(rows)
-        return [Vector(lanes[at : at + size]) for at in range(0, len(lanes), size)]
+        return [Vector(tuple(lanes[at : at + size])) for at in range(0, len(lanes), size)]
 
     def joined(self, parts: Sequence[Value]) -> Value:
         return self.stack([lane for part in parts for lane in lanes_of(part)])
