@@ -131,28 +131,32 @@ def _multiply(
     blocks = _blocks(
         axes, (rows, columns), fitting, -(-max(target.threads, 2) // around), is_packed
     )
-    order = [*outer]
-    inner = dict.fromkeys((rows, columns), 0)
+    order, inner = [*outer], {rows: rows, columns: columns}
     for number, size in blocks:
-        if (found := _split(axes, inner.get(number) or number, size)) is None:
-            return False
-        order.append(inner[number] or number)
-        inner[number] = found
-    order += [column := inner[columns] or columns]
+        order.append(inner[number])
+        # A block of one iteration has no loop of its own.
+        if size > 1:
+            if (found := _split(axes, inner[number], size)) is None:
+                return False
+            inner[number] = found
+    if inner[columns] not in order:
+        order.append(inner[columns])
+    column = inner[columns]
     # Columns of several blocks are copied together: more of each row of B is read at once.
     together = target.copied // 2 // (width * depth * itemsize)
     if not is_packed and axes.extent(axes[column]) > COPIED <= together:
         if (found := _split(axes, column, COPIED)) is None:
             return False
         order.append(found)
-    order += [inner[rows] or rows]
+    if inner[rows] not in order:
+        order.append(inner[rows])
     if len(order) > 1 and not try_opt(axes, opt(OptOp.ORDER, *order)):
         return False
     if is_shared:
         share_among_threads(Nests(axes), target)
-    # Where there is one block of columns, the loop over rows is outermost.
-    at = order.index(column)
-    if not _copy(axes, a, order[at - 1] if at else order[-1]):
+    # Without blocks or loops outside, A is copied in the loop over rows.
+    around = len(outer) + len(blocks)
+    if not _copy(axes, a, order[around - 1] if around else rows):
         return False
     if is_packed:
         return try_opt(axes, opt(OptOp.STAGE, b, column, "global"))

@@ -135,13 +135,14 @@ def _stage(
         flat = put(ReshapeOp(index.source, [*shape, math.prod(map(axes.extent, merged))]))
         copies[first.buffer] = put(IndexOp(flat, [*lead, outer[-1]]))
     # Copy each cell, then have the LOADs read the buffer after all of the copy.
-    written = put(AfterOp(buffer, [at.result]))
-    narrow = cells if wide is None else [wide.digit_of(digit) for digit in cells]
-    indices = [digit.value(axes, builder, copies) for digit in narrow]
     if wide is None:
         value = put(first.rebuild([again(operand) for operand in first.operands]))
     else:
         value = put(wide.load(builder, again))
+    written = put(AfterOp(buffer, [at.result]))
+    narrow = cells if wide is None else [wide.digit_of(digit) for digit in cells]
+    indices = [digit.value(axes, builder, copies) for digit in narrow]
+    if wide is not None:
         written = put(BitcastOp(written, wide.dtype))
         indices[-1] = builder.index_constant(0)
     cell = put(IndexOp(written, indices))
