@@ -76,7 +76,8 @@ def test_both_languages():
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_BLOCKS", 20), ids=str)
 def test_random_products(seeds):
-    """Products of bf16 in any order, with padding, epilogues and weights that are constant or not.
+    """Products of bf16 in any order of the axes of both factors, with padding, epilogues and
+    weights that are constant or not.
     Where the CPU has tile registers, they compute those that are large enough."""
     for seed in seeds:
         check_product(np.random.default_rng(seed))
@@ -87,14 +88,15 @@ def check_product(random):
     batch = [int(random.integers(2, 4))] if random.random() < 0.25 else []
     x = random.standard_normal((*batch, m, k)).astype(BF16)
     w = random.standard_normal((k, n)).astype(BF16)
-    is_turned, is_constant, has_bias = random.random(3) < 0.5
+    is_turned, is_linear, is_constant, has_bias = random.random(4) < 0.5
     given = x.swapaxes(-1, -2).copy() if is_turned else x
-    weight = tg.Tensor(w)
+    weight = tg.Tensor(w.T.copy() if is_linear else w)
     bias = random.standard_normal(n).astype(np.float32) if has_bias else np.zeros(n, np.float32)
 
     def program(x, w):
         x = x.transpose(-1, -2) if is_turned else x
-        y = x @ (weight if is_constant else w)
+        w = weight if is_constant else w
+        y = x @ (w.transpose(0, 1) if is_linear else w)
         return (y.float() + tg.Tensor(bias)).relu() if has_bias else y.float()
 
     found = tg.function(program, freeze=bool(is_constant))(tg.Tensor(given), weight).numpy()

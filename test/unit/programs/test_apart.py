@@ -78,3 +78,25 @@ def test_transposed(shape):
     assert np.array_equal(call(lambda t: -t.T, x), -x.T)
     pairs = call(lambda t: (t + 1).stack(t - 1, dim=2), x)
     assert np.array_equal(pairs, np.stack([x + 1, x - 1], 2))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int16, np.int8])
+@pytest.mark.parametrize("shape", [(2, 64), (4, 96), (8, 64), (2, 77), (3, 2, 128), (5, 4, 33)])
+def test_interleaved_rows(dtype, shape):
+    """Rows that are stored as columns of a few neighbours, which are whole vectors together."""
+    x = values(shape, dtype)
+    assert np.array_equal(call(lambda t: -t.transpose(-1, -2), x), -x.swapaxes(-1, -2))
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_few_rows_of_dot_products(seed):
+    """Both factors of a product lie along its steps: tiles of rows and columns."""
+    random = np.random.default_rng(seed)
+    rows, columns = random.choice([1, 2, 3, 4, 6, 7, 8, 9, 12], 2)
+    columns = int(columns * random.choice([1, 4, 16, 25]))
+    steps = int(random.choice([16, 32, 64, 100, 512, 1000, 1023]))
+    x, w = (random.standard_normal((n, steps)).astype(np.float32) for n in (rows, columns))
+    bias = random.standard_normal(columns).astype(np.float32)
+    found = call(lambda x, w, b: (x @ w.T + b).relu(), x, w, bias)
+    exact, size = x.astype(np.float64) @ w.T, np.abs(x).astype(np.float64) @ np.abs(w).T
+    assert (np.abs(found - np.maximum(exact + bias, 0)) <= 2**-20 * (size + np.abs(bias))).all()

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from tgdialect.ops.affine import Affine, times
 from tgdialect.ops.elementwise import AddOp, CmpLtOp, SubOp, WhereOp
-from tgdialect.ops.movement import IndexOp, MovementOp, ReshapeOp
+from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, RangeOp
 from tgdialect.ops.properties import Polynomial, UnknownDim, known_index, polynomial, shape_of
 
@@ -46,7 +46,7 @@ def _row_major(location: SSAValue) -> Polynomial | None:
 
 def _flattened(indices: Sequence[SSAValue], source: SSAValue) -> Polynomial | None:
     memory = source
-    while isinstance(owner := memory.owner, AfterOp | ReshapeOp):
+    while isinstance(owner := memory.owner, AfterOp | ReshapeOp | BitcastOp):
         memory = owner.operands[0]
     if isinstance(owner, MovementOp):
         return None

@@ -132,6 +132,11 @@ class Output(ABC, Generic[V]):
         """The columns of vectors: a power of two of them, of a multiple of as many lanes."""
 
     @abstractmethod
+    def interleaved(self, rows: Sequence[V]) -> Sequence[V]:
+        """As many vectors as `rows`, a power of two of them: the first lane of each row, the second
+        of each, and so on."""
+
+    @abstractmethod
     def joined(self, parts: Sequence[V]) -> V:
         """The vector of the lanes of some vectors, one after the other."""
 

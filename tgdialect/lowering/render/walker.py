@@ -285,10 +285,15 @@ class LinearWalker(Generic[V]):
             self._define(op, self._output.stack(sources))
 
     def permute(self, op: PermuteOp) -> None:
-        """PERMUTE of a STACK of vectors: a transpose, unless every axis stays where it is."""
+        """PERMUTE of a STACK of vectors: a transpose, unless every axis stays where it is. Where
+        all columns become one vector, the rows are interleaved."""
         is_identity = list(integers(op, "order")) == sorted(integers(op, "order"))
         if (rows := self._rows.get(op.source)) is not None:
-            self._rows[op.result] = rows if is_identity else self._output.transposed(rows)
+            if not is_identity:
+                is_joined = all(isinstance(use.operation, ReshapeOp) for use in op.result.uses)
+                out = self._output
+                rows = out.interleaved(rows) if is_joined else out.transposed(rows)
+            self._rows[op.result] = rows
         else:
             # A vector or scalar has one order of its axes.
             self._values[op.result] = self._values[op.source]

@@ -8,6 +8,7 @@ support is emitted as its decomposition.
 
 from __future__ import annotations
 
+import math
 import struct
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
@@ -312,13 +313,24 @@ class Scalars(OpBuilder):
     def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """The columns of the matrix whose rows are these vectors. The number of lanes is a multiple
         of the number of rows."""
+        columns = self._columns(rows)
+        width, height = tensor(columns).get_shape()
+        column = tensor_type(tensor(columns).element_type, (height,))
+        return [self.emit(IndexOp, (columns, self.index(i)), type=column) for i in range(width)]
+
+    def interleaved(self, rows: Sequence[SSAValue]) -> SSAValue:
+        """The columns of the matrix whose rows are these vectors, one after the other in a vector.
+        The number of rows is a power of two."""
+        columns = self._columns(rows)
+        return self.emit(ReshapeOp, (columns,), _shape(math.prod(tensor(columns).get_shape())))
+
+    def _columns(self, rows: Sequence[SSAValue]) -> SSAValue:
+        """The matrix whose columns are some vectors."""
         type = tensor(rows[0])
         dtype, (width,), height = type.element_type, type.get_shape(), len(rows)
         matrix = self.emit(StackOp, rows, type=tensor_type(dtype, (height, width)))
         order = {"order": split((1, 0))[0]}
-        columns = self.emit(PermuteOp, (matrix,), order, tensor_type(dtype, (width, height)))
-        column = tensor_type(dtype, (height,))
-        return [self.emit(IndexOp, (columns, self.index(i)), type=column) for i in range(width)]
+        return self.emit(PermuteOp, (matrix,), order, tensor_type(dtype, (width, height)))
 
     def joined(self, parts: Sequence[SSAValue]) -> SSAValue:
         """The concatenation of vectors of one width."""

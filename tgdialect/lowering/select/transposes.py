@@ -12,7 +12,7 @@ from typing import cast
 from xdsl.ir import SSAValue
 
 from tgdialect.lowering.select.accesses import Accesses
-from tgdialect.lowering.select.indices import Index, Piece, Ramp, is_ramp, lanes_of
+from tgdialect.lowering.select.indices import Index, Piece, Ramp, Scalar, is_ramp, lanes_of
 from tgdialect.lowering.select.tiles import RegisterTile, StaticShape
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.properties import place
@@ -87,6 +87,12 @@ class Transposes:
             )
         )
 
+    def _is_interleaved(self, memory: SSAValue, tile: RegisterTile, height: int) -> bool:
+        """Whether the columns of a tile, each shorter than a register, follow each other in memory:
+        its rows are interleaved, as those of pairs are."""
+        row = self._first_piece(memory, tile.shape, tile.widths)
+        return height == tile.shape[-2] < self._lanes and is_ramp(row) and row.step == height
+
     # -- the accesses
 
     def load(
@@ -117,6 +123,8 @@ class Transposes:
         is stored twice."""
         rows, count = tile.shape[-2], len(tile.widths)
         present = min(rows, height)
+        if self._is_interleaved(memory, tile, height):
+            return self._store_interleaved(memory, tile)
         mask = self._scalars.first_lanes(present, height) if present < height else None
         stores: list[SSAValue] = []
         for block, lead in enumerate(product(*map(range, tile.shape[:-2]))):
@@ -135,6 +143,21 @@ class Transposes:
                         position = cast(Ramp, where.position)._replace(lanes=height)
                         location = self._accesses.locations.reference(where.view, position)
                         stores.append(self._accesses.put(location, column, mask))
+        return stores
+
+    def _store_interleaved(self, memory: SSAValue, tile: RegisterTile) -> Sequence[SSAValue]:
+        """Store the columns of a tile as vectors of several columns."""
+        rows, count = tile.shape[-2], len(tile.widths)
+        stores: list[SSAValue] = []
+        for block, lead in enumerate(product(*map(range, tile.shape[:-2]))):
+            for i, (start, width) in enumerate(zip(tile.starts, tile.widths, strict=True)):
+                pieces = tile.pieces[block * rows * count :][i : rows * count : count]
+                vectors = [self._scalars.splat(cast(SSAValue, p), width) for p in pieces]
+                where = self._accesses.locations.locate(memory, (*lead, 0, start))
+                position = Ramp(cast(Scalar, where.position), 1, rows * width)
+                location = self._accesses.locations.reference(where.view, position)
+                whole = self._scalars.interleaved(vectors)
+                stores.append(self._accesses.put(location, whole, None))
         return stores
 
 

@@ -1,5 +1,6 @@
 // RUN: tg-opt %s -p 'tg-order{axes=1,0},tg-split{axis=1 factor=16 target=upcast},tg-stage{slot=2 axis=1},tg-verify{level=kernels}' | filecheck %s --check-prefix=PACK
-// RUN: not tg-opt %s -p 'tg-stage{slot=2 axis=0}' 2>&1 | filecheck %s --check-prefix=NOTHING
+// RUN: not tg-opt %s -p 'tg-stage{slot=3 axis=0}' 2>&1 | filecheck %s --check-prefix=NOTHING
+// RUN: tg-opt %s -p 'tg-stage{slot=2 axis=0},tg-verify{level=kernels}' | filecheck %s --check-prefix=AGAIN
 // RUN: not tg-opt %s -p 'tg-stage{slot=2 axis=2}' 2>&1 | filecheck %s --check-prefix=LOOP
 
 // STAGE: what a loop loads of a parameter is copied into a buffer first.
@@ -18,7 +19,13 @@
 // PACK: %e = tg.end %s over %i, %{{.*}}, %{{.*}} : !tg.void
 // PACK: %{{.*}} = tg.sink %e opts [#tg.opt<order 1, 0>, #tg.opt<split 1, 16, upcast>, #tg.opt<stage 2, 1, local>]
 
-// NOTHING: error: pass tg-stage: stage 2, 0, local: nothing of parameter 2 is loaded in the loop of range 0
+// A loop inside loads the same in each iteration of this one.
+
+// AGAIN: %{{.*}} = tg.buffer 0 : tensor<32x8xf32, #tg.place<local>>
+// AGAIN: %{{.*}} = tg.after %{{.*}}, %i
+// AGAIN: %e = tg.end %s over %j, %i : !tg.void
+
+// NOTHING: error: pass tg-stage: stage 3, 0, local: nothing of parameter 3 is loaded in the loop of range 0
 
 // LOOP: error: pass tg-stage: stage 2, 2, local: range 2 is no loop that an END closes
 

@@ -23,6 +23,7 @@ from tgdialect.ops.attributes import AxisType, OptOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of
+from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
@@ -41,7 +42,7 @@ def pack_tiles(nests: Nests, target: Target) -> None:
     for end in dict.fromkeys(axes.ends.values()):
         if not is_tiled(end):
             continue
-        vector = vector_of(end)
+        vector = _lanes(nests, end)
         for access in nests.accesses_along(closed_ranges(end)):
             if not isinstance(load := access.op, LoadOp):
                 continue
@@ -81,7 +82,7 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target
     loops = loops_of(end)
     used = [i for i, r in enumerate(loops) if access.strides.get(r, 0) != 0]
     # A constant is packed by a kernel of its own, once.
-    if access.is_constant and access.strides.get(vector := vector_of(end), 0) != 0:
+    if access.is_constant and access.strides.get(vector := _lanes(nests, end), 0) != 0:
         if _is_in_order(nests, access, loops):
             return None
         return loops[used[-1]] if used else vector
@@ -95,7 +96,7 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target
     if math.prod(nests.extent(r) for r in inside) * access.itemsize > target.copied:
         return None
     # Lanes that are apart: the copy is transposed.
-    if is_apart(access, vector_of(end)):
+    if is_apart(access, _lanes(nests, end)):
         in_squares = any(r.axis_type.data is AxisType.REDUCE and s == 1 for r, s in inside.items())
         return loops[around] if in_squares or uses >= MIN_APART else None
     # Others: the copy saves TLB misses, or strided loads of vectors in a reduction over many rows.
@@ -104,10 +105,19 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target
         pages_of(nests.extent(r), s, access.itemsize, target) for r, s in inside.items()
     )
     rows = uses * math.prod(nests.extent(r) for r in ranges if r not in (*loops, *inside))
-    is_vector = access.strides.get(vector_of(end), 0) != 0
+    is_vector = access.strides.get(_lanes(nests, end), 0) != 0
     in_steps = any(r.axis_type.data is AxisType.REDUCE for r in inside)
     pays = pages > target.tlb_pages or (is_vector and in_steps and rows >= MANY_ROWS)
     return loops[around] if pays and uses >= MIN_REUSE else None
+
+
+def _lanes(nests: Nests, end: EndOp) -> RangeOp:
+    """The range that the vectors of a tiled nest lie along, which may be one of its reduction."""
+    tile = {*closed_ranges(end)}
+    reduces = [r for r in nests.closers if isinstance(r, ReduceOp) and tile & nests.axes.open[r]]
+    steps = (range for reduce in reduces for range in closed_ranges(reduce))
+    along = (range for range in steps if range.axis_type.data is AxisType.GROUP_REDUCE)
+    return next(along, vector_of(end))
 
 
 def _is_in_order(nests: Nests, access: StridedAccess, loops: Sequence[RangeOp]) -> bool:

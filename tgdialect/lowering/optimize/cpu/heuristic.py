@@ -36,9 +36,7 @@ def schedule(axes: Axes, target: Target) -> None:
     if any(not nests.extent(range) for range in axes.ranges.values()):
         return
     long_enough = target.threads > 1 and cycles(nests, target) >= target.parallel_cycles
-    if multiply_blocks(axes, target):
-        if long_enough:
-            share_among_threads(Nests(axes), target)
+    if multiply_blocks(axes, target, is_shared=long_enough):
         return
     # Vectors and register tiles.
     vectors: list[RangeOp] = []

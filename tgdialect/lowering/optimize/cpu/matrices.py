@@ -10,7 +10,11 @@ from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.matrix_products import product_of
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.cpu.blocks import divisor
+from tgdialect.lowering.optimize.cpu.threads import share_among_threads
+from tgdialect.lowering.optimize.cpu.tiles import nest_parts
+from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import apply_opts, opt, try_opt
+from tgdialect.lowering.optimize.optops.split import divisors
 from tgdialect.lowering.optimize.optops.tc import PADDED, sides_of
 from tgdialect.ops.attributes import AxisType, OptOp
 from tgdialect.ops.dtypes import DTYPES, TYPES
@@ -32,6 +36,12 @@ ROWS_PART = 2
 more rows the other factor is read from memory less often; it needs some of L2 as well. A product of
 1024x1024x1024 took 3.1 ms with one block of rows, and 1.2 ms with half of L2."""
 
+COPIED = 2
+"""How many blocks of columns of B are copied together: of each row 128 bytes are read, not 64, and
+a core prefetches pairs of cache lines. 64x4096x1024 took 0.54 ms instead of 0.58, and
+256x1024x1024 0.30 instead of 0.33; others took the same. With 4, the copies of 1024 steps and of A
+fill half of L2, and 256x1024x1024 took 0.31."""
+
 WASTE = 4
 """By how much rows and columns together may be padded to whole blocks. The instruction multiplies
 16 times as much in a cycle as vectors do, and padding also takes memory. Ten columns took 21 us
@@ -47,9 +57,9 @@ class _Product(NamedTuple):
     slots: tuple[int, int]
 
 
-def multiply_blocks(axes: Axes, target: Target) -> bool:
-    """Compute the product of a kernel by a matrix instruction, if that is legal and pays. Whether
-    it was."""
+def multiply_blocks(axes: Axes, target: Target, *, is_shared: bool) -> bool:
+    """Compute the product of a kernel by a matrix instruction, if that is legal and pays, and
+    share it among threads with `is_shared`. Whether it was."""
     known = matrix_instructions(target)
     for index, instruction in enumerate(known):
         product = _product(axes, instruction)
@@ -57,7 +67,7 @@ def multiply_blocks(axes: Axes, target: Target) -> bool:
             continue
         # All OptOps have to be legal. Packing a constant changes the callers, and a trial does not.
         trial, done = axes.trial(), len(axes.kernel.sink.opts or ())
-        if _multiply(trial, instruction, index, product):
+        if _multiply(trial, instruction, index, product, is_shared=is_shared):
             apply_opts(axes, [*(trial.kernel.sink.opts or ())][done:])
             return True
     return False
@@ -90,11 +100,13 @@ def _product(axes: Axes, instruction: MatrixInstruction) -> _Product | None:
     return _Product(rows.axis.data, columns.axis.data, steps.axis.data, (slots[0], slots[1]))
 
 
-def _multiply(axes: Axes, instruction: MatrixInstruction, index: int, product: _Product) -> bool:
+def _multiply(
+    axes: Axes, instruction: MatrixInstruction, index: int, product: _Product, *, is_shared: bool
+) -> bool:
     """Whether all OptOps of a product by an instruction are legal.
 
-    In the order of loops: blocks of rows, which one copy of A is for; columns, one packed block of
-    B; rows; steps.
+    In the order of loops: parts of rows or columns, for each of which A is copied; columns, with a
+    copy of one block of B; rows; steps.
     """
     rows, columns, steps, slots = product
     if not try_opt(axes, opt(OptOp.TC, steps, index, PADDED, 1)):
@@ -107,25 +119,83 @@ def _multiply(axes: Axes, instruction: MatrixInstruction, index: int, product: _
     bytes = height * depth * itemsize
     if max(bytes, width * depth * itemsize) > target.copied // 2:
         return False
-    many = axes.extent(axes[rows])
     if (part := divisor(axes.extent(axes[steps]), STEPS)) > 1:
         try_opt(axes, opt(OptOp.SPLIT, steps, part, AxisType.UNROLL.value))
-    # At least two blocks of rows, or one for each thread.
-    fitting = min(target.l2 // ROWS_PART // bytes, many // max(target.threads, 2))
-    if (size := divisor(many, fitting)) > 1:
-        before = {*axes.ranges}
-        if not try_opt(axes, opt(OptOp.SPLIT, rows, size, AxisType.GLOBAL.value)):
-            return False
-        (inner,) = axes.ranges.keys() - before
-        order = rows, columns, inner
-        loops = [range.axis.data for range in loops_of(axes.ends[axes[inner]])]
-        outer = [number for number in loops if number not in order]
-        if not try_opt(axes, opt(OptOp.ORDER, *outer, *order)):
-            return False
+    loops = loops_of(axes.ends[axes[rows]])
+    outer = [n for range in loops if (n := range.axis.data) not in (rows, columns)]
     a, b = slots
-    if b in axes.constants:
-        return _copy(axes, a, rows) and try_opt(axes, opt(OptOp.STAGE, b, columns, "global"))
-    return _copy(axes, a, rows) and _copy(axes, b, columns)
+    is_packed = b in axes.constants
+    # Where there are other loops outside, each of their iterations copies what it uses.
+    fitting = max(target.l2 // ROWS_PART // bytes, 1)
+    around = math.prod(axes.extent(axes[number]) for number in outer)
+    blocks = _blocks(
+        axes, (rows, columns), fitting, -(-max(target.threads, 2) // around), is_packed
+    )
+    order, inner = [*outer], {rows: rows, columns: columns}
+    for number, size in blocks:
+        order.append(inner[number])
+        # A block of one iteration has no loop of its own.
+        if size > 1:
+            if (found := _split(axes, inner[number], size)) is None:
+                return False
+            inner[number] = found
+    if inner[columns] not in order:
+        order.append(inner[columns])
+    column = inner[columns]
+    # Columns of several blocks are copied together: more of each row of B is read at once.
+    together = target.copied // 2 // (width * depth * itemsize)
+    if not is_packed and axes.extent(axes[column]) > COPIED <= together:
+        if (found := _split(axes, column, COPIED)) is None:
+            return False
+        order.append(found)
+    if inner[rows] not in order:
+        order.append(inner[rows])
+    if len(order) > 1 and not try_opt(axes, opt(OptOp.ORDER, *order)):
+        return False
+    if is_shared:
+        share_among_threads(Nests(axes), target)
+    # Without blocks or loops outside, A is copied in the loop over rows.
+    around = len(outer) + len(blocks)
+    if not _copy(axes, a, order[around - 1] if around else rows):
+        return False
+    if is_packed:
+        return try_opt(axes, opt(OptOp.STAGE, b, column, "global"))
+    return _copy(axes, b, column)
+
+
+def _blocks(
+    axes: Axes, sides: tuple[int, int], fitting: int, parts: int, is_packed: bool
+) -> list[tuple[int, int]]:
+    """The blocks into which rows and columns are divided, the outermost first: the loop of each and
+    how many iterations a block has. `fitting` blocks of rows fit into L2, and there are at least
+    `parts` blocks in all, if there are as many rows or columns.
+
+    A is copied for each part of the columns, and B, unless it is packed, for each block of rows.
+    """
+    (rows, height), (columns, width) = ((number, axes.extent(axes[number])) for number in sides)
+    passes = -(-height // fitting)
+    by_rows = min(parts, height)
+    by_columns = min(parts, width)
+    again = -(-max(passes, by_rows) // by_rows) * by_rows
+    copies_by_rows = height + width * again
+    copies_by_columns = height * by_columns + width * passes
+    if is_packed or (-by_rows, copies_by_rows) <= (-by_columns, copies_by_columns):
+        return [(rows, -(-height // again))] if again > 1 else []
+    found = [(columns, -(-width // by_columns))] if by_columns > 1 else []
+    return [*found, (rows, -(-height // passes))] if passes > 1 else found
+
+
+def _split(axes: Axes, number: int, size: int) -> int | None:
+    """Divide a loop into blocks, the last of which may have iterations past the end. The loop in
+    the blocks; None if that is not legal."""
+    before = {*axes.ranges}
+    if axes.extent(axes[number]) % size and not try_opt(
+        axes, opt(OptOp.PADTO, number, size, "clamp")
+    ):
+        return None
+    if not try_opt(axes, opt(OptOp.SPLIT, number, size, AxisType.GLOBAL.value)):
+        return None
+    return next(iter(axes.ranges.keys() - before), number)
 
 
 def _copy(axes: Axes, slot: int, loop: int) -> bool:
@@ -134,9 +204,31 @@ def _copy(axes: Axes, slot: int, loop: int) -> bool:
     before = {*axes.ranges}
     if not try_opt(axes, opt(OptOp.STAGE, slot, loop, "local")):
         return False
-    for number in [n for n, r in axes.ranges.items() if n not in before and is_expanded(r)]:
-        range = axes[number]
-        if any(strides(load.buffer, axes.around).get(range) != 1 for load in axes.reads(range)):
-            how = axes.extent(range), AxisType.LOOP.value, "top"
-            try_opt(axes, opt(OptOp.SPLIT, number, *how))
+    tile = [r for n, r in axes.ranges.items() if n not in before and is_expanded(r)]
+    (store,) = {store for range in tile for store in axes.stores(range)}
+    load = store.value.owner
+    assert isinstance(load, LoadOp)
+    read, written = (strides(each.buffer, axes.around) for each in (load, store))
+    lanes = axes.target.lanes(dtype_of(load.result).itemsize)
+    for range in tile:
+        if read.get(range) == 1:
+            continue
+        # Squares are transposed in registers, and steps of which pairs are interleaved stay in one
+        # vector.
+        height = lanes if written.get(range) == 1 else max(divisors(range), default=1)
+        parts = axes.extent(range) // height
+        if parts > 1:
+            how = parts, AxisType.LOOP.value, "top"
+            try_opt(axes, opt(OptOp.SPLIT, range.axis.data, *how))
+    # Vectors lie along what is read: only LOADs have gates. Loops are in the order of memory.
+    tile = [r for n, r in axes.ranges.items() if n not in before and is_expanded(r)]
+    nest_parts(axes, sorted(tile, key=lambda range: read.get(range) == 1))
+    copied = [r for n, r in axes.ranges.items() if n not in before and not is_expanded(r)]
+    if len(copied) > 1:
+        (store,) = {store for range in copied for store in axes.stores(range)}
+        load = store.value.owner
+        assert isinstance(load, LoadOp)
+        read = strides(load.buffer, axes.around)
+        copied.sort(key=lambda range: -abs(read.get(range) or 0))
+        try_opt(axes, opt(OptOp.ORDER, *(range.axis.data for range in copied)))
     return True

@@ -122,6 +122,10 @@ class Tile(NamedTuple):
     """The time of a multiply-accumulate of its results, in those that wait for nothing."""
     written: Sequence[RangeOp] = ()
     """The loops of its reduction that are written out, the innermost first."""
+    column: RangeOp | None = None
+    """Where vectors lie along the reduction, another range whose iterations share loads."""
+    columns: int = 1
+    """How many iterations of it the tile has."""
 
 
 def cheapest_tile(nests: Nests, vector: RangeOp, gains: Gains, target: Target) -> RangeOp:
@@ -154,6 +158,8 @@ def tile_opts(nests: Nests, vector: RangeOp, target: Target) -> Sequence[OptAttr
     width = _width(nests.extent(vector), lanes, tile.vectors)
     if tile.row is not None and tile.height > 1:
         opts += _parts(nests, tile.row, tile.height, AxisType.UPCAST, "clamp")
+    if tile.column is not None:
+        opts += _parts(nests, tile.column, tile.columns, AxisType.UPCAST, "clamp")
     return [*opts, *_parts(nests, vector, width, kind)]
 
 
@@ -223,14 +229,16 @@ def _reduction_tile(
         # A copy is made in the loop over tiles, of which there has to be more than one, or for all
         # of the nest outside of loops around it.
         nest = axes.ends.get(vector)
-        fewest = (
-            2
-            if nest is None or any(loop_outside(nests, a, nest, target) is None for a, _ in packed)
-            else 1
+        is_outside = nest is not None and all(
+            loop_outside(nests, a, nest, target) is not None for a, _ in packed
         )
+        fewest = 1 if is_outside else 2
         tiles = -(-nests.extent(vector) // lanes)
         most = min(most, max(tiles - 1, min(tiles // fewest, PACKED_AT_ONCE)))
-    return _best_tile(nests, reduce, reads, rows, vector, lanes, target, most, work)
+    tile = _best_tile(nests, reduce, reads, rows, vector, lanes, target, most, work)
+    if vector in axes.ends:
+        return tile
+    return min((tile, *_squares(nests, reads, rows, vector, target, work)), key=lambda t: t.cost)
 
 
 def _reads(nests: Nests, reduce: ReduceOp) -> Sequence[StridedAccess]:
@@ -393,6 +401,40 @@ def _best_tile(
             if cost < least - 1e-9:
                 best, least = Tile(row, height, vectors, cost, written), cost
     return best
+
+
+def _squares(
+    nests: Nests,
+    reads: Sequence[StridedAccess],
+    rows: Sequence[RangeOp],
+    vector: RangeOp,
+    target: Target,
+    work: TileWork,
+) -> Iterator[Tile]:
+    """Tiles of two ranges, with one vector along the reduction for each result: each of two factors
+    depends on one of them, so that a load is used for all iterations of the other. They divide
+    their ranges."""
+    used = {a.op: {r for r in rows if a.strides.get(r, 0)} for a in reads}
+    if len(reads) != 2 or any(a.strides.get(vector, 0) != 1 for a in reads):
+        return
+    first, second = used.values()
+    lanes = lanes_along(nests, vector, target)
+    if nests.extent(vector) < lanes or work.reductions > 1:
+        return
+    for row, column in product(first - second, second - first):
+        down, across = (
+            [n for n in range(2, MOST_ROWS + 1) if nests.extent(r) % n == 0] for r in (row, column)
+        )
+        for height, width in product(down, across):
+            results, loads = height * width, height + width
+            # The results, one factor, and a vector of the other.
+            is_heavy = results * work.epilogue > OPS_PER_REGISTER * target.vector_registers
+            if results + min(height, width) + 1 >= target.vector_registers or is_heavy:
+                continue
+            latency = max(1.0, target.mulaccs_in_flight / results)
+            cost = latency * (1 + LOAD_COST * (1 + APART) * loads / results)
+            cost += CODE_COST * results * (work.body + work.epilogue)
+            yield Tile(row, height, 1, cost, (), column, width)
 
 
 def _is_stream(access: StridedAccess, vector: RangeOp, row: RangeOp | None) -> bool:

@@ -13,12 +13,13 @@ from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.boxes import BLOCKS, copy_box
 from tgdialect.lowering.optimize.optops.prepack import prepack
 from tgdialect.lowering.optimize.optops.tile_loads import digits, in_tile_order, staged_loads
+from tgdialect.lowering.optimize.optops.wide_cells import wide_cells
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import IDivOp, ModOp
+from tgdialect.ops.elementwise import IDivOp, ModOp, MulOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp, ReshapeOp
+from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp
@@ -48,7 +49,10 @@ def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None
     at = axes[axis]
     if at not in axes.ends or is_expanded(at):
         raise IllegalOptError(f"range {axis} is no loop that an END closes")
-    loads = staged_loads(axes, slot, axes.reads(at))
+    # What a loop inside loads again in each iteration of this one is loaded in this one, too.
+    nest = loops_of(axes.ends[at])
+    inside = nest[nest.index(at) :]
+    loads = staged_loads(axes, slot, dict.fromkeys(op for r in inside for op in axes.reads(r)))
     if not loads:
         raise IllegalOptError(f"nothing of parameter {slot} is loaded in the loop of range {axis}")
     around = _around(axes, at)
@@ -110,9 +114,17 @@ def _stage(
             extent = builder.index_constant(axes.extent(range))
             copies[range.result] = put(ModOp(whole, extent))
             whole = put(IDivOp(whole, extent))
-    parts = [new_range(axes.extent(r), AxisType.UPCAST) for r in tile]
-    new = (*outer[: len(loops)], *parts)
+    wide = None if merged else wide_cells(axes, first, cells[-1])
+    sizes = {} if wide is None else {wide.range: wide.width}
+    parts = [new_range(axes.extent(r) // sizes.get(r, 1), AxisType.UPCAST) for r in tile]
+    starts = [
+        put(MulOp(part, builder.index_constant(sizes[r]))) if r in sizes else part
+        for r, part in zip(tile, parts, strict=True)
+    ]
+    new = (*outer[: len(loops)], *starts)
     copies.update(zip((r.result for r in (*loops, *tile)), new, strict=True))
+    if wide is not None:
+        wide.part = parts[tile.index(wide.range)]
     # What the copy loads: through a flat view of those axes, so that no index is divided.
     if merged:
         index = first.buffer.owner
@@ -123,9 +135,17 @@ def _stage(
         flat = put(ReshapeOp(index.source, [*shape, math.prod(map(axes.extent, merged))]))
         copies[first.buffer] = put(IndexOp(flat, [*lead, outer[-1]]))
     # Copy each cell, then have the LOADs read the buffer after all of the copy.
-    value = put(first.rebuild([again(operand) for operand in first.operands]))
-    indices = [digit.value(axes, builder, copies) for digit in cells]
-    cell = put(IndexOp(put(AfterOp(buffer, [at.result])), indices))
+    if wide is None:
+        value = put(first.rebuild([again(operand) for operand in first.operands]))
+    else:
+        value = put(wide.load(builder, again))
+    written = put(AfterOp(buffer, [at.result]))
+    narrow = cells if wide is None else [wide.digit_of(digit) for digit in cells]
+    indices = [digit.value(axes, builder, copies) for digit in narrow]
+    if wide is not None:
+        written = put(BitcastOp(written, wide.dtype))
+        indices[-1] = builder.index_constant(0)
+    cell = put(IndexOp(written, indices))
     end = put(EndOp(put(StoreOp(cell, value)), [*parts[::-1], *outer[::-1]]))
     indices = [digit.value(axes, builder, {}) for digit in cells]
     staged = put(IndexOp(put(AfterOp(buffer, [end])), indices))

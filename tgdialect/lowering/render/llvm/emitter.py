@@ -292,6 +292,10 @@ class LLVMEmitter(OpBuilder):
             )
         return columns
 
+    def interleaved(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
+        """The lanes of vectors in turn, in as many vectors: a power of two of them."""
+        return self._zipped(rows, 1, lanes_of(rows[0].type))
+
     def _zipped(self, rows: Sequence[SSAValue], unit: int, span: int) -> Sequence[SSAValue]:
         """The columns of vectors, whose elements are `unit` lanes, in each `span` lanes.
 

@@ -168,6 +168,11 @@ class SourceFunction(SourceAccesses, Output[Value]):
             return [lane for (lane,) in columns]
         return [Vector(column) for column in columns]
 
+    def interleaved(self, rows: Sequence[Value]) -> Sequence[Value]:
+        lanes = [lane for column in zip(*map(lanes_of, rows), strict=True) for lane in column]
+        size = len(lanes) // len(rows)
+        return [Vector(tuple(lanes[at : at + size])) for at in range(0, len(lanes), size)]
+
     def joined(self, parts: Sequence[Value]) -> Value:
         return self.stack([lane for part in parts for lane in lanes_of(part)])
 

@@ -1,0 +1,117 @@
+"""Cells that are next to each other in memory and in the copy that STAGE makes of them.
+
+A factor of a matrix instruction may have pairs of steps next to each other in its block. Where they
+are neighbours in memory as well, as where rows lie along the steps, the copy moves a pair as one
+integer: it is a transpose of integers, which vectors do.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from xdsl.ir import Attribute, SSAValue
+
+from tgdialect.lowering.matrix_products import is_zero
+from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.optops.tile_loads import Digit
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.dtypes import TYPES
+from tgdialect.ops.elementwise import AddOp, AndOp, CmpLtOp, MulOp
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.movement import BitcastOp, IndexOp
+from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.properties import dtype_of, known_index, polynomial, tensor
+from tgdialect.ops.source import ConstOp, ParamOp
+
+WIDEST = 8
+"""The bytes of the widest integer."""
+
+
+@dataclass
+class WideCells:
+    """The cells of a LOAD of a tile, `width` neighbours along a range as one integer."""
+
+    source: LoadOp
+    range: RangeOp
+    width: int
+    part: SSAValue | None = None
+    """The range of the copy along which these integers lie."""
+
+    @property
+    def dtype(self) -> Attribute:
+        """The integer."""
+        bits = 8 * self.width * dtype_of(self.source.buffer).itemsize
+        return TYPES[f"ui{bits}"]
+
+    def digit_of(self, digit: Digit) -> Digit:
+        """An axis of the copy, as an axis of integers."""
+        if digit.range is not self.range:
+            return digit
+        part = None if self.part is None else self.part.owner
+        assert isinstance(part, RangeOp)
+        if digit.divisor < self.width:
+            return digit
+        return Digit(part, digit.extent, digit.divisor // self.width)
+
+    def load(self, builder: OpBuilder, again: Callable[[SSAValue], SSAValue]) -> LoadOp:
+        """A LOAD of an integer; `again` computes a value for the ranges of the copy."""
+        index, put = self.source.buffer.owner, builder.put
+        assert isinstance(index, IndexOp)
+        assert self.part is not None
+        last = builder.index_constant(0)
+        terms = polynomial(index.indices[-1])
+        for product, coefficient in terms.terms.items():
+            if product == (self.range.result,):
+                last = put(AddOp(last, self.part))
+                continue
+            value = builder.index_constant(coefficient // self.width)
+            for atom in product:
+                assert isinstance(atom, SSAValue)
+                value = put(MulOp(value, again(atom)))
+            last = put(AddOp(last, value))
+        last = put(AddOp(last, builder.index_constant(terms.constant // self.width)))
+        view = put(BitcastOp(index.source, self.dtype))
+        cell = put(IndexOp(view, [*map(again, index.indices[:-1]), last]))
+        if self.source.gate is None:
+            return LoadOp(cell)
+        return LoadOp(cell, put(ConstOp(0, self.dtype)), again(self.source.gate))
+
+
+def wide_cells(axes: Axes, load: LoadOp, last: Digit) -> WideCells | None:
+    """How a LOAD of a tile loads several cells at once, which are the last axis of its copy; None
+    if they are not known to be neighbours in memory, and in it all together or not at all."""
+    range, width, index = last.range, last.extent, load.buffer.owner
+    bytes = width * dtype_of(load.buffer).itemsize
+    if width < 2 or last.divisor > 1 or bytes > WIDEST or bytes & (bytes - 1):
+        return None
+    if not isinstance(index, IndexOp) or not isinstance(index.source.owner, ParamOp):
+        return None
+    *lead, at = index.indices
+    if axes.extent(range) % width or tensor(index.source).get_shape()[-1] % width:
+        return None
+    if any(axes.depends(i, range) for i in lead) or not _is_aligned(at, range, width):
+        return None
+    if load.gate is None:
+        return WideCells(load, range, width)
+    stack = [load.gate]
+    while stack:
+        value = stack.pop()
+        op = value.owner
+        if isinstance(op, AndOp):
+            stack += op.operands
+        elif axes.depends(value, range):
+            bound = known_index(op.rhs) if isinstance(op, CmpLtOp) else None
+            if not isinstance(op, CmpLtOp) or bound is None or bound % width:
+                return None
+            if not _is_aligned(op.lhs, range, width):
+                return None
+    return WideCells(load, range, width) if load.alt is not None and is_zero(load.alt) else None
+
+
+def _is_aligned(index: SSAValue, range: RangeOp, width: int) -> bool:
+    """Whether an index is the number of an iteration plus a multiple of a width."""
+    found, own = polynomial(index), (range.result,)
+    rest = [found.constant, *(c for product, c in found.terms.items() if product != own)]
+    are_values = all(isinstance(atom, SSAValue) for product in found.terms for atom in product)
+    return are_values and found.terms.get(own) == 1 and not any(c % width for c in rest)
