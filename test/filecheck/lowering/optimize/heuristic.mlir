@@ -15,7 +15,7 @@
 // WIDE: %{{.*}} = tg.sink %e opts [#tg.opt<split 2, 8, unroll>, #tg.opt<split 0, 8, upcast>, #tg.opt<split 1, 32, upcast>]
 
 // NARROW: %e = tg.end %s over %{{.*}}, %{{.*}}, %{{.*}}, %{{.*}} : !tg.void
-// NARROW: %{{.*}} = tg.sink %e opts [#tg.opt<split 2, 8, unroll>, #tg.opt<split 0, 4, upcast>, #tg.opt<split 1, 8, upcast>, #tg.opt<order 1, 0>]
+// NARROW: %{{.*}} = tg.sink %e opts [#tg.opt<split 2, 8, unroll>, #tg.opt<split 0, 4, upcast>, #tg.opt<split 1, 8, upcast>]
 
 // SCALAR: %e = tg.end %s over %j, %i : !tg.void
 // SCALAR: %{{.*}} = tg.sink %e opts []
