@@ -12,6 +12,7 @@ from dataclasses import dataclass
 
 from xdsl.ir import Attribute, SSAValue
 
+from tgdialect.analysis.ranges import is_expanded
 from tgdialect.lowering.matrix_products import is_zero
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.optops.tile_loads import Digit
@@ -85,6 +86,8 @@ def wide_cells(axes: Axes, load: LoadOp, last: Digit) -> WideCells | None:
     bytes = width * dtype_of(load.buffer).itemsize
     if width < 2 or last.divisor > 1 or bytes > WIDEST or bytes & (bytes - 1):
         return None
+    if not is_expanded(range):
+        return None  # It is no axis of the register tile: work items have a cell each.
     if not isinstance(index, IndexOp) or not isinstance(index.source.owner, ParamOp):
         return None
     *lead, at = index.indices
