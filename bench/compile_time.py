@@ -5,9 +5,10 @@
 
 For each example, and for a stack of 12 transformer blocks: the milliseconds of our stages, and
 those from the program to its first result, here and in tinygrad (its CPU device, no BEAM, no cache
-on disk). The modules of both are imported before, and no time counts in which inputs are made. Medians
-of some runs, in turns; the ratio is ours over theirs: the lower the better. The goal is at most a third in each row, and at
-most a fifth in the geometric mean of all rows, which the last line shows.
+on disk). The modules of both are imported before, and no time counts in which inputs are made.
+Medians of some runs, in turns; the ratio is ours over theirs: the lower the better. The goal is at
+most a third in each row, and at most a fifth in the geometric mean of all rows, which the last line
+shows.
 """
 
 import json

@@ -25,7 +25,6 @@ _ADDED: dict[str, dict[str, frozenset[str] | bool]] = {
     "fma": {"native": frozenset(("mulacc",))},
     "f16c": {"converted": frozenset(("f16",))},
     "avx": {"masks_stores": True},
-    "avx512vl": {"native": frozenset(("exp2",))},  # By `scaling`.
     "amx-bf16": {"matrix": frozenset(("amx.m32n32k32.bf16",))},
     "neon": {"native": frozenset(("mulacc",))},
     "fp-armv8": {"converted": frozenset(("f16",))},

@@ -6,7 +6,7 @@
 // RUN: sed 's/"cpu"/"abacus"/' %s | not tg-opt 2>&1 | filecheck %s --check-prefix=NAME
 // RUN: sed 's/threads = 2/cache_line = 48/' %s | not tg-opt 2>&1 | filecheck %s --check-prefix=POWER
 // RUN: sed 's/threads = 2/vector_registers = 0/' %s | not tg-opt 2>&1 | filecheck %s --check-prefix=REGISTERS
-// RUN: sed 's/threads = 2/native = ["sin"]/' %s | not tg-opt 2>&1 | filecheck %s --check-prefix=NATIVE
+// RUN: sed 's/threads = 2/native = ["exp2"]/' %s | not tg-opt 2>&1 | filecheck %s --check-prefix=NATIVE
 // RUN: sed 's/threads = 2/threads = 2, threads = 3/' %s | not tg-opt 2>&1 | filecheck %s --check-prefix=TWICE
 
 // CHECK: tg.target = #tg.target<"cpu", features = ["avx2", "fma"], threads = 2, masks_stores = false>
@@ -17,7 +17,7 @@
 // NAME: error: 'abacus' is not one of the targets: cpu
 // POWER: error: cache_line is 48, not a power of two
 // REGISTERS: error: 0 vector registers of 256 bits: either there are some of some bits, or both numbers are 0
-// NATIVE: error: native of a cpu has no 'sin'; there are: cmpeq, cmpge
+// NATIVE: error: native of a cpu has no 'exp2'; there are: cmpeq, cmpge
 // TWICE: error: threads is given twice
 module attributes {tg.target = #tg.target<"cpu", features = ["avx2", "fma"], threads = 2, masks_stores = false>} {
 }

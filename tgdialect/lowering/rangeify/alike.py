@@ -27,7 +27,7 @@ Parts = Sequence[tuple[str, Sequence[int]]]
 """The names of the kernels that one becomes, and the slots of the arguments that each gets."""
 
 
-class Lowered(NamedTuple):
+class LoweredTask(NamedTuple):
     """What a task has become."""
 
     parts: Parts
@@ -37,14 +37,14 @@ class Lowered(NamedTuple):
     """Whether it has stored the validity of its cells as well: in the last of its buffers."""
 
 
-class Place(NamedTuple):
+class TaskPlace(NamedTuple):
     """Where a task is in the function: its structure, and the memory there."""
 
     text: str
     buffers: list[SSAValue]
     """The memory that it accesses, in an order that the structure decides."""
 
-    def arguments_of(self, lowered: Lowered) -> list[SSAValue]:
+    def arguments_of(self, lowered: LoweredTask) -> list[SSAValue]:
         """The arguments of the kernels that a task of this structure has become."""
         return [self.buffers[number] for number in lowered.arguments]
 
@@ -67,7 +67,7 @@ class Tasks:
         is_output: Callable[[SSAValue], bool],
     ) -> None:
         """`is_output` says of memory whether invalid cells are 0 in it."""
-        self.lowered: dict[str, Lowered] = {}
+        self.lowered: dict[str, LoweredTask] = {}
         self._structures = structures
         self._fusion = fusion
         self._realised = realised
@@ -76,7 +76,7 @@ class Tasks:
 
     def place(
         self, root: Operation, values: Sequence[SSAValue], written: Sequence[SSAValue], about: Any
-    ) -> Place | None:
+    ) -> TaskPlace | None:
         """The structure of a task that computes some values, and first accesses what it has
         `written`; None if it depends on sizes that are no constants. `about` is what else its
         kernels depend on: ops and values in it are among those that it computes."""
@@ -111,7 +111,7 @@ class Tasks:
         fusion = self._fusion
         words += map(str, (fusion.splits.get(root, ()), fusion.orders.get(root, ())))
         words += map(str, _numbered(about, structure.numbers))
-        return Place("\n".join([*words, structure.text]), [*numbers])
+        return TaskPlace("\n".join([*words, structure.text]), [*numbers])
 
     def _note(self, op: Operation) -> str:
         """What else a kernel depends on of an op: its LOCAL buffer, and what the function knows of

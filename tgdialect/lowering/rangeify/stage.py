@@ -22,7 +22,7 @@ from tgdialect.analysis.symbols import callees_first, own_functions
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass
-from tgdialect.lowering.rangeify.alike import Lowered, Parts, Place, Tasks
+from tgdialect.lowering.rangeify.alike import LoweredTask, Parts, TaskPlace, Tasks
 from tgdialect.lowering.rangeify.cells import Cell, materialised
 from tgdialect.lowering.rangeify.closed_form import ClosedForms
 from tgdialect.lowering.rangeify.donated import Donors
@@ -387,7 +387,7 @@ class _Rangeifier:
         stores: Sequence[SSAValue],
         ranges: Sequence[SSAValue],
         written: Sequence[SSAValue],
-        where: Place | None = None,
+        where: TaskPlace | None = None,
     ) -> SSAValue:
         """Finish a kernel and CALL it, or an equal one that there is already: one after the other
         those of its parts, if it is split (`index_sets.py`, `phases.py`). `where` is the structure
@@ -402,10 +402,12 @@ class _Rangeifier:
             where.buffers.extend(w for w in written if w not in where.buffers)
             is_masked = len(written) > 1
             numbers = where.numbers_of(arguments)
-            self.tasks.lowered[where.text] = Lowered(parts, numbers, is_masked)
+            self.tasks.lowered[where.text] = LoweredTask(parts, numbers, is_masked)
         return self.call_parts(parts, arguments, written)
 
-    def call_again(self, where: Place, known: Lowered, written: Sequence[SSAValue]) -> SSAValue:
+    def call_again(
+        self, where: TaskPlace, known: LoweredTask, written: Sequence[SSAValue]
+    ) -> SSAValue:
         """CALL the kernels of a task that is like this one."""
         return self.call_parts(known.parts, where.arguments_of(known), written)
 

@@ -57,6 +57,7 @@ from tgdialect.ops.properties import (
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp, VConstOp
 from tgdialect.targets import Target
+from tgdialect.targets.cpu import scales
 from tgdialect.transforms.decompose import RECIPES
 from tgdialect.transforms.float_format import format_of
 from tgdialect.transforms.recipe import Dtype, Value
@@ -134,7 +135,7 @@ class Scalars(OpBuilder):
         if (same := _neutral(primitive, values)) is not None:
             return same
         # Decompose an op that the target does not support.
-        if primitive in RECIPES and primitive not in self.target.native:
+        if primitive in RECIPES and not self._is_native(primitive):
             handles = [Value(self, value, dtype_name(value)) for value in values]
             return RECIPES[primitive](*handles).handle
         type = TYPES[dtype]
@@ -150,6 +151,9 @@ class Scalars(OpBuilder):
         result = tensor_type(type, (lanes,) if lanes > 1 else ())
         return self.emit(_CLASSES[primitive], values, properties, result)
 
+    def _is_native(self, primitive: str) -> bool:
+        return primitive in self.target.native or (primitive == "exp2" and scales(self.target))
+
     def exp2_of_more(self, exponent: Piece) -> SSAValue:
         """EXP2 where only powers of two matter that are not subnormal."""
         value = self.register(exponent)
@@ -157,7 +161,7 @@ class Scalars(OpBuilder):
         if constant_attribute(value) is not None:
             return self.apply("exp2", (value,), dtype)
         x = Value(self, value, dtype)
-        if "exp2" not in self.target.native:
+        if not self._is_native("exp2"):
             return exp2_of_more(x).handle
         # A processor takes many times as long for a result that is subnormal.
         least = x.constant(least_of_normal(format_of(x)))
