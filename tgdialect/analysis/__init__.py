@@ -9,6 +9,7 @@ Graphs and loops:
 * `loop_nest.py`: the loop nest of a kernel, and an order of execution;
 * `memory_order.py`: the order that versions of memory ask for;
 * `liveness.py`: live ranges of the buffers of a LINEAR;
+* `coverage.py`: which LOCAL buffers may be read where nothing was stored;
 * `capacity.py`: the number of elements that storage of dynamic shape has to hold;
 * `barriers.py`: conflicting accesses of the work items of a grid, and the BARRIERs that they need;
 * `async_copies.py`: copies to LOCAL memory that may be asynchronous, and where they are waited for;

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 T = TypeVar("T")
 
@@ -36,3 +36,15 @@ def computed(
 def operands_of(value: SSAValue) -> Iterable[SSAValue]:
     """The operands of the op that defines a value; none for a block argument."""
     return getattr(value.owner, "operands", ())
+
+
+def computed_from(value: SSAValue) -> Sequence[Operation]:
+    """The ops that a value is computed by."""
+    found: dict[Operation, None] = {}
+    stack = [value.owner]
+    while stack:
+        op = stack.pop()
+        if isinstance(op, Operation) and op not in found:
+            found[op] = None
+            stack += [operand.owner for operand in op.operands]
+    return list(found)

@@ -23,6 +23,9 @@ class Tiles:
         for line in lines:
             name, _, rest = line.partition(" ")
             registers = [int(number) for number in re.findall(r"%tmm(\d)", rest)]
+            if name == "tilezero":
+                self.tiles[registers[0]] = np.zeros((16, 64), np.uint8)
+                continue
             if name == "tdpbf16ps":
                 b, a, c = (self.tiles[number] for number in registers)
                 # Each row of A has pairs of steps; each row of B a pair for each column.
@@ -34,14 +37,15 @@ class Tiles:
             at, base, step = re.search(r"(\d*)\(\$(\d),\$(\d)\)", rest).groups()
             start, stride = int(at or 0) + operands[int(base)], operands[int(step)]
             cells = start + stride * np.arange(16)[:, None] + np.arange(64)
-            if name == "tileloadd":
+            if name in ("tileloadd", "tileloaddt1"):
                 self.tiles[registers[0]] = self.memory[cells]
             else:
                 assert name == "tilestored"
                 self.memory[cells] = self.tiles[registers[0]]
 
 
-def test_assembly():
+@pytest.mark.parametrize("is_cleared", [False, True])
+def test_assembly(is_cleared):
     """The instructions compute the product of two blocks in the order of their layouts."""
     random = np.random.default_rng(0)
     a = random.integers(-4, 5, (32, 32)).astype(BF16)
@@ -51,7 +55,11 @@ def test_assembly():
     parts = [np.ascontiguousarray(x).view(np.uint8).ravel() for x in (a, packed, sums)]
     tiles = Tiles(np.concatenate(parts))
     starts = [0, *np.cumsum([part.size for part in parts])]
-    tiles.execute(tiles_of.load_sums("$"), [starts[2], tiles_of.SUMS_STRIDE])
+    if is_cleared:
+        tiles.execute(tiles_of.clear_sums("$"), [])
+        sums[:] = 0
+    else:
+        tiles.execute(tiles_of.load_sums("$"), [starts[2], tiles_of.SUMS_STRIDE])
     tiles.execute(
         tiles_of.multiply_add("$"),
         [*starts[:2], tiles_of.A_STRIDE, tiles_of.B_STRIDE],
@@ -65,6 +73,7 @@ def test_both_languages():
     """LLVM and GNU C write the same instructions."""
     for make in (
         tiles_of.configure,
+        tiles_of.clear_sums,
         tiles_of.load_sums,
         tiles_of.multiply_add,
         tiles_of.store_sums,

@@ -10,6 +10,8 @@ import pytest
 from parsing import tg_context
 from stages import parse
 
+from tgdialect.analysis.affine.cells import CellNumbers
+from tgdialect.analysis.coverage import uncovered
 from tgdialect.interpreter import run
 from tgdialect.interpreter.wmma import coordinates
 from tgdialect.lowering.callify import CallifyPass
@@ -17,9 +19,11 @@ from tgdialect.lowering.expand import ExpandPass
 from tgdialect.lowering.linearize import LinearizePass
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.rangeify import RangeifyPass
+from tgdialect.lowering.render.matrix_factors import stays
 from tgdialect.lowering.render.ptx import descriptor_fields
 from tgdialect.lowering.select import SelectPass
 from tgdialect.lowering.verify import verify_level
+from tgdialect.ops.codegen import ProgramOp
 from tgdialect.targets import target_named
 from tgdialect.targets.grid import GRIDS
 from tgdialect.targets.matrix import LOCAL_INSTRUCTIONS, matrix_instructions
@@ -222,6 +226,18 @@ def test_blocks_in_memory(sizes, options, is_constant, threads):
     found = check(text, "bf16", *sizes, "heuristic", **options)
     assert "tg.wmma" in found
     assert ("prepack" in found) == is_constant
+
+
+def test_sums_stay_in_registers():
+    """Sums stay in registers through a loop over steps, and copies of factors are not cleared."""
+    text = product("cpu", "bf16", 32, 32, 512, widened=True, epilogue=True)
+    text = text.replace('<"cpu">', '<"cpu", features = ["amx-bf16", "avx512f"]>')
+    module = parse(check(text, "bf16", 32, 32, 512, "heuristic", epilogue=True))
+    (linear,) = (op.linear for op in module.walk() if isinstance(op, ProgramOp))
+    (stay,) = stays([*linear.body.block.ops])
+    assert stay.zeros is not None
+    assert stay.loop is not None
+    assert not [*uncovered(linear.body.block, CellNumbers())]
 
 
 def test_blocks_of_few_rows():

@@ -34,7 +34,6 @@ from tgdialect.lowering.linearize.registers import keep_in_registers
 from tgdialect.lowering.linearize.shared_indices import share_indices
 from tgdialect.lowering.linearize.shared_memory import clear_uncovered
 from tgdialect.lowering.linearize.shared_registers import share_registers
-from tgdialect.lowering.optimize.axes import computed_from
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp, SpecialOp
@@ -43,6 +42,7 @@ from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import known_index, place
 from tgdialect.ops.source import ConstOp, ParamOp
+from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
 from tgdialect.transforms.barriers import insert_barriers
 

@@ -27,6 +27,7 @@ from tgdialect.ops.properties import dtype_of, integers, known_index, place, ten
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 from tgdialect.ops.views import are_disjoint, memory_of
+from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.dead_ops import erase_dead_ops
@@ -419,15 +420,3 @@ def _is_of_wmma(op: Operation) -> bool:
 
 NOT_COPIED = (RangeOp, EndOp, ReduceOp, GroupOp, StoreOp, AtomicAddOp)
 """The ops that are not copied when an expression is computed again for other ranges."""
-
-
-def computed_from(value: SSAValue) -> Sequence[Operation]:
-    """The ops that a value is computed by."""
-    found: dict[Operation, None] = {}
-    stack = [value.owner]
-    while stack:
-        op = stack.pop()
-        if isinstance(op, Operation) and op not in found:
-            found[op] = None
-            stack += [operand.owner for operand in op.operands]
-    return list(found)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -10,8 +11,10 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.codegen import AtomicAddOp, EndIfOp, IfOp, WmmaOp, is_shared_factor
 from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import ExpandOp, IndexOp, ReshapeOp
 from tgdialect.ops.ordering import EndOp, RangeOp
-from tgdialect.ops.properties import place
+from tgdialect.ops.properties import integers, number, place, tensor
+from tgdialect.ops.source import BufferOp, ConstOp, VConstOp
 from tgdialect.ops.views import memory_of
 
 
@@ -67,3 +70,74 @@ def chains(ops: Sequence[Operation]) -> Iterator[Chain]:
             loaded.clear()
         elif isinstance(op, RangeOp | EndOp | IfOp | EndIfOp | AtomicAddOp):
             loaded.clear()
+
+
+class Stay(NamedTuple):
+    """How long the sums of a chain stay in the registers of a matrix instruction: while a loop
+    runs that does nothing else, or else for the chain alone. They begin with 0 if what is stored
+    to all of the buffer directly before is 0."""
+
+    chain: Chain
+    zeros: StoreOp | None = None
+    loop: RangeOp | None = None
+
+
+def stays(ops: Sequence[Operation]) -> Iterator[Stay]:
+    """The chains of some ops, and how long the sums of each stay in registers.
+
+    before -> after:
+        store %b, 0; range %k; load %b[...]; wmma; store %b[...]; end  ->
+            registers are 0; range %k; wmma; end; store %b
+    """
+    events = [op for op in ops if isinstance(op, _EVENTS) and not _is_address(op)]
+    places = {op: at for at, op in enumerate(events)}
+    for chain in chains(ops):
+        begin, end = places[chain.load], places[chain.store]
+        if events[begin : end + 1] != [*chain.ops] or not _is_of_all(chain.load):
+            yield Stay(chain)
+            continue
+        before, after = [None, None, *events[:begin]], [*events[end + 1 :], None]
+        loop = before[-1]
+        if isinstance(loop, RangeOp) and isinstance(after[0], EndOp):
+            before.pop()
+        else:
+            loop = None
+        start = before[-1]
+        if not isinstance(start, StoreOp) or not _is_cleared(start, chain):
+            start = None
+        yield Stay(chain, start, loop)
+
+
+_EVENTS = LoadOp, StoreOp, AtomicAddOp, WmmaOp, RangeOp, EndOp, IfOp, EndIfOp
+"""The ops that access memory, multiply matrices, or begin or end a block."""
+
+
+def _is_address(op: Operation) -> bool:
+    return isinstance(op, LoadOp) and is_factor(op)
+
+
+def _is_of_all(load: LoadOp) -> bool:
+    """Whether a LOAD is of all cells of a buffer, in order."""
+    index, memory = load.buffer.owner, memory_of(load.buffer)
+    if not isinstance(index, IndexOp) or index.source is not memory or len(index.indices) > 1:
+        return False
+    cells = index.indices[0].owner
+    if not isinstance(memory.owner, BufferOp) or not isinstance(cells, VConstOp):
+        return False
+    return [*integers(cells, "values")] == [*range(math.prod(tensor(memory).get_shape()))]
+
+
+def _is_cleared(store: StoreOp, chain: Chain) -> bool:
+    """Whether a STORE is one of +0 to all of the buffer of a chain."""
+    if store.buffer is not memory_of(chain.load.buffer) or store.gate is not None:
+        return False
+    value = store.value.owner
+    while isinstance(value, ExpandOp | ReshapeOp):
+        value = value.source.owner
+    if (
+        not isinstance(value, ConstOp)
+        or tensor(store.value).get_shape() != tensor(store.buffer).get_shape()
+    ):
+        return False
+    constant = number(value.value)
+    return constant == 0 and math.copysign(1, constant) > 0

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, TypeVar
+from typing import ClassVar, Generic, TypeVar
 
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -156,6 +156,24 @@ class Output(ABC, Generic[V]):
     ) -> None:
         """WMMAs of pairs of factors in memory, added to a REG buffer one after the other; only some
         outputs have it."""
+        raise refusal(op)
+
+    keeps_sums: ClassVar[bool] = False
+    """Whether sums stay in registers from one WMMA of factors in memory to the next: such an output
+    has the following methods instead of `multiply_in_memory`."""
+
+    def begin_sums(self, op: WmmaOp, sums: PointerView[V] | None) -> None:
+        """Load sums into registers, or make these 0."""
+        raise refusal(op)
+
+    def multiply_add(
+        self, op: WmmaOp, instruction: MatrixInstruction, factors: Sequence[Sequence[V]]
+    ) -> None:
+        """WMMAs of pairs of factors in memory, added to the sums in registers."""
+        raise refusal(op)
+
+    def end_sums(self, op: WmmaOp, sums: PointerView[V]) -> None:
+        """Store the sums that are in registers."""
         raise refusal(op)
 
     def shuffle_items(self, op: ShuffleOp, value: V) -> V:

@@ -22,9 +22,9 @@ from tgdialect.analysis.register_loops import register_loops
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.calls import Requirement, check_call
 from tgdialect.lowering.render.dynamic_local import local_alignment
-from tgdialect.lowering.render.matrix_factors import Chain, chains, is_factor, overwritten
+from tgdialect.lowering.render.matrix_factors import Stay, is_factor, overwritten, stays
 from tgdialect.lowering.render.memory import MemoryViews
-from tgdialect.lowering.render.output import Output, V, refusal
+from tgdialect.lowering.render.output import Output, PointerView, V, refusal
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.call import CallOp
@@ -53,10 +53,11 @@ from tgdialect.ops.ordering import EndOp, GroupOp, LinearOp, RangeOp, SinkOp
 from tgdialect.ops.properties import dtype_of, integers, is_memory, number, place, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
+from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import operands_of
 from tgdialect.targets import Target
 from tgdialect.targets.local_factors import CORE_BYTES
-from tgdialect.targets.matrix import instruction_of
+from tgdialect.targets.matrix import MatrixInstruction, instruction_of
 
 _ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED, BitcastOp})
 
@@ -93,8 +94,9 @@ class LinearWalker(Generic[V]):
         """The factors in memory that nothing can have overwritten since their LOADs."""
         self._overwritten: Set[Operation] = frozenset()
         """LOADs of memory that a later op writes, if one thread reads factors from memory."""
-        self._in_place: Mapping[Operation, Chain] = {}
-        """WMMAs that add to a REG buffer, and the LOADs and STOREs of it."""
+        self._in_place: Mapping[Operation, Stay] = {}
+        """WMMAs that add to a REG buffer, the LOADs and STOREs of it, and the loops in which the
+        sums stay in registers."""
         self._unrolled: Set[RangeOp] = frozenset()
         self._local_alignment = target.alignment
         self._buffer_bytes = 0
@@ -129,7 +131,7 @@ class LinearWalker(Generic[V]):
         if self._readers == 1:
             self._overwritten = frozenset(overwritten(ops))
         if self._readers:
-            self._in_place = {op: chain for chain in chains(ops) for op in chain.ops}
+            self._in_place = self._find_in_place(ops)
         if self._target.is_grid:
             self._unrolled = register_loops(ops)
         for op in ops:
@@ -338,14 +340,46 @@ class LinearWalker(Generic[V]):
             if op.config.is_shared(name) and operand not in self._matrices:
                 message = f"{name.upper()} may have been overwritten in memory since its LOAD"
                 raise PassFailedException(message)
-        if (chain := self._in_place.get(op)) is not None:
-            if op is chain.products[-1]:
-                factors = [(self._values[each.a], self._values[each.b]) for each in chain.products]
-                sums = self._memory[chain.load.buffer]
-                self._output.multiply_in_memory(op, instruction, factors, sums)
+        if (stay := self._in_place.get(op)) is not None:
+            if op is stay.chain.products[-1]:
+                self._multiply_in_place(op, instruction, stay)
             return
         fragments = [self._values[operand] for operand in op.operands]
         self._define(op, self._output.multiply_matrices(op, instruction, fragments))
+
+    def _find_in_place(self, ops: Sequence[Operation]) -> Mapping[Operation, Stay]:
+        found: dict[Operation, Stay] = {}
+        for stay in stays(ops):
+            own = stay if self._output.keeps_sums else Stay(stay.chain)
+            outer = [op for op in (own.zeros, own.loop) if op is not None]
+            found.update(dict.fromkeys([*own.chain.ops, *outer], own))
+        return found
+
+    def _multiply_in_place(self, op: WmmaOp, instruction: MatrixInstruction, stay: Stay) -> None:
+        """The WMMAs of a chain, of which this is the last."""
+        output, products = self._output, stay.chain.products
+        factors = [(self._values[each.a], self._values[each.b]) for each in products]
+        if not output.keeps_sums:
+            sums = self._memory[stay.chain.load.buffer]
+            output.multiply_in_memory(op, instruction, factors, sums)
+            return
+        if stay.loop is None:
+            self._begin_sums(stay)
+        output.multiply_add(op, instruction, factors)
+        if stay.loop is None:
+            self._end_sums(stay)
+
+    def _begin_sums(self, stay: Stay) -> None:
+        sums = None if stay.zeros is not None else self._sums(stay)
+        self._output.begin_sums(stay.chain.products[0], sums)
+
+    def _end_sums(self, stay: Stay) -> None:
+        self._output.end_sums(stay.chain.products[0], self._sums(stay))
+
+    def _sums(self, stay: Stay) -> PointerView[V]:
+        """Where the sums of a chain are. Those that stay in a loop are a whole buffer."""
+        where = stay.chain.load.buffer
+        return self._memory[where if stay.loop is None else memory_of(where)]
 
     def shuffle(self, op: ShuffleOp) -> None:
         """SHUFFLE, lane by lane: each moves a register."""
@@ -365,12 +399,17 @@ class LinearWalker(Generic[V]):
         self._wait(op)
         runs = self._intervals[op.bound].lo >= 1
         bound, unrolls = self._values[op.bound], op in self._unrolled
+        if (stay := self._in_place.get(op)) is not None:
+            self._begin_sums(stay)
         self._define(op, self._output.begin_loop(op, bound, runs=runs, unrolls=unrolls))
 
     def end(self, op: EndOp) -> None:
         self._forget_matrices()
-        for _ in op.ranges:
+        for range in op.ranges:
             self._output.end_loop()
+            stay = self._in_place.get(range.owner) if isinstance(range.owner, RangeOp) else None
+            if stay is not None:
+                self._end_sums(stay)
 
     def if_(self, op: IfOp) -> None:
         self._output.begin_if(self._values[op.gate])

@@ -27,9 +27,9 @@ from tgdialect.targets import Target
 from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
 
 STEPS = 8
-"""The most instructions that follow each other before the sums go back to memory. With more, the
-code is longer; with fewer, loads and stores of the sums take a greater part of the time: with 8 a
-fifth of it, as an instruction takes 64 cycles and they take 96. Counted, not measured."""
+"""The most instructions in an iteration of the loop over steps. With more, the code is longer; with
+fewer, the loop's own instructions take a greater part of the time. With 32 256x512x512 and
+256x1024x1024 took the same."""
 
 ROWS_PART = 2
 """The rows that a block of columns is multiplied with may take one of this many parts of L2. With

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.matrix_products import product_of
-from tgdialect.lowering.optimize.axes import Axes, computed_from
+from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.grid.local_factors import multiply_in_local_memory
 from tgdialect.lowering.optimize.grid.nests import part
 from tgdialect.lowering.optimize.grid.products import BUFFERS
@@ -21,6 +21,7 @@ from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import matrix_instructions
 

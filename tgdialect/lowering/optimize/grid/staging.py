@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
-from tgdialect.lowering.optimize.axes import Axes, computed_from
+from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.ops.attributes import AxisType, OptOp
 from tgdialect.ops.axis_types import WORK_ITEMS
@@ -16,6 +16,7 @@ from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of
+from tgdialect.ops.walk import computed_from
 
 
 def stage_blocks(axes: Axes, steps: int, block: int, buffers: int, order: str) -> bool:

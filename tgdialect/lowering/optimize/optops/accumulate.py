@@ -12,7 +12,6 @@ from tgdialect.lowering.optimize.axes import (
     NOT_COPIED,
     Axes,
     IllegalOptError,
-    computed_from,
 )
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.axis_types import WORK_ITEMS
@@ -27,6 +26,7 @@ from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype, identity
 from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.ops.views import memory_of
+from tgdialect.ops.walk import computed_from
 
 _KEPT = WORK_ITEMS | {AxisType.UPCAST}
 """The axis types that loops have in all three nests; others are `loop`."""

@@ -19,7 +19,6 @@ from tgdialect.lowering.optimize.axes import (
     Axes,
     IllegalOptError,
     Packing,
-    computed_from,
 )
 from tgdialect.lowering.optimize.optops.tile_loads import Digit, digits, in_tile_order, staged_loads
 from tgdialect.lowering.passed_memory import add_parameters
@@ -35,6 +34,7 @@ from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
 from tgdialect.ops.properties import dtype_of, place, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp, parameters
 from tgdialect.ops.views import memory_of
+from tgdialect.ops.walk import computed_from
 
 SymbolT = TypeVar("SymbolT", bound=KernelOp | ProgramOp)
 PackingT = TypeVar("PackingT", bound=KernelOp | ProgramOp)

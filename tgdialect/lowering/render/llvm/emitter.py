@@ -186,12 +186,12 @@ class LLVMEmitter(OpBuilder):
         """A number of this type, in every lane of a vector; an integer is taken modulo 2^width."""
         return self.constant(number_literal(value, type))
 
-    def allocate(self, bytes: int, alignment: int) -> SSAValue:
-        """Zeroed memory on the stack, for as long as the function runs."""
+    def allocate(self, bytes: int, alignment: int, *, is_zeroed: bool = True) -> SSAValue:
+        """Memory on the stack, for as long as the function runs."""
         properties = {"alignment": _alignment(alignment), "elem_type": i8}
         alloca = created(llvm.AllocaOp, (self.number(bytes),), (self.stack_pointer,), properties)
         (pointer,) = alloca.results
-        self._preamble += (alloca, self._memset(pointer, bytes))
+        self._preamble += (alloca, self._memset(pointer, bytes)) if is_zeroed else (alloca,)
         return pointer
 
     def clear(self, pointer: SSAValue, bytes: int) -> None:

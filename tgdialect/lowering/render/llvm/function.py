@@ -17,7 +17,7 @@ from tgdialect.lowering.render.llvm.accesses import LLVMAccesses, View
 from tgdialect.lowering.render.llvm.arithmetic import across, compute
 from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE
 from tgdialect.lowering.render.llvm.exponentials import exp2
-from tgdialect.lowering.render.llvm.matrix import assembly, multiply_blocks
+from tgdialect.lowering.render.llvm.matrix import assembly, begin_sums, end_sums, multiply_add
 from tgdialect.lowering.render.llvm.threads import SharedFrame
 from tgdialect.lowering.render.llvm.types import POINTER, lanes_of, literal, register_type
 from tgdialect.lowering.render.output import Output
@@ -62,6 +62,8 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
     has_work_items: ClassVar[bool] = False
     """Whether several work items execute the function at once."""
 
+    keeps_sums: ClassVar[bool] = True
+
     def __init__(
         self,
         name: str,
@@ -71,14 +73,17 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         is_threaded: bool = False,
         streamed: Set[SSAValue] = frozenset(),
         prefetched: Set[SSAValue] = frozenset(),
+        covered: Set[BufferOp] = frozenset(),
     ) -> None:
         """`flags` are unit attributes of the function. One that is threaded takes its arguments
-        from a `threads.SharedFrame`. The others are those of `LLVMAccesses`."""
+        from a `threads.SharedFrame`. `covered` are buffers of which each cell is stored before it
+        is read. The others are those of `LLVMAccesses`."""
         types = [argument_type(p, self.global_pointer) for p in parameters]
         inputs = [POINTER] if is_threaded else types
         super().__init__(
             name, inputs, *flags, target=target, streamed=streamed, prefetched=prefetched
         )
+        self._covered = covered
         self._frame = SharedFrame(self, types, target.cache_line) if is_threaded else None
         self._loops: list[_OpenLoop] = []
         self._merges: list[Block] = []
@@ -128,30 +133,36 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         *factors, sums = fragments
         memory = self.allocate(lanes_of(sums.type) * _F32_BYTES, self._target.alignment)
         self.store(sums, memory, self._target.alignment)
-        self._multiply([factors], memory)
+        self._use_tiles()
+        begin_sums(self, memory)
+        multiply_add(self, [factors])
+        end_sums(self, memory)
         return self.load(memory, sums.type, self._target.alignment)
 
-    def multiply_in_memory(
-        self,
-        op: WmmaOp,
-        instruction: MatrixInstruction,
-        factors: Sequence[Sequence[SSAValue]],
-        sums: View,
-    ) -> None:
-        self._multiply(factors, self.address(sums))
+    def begin_sums(self, op: WmmaOp, sums: View | None) -> None:
+        self._use_tiles()
+        begin_sums(self, None if sums is None else self.address(sums))
 
-    def _multiply(self, factors: Sequence[Sequence[SSAValue]], sums: SSAValue) -> None:
+    def multiply_add(
+        self, op: WmmaOp, instruction: MatrixInstruction, factors: Sequence[Sequence[SSAValue]]
+    ) -> None:
+        multiply_add(self, factors)
+
+    def end_sums(self, op: WmmaOp, sums: View) -> None:
+        end_sums(self, self.address(sums))
+
+    def _use_tiles(self) -> None:
+        """Configure the tiles at the start of the function, and release them at its end."""
         if not self._release:
             sizes = self.allocate(tile_assembly.CONFIGURATION, tile_assembly.CONFIGURATION)
             self._preamble.append(assembly(tile_assembly.configure("$"), "r", [sizes]))
             self._release.append(assembly(tile_assembly.RELEASE, "", []))
-        multiply_blocks(self, factors, sums)
 
     # -- memory
 
     def allocate_buffer(self, op: BufferOp, bytes: int, alignment: int) -> SSAValue:
-        """Zeroed memory on the stack."""
-        pointer = self.allocate(bytes, alignment)
+        """Memory on the stack, zeroed where cells may be read before they are stored."""
+        pointer = self.allocate(bytes, alignment, is_zeroed=op not in self._covered)
         pointer.name_hint = op.result.name_hint
         return pointer
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 
 from xdsl.dialects import llvm
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 
+from tgdialect.analysis.affine.cells import CellNumbers
+from tgdialect.analysis.coverage import uncovered
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.grid_loops import loops_of_grid
@@ -19,10 +21,12 @@ from tgdialect.lowering.render.output import refusal
 from tgdialect.lowering.render.shuffles import shuffles_through_memory
 from tgdialect.lowering.render.walker import LinearWalker
 from tgdialect.lowering.render.work_items import fission
-from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.attributes import AddrSpace, AxisType
 from tgdialect.ops.call import KernelOp, parameters
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.properties import place
+from tgdialect.ops.source import BufferOp
 from tgdialect.targets import Target
 
 
@@ -90,12 +94,23 @@ def _render_program(
         is_threaded=is_threaded,
         streamed=streamed(block, params, target.llc),
         prefetched=prefetched(block, params, target),
+        covered=_covered(block),
     )
     _bound(LinearWalker(output, target, programs), params, output).program(block, params)
     if not is_threaded:
         return [output.finish()]
     types = [argument_type(param) for param in params]
     return [output.finish(), driver(name, body_name(name), types, target.cache_line)]
+
+
+def _covered(block: Block) -> Set[BufferOp]:
+    """The LOCAL buffers that need not be cleared."""
+    local = {
+        op
+        for op in block.ops
+        if isinstance(op, BufferOp) and place(op.result).addrspace is AddrSpace.LOCAL
+    }
+    return local.difference(uncovered(block, CellNumbers())) if local else local
 
 
 def _bound(
