@@ -177,6 +177,15 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
         new.results[0].name_hint = self.results[0].name_hint
         return new
 
+    def keeps_type(self, operands: Sequence[SSAValue]) -> bool:
+        """Whether the op has its type on other operands as well: it depends on static types alone,
+        and these are the same. To infer it takes most of the time of `rebuild`. Operands that have
+        been replaced by others of another type since the op was made do not count."""
+        return self.is_valid_by_types and all(
+            new.type is old.type and _is_static(new.type)
+            for new, old in zip(operands, self.operands, strict=True)
+        )
+
     def verify_(self) -> None:
         self.verify_rule()
         written = self.results[0].type
@@ -191,6 +200,11 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
 
     def verify_rule(self) -> None:
         """Check the op's rule beyond its result type; raises VerifyException."""
+
+
+def _is_static(type: Attribute) -> bool:
+    """Whether a type is of tensors without dynamic extents."""
+    return is_tensor(type) and DYNAMIC_INDEX not in type.get_shape()
 
 
 @cache
