@@ -260,8 +260,10 @@ def demand_cost(
 
 def is_storage(value: SSAValue) -> bool:
     """Whether a value is a buffer, a parameter or an argument that is memory, in any version."""
+    if not is_memory(value):
+        return False
     while isinstance(owner := value.owner, AfterOp):
         value = owner.buffer
     # The operands of a BUFFER or a PARAM are its dynamic extents.
     is_view = isinstance(owner, Operation) and owner.operands
-    return is_memory(value) and (not is_view or isinstance(owner, BufferOp | ParamOp))
+    return not is_view or isinstance(owner, BufferOp | ParamOp)

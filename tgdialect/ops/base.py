@@ -163,7 +163,7 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
             {k: v for k, v in properties.items() if v is not None},
             regions=regions,
         )
-        self.results = SSAValues((OpResult(type or result_type(self), self, 0),))
+        self.results = SSAValues((OpResult(type or _inferred(self), self, 0),))
 
     def rebuild(self, operands: Sequence[Value], type: Attribute | None = None) -> Self:
         """The same op on other operands, with copies of its regions. Leaf ops keep their type
@@ -176,15 +176,6 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
         new.location = self.location
         new.results[0].name_hint = self.results[0].name_hint
         return new
-
-    def keeps_type(self, operands: Sequence[SSAValue]) -> bool:
-        """Whether the op has its type on other operands as well: it depends on static types alone,
-        and these are the same. To infer it takes most of the time of `rebuild`. Operands that have
-        been replaced by others of another type since the op was made do not count."""
-        return self.is_valid_by_types and all(
-            new.type is old.type and _is_static(new.type)
-            for new, old in zip(operands, self.operands, strict=True)
-        )
 
     def verify_(self) -> None:
         self.verify_rule()
@@ -200,6 +191,33 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
 
     def verify_rule(self) -> None:
         """Check the op's rule beyond its result type; raises VerifyException."""
+
+
+MANY_TYPES = 4096
+"""How many result types are remembered: those of a program with many different ops. Then all are
+forgotten, so that a process that compiles many programs does not keep their attributes."""
+
+_types: dict[tuple[object, ...], tuple[Attribute, Sequence[Attribute]]] = {}
+"""The result types of ops that static types and attributes decide about, by the identity of these,
+which are kept so that no later one gets it."""
+
+
+def _inferred(op: TgOp) -> Attribute:
+    """The type of an op's result. Most ops of a program are like an earlier one, and to infer a
+    type takes ten times as long as to look it up."""
+    if not op.is_valid_by_types:
+        return result_type(op)
+    types = [operand.type for operand in op.operands]
+    given = (*op.properties.values(), *types)
+    key = (op.__class__, *op.properties, *map(id, given))
+    if (known := _types.get(key)) is not None:
+        return known[0]
+    type = result_type(op)
+    if all(map(_is_static, types)):
+        if len(_types) >= MANY_TYPES:
+            _types.clear()
+        _types[key] = type, given
+    return type
 
 
 def _is_static(type: Attribute) -> bool:

@@ -189,9 +189,7 @@ class Callifier(Substitution):
                     op,
                 )
             case TgOp() if not op.regions:
-                operands = [self.values[v] for v in op.operands]
-                type = op.results[0].type if op.keeps_type(operands) else None
-                self.append(op, op.rebuild(operands, type))
+                self.append(op, op.rebuild([self.values[v] for v in op.operands]))
             case _:
                 raise self.error(f"{op.name} does not belong in a tensor program", op)
 
