@@ -10,13 +10,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence, Set
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, SymbolRefAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
-from xdsl.traits import SymbolTable
+from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tgdialect.analysis.memory_order import accesses
-from tgdialect.analysis.symbols import is_foreign
+from tgdialect.analysis.symbols import is_foreign, symbols_around
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import ProgramOp
@@ -150,17 +149,20 @@ def _is_kept(memory: SSAValue) -> bool:
     return isinstance(memory.owner, BufferOp)
 
 
-def _called_kernels(calls: Iterable[CallOp]) -> Set[Attribute]:
+def _called_kernels(calls: Iterable[CallOp]) -> Set[SymbolRefAttr]:
     """The symbols among those that are called that are kernels or programs."""
-    by_symbol = {call.callee: call for call in calls}
+    callees = {call.callee: call for call in calls}
+    known: Mapping[str, Operation] = {}
+    if callees:
+        known = symbols_around(next(iter(callees.values())))
     return {
         symbol
-        for symbol, call in by_symbol.items()
-        if isinstance(SymbolTable.lookup_symbol(call, symbol), KernelOp | ProgramOp)
+        for symbol in callees
+        if isinstance(known.get(symbol.string_value()), KernelOp | ProgramOp)
     }
 
 
-def _is_pure(call: CallOp, kernels: Set[Attribute]) -> bool:
+def _is_pure(call: CallOp, kernels: Set[SymbolRefAttr]) -> bool:
     """Whether a CALL depends only on its memory arguments and constants."""
     return call.callee in kernels and all(
         is_memory(a) or isinstance(a.owner, ConstOp) for a in call.arguments

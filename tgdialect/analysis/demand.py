@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache
+from functools import cache, lru_cache
 from typing import Any, NamedTuple
 
 from xdsl.ir import Operation, SSAValue
@@ -66,7 +66,14 @@ class Demand(NamedTuple):
     @property
     def trips(self) -> float:
         """The number of times that it is computed."""
-        return trips_of(self.depends)
+        return _trips(self.depends)
+
+
+@lru_cache(maxsize=1024)
+def _trips(depends: frozenset[Dependence]) -> float:
+    """How often a value with these dependences is computed, cached: fusion asks for the same ones
+    five times."""
+    return trips_of(depends)
 
 
 class Demands(Positions):
@@ -107,7 +114,11 @@ class Demands(Positions):
     def elementwise(self, demand: Demand, op: ElementwiseOp) -> Iterable[Demand]:
         root, value, index = demand
         shape = shape_of(value)
-        return [Demand(root, v, broadcast(index, shape, shape_of(v))) for v in op.operands]
+        shapes = map(shape_of, op.operands)
+        return [
+            Demand(root, v, index if own == shape else broadcast(index, shape, own))
+            for v, own in zip(op.operands, shapes, strict=True)
+        ]
 
     def reduce(self, demand: Demand, op: ReduceOp) -> Iterable[Demand]:
         return (Demand(demand.root, op.source, self._reduced(demand, op)),)
@@ -260,8 +271,10 @@ def demand_cost(
 
 def is_storage(value: SSAValue) -> bool:
     """Whether a value is a buffer, a parameter or an argument that is memory, in any version."""
+    if not is_memory(value):
+        return False
     while isinstance(owner := value.owner, AfterOp):
         value = owner.buffer
     # The operands of a BUFFER or a PARAM are its dynamic extents.
     is_view = isinstance(owner, Operation) and owner.operands
-    return is_memory(value) and (not is_view or isinstance(owner, BufferOp | ParamOp))
+    return not is_view or isinstance(owner, BufferOp | ParamOp)

@@ -15,11 +15,12 @@ from functools import cached_property
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import Pure, SymbolTable
+from xdsl.traits import Pure
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import open_ranges
+from tgdialect.analysis.symbols import symbols_around
 from tgdialect.diagnostics import locate
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.call import CallOp, KernelOp
@@ -84,6 +85,7 @@ def accesses(ops: Iterable[Operation]) -> Iterator[MemoryAccess]:
     """The reads and writes of the ops of a kernel, or of the CALLs of a function."""
     effects = _effects.get()
     effects = {} if effects is None else effects
+    known: Mapping[str, Operation] | None = None
     for op in ops:
         if (kind := _ACCESS.get(type(op))) is not None:
             location, (reads, writes) = op.operands[0], kind
@@ -93,12 +95,13 @@ def accesses(ops: Iterable[Operation]) -> Iterator[MemoryAccess]:
             assert isinstance(op, CallOp)
             symbol = op.callee.string_value()
             if symbol not in effects:
-                effects[symbol] = parameter_effects(op)
-            known = effects[symbol]
+                known = symbols_around(op) if known is None else known
+                effects[symbol] = _effects_of(known.get(symbol))
+            effect = effects[symbol]
             for slot, argument in enumerate(op.arguments):
                 if is_memory(argument):
                     nothing = (False, False)
-                    reads, writes = (True, True) if known is None else known.get(slot, nothing)
+                    reads, writes = (True, True) if effect is None else effect.get(slot, nothing)
                     yield MemoryAccess(op, argument, memory_of(argument), reads, writes)
 
 
@@ -126,7 +129,11 @@ _ACCESS: Mapping[type[Operation], tuple[bool, bool]] = {
 
 def parameter_effects(call: CallOp) -> Effects | None:
     """Which slots a kernel or program reads and writes; None where that is not known."""
-    callee = SymbolTable.lookup_symbol(call, call.callee)
+    return _effects_of(symbols_around(call).get(call.callee.string_value()))
+
+
+def _effects_of(callee: Operation | None) -> Effects | None:
+    """Which slots a symbol reads and writes, as `parameter_effects`."""
     match callee:
         case KernelOp():
             body = callee.body.block

@@ -6,11 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import DenseArrayBase, TensorType
+from xdsl.dialects.builtin import DenseArrayBase, IntAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tgdialect.ops.attributes import AxisTypeAttr, ReduceKindAttr
 from tgdialect.ops.movement import ResizeOp, WindowOp
 from tgdialect.ops.ordering import AfterOp
+
+_WITHOUT_FLOATS = (TensorType, DenseArrayBase, IntAttr, AxisTypeAttr, ReduceKindAttr)
+"""Attributes that have one text if they are equal: they have no floats, of which 0.0 and -0.0 are
+equal."""
 
 
 class Structure(NamedTuple):
@@ -33,8 +38,7 @@ class Structures:
         self._texts: dict[int, tuple[Attribute, str]] = {}
         """By the identity of each attribute, which must not be that of a later one."""
         self._equal: dict[Attribute, str] = {}
-        """By equality: of types and integers, and of nothing that may have floats, of which 0.0 and
-        -0.0 are equal."""
+        """By equality: of those in `_WITHOUT_FLOATS`."""
 
     def of(self, block: Block) -> str:
         """The structure of a block, whose regions inside use no values of it: their ops are
@@ -102,7 +106,7 @@ class Structures:
         """An attribute as text."""
         if (known := self._texts.get(id(attribute))) is not None:
             return known[1]
-        may_have_floats = type(attribute) not in (TensorType, DenseArrayBase)
+        may_have_floats = type(attribute) not in _WITHOUT_FLOATS
         text = None if may_have_floats else self._equal.get(attribute)
         if text is None:
             text = str(attribute)

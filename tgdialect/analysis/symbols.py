@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Set
+from collections.abc import Iterable, Iterator, Mapping, Set
 from graphlib import CycleError, TopologicalSorter
 from typing import TypeVar, cast
 
@@ -75,14 +75,28 @@ def calling_last(kernels: Iterable[KernelT]) -> list[KernelT]:
 def called_symbols(symbols: Iterable[Operation]) -> list[Operation]:
     """The kernels and programs that some symbols call, each once."""
     found: dict[Attribute, Operation | None] = {}
+    known: Mapping[str, Operation] | None = None
     for symbol in symbols:
         if isinstance(symbol, FuncOp) or (
             isinstance(symbol, KernelOp | ProgramOp) and symbol.calls
         ):
             for op in symbol.walk():
                 if isinstance(op, KernelCallOp) and op.callee not in found:
-                    found[op.callee] = SymbolTable.lookup_symbol(op, op.callee)
+                    known = symbols_around(op) if known is None else known
+                    found[op.callee] = known.get(op.callee.string_value())
     return [callee for callee in found.values() if callee is not None]
+
+
+def symbols_around(op: Operation) -> Mapping[str, Operation]:
+    """The symbols of the module around an op, by their names. To look one up by
+    `SymbolTable.lookup_symbol` takes as long as to find all of them so."""
+    module = op
+    while (parent := module.parent_op()) is not None and not isinstance(module, ModuleOp):
+        module = parent
+    if not isinstance(module, ModuleOp):
+        return {}
+    names = ((op.properties.get("sym_name"), op) for op in module.ops)
+    return {name.data: op for name, op in names if isinstance(name, StringAttr)}
 
 
 def is_foreign(symbol: Operation) -> bool:

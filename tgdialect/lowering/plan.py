@@ -23,13 +23,13 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.capacity import most_elements
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.in_place import Slots, in_place_slots
 from tgdialect.analysis.liveness import LiveRange, live_ranges
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.symbols import symbols_around
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.ops.attributes import AddrSpace, Device, PlaceAttr
 from tgdialect.ops.axis_types import PARALLEL, WORKGROUP
@@ -151,12 +151,13 @@ def written_in_place(
     slots: dict[Attribute, Sequence[Slots]] = {}
     first: dict[SSAValue, SSAValue] = {}
     taken: set[SSAValue] = set()
+    symbols = symbols_around(linear)
     for position, op in enumerate(linear.body.block.ops):
         if not isinstance(op, CallOp):
             continue
         # The slots of a program, at its first CALL; what is opaque writes nothing in place.
         if op.callee not in slots:
-            slots[op.callee] = in_place_slots(SymbolTable.lookup_symbol(op, op.callee))
+            slots[op.callee] = in_place_slots(symbols.get(op.callee.string_value()))
         # A buffer that is read for the last time holds what is written, if nothing else does.
         arguments = list(op.arguments)
         for pair in slots[op.callee]:

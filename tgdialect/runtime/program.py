@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, fields
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -219,7 +219,10 @@ def unpacked(data: bytes) -> tuple[Mapping[str, Any], Sequence[bytes]]:
 
 def encoded_parameters(parameters: Sequence[Parameter]) -> Sequence[Mapping[str, Any]]:
     """Parameters as entries that JSON knows."""
-    return [asdict(p) | {"dtype": p.dtype.name} for p in parameters]
+    names = [field.name for field in fields(Parameter)]
+    return [
+        {name: getattr(p, name) for name in names} | {"dtype": p.dtype.name} for p in parameters
+    ]
 
 
 def decoded_parameters(entries: Sequence[Mapping[str, Any]]) -> tuple[Parameter, ...]:

@@ -152,11 +152,11 @@ class LinearWalker(Generic[V]):
         if not kept:
             self._append(ops)
             return
-        once = constants(function, ops).calls
+        once = dict.fromkeys(constants(function, ops).calls)
         self._append([op for op in ops if not isinstance(op, CallOp)])
         flag = self._memory.pointer(kept[0])
         self._output.begin_once(flag)
-        self._append(once)
+        self._append([*once])
         self._output.end_once(flag)
         self._append([op for op in ops if isinstance(op, CallOp) and op not in once])
 

@@ -25,7 +25,7 @@ from tgdialect.ops.properties.min_max import MinMaxRule, of_dtype
 from tgdialect.ops.properties.shape import STATED, ShapeRule
 from tgdialect.ops.properties.substitution import function_type, scan_type
 from tgdialect.ops.properties.symbolic import Dim, Shape, UnknownDim
-from tgdialect.ops.properties.values import integer, tensor, tensor_type
+from tgdialect.ops.properties.values import integer, static_shape, tensor, tensor_type
 from tgdialect.ops.walk import computed, operands_of
 
 TypeRule = Callable[[Operation], Attribute]
@@ -315,7 +315,7 @@ def result_type(op: Operation) -> Attribute:
 def shape_of(value: SSAValue) -> Shape:
     """The shape of a value, with index values for dynamic dimensions."""
     type = value.type
-    if is_tensor(type) and DYNAMIC_INDEX not in (static := type.get_shape()):
+    if is_tensor(type) and DYNAMIC_INDEX not in (static := static_shape(type)):
         return static
     known: dict[SSAValue, Shape] = {}
 

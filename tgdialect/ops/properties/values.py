@@ -26,6 +26,8 @@ from tgdialect.ops.dtypes import BOOL, DTYPES, DType, dtype_names
 from tgdialect.ops.properties.symbolic import Dim, Shape, show_shape
 
 _NOWHERE = PlaceAttr.of()
+_SHAPE = "tg_shape"
+"""Where a type keeps its shape, as no field of xDSL's."""
 
 
 def tensor(value: SSAValue) -> TensorType[Attribute]:
@@ -33,6 +35,15 @@ def tensor(value: SSAValue) -> TensorType[Attribute]:
     if is_tensor(type := value.type):
         return type
     raise VerifyException(f"expected a tensor, got {type}")
+
+
+def static_shape(type: TensorType[Any]) -> tuple[int, ...]:
+    """The shape of a tensor type, with DYNAMIC_INDEX for dynamic extents. It is kept in the type,
+    which does not change: `get_shape` makes it anew from one attribute for each extent."""
+    kept: dict[str, Any] = vars(type)
+    if (known := kept.get(_SHAPE)) is None:
+        known = kept[_SHAPE] = type.get_shape()
+    return known
 
 
 def place_of(type: TensorType[Any]) -> PlaceAttr:
@@ -52,7 +63,8 @@ def place(value: SSAValue) -> PlaceAttr:
 
 def is_memory(value: SSAValue) -> bool:
     """Whether a value is memory: a tensor with an address space, so it can be loaded and stored."""
-    return is_tensor(value.type) and place_of(value.type).has_addrspace
+    type = value.type
+    return is_tensor(type) and place_of(type).has_addrspace
 
 
 def dtype_row(dtype: Attribute) -> DType:

@@ -6,7 +6,7 @@ in which the register tiles of a product load them.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
@@ -191,6 +191,7 @@ def pass_packed(kernels: Mapping[SymbolT, Mapping[PackingT, Packing]]) -> None:
             for op in caller.walk():
                 if isinstance(op, CallOp) and (name := op.callee.root_reference.data) in calls:
                     calls[name].append(op)
+    slots: dict[Block, Iterator[int]] = {}
     for kernel in packed:
         for packing, what in kernels[kernel].items():
             made: dict[SSAValue, SSAValue] = {}
@@ -198,7 +199,9 @@ def pass_packed(kernels: Mapping[SymbolT, Mapping[PackingT, Packing]]) -> None:
                 source = call.arguments[what.slot]
                 if source not in made:
                     type = _packed_type(what)
-                    made[source] = _packed_argument(call, source, packing.sym_name.data, type)
+                    made[source] = _packed_argument(
+                        call, source, packing.sym_name.data, type, slots
+                    )
                 call.operands[what.slot] = made[source]
 
 
@@ -209,17 +212,23 @@ def _packed_type(packing: Packing) -> TensorType[Attribute]:
 
 
 def _packed_argument(
-    call: CallOp, source: SSAValue, packing: str, type: TensorType[Attribute]
+    call: CallOp,
+    source: SSAValue,
+    packing: str,
+    type: TensorType[Attribute],
+    slots: dict[Block, Iterator[int]],
 ) -> SSAValue:
     """The packed copy of an argument: a BUFFER, or memory that a kernel is passed, after the CALL
     of the packing kernel. In a kernel that is before the loops that the argument does not depend
-    on."""
+    on. `slots` has the free slots of each block to which BUFFERs have been added."""
     builder = OpBuilder.before(call)
     where = PlaceAttr.of(place(source).device, AddrSpace.GLOBAL)
     stored = tensor_type(type.element_type, type.get_shape(), where)
     if isinstance(caller := call.parent_op(), KernelOp):
         (buffer,) = add_parameters(caller, [stored])
     else:
-        buffer = builder.put(BufferOp(next(builder.free_slots), stored))
+        if builder.block not in slots:
+            slots[builder.block] = builder.free_slots
+        buffer = builder.put(BufferOp(next(slots[builder.block]), stored))
     made = builder.put(CallOp(packing, [buffer, source]))
     return builder.put(AfterOp(buffer, [made]))
