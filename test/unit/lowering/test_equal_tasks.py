@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -17,6 +18,7 @@ from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.lowering.callify import CallifyPass
 from tgdialect.lowering.rangeify import RangeifyPass
 from tgdialect.lowering.rangeify.kernel import KernelBuilder
+from tgdialect.ops.call import KernelOp
 from tgdialect.registry import make_context
 
 Block = Callable[[tg.Tensor, tg.Tensor], tg.Tensor]
@@ -88,10 +90,10 @@ def rangeified(text: str) -> tuple[ModuleOp, int]:
     built = 0
     finish = KernelBuilder.finish
 
-    def counted(*arguments: object) -> object:
+    def counted(*arguments: Any) -> KernelOp:
         nonlocal built
         built += 1
-        return finish(*arguments)  # type: ignore[arg-type]
+        return finish(*arguments)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(KernelBuilder, "finish", counted)

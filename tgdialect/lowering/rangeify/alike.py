@@ -94,8 +94,8 @@ class Tasks:
             owner = value.owner
             if owner is not root and isinstance(owner, Operation):
                 if (known := self._realised.get(owner)) is not None:
-                    words = "realised", number(known.data), str(known.order)
-                    return " ".join((*words, number(known.mask)) if known.mask else words)
+                    memories = [known.data] if known.mask is None else [known.data, known.mask]
+                    return " ".join(["realised", str(known.order), *map(number, memories)])
                 if owner.operands and not isinstance(owner, AfterOp | BufferOp):
                     return None
             memory = memory_leaf(value)

@@ -91,8 +91,8 @@ class OnlineKernel:
         self.count = self.steps_left()
         self.counted: list[SSAValue] = []
         """The loops over the steps of a block that count."""
-        self.tiles: object = None
-        """The RANGE over tiles of steps whose scores are computed, if there are tiles."""
+        self.tiles: SSAValue | None = None
+        """The loop over tiles of steps whose scores are computed, if there are tiles."""
         self.dtype = tensor(group.scores).element_type
 
     # -- loops
@@ -155,7 +155,7 @@ class OnlineKernel:
             padded = k.emit(AddOp, self.count, k.constant(SCORED_STEPS - 1))
             tiles = k.emit(IDivOp, padded, height)
         tile = k.put(RangeOp(next(k.free_axes), AxisType.LOOP, tiles))
-        self.tiles = tile.owner
+        self.tiles = tile
         block = k.emit(MulOp, self.step_blocks, k.constant(size))
         first = k.emit(MulOp, tile, height)
         start = k.emit(AddOp, block, first)
@@ -294,14 +294,16 @@ class OnlineKernel:
         blocks = self.step_blocks.owner
         if self.score.parent is None or not isinstance(blocks, RangeOp) or not blocks.parent:
             return
-        loops: dict[RangeOp, int] = {}
+        loops: dict[SSAValue, int] = {}
         if not self.blocks.is_grid:
-            loops.update(
-                (op, 1) for value in self.counted if isinstance(op := value.owner, RangeOp)
-            )
-            if isinstance(self.tiles, RangeOp):
+            loops.update(dict.fromkeys(self.counted, 1))
+            if self.tiles is not None:
                 loops[self.tiles] = SCORED_STEPS
-        inside = {loop: steps for loop, steps in loops.items() if loop.parent is not None}
+        inside = {
+            op: steps
+            for loop, steps in loops.items()
+            if isinstance(op := loop.owner, RangeOp) and op.parent is not None
+        }
         skip_masked_blocks(self.score, blocks, self.blocks.steps, inside)
 
     def maxima(

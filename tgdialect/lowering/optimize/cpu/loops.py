@@ -106,8 +106,8 @@ def order_loops(nests: Nests, target: Target) -> None:
     is outermost. If an operand is streamed, since no loop uses its elements again, or without a
     reduction if the tile has strided accesses, the loop with the largest stride is. Loops stay in
     the order of the STOREs if a tile stores more than it loads, or if L2 keeps what the outermost
-    loads again, and those around a nest inside, which fills a LOCAL buffer, stay outside of the
-    others."""
+    loads again and this is packed or little. Those around a nest inside, which fills a LOCAL
+    buffer, stay outside of the others."""
     axes = nests.axes
     ends = dict.fromkeys(axes.ends.values())
     for effect in axes.kernel.sink.effects:

@@ -123,8 +123,6 @@ def _stage(
     ]
     new = (*outer[: len(loops)], *starts)
     copies.update(zip((r.result for r in (*loops, *tile)), new, strict=True))
-    if wide is not None:
-        wide.part = parts[tile.index(wide.range)]
     # What the copy loads: through a flat view of those axes, so that no index is divided.
     if merged:
         index = first.buffer.owner
@@ -137,14 +135,15 @@ def _stage(
     # Copy each cell, then have the LOADs read the buffer after all of the copy.
     if wide is None:
         value = put(first.rebuild([again(operand) for operand in first.operands]))
+        written = put(AfterOp(buffer, [at.result]))
+        indices = [digit.value(axes, builder, copies) for digit in cells]
     else:
-        value = put(wide.load(builder, again))
-    written = put(AfterOp(buffer, [at.result]))
-    narrow = cells if wide is None else [wide.digit_of(digit) for digit in cells]
-    indices = [digit.value(axes, builder, copies) for digit in narrow]
-    if wide is not None:
-        written = put(BitcastOp(written, wide.dtype))
-        indices[-1] = builder.index_constant(0)
+        part = parts[tile.index(wide.range)]
+        value = put(wide.load(builder, again, part))
+        narrow = [wide.digit_of(digit, part) for digit in cells[:-1]]
+        written = put(BitcastOp(put(AfterOp(buffer, [at.result])), wide.dtype))
+        indices = [digit.value(axes, builder, copies) for digit in narrow]
+        indices.append(builder.index_constant(0))
     cell = put(IndexOp(written, indices))
     end = put(EndOp(put(StoreOp(cell, value)), [*parts[::-1], *outer[::-1]]))
     indices = [digit.value(axes, builder, {}) for digit in cells]

@@ -8,8 +8,9 @@ integer: it is a transpose of integers, which vectors do.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple, cast
 
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, SSAValue
 
 from tgdialect.analysis.ranges import is_expanded
@@ -29,15 +30,12 @@ WIDEST = 8
 """The bytes of the widest integer."""
 
 
-@dataclass
-class WideCells:
+class WideCells(NamedTuple):
     """The cells of a LOAD of a tile, `width` neighbours along a range as one integer."""
 
     source: LoadOp
     range: RangeOp
     width: int
-    part: SSAValue | None = None
-    """The range of the copy along which these integers lie."""
 
     @property
     def dtype(self) -> Attribute:
@@ -45,26 +43,25 @@ class WideCells:
         bits = 8 * self.width * dtype_of(self.source.buffer).itemsize
         return TYPES[f"ui{bits}"]
 
-    def digit_of(self, digit: Digit) -> Digit:
-        """An axis of the copy, as an axis of integers."""
-        if digit.range is not self.range:
+    def digit_of(self, digit: Digit, part: SSAValue) -> Digit:
+        """An axis of the copy, as an axis of integers, which lie along the range `part` of the
+        copy."""
+        if digit.range is not self.range or digit.divisor < self.width:
             return digit
-        part = None if self.part is None else self.part.owner
-        assert isinstance(part, RangeOp)
-        if digit.divisor < self.width:
-            return digit
-        return Digit(part, digit.extent, digit.divisor // self.width)
+        return Digit(cast(RangeOp, part.owner), digit.extent, digit.divisor // self.width)
 
-    def load(self, builder: OpBuilder, again: Callable[[SSAValue], SSAValue]) -> LoadOp:
-        """A LOAD of an integer; `again` computes a value for the ranges of the copy."""
+    def load(
+        self, builder: OpBuilder, again: Callable[[SSAValue], SSAValue], part: SSAValue
+    ) -> LoadOp:
+        """A LOAD of an integer; `again` computes a value for the ranges of the copy, in which
+        integers lie along `part`."""
         index, put = self.source.buffer.owner, builder.put
         assert isinstance(index, IndexOp)
-        assert self.part is not None
         last = builder.index_constant(0)
         terms = polynomial(index.indices[-1])
         for product, coefficient in terms.terms.items():
             if product == (self.range.result,):
-                last = put(AddOp(last, self.part))
+                last = put(AddOp(last, part))
                 continue
             value = builder.index_constant(coefficient // self.width)
             for atom in product:
@@ -91,7 +88,8 @@ def wide_cells(axes: Axes, load: LoadOp, last: Digit) -> WideCells | None:
     if not isinstance(index, IndexOp) or not isinstance(index.source.owner, ParamOp):
         return None
     *lead, at = index.indices
-    if axes.extent(range) % width or tensor(index.source).get_shape()[-1] % width:
+    shape = tensor(index.source).get_shape()
+    if axes.extent(range) % width or DYNAMIC_INDEX in shape or shape[-1] % width:
         return None
     if any(axes.depends(i, range) for i in lead) or not _is_aligned(at, range, width):
         return None
