@@ -5,11 +5,12 @@ Compilers written in Python have the lock of the interpreter: threads do not sha
 
 from __future__ import annotations
 
+import os
 import signal
 import sys
 import warnings
-from collections import deque
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import ExitStack, closing, suppress
 from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
@@ -27,8 +28,11 @@ of cores."""
 _MOST = 8
 """The most processes by default: each one has its own copies of the pages that it changes."""
 _SMALLEST = 4
-"""How many kernels have to wait before a first child is started. A fork takes 10 to 30 ms, with the
-pages that are copied afterwards, a kernel 50 to 200 ms."""
+"""Up to how many kernels the caller lowers alone. A fork takes 10 to 30 ms, with the pages that are
+copied afterwards, a kernel 50 to 200 ms."""
+_SHARE = 2
+"""How many kernels there are at least for each process: a child for fewer does not pay for its
+fork."""
 _PATIENCE = 60.0
 """For how many seconds the caller waits for the next result of a child. Locks that other threads
 hold while a process is forked may stop a child, although those that are known are waited for."""
@@ -45,57 +49,83 @@ def spread(
     """Give each item with what `work` makes of it in a child, or with None: then the caller does it
     before it asks for the next.
 
-    The items that wait are divided among the processes whenever one is free (guided
-    self-scheduling; Polychronopoulos and Kuck, 1987). The last one is always the caller's, after
-    the others. What a child cannot do, for whatever reason, the caller does: it gets the error
+    Each process, the caller included, takes the next item whenever it is free (self-scheduling).
+    What a child cannot do, for whatever reason, the caller does after all others: it gets the error
     where it can be reported.
     """
-    waiting = deque(items)
-    children: list[_Child[T, R]] = []
-    most = processes - 1 if sys.platform == "linux" and len(items) > _SMALLEST else 0
+    left = set(range(len(items)))
+    most = min(processes - 1, (len(items) - 1) // _SHARE) if len(items) > _SMALLEST else 0
+    with ExitStack() as opened:
+        numbers: Iterator[int] = iter(())
+        children: list[_Child[T, R]] = []
+        if sys.platform == "linux" and most > 0:
+            with suppress(OSError, RuntimeError, MemoryError, AssertionError):
+                # No memory, too many processes, or the caller is one that may have no children.
+                numbers = opened.enter_context(closing(_Numbers(len(items))))
+                for _ in range(most):
+                    children.append(_Child(items, work, numbers))
+                    opened.callback(children[-1].end)
+        for number in numbers:
+            yield from _results(items, children, left)
+            left.remove(number)
+            yield items[number], None
+        while left and children and wait([child.results for child in children], _PATIENCE):
+            yield from _results(items, children, left)
+    for number in sorted(left):
+        yield items[number], None
 
-    def start(count: int) -> None:
-        nonlocal most
-        batch = [waiting.popleft() for _ in range(count)]
+
+def _results(
+    items: Sequence[T], children: list[_Child[T, R]], left: set[int]
+) -> Iterator[tuple[T, R]]:
+    """Each item that a child is done with, and its result. Children that have ended, and the
+    numbers of these items, are removed."""
+    for child in list(children):
         try:
-            children.append(_Child(batch, work))
-        except (OSError, RuntimeError, MemoryError, AssertionError):
-            # No memory, too many processes, or the caller is a worker that may have no children.
-            waiting.extendleft(reversed(batch))
-            most = 0
-
-    def made() -> Iterator[tuple[T, R | None]]:
-        for child in list(children):
-            yield from child.results()
-            if not child.left:
-                children.remove(child)
-                child.end()
-
-    try:
-        while waiting or children:
-            yield from made()
-            while len(children) < most and len(waiting) > _SMALLEST // 2:
-                start(max(_SMALLEST // 2, len(waiting) // (2 * processes)))
-            if len(waiting) > 1 or (waiting and not children):
-                yield waiting.popleft(), None
-            elif not wait([child.connection for child in children], _PATIENCE):
-                for child in children:
-                    child.end()
-    finally:
-        for child in children:
+            while child.results.poll():
+                number, result = child.results.recv()
+                left.remove(number)
+                yield items[number], result
+        except (EOFError, OSError):
+            children.remove(child)
             child.end()
 
 
-class _Child(Generic[T, R]):
-    """A process that works on some items."""
+class _Numbers(Iterator[int]):
+    """The numbers of items, in a pipe: each is taken once, by any process that has the pipe."""
 
-    def __init__(self, items: Sequence[T], work: Callable[[T], R]) -> None:
+    def __init__(self, count: int) -> None:
+        """Raises OSError if there can be no pipe. The last numbers are missing if a pipe holds
+        fewer: at most some whole pages, and so whole numbers."""
+        self._source, sink = os.pipe()
+        os.set_blocking(sink, False)
+        os.write(sink, b"".join(number.to_bytes(_WIDTH) for number in range(count)))
+        os.close(sink)
+
+    def __next__(self) -> int:
+        if not (taken := os.read(self._source, _WIDTH)):
+            raise StopIteration
+        return int.from_bytes(taken)
+
+    def close(self) -> None:
+        os.close(self._source)
+
+
+_WIDTH = 4
+"""The bytes of a number in a pipe."""
+
+
+class _Child(Generic[T, R]):
+    """A process that works on the items whose numbers it takes."""
+
+    def __init__(self, items: Sequence[T], work: Callable[[T], R], numbers: Iterator[int]) -> None:
         """Raises OSError if there is no memory for a process, and AssertionError in a process that
         may have none (`multiprocessing`'s daemons)."""
-        self.left = deque(items)
-        """The items whose results have not been given."""
-        self.connection, results = Pipe(duplex=False)
-        child = get_context("fork").Process(target=_work, args=(items, work, results), daemon=True)
+        self.results, results = Pipe(duplex=False)
+        """Gives numbers of items, each with its result."""
+        child = get_context("fork").Process(
+            target=_work, args=(items, work, numbers, results), daemon=True
+        )
         with warnings.catch_warnings():
             # Python and JAX warn of forks beside other threads: `tgdialect/forking.py` is for that.
             warnings.simplefilter("ignore")
@@ -103,28 +133,23 @@ class _Child(Generic[T, R]):
         self._process = child
         results.close()
 
-    def results(self) -> Iterator[tuple[T, R | None]]:
-        """Each item that is done, and its result. If the process has ended, the others and None."""
-        try:
-            while self.left and self.connection.poll():
-                result: R = self.connection.recv()
-                yield self.left.popleft(), result
-        except (EOFError, OSError):
-            while self.left:
-                yield self.left.popleft(), None
-
     def end(self) -> None:
         self._process.kill()
         self._process.join()
 
 
-def _work(items: Iterable[Any], work: Callable[[Any], object], results: Connection) -> None:
+def _work(
+    items: Sequence[Any],
+    work: Callable[[Any], object],
+    numbers: Iterable[int],
+    results: Connection,
+) -> None:
     """What the child does. What the caller's program has registered for signals is not run."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     try:
         with at_full_speed():  # That of the parent has ended at the fork.
-            for item in items:
-                results.send(work(item))
+            for number in numbers:
+                results.send((number, work(items[number])))
     except BaseException:  # The caller does it again, and says what is wrong.
         pass

@@ -58,7 +58,13 @@ def at_full_speed() -> Generator[None]:
 
 
 def _leave_parent() -> None:
-    """Restore the settings in a child of `fork`, where other threads' compilations never end."""
+    """Restore the settings in a child of `fork`, where other threads' compilations never end.
+
+    What the parent has made is no garbage of the child. To look for any took 0.15 s in each child
+    of a ResNet-50's compilation, which then had copies of nearly all pages.
+    """
+    if _compilations:
+        gc.freeze()
     while _compilations:
         _compilations.pop().restore()
 
