@@ -87,7 +87,8 @@ def _compute(order: Sequence[Node], wanted: Sequence[Node], device: str | None) 
 
 
 def _compiled(module: ModuleOp, device: str | None) -> Executable:
-    return cast(Executable, compile(module, target=device))
+    """Compile a module of nodes: each op has been verified as the prototype of its node."""
+    return cast(Executable, compile(module, target=device, is_verified=True))
 
 
 def is_sharded(nodes: Iterable[Node]) -> bool:

@@ -47,7 +47,7 @@ class _Kernels:
     goes through the stages."""
 
     def __init__(
-        self, build: Build, machine: Target, generator: CodeGenerator[bytes], shown: Progress
+        self, build: Build, machine: Target, generator: CodeGenerator[..., bytes], shown: Progress
     ) -> None:
         self._build = build
         self._machine = machine
@@ -177,7 +177,7 @@ class Build(StagedModule):
         return replace(self, is_profiled=True).program()
 
     def _compiled(
-        self, generator: CodeGenerator[bytes], shown: Progress
+        self, generator: CodeGenerator[..., bytes], shown: Progress
     ) -> tuple[list[Parameter], Callable[[], Iterator[Object]], tuple[Window, ...]]:
         """The parameters of the program, what waits for its objects, and the windows that a call
         checks.
@@ -197,7 +197,9 @@ class Build(StagedModule):
         kernels.compile(self.kernels_scheduled(module, passes, shown))
         signature = self.functions_lowered(module, passes, by_reference)
         ir = self.ir([*kernels.only, *own_functions(module)], machine)
-        whole = generator.submit(ir + _frame_entry(entry, self.entry, signature))
+        # Functions only call kernels, unless one shares their object.
+        opt = 2 if kernels.only else 0
+        whole = generator.submit(ir + _frame_entry(entry, self.entry, signature), opt=opt)
         # No object comes before those that it calls, whichever was lowered first.
         programs = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
         others = calling_last(op for op in programs if op not in kernels.only)

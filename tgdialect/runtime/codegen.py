@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
-from typing import Generic, Self, TypeVar
+from typing import Generic, ParamSpec, Self, TypeVar
 
 from tgdialect.backends.headroom import has_memory_for_thread
 
+P = ParamSpec("P")
 T = TypeVar("T")
 
 
-class CodeGenerator(Generic[T]):
+class CodeGenerator(Generic[P, T]):
     """Generates code while the caller does other things.
 
     LLVM runs on a thread of its own even if the caller only waits. Python raises KeyboardInterrupt
@@ -21,8 +22,8 @@ class CodeGenerator(Generic[T]):
     caller generates the code itself.
     """
 
-    def __init__(self, generate: Callable[[str], T]) -> None:
-        """`generate` calls LLVM with a module of its IR."""
+    def __init__(self, generate: Callable[P, T]) -> None:
+        """`generate` calls LLVM."""
         self._generate = generate
         self._executor: ThreadPoolExecutor | None = None
         if has_memory_for_thread():
@@ -41,15 +42,15 @@ class CodeGenerator(Generic[T]):
             # After an error or Ctrl-C the kernels that are still queued are not needed.
             self._executor.shutdown(cancel_futures=kind is not None)
 
-    def submit(self, ir: str) -> Future[T]:
-        """A future of the code of a module of LLVM IR."""
+    def submit(self, *arguments: P.args, **options: P.kwargs) -> Future[T]:
+        """A future of what LLVM generates."""
         if self._executor is not None:
             try:
-                return self._executor.submit(self._generate, ir)
+                return self._executor.submit(self._generate, *arguments, **options)
             except (RuntimeError, MemoryError):
                 self._executor = None  # Its thread could not start.
         done: Future[T] = Future()
-        done.set_result(self._generate(ir))
+        done.set_result(self._generate(*arguments, **options))
         return done
 
 

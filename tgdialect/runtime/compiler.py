@@ -49,6 +49,7 @@ def compile(
     target: str | None = None,
     opt: str = DEFAULT_OPT,
     allow_custom: bool = False,
+    is_verified: bool = False,
 ) -> Executable | Callback:
     """Compile the function `entry` of a program at any level (docs/ir.md, "Levels").
 
@@ -70,6 +71,7 @@ def compile(
             them, and have others applied only if they are explicit.
         allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and BINARY, which carry code of their own,
             and modules from level `linear` on, where nothing checks memory accesses.
+        is_verified: the source is a module that is known to be valid, in the present vocabulary.
 
     Returns:
         A callable on NumPy arrays (or anything with DLPack), one for each argument of the function;
@@ -88,7 +90,8 @@ def compile(
     name, text = _name_and_text(source)
     if _SEVERAL_DEVICES.search(text):
         return _sharded(source, name, text, target, entry, opt, allow_custom)
-    return _on_one_device(source, name, text, target, entry, opt, allow_custom)
+    how = entry, opt, allow_custom
+    return _on_one_device(source, name, text, target, *how, is_verified=is_verified)
 
 
 def _on_one_device(
@@ -99,6 +102,8 @@ def _on_one_device(
     entry: str,
     opt: str,
     allow_custom: bool,
+    *,
+    is_verified: bool = False,
 ) -> Executable:
     """Compile a program for one device."""
     device = device_for(target)
@@ -114,7 +119,10 @@ def _on_one_device(
 
     def compiled() -> AnyProgram:
         check_memory_for_library()
-        module = _parse(name, text) if is_text else load_module(source)
+        if isinstance(source, str | os.PathLike):
+            module = _parse(name, text)
+        else:
+            module = source if is_verified else load_module(source)
         program = _compiled(module, how, described, device, name, text)
         return _without_name(program, name) if is_text else program
 
