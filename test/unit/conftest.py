@@ -4,6 +4,8 @@ import gc
 import os
 import sys
 from collections import Counter
+from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
@@ -40,3 +42,22 @@ def _no_old_objects() -> None:
     caches: that is gigabytes in the end."""
     gc.collect()
     gc.freeze()
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _verified_traces() -> Iterator[None]:
+    """Verify the modules of traces, which `compile` takes for valid: no test may make one that is
+    not."""
+    from tgdialect.diagnostics import verify_module
+    from tgdialect.frontend import function, realization
+    from tgdialect.runtime.compiler import compile
+
+    def verified(module: Any, **options: Any) -> Any:
+        assert options["is_verified"]
+        verify_module(module)
+        return compile(module, **options)
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(function, "compile", verified)
+        patch.setattr(realization, "compile", verified)
+        yield

@@ -68,10 +68,12 @@ class _Kernels:
     def compile(self, kernels: Sequence[Scheduled]) -> None:
         """Lower kernels, and begin to generate their code. Those that call others come last, when
         it is settled what these are passed."""
-        for calls in (False, True):
+        groups: tuple[list[Scheduled], list[Scheduled]] = [], []
+        for scheduled in kernels:
+            groups[scheduled.kernel.calls].append(scheduled)
+        for group in groups:
             lowered: dict[str, LoweredKernel] = {}
             missing: list[Scheduled] = []
-            group = [each for each in kernels if each.kernel.calls == calls]
             for scheduled in group:
                 found = self._cache.find(scheduled) if len(kernels) > 1 else None
                 if found is None:
@@ -214,8 +216,10 @@ class Build(StagedModule):
     def ir(self, symbols: Sequence[Operation], machine: Target) -> str:
         """LLVM IR of programs and functions; a profile times the programs."""
         functions = render_symbols(symbols, called_symbols(symbols), machine)
-        names = [p.sym_name.data for p in symbols if isinstance(p, ProgramOp) and not p.calls]
-        records = with_records(functions, names) if self.is_profiled else ""
+        records = ""
+        if self.is_profiled:
+            timed = (p for p in symbols if isinstance(p, ProgramOp) and not p.calls)
+            records = with_records(functions, [p.sym_name.data for p in timed])
         return llvm_ir(ModuleOp(list(functions))) + records
 
     @property
