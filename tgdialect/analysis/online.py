@@ -94,6 +94,8 @@ class OnlineSums:
     products: tuple[ReduceOp, ...]
     """The products of matrices that the scores are made of."""
     sums: tuple[OnlineSum, ...]
+    shows_greatest: bool
+    """Whether the root depends on the maximum other than through the exponentials."""
     axis: int
     """The axis of the scores that is summed over."""
     row: int
@@ -130,6 +132,17 @@ class OnlineSums:
                 return True
             value = op.rhs if hidden[0] else op.lhs
         return False
+
+    @property
+    def keeps_nan(self) -> bool:
+        """Whether each sum is NaN where a score is, whatever the maximum, and nothing else needs
+        the maximum.
+
+        The exponential of such a score is NaN. So are multiples of it and the sum, unless a WHERE
+        leaves it out. As the shift of exponentials a maximum of -0 and one of +0 are the same.
+        """
+        links = (link.op for each in self.sums for link in each.inner)
+        return not self.shows_greatest and not any(isinstance(op, WhereOp) for op in links)
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -332,6 +345,7 @@ class _Recognizer:
             scale,
             tuple(products),
             members,
+            bool(walk.maxima),
             axis,
             row,
             frozenset(inside - {root}),

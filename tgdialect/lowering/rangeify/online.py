@@ -69,8 +69,12 @@ class _Nest(NamedTuple):
 class OnlineKernel:
     """Appends the kernel of some sums to a builder."""
 
-    def __init__(self, k: KernelBuilder, group: OnlineSums, blocks: Blocks) -> None:
+    def __init__(
+        self, k: KernelBuilder, group: OnlineSums, blocks: Blocks, *, is_relaxed: bool
+    ) -> None:
+        """`is_relaxed` says whether maxima of scores are, where NaN and zeros allow it."""
         self.k, self.group, self.blocks = k, group, blocks
+        self.is_relaxed = is_relaxed and group.keeps_nan
         self.shape = shape = tensor(group.root.results[0]).get_shape()
         self.extents = list(shape)
         """The extents of loops: work items share the last of the columns."""
@@ -320,7 +324,10 @@ class OnlineKernel:
         block = self.load(scores, [scored], *self.score_cell(row, column))
         cell = self.at(greatest, [start, self.step_blocks], row)
         old = k.put(LoadOp(cell))
-        new = k.emit(MaxOp, old, k.put(ReduceOp(ReduceKind.MAX, block, (), [column])))
+        # With NaN among the scores the sums are NaN, whatever the maximum; and two zeros are the same
+        # shift of exponentials.
+        found = ReduceOp(ReduceKind.MAX, block, (), [column], relaxed=self.is_relaxed)
+        new = k.emit(MaxOp, old, k.put(found))
         factor = self.power(self.finite(old), self.finite(new))
         stores = [
             k.put(StoreOp(cell, new)),

@@ -223,7 +223,7 @@ def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
         before = links[i]
         if before is None and adds_zero and not is_across:
             before = k.scalars.splat(neutral, lanes_of(value))
-        links[i] = value if before is None else _added(k, kind, before, value, computed)
+        links[i] = value if before is None else _added(k, op, before, value, computed)
     # Combine the lanes of each accumulator, then add its rest.
     totals = [neutral if chain is None else chain for chain in chains]
     if is_across:
@@ -240,12 +240,16 @@ def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
 
 
 def _added(
-    k: SelectedKernel, kind: ReduceKind, total: SSAValue, value: SSAValue, dtype: Dtype
+    k: SelectedKernel, op: ReduceOp, total: SSAValue, value: SSAValue, dtype: Dtype
 ) -> SSAValue:
-    """Accumulate `value` into `total`. For a sum of floats, a product becomes a MULACC."""
-    op = value.owner
-    if kind is ReduceKind.ADD and isinstance(op, MulOp) and DTYPES[TYPES[dtype]].is_float:
-        return k.scalars.apply("mulacc", (*op.operands, total), dtype)
+    """Accumulate `value` into `total`. For a sum of floats, a product becomes a MULACC. A relaxed
+    max is the total where it does not compare with the value."""
+    kind, term = op.kind.data, value.owner
+    if kind is ReduceKind.ADD and isinstance(term, MulOp) and DTYPES[TYPES[dtype]].is_float:
+        return k.scalars.apply("mulacc", (*term.operands, total), dtype)
+    if op.relaxed is not None:
+        is_less = k.scalars.apply("cmplt", (total, value), "i1")
+        return k.scalars.apply("where", (is_less, value, total), dtype)
     return k.scalars.apply(kind, (total, value), dtype)
 
 
