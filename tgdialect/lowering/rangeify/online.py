@@ -166,7 +166,10 @@ class OnlineKernel:
         if self.count is not None:
             last = k.constant(steps - SCORED_STEPS)
             start = k.emit(WhereOp, k.emit(CmpLtOp, start, last), start, last)
-            first = k.emit(SubOp, start, block)
+            # This is `start - block`, of which intervals would not show that it is never negative:
+            # each score would be stored under a condition.
+            most = k.emit(SubOp, last, block)
+            first = k.emit(WhereOp, k.emit(CmpLtOp, first, most), first, most)
         position, step = k.part_from(steps, SCORED_STEPS, start)
         return position, [tile, step], k.emit(AddOp, first, step)
 
@@ -329,6 +332,10 @@ class OnlineKernel:
         found = ReduceOp(ReduceKind.MAX, block, (), [column], relaxed=self.is_relaxed)
         new = k.emit(MaxOp, old, k.put(found))
         factor = self.power(self.finite(old), self.finite(new))
+        if self.group.leaves_out:
+            # Both may be infinite. The exponential of such a score is NaN, but may be left out.
+            has_changed = k.emit(CmpNeOp, old, new)
+            factor = k.emit(WhereOp, has_changed, factor, k.constant(1, self.dtype))
         stores = [
             k.put(StoreOp(cell, new)),
             k.put(StoreOp(self.at(change, [self.step_blocks], row), factor)),

@@ -315,8 +315,8 @@ class Scalars(OpBuilder):
         return self.stack(numbers)
 
     def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        """The columns of the matrix whose rows are these vectors. The number of lanes is a multiple
-        of the number of rows."""
+        """The columns of the matrix whose rows are these vectors: a power of two of them, of a
+        multiple of as many lanes, or of a power of two lanes that divides their number."""
         columns = self._columns(rows)
         width, height = tensor(columns).get_shape()
         column = tensor_type(tensor(columns).element_type, (height,))
