@@ -36,6 +36,7 @@ from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.elementwise import (
     AddOp,
     CastOp,
+    CmpGeOp,
     CmpLtOp,
     CmpNeOp,
     DivOp,
@@ -207,8 +208,8 @@ class OnlineKernel:
         if self.blocks.is_grid:
             return k.emit(Exp2Op, difference)
         least = k.constant(_least_exponent(self.dtype), self.dtype)
-        is_less = k.emit(CmpLtOp, difference, least)
-        return k.emit(WhereOp, is_less, k.constant(0, self.dtype), k.emit(Exp2Op, difference))
+        is_normal = k.emit(CmpGeOp, difference, least)
+        return k.emit(WhereOp, is_normal, k.emit(Exp2Op, difference), k.constant(0, self.dtype))
 
     def finite(self, greatest: SSAValue) -> SSAValue:
         """A maximum, or the least finite number instead of -inf."""

@@ -27,7 +27,7 @@ from tgdialect.lowering.select.tiles import (
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.codegen import ShuffleOp, WmmaOp
 from tgdialect.ops.dtypes import DTYPES, TYPES
-from tgdialect.ops.elementwise import CastOp, CmpLtOp, Exp2Op, MulOp, WhereOp
+from tgdialect.ops.elementwise import CastOp, CmpGeOp, CmpLtOp, Exp2Op, MulOp, WhereOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.properties import is_memory, number, tensor
@@ -56,15 +56,16 @@ def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
 
 def _is_of_normal(op: Exp2Op) -> bool:
     """Whether all users choose something else where the result may be subnormal:
-    `where(x < c, 0, exp2(x))`."""
+    `where(x < c, 0, exp2(x))` or `where(x >= c, exp2(x), 0)`."""
     if (form := FORMATS.get(dtype_name(op.result))) is None or not op.result.uses:
         return False
     for use in op.result.uses:
         where = use.operation
-        if not isinstance(where, WhereOp) or use.index != 2:
+        if not isinstance(where, WhereOp) or use.index == 0:
             return False
         test = where.condition.owner
-        if not isinstance(test, CmpLtOp) or test.lhs is not op.source:
+        kind = CmpGeOp if use.index == 1 else CmpLtOp
+        if not isinstance(test, kind) or test.lhs is not op.source:
             return False
         bound = constant_attribute(test.rhs)
         if bound is None or not number(bound) >= least_of_normal(form):
