@@ -53,9 +53,9 @@ class ReduceOp(TgOp):
     `ordered` is set; f16, bf16 and fp8 accumulate in f32. A sum begins with +0: it is never -0. On
     bools add is or, mul is and, max is or.
 
-    A max of floats that is `relaxed` is any of the operands if one of them is NaN, and either zero if
-    both are: as `relaxed_max` of WebAssembly. That takes one instruction where the exact one takes
-    six (x86).
+    A max of floats that is `relaxed` may be any of the elements if one of them is NaN, and either
+    zero if it is zero, as with WebAssembly's `relaxed_max`. A processor may need one instruction
+    for a step of it, and six for one of the exact maximum.
 
     `wmma` says that WMMAs compute this sum of products (OptOp TC): the fragment of C that a thread
     of the WARP range holds is in the UPCAST ranges with the ids of `on`, the last of which is the

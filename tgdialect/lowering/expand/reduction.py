@@ -124,9 +124,7 @@ def _accumulate(expansion: Expansion, op: ReduceOp, loops: Sequence[SSAValue]) -
     return Accumulator(op, buffer, axes, update)
 
 
-def _combined(
-    expansion: Expansion, op: ReduceOp, total: SSAValue, value: SSAValue
-) -> SSAValue:
+def _combined(expansion: Expansion, op: ReduceOp, total: SSAValue, value: SSAValue) -> SSAValue:
     """One step of a REDUCE. A relaxed max is the total where it does not compare with the value."""
     if op.relaxed is None:
         return expansion.elementwise(ALU[op.kind.data], total, value)

@@ -328,8 +328,7 @@ class OnlineKernel:
         block = self.load(scores, [scored], *self.score_cell(row, column))
         cell = self.at(greatest, [start, self.step_blocks], row)
         old = k.put(LoadOp(cell))
-        # With NaN among the scores the sums are NaN, whatever the maximum; and two zeros are the same
-        # shift of exponentials.
+        # If a score is NaN, so are the sums, whatever the maximum. Both zeros are the same shift.
         found = ReduceOp(ReduceKind.MAX, block, (), [column], relaxed=self.is_relaxed)
         new = k.emit(MaxOp, old, k.put(found))
         factor = self.power(self.finite(old), self.finite(new))

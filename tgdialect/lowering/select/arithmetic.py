@@ -46,9 +46,9 @@ def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
     name, dtype = op.name.removeprefix("tg."), dtype_name(op.results[0])
     pieces = zip(*(tile.pieces for tile in operands), strict=True)
     if isinstance(op, Exp2Op) and _is_of_normal(op):
-        return operands[0]._replace(
-            pieces=[k.scalars.exp2_of_more(piece) for piece in operands[0].pieces]
-        )
+        is_one = op.result.has_one_use()
+        powers = [k.scalars.exp2_of_more(piece, has_one_use=is_one) for piece in operands[0].pieces]
+        return operands[0]._replace(pieces=powers)
     return RegisterTile(
         shape, operands[0].widths, [_applied(k, name, each, dtype) for each in pieces]
     )

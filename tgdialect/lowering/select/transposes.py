@@ -106,7 +106,9 @@ class Transposes:
             for top in _tops(shape[-2], height):
                 # Load and transpose a strip of rows, piece by piece.
                 strip: list[Sequence[SSAValue]] = []
-                for start, width in zip(RegisterTile(shape, widths, ()).starts, widths, strict=True):
+                for start, width in zip(
+                    RegisterTile(shape, widths, ()).starts, widths, strict=True
+                ):
                     count = max(height, min(width & -width, self._lanes))
                     parts: list[Sequence[SSAValue]] = []
                     for left in range(start, start + width, count):

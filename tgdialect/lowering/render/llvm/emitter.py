@@ -268,8 +268,8 @@ class LLVMEmitter(OpBuilder):
         """The columns of vectors: a power of two of them, of a multiple of as many lanes, or of a
         power of two lanes that divides their number.
 
-        If there are more vectors than lanes, each is joined with those that are in the same place of
-        another square, so that all squares are transposed at once.
+        If there are more vectors than lanes, each is joined with those that are in the same place
+        of another square, so that all squares are transposed at once.
 
         First the squares in each part of 128 bits are transposed, by instructions that move nothing
         from one part to another; then the parts are.
