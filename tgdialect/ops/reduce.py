@@ -115,8 +115,9 @@ class ReduceOp(TgOp):
         return op
 
     def verify_rule(self) -> None:
-        if self.relaxed is not None and self.kind.data is not ReduceKind.MAX:
-            raise VerifyException("only a max is relaxed")
+        is_float = DTYPES[tensor(self.source).element_type].is_float
+        if self.relaxed is not None and not (is_float and self.kind.data is ReduceKind.MAX):
+            raise VerifyException("only a max of floats is relaxed")
         if not self.ranges:
             return
         open_ranges = dependent_ranges(self.source)

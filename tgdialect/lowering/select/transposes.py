@@ -15,7 +15,12 @@ from tgdialect.lowering.select.accesses import Accesses
 from tgdialect.lowering.select.indices import Index, Piece, Ramp, Scalar, is_ramp, lanes_of
 from tgdialect.lowering.select.tiles import RegisterTile, StaticShape
 from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.properties import place
+from tgdialect.ops.properties import dtype_of, place
+
+_PART = 16
+"""The bytes of the parts of a register between which shuffles are slow. Columns of so many bytes or
+more are joined to registers as they are loaded, and squares in all parts of them are transposed at
+once, which takes less than half of the shuffles. Joined shorter columns would need more."""
 
 
 class Transposes:
@@ -99,8 +104,10 @@ class Transposes:
         self, memory: SSAValue, shape: StaticShape, widths: Sequence[int], height: int
     ) -> Sequence[Piece]:
         """Load the columns of a tile, and transpose them to the pieces of its rows: as many columns
-        at once as a register has lanes."""
+        at once as a register has lanes, if they are not too short."""
         pieces: list[Piece] = []
+        is_long = height * dtype_of(memory).itemsize >= _PART
+        most = self._lanes if is_long else height
         for lead in product(*map(range, shape[:-2])):
             rows: dict[int, Sequence[Piece]] = {}
             for top in _tops(shape[-2], height):
@@ -109,7 +116,7 @@ class Transposes:
                 for start, width in zip(
                     RegisterTile(shape, widths, ()).starts, widths, strict=True
                 ):
-                    count = max(height, min(width & -width, self._lanes))
+                    count = max(height, min(width & -width, most))
                     parts: list[Sequence[SSAValue]] = []
                     for left in range(start, start + width, count):
                         cells = ((*lead, Ramp(top, 1, height), left + i) for i in range(count))
