@@ -94,6 +94,8 @@ class OnlineSums:
     products: tuple[ReduceOp, ...]
     """The products of matrices that the scores are made of."""
     sums: tuple[OnlineSum, ...]
+    shows_greatest: bool
+    """Whether the root depends on the maximum other than through the exponentials."""
     axis: int
     """The axis of the scores that is summed over."""
     row: int
@@ -130,6 +132,21 @@ class OnlineSums:
                 return True
             value = op.rhs if hidden[0] else op.lhs
         return False
+
+    @property
+    def leaves_out(self) -> bool:
+        """Whether a WHERE leaves exponentials out of a sum."""
+        return any(isinstance(link.op, WhereOp) for each in self.sums for link in each.inner)
+
+    @property
+    def keeps_nan(self) -> bool:
+        """Whether each sum is NaN where a score is, whatever the maximum, and nothing else needs
+        the maximum.
+
+        The exponential of such a score is NaN. So are multiples of it and the sum, unless it is
+        left out. As the shift of exponentials a maximum of -0 and one of +0 are the same.
+        """
+        return not self.shows_greatest and not self.leaves_out
 
     @property
     def columns(self) -> tuple[int, ...]:
@@ -332,6 +349,7 @@ class _Recognizer:
             scale,
             tuple(products),
             members,
+            bool(walk.maxima),
             axis,
             row,
             frozenset(inside - {root}),
@@ -410,8 +428,10 @@ class _Walk:
         if op in self.sums:
             return [] if self.sums[op].index == index else None
         (axis,) = integers(op, "axes")
+        (steps,) = integers(self.greatest, "axes")
         (at,) = self.demands.loops((shape_of(op.source)[axis],))
-        if at.atom is None:
+        is_whole = shape_of(op.source)[axis] == shape_of(self.greatest.source)[steps]
+        if at.atom is None or not is_whole:
             return None
         visit = self.sums[op] = _Visit(index, path, at)
         stepped = _loops((at,))

@@ -53,6 +53,10 @@ class ReduceOp(TgOp):
     `ordered` is set; f16, bf16 and fp8 accumulate in f32. A sum begins with +0: it is never -0. On
     bools add is or, mul is and, max is or.
 
+    A max of floats that is `relaxed` may be any of the elements if one of them is NaN, and either
+    zero if it is zero, as with WebAssembly's `relaxed_max`. A processor may need one instruction
+    for a step of it, and six for one of the exact maximum.
+
     `wmma` says that WMMAs compute this sum of products (OptOp TC): the fragment of C that a thread
     of the WARP range holds is in the UPCAST ranges with the ids of `on`, the last of which is the
     range of K. The threads' products are not rounded to the dtype of the factors.
@@ -66,6 +70,7 @@ class ReduceOp(TgOp):
     kind = prop_def(ReduceKindAttr, prop_name="op")
     axes = prop_def(DenseArrayBase.constr(i64))
     ordered = opt_prop_def(UnitAttr)
+    relaxed = opt_prop_def(UnitAttr)
     wmma = opt_prop_def(WmmaAttr)
     fragment = opt_prop_def(DenseArrayBase.constr(i64))
     source = operand_def(TENSOR)
@@ -76,6 +81,7 @@ class ReduceOp(TgOp):
 
     assembly_format = (
         "$op $source custom<Integers>($axes) (`over` $ranges^)? (`ordered` $ordered^)? "
+        "(`relaxed` $relaxed^)? "
         "(`wmma` $wmma^ `on` custom<Integers>($fragment))? attr-dict "
         "`:` type($source) `->` type($result)"
     )
@@ -88,6 +94,7 @@ class ReduceOp(TgOp):
         ranges: Sequence[Value] = (),
         *,
         ordered: bool = False,
+        relaxed: bool = False,
     ):
         self.infer(
             (source, *ranges),
@@ -95,18 +102,22 @@ class ReduceOp(TgOp):
                 "op": ReduceKindAttr(kind),
                 "axes": DenseArrayBase.from_list(i64, axes),
                 "ordered": UnitAttr() if ordered else None,
+                "relaxed": UnitAttr() if relaxed else None,
             },
         )
 
     def over(self, source: Value, axes: Sequence[int], ranges: Sequence[Value]) -> ReduceOp:
         """The same reduction of another operand or of fewer loops, by the same instructions."""
-        ordered = self.ordered is not None
-        op = ReduceOp(self.kind.data, source, axes, ranges, ordered=ordered)
-        names = [name for name in ("wmma", "fragment") if name in self.properties]
+        op = ReduceOp(self.kind.data, source, axes, ranges)
+        names = ("ordered", "relaxed", "wmma", "fragment")
+        names = [name for name in names if name in self.properties]
         op.properties.update((name, self.properties[name]) for name in names)
         return op
 
     def verify_rule(self) -> None:
+        is_float = DTYPES[tensor(self.source).element_type].is_float
+        if self.relaxed is not None and not (is_float and self.kind.data is ReduceKind.MAX):
+            raise VerifyException("only a max of floats is relaxed")
         if not self.ranges:
             return
         open_ranges = dependent_ranges(self.source)

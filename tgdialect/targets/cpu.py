@@ -52,6 +52,12 @@ def scales(target: Target) -> bool:
     return "avx512vl" in target.features
 
 
+def has_maximum(target: Target) -> bool:
+    """Whether a processor has an instruction for the maximum of MAX, which keeps NaN and orders
+    zeros."""
+    return not target.features.isdisjoint(("avx10.2", "fp-armv8"))
+
+
 def scaling(bits: int, lanes: int) -> Scaling:
     """What scales floats of some bits: the narrowest with so many lanes, else the widest."""
     width = next((w for w in _SCALINGS if lanes * bits <= w), max(_SCALINGS))

@@ -13,7 +13,7 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.dtypes import BOOL, F32, INDEX, UI8
-from tgdialect.ops.elementwise import AddOp, MulOp, WhereOp
+from tgdialect.ops.elementwise import AddOp, CmpLtOp, MulOp, WhereOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.movement import PadOp
 from tgdialect.ops.ordering import RangeOp
@@ -87,3 +87,16 @@ def test_unsigned_wrap():
     high = ParamOp(1, tensor_type(UI8), min=0, max=200)
     assert MinMax()[AddOp(low, low).result] == Interval(0, 200)
     assert MinMax()[AddOp(low, high).result] == Interval(0, 255)
+
+
+@pytest.mark.parametrize("is_least", [True, False])
+def test_minima_and_maxima_of_two_values(is_least: bool):
+    """`where(x < y, x, y)` is no greater than either, and `where(x < y, y, x)` no less."""
+    random = np.random.default_rng(0)
+    for _ in range(100):
+        bounds = np.sort(random.integers(-9, 10, (2, 2)))
+        x, y = (parameter(int(low), int(high)) for low, high in bounds)
+        chosen = (x, y) if is_least else (y, x)
+        value = WhereOp(CmpLtOp(x, y).result, *chosen).result
+        low, high = (bounds.min(0) if is_least else bounds.max(0)).tolist()
+        assert MinMax()[value] == Interval(low, high), bounds

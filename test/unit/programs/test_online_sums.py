@@ -93,7 +93,7 @@ def random_case(seed: int) -> Case:
     inputs = [array.astype(np.float32) for array in (q, k, v)]
     if has_mask:
         inputs.append(mask.astype(np.float32))
-    kind = random.choice((_attention, _attention, _sums, _logarithms))
+    kind = random.choice((_attention, _attention, _sums, _logarithms, _some))
 
     def function(q: tg.Tensor, k: tg.Tensor, v: tg.Tensor, *masks: tg.Tensor) -> tg.Tensor:
         if groups > 1:
@@ -139,6 +139,20 @@ def _logarithm_of(scores: Array, v: Array) -> Array:
 
 
 _logarithms = (_logarithm, _logarithm_of)
+
+
+def _sum_of_some(scores: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
+    powers = (scores - scores.max(-1, keepdim=True)).exp2()
+    return (tg.Tensor.arange(scores.shape[-1]) % 3).ne(0).where(powers, 0) @ v
+
+
+def _sum_of_some_of(scores: Array, v: Array) -> Array:
+    powers = np.exp2(scores - scores.max(-1, keepdims=True))
+    return np.where(np.arange(scores.shape[-1]) % 3 != 0, powers, 0) @ v
+
+
+_some = (_sum_of_some, _sum_of_some_of)
+"""A NaN among the scores that are left out is in the maximum, and in no exponential that counts."""
 
 
 @pytest.mark.parametrize("seed", range(12))
@@ -195,8 +209,14 @@ def host_case(seed: int) -> Case:
         ((), ("causal",), ("causal",), ("later",), ("added",), ("bool", "causal"))
     )
     added = rng.standard_normal((rows, keys)).astype(np.float32)
+    q[..., random.randrange(rows), :] = random.choice((0.0, -0.0))
+    for special in (np.nan, np.inf, -np.inf, 0.0, -0.0, 3e38, -3e38):
+        # A row of it, a part of one, and a single one.
+        width_of_it = random.choice((keys, keys // 2, 1))
+        left = random.randrange(keys - width_of_it + 1)
+        added[random.randrange(rows), left : left + width_of_it] = special
     is_shown = rng.random((rows, keys)) < random.choice((0.02, 0.5))
-    kind = random.choice((_attention, _attention, _sums, _logarithms))
+    kind = random.choice((_attention, _attention, _sums, _logarithms, _some))
     if not masks:
         v[..., random.randrange(keys), 0] = random.choice((0.0, np.inf, np.nan))
 
@@ -306,7 +326,15 @@ def _shifted_steps(q: tg.Tensor, k: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
     return weights[:, 1:] @ v[1:]
 
 
-@pytest.mark.parametrize("function", [_stored_scores, _squares, _negative, _shifted_steps])
+def _first_steps(q: tg.Tensor, k: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
+    weights = (q @ k.transpose(-2, -1)).softmax(-1)
+    return weights[:, :50] @ v[:50]
+
+
+NO_RECURRENCES = (_stored_scores, _squares, _negative, _shifted_steps, _first_steps)
+
+
+@pytest.mark.parametrize("function", NO_RECURRENCES)
 def test_what_is_no_recurrence(function: Callable[..., tg.Tensor]):
     """The scores are used otherwise, or the sums are not linear, or go over other steps."""
     rng = np.random.default_rng(0)

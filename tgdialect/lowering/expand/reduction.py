@@ -15,7 +15,7 @@ from tgdialect.lowering.expand.expansion import Axes, Expansion
 from tgdialect.lowering.expand.fragments import FragmentAccumulator, WarpProduct
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr, ReduceKind
 from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.elementwise import CastOp, MulAccOp, MulOp
+from tgdialect.ops.elementwise import CastOp, CmpLtOp, MulAccOp, MulOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, PermuteOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
@@ -117,11 +117,19 @@ def _accumulate(expansion: Expansion, op: ReduceOp, loops: Sequence[SSAValue]) -
             result = expansion.elementwise(MulAccOp, a, b, result)
     elif _is_in_order(op):
         for part in _lanes(expansion, value, unrolled):
-            result = expansion.elementwise(ALU[kind], result, part)
+            result = _combined(expansion, op, result, part)
     else:
-        result = expansion.elementwise(ALU[kind], result, _reduced(expansion, op, value, unrolled))
+        result = _combined(expansion, op, result, _reduced(expansion, op, value, unrolled))
     update = expansion.put(StoreOp(version, expansion.broadcast(result, axes)))
     return Accumulator(op, buffer, axes, update)
+
+
+def _combined(expansion: Expansion, op: ReduceOp, total: SSAValue, value: SSAValue) -> SSAValue:
+    """One step of a REDUCE. A relaxed max is the total where it does not compare with the value."""
+    if op.relaxed is None:
+        return expansion.elementwise(ALU[op.kind.data], total, value)
+    is_less = expansion.elementwise(CmpLtOp, total, value)
+    return expansion.elementwise(WhereOp, is_less, value, total)
 
 
 def _factors(expansion: Expansion, op: ReduceOp, value: SSAValue) -> tuple[SSAValue, ...] | None:
@@ -176,8 +184,10 @@ def _reduced(
     value = expansion.broadcast(value, expansion.sorted({*expansion.axes(value), *over}))
     axes = expansion.axes(value)
     positions = [axes.index(axis) for axis in over]
-    ordered = op.ordered is not None
-    ones = expansion.put(ReduceOp(op.kind.data, value, sorted(positions), ordered=ordered))
+    ordered, relaxed = op.ordered is not None, op.relaxed is not None
+    ones = expansion.put(
+        ReduceOp(op.kind.data, value, sorted(positions), ordered=ordered, relaxed=relaxed)
+    )
     kept = tuple(axis for axis in axes if axis not in over)
     return expansion.put(ReshapeOp(ones, expansion.shape(kept)), kept)
 

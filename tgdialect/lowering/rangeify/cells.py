@@ -264,7 +264,8 @@ def _reduce(k: ScalarEmitter, op: ReduceOp, index: Index) -> Lowering:
             # depend on the range, which keeps it inside the loop.
             inside = k.emit(CmpLtOp, loop, k.emit(AddOp, loop, k.constant(1)))
             value = k.emit(WhereOp, inside, value, neutral)
-    result = ReduceOp(kind, value, (), loops, ordered=op.ordered is not None)
+    ordered, relaxed = op.ordered is not None, op.relaxed is not None
+    result = ReduceOp(kind, value, (), loops, ordered=ordered, relaxed=relaxed)
     return Cell(k.put(result), None)
 
 

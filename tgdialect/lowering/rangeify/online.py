@@ -36,6 +36,7 @@ from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.elementwise import (
     AddOp,
     CastOp,
+    CmpGeOp,
     CmpLtOp,
     CmpNeOp,
     DivOp,
@@ -69,8 +70,12 @@ class _Nest(NamedTuple):
 class OnlineKernel:
     """Appends the kernel of some sums to a builder."""
 
-    def __init__(self, k: KernelBuilder, group: OnlineSums, blocks: Blocks) -> None:
+    def __init__(
+        self, k: KernelBuilder, group: OnlineSums, blocks: Blocks, *, is_relaxed: bool
+    ) -> None:
+        """`is_relaxed` says whether maxima of scores are, where NaN and zeros allow it."""
         self.k, self.group, self.blocks = k, group, blocks
+        self.is_relaxed = is_relaxed and group.keeps_nan
         self.shape = shape = tensor(group.root.results[0]).get_shape()
         self.extents = list(shape)
         """The extents of loops: work items share the last of the columns."""
@@ -162,7 +167,10 @@ class OnlineKernel:
         if self.count is not None:
             last = k.constant(steps - SCORED_STEPS)
             start = k.emit(WhereOp, k.emit(CmpLtOp, start, last), start, last)
-            first = k.emit(SubOp, start, block)
+            # This is `start - block`, of which intervals would not show that it is never negative:
+            # each score would be stored under a condition.
+            most = k.emit(SubOp, last, block)
+            first = k.emit(WhereOp, k.emit(CmpLtOp, first, most), first, most)
         position, step = k.part_from(steps, SCORED_STEPS, start)
         return position, [tile, step], k.emit(AddOp, first, step)
 
@@ -200,8 +208,8 @@ class OnlineKernel:
         if self.blocks.is_grid:
             return k.emit(Exp2Op, difference)
         least = k.constant(_least_exponent(self.dtype), self.dtype)
-        is_less = k.emit(CmpLtOp, difference, least)
-        return k.emit(WhereOp, is_less, k.constant(0, self.dtype), k.emit(Exp2Op, difference))
+        is_normal = k.emit(CmpGeOp, difference, least)
+        return k.emit(WhereOp, is_normal, k.emit(Exp2Op, difference), k.constant(0, self.dtype))
 
     def finite(self, greatest: SSAValue) -> SSAValue:
         """A maximum, or the least finite number instead of -inf."""
@@ -320,8 +328,14 @@ class OnlineKernel:
         block = self.load(scores, [scored], *self.score_cell(row, column))
         cell = self.at(greatest, [start, self.step_blocks], row)
         old = k.put(LoadOp(cell))
-        new = k.emit(MaxOp, old, k.put(ReduceOp(ReduceKind.MAX, block, (), [column])))
+        # If a score is NaN, so are the sums, whatever the maximum. Both zeros are the same shift.
+        found = ReduceOp(ReduceKind.MAX, block, (), [column], relaxed=self.is_relaxed)
+        new = k.emit(MaxOp, old, k.put(found))
         factor = self.power(self.finite(old), self.finite(new))
+        if self.group.leaves_out:
+            # Both may be infinite. The exponential of such a score is NaN, but may be left out.
+            has_changed = k.emit(CmpNeOp, old, new)
+            factor = k.emit(WhereOp, has_changed, factor, k.constant(1, self.dtype))
         stores = [
             k.put(StoreOp(cell, new)),
             k.put(StoreOp(self.at(change, [self.step_blocks], row), factor)),

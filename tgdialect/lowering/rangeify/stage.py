@@ -49,6 +49,7 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
+from tgdialect.targets.cpu import has_maximum
 from tgdialect.transforms.simplify import simplify
 
 MANY_PARTS = 32
@@ -244,7 +245,8 @@ class _Rangeifier:
             self.realised[op] = Realised(data, None)
             return self.effect_of(store, self.call_again(where, known, [leaf]))
         builder.parameter(leaf)
-        kernel = OnlineKernel(builder, group, blocks)
+        is_relaxed = not blocks.is_grid and not has_maximum(self.target)
+        kernel = OnlineKernel(builder, group, blocks, is_relaxed=is_relaxed)
         cell, index, gate, ranges = kernel.emit()
         self.online.append(kernel)
         self.realised[op] = Realised(data, None)

@@ -129,7 +129,8 @@ class Output(ABC, Generic[V]):
 
     @abstractmethod
     def transposed(self, rows: Sequence[V]) -> Sequence[V]:
-        """The columns of vectors: a power of two of them, of a multiple of as many lanes."""
+        """The columns of vectors: a power of two of them, of a multiple of as many lanes, or of a
+        power of two lanes that divides their number."""
 
     @abstractmethod
     def interleaved(self, rows: Sequence[V]) -> Sequence[V]:

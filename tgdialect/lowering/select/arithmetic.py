@@ -27,7 +27,7 @@ from tgdialect.lowering.select.tiles import (
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.codegen import ShuffleOp, WmmaOp
 from tgdialect.ops.dtypes import DTYPES, TYPES
-from tgdialect.ops.elementwise import CastOp, CmpLtOp, Exp2Op, MulOp, WhereOp
+from tgdialect.ops.elementwise import CastOp, CmpGeOp, CmpLtOp, Exp2Op, MulOp, WhereOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.properties import is_memory, number, tensor
@@ -46,9 +46,9 @@ def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
     name, dtype = op.name.removeprefix("tg."), dtype_name(op.results[0])
     pieces = zip(*(tile.pieces for tile in operands), strict=True)
     if isinstance(op, Exp2Op) and _is_of_normal(op):
-        return operands[0]._replace(
-            pieces=[k.scalars.exp2_of_more(piece) for piece in operands[0].pieces]
-        )
+        is_one = op.result.has_one_use()
+        powers = [k.scalars.exp2_of_more(piece, has_one_use=is_one) for piece in operands[0].pieces]
+        return operands[0]._replace(pieces=powers)
     return RegisterTile(
         shape, operands[0].widths, [_applied(k, name, each, dtype) for each in pieces]
     )
@@ -56,15 +56,16 @@ def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
 
 def _is_of_normal(op: Exp2Op) -> bool:
     """Whether all users choose something else where the result may be subnormal:
-    `where(x < c, 0, exp2(x))`."""
+    `where(x < c, 0, exp2(x))` or `where(x >= c, exp2(x), 0)`."""
     if (form := FORMATS.get(dtype_name(op.result))) is None or not op.result.uses:
         return False
     for use in op.result.uses:
         where = use.operation
-        if not isinstance(where, WhereOp) or use.index != 2:
+        if not isinstance(where, WhereOp) or use.index == 0:
             return False
         test = where.condition.owner
-        if not isinstance(test, CmpLtOp) or test.lhs is not op.source:
+        kind = CmpGeOp if use.index == 1 else CmpLtOp
+        if not isinstance(test, kind) or test.lhs is not op.source:
             return False
         bound = constant_attribute(test.rhs)
         if bound is None or not number(bound) >= least_of_normal(form):
@@ -223,7 +224,7 @@ def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
         before = links[i]
         if before is None and adds_zero and not is_across:
             before = k.scalars.splat(neutral, lanes_of(value))
-        links[i] = value if before is None else _added(k, kind, before, value, computed)
+        links[i] = value if before is None else _added(k, op, before, value, computed)
     # Combine the lanes of each accumulator, then add its rest.
     totals = [neutral if chain is None else chain for chain in chains]
     if is_across:
@@ -240,12 +241,16 @@ def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
 
 
 def _added(
-    k: SelectedKernel, kind: ReduceKind, total: SSAValue, value: SSAValue, dtype: Dtype
+    k: SelectedKernel, op: ReduceOp, total: SSAValue, value: SSAValue, dtype: Dtype
 ) -> SSAValue:
-    """Accumulate `value` into `total`. For a sum of floats, a product becomes a MULACC."""
-    op = value.owner
-    if kind is ReduceKind.ADD and isinstance(op, MulOp) and DTYPES[TYPES[dtype]].is_float:
-        return k.scalars.apply("mulacc", (*op.operands, total), dtype)
+    """Accumulate `value` into `total`. For a sum of floats, a product becomes a MULACC. A relaxed
+    max is the total where it does not compare with the value."""
+    kind, term = op.kind.data, value.owner
+    if kind is ReduceKind.ADD and isinstance(term, MulOp) and DTYPES[TYPES[dtype]].is_float:
+        return k.scalars.apply("mulacc", (*term.operands, total), dtype)
+    if op.relaxed is not None:
+        is_less = k.scalars.apply("cmplt", (total, value), "i1")
+        return k.scalars.apply("where", (is_less, value, total), dtype)
     return k.scalars.apply(kind, (total, value), dtype)
 
 

@@ -154,8 +154,9 @@ class Scalars(OpBuilder):
     def _is_native(self, primitive: str) -> bool:
         return primitive in self.target.native or (primitive == "exp2" and scales(self.target))
 
-    def exp2_of_more(self, exponent: Piece) -> SSAValue:
-        """EXP2 where only powers of two matter that are not subnormal."""
+    def exp2_of_more(self, exponent: Piece, *, has_one_use: bool) -> SSAValue:
+        """EXP2 where only powers of two matter that are not subnormal: WHEREs choose something else
+        instead, or one if `has_one_use`."""
         value = self.register(exponent)
         dtype = dtype_name(value)
         if constant_attribute(value) is not None:
@@ -163,7 +164,10 @@ class Scalars(OpBuilder):
         x = Value(self, value, dtype)
         if not self._is_native("exp2"):
             return exp2_of_more(x).handle
-        # A processor takes many times as long for a result that is subnormal.
+        # A processor takes many times as long for a result that is subnormal. LLVM makes the
+        # condition of one WHERE of vectors the mask of the instruction that scales.
+        if has_one_use and lanes_of(value) > 1:
+            return self.apply("exp2", (value,), dtype)
         least = x.constant(least_of_normal(format_of(x)))
         return self.apply("exp2", ((x < least).where(least, x).handle,), dtype)
 
@@ -315,8 +319,8 @@ class Scalars(OpBuilder):
         return self.stack(numbers)
 
     def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        """The columns of the matrix whose rows are these vectors. The number of lanes is a multiple
-        of the number of rows."""
+        """The columns of the matrix whose rows are these vectors: a power of two of them, of a
+        multiple of as many lanes, or of a power of two lanes that divides their number."""
         columns = self._columns(rows)
         width, height = tensor(columns).get_shape()
         column = tensor_type(tensor(columns).element_type, (height,))

@@ -6,7 +6,7 @@ Columns are loaded or stored as vectors, and square blocks of the tile are trans
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import islice, product
+from itertools import product
 from typing import cast
 
 from xdsl.ir import SSAValue
@@ -15,7 +15,12 @@ from tgdialect.lowering.select.accesses import Accesses
 from tgdialect.lowering.select.indices import Index, Piece, Ramp, Scalar, is_ramp, lanes_of
 from tgdialect.lowering.select.tiles import RegisterTile, StaticShape
 from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.properties import place
+from tgdialect.ops.properties import dtype_of, place
+
+_PART = 16
+"""The bytes of the parts of a register between which shuffles are slow. Columns of so many bytes or
+more are joined to registers as they are loaded, and squares in all parts of them are transposed at
+once, which takes less than half of the shuffles. Joined shorter columns would need more."""
 
 
 class Transposes:
@@ -98,22 +103,28 @@ class Transposes:
     def load(
         self, memory: SSAValue, shape: StaticShape, widths: Sequence[int], height: int
     ) -> Sequence[Piece]:
-        """Load the columns of a tile, and transpose them to the pieces of its rows."""
+        """Load the columns of a tile, and transpose them to the pieces of its rows: as many columns
+        at once as a register has lanes, if they are not too short."""
         pieces: list[Piece] = []
+        is_long = height * dtype_of(memory).itemsize >= _PART
+        most = self._lanes if is_long else height
         for lead in product(*map(range, shape[:-2])):
             rows: dict[int, Sequence[Piece]] = {}
             for top in _tops(shape[-2], height):
-                # Load and transpose a strip of rows, square by square.
-                squares: list[Sequence[SSAValue]] = []
-                for left in range(0, shape[-1], height):
-                    cells = ((*lead, Ramp(top, 1, height), left + i) for i in range(height))
-                    columns = [self._accesses.load(memory, cell, height) for cell in cells]
-                    squares.append(self._scalars.transposed(columns))
-                # Each square gives one part of each row: join the parts to pieces.
-                for at, parts in enumerate(map(iter, zip(*squares, strict=True)), top):
-                    if at not in rows:
-                        each = (list(islice(parts, width // height)) for width in widths)
-                        rows[at] = [self._scalars.joined(part) for part in each]
+                # Load and transpose a strip of rows, piece by piece.
+                strip: list[Sequence[SSAValue]] = []
+                for start, width in zip(
+                    RegisterTile(shape, widths, ()).starts, widths, strict=True
+                ):
+                    count = max(height, min(width & -width, most))
+                    parts: list[Sequence[SSAValue]] = []
+                    for left in range(start, start + width, count):
+                        cells = ((*lead, Ramp(top, 1, height), left + i) for i in range(count))
+                        columns = [self._accesses.load(memory, cell, height) for cell in cells]
+                        parts.append(self._scalars.transposed(columns))
+                    strip.append([self._scalars.joined(p) for p in zip(*parts, strict=True)])
+                for at, pieces_of_row in enumerate(zip(*strip, strict=True), top):
+                    rows.setdefault(at, pieces_of_row)
             for row in rows.values():
                 pieces += row
         return pieces

@@ -65,10 +65,11 @@ def stacks_are_moved(op: Operation) -> None:
         match op:
             case movement.PermuteOp() if list(integers(op, "order")) == [1, 0]:
                 rows, lanes = shape
-                if rows & (rows - 1) or lanes % rows:
+                if rows & (rows - 1) or (lanes % rows and rows % lanes):
                     raise VerifyException(
                         "vectors are transposed by interleaving at this level: their number is a "
-                        f"power of two that divides their lanes, but these are {rows} of {lanes}"
+                        "power of two, and a multiple of their lanes or a divisor, but these are "
+                        f"{rows} of {lanes}"
                     )
             case movement.PermuteOp() | movement.ReshapeOp() | movement.IndexOp():
                 pass

@@ -6,7 +6,7 @@ The arithmetic is in `ops/intervals.py`; `analysis/min_max.py` walks the graph.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
@@ -162,40 +162,46 @@ def where(op: Operation, sources: Sequence[Interval]) -> Interval:
         return a if condition.lo else b
     test, chosen, other = op.operands
     if isinstance(comparison := test.owner, Operation) and comparison.name == "tg.cmplt":
-        # In min(x, n) = where(x < n, x, n), restrict x to the values that pass the test.
+        # In min(x, y) = where(x < y, x, y), restrict x and y to the values that pass the test.
+        known = {chosen: a, other: b}
         a, b = (
-            _passing(comparison, chosen, a, holds=True),
-            _passing(comparison, other, b, holds=False),
+            _passing(comparison, chosen, known, holds=True),
+            _passing(comparison, other, known, holds=False),
         )
         if a.lo > a.hi or b.lo > b.hi:
             return b if a.lo > a.hi else a
     return a.union(b)
 
 
-def _passing(comparison: Operation, value: SSAValue, among: Interval, *, holds: bool) -> Interval:
-    """The part of the interval `among` of `value` for which a comparison has the result `holds`.
+def _passing(
+    comparison: Operation, value: SSAValue, known: Mapping[SSAValue, Interval], *, holds: bool
+) -> Interval:
+    """The part of the interval of `value` for which a comparison has the result `holds`.
 
-    The comparison is `value < n` or `n < value` with a constant n; for others, and for floats, it
-    is all of `among`. The result is empty (lo > hi) if no integer passes.
+    The comparison is `value < n` or `n < value` with a constant n or one of `known`; for others,
+    and for floats, it is the whole interval. The result is empty (lo > hi) if no integer passes.
     """
-    low, high = among.lo, among.hi
-    if isinstance(low, float) or isinstance(high, float):
-        return among
+    low, high = (among := known[value]).lo, among.hi
     x, y = comparison.operands
-    if value not in (x, y) or (limit := _constant(y if value is x else x)) is None:
+    if isinstance(low, float) or isinstance(high, float) or value not in (x, y):
         return among
+    limit = y if value is x else x
+    if (bounds := known.get(limit, _constant(limit))) is None:
+        return among
+    least, most = bounds.lo, bounds.hi
     if value is x:
-        return Interval(low, min(high, limit - 1)) if holds else Interval(max(low, limit), high)
-    return Interval(max(low, limit + 1), high) if holds else Interval(low, min(high, limit))
+        return Interval(low, min(high, most - 1)) if holds else Interval(max(low, least), high)
+    return Interval(max(low, least + 1), high) if holds else Interval(low, min(high, most))
 
 
-def _constant(value: SSAValue) -> int | None:
-    """The value of an integer CONST."""
+def _constant(value: SSAValue) -> Interval | None:
+    """The interval of an integer CONST."""
     op = value.owner
     if not isinstance(op, Operation) or op.name != "tg.const":
         return None
     attribute = op.properties["value"]
-    return None if isinstance(attribute, InvalidAttr) else int(number(attribute))
+    is_invalid = isinstance(attribute, InvalidAttr)
+    return None if is_invalid else intervals.constant(int(number(attribute)))
 
 
 def mulacc(op: Operation, sources: Sequence[Interval]) -> Interval:

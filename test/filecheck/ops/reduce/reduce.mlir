@@ -14,6 +14,9 @@ func.func @axes(%x: tensor<4x8xf32>, %m: tensor<4x8xf32, #tg.place<"CPU", global
   // CHECK: %order = tg.reduce add %x [1] ordered {tag = 1 : i64} : tensor<4x8xf32> -> tensor<4x1xf32>
   // GENERIC: %order = "tg.reduce"(%x) <{op = #tg<reduce_kind add>, axes = array<i64: 1>, ordered}> {tag = 1 : i64} : (tensor<4x8xf32>) -> tensor<4x1xf32>
   %order = tg.reduce add %x [1] ordered {tag = 1 : i64} : tensor<4x8xf32> -> tensor<4x1xf32>
+  // CHECK: %relaxed = tg.reduce max %x [1] relaxed : tensor<4x8xf32> -> tensor<4x1xf32>
+  // GENERIC: %relaxed = "tg.reduce"(%x) <{op = #tg<reduce_kind max>, axes = array<i64: 1>, relaxed}> : (tensor<4x8xf32>) -> tensor<4x1xf32>
+  %relaxed = tg.reduce max %x [1] relaxed : tensor<4x8xf32> -> tensor<4x1xf32>
   // CHECK: %read = tg.reduce add %m [0] : tensor<4x8xf32, #tg.place<"CPU", global>> -> tensor<1x8xf32, #tg.place<"CPU">>
   // GENERIC: %read = "tg.reduce"(%m) <{op = #tg<reduce_kind add>, axes = array<i64: 0>}> : (tensor<4x8xf32, #tg.place<"CPU", global>>) -> tensor<1x8xf32, #tg.place<"CPU">>
   %read = tg.reduce add %m [0] : tensor<4x8xf32, #tg.place<"CPU", global>> -> tensor<1x8xf32, #tg.place<"CPU">>

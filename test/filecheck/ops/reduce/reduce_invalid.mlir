@@ -64,3 +64,19 @@ func.func @f(%n: tensor<index>) {
   %1 = tg.reduce add %0 [] over %i : tensor<index> -> tensor<index>
   func.return
 }
+
+// -----
+
+func.func @relaxed_sum(%x: tensor<4x8xf32>) {
+  // expected-error@below {{only a max of floats is relaxed}}
+  %0 = tg.reduce add %x [1] relaxed : tensor<4x8xf32> -> tensor<4x1xf32>
+  func.return
+}
+
+// -----
+
+func.func @relaxed_integers(%x: tensor<4x8xi32>) {
+  // expected-error@below {{only a max of floats is relaxed}}
+  %0 = tg.reduce max %x [1] relaxed : tensor<4x8xi32> -> tensor<4x1xi32>
+  func.return
+}

@@ -42,8 +42,8 @@ tg.kernel @integers {
   %ne1 = tg.cmpne %sub, %c4 : (tensor<index>, tensor<index>) -> tensor<i1>
   // CHECK: tg.cmpne %c4, %c4 {{.*}}tg.min_max = "[0, 0]"
   %ne0 = tg.cmpne %c4, %c4 : (tensor<index>, tensor<index>) -> tensor<i1>
-  // [min(b, c), max(B, C)], or the branch that is taken
-  // CHECK: tg.where %lt, %a, %b {{.*}}tg.min_max = "[-3, 9]"
+  // [min(b, c), max(B, C)], or the branch that is taken; of a minimum no more than either
+  // CHECK: tg.where %lt, %a, %b {{.*}}tg.min_max = "[-3, 5]"
   %w = tg.where %lt, %a, %b : (tensor<i1>, tensor<index>, tensor<index>) -> tensor<index>
   // CHECK: tg.where %lt1, %a, %b {{.*}}tg.min_max = "[-3, 5]"
   %w1 = tg.where %lt1, %a, %b : (tensor<i1>, tensor<index>, tensor<index>) -> tensor<index>

@@ -265,7 +265,11 @@ class LLVMEmitter(OpBuilder):
         return result
 
     def transposed(self, rows: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        """The columns of vectors: a power of two of them, of a multiple of as many lanes.
+        """The columns of vectors: a power of two of them, of a multiple of as many lanes, or of a
+        power of two lanes that divides their number.
+
+        If there are more vectors than lanes, each is joined with those that are in the same place
+        of another square, so that all squares are transposed at once.
 
         First the squares in each part of 128 bits are transposed, by instructions that move nothing
         from one part to another; then the parts are.
@@ -273,6 +277,9 @@ class LLVMEmitter(OpBuilder):
         count, lanes = len(rows), lanes_of(rows[0].type)
         if count == 1:
             return [self.lane(rows[0], lane) for lane in range(lanes)]
+        if count > lanes:
+            rows = [self.joined(rows[i::lanes]) for i in range(lanes)]
+            count = lanes
         part = _PART_BITS // cast(FixedBitwidthType, element_of(rows[0].type)).bitwidth
         if lanes % part:
             part = lanes
