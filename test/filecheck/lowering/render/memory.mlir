@@ -176,7 +176,7 @@ tg.program @bytes {
 
 // Where several threads may add to a cell, the addition is atomic.
 // CHECK-LABEL: llvm.func @atomic_threads.threads
-// The calling thread takes iterations from the start, others take them from the end.
+// The calling thread takes the first half of the iterations, the others take the second half.
 // CHECK: llvm.call_intrinsic "llvm.thread.pointer"()
 // CHECK: llvm.atomicrmw add %{{.*}}, %{{.*}} monotonic : !llvm.ptr, i64
 // CHECK: llvm.atomicrmw fadd %{{.*}}, %{{.*}} monotonic : !llvm.ptr, f32

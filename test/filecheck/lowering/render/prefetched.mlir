@@ -2,13 +2,20 @@
 // RUN: tg-opt %s -p 'tg-to-llvm{mode=heuristic features=avx2,fma threads=1 l2=1048576}' | filecheck %s --check-prefix=FITS
 // RUN: tg-opt %s -p 'tg-to-llvm{mode=heuristic features=avx2,fma threads=1 l2=65536}' | tg-opt | filecheck %s
 
-// Weights that are larger than L2 are packed, and a product loads them in order: each step has L2 load what comes 2048 bytes later.
+// Weights that fill much of L2 are packed, and a product loads them in order. Each step prefetches a part of the next block of columns, 16384 bytes later:
+// all of it while 16 tiles of 4 rows use this block. It also prefetches what comes 2048 bytes later in this block.
 
 // CHECK-LABEL: llvm.func @main_0_prepack_2
 // CHECK-NOT:     llvm.prefetch
 // CHECK-LABEL: llvm.func @main_0(
+// CHECK-DAG:     %[[BLOCK:.*]] = llvm.mlir.constant(16384) : i64
+// CHECK-DAG:     %[[AHEAD:.*]] = llvm.mlir.constant(2048) : i64
+// CHECK:         llvm.add %[[BLOCK]], %{{.*}} : i64
 // CHECK:         %[[LINE:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 // CHECK-NEXT:    llvm.call_intrinsic "llvm.prefetch"(%[[LINE]], %{{.*}}, %{{.*}}, %{{.*}}) : (!llvm.ptr, i32, i32, i32) -> ()
+// CHECK:         llvm.add %[[AHEAD]], %{{.*}} : i64
+// CHECK:         llvm.call_intrinsic "llvm.prefetch"
+// CHECK-NOT:     llvm.prefetch
 
 // FITS-LABEL:  llvm.func @main_0(
 // FITS-NOT:      llvm.prefetch

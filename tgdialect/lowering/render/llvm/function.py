@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 from typing import ClassVar, NamedTuple
 
 from xdsl.dialects import llvm
@@ -18,6 +18,7 @@ from tgdialect.lowering.render.llvm.arithmetic import across, compute
 from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE
 from tgdialect.lowering.render.llvm.exponentials import exp2
 from tgdialect.lowering.render.llvm.matrix import assembly, begin_sums, end_sums, multiply_add
+from tgdialect.lowering.render.llvm.streams import Stream
 from tgdialect.lowering.render.llvm.threads import SharedFrame
 from tgdialect.lowering.render.llvm.types import POINTER, lanes_of, literal, register_type
 from tgdialect.lowering.render.output import Output
@@ -72,7 +73,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         *flags: str,
         is_threaded: bool = False,
         streamed: Set[SSAValue] = frozenset(),
-        prefetched: Set[SSAValue] = frozenset(),
+        prefetched: Mapping[RangeOp, Sequence[Stream]] = {},
         covered: Set[BufferOp] = frozenset(),
     ) -> None:
         """`flags` are unit attributes of the function. One that is threaded takes its arguments
@@ -80,9 +81,10 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         is read. The others are those of `LLVMAccesses`."""
         types = [argument_type(p, self.global_pointer) for p in parameters]
         inputs = [POINTER] if is_threaded else types
-        super().__init__(
-            name, inputs, *flags, target=target, streamed=streamed, prefetched=prefetched
-        )
+        super().__init__(name, inputs, *flags, target=target, streamed=streamed)
+        self._prefetched = prefetched
+        self._values: dict[SSAValue, SSAValue] = {}
+        """The parameters and loop variables that addresses to prefetch are made of."""
         self._covered = covered
         self._frame = SharedFrame(self, types, target.cache_line) if is_threaded else None
         self._loops: list[_OpenLoop] = []
@@ -93,6 +95,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         """The values of the parameters."""
         for parameter, argument in zip(parameters, self.given, strict=True):
             argument.name_hint = parameter.name_hint
+            self._values[parameter] = argument
 
     # -- scalars
 
@@ -197,6 +200,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
             self.branch_if(self.compare("slt", number, bound), taken, (), exit)
             self.enter(taken)
             self._loops.append(_OpenLoop(taken, exit, bound, next))
+            self._values[op.result] = number
             return number
         body, exit = self.new_block(i64), self.new_block()
         if runs:
@@ -205,7 +209,17 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
             self.branch_if(self.compare("sgt", bound, zero), body, (zero,), exit)
         self.enter(body)
         self._loops.append(_OpenLoop(body, exit, bound, unrolls=unrolls))
+        self._values[op.result] = body.args[0]
+        for stream in self._prefetched.get(op, ()):
+            self._prefetch(stream)
         return body.args[0]
+
+    def _prefetch(self, stream: Stream) -> None:
+        offset = self.number(stream.start)
+        for variable, stride in stream.strides.items():
+            moved = self.multiply(self._values[variable], self.number(stride))
+            offset = self.add(offset, moved)
+        self.prefetch(self.offset(self._values[stream.memory], offset, i8), stream.bytes)
 
     def end_loop(self) -> None:
         loop = self._loops.pop()

@@ -1,10 +1,11 @@
 """Programs with a THREAD axis: a body that every thread runs, and a driver that starts the threads.
 
 Threads take iterations from shared counters: dynamic scheduling. A thread that is slowed down takes
-fewer; without other threads, one takes all. The calling thread takes the first ones and goes up,
-the others take the last ones and go down. So one kernel after the other has the same half in the
-L2 of the same core. `tgdialect/runtime/threads.py` defines the
-external variables.
+fewer; without other threads, one takes all. The calling thread takes the first half, the others
+the second one. So one kernel after the other has the same half in the L2 of the same core. Both go
+up, because what an iteration prefetches (`streams.py`) is for the next one. A thread that has
+finished its half takes iterations of the other half, the last ones first.
+`tgdialect/runtime/threads.py` defines the external variables.
 """
 
 from __future__ import annotations
@@ -70,9 +71,15 @@ class SharedFrame:
         self._emitter.insert(op := AtomicRMWOp("add", self._pointer, one))
         first = e.binary(llvm.AndOp, op.res, e.number((1 << _HALF) - 1))
         last = e.binary(llvm.LShrOp, op.res, e.number(_HALF))
-        # From the end: the bound, less one, less those that are taken.
+        own, zero = e.select(self._is_caller, first, last), e.number(0)
+        half = e.binary(llvm.LShrOp, bound, e.number(1))
+        rest = e.binary(llvm.SubOp, bound, half)
+        # Up through the own half, then from the last one down through what is left of the other.
+        up = e.binary(llvm.AddOp, own, e.select(self._is_caller, zero, half))
         end = e.binary(llvm.AddOp, bound, e.number(-1))
-        number = e.select(self._is_caller, first, e.binary(llvm.SubOp, end, last))
+        end = e.binary(llvm.AddOp, end, e.select(self._is_caller, half, zero))
+        is_own = e.compare("slt", own, e.select(self._is_caller, half, rest))
+        number = e.select(is_own, up, e.binary(llvm.SubOp, end, own))
         taken = e.binary(llvm.AddOp, first, last)
         return e.select(e.compare("slt", taken, bound), number, bound)
 
