@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import re
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -154,6 +155,25 @@ def test_few_rows_are_reduced_in_blocks():
     opts = _opts_of(module)
     assert "#tg.opt<split 2, 32, reduce>" in opts
     assert any(o.startswith("#tg.opt<order 2, 1") for o in opts)
+    np.testing.assert_array_equal(_compiled(module, inputs), inputs[1] @ inputs[2])
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_threads_pack_their_columns_before_all_rows(seed: int) -> None:
+    """Where columns are too long for L1, and those of a thread fit into L2."""
+    random = Random(seed)
+    rows, steps = random.randint(256, 300), random.randint(200, 300)
+    columns = 64 * random.choice([4, 6])
+    module = parse(gemm(rows, columns, steps))
+    inputs = _inputs([(rows, columns), (rows, steps), (steps, columns)])
+    _share(module, ("+avx512f", "+fma"), 2)
+    packed = _opts_of(module)[-1]
+    target = target_named("cpu", ("+avx512f", "+fma"))
+    vectors = next(int(o.split()[2][:-1]) for o in _opts_of(module) if "split 1" in o)
+    is_long = 4 * steps * vectors > target.l1
+    assert re.fullmatch(r"#tg.opt<stage 2, \d+, local>", packed)
+    assert is_long == (_opts_of(module)[-2] == "#tg.opt<split 1, 2, thread, top>"), _opts_of(module)
+    assert is_long == (packed != "#tg.opt<stage 2, 1, local>"), _opts_of(module)
     np.testing.assert_array_equal(_compiled(module, inputs), inputs[1] @ inputs[2])
 
 

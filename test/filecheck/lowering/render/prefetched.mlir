@@ -19,10 +19,27 @@
 
 // FITS-LABEL:  llvm.func @main_0(
 // FITS-NOT:      llvm.prefetch
+// FITS-LABEL:  llvm.func @packed_0(
 
 func.func @main(%x: tensor<64x256xf32>, %w: tensor<256x256xf32> {tg.constant}) -> tensor<64x256x1xf32> {
   %0 = tg.reshape %x [64, 1, 256] : tensor<64x256xf32> -> tensor<64x1x256xf32>
   %1 = tg.mul %0, %w : (tensor<64x1x256xf32>, tensor<256x256xf32>) -> tensor<64x256x256xf32>
   %2 = tg.reduce add %1 [2] : tensor<64x256x256xf32> -> tensor<64x256x1xf32>
   func.return %2 : tensor<64x256x1xf32>
+}
+
+// The column that this kernel packs itself exceeds L1. Each step prefetches what comes 2048 bytes later.
+
+// CHECK-LABEL: llvm.func @packed_0(
+// CHECK:         %[[LATER:.*]] = llvm.mlir.constant(2048) : i64
+// CHECK:         llvm.add %[[LATER]], %{{.*}} : i64
+// CHECK:         llvm.call_intrinsic "llvm.prefetch"
+// CHECK-NOT:     llvm.prefetch
+
+func.func @packed(%x: tensor<320x1024xf32>, %w: tensor<1024x64xf32>) -> tensor<320x64x1xf32> {
+  %0 = tg.permute %w [1, 0] : tensor<1024x64xf32> -> tensor<64x1024xf32>
+  %1 = tg.reshape %x [320, 1, 1024] : tensor<320x1024xf32> -> tensor<320x1x1024xf32>
+  %2 = tg.mul %1, %0 : (tensor<320x1x1024xf32>, tensor<64x1024xf32>) -> tensor<320x64x1024xf32>
+  %3 = tg.reduce add %2 [2] : tensor<320x64x1024xf32> -> tensor<320x64x1xf32>
+  func.return %3 : tensor<320x64x1xf32>
 }

@@ -64,12 +64,13 @@ def _block(nests: Nests, access: StridedAccess, over: RangeOp, end: EndOp, targe
     along, inside = loops[beside[0]], loops[beside[0] + 1 :]
     results = [r for r in ranges if r in inside or is_expanded(r)]
     rows = math.prod(nests.extent(r) for r in results if strides.get(r, 0) == 0)
-    # Blocks keep a packed column in L1. One that fits needs none: blocks cost passes over results.
-    is_packed = loop_of_copy(nests, access, end, target) is not None
+    # Blocks keep a packed column in L1. One that fits needs none, nor do columns that L2 keeps for
+    # all rows: blocks cost passes over results.
+    copied = loop_of_copy(nests, access, end, target)
     column = nests.extent(over) * nests.extent(vector_of(end)) * access.itemsize
-    if is_packed and column <= target.l1:
+    if copied is not None and (column <= target.l1 or copied.axis_type.data is AxisType.THREAD):
         return False
-    most = target.page_streams * (PACKED_BLOCK if is_packed else 1)
+    most = target.page_streams * (PACKED_BLOCK if copied is not None else 1)
     steps = divisor(nests.extent(over), most)
     # The results of a block are to stay in L2, with the block and all else.
     row = math.prod(map(nests.extent, results)) * access.itemsize

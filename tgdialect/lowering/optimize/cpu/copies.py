@@ -86,10 +86,11 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target
         if _is_in_order(nests, access, loops):
             return None
         return loops[used[-1]] if used else vector
-    # Other operands are copied in the innermost loop that they depend on.
+    # Other operands are copied in the innermost loop that they depend on, or before the rows that
+    # use all that a thread packs.
     if not used:
         return None  # There is no loop to copy it in.
-    around = used[-1]
+    around = 0 if _is_part(nests, access, loops, used) else used[-1]
     uses = math.prod(nests.extent(r) for r in loops[around + 1 :])
     outside = {*loops, *nests.axes.open[end]}
     inside = {r: s for r, s in access.strides.items() if r not in outside and s != 0}
@@ -109,6 +110,18 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target
     in_steps = any(r.axis_type.data is AxisType.REDUCE for r in inside)
     pays = pages > target.tlb_pages or (is_vector and in_steps and rows >= MANY_ROWS)
     return loops[around] if pays and uses >= MIN_REUSE else None
+
+
+def _is_part(
+    nests: Nests, access: StridedAccess, loops: Sequence[RangeOp], used: Sequence[int]
+) -> bool:
+    """Whether threads have neighbouring parts of an operand, and use all of theirs again in each
+    iteration of the loop inside (`order_loops`)."""
+    if len(used) != 2 or used[0] or used[1] < 2:
+        return False
+    thread, along = (loops[i] for i in used)
+    parts = nests.extent(along) * (access.strides[along] or 0)
+    return thread.axis_type.data is AxisType.THREAD and access.strides[thread] == parts
 
 
 def _lanes(nests: Nests, end: EndOp) -> RangeOp:

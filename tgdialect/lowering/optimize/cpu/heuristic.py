@@ -52,8 +52,8 @@ def schedule(axes: Axes, target: Target) -> None:
         nest_parts(axes, parts)
     # The loops around the tiles; each step changes the kernel, and so looks at it anew.
     interleave_scans(Nests(axes))
-    order_loops(Nests(axes), target)
+    shared = order_loops(Nests(axes), target, target.threads if long_enough else 1)
     if long_enough:
-        share_among_threads(Nests(axes), target)
+        share_among_threads(Nests(axes), target, shared)
     block_reductions(Nests(axes), target)
     pack_tiles(Nests(axes), target)

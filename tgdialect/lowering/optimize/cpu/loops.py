@@ -10,6 +10,7 @@ from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.vectors import (
     is_apart,
     is_expandable,
+    is_stageable,
     is_tiled,
     vector_of,
 )
@@ -29,11 +30,19 @@ LINE_COST = 4
 each element. It decides which loop is outermost. From timing; it is less than elements per line,
 because some of the line is used while it is in L1."""
 
-L2_PART = 0.5
-"""The part of L2 that constant weights may fill so that blocks of rows are outermost: each block
+L2_PART = 0.6
+"""The part of L2 that packed weights may fill so that blocks of rows are outermost: each block
 loads all weights again, from L2 and not from L1, and results are stored in order. The rest of L2 is
-for rows and results. From timing pointwise convolutions on a core whose L2 has 2 MiB: 1.1 to 1.8
-times as fast with weights of 6 KiB to 1 MiB, 0.5 to 0.7 times with 2 MiB."""
+for rows and results. From timing on cores whose L2 has 2 MiB: pointwise convolutions with constant
+weights are 1.1 to 1.8 times as fast with weights of 6 KiB to 1 MiB, and 0.5 to 0.7 times with
+2 MiB; products on two threads, each of which packs 0.5 to 1.2 MiB, 1.04 to 1.3 times, and 0.8 times
+with 2 MiB."""
+
+KEPT_ROWS = 256
+"""The fewest rows of results for which each thread packs its part of an operand before all rows. A
+tile of rows then loads it from L2, while a column that is packed alone is in L1 for the first tile.
+From timing products: those of 256 to 2000 rows take 0.76 to 1.0 of the time, those of 128 and 197
+rows 1.06."""
 
 LOADED_AGAIN = 4
 """How many times as many bytes as it stores a tile may load from L2 so that results are stored in
@@ -101,14 +110,15 @@ def _bytes_apart(access: StridedAccess, range: RangeOp, target: Target) -> int:
     return target.page if stride is None else min(abs(stride) * access.itemsize, target.page)
 
 
-def order_loops(nests: Nests, target: Target) -> None:
+def order_loops(nests: Nests, target: Target, threads: int) -> RangeOp | None:
     """Order the loops around the tiles: around a reduction, the loop whose iterations reload most
     is outermost. If an operand is streamed, since no loop uses its elements again, or without a
     reduction if the tile has strided accesses, the loop with the largest stride is. Loops stay in
     the order of the STOREs if a tile stores more than it loads, or if L2 keeps what the outermost
     loads again and this is packed or little. Those around a nest inside, which fills a LOCAL
-    buffer, stay outside of the others."""
-    axes = nests.axes
+    buffer, stay outside of the others. Returns the loop that `threads` have to share so that L2
+    keeps what each of them packs; None if they may share any loop."""
+    axes, shared = nests.axes, None
     ends = dict.fromkeys(axes.ends.values())
     for effect in axes.kernel.sink.effects:
         if not isinstance(end := effect.owner, EndOp):
@@ -125,6 +135,9 @@ def order_loops(nests: Nests, target: Target) -> None:
                 nests, loops, target, packed=most > LOADED_AGAIN * stored
             ):
                 continue
+            if (part := _kept_part(nests, end, target, threads)) is not None:
+                shared = part
+                continue
             filling = {r for other in ends if other is not end for r in axes.open[other]}
             streamed = _streamed(nests, loops, vector)
             far = loaded if streamed is None else {r: abs(streamed[r] or 0) for r in loops}
@@ -135,6 +148,7 @@ def order_loops(nests: Nests, target: Target) -> None:
             continue
         if order != loops:
             try_opt(axes, opt(OptOp.ORDER, *(r.axis.data for r in order)))
+    return shared
 
 
 def interleave_scans(nests: Nests) -> None:
@@ -186,21 +200,53 @@ def _streamed(
 def _is_kept(nests: Nests, loops: Sequence[RangeOp], target: Target, *, packed: bool) -> bool:
     """Whether L2 keeps what the steps of a reduction load again in each iteration of the outermost
     loop, and, if that has to be `packed`, all of it is packed before, since it is constant."""
-    again = [
+    again = _loaded_again(nests, loops[0])
+    is_packed = all(access.is_constant for access in again)
+    return (is_packed or not packed) and 0 < _bytes(nests, again) <= L2_PART * target.l2
+
+
+def _kept_part(nests: Nests, end: EndOp, target: Target, threads: int) -> RangeOp | None:
+    """The loop that `threads` share evenly so that L2 keeps the part of an operand that each thread
+    loads again in each iteration of the outermost loop. `pack_tiles` packs it once, before that
+    loop."""
+    outermost, *inner = loops_of(end)
+    again = _loaded_again(nests, outermost)
+    if threads < 2 or len(again) != 1 or again[0].is_constant:
+        return None
+    (access,) = again
+    along = [r for r in inner if access.strides.get(r, 0) != 0]
+    if len(along) != 1 or not access.strides[along[0]]:
+        return None
+    assert isinstance(access.op, LoadOp)
+    rows = [nests.extent(r) for r in closed_ranges(end) if access.strides.get(r, 0) == 0]
+    if math.prod(rows) < KEPT_ROWS or not is_stageable(nests, access.op):
+        return None
+    bytes, tiles = _bytes(nests, again), nests.extent(along[0])
+    # A column that fits into L1 comes from there for all rows, if it is packed alone.
+    is_long = bytes > tiles * target.l1
+    is_kept = bytes <= threads * min(L2_PART * target.l2, target.copied)
+    return along[0] if is_long and is_kept and tiles % threads == 0 else None
+
+
+def _loaded_again(nests: Nests, loop: RangeOp) -> Sequence[StridedAccess]:
+    """What the steps of a reduction load again in each iteration of a loop."""
+    return [
         access
         for access in nests.accesses
         if isinstance(access.op, LoadOp)
-        and access.strides.get(loops[0], 0) == 0
+        and access.strides.get(loop, 0) == 0
         and any(
             stride != 0 and range not in nests.axes.ends for range, stride in access.strides.items()
         )
     ]
-    bytes = sum(
+
+
+def _bytes(nests: Nests, accesses: Sequence[StridedAccess]) -> int:
+    """The bytes that LOADs load in all iterations together."""
+    return sum(
         access.itemsize * math.prod(nests.extent(r) for r, s in access.strides.items() if s != 0)
-        for access in again
+        for access in accesses
     )
-    is_packed = all(access.is_constant for access in again)
-    return (is_packed or not packed) and 0 < bytes <= L2_PART * target.l2
 
 
 def _stored(nests: Nests, end: EndOp) -> int:

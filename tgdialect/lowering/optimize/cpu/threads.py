@@ -21,8 +21,9 @@ MOST_CHUNKS = 64
 """The most chunks per thread that are tried to balance the load."""
 
 
-def share_among_threads(nests: Nests, target: Target) -> None:
-    """Share the iterations of a loop among the threads: the outermost that can be divided well."""
+def share_among_threads(nests: Nests, target: Target, shared: RangeOp | None = None) -> None:
+    """Share the iterations of a loop among the threads: `shared`, or else the outermost that can be
+    divided well."""
     axes, threads = nests.axes, target.threads
     candidates: list[tuple[float, int, RangeOp, int]] = []
     for effect in axes.kernel.sink.effects:
@@ -31,7 +32,7 @@ def share_among_threads(nests: Nests, target: Target) -> None:
         loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data is AxisType.GLOBAL]
         for depth, range in enumerate(loops):
             extent = known_index(range.bound)
-            if extent is None or extent < 2:
+            if extent is None or extent < 2 or shared not in (None, range):
                 continue
             if not may_split(axes, range, AxisType.THREAD, top=True):
                 continue

@@ -84,7 +84,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         super().__init__(name, inputs, *flags, target=target, streamed=streamed)
         self._prefetched = prefetched
         self._values: dict[SSAValue, SSAValue] = {}
-        """The parameters and loop variables that addresses to prefetch are made of."""
+        """The memory and loop variables that addresses to prefetch are made of."""
         self._covered = covered
         self._frame = SharedFrame(self, types, target.cache_line) if is_threaded else None
         self._loops: list[_OpenLoop] = []
@@ -167,6 +167,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         """Memory on the stack, zeroed where cells may be read before they are stored."""
         pointer = self.allocate(bytes, alignment, is_zeroed=op not in self._covered)
         pointer.name_hint = op.result.name_hint
+        self._values[op.result] = pointer
         return pointer
 
     def add_atomically(self, view: View, value: SSAValue) -> None:

@@ -18,7 +18,7 @@ from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory, known_index, polynomial, tensor
-from tgdialect.ops.source import ParamOp
+from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
@@ -64,10 +64,14 @@ class Stream:
 def prefetched(
     block: Block, params: Sequence[SSAValue], target: Target
 ) -> Mapping[RangeOp, Sequence[Stream]]:
-    """What the steps of register tiles prefetch, by their innermost loop: large parameters whose
-    elements they load in order, as packed weights. The processor's own prefetcher stops at the end
-    of each page."""
-    large = [p for p in params if _bytes(p) > PREFETCHED_PART * target.l2]
+    """What the steps of register tiles prefetch, by their innermost loop: large memory whose
+    elements they load in order, as packed weights and what a kernel packs itself. The processor's
+    own prefetcher stops at the end of each page."""
+    packed = (op.result for op in block.ops if isinstance(op, BufferOp))
+    large = [
+        *(p for p in params if _bytes(p) > PREFETCHED_PART * target.l2),
+        *(p for p in packed if _bytes(p) > target.l1),
+    ]
     found: dict[RangeOp, Sequence[Stream]] = {}
     if large:
         for loops, ops in _innermost(block):
@@ -77,7 +81,7 @@ def prefetched(
 
 
 def _in_order(
-    loops: Sequence[RangeOp], ops: Sequence[Operation], params: Sequence[SSAValue], target: Target
+    loops: Sequence[RangeOp], ops: Sequence[Operation], large: Sequence[SSAValue], target: Target
 ) -> Iterator[Stream]:
     """What the steps in the innermost of some loops prefetch."""
     loads = [op for op in ops if isinstance(op, LoadOp)]
@@ -86,14 +90,14 @@ def _in_order(
         elements[memory_of(load.buffer)] += math.prod(tensor(load.result).get_shape())
     used = sum(math.prod(tensor(op.result).get_shape()) for op in ops if isinstance(op, MulAccOp))
     for memory, count in elements.items():
-        if memory not in params or used < MANY_USES * count:
+        if memory not in large or used < MANY_USES * count:
             continue
         here = [_strides(load) for load in loads if memory_of(load.buffer) is memory]
         if any(each.get(loops[-1].result) != count for each in here):
             continue
         if (stream := _next_block(loops, memory, here[0], count)) is not None:
             yield stream
-        is_kept = _bytes(memory) <= target.l2
+        is_kept = isinstance(memory.owner, ParamOp) and _bytes(memory) <= target.l2
         if used >= (MANY_USES_KEPT if is_kept else MANY_USES) * count:
             itemsize = dtype_of(memory).itemsize
             strides = {variable: stride * itemsize for variable, stride in here[0].items()}
@@ -175,8 +179,8 @@ def _strides(load: LoadOp) -> Mapping[SSAValue, int]:
     return total
 
 
-def _bytes(param: SSAValue) -> int:
+def _bytes(memory: SSAValue) -> int:
     """The size of memory in bytes; 0 for scalars and memory of dynamic size."""
-    if not is_memory(param) or not tensor(param).has_static_shape():
+    if not is_memory(memory) or not tensor(memory).has_static_shape():
         return 0
-    return math.prod(tensor(param).get_shape()) * dtype_of(param).itemsize
+    return math.prod(tensor(memory).get_shape()) * dtype_of(memory).itemsize
