@@ -49,7 +49,7 @@ def _verified_traces() -> Iterator[None]:
     """Verify the modules of traces, which `compile` takes for valid: no test may make one that is
     not."""
     from tgdialect.diagnostics import verify_module
-    from tgdialect.frontend import function, realization
+    from tgdialect.frontend import realization
     from tgdialect.runtime.compiler import compile
 
     def verified(module: Any, **options: Any) -> Any:
@@ -58,6 +58,5 @@ def _verified_traces() -> Iterator[None]:
         return compile(module, **options)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(function, "compile", verified)
         patch.setattr(realization, "compile", verified)
         yield

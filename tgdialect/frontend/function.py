@@ -20,7 +20,7 @@ from tgdialect.frontend.base import is_elsewhere, traced_for
 from tgdialect.frontend.graph import Node, serials, size_node
 from tgdialect.frontend.lowered import Argument, Interface, Lowered
 from tgdialect.frontend.neural import Neural
-from tgdialect.frontend.realization import realize
+from tgdialect.frontend.realization import compiled, realize
 from tgdialect.frontend.spec import Sizes, Spec, spec_of
 from tgdialect.frontend.structures import Inputs, Slot, filled, mapped
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted
@@ -28,7 +28,6 @@ from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.traced import Traced, name_of, trace
 from tgdialect.frontend.tracing import is_tracing
 from tgdialect.ops.source import parameters
-from tgdialect.runtime.compiler import compile
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.launcher import Holders
@@ -180,7 +179,7 @@ class Function(Generic[P, R]):
                     kwargs,
                     inputs,
                     atoms,
-                    _compiled,
+                    compiled,
                     captured=captured,
                     donate=self._donate,
                     freeze=bool(self._freeze),
@@ -324,11 +323,6 @@ class _Method(functools.partial[R]):
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """As `Function.lower`, of the arguments after the object."""
         return cast("Function[..., R]", self.func).lower(*self.args, *args, **kwargs)
-
-
-def _compiled(module: ModuleOp, device: str | None) -> Executable:
-    """Compile a module of nodes: each op has been verified as the prototype of its node."""
-    return cast(Executable, compile(module, target=device, is_verified=True))
 
 
 def _untouched(module: ModuleOp, device: str | None) -> ModuleOp:

@@ -74,7 +74,7 @@ def _compute(order: Sequence[Node], wanted: Sequence[Node], device: str | None) 
     if executable is None:
         module = ModuleOp([function_of("main", order, leaves, wanted)])
         link(module)
-        executable = _executables[key] = _compiled(module, device)
+        executable = _executables[key] = compiled(module, device)
         for oldest in list(_executables)[:-_MAX_EXECUTABLES]:
             _executables.pop(oldest, None)
     results = executable.resident(*values_of(leaves, compound_sizes((*leaves, *wanted))))
@@ -86,7 +86,7 @@ def _compute(order: Sequence[Node], wanted: Sequence[Node], device: str | None) 
         node.settle(data)
 
 
-def _compiled(module: ModuleOp, device: str | None) -> Executable:
+def compiled(module: ModuleOp, device: str | None) -> Executable:
     """Compile a module of nodes: each op has been verified as the prototype of its node."""
     return cast(Executable, compile(module, target=device, is_verified=True))
 

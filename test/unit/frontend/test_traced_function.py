@@ -17,13 +17,13 @@ from tgdialect.frontend import function as function_module
 def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     """What is compiled for functions."""
     modules: list[Any] = []
-    original = function_module.compile
+    original = function_module.compiled
 
-    def compile(module: Any, **how: Any) -> Any:
+    def compiled(module: Any, device: str | None) -> Any:
         modules.append(module)
-        return original(module, **how)
+        return original(module, device)
 
-    monkeypatch.setattr(function_module, "compile", compile)
+    monkeypatch.setattr(function_module, "compiled", compiled)
     return modules
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import re
+from collections import Counter
 from collections.abc import Sequence
 from copy import deepcopy
 from dataclasses import replace
@@ -169,8 +170,8 @@ def test_threads_pack_their_columns_before_all_rows(seed: int) -> None:
     _share(module, ("+avx512f", "+fma"), 2)
     packed = _opts_of(module)[-1]
     target = target_named("cpu", ("+avx512f", "+fma"))
-    vectors = next(int(o.split()[2][:-1]) for o in _opts_of(module) if "split 1" in o)
-    is_long = 4 * steps * vectors > target.l1
+    width = next(int(o.split()[2][:-1]) for o in _opts_of(module) if "split 1" in o)
+    is_long = 4 * steps * width > target.l1
     assert re.fullmatch(r"#tg.opt<stage 2, \d+, local>", packed)
     assert is_long == (_opts_of(module)[-2] == "#tg.opt<split 1, 2, thread, top>"), _opts_of(module)
     assert is_long == (packed != "#tg.opt<stage 2, 1, local>"), _opts_of(module)
@@ -240,6 +241,46 @@ def test_what_threads_cannot_share_is_not_padded() -> None:
     assert _opts_of(module) == _opts_of(alone)
 
 
+@pytest.mark.parametrize("rows", [256, 320])
+@pytest.mark.parametrize("order", ["pq", "qp"])
+def test_products_of_one_kernel_are_scheduled_alike(rows: int, order: str) -> None:
+    """Such a kernel has no THREAD, so that no thread has columns of its own to pack. The loops of
+    up to 256 rows are blocked, one nest after the other."""
+    columns, steps = 256, 300
+    shapes = {"o": (rows, columns), "x": (rows, steps), "y": (steps, columns)}
+    texts = {name: "x".join(map(str, shape)) for name, shape in shapes.items()}
+    names = [(name + n, name) for n in order for name in shapes]
+    loops = {
+        f"{axis}{n}": (at + 3 * i, kind, extent)
+        for i, n in enumerate("pq")
+        for at, (axis, kind, extent) in enumerate(
+            (("i", "loop", rows), ("j", "loop", columns), ("k", "reduce", steps))
+        )
+    }
+    text = ranges(**loops)
+    for n in "pq":
+        i, j, k = f"i{n}", f"j{n}", f"k{n}"
+        text += (
+            load(f"a{n}", f"x{n}", f"{texts['x']}xf32", (i, k))
+            + load(f"b{n}", f"y{n}", f"{texts['y']}xf32", (k, j))
+            + f"%m{n} = tg.mul %a{n}, %b{n} : tensor<f32>\n"
+            + f"%r{n} = tg.reduce add %m{n} [] over %{k} : tensor<f32> -> tensor<f32>\n"
+            + store(f"s{n}", f"o{n}", f"{texts['o']}xf32", (i, j), f"r{n}")
+            + f"%e{n} = tg.end %s{n} over %{j}, %{i} : !tg.void\n"
+        )
+    text += "tg.sink %ep, %eq : !tg.void, !tg.void"
+    text = kernel("k", [f"{name}: {memory(texts[kind])}" for name, kind in names], text)
+    module, alone = parse(text), parse(text)
+    _share(module, ("+avx512f", "+fma"), 2)
+    _share(alone, ("+avx512f", "+fma"), 1)
+    assert _opts_of(module) == _opts_of(alone)
+    kinds = Counter(which.split()[0] for which in _opts_of(module))
+    assert kinds["#tg.opt<stage"] == 2
+    assert not any(count % 2 for count in kinds.values())
+    values = _inputs([shapes[kind] for _, kind in names])
+    np.testing.assert_array_equal(_compiled(module, values), values[1] @ values[2])
+
+
 def test_what_cannot_be_padded_is_shared_one_by_one() -> None:
     """An ATOMICADD has no gate."""
     text = kernel(
@@ -265,6 +306,37 @@ def test_scans_go_through_two_rows(rows: int, opts: list[str]) -> None:
     module = parse(scan(40, rows, "ji"))
     OptimizePass("heuristic", FEATURES, 1).apply(tg_context(), module)
     assert _opts_of(module) == opts
+
+
+def test_each_scan_of_a_kernel_goes_through_two_rows() -> None:
+    reg = "tensor<f32, #tg.place<reg>>"
+    text = ""
+    for i, n in enumerate("pq"):
+        text += (
+            ranges(**{f"j{n}": (2 * i, "loop", 6), f"i{n}": (2 * i + 1, "reduce", 40)})
+            + load(f"x{n}", f"a{n}", "6x40xf32", (f"j{n}", f"i{n}"))
+            + f"""
+            %zero{n} = tg.const 0.0 : tensor<f32>
+            %acc{n} = tg.buffer {i} : {reg}
+            %outer{n} = tg.after %acc{n}, %j{n} : ({reg}, tensor<index>) -> {reg}
+            %init{n} = tg.store %outer{n}, %zero{n} : {reg}, tensor<f32>
+            %inside{n} = tg.after %acc{n}, %init{n}, %i{n} : ({reg}, !tg.void, tensor<index>)
+              -> {reg}
+            %old{n} = tg.load %inside{n} : {reg} -> tensor<f32>
+            %new{n} = tg.add %old{n}, %x{n} : tensor<f32>
+            %kept{n} = tg.store %inside{n}, %new{n} : {reg}, tensor<f32>
+            """
+            + store(f"s{n}", f"o{n}", "6x40xf32", (f"j{n}", f"i{n}"), f"new{n}")
+            + f"%g{n} = tg.group %s{n}, %kept{n}\n"
+            + f"%e{n} = tg.end %g{n} over %i{n}, %j{n} : !tg.void\n"
+        )
+    text += "tg.sink %ep, %eq : !tg.void, !tg.void"
+    names = [f"{name}: {memory('6x40')}" for name in ("op", "ap", "oq", "aq")]
+    module = parse(kernel("k", names, text))
+    _share(module, (), 1)
+    assert _opts_of(module) == ["#tg.opt<split 0, 2, upcast>", "#tg.opt<split 2, 2, upcast>"]
+    values = _inputs([(6, 40)] * 4)
+    np.testing.assert_array_equal(_compiled(module, values), values[1].cumsum(1))
 
 
 def test_cells_beyond_an_axis_of_one_keep_it():

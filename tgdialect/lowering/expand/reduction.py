@@ -184,10 +184,7 @@ def _reduced(
     value = expansion.broadcast(value, expansion.sorted({*expansion.axes(value), *over}))
     axes = expansion.axes(value)
     positions = [axes.index(axis) for axis in over]
-    ordered, relaxed = op.ordered is not None, op.relaxed is not None
-    ones = expansion.put(
-        ReduceOp(op.kind.data, value, sorted(positions), ordered=ordered, relaxed=relaxed)
-    )
+    ones = expansion.put(op.over(value, sorted(positions), ()))
     kept = tuple(axis for axis in axes if axis not in over)
     return expansion.put(ReshapeOp(ones, expansion.shape(kept)), kept)
 

@@ -264,9 +264,7 @@ def _reduce(k: ScalarEmitter, op: ReduceOp, index: Index) -> Lowering:
             # depend on the range, which keeps it inside the loop.
             inside = k.emit(CmpLtOp, loop, k.emit(AddOp, loop, k.constant(1)))
             value = k.emit(WhereOp, inside, value, neutral)
-    ordered, relaxed = op.ordered is not None, op.relaxed is not None
-    result = ReduceOp(kind, value, (), loops, ordered=ordered, relaxed=relaxed)
-    return Cell(k.put(result), None)
+    return Cell(k.put(op.over(value, (), loops)), None)
 
 
 def _load(k: ScalarEmitter, op: LoadOp, index: Index) -> Lowering:

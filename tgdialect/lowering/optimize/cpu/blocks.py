@@ -31,8 +31,9 @@ def block_reductions(nests: Nests, target: Target) -> None:
     """Block reductions whose operand is spread over more pages than the TLB holds: the steps of a
     block run for all results before the next block, so that each page is read in one go."""
     axes = nests.axes
-    for effect in axes.kernel.sink.effects:
-        if not isinstance(end := effect.owner, EndOp) or not is_tiled(end):
+    for number in range(len(axes.kernel.sink.effects)):
+        end = axes.kernel.sink.effects[number].owner
+        if not isinstance(end, EndOp) or not is_tiled(end):
             continue
         vector = vector_of(end)
         for access in nests.accesses:
@@ -40,6 +41,7 @@ def block_reductions(nests: Nests, target: Target) -> None:
             if is_load and access.strides.get(vector) == 1:
                 over = _over_pages(nests, access, target)
                 if over is not None and _block(nests, access, over, end, target):
+                    nests = Nests(axes)  # The kernel has changed.
                     break
 
 

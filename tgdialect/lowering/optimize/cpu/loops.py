@@ -17,7 +17,7 @@ from tgdialect.lowering.optimize.cpu.vectors import (
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.merge import mergeable
-from tgdialect.lowering.optimize.optops.split import divisors
+from tgdialect.lowering.optimize.optops.split import divisors, may_split
 from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import EndOp, RangeOp
@@ -30,13 +30,17 @@ LINE_COST = 4
 each element. It decides which loop is outermost. From timing; it is less than elements per line,
 because some of the line is used while it is in L1."""
 
-L2_PART = 0.6
-"""The part of L2 that packed weights may fill so that blocks of rows are outermost: each block
+L2_PART = 0.5
+"""The part of L2 that constant weights may fill so that blocks of rows are outermost: each block
 loads all weights again, from L2 and not from L1, and results are stored in order. The rest of L2 is
-for rows and results. From timing on cores whose L2 has 2 MiB: pointwise convolutions with constant
-weights are 1.1 to 1.8 times as fast with weights of 6 KiB to 1 MiB, and 0.5 to 0.7 times with
-2 MiB; products on two threads, each of which packs 0.5 to 1.2 MiB, 1.04 to 1.3 times, and 0.8 times
-with 2 MiB."""
+for rows and results. From timing on a core whose L2 has 2 MiB: pointwise convolutions are 1.1 to
+1.8 times as fast with weights of 6 KiB to 1 MiB, and 0.5 to 0.7 times with 2 MiB; with 1.1 MiB
+products of 128 and 160 rows take up to 1.2 times as long, those of 784 rows 0.93 of the time."""
+
+OWN_PART = 0.6
+"""The same for the columns of an operand that each thread packs for itself (`_kept_part`), where a
+thread has at least `KEPT_ROWS` rows to use them for. From timing products on two such cores: 1.04
+to 1.3 times as fast with 0.5 to 1.2 MiB for a thread, 0.8 times with 2 MiB."""
 
 KEPT_ROWS = 256
 """The fewest rows of results for which each thread packs its part of an operand before all rows. A
@@ -135,8 +139,8 @@ def order_loops(nests: Nests, target: Target, threads: int) -> RangeOp | None:
                 nests, loops, target, packed=most > LOADED_AGAIN * stored
             ):
                 continue
-            if (part := _kept_part(nests, end, target, threads)) is not None:
-                shared = part
+            # Threads share one loop of a kernel.
+            if shared is None and (shared := _kept_part(nests, end, target, threads)) is not None:
                 continue
             filling = {r for other in ends if other is not end for r in axes.open[other]}
             streamed = _streamed(nests, loops, vector)
@@ -217,6 +221,8 @@ def _kept_part(nests: Nests, end: EndOp, target: Target, threads: int) -> RangeO
     along = [r for r in inner if access.strides.get(r, 0) != 0]
     if len(along) != 1 or not access.strides[along[0]]:
         return None
+    if not may_split(nests.axes, along[0], AxisType.THREAD, top=True):
+        return None
     assert isinstance(access.op, LoadOp)
     rows = [nests.extent(r) for r in closed_ranges(end) if access.strides.get(r, 0) == 0]
     if math.prod(rows) < KEPT_ROWS or not is_stageable(nests, access.op):
@@ -224,7 +230,7 @@ def _kept_part(nests: Nests, end: EndOp, target: Target, threads: int) -> RangeO
     bytes, tiles = _bytes(nests, again), nests.extent(along[0])
     # A column that fits into L1 comes from there for all rows, if it is packed alone.
     is_long = bytes > tiles * target.l1
-    is_kept = bytes <= threads * min(L2_PART * target.l2, target.copied)
+    is_kept = bytes <= threads * min(OWN_PART * target.l2, target.copied)
     return along[0] if is_long and is_kept and tiles % threads == 0 else None
 
 

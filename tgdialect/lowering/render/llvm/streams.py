@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import takewhile
 
@@ -113,8 +113,9 @@ def _next_block(
     block, passes, around = count, 1, [*reversed(loops)]
     share: dict[SSAValue, int] = {}
     reduction = [*takewhile(lambda r: r.result in strides, around)]
-    again = [*takewhile(_is_repeated(strides), around[len(reduction) :])]
-    outer = around[len(reduction) + len(again) :]
+    rest = around[len(reduction) :]
+    again = [*takewhile(lambda r: r.result not in strides and _is_sequential(r), rest)]
+    outer = rest[len(again) :]
     for r in reduction:
         block *= known_index(r.bound) or 0
     for r in again:
@@ -132,11 +133,6 @@ def _next_block(
         steps *= known_index(r.bound) or 0
     share |= {r.result: strides[r.result] * itemsize for r in outer if r.result in strides}
     return Stream(memory, share, block * itemsize, part)
-
-
-def _is_repeated(strides: Mapping[SSAValue, int]) -> Callable[[RangeOp], bool]:
-    """Whether a loop of one thread repeats accesses of these strides."""
-    return lambda loop: loop.result not in strides and _is_sequential(loop)
 
 
 def _is_sequential(loop: RangeOp) -> bool:
