@@ -83,7 +83,7 @@ def schedule(
     numbered = list(tasks.values())
     _add_version_edges(numbered)
     _put_readers_first(numbered, ((tasks[op], memory) for op, memory in overwrites))
-    order = _topological(numbered)
+    order = _next_to_readers(_topological(numbered))
     _refuse_races(order)
     return order
 
@@ -218,6 +218,26 @@ def _topological(tasks: Sequence[Task]) -> list[Task]:
         error = PassFailedException("a cycle: this needs memory both before and after a STORE")
         raise locate(error, tasks[stuck].op)
     return [tasks[number] for number in order]
+
+
+def _next_to_readers(order: Sequence[Task]) -> list[Task]:
+    """An order in which a task that no other waits for comes right after the last task before it
+    that makes, or also reads, something that it reads: caches still hold that.
+
+    So the copy of a cache of keys, which a step of decoding returns, follows the product that reads
+    the same keys. In the order of the program it would come after all layers.
+    """
+    awaited = {other for task in order for other in task.before}
+    last: dict[SSAValue | Task, int] = {}
+    after: list[list[Task]] = [[] for _ in order]
+    for place, task in enumerate(order):
+        sources = [*task.before, *(memory for memory, _ in task.reads)]
+        if task not in awaited:
+            place = max((last[source] for source in sources if source in last), default=place)
+        after[place].append(task)
+        last[task] = place
+        last.update((source, place) for source in sources)
+    return [task for group in after for task in group]
 
 
 def _refuse_races(order: Sequence[Task]) -> None:
