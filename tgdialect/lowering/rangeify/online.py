@@ -20,7 +20,7 @@ it is where the maximum is known from the beginning: exp2(-inf - -inf).
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -54,6 +54,8 @@ from tgdialect.ops.properties import shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
 from tgdialect.transforms.float_format import FORMATS
 from tgdialect.transforms.transcendental import least_of_normal
+
+_T = TypeVar("_T")
 
 Given = dict[Operation, Callable[[Index], Lowering]]
 
@@ -182,9 +184,10 @@ class OnlineKernel:
 
     # -- cells of buffers
 
-    def score_cell(self, row: SSAValue, step: SSAValue) -> tuple[SSAValue, SSAValue]:
-        """The indices of a score in the buffer of a block."""
-        return (row, step) if self.blocks.is_grid else (step, row)
+    def placed(self, row: _T, *others: _T) -> Sequence[_T]:
+        """The indices of a cell of a block, or its extents: rows first, or where vectors lie along
+        rows, last."""
+        return (row, *others) if self.blocks.is_grid else (*others, row)
 
     def at(self, buffer: SSAValue, after: Sequence[SSAValue], *indices: SSAValue) -> SSAValue:
         """A cell of a buffer after some effects and in some loops."""
@@ -223,11 +226,12 @@ class OnlineKernel:
         and the loops around it."""
         k, group = self.k, self.group
         rows, steps = self.blocks.rows, self.blocks.steps
-        scores = k.local_buffer(self.dtype, (rows, steps) if self.blocks.is_grid else (steps, rows))
+        scores = k.local_buffer(self.dtype, self.placed(rows, steps))
         greatest, change = (k.local_buffer(self.dtype, (rows,)) for _ in range(2))
         totals = [
             k.local_buffer(
-                accumulated_dtype(each.op), (rows, *(self.extents[axis] for axis in each.columns))
+                accumulated_dtype(each.op),
+                self.placed(rows, *(self.extents[axis] for axis in each.columns)),
             )
             for each in group.sums
         ]
@@ -258,7 +262,7 @@ class OnlineKernel:
         for each, total in zip(group.sums, totals, strict=True):
             column = dict(zip(group.columns, nest.ranges[1:], strict=True))
             own = [column[axis] for axis in each.columns]
-            value = self.load(total, [end], nest.ranges[0], *own)
+            value = self.load(total, [end], *self.placed(nest.ranges[0], *own))
             nan = k.constant(float("nan"), tensor(value).element_type)
             given[each.op] = self.result(each, k.emit(WhereOp, known, value, nan))
         k.given = given
@@ -278,8 +282,9 @@ class OnlineKernel:
     ) -> SSAValue:
         """Store what buffers begin with, in each block of rows."""
         ranges = self.rows(columns).ranges
+        cell = self.placed(*ranges)
         stores = [
-            self.k.put(StoreOp(self.at(buffer, self.around, *ranges), value))
+            self.k.put(StoreOp(self.at(buffer, self.around, *cell), value))
             for buffer, value in zip(buffers, values, strict=True)
         ]
         return self.end(stores, ranges)
@@ -292,7 +297,7 @@ class OnlineKernel:
         if self.blocks.is_grid and self.group.steps % self.blocks.steps:
             exists = k.emit(CmpLtOp, k.value(step), k.constant(self.group.steps))
             value = k.emit(WhereOp, exists, value, k.constant(float("-inf"), self.dtype))
-        cell = self.at(buffer, [self.step_blocks], *self.score_cell(nest.ranges[0], number))
+        cell = self.at(buffer, [self.step_blocks], *self.placed(nest.ranges[0], number))
         self.score = StoreOp(cell, value)
         return self.end([k.put(self.score)], [*nest.ranges, *loops])
 
@@ -325,7 +330,7 @@ class OnlineKernel:
         """Store the maxima with this block, and by what the sums so far are multiplied."""
         k, (row,) = self.k, self.rows().ranges
         _, column = self.steps(AxisType.REDUCE)
-        block = self.load(scores, [scored], *self.score_cell(row, column))
+        block = self.load(scores, [scored], *self.placed(row, column))
         cell = self.at(greatest, [start, self.step_blocks], row)
         old = k.put(LoadOp(cell))
         # If a score is NaN, so are the sums, whatever the maximum. Both zeros are the same shift.
@@ -346,7 +351,7 @@ class OnlineKernel:
         """Store the exponentials in place of the scores."""
         k, (row,) = self.k, self.rows().ranges
         _, column = self.steps(AxisType.LOOP)
-        cell = self.at(scores, [changed], *self.score_cell(row, column))
+        cell = self.at(scores, [changed], *self.placed(row, column))
         maximum = self.finite(self.load(greatest, [changed], row))
         power = self.power(k.put(LoadOp(cell)), maximum)
         return self.end([k.put(StoreOp(cell, power))], [row, column])
@@ -365,7 +370,7 @@ class OnlineKernel:
         k, group, nest = self.k, self.group, self.rows(each.columns)
         row, *columns = nest.ranges
         step, column = self.steps(AxisType.REDUCE)
-        power = self.load(powers, [stored], *self.score_cell(row, column))
+        power = self.load(powers, [stored], *self.placed(row, column))
         given: Given = {group.powers: lambda _: done(Cell(power, None))}
         for factor in each.factors:
             given[factor.op] = self.without(factor.op, factor.operand)
@@ -379,7 +384,7 @@ class OnlineKernel:
             value = k.emit(WhereOp, exists, value, k.constant(0, tensor(value).element_type))
         if tensor(value).element_type != (dtype := tensor(total).element_type):
             value = k.emit(CastOp, value, dtype)
-        cell = self.at(total, [start, self.step_blocks], row, *columns)
+        cell = self.at(total, [start, self.step_blocks], *self.placed(row, *columns))
         by = self.load(change, [changed], row)
         if tensor(by).element_type != dtype:
             by = k.emit(CastOp, by, dtype)
