@@ -10,7 +10,7 @@
       out = o / l
 
 Each line is a loop nest over LOCAL buffers of its own, which the schedule gives to the work items
-of a workgroup. `analysis/online.py` proves that this is what the function asks for.
+of a workgroup. `analysis/online_recognition.py` proves that this is what the function asks for.
 
 Where all scores so far are -inf, `m - m'` would be NaN. The differences are to a finite number
 then, so that the exponentials and the sums are 0. At the end a sum whose maximum is -inf is NaN, as
