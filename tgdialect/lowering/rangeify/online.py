@@ -12,6 +12,9 @@
 Each line is a loop nest over LOCAL buffers of its own, which the schedule gives to the work items
 of a workgroup. `analysis/online_recognition.py` proves that this is what the function asks for.
 
+If one block has all steps, nothing is there before or after it: m and l are stored once, and o is
+computed where the result is stored.
+
 Where all scores so far are -inf, `m - m'` would be NaN. The differences are to a finite number
 then, so that the exponentials and the sums are 0. At the end a sum whose maximum is -inf is NaN, as
 it is where the maximum is known from the beginning: exp2(-inf - -inf).

@@ -67,9 +67,9 @@ class Stream:
 def prefetched(
     block: Block, params: Sequence[SSAValue], target: Target
 ) -> Mapping[RangeOp, Sequence[Stream]]:
-    """What the steps of register tiles prefetch, by their innermost loop: large memory whose
-    elements they load in order, as packed weights and what a kernel packs itself. The processor's
-    own prefetcher stops at the end of each page."""
+    """What the steps of register tiles prefetch, by their innermost loop: large memory of which
+    they use one block after the other, as packed weights, what a kernel packs itself, and the keys
+    and values of an attention. The processor's own prefetcher stops at the end of each page."""
     packed = (op.result for op in block.ops if isinstance(op, BufferOp))
     large = [
         *(p for p in params if _bytes(p) > PREFETCHED_PART * target.l2),
