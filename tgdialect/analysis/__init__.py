@@ -37,7 +37,8 @@ Fusion:
 * `padding.py`: which padded operands of reductions a copy pays for;
 * `index_sets.py`: where a loop falls into parts in which its conditions are decided;
 * `loop_order.py`: the loops around the root of a kernel, their order and splits;
-* `online.py`: sums of exponentials that one pass over blocks of steps can compute, as an attention;
+* `online.py`: sums of exponentials that one pass over blocks of steps can compute, as an attention,
+  and `online_recognition.py` finds them;
 * `online_blocks.py`: the sizes of these blocks, and whether they pay;
 * `parts.py`: into how many parts long reductions and scans are divided;
 * `fusion.py`: which values get a buffer;

@@ -43,8 +43,9 @@ from tgdialect.analysis.demand import (
 )
 from tgdialect.analysis.loop_order import RootLoops
 from tgdialect.analysis.one_hot import constant_values, one_hot_mask
-from tgdialect.analysis.online import OnlineSums, online_sums
+from tgdialect.analysis.online import OnlineSums
 from tgdialect.analysis.online_blocks import Blocks, blocks_of
+from tgdialect.analysis.online_recognition import online_sums
 from tgdialect.analysis.padding import MANY_MASKS, MANY_WINDOWS, is_of_prefix, padding
 from tgdialect.diagnostics import emit_remark, remarks_are_wanted
 from tgdialect.ops.arguments import argument_attributes

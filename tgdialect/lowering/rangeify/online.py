@@ -10,7 +10,10 @@
       out = o / l
 
 Each line is a loop nest over LOCAL buffers of its own, which the schedule gives to the work items
-of a workgroup. `analysis/online.py` proves that this is what the function asks for.
+of a workgroup. `analysis/online_recognition.py` proves that this is what the function asks for.
+
+If one block has all steps, nothing is there before or after it: m and l are stored once, and o is
+computed where the result is stored.
 
 Where all scores so far are -inf, `m - m'` would be NaN. The differences are to a finite number
 then, so that the exponentials and the sums are 0. At the end a sum whose maximum is -inf is NaN, as
@@ -19,8 +22,8 @@ it is where the maximum is known from the beginning: exp2(-inf - -inf).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple, TypeVar
 
 from xdsl.ir import Attribute, Operation, SSAValue
 
@@ -55,6 +58,8 @@ from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
 from tgdialect.transforms.float_format import FORMATS
 from tgdialect.transforms.transcendental import least_of_normal
 
+_T = TypeVar("_T")
+
 Given = dict[Operation, Callable[[Index], Lowering]]
 
 
@@ -65,6 +70,15 @@ class _Nest(NamedTuple):
     """The index of the root."""
     ranges: tuple[SSAValue, ...]
     """The loops, outermost first."""
+
+
+class _Before(NamedTuple):
+    """What is there before a block of steps."""
+
+    start: SSAValue
+    """The effect that stores what the first block begins with."""
+    change: SSAValue
+    """The buffer of what sums are multiplied by."""
 
 
 class OnlineKernel:
@@ -92,7 +106,12 @@ class OnlineKernel:
         self.row_blocks = k.new_range(-(-group.rows // blocks.rows), AxisType.LOOP)
         self.around.append(self.row_blocks)
         self.start = self.first_row()
-        self.step_blocks = k.new_range(-(-group.steps // blocks.steps), AxisType.REDUCE)
+        count = -(-group.steps // blocks.steps)
+        self.is_single = count == 1
+        """Whether there is one block of steps, so that nothing is kept for the next one."""
+        self.step_blocks = k.constant(0) if self.is_single else k.new_range(count, AxisType.REDUCE)
+        self.within = self.around if self.is_single else [self.step_blocks]
+        """The loops that each block of scores is stored in anew."""
         self.count = self.steps_left()
         self.counted: list[SSAValue] = []
         """The loops over the steps of a block that count."""
@@ -182,9 +201,10 @@ class OnlineKernel:
 
     # -- cells of buffers
 
-    def score_cell(self, row: SSAValue, step: SSAValue) -> tuple[SSAValue, SSAValue]:
-        """The indices of a score in the buffer of a block."""
-        return (row, step) if self.blocks.is_grid else (step, row)
+    def placed(self, row: _T, *others: _T) -> Sequence[_T]:
+        """The indices of a cell of a block, or its extents: rows first, or where vectors lie along
+        rows, last."""
+        return (row, *others) if self.blocks.is_grid else (*others, row)
 
     def at(self, buffer: SSAValue, after: Sequence[SSAValue], *indices: SSAValue) -> SSAValue:
         """A cell of a buffer after some effects and in some loops."""
@@ -223,42 +243,40 @@ class OnlineKernel:
         and the loops around it."""
         k, group = self.k, self.group
         rows, steps = self.blocks.rows, self.blocks.steps
-        scores = k.local_buffer(self.dtype, (rows, steps) if self.blocks.is_grid else (steps, rows))
-        greatest, change = (k.local_buffer(self.dtype, (rows,)) for _ in range(2))
-        totals = [
-            k.local_buffer(
-                accumulated_dtype(each.op), (rows, *(self.extents[axis] for axis in each.columns))
+        scores = k.local_buffer(self.dtype, self.placed(rows, steps))
+        greatest = k.local_buffer(self.dtype, (rows,))
+        # A sum for each column is computed where it is used if there is one block.
+        kept = [each for each in group.sums if not (self.is_single and each.columns)]
+        totals = {
+            each: k.local_buffer(
+                accumulated_dtype(each.op),
+                self.placed(rows, *(self.extents[axis] for axis in each.columns)),
             )
-            for each in group.sums
-        ]
-        # Before the first block.
+            for each in kept
+        }
         low = k.constant(float("-inf"), self.dtype)
-        start = self.fill([greatest], [low], ())
-        starts = dict[SSAValue, SSAValue]()
-        for columns in dict.fromkeys(each.columns for each in group.sums):
-            same = [
-                b for each, b in zip(group.sums, totals, strict=True) if each.columns == columns
-            ]
-            zeros = [k.constant(0, tensor(buffer).element_type) for buffer in same]
-            starts.update(dict.fromkeys(same, self.fill(same, zeros, columns)))
+        before = self.before(greatest, low, totals)
         # A block: scores, maxima, exponentials, sums.
         scored = self.scores(scores)
-        changed = self.maxima(scores, scored, greatest, start, change)
+        changed = self.maxima(scores, scored, greatest, before.get(None))
         powers = self.powers(scores, greatest, changed)
         ends = [
-            self.add(each, total, starts[total], scores, powers, change, changed)
-            for each, total in zip(group.sums, totals, strict=True)
+            self.add(each, total, scores, powers, changed, before.get(each))
+            for each, total in totals.items()
         ]
-        end = self.end(ends, [self.step_blocks])
+        ends = [changed, *ends] if self.is_single else [self.end(ends, [self.step_blocks])]
         # After the last.
         nest = self.rows(group.columns)
-        maximum = self.load(greatest, [end], nest.ranges[0])
+        maximum = self.load(greatest, ends, nest.ranges[0])
         known = k.emit(CmpNeOp, maximum, low)
         given: Given = {group.greatest: lambda _: done(Cell(maximum, None))}
-        for each, total in zip(group.sums, totals, strict=True):
+        for each in group.sums:
             column = dict(zip(group.columns, nest.ranges[1:], strict=True))
             own = [column[axis] for axis in each.columns]
-            value = self.load(total, [end], nest.ranges[0], *own)
+            if each in totals:
+                value = self.load(totals[each], ends, *self.placed(nest.ranges[0], *own))
+            else:
+                value = self.sum(each, _Nest(nest.at, (nest.ranges[0], *own)), scores, powers)
             nan = k.constant(float("nan"), tensor(value).element_type)
             given[each.op] = self.result(each, k.emit(WhereOp, known, value, nan))
         k.given = given
@@ -273,13 +291,32 @@ class OnlineKernel:
                 gate = k.both(gate, exists)
         return cell, nest.at, gate, [*self.around, *nest.ranges]
 
+    def before(
+        self, greatest: SSAValue, low: SSAValue, totals: Mapping[OnlineSum, SSAValue]
+    ) -> Mapping[OnlineSum | None, _Before]:
+        """Store what the first block begins with: the maxima (of None), and the sums; nothing if
+        there is no other block."""
+        k, found = self.k, dict[OnlineSum | None, _Before]()
+        if self.is_single:
+            return found
+        change = k.local_buffer(self.dtype, (self.blocks.rows,))
+        found[None] = _Before(self.fill([greatest], [low], ()), change)
+        for columns in dict.fromkeys(each.columns for each in totals):
+            same = [each for each in totals if each.columns == columns]
+            buffers = [totals[each] for each in same]
+            zeros = [k.constant(0, tensor(buffer).element_type) for buffer in buffers]
+            start = self.fill(buffers, zeros, columns)
+            found.update(dict.fromkeys(same, _Before(start, change)))
+        return found
+
     def fill(
         self, buffers: Sequence[SSAValue], values: Sequence[SSAValue], columns: Sequence[int]
     ) -> SSAValue:
         """Store what buffers begin with, in each block of rows."""
         ranges = self.rows(columns).ranges
+        cell = self.placed(*ranges)
         stores = [
-            self.k.put(StoreOp(self.at(buffer, self.around, *ranges), value))
+            self.k.put(StoreOp(self.at(buffer, self.around, *cell), value))
             for buffer, value in zip(buffers, values, strict=True)
         ]
         return self.end(stores, ranges)
@@ -292,7 +329,7 @@ class OnlineKernel:
         if self.blocks.is_grid and self.group.steps % self.blocks.steps:
             exists = k.emit(CmpLtOp, k.value(step), k.constant(self.group.steps))
             value = k.emit(WhereOp, exists, value, k.constant(float("-inf"), self.dtype))
-        cell = self.at(buffer, [self.step_blocks], *self.score_cell(nest.ranges[0], number))
+        cell = self.at(buffer, self.within, *self.placed(nest.ranges[0], number))
         self.score = StoreOp(cell, value)
         return self.end([k.put(self.score)], [*nest.ranges, *loops])
 
@@ -315,21 +352,19 @@ class OnlineKernel:
         skip_masked_blocks(self.score, blocks, self.blocks.steps, inside)
 
     def maxima(
-        self,
-        scores: SSAValue,
-        scored: SSAValue,
-        greatest: SSAValue,
-        start: SSAValue,
-        change: SSAValue,
+        self, scores: SSAValue, scored: SSAValue, greatest: SSAValue, before: _Before | None
     ) -> SSAValue:
         """Store the maxima with this block, and by what the sums so far are multiplied."""
         k, (row,) = self.k, self.rows().ranges
         _, column = self.steps(AxisType.REDUCE)
-        block = self.load(scores, [scored], *self.score_cell(row, column))
-        cell = self.at(greatest, [start, self.step_blocks], row)
-        old = k.put(LoadOp(cell))
+        block = self.load(scores, [scored], *self.placed(row, column))
         # If a score is NaN, so are the sums, whatever the maximum. Both zeros are the same shift.
         found = ReduceOp(ReduceKind.MAX, block, (), [column], relaxed=self.is_relaxed)
+        if before is None:
+            cell = self.at(greatest, self.within, row)
+            return self.end([k.put(StoreOp(cell, k.put(found)))], [row])
+        cell = self.at(greatest, [before.start, *self.within], row)
+        old = k.put(LoadOp(cell))
         new = k.emit(MaxOp, old, k.put(found))
         factor = self.power(self.finite(old), self.finite(new))
         if self.group.leaves_out:
@@ -338,7 +373,7 @@ class OnlineKernel:
             factor = k.emit(WhereOp, has_changed, factor, k.constant(1, self.dtype))
         stores = [
             k.put(StoreOp(cell, new)),
-            k.put(StoreOp(self.at(change, [self.step_blocks], row), factor)),
+            k.put(StoreOp(self.at(before.change, self.within, row), factor)),
         ]
         return self.end(stores, [row])
 
@@ -346,7 +381,7 @@ class OnlineKernel:
         """Store the exponentials in place of the scores."""
         k, (row,) = self.k, self.rows().ranges
         _, column = self.steps(AxisType.LOOP)
-        cell = self.at(scores, [changed], *self.score_cell(row, column))
+        cell = self.at(scores, [changed], *self.placed(row, column))
         maximum = self.finite(self.load(greatest, [changed], row))
         power = self.power(k.put(LoadOp(cell)), maximum)
         return self.end([k.put(StoreOp(cell, power))], [row, column])
@@ -355,17 +390,30 @@ class OnlineKernel:
         self,
         each: OnlineSum,
         total: SSAValue,
-        start: SSAValue,
         powers: SSAValue,
         stored: SSAValue,
-        change: SSAValue,
         changed: SSAValue,
+        before: _Before | None,
     ) -> SSAValue:
         """Add a block to a sum."""
-        k, group, nest = self.k, self.group, self.rows(each.columns)
+        k, nest = self.k, self.rows(each.columns)
         row, *columns = nest.ranges
+        value = self.sum(each, nest, powers, stored)
+        dtype = tensor(value).element_type
+        after = self.within if before is None else [before.start, *self.within]
+        cell = self.at(total, after, *self.placed(row, *columns))
+        if before is not None:
+            by = self.load(before.change, [changed], row)
+            if tensor(by).element_type != dtype:
+                by = k.emit(CastOp, by, dtype)
+            value = k.emit(AddOp, k.emit(MulOp, k.put(LoadOp(cell)), by), value)
+        return self.end([k.put(StoreOp(cell, value))], nest.ranges)
+
+    def sum(self, each: OnlineSum, nest: _Nest, powers: SSAValue, stored: SSAValue) -> SSAValue:
+        """The sum over a block of steps."""
+        k, group, row = self.k, self.group, nest.ranges[0]
         step, column = self.steps(AxisType.REDUCE)
-        power = self.load(powers, [stored], *self.score_cell(row, column))
+        power = self.load(powers, [stored], *self.placed(row, column))
         given: Given = {group.powers: lambda _: done(Cell(power, None))}
         for factor in each.factors:
             given[factor.op] = self.without(factor.op, factor.operand)
@@ -377,15 +425,9 @@ class OnlineKernel:
         if has_rest and not self.blocks.reads_zeros:
             exists = k.emit(CmpLtOp, k.value(step), k.constant(group.steps))
             value = k.emit(WhereOp, exists, value, k.constant(0, tensor(value).element_type))
-        if tensor(value).element_type != (dtype := tensor(total).element_type):
+        if tensor(value).element_type != (dtype := accumulated_dtype(each.op)):
             value = k.emit(CastOp, value, dtype)
-        cell = self.at(total, [start, self.step_blocks], row, *columns)
-        by = self.load(change, [changed], row)
-        if tensor(by).element_type != dtype:
-            by = k.emit(CastOp, by, dtype)
-        before = k.emit(MulOp, k.put(LoadOp(cell)), by)
-        after = k.emit(AddOp, before, k.put(ReduceOp(ReduceKind.ADD, value, (), [column])))
-        return self.end([k.put(StoreOp(cell, after))], nest.ranges)
+        return k.put(ReduceOp(ReduceKind.ADD, value, (), [column]))
 
     def without(self, op: Operation, operand: int) -> Callable[[Index], Lowering]:
         """A rule for a MUL or DIV whose other operand follows the loop."""

@@ -43,7 +43,11 @@ class Transposes:
         is_register = place(memory).addrspace is AddrSpace.REG
         if not is_register and is_ramp(row) and _is_quicker_by_rows(row, height):
             return 0
-        return height if self._has_columns(memory, shape, height) else 0
+        if not self._has_columns(memory, shape, height):
+            return 0
+        # Halves of a register are joined as they are loaded, which replaces a round of shuffles.
+        is_whole = height == self._lanes and height * dtype_of(memory).itemsize >= 2 * _PART
+        return height // 2 if is_whole else height
 
     def height_of_store(
         self, memory: SSAValue, shape: StaticShape, widths: Sequence[int], *, is_masked: bool

@@ -19,13 +19,14 @@
 // CHECK-NOT: tg.kernel
 // CHECK-NOT: tg.buffer
 
-// On a CPU the scores of a step lie next to each other. The loops over tiles of 8 scored steps, and
-// over the steps of a block, end where the mask hides the rest. One division is for all columns.
+// On a CPU the scores of a step lie next to each other, and so do the sums of a column. The loops over
+// tiles of 8 scored steps, and over the steps of a block, end where the mask hides the rest. One
+// division is for all columns.
 
 // CPU:     tg.kernel
 // CPU:       %[[BLOCKS:.*]] = tg.range 1 reduce to
 // CPU:       tg.buffer 0 : tensor<64x[[R:[0-9]+]]xf32, #tg.place<local>>
-// CPU:       tg.buffer {{[0-9]+}} : tensor<[[R]]x32xf32, #tg.place<local>>
+// CPU:       tg.buffer {{[0-9]+}} : tensor<32x[[R]]xf32, #tg.place<local>>
 // CPU:       tg.where
 // CPU:       %[[TILES:.*]] = tg.where
 // CPU:       tg.range {{[0-9]+}} loop to %[[TILES]]

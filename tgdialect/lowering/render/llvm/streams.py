@@ -8,16 +8,19 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import takewhile
+from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, OpResult, SSAValue
 
-from tgdialect.analysis.affine.lanes import lane_indices
+from tgdialect.analysis.affine.lanes import LaneIndices, compact, is_ramp, lane_indices, shifted
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.elementwise import MulAccOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import EndOp, RangeOp
-from tgdialect.ops.properties import dtype_of, is_memory, known_index, polynomial, tensor
+from tgdialect.ops.properties import dtype_of, is_memory, polynomial, tensor
 from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
@@ -64,9 +67,9 @@ class Stream:
 def prefetched(
     block: Block, params: Sequence[SSAValue], target: Target
 ) -> Mapping[RangeOp, Sequence[Stream]]:
-    """What the steps of register tiles prefetch, by their innermost loop: large memory whose
-    elements they load in order, as packed weights and what a kernel packs itself. The processor's
-    own prefetcher stops at the end of each page."""
+    """What the steps of register tiles prefetch, by their innermost loop: large memory of which
+    they use one block after the other, as packed weights, what a kernel packs itself, and the keys
+    and values of an attention. The processor's own prefetcher stops at the end of each page."""
     packed = (op.result for op in block.ops if isinstance(op, BufferOp))
     large = [
         *(p for p in params if _bytes(p) > PREFETCHED_PART * target.l2),
@@ -84,55 +87,76 @@ def _in_order(
     loops: Sequence[RangeOp], ops: Sequence[Operation], large: Sequence[SSAValue], target: Target
 ) -> Iterator[Stream]:
     """What the steps in the innermost of some loops prefetch."""
-    loads = [op for op in ops if isinstance(op, LoadOp)]
-    elements: Counter[SSAValue] = Counter()
-    for load in loads:
-        elements[memory_of(load.buffer)] += math.prod(tensor(load.result).get_shape())
+    loads: dict[SSAValue, list[LoadOp]] = {}
+    for op in ops:
+        if isinstance(op, LoadOp):
+            loads.setdefault(memory_of(op.buffer), []).append(op)
     used = sum(math.prod(tensor(op.result).get_shape()) for op in ops if isinstance(op, MulAccOp))
-    for memory, count in elements.items():
-        if memory not in large or used < MANY_USES * count:
+    for memory, here in loads.items():
+        if memory not in large or (cells := _cells(here)) is None:
             continue
-        here = [_strides(load) for load in loads if memory_of(load.buffer) is memory]
-        if any(each.get(loops[-1].result) != count for each in here):
+        count = len(cells.numbers)
+        if used < MANY_USES * count:
             continue
-        if (stream := _next_block(loops, memory, here[0], count)) is not None:
+        if (stream := _next_block(loops, memory, cells)) is not None:
             yield stream
+        is_in_order = is_ramp(cells.numbers) and cells.strides[loops[-1].result] == count
         is_kept = isinstance(memory.owner, ParamOp) and _bytes(memory) <= target.l2
-        if used >= (MANY_USES_KEPT if is_kept else MANY_USES) * count:
+        if is_in_order and used >= (MANY_USES_KEPT if is_kept else MANY_USES) * count:
             itemsize = dtype_of(memory).itemsize
-            strides = {variable: stride * itemsize for variable, stride in here[0].items()}
+            strides = {variable: stride * itemsize for variable, stride in cells.strides.items()}
             yield Stream(memory, strides, AHEAD, count * itemsize)
 
 
-def _next_block(
-    loops: Sequence[RangeOp], memory: SSAValue, strides: Mapping[SSAValue, int], count: int
-) -> Stream | None:
+def _next_block(loops: Sequence[RangeOp], memory: SSAValue, cells: _Cells) -> Stream | None:
     """The stream that prefetches the next block of a parameter evenly while one is used, if loops
     around a reduction use a block several times. Each step prefetches an equal share, mostly less
-    than a cache line. `strides` are those of the `count` elements that a step loads."""
-    block, passes, around = count, 1, [*reversed(loops)]
-    share: dict[SSAValue, int] = {}
+    than a cache line, of the block from its beginning to its end: that is the order in memory, and
+    need not be that in which steps use the block. `cells` are those that a step loads."""
+    strides, around = cells.strides, [*reversed(loops)]
     reduction = [*takewhile(lambda r: r.result in strides, around)]
     rest = around[len(reduction) :]
     again = [*takewhile(lambda r: r.result not in strides and _is_sequential(r), rest)]
     outer = rest[len(again) :]
-    for r in reduction:
-        block *= known_index(r.bound) or 0
-    for r in again:
-        passes *= known_index(r.bound) or 0
     is_last = not any(r.result in strides and _is_sequential(r) for r in outer)
-    if passes < 2 or not block or is_last or any(strides[r.result] % count for r in reduction):
+    passes = math.prod(_most(r) for r in again)
+    if passes < 2 or is_last or not _is_dense(cells, reduction):
         return None
     itemsize = dtype_of(memory).itemsize
-    part = -(-count * itemsize // passes)
-    for r in reduction:
-        share[r.result] = strides[r.result] // count * part
-    steps = block // count
-    for r in again:
+    part = -(-len(cells.numbers) * itemsize // passes)
+    share: dict[SSAValue, int] = {}
+    steps = 1
+    for r in (*reduction, *again):
         share[r.result] = steps * part
-        steps *= known_index(r.bound) or 0
+        steps *= _most(r)
+    block = steps // passes * len(cells.numbers)
     share |= {r.result: strides[r.result] * itemsize for r in outer if r.result in strides}
     return Stream(memory, share, block * itemsize, part)
+
+
+def _is_dense(cells: _Cells, loops: Sequence[RangeOp]) -> bool:
+    """Whether the cells that all iterations of some loops use are one after the other, each in one
+    iteration."""
+    numbers = cells.numbers
+    extent = {cells.strides[r.result]: _most(r) for r in loops}
+    if not isinstance(numbers, range) or numbers.start != 0 or len(extent) < len(loops):
+        return False
+    if len(numbers) > 1:
+        if numbers.step in extent:
+            return False
+        extent[numbers.step] = len(numbers)
+    size = 1
+    for stride in sorted(extent):
+        if stride != size or not extent[stride]:
+            return False
+        size *= extent[stride]
+    return True
+
+
+def _most(loop: RangeOp) -> int:
+    """The most iterations of a loop; 0 if they are not known."""
+    most = MinMax()[loop.bound].hi
+    return int(most) if math.isfinite(most) else 0
 
 
 def _is_sequential(loop: RangeOp) -> bool:
@@ -157,22 +181,41 @@ def _innermost(block: Block) -> Iterator[tuple[Sequence[RangeOp], Sequence[Opera
             ops.append(op)
 
 
-def _strides(load: LoadOp) -> Mapping[SSAValue, int]:
-    """How many elements each loop variable moves the vectors that a LOAD loads; none if it loads
-    scalars, or if that is not known."""
-    if not isinstance(index := load.buffer.owner, IndexOp) or len(index.indices) != 1:
-        return {}
-    found = lane_indices(index.indices[0])
-    if found is None or not found.is_ramp:
-        return {}
-    total: Counter[SSAValue] = Counter()
-    for scalar, factor in found.scalars.terms.items():
-        for values, coefficient in polynomial(scalar).terms.items():
-            variable = values[0] if len(values) == 1 else None
-            if not isinstance(variable, OpResult) or not isinstance(variable.owner, RangeOp):
-                return {}
-            total[variable] += factor * int(coefficient)
-    return total
+class _Cells(NamedTuple):
+    """What the LOADs of an iteration load of some memory."""
+
+    strides: Mapping[SSAValue, int]
+    """How many elements each loop variable moves them."""
+    numbers: Sequence[int]
+    """The elements where all loop variables are 0."""
+
+
+def _cells(loads: Sequence[LoadOp]) -> _Cells | None:
+    """What LOADs of the same memory load, if loop variables move all of them alike, and nothing
+    else does."""
+    strides: dict[SSAValue, int] | None = None
+    numbers = set[int]()
+    for load in loads:
+        if not isinstance(index := load.buffer.owner, IndexOp) or len(index.indices) != 1:
+            return None
+        lanes = lane_indices(index.indices[0])
+        if lanes is None:
+            if tensor(index.indices[0]).get_shape():
+                return None
+            lanes = LaneIndices(Affine({index.indices[0]: 1}), range(1))
+        total, start = Counter[SSAValue](), 0
+        for scalar, factor in lanes.scalars.terms.items():
+            for values, coefficient in (sum := polynomial(scalar)).terms.items():
+                variable = values[0] if len(values) == 1 else None
+                if not isinstance(variable, OpResult) or not isinstance(variable.owner, RangeOp):
+                    return None
+                total[variable] += factor * int(coefficient)
+            start += factor * int(sum.constant)
+        if strides is not None and strides != total:
+            return None
+        strides = total
+        numbers |= {*shifted(lanes.numbers, start)}
+    return None if strides is None else _Cells(strides, compact(sorted(numbers)))
 
 
 def _bytes(memory: SSAValue) -> int:

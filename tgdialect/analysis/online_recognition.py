@@ -1,0 +1,422 @@
+"""The recognition of sums of exponentials that one pass over blocks can compute (`online.py`).
+
+From each maximum of scores, the sums over the exponentials of differences to it are found. A walk
+from the root of a group back to the exponentials gives the index at which each value is needed. It
+proves that a sum is linear in the exponentials, that all sums go over the same steps of the same
+rows, and that factors which need a sum, as `1 / l` does, are the same in all steps, so that they
+may follow the loop.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence, Set
+from dataclasses import dataclass
+
+from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Block, Operation, SSAValue
+
+from tgdialect.analysis.affine.movement import broadcast, moved
+from tgdialect.analysis.affine.positions import Index, LoopVariable, Position, depends_of
+from tgdialect.analysis.contractions import epilogue, is_long, is_product
+from tgdialect.analysis.demand import Demands
+from tgdialect.analysis.online import (
+    MOST,
+    Factor,
+    OnlineSum,
+    OnlineSums,
+    Operand,
+    constant_of,
+    moved_from,
+    reduced_at,
+)
+from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.elementwise import (
+    CastOp,
+    DivOp,
+    ElementwiseOp,
+    Exp2Op,
+    MulOp,
+    NegOp,
+    SubOp,
+    WhereOp,
+)
+from tgdialect.ops.movement import MovementOp, PadOp
+from tgdialect.ops.properties import dtype_of, integers, is_memory, shape_of, tensor
+from tgdialect.ops.reduce import ReduceOp
+
+
+def online_sums(
+    block: Block, is_valid: Callable[[SSAValue], bool], stored: Set[Operation]
+) -> Sequence[OnlineSums]:
+    """The groups of such sums of a function whose scores are products of matrices.
+
+    None of them has a value of `stored`, or one that is used elsewhere.
+    """
+    found: list[OnlineSums] = []
+    for op in block.ops:
+        if isinstance(op, ReduceOp) and op.kind.data is ReduceKind.MAX:
+            group = _Recognizer(op, is_valid).recognize()
+            if group is not None and not group.inside & stored and group.root not in stored:
+                found.append(group)
+    return found
+
+
+class _Recognizer:
+    """The recognition of the sums over one maximum."""
+
+    def __init__(self, greatest: ReduceOp, is_valid: Callable[[SSAValue], bool]) -> None:
+        self.greatest = greatest
+        self.is_valid = is_valid
+        self.demands = Demands()
+
+    def recognize(self) -> OnlineSums | None:
+        greatest, scores = self.greatest, self.greatest.source
+        dtype, shape = dtype_of(scores), tensor(scores).get_shape()
+        if len(integers(greatest, "axes")) != 1 or greatest.ordered is not None:
+            return None
+        if not dtype.is_float or dtype.bits < 32 or {0, DYNAMIC_INDEX} & {*shape}:
+            return None
+        if not (products := self.products(scores)) or not self.is_valid(scores):
+            return None
+        if (found := self.powers(scores)) is None:
+            return None
+        powers, scale = found
+        sums = self.sums(powers)
+        for each in sums or ():
+            root = epilogue(each)[-1]
+            inside = self.between(products, root)
+            if inside is not None and {*sums, powers, greatest} <= {*inside, root}:
+                return self.group(root, powers, scale, products, sums, inside)
+        return None
+
+    def products(self, scores: SSAValue) -> Sequence[ReduceOp]:
+        """The products of matrices that scores are elementwise functions of."""
+        found: list[ReduceOp] = []
+        stack, seen = [scores], {scores}
+        while stack and len(seen) <= MOST:
+            value = stack.pop()
+            op = value.owner
+            if isinstance(op, ReduceOp):
+                if is_long(self.demands, op) and is_product(self.demands, op):
+                    found.append(op)
+            elif isinstance(op, ElementwiseOp | MovementOp) and not is_memory(value):
+                new = [v for v in op.operands if v not in seen]
+                seen.update(new)
+                stack += new
+        return found if len(seen) <= MOST else ()
+
+    def powers(self, scores: SSAValue) -> tuple[Operation, float] | None:
+        """The one EXP2 of a positive multiple of the differences, and the multiple."""
+        differences = [
+            use.operation
+            for use in scores.uses
+            if use.index == 0 and isinstance(use.operation, SubOp)
+        ]
+        if len(differences) != 1 or not self.is_greatest(differences[0].operands[1]):
+            return None
+        op, scale = differences[0], 1.0
+        while len(uses := list(op.results[0].uses)) == 1:
+            user = uses[0].operation
+            if isinstance(user, Exp2Op):
+                return (user, scale) if user.result.type == scores.type else None
+            if not isinstance(user, MulOp):
+                return None
+            other = user.operands[1 - uses[0].index]
+            if (factor := constant_of(other)) is None or not 0 < factor < float("inf"):
+                return None
+            op, scale = user, scale * factor
+        return None
+
+    def is_greatest(self, value: SSAValue) -> bool:
+        """Whether a value is the maximum, of each row, or repeated along it."""
+        return any(base is self.greatest for base in moved_from(value))
+
+    def sums(self, powers: Operation) -> list[ReduceOp]:
+        """The sums that are linear in the exponentials; none if these are used otherwise."""
+        found: dict[ReduceOp, None] = {}
+        stack, seen = [powers], {powers}
+        while stack and len(seen) <= MOST:
+            for use in stack.pop().results[0].uses:
+                op = use.operation
+                if isinstance(op, ReduceOp):
+                    if not _is_free_sum(op):
+                        return []
+                    found[op] = None
+                elif not _is_linear(op, use.index):
+                    return []
+                elif op not in seen:
+                    seen.add(op)
+                    stack.append(op)
+        return list(found) if len(seen) <= MOST else []
+
+    @staticmethod
+    def between(products: Sequence[ReduceOp], root: Operation) -> set[Operation] | None:
+        """The ops that depend on products, up to a root; None if they have users beside it."""
+        found: set[Operation] = {*products}
+        stack: list[Operation] = [*products]
+        while stack:
+            for result in stack.pop().results:
+                users = {use.operation for use in result.uses} - {root}
+                if not result.uses or len(found) > MOST:
+                    return None
+                for user in users - found:
+                    if not isinstance(user, ElementwiseOp | ReduceOp | MovementOp):
+                        return None
+                    found.add(user)
+                    stack.append(user)
+        return found
+
+    # -- indices
+
+    def group(
+        self,
+        root: Operation,
+        powers: Operation,
+        scale: float,
+        products: Sequence[ReduceOp],
+        sums: Sequence[ReduceOp],
+        inside: set[Operation],
+    ) -> OnlineSums | None:
+        """The group, if all sums go over the same steps of the same rows."""
+        value = root.results[0]
+        shape = tensor(value).get_shape()
+        if DYNAMIC_INDEX in shape or not self.is_valid(value):
+            return None
+        index = self.demands.loops(shape_of(value))
+        walk = _Walk(self.demands, self.greatest, powers, {*sums}, {*inside, root})
+        if not walk.run(value, index):
+            return None
+        (axis,) = integers(self.greatest, "axes")
+        rows = walk.rows(axis)
+        if rows is None or {*walk.sums} != {*sums}:
+            return None
+        # The axes of the root by what they are for.
+        axis_of = {loop: number for number, each in enumerate(index) for loop in _loops((each,))}
+        around = _loops(rows)
+        if not around <= axis_of.keys():
+            return None
+        own = {axis_of[loop] for loop in around}
+        members = tuple(
+            OnlineSum(
+                op,
+                visit.reach,
+                visit.inner,
+                visit.factors,
+                tuple(sorted({axis_of[loop] for loop in _loops(visit.index)} - own)),
+            )
+            for op, visit in walk.sums.items()
+        )
+        reused = own - {axis_of[loop] for loop in walk.others if loop in axis_of}
+        if not reused or any(len(index[axis].terms) != 1 for axis in reused):
+            return None
+        row = max(sorted(reused), key=lambda number: (shape[number], number))
+        once = frozenset(_operands_of(self.greatest, inside))
+        return OnlineSums(
+            root,
+            self.greatest.source,
+            self.greatest,
+            powers,
+            scale,
+            tuple(products),
+            members,
+            bool(walk.maxima),
+            axis,
+            row,
+            frozenset(inside - {root}),
+            once,
+        )
+
+
+@dataclass
+class _Visit:
+    """A sum at the index at which all users need it."""
+
+    index: Index
+    reach: tuple[Operand, ...]
+    at: Position
+    """The position along the axis that it reduces."""
+    powers: Index = ()
+    inner: tuple[Operand, ...] = ()
+    factors: tuple[Factor, ...] = ()
+
+
+class _Walk:
+    """The walk from a root to sums, maxima and exponentials, with the index of each."""
+
+    def __init__(
+        self,
+        demands: Demands,
+        greatest: ReduceOp,
+        powers: Operation,
+        members: Set[Operation],
+        inside: Set[Operation],
+    ) -> None:
+        self.demands = demands
+        self.greatest, self.powers = greatest, powers
+        self.members, self.inside = members, inside
+        self.sums: dict[ReduceOp, _Visit] = {}
+        self.maxima: set[Index] = set()
+        self.others: set[LoopVariable] = set()
+        """The loops that the other factors of summands depend on."""
+
+    def run(self, root: SSAValue, index: Index) -> bool:
+        """Whether each sum is needed at one index, and each of its paths is linear."""
+        stack: list[tuple[SSAValue, Index, tuple[Operand, ...]]] = [(root, index, ())]
+        seen: set[tuple[SSAValue, Index]] = set()
+        while stack:
+            value, index, path = stack.pop()
+            op = value.owner
+            if not isinstance(op, Operation) or op not in self.inside or (value, index) in seen:
+                continue
+            seen.add((value, index))
+            if op is self.greatest:
+                self.maxima.add(index)
+            elif isinstance(op, ReduceOp):
+                if op not in self.members or (new := self.sum(op, index, path)) is None:
+                    return False
+                stack += new
+            elif op is self.powers or not (further := list(self.operands(op, index))):
+                return False
+            else:
+                stack += [(op.operands[n], at, (*path, Operand(op, n))) for n, at in further]
+        return True
+
+    def operands(self, op: Operation, index: Index) -> Iterator[tuple[int, Index]]:
+        """The operands of an op, and the index at which an element needs each."""
+        if isinstance(op, MovementOp):
+            if (where := moved(self.demands, op, index)) is not None:
+                yield 0, where
+        else:
+            shape = shape_of(op.results[0])
+            for number, operand in enumerate(op.operands):
+                yield number, broadcast(index, shape, shape_of(operand))
+
+    def sum(
+        self, op: ReduceOp, index: Index, path: tuple[Operand, ...]
+    ) -> list[tuple[SSAValue, Index, tuple[Operand, ...]]] | None:
+        """Visit a sum; returns what its factors need, or None."""
+        if op in self.sums:
+            return [] if self.sums[op].index == index else None
+        (axis,) = integers(op, "axes")
+        (steps,) = integers(self.greatest, "axes")
+        (at,) = self.demands.loops((shape_of(op.source)[axis],))
+        is_whole = shape_of(op.source)[axis] == shape_of(self.greatest.source)[steps]
+        if at.atom is None or not is_whole:
+            return None
+        visit = self.sums[op] = _Visit(index, path, at)
+        stepped = _loops((at,))
+        # The one path from the operand of the sum to the exponentials.
+        value, where, needed = (
+            op.source,
+            reduced_at(op, index, at),
+            list[tuple[SSAValue, Index, tuple[Operand, ...]]](),
+        )
+        while (link := value.owner) is not self.powers:
+            if not isinstance(link, ElementwiseOp | MovementOp):
+                return None
+            further = list(self.operands(link, where))
+            on_path = [n for n, _ in further if self.leads_to_powers(link.operands[n])]
+            if len(on_path) != 1 or not _is_linear(link, on_path[0]):
+                return None
+            (number,) = on_path
+            for n, other in further:
+                if n == number:
+                    continue
+                if link.operands[n].owner not in self.inside:
+                    self.others |= self.loops_of(link.operands[n], other)
+                    continue
+                # A factor that needs sums follows the loop: it has to be the same in all steps.
+                if not isinstance(link, MulOp | DivOp) or _loops(other) & stepped:
+                    return None
+                visit.factors = (*visit.factors, Factor(link, number, visit.inner))
+                before = (*path, Operand(op, 0), *visit.inner, Operand(link, n))
+                needed.append((link.operands[n], other, before))
+            where = next(at for n, at in further if n == number)
+            visit.inner = (*visit.inner, Operand(link, number))
+            value = link.operands[number]
+        visit.powers = where
+        return needed
+
+    def loops_of(self, value: SSAValue, index: Index) -> set[LoopVariable]:
+        """The loops that what is loaded for a factor depends on."""
+        found: set[LoopVariable] = set()
+        stack, seen = [(value, index)], {(value, index)}
+        while stack:
+            value, index = stack.pop()
+            op = value.owner
+            further = list[tuple[SSAValue, Index]]()
+            if isinstance(op, ElementwiseOp | MovementOp) and len(seen) <= MOST:
+                further = [(op.operands[n], at) for n, at in self.operands(op, index)]
+            if not further:
+                found |= _loops(index)
+            new = [each for each in further if each not in seen]
+            seen.update(new)
+            stack += new
+        return found
+
+    def leads_to_powers(self, value: SSAValue) -> bool:
+        """Whether a value is made of the exponentials by linear ops alone."""
+        stack, seen = [value], {value}
+        while stack:
+            op = stack.pop().owner
+            if op is self.powers:
+                return True
+            if isinstance(op, ElementwiseOp | MovementOp) and op in self.inside:
+                new = [v for v in op.operands if v not in seen]
+                seen.update(new)
+                stack += new
+        return False
+
+    def rows(self, axis: int) -> Index | None:
+        """The index of the scores' rows, if it is the same in all sums and maxima."""
+        found: set[Index] = set()
+        for visit in self.sums.values():
+            where = visit.powers
+            if where[axis] != visit.at or {*depends_of(visit.at)} & {
+                *depends_of(*where[:axis], *where[axis + 1 :])
+            }:
+                return None
+            found.add((*where[:axis], *where[axis + 1 :]))
+        found |= {(*where[:axis], *where[axis + 1 :]) for where in self.maxima}
+        return found.pop() if len(found) == 1 else None
+
+
+def _loops(index: Index) -> set[LoopVariable]:
+    return {loop for loop, _ in depends_of(*index)}
+
+
+def _is_linear(op: Operation, operand: int) -> bool:
+    """Whether an op is linear in an operand."""
+    match op:
+        case PadOp():
+            return False
+        case MovementOp():
+            return operand == 0
+        case MulOp() | NegOp():
+            return True
+        case DivOp():
+            return operand == 0
+        case CastOp():
+            return dtype_of(op.result).is_float
+        case WhereOp() if operand > 0:
+            return constant_of(op.operands[3 - operand]) == 0
+        case _:
+            return False
+
+
+def _is_free_sum(op: ReduceOp) -> bool:
+    """Whether a REDUCE is a sum along one axis in any order."""
+    is_sum = op.kind.data is ReduceKind.ADD and op.ordered is None
+    return is_sum and len(integers(op, "axes")) == 1 and dtype_of(op.source).is_float
+
+
+def _operands_of(op: Operation, inside: Set[Operation]) -> Iterator[Operation]:
+    """The ops of a set that an op is computed by."""
+    stack, seen = [op], {op}
+    while stack:
+        for operand in stack.pop().operands:
+            owner = operand.owner
+            if isinstance(owner, Operation) and owner in inside and owner not in seen:
+                seen.add(owner)
+                stack.append(owner)
+                yield owner
