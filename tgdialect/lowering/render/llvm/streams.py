@@ -205,12 +205,13 @@ def _cells(loads: Sequence[LoadOp]) -> _Cells | None:
             lanes = LaneIndices(Affine({index.indices[0]: 1}), range(1))
         total, start = Counter[SSAValue](), 0
         for scalar, factor in lanes.scalars.terms.items():
-            for values, coefficient in (sum := polynomial(scalar)).terms.items():
+            moved = polynomial(scalar)
+            for values, coefficient in moved.terms.items():
                 variable = values[0] if len(values) == 1 else None
                 if not isinstance(variable, OpResult) or not isinstance(variable.owner, RangeOp):
                     return None
                 total[variable] += factor * int(coefficient)
-            start += factor * int(sum.constant)
+            start += factor * int(moved.constant)
         if strides is not None and strides != total:
             return None
         strides = total
