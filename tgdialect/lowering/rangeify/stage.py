@@ -117,6 +117,7 @@ class _Rangeifier:
     def run(self) -> None:
         overwrites = ((self.writer(store), memory) for store, memory in self.donors.pairs())
         tasks = schedule(self.function.body.block, self.fusion.realised, overwrites)
+        self.tasks.are_several = len(tasks) > 1
         for number, task in enumerate(tasks):
             self.donors.last_read.update((memory, number) for memory, _ in task.reads)
         effects: dict[SSAValue | None, None] = {}
@@ -396,7 +397,7 @@ class _Rangeifier:
         of the task, for those that are alike."""
         name = next_symbol(self.function.sym_name.data, len(self.kernels), self.taken)
         kernel = builder.finish(name, stores, ranges)
-        key = self.structures.of(kernel.body.block)
+        key = self.structures.of(kernel.body.block) if self.tasks.are_several else name
         if (parts := self.symbols.get(key)) is None:
             parts = self.symbols[key] = [*self.named_parts(kernel)]
         arguments = list(builder.arguments)
