@@ -42,9 +42,10 @@ from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
 
 SHORT = 256
-"""The most ops of a kernel without loops whose code LLVM does not optimise. Calls of the examples of
-one such kernel took 0.39 us with and 0.38 to 0.40 us without. That saves half of LLVM's time: 4.8 ms
-of 42 for the first program of a process (`examples/gemm.mlir`). Longer kernels would lose more."""
+"""The most ops of a kernel without loops whose code LLVM does not optimise. Calls of the examples
+of one such kernel took 0.38 to 0.41 us with, and 0.38 to 0.42 us without. That saves half of LLVM's
+time: 4.8 ms of 42 for the first program of a process (`examples/gemm.mlir`). Longer kernels would
+lose more."""
 
 HEAD_START = 2e-3
 """For how many seconds the collector leaves Python's lock to LLVM's thread, which asks for it
