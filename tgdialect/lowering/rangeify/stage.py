@@ -138,7 +138,9 @@ class _Rangeifier:
         return self.is_closed(op) or not self.validity[op.source]
 
     def builder(self, local_axes: Mapping[Operation, tuple[int, ...]] = {}) -> KernelBuilder:
-        return KernelBuilder(self.realised, local_axes, intervals=self.intervals)
+        return KernelBuilder(
+            self.realised, local_axes, intervals=self.intervals, forms=self.is_closed.forms
+        )
 
     # -- tasks
 
