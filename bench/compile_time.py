@@ -102,6 +102,8 @@ def text_of(name: str) -> str:
 def measure_ours(name: str) -> dict[str, float]:
     """Milliseconds of each stage, and of all from the text to the first result."""
     import tgdialect as tg
+    import tgdialect.compilation
+    import tgdialect.dialect
     import tgdialect.registry
     from tgdialect.backends.llvm_ir import llvm_ir
     from tgdialect.runtime.build import Build

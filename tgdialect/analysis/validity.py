@@ -29,6 +29,8 @@ class Validity:
 
     def __getitem__(self, value: SSAValue) -> bool:
         known = self._known
+        if (is_valid := known.get(value)) is not None:
+            return is_valid
         return computed(
             value,
             known,

@@ -49,9 +49,9 @@ def _target(triple: str) -> llvm.Target:
 
 
 @cache
-def _tuning() -> llvm.PipelineTuningOptions:
+def _tuning(level: int) -> llvm.PipelineTuningOptions:
     # The schedule has unrolled the loops.
-    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.loop_unrolling = False
     return options
 
@@ -91,7 +91,7 @@ class Machine:
         Args:
             ir: the module as text; its triple and data layout are replaced by the target's.
             code_model: LLVM's code model: `small`, `medium`, `large` or `kernel`.
-            opt: the level of code generation, 0 to 3. The passes on IR are those of O1.
+            opt: the level of code generation, 0 to 3. The passes on IR are those of O1 at most.
 
         Raises LLVMTranslationException, with LLVM's message, for a module that LLVM rejects, and
         MemoryError if it is likely to run out of memory.
@@ -132,7 +132,7 @@ class Machine:
             part.triple, part.data_layout = triple, data_layout
         for part in linked:
             module.link_in(part)
-        builder = llvm.create_pass_builder(machine, _tuning())
+        builder = llvm.create_pass_builder(machine, _tuning(min(opt, 1)))
         run_passes(module, builder)
         for repaired in (
             without_stores_of_one_lane,

@@ -72,10 +72,11 @@ _WRITE = frozenset({EffectInstance(MemoryEffectKind.WRITE)})
 
 
 class _OpClass(ABCMeta):
-    """Skips ABCMeta's look-up of virtual subclasses in `isinstance`; op classes have none. Replaces
-    the accessors that xDSL gives an op."""
+    """Skips ABCMeta's look-up of virtual subclasses; op classes have none. Replaces the accessors
+    that xDSL gives an op."""
 
     __instancecheck__ = type.__instancecheck__
+    __subclasscheck__ = type.__subclasscheck__
 
     def __setattr__(cls, name: str, value: object) -> None:
         super().__setattr__(name, quicker(value))

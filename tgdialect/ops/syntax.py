@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, lru_cache
 from typing import Any, TypeVar, cast
 
@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.utils import dynamic_index_list
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, irdl_op_definition
+from xdsl.irdl import IRDLOperation, OpDef, irdl_op_definition
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
     CustomDirective,
@@ -378,11 +378,23 @@ def _from_bits(bits: int, dtype: AnyFloat) -> float:
     return value
 
 
+_programs: dict[str, list[tuple[OpDef, FormatProgram]]] = {}
+"""The compiled formats, by their texts, each with an op that has it."""
+
+
 @cache
 def _format_program(op_type: type[IRDLOperation]) -> FormatProgram:
-    assembly_format = op_type.assembly_format
+    """The compiled format of an op. It does not depend on the op's name and traits, so that ops
+    which differ in these alone, as most elementwise ones, share it."""
+    assembly_format, definition = op_type.assembly_format, op_type.get_irdl_definition()
     assert assembly_format is not None
-    return FormatProgram.from_str(assembly_format, op_type.get_irdl_definition())
+    compiled = _programs.setdefault(assembly_format, [])
+    for other, program in compiled:
+        if replace(definition, name=other.name, traits=other.traits) == other:
+            return program
+    program = FormatProgram.from_str(assembly_format, definition)
+    compiled.append((definition, program))
+    return program
 
 
 def op_definition(cls: type[OpT]) -> type[OpT]:

@@ -333,7 +333,8 @@ def _parse(name: str, text: str) -> ModuleOp:
 
     source, context = SourceFile(name, text), Context()
     for dialect in (Builtin, Func, TG):
-        context.load_dialect(dialect)
+        # Loading a dialect that the text does not name would take a millisecond.
+        context.register_dialect(dialect.name, lambda dialect=dialect: dialect)
     parse = frontend_of(name)
     with errors_in(source):
         try:

@@ -98,3 +98,64 @@ def test_phases_read_no_memory_as_it_was_before_them(source: str, count: int):
     kernel = module.body.block.first_op
     assert isinstance(kernel, KernelOp)
     assert len(split_phases(kernel)) == count
+
+
+def counted(n: int, name: str) -> str:
+    """%{name} = 1 to n, as sums of windows of ones, which have a closed form."""
+    size, cells = 2 * n - 1, n * 2 * n
+    return "\n".join(
+        [
+            f"%{name}_1 = tg.const 1 : tensor<i32>",
+            f"%{name}_2 = tg.reshape %{name}_1 [1] : tensor<i32> -> tensor<1xi32>",
+            f"%{name}_3 = tg.expand %{name}_2 [{n}] : tensor<1xi32> -> tensor<{n}xi32>",
+            f"%{name}_4 = tg.pad %{name}_3 at [{n - 1}] to [{size}] : "
+            f"tensor<{n}xi32> -> tensor<{size}xi32>",
+            f"%{name}_5 = tg.reshape %{name}_4 [1, {size}] : "
+            f"tensor<{size}xi32> -> tensor<1x{size}xi32>",
+            f"%{name}_6 = tg.expand %{name}_5 [{n + 1}, {size}] : "
+            f"tensor<1x{size}xi32> -> tensor<{n + 1}x{size}xi32>",
+            f"%{name}_7 = tg.reshape %{name}_6 [{(n + 1) * size}] : "
+            f"tensor<{n + 1}x{size}xi32> -> tensor<{(n + 1) * size}xi32>",
+            f"%{name}_8 = tg.shrink %{name}_7 at [0] to [{cells}] : "
+            f"tensor<{(n + 1) * size}xi32> -> tensor<{cells}xi32>",
+            f"%{name}_9 = tg.reshape %{name}_8 [{n}, {2 * n}] : "
+            f"tensor<{cells}xi32> -> tensor<{n}x{2 * n}xi32>",
+            f"%{name}_10 = tg.shrink %{name}_9 at [0, 0] to [{n}, {n}] : "
+            f"tensor<{n}x{2 * n}xi32> -> tensor<{n}x{n}xi32>",
+            f"%{name}_11 = tg.reduce add %{name}_10 [1] : tensor<{n}x{n}xi32> -> tensor<{n}x1xi32>",
+            f"%{name} = tg.reshape %{name}_11 [{n}] : tensor<{n}x1xi32> -> tensor<{n}xi32>",
+        ]
+    )
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_closed_forms_are_used_at_any_index(seed: int) -> None:
+    """Flipped, cut, padded, in rows and in columns, and summed up again."""
+    rng = np.random.default_rng(seed)
+    n = int(rng.integers(2, 9))
+    before, after, first = (int(rng.integers(0, 4)) for _ in range(3))
+    m, kept = n + before + after, n - min(first, n - 1)
+    first = n - kept
+    text = f"""
+func.func @main(%x: tensor<{m}x{kept}xi32>) -> (tensor<{m}x{kept}xi32>, tensor<{kept}xi32>) {{
+{counted(n, "a")}
+%padded = tg.pad %a at [{before}] to [{m}] fill -7 : i32 : tensor<{n}xi32> -> tensor<{m}xi32>
+%flipped = tg.flip %a [true] : tensor<{n}xi32>
+%cut = tg.shrink %flipped at [{first}] to [{kept}] : tensor<{n}xi32> -> tensor<{kept}xi32>
+%rows = tg.reshape %padded [{m}, 1] : tensor<{m}xi32> -> tensor<{m}x1xi32>
+%columns = tg.reshape %cut [1, {kept}] : tensor<{kept}xi32> -> tensor<1x{kept}xi32>
+%table = tg.mul %rows, %columns
+    : (tensor<{m}x1xi32>, tensor<1x{kept}xi32>) -> tensor<{m}x{kept}xi32>
+%result = tg.add %x, %table : tensor<{m}x{kept}xi32>
+%summed = tg.reduce add %table [0] : tensor<{m}x{kept}xi32> -> tensor<1x{kept}xi32>
+%sums = tg.reshape %summed [{kept}] : tensor<1x{kept}xi32> -> tensor<{kept}xi32>
+func.return %result, %sums : tensor<{m}x{kept}xi32>, tensor<{kept}xi32>
+}}
+"""
+    x = rng.integers(-100, 100, (m, kept)).astype(np.int32)
+    counts = np.arange(1, n + 1)
+    padded = np.pad(counts, (before, after), constant_values=-7)
+    table = np.outer(padded, counts[::-1][first:])
+    result, sums = tg.compile(text)(x)
+    np.testing.assert_array_equal(result, x + table)
+    np.testing.assert_array_equal(sums, table.sum(0))

@@ -9,6 +9,7 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
+from unittest.mock import patch
 
 import numpy as np
 from expression import Array
@@ -22,6 +23,7 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import is_memory, tensor_type
+from tgdialect.runtime import build
 from tgdialect.runtime.build import compile_module
 from tgdialect.runtime.c_build import compile_c
 from tgdialect.runtime.host_executable import HostExecutable
@@ -42,6 +44,13 @@ def compiled(opt: str) -> Executor:
         return between_fences(compile_module(module, opt=opt), inputs)
 
     return execute
+
+
+def optimized(module: ModuleOp, inputs: Sequence[Array]) -> Sequence[Array]:
+    """The CPU, where LLVM optimises short kernels as it does others."""
+    with patch.object(build, "SHORT", 0):
+        executable = compile_module(module)
+    return between_fences(executable, inputs)
 
 
 def in_c(module: ModuleOp, inputs: Sequence[Array]) -> Sequence[Array]:
@@ -165,6 +174,7 @@ def as_sequence(results: Array | Sequence[Array]) -> Sequence[Array]:
 EXECUTORS: dict[str, Executor] = {
     "interpreter": interpret,
     **{f"cpu-{mode}": compiled(mode) for mode in ("none", "heuristic")},
+    "cpu-optimized": optimized,
     "cpu-frozen": frozen,
     "c": in_c,
     "grid": on_grid(),

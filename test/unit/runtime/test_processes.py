@@ -181,7 +181,7 @@ def test_errors_are_those_of_one_process(monkeypatch: pytest.MonkeyPatch) -> Non
     monkeypatch.setenv(VARIABLE, "2")
     from tgdialect.backends.llvm_cpu import CpuTarget
 
-    def refuses(self: CpuTarget, ir: str) -> bytes:
+    def refuses(self: CpuTarget, ir: str, **_: int) -> bytes:
         raise MemoryError("LLVM may need 99 MiB, which this process cannot get")
 
     monkeypatch.setattr(CpuTarget, "object_code", refuses)

@@ -68,6 +68,8 @@ class Tasks:
     ) -> None:
         """`is_output` says of memory whether invalid cells are 0 in it."""
         self.lowered: dict[str, LoweredTask] = {}
+        self.are_several = True
+        """Whether there is another task that one may be like."""
         self._structures = structures
         self._fusion = fusion
         self._realised = realised
@@ -78,8 +80,11 @@ class Tasks:
         self, root: Operation, values: Sequence[SSAValue], written: Sequence[SSAValue], about: Any
     ) -> TaskPlace | None:
         """The structure of a task that computes some values, and first accesses what it has
-        `written`; None if it depends on sizes that are no constants. `about` is what else its
-        kernels depend on: ops and values in it are among those that it computes."""
+        `written`; None if it is the only task, or depends on sizes that are no constants. `about`
+        is what else its kernels depend on: ops and values in it are among those that it computes.
+        """
+        if not self.are_several:
+            return None
         numbers: dict[SSAValue, int] = {}
         words: list[str] = []
         text_of = self._structures.text

@@ -2,19 +2,30 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from collections.abc import Sequence
+
+from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.structure import Structures
-from tgdialect.lowering.rangeify.kernel import KernelBuilder
+from tgdialect.lowering.rangeify.kernel import ClosedForm, KernelBuilder
 from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
-from tgdialect.transforms.simplify import simplify
+from tgdialect.ops.walk import computed_from
+from tgdialect.transforms.simplify import HANDLERS
+from tgdialect.transforms.simplify.engine import Engine
+
+
+class _Arithmetic(Engine):
+    """Leaves a REDUCE without a closed form as it is, where others let a loop carry a sum. They may
+    reverse the loop for it: then a RANGE would no longer stand for an index."""
+
+    may_store = False
 
 
 class ClosedForms:
@@ -26,13 +37,13 @@ class ClosedForms:
         self._known: dict[ReduceOp, bool] = {}
         self._loops: set[Operation] = set()
         """The REDUCEs without a closed form."""
-        self._constants: dict[Operation, Attribute] = {}
-        """REDUCEs whose elements are all one number: kernels of other REDUCEs use the number."""
+        self.forms: dict[Operation, ClosedForm] = {}
+        """What kernels compute instead of REDUCEs, for those that depend on the index alone."""
         self._structures = structures
         self._intervals = intervals
-        self._alike: dict[str, tuple[bool, Attribute | None]] = {}
-        """By the structure of what computes a REDUCE: whether it has a closed form, and the number
-        that it is if its elements are all one."""
+        self._alike: dict[str, tuple[bool, ClosedForm | None]] = {}
+        """By the structure of what computes a REDUCE: whether it has a closed form, and the form if
+        it depends on the index alone."""
 
     def __call__(self, op: ReduceOp) -> bool:
         """Whether a REDUCE has a closed form.
@@ -47,8 +58,8 @@ class ClosedForms:
         return known
 
     def _reads(self, op: ReduceOp) -> bool:
-        """Whether a REDUCE depends on memory or on a REDUCE without a closed form. Constants are
-        leaves."""
+        """Whether a REDUCE depends on memory or on a REDUCE without a closed form. Those with a
+        known form are leaves."""
         stack, seen = list(op.operands), set[SSAValue]()
         while stack:
             value = stack.pop()
@@ -57,7 +68,7 @@ class ClosedForms:
             seen.add(value)
             if is_memory(value) or value.owner in self._loops:
                 return True
-            if isinstance(value.owner, Operation) and value.owner not in self._constants:
+            if isinstance(value.owner, Operation) and value.owner not in self.forms:
                 stack.extend(value.owner.operands)
         return False
 
@@ -69,15 +80,17 @@ class ClosedForms:
             found = self._try(op)
             if structure is not None:
                 self._alike[structure.text] = found
-        is_closed, constant = found
-        if constant is not None:
-            self._constants[op] = constant
+        is_closed, form = found
+        if form is not None:
+            self.forms[op] = form
         return is_closed
 
     def _leaf(self, value: SSAValue) -> str | None:
+        """A REDUCE that is one number is a leaf. The number says what it is."""
         owner = value.owner
-        known = self._constants.get(owner) if isinstance(owner, Operation) else None
-        return None if known is None else str(known)
+        form = self.forms.get(owner) if isinstance(owner, Operation) else None
+        known = None if form is None else form.value.owner
+        return str(known.value) if isinstance(known, ConstOp) else None
 
     def _note(self, op: Operation) -> str:
         """What is known of indices decides whether they are clamped."""
@@ -85,25 +98,28 @@ class ClosedForms:
             return ""
         return str([self._intervals[index] for index in op.indices])
 
-    def _try(self, op: ReduceOp) -> tuple[bool, Attribute | None]:
-        """Simplify a kernel that stores the elements of a REDUCE: whether no loop of it reduces,
-        and the number that all elements are, if they are one."""
-        builder = KernelBuilder({}, constants=self._constants, intervals=self._intervals)
-        index, ranges = builder.loops(shape_of(op.result), AxisType.LOOP)
+    def _try(self, op: ReduceOp) -> tuple[bool, ClosedForm | None]:
+        """Simplify a kernel that stores the elements of a REDUCE: whether none is left in it, and
+        what it stores if that depends on the index alone."""
+        builder = KernelBuilder({}, forms=self.forms, intervals=self._intervals)
+        shape = shape_of(op.result)
+        index, ranges = builder.loops(shape, AxisType.LOOP)
         cell = builder.cell(op.result, index)
         buffer = builder.local_buffer(tensor(op.result).element_type, ())
         store = StoreOp(buffer, cell.value)
-        kernel = builder.finish("trial", [builder.put(store)], ranges)
-        simplify(kernel)
-        is_there = cell.valid is None and store.parent is not None
-        constant = store.value.owner if is_there else None
-        is_closed = not any(
-            isinstance(each, ReduceOp) or _carries_accumulator(each)
-            for each in kernel.body.block.ops
-        )
-        return is_closed, constant.value if isinstance(constant, ConstOp) else None
+        block = builder.finish("trial", [builder.put(store)], ranges).body.block
+        _Arithmetic(HANDLERS).run(block)
+        if any(isinstance(each, ReduceOp) for each in block.ops):
+            return False, None
+        if cell.valid is not None or store.parent is None or not _is_of(store.value, ranges):
+            return True, None
+        axes = (axis for axis, extent in enumerate(shape) if extent != 1)
+        return True, ClosedForm(dict(zip(ranges, axes, strict=True)), store.value)
 
 
-def _carries_accumulator(op: Operation) -> bool:
-    """Whether an op is the RANGE of a scan, whose iterations have an order."""
-    return isinstance(op, RangeOp) and op.axis_type.data is AxisType.REDUCE
+def _is_of(value: SSAValue, ranges: Sequence[SSAValue]) -> bool:
+    """Whether a value is computed from RANGEs and constants alone."""
+    return all(
+        isinstance(op, ConstOp | ElementwiseOp) or op.results[0] in ranges
+        for op in computed_from(value)
+    )

@@ -81,6 +81,14 @@ def is_host_scalar(value: SSAValue) -> bool:
     return isinstance(value, BlockArgument) and not is_memory(value)
 
 
+class ClosedForm(NamedTuple):
+    """An element of a value by its index: `value` is computed from RANGEs of another kernel, which
+    stand for the index along an axis each."""
+
+    axes: Mapping[SSAValue, int]
+    value: SSAValue
+
+
 class KernelBuilder(ScalarEmitter):
     """Builds one kernel."""
 
@@ -88,14 +96,14 @@ class KernelBuilder(ScalarEmitter):
         self,
         realised: dict[Operation, Realised],
         local_axes: Mapping[Operation, tuple[int, ...]] = {},
-        constants: Mapping[Operation, Attribute] = {},
+        forms: Mapping[Operation, ClosedForm] = {},
         intervals: MinMax | None = None,
     ) -> None:
         """`realised` values are loaded from memory, values of `local_axes` get a LOCAL buffer with
-        these axes (`Fusion`), and values of `constants` are one number. `intervals` are those of
+        these axes (`Fusion`), and those of `forms` are computed by them. `intervals` are those of
         the values of the function, realised ones among them."""
         super().__init__(intervals or MinMax())
-        self.constants = constants
+        self.forms = forms
         self.realised = realised
         self.local_axes = local_axes
         self.loads: dict[SSAValue, set[Index]] = {}
@@ -141,8 +149,9 @@ class KernelBuilder(ScalarEmitter):
             data = self._load(buffers.data, at)
             mask = None if buffers.mask is None else self._load(buffers.mask, at)
             return done(Cell(data, mask))
-        if isinstance(owner, Operation) and owner in self.constants:
-            return done(Cell(self.emit(ConstOp, self.constants[owner]), None))
+        if isinstance(owner, Operation) and (form := self.forms.get(owner)) is not None:
+            at = {loop: self.value(index[axis]) for loop, axis in form.axes.items()}
+            return done(Cell(self.clone(form.value, at, everything=True), None))
         # Leaves.
         leaf = memory_leaf(value)
         if is_memory(leaf) and isinstance(leaf.owner, BufferOp | Block):

@@ -117,6 +117,7 @@ class _Rangeifier:
     def run(self) -> None:
         overwrites = ((self.writer(store), memory) for store, memory in self.donors.pairs())
         tasks = schedule(self.function.body.block, self.fusion.realised, overwrites)
+        self.tasks.are_several = len(tasks) > 1
         for number, task in enumerate(tasks):
             self.donors.last_read.update((memory, number) for memory, _ in task.reads)
         effects: dict[SSAValue | None, None] = {}
@@ -137,7 +138,9 @@ class _Rangeifier:
         return self.is_closed(op) or not self.validity[op.source]
 
     def builder(self, local_axes: Mapping[Operation, tuple[int, ...]] = {}) -> KernelBuilder:
-        return KernelBuilder(self.realised, local_axes, intervals=self.intervals)
+        return KernelBuilder(
+            self.realised, local_axes, intervals=self.intervals, forms=self.is_closed.forms
+        )
 
     # -- tasks
 
@@ -396,7 +399,7 @@ class _Rangeifier:
         of the task, for those that are alike."""
         name = next_symbol(self.function.sym_name.data, len(self.kernels), self.taken)
         kernel = builder.finish(name, stores, ranges)
-        key = self.structures.of(kernel.body.block)
+        key = self.structures.of(kernel.body.block) if self.tasks.are_several else name
         if (parts := self.symbols.get(key)) is None:
             parts = self.symbols[key] = [*self.named_parts(kernel)]
         arguments = list(builder.arguments)
