@@ -28,6 +28,8 @@ from tgdialect.ops.properties.symbolic import Dim, Shape, show_shape
 _NOWHERE = PlaceAttr.of()
 _SHAPE = "tg_shape"
 """Where a type keeps its shape, as no field of xDSL's."""
+_VALUES = "tg_values"
+"""Where a dense array keeps its values."""
 
 
 def tensor(value: SSAValue) -> TensorType[Attribute]:
@@ -43,6 +45,15 @@ def static_shape(type: TensorType[Any]) -> tuple[int, ...]:
     kept: dict[str, Any] = vars(type)
     if (known := kept.get(_SHAPE)) is None:
         known = kept[_SHAPE] = type.get_shape()
+    return known
+
+
+def array_values(array: Attribute) -> tuple[Any, ...]:
+    """The values of a dense array. They are kept in the attribute, which does not change: xDSL
+    unpacks them from bytes anew."""
+    kept: dict[str, Any] = vars(array)
+    if (known := kept.get(_VALUES)) is None:
+        known = kept[_VALUES] = cast(DenseArrayBase[Any], array).get_values()
     return known
 
 
@@ -128,7 +139,7 @@ def integer(op: Operation, name: str) -> int | None:
 
 def integers(op: Operation, name: str) -> tuple[int, ...]:
     """The values of a property that is a dense array of integers."""
-    return tuple(cast(DenseArrayBase[Any], op.properties[name]).get_values())
+    return array_values(op.properties[name])
 
 
 def index_array(values: Sequence[int]) -> DenseArrayBase[I64]:
