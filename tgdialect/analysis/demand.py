@@ -31,7 +31,7 @@ from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, StackOp
 from tgdialect.ops.ordering import AfterOp
-from tgdialect.ops.properties import Dim, Shape, dtype_of, integers, is_memory, shape_of, tensor
+from tgdialect.ops.properties import Shape, dtype_of, integers, is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BinaryDataOp, BufferOp, ConstOp, ParamOp
 
@@ -92,11 +92,15 @@ class Demands(Positions):
         index: dict[int, Position] = {}
         for axis in order or range(len(shape)):
             extent = shape[axis]
-            bound = self.dim(extent)
-            static: Dim = extent if bound.terms else bound.constant
-            trips = max(interval_of(bound).hi, 0)
-            counted = min(trips, _UNKNOWN_TRIPS) if bound.terms else trips
-            loop = LoopVariable(static, counted, outer)
+            most = _UNKNOWN_TRIPS
+            if isinstance(extent, int):
+                trips = most = max(extent, 0)
+            elif (bound := self.dim(extent)).terms:
+                trips = max(interval_of(bound).hi, 0)
+            else:
+                extent = bound.constant
+                trips = most = max(extent, 0)
+            loop = LoopVariable(extent, min(trips, most), outer)
             if trips != 1:
                 outer = (*outer, (loop, 1))
             index[axis] = self.digit(loop)

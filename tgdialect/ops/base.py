@@ -19,7 +19,7 @@ from tgdialect.ops.accessors import Result, Values, operands, quicker
 from tgdialect.ops.attributes import VOID, TupleType, is_tensor
 from tgdialect.ops.creation import initialize
 from tgdialect.ops.dtypes import DTYPES, INDEX, dtype_names
-from tgdialect.ops.properties import is_type_written, place_of, result_type
+from tgdialect.ops.properties import is_type_written, place_of, result_type, static_shape
 from tgdialect.ops.syntax import Constant, Edges, Int, IntegerRuns, Integers, Name, Signature
 
 AttributeCovT = TypeVar("AttributeCovT", bound=Attribute, covariant=True)
@@ -254,7 +254,7 @@ def _inferred(op: TgOp) -> Attribute:
 
 def _is_static(type: Attribute) -> bool:
     """Whether a type is of tensors without dynamic extents."""
-    return is_tensor(type) and DYNAMIC_INDEX not in type.get_shape()
+    return is_tensor(type) and DYNAMIC_INDEX not in static_shape(type)
 
 
 @cache

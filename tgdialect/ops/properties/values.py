@@ -30,6 +30,8 @@ _SHAPE = "tg_shape"
 """Where a type keeps its shape, as no field of xDSL's."""
 _VALUES = "tg_values"
 """Where a dense array keeps its values."""
+_ROW = "tg_dtype"
+"""Where a type keeps its row of the dtype table."""
 
 
 def tensor(value: SSAValue) -> TensorType[Attribute]:
@@ -79,9 +81,15 @@ def is_memory(value: SSAValue) -> bool:
 
 
 def dtype_row(dtype: Attribute) -> DType:
-    """The row of the dtype table. Raises VerifyException for a type without one."""
-    if (row := DTYPES.get(dtype)) is None:
-        raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
+    """The row of the dtype table. Raises VerifyException for a type without one.
+
+    It is kept in the type: to hash and compare types takes ten times as long.
+    """
+    kept: dict[str, Any] = vars(dtype)
+    if (row := kept.get(_ROW)) is None:
+        if (row := DTYPES.get(dtype)) is None:
+            raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
+        kept[_ROW] = row
     return row
 
 
@@ -146,6 +154,12 @@ def index_array(values: Sequence[int]) -> DenseArrayBase[I64]:
     """Indices that are known to be representable, as a dense array. xDSL's `from_list` checks each,
     which takes milliseconds where there are thousands."""
     return DenseArrayBase(i64, BytesAttr(i64.pack(values)))
+
+
+@lru_cache(maxsize=1024)
+def static_indices(values: tuple[int, ...]) -> DenseArrayBase[I64]:
+    """A list of indices, cached: attributes do not change, and making one takes 10 µs."""
+    return DenseArrayBase.from_list(i64, values)
 
 
 def mixed(op: Operation, name: str, dynamic: Sequence[SSAValue]) -> Shape:
