@@ -26,6 +26,7 @@ from tgdialect.analysis.affine.positions import (
     trips_of,
 )
 from tgdialect.ops.affine import Affine
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp
@@ -250,7 +251,7 @@ def demand_cost(
     while stack:
         demand = stack.pop()
         op = demand.value.owner
-        if not isinstance(op, Operation) or not op.operands or is_storage(demand.value):
+        if not isinstance(op, TgOp) or not op.operands or is_storage(demand.value):
             if not isinstance(op, ConstOp):
                 cost += LOAD * demand.trips
             continue
@@ -280,5 +281,5 @@ def is_storage(value: SSAValue) -> bool:
     while isinstance(owner := value.owner, AfterOp):
         value = owner.buffer
     # The operands of a BUFFER or a PARAM are its dynamic extents.
-    is_view = isinstance(owner, Operation) and owner.operands
+    is_view = isinstance(owner, TgOp) and owner.operands
     return not is_view or isinstance(owner, BufferOp | ParamOp)

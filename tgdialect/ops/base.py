@@ -86,6 +86,9 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
     Builders take operands and arguments, never a result type. The verifier checks the op's own
     rule, then recomputes the result type and compares it with the one that is written down. Any op
     may carry a `tag` attribute for temporary marks; no pass may depend on one after it ends.
+
+    Whether the owner of a value is an op: `isinstance` with this class takes half of the time that
+    it takes with xDSL's `Operation`, an abstract class.
     """
 
     OPENS_BLOCK: ClassVar[bool] = False
