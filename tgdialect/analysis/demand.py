@@ -26,12 +26,13 @@ from tgdialect.analysis.affine.positions import (
     trips_of,
 )
 from tgdialect.ops.affine import Affine
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, StackOp
 from tgdialect.ops.ordering import AfterOp
-from tgdialect.ops.properties import Dim, Shape, dtype_of, integers, is_memory, shape_of, tensor
+from tgdialect.ops.properties import Shape, dtype_of, integers, is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BinaryDataOp, BufferOp, ConstOp, ParamOp
 
@@ -92,11 +93,15 @@ class Demands(Positions):
         index: dict[int, Position] = {}
         for axis in order or range(len(shape)):
             extent = shape[axis]
-            bound = self.dim(extent)
-            static: Dim = extent if bound.terms else bound.constant
-            trips = max(interval_of(bound).hi, 0)
-            counted = min(trips, _UNKNOWN_TRIPS) if bound.terms else trips
-            loop = LoopVariable(static, counted, outer)
+            most = _UNKNOWN_TRIPS
+            if isinstance(extent, int):
+                trips = most = max(extent, 0)
+            elif (bound := self.dim(extent)).terms:
+                trips = max(interval_of(bound).hi, 0)
+            else:
+                extent = bound.constant
+                trips = most = max(extent, 0)
+            loop = LoopVariable(extent, min(trips, most), outer)
             if trips != 1:
                 outer = (*outer, (loop, 1))
             index[axis] = self.digit(loop)
@@ -246,7 +251,7 @@ def demand_cost(
     while stack:
         demand = stack.pop()
         op = demand.value.owner
-        if not isinstance(op, Operation) or not op.operands or is_storage(demand.value):
+        if not isinstance(op, TgOp) or not op.operands or is_storage(demand.value):
             if not isinstance(op, ConstOp):
                 cost += LOAD * demand.trips
             continue
@@ -276,5 +281,5 @@ def is_storage(value: SSAValue) -> bool:
     while isinstance(owner := value.owner, AfterOp):
         value = owner.buffer
     # The operands of a BUFFER or a PARAM are its dynamic extents.
-    is_view = isinstance(owner, Operation) and owner.operands
+    is_view = isinstance(owner, TgOp) and owner.operands
     return not is_view or isinstance(owner, BufferOp | ParamOp)

@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import Index, LoopVariable, depends_of
 from tgdialect.analysis.demand import Demand, Demands, is_storage
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.properties import shape_of
 from tgdialect.ops.reduce import ReduceOp
@@ -113,7 +114,7 @@ class RootLoops:
         while stack and len(seen) < _NEAR:
             demand = stack.pop()
             op = demand.value.owner
-            if not isinstance(op, Operation) or is_storage(demand.value):
+            if not isinstance(op, TgOp) or is_storage(demand.value):
                 continue
             if op in self._realised and demand is not root:
                 continue

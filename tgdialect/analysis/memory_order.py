@@ -10,8 +10,8 @@ from collections import defaultdict
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
@@ -38,8 +38,7 @@ Effects = Mapping[int, tuple[bool, bool]]
 """Whether a kernel reads, and whether it writes, the memory that is passed for each slot."""
 
 
-@dataclass(frozen=True, slots=True)
-class MemoryAccess:
+class MemoryAccess(NamedTuple):
     """A read or write of a buffer, a parameter or an argument, at a location in it."""
 
     op: Operation

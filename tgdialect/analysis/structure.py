@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import DenseArrayBase, IntAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tgdialect.ops.attributes import AxisTypeAttr, ReduceKindAttr
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.movement import ResizeOp, WindowOp
 from tgdialect.ops.ordering import AfterOp
 
@@ -77,7 +78,7 @@ class Structures:
             elif (text := leaf(value)) is not None:
                 numbers[value] = len(numbers)
                 lines.append(text)
-            elif not isinstance(op := value.owner, Operation):
+            elif not isinstance(op := value.owner, TgOp):
                 return None
             elif missing := [operand for operand in op.operands if operand not in numbers]:
                 if isinstance(op, ResizeOp | WindowOp | AfterOp) and len(op.operands) > 1:

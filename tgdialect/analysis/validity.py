@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 
 from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import FunctionOp
 from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.ops.walk import computed
@@ -55,6 +56,4 @@ def _makes_invalid(value: SSAValue) -> bool:
     owner = value.owner
     if isinstance(owner, ConstOp):
         return isinstance(owner.value, InvalidAttr)
-    return (
-        isinstance(owner, Operation) and owner.name == "tg.pad" and "fill" not in owner.properties
-    )
+    return isinstance(owner, TgOp) and owner.name == "tg.pad" and "fill" not in owner.properties

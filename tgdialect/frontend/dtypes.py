@@ -15,6 +15,7 @@ from xdsl.ir import Attribute
 
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.dtypes import DTYPES, DType
+from tgdialect.ops.properties import dtype_row
 
 _ATTRIBUTES: Mapping[DType, Attribute] = {dtype: a for a, dtype in DTYPES.items()}
 _BY_MLIR_NAME = {dtype.name: dtype for dtype in DTYPES.values()}
@@ -147,7 +148,7 @@ def attribute_of(dtype: DType) -> Attribute:
 
 def of_attribute(attribute: Attribute) -> DType:
     """The inverse of `attribute_of`."""
-    return DTYPES[attribute]
+    return dtype_row(attribute)
 
 
 def numpy_of(dtype: DType) -> np.dtype[Any]:

@@ -28,7 +28,14 @@ from tgdialect.ops.elementwise import AddOp, MulOp
 from tgdialect.ops.marker import DetachOp
 from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.multi import placing
-from tgdialect.ops.properties import UnknownDim, place_of, polynomial, shape_of, tensor_type
+from tgdialect.ops.properties import (
+    UnknownDim,
+    place_of,
+    polynomial,
+    shape_of,
+    static_shape,
+    tensor_type,
+)
 from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import DEVICES
@@ -90,7 +97,7 @@ class Node:
         arithmetic of an int."""
         if self.extents is not None:
             return cast("tuple[int, ...]", self.extents)
-        return self.tensor_type.get_shape()
+        return static_shape(self.tensor_type)
 
     @property
     def dtype(self) -> DType:

@@ -92,10 +92,10 @@ def plan_function(function: FuncOp, alignment: int) -> None:
     for op in ops:
         if isinstance(op, LinearOp):
             constant, count = _constants_first(function, op)
-            live = live_ranges(op)
+            live, end = live_ranges(op), len(op.body.block.ops)
             for memory in constant & live.keys():
                 if live[memory].end >= count:  # It lives on after the call.
-                    live[memory] = LiveRange(live[memory].start, len(op.body.block.ops))
+                    live[memory] = LiveRange(live[memory].start, end)
             first = written_in_place(op, live)
     # Erase the buffers that no CALL accesses, and their views.
     for op in reversed(ops):

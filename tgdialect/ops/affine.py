@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Generic, TypeVar
 
@@ -28,12 +28,18 @@ A = TypeVar("A", bound=Hashable, covariant=True)
 B = TypeVar("B", bound=Hashable)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, init=False)
 class Affine(Generic[A]):
     """`constant` plus the sum of `coefficient * atom`; no coefficient is 0."""
 
-    terms: Mapping[A, int] = field(default_factory=dict[A, int])
-    constant: int = 0
+    terms: Mapping[A, int]
+    constant: int
+
+    def __init__(self, terms: Mapping[A, int] | None = None, constant: int = 0) -> None:
+        # Half of the time of that of a frozen dataclass, which calls Python's `__setattr__`.
+        fields = vars(self)
+        fields["terms"] = {} if terms is None else terms
+        fields["constant"] = constant
 
     @cached_property
     def _hash(self) -> int:

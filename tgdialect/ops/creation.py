@@ -12,9 +12,10 @@ from functools import cache
 from typing import TypeVar
 
 from xdsl.dialects.builtin import UnknownLoc
-from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
-from xdsl.ir.core import SSAValues
+from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
+
+from tgdialect.ops.accessors import Result, Values
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -30,7 +31,7 @@ def initialize(
 ) -> None:
     """Initialise the fields of a new op."""
     op.operands = operands
-    op.results = SSAValues([OpResult(type, op, i) for i, type in enumerate(result_types)])
+    op.results = Values([Result(type, op, i) for i, type in enumerate(result_types)])
     op.properties, op.attributes = {**properties}, {}
     op.location = _UNKNOWN
     op.regions = ()

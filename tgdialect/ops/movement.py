@@ -39,6 +39,7 @@ from tgdialect.ops.properties import (
     UnknownDim,
     dtype_of,
     number,
+    static_indices,
     tensor,
     type_of_number,
 )
@@ -57,18 +58,12 @@ def split(dims: MixedDims) -> tuple[DenseArrayBase[I64], list[SSAValue]]:
                 "give a function's argument the attribute `tg.dims`"
             )
     static = [d if isinstance(d, int) else DYNAMIC_INDEX for d in dims]
-    return _indices(tuple(static)), [d for d in dims if isinstance(d, SSAValue)]
-
-
-@lru_cache(maxsize=1024)
-def _indices(values: tuple[int, ...]) -> DenseArrayBase[I64]:
-    """A list of indices, cached: attributes do not change, and making one takes 10 µs."""
-    return DenseArrayBase.from_list(i64, values)
+    return static_indices(tuple(static)), [d for d in dims if isinstance(d, SSAValue)]
 
 
 @lru_cache(maxsize=1024)
 def _segments(*sizes: int) -> DenseArrayBase[IntegerType]:
-    """The sizes of several lists of operands, cached like `_indices`."""
+    """The sizes of several lists of operands, cached like `static_indices`."""
     return DenseArrayBase.from_list(IntegerType(32), sizes)
 
 
@@ -105,7 +100,7 @@ class PermuteOp(MovementOp):
     )
 
     def __init__(self, source: Value, order: Sequence[int]):
-        self.infer((source,), {"order": DenseArrayBase.from_list(i64, order)})
+        self.infer((source,), {"order": static_indices(tuple(order))})
 
 
 @op_definition

@@ -22,7 +22,7 @@ from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import DTYPES, F32, DType
 from tgdialect.ops.elementwise import AddOp, MaxOp, MulOp
 from tgdialect.ops.ordering import RangeOp, dependent_ranges
-from tgdialect.ops.properties import tensor
+from tgdialect.ops.properties import static_indices, tensor
 from tgdialect.ops.syntax import op_definition
 
 ALU: dict[ReduceKind, type[AddOp | MulOp | MaxOp]] = {
@@ -100,7 +100,7 @@ class ReduceOp(TgOp):
             (source, *ranges),
             {
                 "op": ReduceKindAttr(kind),
-                "axes": DenseArrayBase.from_list(i64, axes),
+                "axes": static_indices(tuple(axes)),
                 "ordered": UnitAttr() if ordered else None,
                 "relaxed": UnitAttr() if relaxed else None,
             },

@@ -1,6 +1,8 @@
 """Ops that are made around xDSL's own way are as those that it makes."""
 
 import dataclasses
+import random
+from typing import Any
 
 import pytest
 from xdsl.dialects.builtin import f32
@@ -65,6 +67,37 @@ def test_accessors_give_what_those_of_xdsl_give(kind: type[TgOp]) -> None:
                 expected = theirs[name].__get__(op)
                 found = getattr(op, name)
                 assert found is expected or tuple(found) == tuple(expected)
+
+
+@pytest.mark.parametrize("seed", range(8))
+def test_operands_and_uses_are_those_of_xdsl(seed: int) -> None:
+    """After random replacements of one operand and of all."""
+    generator = random.Random(seed)
+    ours, theirs = ([ConstOp(number_attribute(1, f32)).result for _ in range(4)] for _ in range(2))
+    numbers = {value: number for values in (ours, theirs) for number, value in enumerate(values)}
+    op, other = created(MulAccOp, ours[:3], (SCALAR,)), Operation.__new__(MulAccOp)
+    xdsl: Any = vars(Operation)["operands"]
+    xdsl.fset(other, theirs[:3])
+    for _ in range(8):
+        chosen = [generator.randrange(4) for _ in range(3)]
+        if generator.randrange(3):
+            op.operands[chosen[0] % 3] = ours[chosen[1]]
+            xdsl.fget(other)[chosen[0] % 3] = theirs[chosen[1]]
+        else:
+            op.operands = [ours[number] for number in chosen]
+            xdsl.fset(other, [theirs[number] for number in chosen])
+        assert [numbers[v] for v in op.operands] == [numbers[v] for v in xdsl.fget(other)]
+        for mine, its in zip(ours, theirs, strict=True):
+            assert [use.index for use in mine.uses] == [use.index for use in its.uses]
+        assert all(use.operation is op for value in ours for use in value.uses)
+
+
+def test_results_are_equal_to_themselves_only() -> None:
+    one, other = (ConstOp(number_attribute(1, f32)).result for _ in range(2))
+    assert {one: 1}.get(one) == 1
+    assert one != other
+    assert other not in {one}
+    assert (one.owner, one.type) == (one.op, SCALAR)
 
 
 def test_takes_regions() -> None:

@@ -308,6 +308,11 @@ def test_text_is_the_op(op_type: type[Operation], data: st.DataObject):
         parsed = Parser(context(), text.getvalue()).parse_module()
         assert parsed.is_structurally_equivalent(module), text.getvalue()
     assert printed(module) == str(module)
+    # The same ops again, on other values, are printed by what is kept of the first.
+    copies: dict[SSAValue, SSAValue] = {}
+    for each in list(module.ops):
+        module.body.block.add_op(each.clone(copies))
+    assert printed(module) == str(module)
 
 
 @pytest.mark.parametrize("dtype", FLOATS, ids=str)

@@ -18,6 +18,7 @@ from tgdialect.analysis.fusion import Fusion
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.structure import Structures
 from tgdialect.lowering.rangeify.kernel import Realised, memory_leaf
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import is_memory, tensor
@@ -97,7 +98,7 @@ class Tasks:
 
         def leaf(value: SSAValue) -> str | None:
             owner = value.owner
-            if owner is not root and isinstance(owner, Operation):
+            if owner is not root and isinstance(owner, TgOp):
                 if (known := self._realised.get(owner)) is not None:
                     memories = [known.data] if known.mask is None else [known.data, known.mask]
                     return " ".join(["realised", str(known.order), *map(number, memories)])
@@ -130,7 +131,7 @@ class Tasks:
 
 def _numbered(what: Any, numbers: Mapping[SSAValue, int]) -> Sequence[Any]:
     """Something that refers to ops and values, with their numbers instead of them."""
-    if isinstance(what, Operation):
+    if isinstance(what, TgOp):
         return ["op", *(numbers[result] for result in what.results)]
     if isinstance(what, SSAValue):
         return ["value", numbers[what]]

@@ -28,6 +28,10 @@ from tgdialect.ops.properties.symbolic import Dim, Shape, show_shape
 _NOWHERE = PlaceAttr.of()
 _SHAPE = "tg_shape"
 """Where a type keeps its shape, as no field of xDSL's."""
+_VALUES = "tg_values"
+"""Where a dense array keeps its values."""
+_ROW = "tg_dtype"
+"""Where a type keeps its row of the dtype table."""
 
 
 def tensor(value: SSAValue) -> TensorType[Attribute]:
@@ -43,6 +47,15 @@ def static_shape(type: TensorType[Any]) -> tuple[int, ...]:
     kept: dict[str, Any] = vars(type)
     if (known := kept.get(_SHAPE)) is None:
         known = kept[_SHAPE] = type.get_shape()
+    return known
+
+
+def array_values(array: Attribute) -> tuple[Any, ...]:
+    """The values of a dense array. They are kept in the attribute, which does not change: xDSL
+    unpacks them from bytes anew."""
+    kept: dict[str, Any] = vars(array)
+    if (known := kept.get(_VALUES)) is None:
+        known = kept[_VALUES] = cast(DenseArrayBase[Any], array).get_values()
     return known
 
 
@@ -68,9 +81,15 @@ def is_memory(value: SSAValue) -> bool:
 
 
 def dtype_row(dtype: Attribute) -> DType:
-    """The row of the dtype table. Raises VerifyException for a type without one."""
-    if (row := DTYPES.get(dtype)) is None:
-        raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
+    """The row of the dtype table. Raises VerifyException for a type without one.
+
+    It is kept in the type: to hash and compare types takes ten times as long.
+    """
+    kept: dict[str, Any] = vars(dtype)
+    if (row := kept.get(_ROW)) is None:
+        if (row := DTYPES.get(dtype)) is None:
+            raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
+        kept[_ROW] = row
     return row
 
 
@@ -128,13 +147,19 @@ def integer(op: Operation, name: str) -> int | None:
 
 def integers(op: Operation, name: str) -> tuple[int, ...]:
     """The values of a property that is a dense array of integers."""
-    return tuple(cast(DenseArrayBase[Any], op.properties[name]).get_values())
+    return array_values(op.properties[name])
 
 
 def index_array(values: Sequence[int]) -> DenseArrayBase[I64]:
     """Indices that are known to be representable, as a dense array. xDSL's `from_list` checks each,
     which takes milliseconds where there are thousands."""
     return DenseArrayBase(i64, BytesAttr(i64.pack(values)))
+
+
+@lru_cache(maxsize=1024)
+def static_indices(values: tuple[int, ...]) -> DenseArrayBase[I64]:
+    """A list of indices, cached: attributes do not change, and making one takes 10 µs."""
+    return DenseArrayBase.from_list(i64, values)
 
 
 def mixed(op: Operation, name: str, dynamic: Sequence[SSAValue]) -> Shape:
