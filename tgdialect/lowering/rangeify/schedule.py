@@ -83,7 +83,7 @@ def schedule(
     numbered = list(tasks.values())
     _add_version_edges(numbered)
     _put_readers_first(numbered, ((tasks[op], memory) for op, memory in overwrites))
-    order = _next_to_readers(_topological(numbered))
+    order = next_to_readers(_topological(numbered))
     _refuse_races(order)
     return order
 
@@ -220,7 +220,7 @@ def _topological(tasks: Sequence[Task]) -> list[Task]:
     return [tasks[number] for number in order]
 
 
-def _next_to_readers(order: Sequence[Task]) -> list[Task]:
+def next_to_readers(order: Sequence[Task]) -> list[Task]:
     """An order in which a task that no other waits for comes right after the last task before it
     that makes, or also reads, something that it reads: caches still hold that.
 
