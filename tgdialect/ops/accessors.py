@@ -29,7 +29,7 @@ _operands = attrgetter("_operands")
 _operand_uses = attrgetter("_operand_uses")
 
 
-class Result(OpResult[Attribute]):
+class TgResult(OpResult[Attribute]):
     """A result of an op. It is equal to itself only."""
 
     if not TYPE_CHECKING:  # For which they are xDSL's.

@@ -15,7 +15,7 @@ from xdsl.irdl.constraints import VerificationContext
 from xdsl.traits import EffectInstance, MemoryEffectKind, NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.accessors import Result, Values, operands, quicker
+from tgdialect.ops.accessors import TgResult, Values, operands, quicker
 from tgdialect.ops.attributes import VOID, TupleType, is_tensor
 from tgdialect.ops.creation import initialize
 from tgdialect.ops.dtypes import DTYPES, INDEX, dtype_names
@@ -195,11 +195,11 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
         """
         initialize(
             self,
-            [o if isinstance(o, Result) else SSAValue.get(o) for o in operands],
+            [o if isinstance(o, TgResult) else SSAValue.get(o) for o in operands],
             {k: v for k, v in properties.items() if v is not None},
             regions=regions,
         )
-        self.results = Values((Result(type or _inferred(self), self, 0),))
+        self.results = Values((TgResult(type or _inferred(self), self, 0),))
 
     def rebuild(self, operands: Sequence[Value], type: Attribute | None = None) -> Self:
         """The same op on other operands, with copies of its regions. Leaf ops keep their type

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Attribute, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 
-from tgdialect.ops.accessors import Result, Values
+from tgdialect.ops.accessors import TgResult, Values
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -31,7 +31,7 @@ def initialize(
 ) -> None:
     """Initialise the fields of a new op."""
     op.operands = operands
-    op.results = Values([Result(type, op, i) for i, type in enumerate(result_types)])
+    op.results = Values([TgResult(type, op, i) for i, type in enumerate(result_types)])
     op.properties, op.attributes = {**properties}, {}
     op.location = _UNKNOWN
     op.regions = ()
