@@ -16,6 +16,7 @@ Graphs and loops:
 * `register_loops.py`: loops whose index chooses registers;
 * `in_place.py`: which parameters may be the same memory;
 * `constants.py`: what depends on constant arguments alone;
+* `eviction.py`: which results no cache holds any more when a program ends;
 * `estimates.py`: floating-point operations and bytes of a kernel;
 * `communication.py`: bytes and time of collectives between devices.
 

@@ -69,6 +69,7 @@ def linearize_kernel(kernel: KernelOp) -> ProgramOp:
     linear = LinearOp(Region(_LinearBuilder().emit(nest)))
     linear.location = kernel.location
     program = ProgramOp(kernel.sym_name.data, Region(Block([linear])))
+    program.attributes = dict(kernel.attributes)
     for op in reversed(list(graph.ops)):
         graph.erase_op(op)
     builder = OpBuilder.before(kernel)

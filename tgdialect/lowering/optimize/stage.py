@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constant_slots
+from tgdialect.analysis.eviction import evicted_slots, note_evicted
 from tgdialect.analysis.symbols import called_in_loops, calling_last
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes, Packing, aliased_kernels
@@ -117,7 +118,7 @@ class OptimizePass(LoweringPass):
         if explicit is not None:
             check_kernels(explicit, kernels)
         constants, aliased = constant_slots(module), aliased_kernels(module)
-        in_loops = called_in_loops(module)
+        in_loops, evicted = called_in_loops(module), evicted_slots(module, target)
         for kernel in kernels:
             is_settled = has_schedule(kernel) and explicit is None
             kernel.sink.opts = kernel.sink.opts or ArrayAttr[OptAttr]([])
@@ -129,6 +130,7 @@ class OptimizePass(LoweringPass):
             opts = None if explicit is None else opts_of(explicit, name)
             how = self.mode if opts is None else f"{EXPLICIT} {'; '.join(map(spelled, opts))}"
             machine = target.in_loop if name in in_loops else target
+            note_evicted(kernel, evicted.get(name, frozenset()))
             left = f"{how}, constants {sorted(slots)}, aliased {name in aliased}, {machine}"
             finish = partial(self._schedule, kernel, machine, opts, slots, aliased)
             yield Scheduled(kernel, finish, left)

@@ -48,6 +48,7 @@ from tgdialect.ops.properties.table import (
     shape_of,
 )
 from tgdialect.ops.properties.values import (
+    array_values,
     dtype_of,
     dtype_row,
     index_array,
@@ -58,6 +59,7 @@ from tgdialect.ops.properties.values import (
     number,
     place,
     place_of,
+    static_bytes,
     static_indices,
     static_shape,
     tensor,
@@ -74,6 +76,7 @@ __all__ = [
     "Rules",
     "Shape",
     "UnknownDim",
+    "array_values",
     "broadcast_shapes",
     "device_argument",
     "dtype_of",
@@ -100,6 +103,7 @@ __all__ = [
     "show_device",
     "show_dim",
     "show_shape",
+    "static_bytes",
     "static_indices",
     "static_shape",
     "substituted",

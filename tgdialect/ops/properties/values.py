@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, cast
@@ -78,6 +79,13 @@ def is_memory(value: SSAValue) -> bool:
     """Whether a value is memory: a tensor with an address space, so it can be loaded and stored."""
     type = value.type
     return is_tensor(type) and place_of(type).has_addrspace
+
+
+def static_bytes(value: SSAValue) -> int:
+    """The size of memory in bytes; 0 for scalars and memory of dynamic size."""
+    if not is_memory(value) or not tensor(value).has_static_shape():
+        return 0
+    return math.prod(tensor(value).get_shape()) * dtype_of(value).itemsize
 
 
 def dtype_row(dtype: Attribute) -> DType:

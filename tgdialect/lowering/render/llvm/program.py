@@ -10,6 +10,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 
 from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.coverage import uncovered
+from tgdialect.analysis.eviction import evicted
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.grid_loops import loops_of_grid
@@ -92,7 +93,7 @@ def _render_program(
         # A copy of a kernel at each of its calls would have LLVM compile it as often.
         "no_inline",
         is_threaded=is_threaded,
-        streamed=streamed(block, params, target.llc),
+        streamed=streamed(block, params, evicted(program), target.llc),
         prefetched=prefetched(block, params, target),
         covered=_covered(block),
     )

@@ -20,7 +20,7 @@ from tgdialect.ops.elementwise import MulAccOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import EndOp, RangeOp
-from tgdialect.ops.properties import dtype_of, is_memory, polynomial, tensor
+from tgdialect.ops.properties import dtype_of, polynomial, static_bytes, tensor
 from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
@@ -44,11 +44,17 @@ their first use costs much: with a tenth of L2 no kernel of MobileNetV2 was fast
 fewer were."""
 
 
-def streamed(block: Block, params: Sequence[SSAValue], cache: int) -> Set[SSAValue]:
-    """The parameters that are larger than the cache and only written."""
+def streamed(
+    block: Block, params: Sequence[SSAValue], evicted: Set[int], cache: int
+) -> Set[SSAValue]:
+    """The parameters that are only written, and larger than the cache or in `evicted` slots."""
     loaded = {memory_of(op.buffer).owner for op in block.ops if isinstance(op, LoadOp)}
     slots = {op.slot.data for op in loaded if isinstance(op, ParamOp)}
-    return {p for slot, p in enumerate(params) if slot not in slots and _bytes(p) > cache}
+    return {
+        param
+        for slot, param in enumerate(params)
+        if slot not in slots and (slot in evicted or static_bytes(param) > cache)
+    }
 
 
 @dataclass(frozen=True)
@@ -72,8 +78,8 @@ def prefetched(
     and values of an attention. The processor's own prefetcher stops at the end of each page."""
     packed = (op.result for op in block.ops if isinstance(op, BufferOp))
     large = [
-        *(p for p in params if _bytes(p) > PREFETCHED_PART * target.l2),
-        *(p for p in packed if _bytes(p) > target.l1),
+        *(p for p in params if static_bytes(p) > PREFETCHED_PART * target.l2),
+        *(p for p in packed if static_bytes(p) > target.l1),
     ]
     found: dict[RangeOp, Sequence[Stream]] = {}
     if large:
@@ -101,7 +107,7 @@ def _in_order(
         if (stream := _next_block(loops, memory, cells)) is not None:
             yield stream
         is_in_order = is_ramp(cells.numbers) and cells.strides[loops[-1].result] == count
-        is_kept = isinstance(memory.owner, ParamOp) and _bytes(memory) <= target.l2
+        is_kept = isinstance(memory.owner, ParamOp) and static_bytes(memory) <= target.l2
         if is_in_order and used >= (MANY_USES_KEPT if is_kept else MANY_USES) * count:
             itemsize = dtype_of(memory).itemsize
             strides = {variable: stride * itemsize for variable, stride in cells.strides.items()}
@@ -217,10 +223,3 @@ def _cells(loads: Sequence[LoadOp]) -> _Cells | None:
         strides = total
         numbers |= {*shifted(lanes.numbers, start)}
     return None if strides is None else _Cells(strides, compact(sorted(numbers)))
-
-
-def _bytes(memory: SSAValue) -> int:
-    """The size of memory in bytes; 0 for scalars and memory of dynamic size."""
-    if not is_memory(memory) or not tensor(memory).has_static_shape():
-        return 0
-    return math.prod(tensor(memory).get_shape()) * dtype_of(memory).itemsize

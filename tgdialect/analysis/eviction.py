@@ -1,0 +1,80 @@
+"""Results of a program that no cache holds any more when it ends: they are stored around the
+caches."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Set
+
+from xdsl.dialects.builtin import DenseArrayBase, ModuleOp, i64
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import BlockArgument, Operation, SSAValue
+
+from tgdialect.analysis.symbols import is_foreign
+from tgdialect.ops.arguments import argument_attributes
+from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops.properties import array_values, static_bytes
+from tgdialect.ops.views import memory_of
+from tgdialect.targets import Target
+
+EVICTED = "tg.evicted"
+"""The attribute of a kernel or program that lists these slots."""
+
+EVICTING = 4
+"""A program evicts a result if it accesses this many times `Target.llc` afterwards. That is the
+part of the last-level cache that a process may assume, and more of its data may be there: on a
+machine that shares 480 MiB, 100 MiB stayed. With a smaller number the caller may have to load from
+memory what a cache had. With a greater one, stores of results load their lines first for nothing:
+a decode step of GPT-2 accesses 150 to 500 MB after each copy of keys and values."""
+
+LEAST_PART = 1 / 8
+"""The part of L2 that a result has at least, for the caller to gain nothing from small ones."""
+
+
+def evicted_slots(module: ModuleOp, target: Target) -> Mapping[str, Set[int]]:
+    """By kernel, the slots whose argument in every CALL is a result that no later CALL accesses and
+    that later ones evict."""
+    found: dict[str, Set[int]] = {}
+    for symbol in module.ops:
+        if isinstance(symbol, KernelOp) and symbol.calls:
+            called = [op for op in symbol.body.block.ops if isinstance(op, CallOp)]
+            found.update((op.callee.string_value(), frozenset[int]()) for op in called)
+        elif isinstance(symbol, FuncOp) and not is_foreign(symbol):
+            _add_slots(found, symbol, target)
+    return found
+
+
+def _add_slots(found: dict[str, Set[int]], function: FuncOp, target: Target) -> None:
+    """Add the slots of a function's CALLs; those of a kernel are in all CALLs of it."""
+    later, moved = set[SSAValue](), 0
+    for call in reversed([op for op in function.body.block.ops if isinstance(op, CallOp)]):
+        memory = [memory_of(argument) for argument in call.arguments]
+        slots = {
+            slot
+            for slot, each in enumerate(memory)
+            if moved > EVICTING * target.llc
+            and each not in later
+            and _is_result(each)
+            and static_bytes(each) >= LEAST_PART * target.l2
+        }
+        name = call.callee.string_value()
+        found[name] = slots & found.get(name, slots)
+        for each in memory:
+            if each not in later:
+                later.add(each)
+                moved += static_bytes(each)
+
+
+def _is_result(memory: SSAValue) -> bool:
+    return isinstance(memory, BlockArgument) and "tg.output" in argument_attributes(memory)
+
+
+def note_evicted(kernel: KernelOp, slots: Set[int]) -> None:
+    """Let a kernel say which of its parameters are evicted."""
+    if slots:
+        kernel.attributes[EVICTED] = DenseArrayBase.from_list(i64, sorted(slots))
+
+
+def evicted(program: Operation) -> Set[int]:
+    """The slots that a kernel, or the program that it has become, says are evicted."""
+    noted = program.attributes.get(EVICTED)
+    return frozenset[int]() if noted is None else frozenset(array_values(noted))
