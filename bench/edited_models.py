@@ -18,30 +18,31 @@ import subprocess
 import sys
 import tempfile
 import time
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 ROUNDS = 3
 LIMIT = 1 / 3
+MODULES = ("multiprocessing.popen_fork", "tgdialect.frontend.function", "tgdialect.runtime.build")
+"""What a first compilation would import."""
 
 
 def first_call(name: str, *, is_edited: bool) -> float:
     """The seconds of a first call in this process."""
-    import multiprocessing.popen_fork  # noqa: F401  # As are the modules of processes.
-
     import numpy as np
 
     import tgdialect as tg
-    import tgdialect.frontend.function
-    import tgdialect.runtime.build
     from bench.models import MODELS, tensor_words
 
+    for module in MODULES:
+        import_module(module)
     model = next(model for model in MODELS if model.name == name)
     net = model.build(tensor_words(tg))
     rng = np.random.default_rng(0)
     for weight in tg.nn.state.get_parameters(net):
         if weight.dtype.name == "f32":
-            weight.assign(tg.Tensor((rng.random(weight.shape, np.float32) - 0.5) * 0.05))
+            weight.assign(tg.Tensor(rng.random(weight.shape, np.float32) * 0.05))
         weight.requires_grad_(False).realize()
     if is_edited:
         _edit(net.blocks[len(net.blocks) // 2])

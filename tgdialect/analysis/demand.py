@@ -93,15 +93,14 @@ class Demands(Positions):
         index: dict[int, Position] = {}
         for axis in order or range(len(shape)):
             extent = shape[axis]
-            most = _UNKNOWN_TRIPS
-            if isinstance(extent, int):
-                trips = most = max(extent, 0)
-            elif (bound := self.dim(extent)).terms:
-                trips = max(interval_of(bound).hi, 0)
-            else:
+            if not isinstance(extent, int) and not (bound := self.dim(extent)).terms:
                 extent = bound.constant
-                trips = most = max(extent, 0)
-            loop = LoopVariable(extent, min(trips, most), outer)
+            if isinstance(extent, int):
+                trips = counted = max(extent, 0)
+            else:
+                trips = max(interval_of(self.dim(extent)).hi, 0)
+                counted = min(trips, _UNKNOWN_TRIPS)
+            loop = LoopVariable(extent, counted, outer)
             if trips != 1:
                 outer = (*outer, (loop, 1))
             index[axis] = self.digit(loop)

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue, Use
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.ir.core import OpOperands, SSAValues
 from xdsl.irdl.operations import (
     AttrSizedOperandSegments,
@@ -26,7 +26,7 @@ from tgdialect.ops.properties.values import array_values
 
 _item = tuple[Any, ...].__getitem__
 _operands = attrgetter("_operands")
-_operand_uses = attrgetter("_operand_uses")
+_set_values: Any = vars(Operation)["operands"].fset
 
 
 class TgResult(OpResult[Attribute]):
@@ -64,14 +64,9 @@ def _own(op: Operation, values: Sequence[SSAValue]) -> None:
 
 
 def _set_operands(op: Operation, values: Sequence[SSAValue]) -> None:
-    """Replace all operands of an op."""
-    for operand, use in zip(_operands(op), _operand_uses(op), strict=True):
-        operand.remove_use(use)
-    _own(op, values)
-    uses = tuple([Use(op, i) for i in range(len(values))])
-    op._operand_uses = uses  # pyright: ignore[reportPrivateUsage]
-    for operand, use in zip(values, uses, strict=True):
-        operand.add_use(use)
+    """Replace all operands of an op, by xDSL's setter."""
+    _set_values(op, values)
+    _own(op, _operands(op))
 
 
 operands = property(_operands, _set_operands)

@@ -382,6 +382,8 @@ def test_results_that_no_cache_holds(offset: int) -> None:
     out = memory[start : start + 33 * 128].reshape(33, 128)
     executable(x, out=out)
     np.testing.assert_array_equal(out, 2 * x)
+    assert (memory[:start] == -7).all()
+    assert (memory[start + 33 * 128 :] == -7).all()
 
 
 def test_results_that_the_rest_of_a_program_evicts() -> None:

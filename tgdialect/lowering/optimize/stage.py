@@ -118,7 +118,8 @@ class OptimizePass(LoweringPass):
         if explicit is not None:
             check_kernels(explicit, kernels)
         constants, aliased = constant_slots(module), aliased_kernels(module)
-        in_loops, evicted = called_in_loops(module), evicted_slots(module, target)
+        in_loops = called_in_loops(module)
+        evicted: Mapping[str, Set[int]] = {} if target.is_grid else evicted_slots(module, target)
         for kernel in kernels:
             is_settled = has_schedule(kernel) and explicit is None
             kernel.sink.opts = kernel.sink.opts or ArrayAttr[OptAttr]([])
