@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from bench.workload import Array
+from bench.workload import Array, aligned
 
 # -- what models are made of ---------------------------------------------------------------------
 
@@ -366,7 +366,7 @@ class Model:
                 found.append(random.integers(0, most, shape).astype(np.int32))
             else:
                 found.append(random.standard_normal(shape).astype(np.float32))
-        return found
+        return [aligned(x) for x in found]
 
 
 def gpt2_model(name: str, tokens: int, past: int, sizes: Sizes = GPT_2) -> Model:

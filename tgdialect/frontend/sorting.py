@@ -20,7 +20,7 @@ from tgdialect.frontend.graph import apply
 from tgdialect.frontend.linear_algebra import LinearAlgebra
 from tgdialect.frontend.symbolic import greatest
 from tgdialect.kernels.merge_sort import merge_argsort
-from tgdialect.kernels.radix_sort import chunks_of, radix_sort
+from tgdialect.kernels.radix_sort import extent_in_chunks, radix_sort
 from tgdialect.kernels.smallest import filtered, inserted, is_inserted, selected
 from tgdialect.kernels.sorting_network import padded, sort_columns
 from tgdialect.ops.call import FunctionOp, GetTupleOp
@@ -102,8 +102,7 @@ class Sorting(LinearAlgebra):
     def _in_chunks(self) -> Self:
         """Rows of keys, padded to chunks of one size with keys that are no less than any other."""
         rows, n = self.shape
-        chunks = chunks_of(n)
-        return self.pad_to(rows, -(-n // chunks) * chunks, value=int(self.dtype.high))
+        return self.pad_to(rows, extent_in_chunks(n), value=int(self.dtype.high))
 
     def _called(self, function: Callable[..., FunctionOp], *arguments: Any) -> Self:
         """The result of a FUNCTION."""
@@ -154,13 +153,15 @@ class Sorting(LinearAlgebra):
         least = key.pad_to(rows, blocks * size, value=ones).reshape((rows, blocks, size)).min(-1)
         if is_inserted(bits, k):
             found = key._called(inserted, k, *((least.node, size) if in_blocks else ()))
-        elif in_blocks:
-            bound = least.sort()[0].shrink([None, (k - 1, k)]).reshape((rows,))
-            parts = self.of_node(apply(filtered, key.node, least.node, bound.node, k, size))
-            keys, positions = (parts._apply(GetTupleOp, parts.node, i) for i in range(2))
-            found = keys._called(radix_sort, positions.node).shrink_to(rows, k)
         else:
-            found = key._called(selected, k)
+            if in_blocks:
+                bound = least.sort()[0].shrink([None, (k - 1, k)]).reshape((rows,))
+                both = apply(filtered, key.node, least.node, bound.node, k, size)
+            else:
+                both = apply(selected, key.node, k)
+            parts = (self._apply(GetTupleOp, both, i)._in_chunks() for i in range(2))
+            keys, positions = parts
+            found = keys._called(radix_sort, positions.node).shrink_to(rows, k)
         return found.cast(dtypes.int32).reshape((*self.shape[:-1], k))
 
     def _key(self, descending: bool, *, is_stable: bool = True) -> Self:

@@ -22,7 +22,7 @@ from itertools import pairwise
 
 from xdsl.ir import SSAValue
 
-from tgdialect.kernels.radix_sort import COUNT, sorted_by_digits
+from tgdialect.kernels.radix_sort import COUNT
 from tgdialect.kernels.writer import FunctionWriter, KernelWriter
 from tgdialect.ops.call import FunctionOp, KernelOp
 from tgdialect.ops.dtypes import INDEX, unsigned
@@ -296,8 +296,8 @@ def filtered(keys: SSAValue, least: SSAValue, bounds: SSAValue, k: int, size: in
 
 
 def selected(keys: SSAValue, k: int) -> FunctionOp:
-    """A FUNCTION from unsigned keys of shape (rows, n) to the positions of the k least of each row,
-    of u32, in the order of the keys."""
+    """A FUNCTION from unsigned keys of shape (rows, n) to the k least of each row, in any order, and
+    their positions, of u32."""
     rows, n = tensor(keys).get_shape()
     bits = dtype_of(keys).bits
     w = FunctionWriter([keys])
@@ -306,5 +306,4 @@ def selected(keys: SSAValue, k: int) -> FunctionOp:
     candidates = [w.memory(unsigned(bits), rows, n), w.memory(COUNT, rows, n)]
     stored = w.stored(*w.parameters)
     call = w.call(selection_kernel(bits), *sizes, *found, *candidates, stored)
-    _, positions = sorted_by_digits(w, *(w.left_by(memory, call) for memory in found))
-    return w.finish([positions])
+    return w.finish([w.left_by(memory, call) for memory in found])

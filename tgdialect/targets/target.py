@@ -81,10 +81,8 @@ class Target:
     """The size of a page of memory, a power of two: the smallest that systems use."""
     tlb_pages: int = 64
     """How many pages the first-level TLB holds, a usual value. A tile spread over more pages is
-    packed into contiguous memory."""
-    page_streams: int = 32
-    """How many steps a block of a reduction has if each step accesses another page. With more pages
-    at once the prefetcher loses track; with fewer there are more passes over results. Fitted."""
+    packed into contiguous memory, and a reduction each of whose steps accesses another page has
+    blocks of so many steps."""
     bytes_per_cycle: int = 8
     """The bytes that a core transfers from and to memory in a cycle. The heuristic uses it to
     estimate whether a kernel runs long enough for threads. An order of magnitude."""
@@ -210,7 +208,7 @@ class Target:
 
 _POSITIVE = (
     *("vector_ports", "mulacc_latency", "division_cycles", "l1", "l2", "llc", "local"),
-    *("cache_line", "l1_ways", "page", "tlb_pages", "page_streams", "bytes_per_cycle"),
+    *("cache_line", "l1_ways", "page", "tlb_pages", "bytes_per_cycle"),
     *("threads", "parallel_cycles", "loop_parallel_cycles", "workgroup", "warp", "units"),
     "view_alignment",
 )

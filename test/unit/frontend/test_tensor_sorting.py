@@ -181,6 +181,20 @@ def test_rows_of_several_chunks(dtype: str, descending: bool, monkeypatch: pytes
     np.testing.assert_array_equal(order.numpy(), in_order(x, descending))
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_what_topk_finds_is_sorted_in_chunks(seed: int, monkeypatch: pytest.MonkeyPatch):
+    """By selection, by blocks and by a sort of all, with any k."""
+    monkeypatch.setattr(radix_sort, "_CHUNK", 100)
+    rng = np.random.default_rng(seed)
+    for most, part in ((9000, 4), (9000, 40), (9000, 2), (30000, 1200)):
+        n = int(rng.integers(most - 2000, most))
+        k = n // part - int(rng.integers(1, 6))
+        x = tied((2, n), "float32")
+        values, order = tg.Tensor(x).topk(k)
+        same(values.numpy(), values_in_order(x, True)[:, :k])
+        np.testing.assert_array_equal(order.numpy(), in_order(x, True)[:, :k])
+
+
 @pytest.mark.parametrize("shape", [(20, 130), (300,)])
 def test_zeros_keep_their_signs(shape: tuple[int, ...]):
     x = np.random.default_rng(0).choice(np.array([-0.0, 0.0, 1, -1], np.float32), shape)

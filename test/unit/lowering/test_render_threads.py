@@ -81,7 +81,7 @@ class Nest:
     def __init__(self, random: random.Random) -> None:
         self.lanes, self.rows = random.choice((16, 32, 64)), random.randint(7, 10)
         self.blocks, self.passes = random.randint(2, 4), random.randint(1, 9)
-        self.steps = [random.randint(2, 5) for _ in range(random.randint(1, 3))]
+        self.steps = [random.randint(2, 9) for _ in range(random.randint(1, 3))]
         # What a step loads, and the loops of the reduction, are digits of the place in memory. They
         # may have any order: a step takes vectors, as of packed weights, or scalars that are apart.
         extents = [self.lanes, *self.steps]
@@ -94,7 +94,10 @@ class Nest:
             apart *= extents[digit]
         self.apart, *self.strides = strides
         self.block = apart
-        self.is_in_order = self.apart == 1 and self.strides[-1] == self.lanes
+        ahead = AHEAD // (4 * self.lanes)
+        is_next = self.strides[-1] == self.lanes
+        self.has_later = self.apart == 1 and (is_next or self.steps[-1] > ahead)
+        self.later = ahead * self.strides[-1] * 4 + LINE - 1
         self.is_threaded = random.random() < 0.5
 
     def text(self) -> str:
@@ -175,7 +178,7 @@ def test_next_block_is_prefetched(seed: int) -> None:
     streams = found.get(loops[-1], ())
     assert all(s.memory is params[1] for s in streams)
     spread, ahead = streams[: nest.passes > 1], streams[nest.passes > 1 :]
-    assert [(s.start, s.bytes) for s in ahead] == [(AHEAD, 4 * nest.lanes)] * nest.is_in_order
+    assert [(s.start, s.bytes) for s in ahead] == [(nest.later, 4 * nest.lanes)] * nest.has_later
     assert len(spread) == (nest.passes > 1)
     for stream in spread:
         assert stream.bytes == math.ceil(4 * nest.lanes / nest.passes)

@@ -150,7 +150,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     **dict.fromkeys(("l1", "l2", "llc", "bytes_per_cycle"), SIZES),
     **dict.fromkeys(("parallel_cycles", "loop_parallel_cycles"), SIZES),
     "local": st.integers(1 << 16, 1 << 22),
-    **dict.fromkeys(("l1_ways", "tlb_pages", "page_streams", "threads"), st.integers(1, 1000)),
+    **dict.fromkeys(("l1_ways", "tlb_pages", "threads"), st.integers(1, 1000)),
     **dict.fromkeys(("vector_ports", "mulacc_latency", "division_cycles"), st.integers(1, 100)),
 }
 

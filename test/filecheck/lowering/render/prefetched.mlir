@@ -3,13 +3,13 @@
 // RUN: tg-opt %s -p 'tg-to-llvm{mode=heuristic features=avx2,fma threads=1 l2=65536}' | tg-opt | filecheck %s
 
 // Weights that fill much of L2 are packed, and a product loads them in order. Each step prefetches a part of the next block of columns, 16384 bytes later:
-// all of it while 16 tiles of 4 rows use this block. It also prefetches what comes 2048 bytes later in this block.
+// all of it while 16 tiles of 4 rows use this block. It also prefetches what comes 1024 bytes later in this block.
 
 // CHECK-LABEL: llvm.func @main_0_prepack_2
 // CHECK-NOT:     llvm.prefetch
 // CHECK-LABEL: llvm.func @main_0(
 // CHECK-DAG:     %[[BLOCK:.*]] = llvm.mlir.constant(16384) : i64
-// CHECK-DAG:     %[[AHEAD:.*]] = llvm.mlir.constant(2048) : i64
+// CHECK-DAG:     %[[AHEAD:.*]] = llvm.mlir.constant(1087) : i64
 // CHECK:         llvm.add %[[BLOCK]], %{{.*}} : i64
 // CHECK:         %[[LINE:.*]] = llvm.getelementptr %{{.*}}[%{{.*}}] : (!llvm.ptr, i64) -> !llvm.ptr, i8
 // CHECK-NEXT:    llvm.call_intrinsic "llvm.prefetch"(%[[LINE]], %{{.*}}, %{{.*}}, %{{.*}}) : (!llvm.ptr, i32, i32, i32) -> ()
@@ -28,10 +28,10 @@ func.func @main(%x: tensor<64x256xf32>, %w: tensor<256x256xf32> {tg.constant}) -
   func.return %2 : tensor<64x256x1xf32>
 }
 
-// The column that this kernel packs itself exceeds L1. Each step prefetches what comes 2048 bytes later.
+// The column that this kernel packs itself exceeds L1. Each step prefetches what comes 1024 bytes later.
 
 // CHECK-LABEL: llvm.func @packed_0(
-// CHECK:         %[[LATER:.*]] = llvm.mlir.constant(2048) : i64
+// CHECK:         %[[LATER:.*]] = llvm.mlir.constant(1087) : i64
 // CHECK:         llvm.add %[[LATER]], %{{.*}} : i64
 // CHECK:         llvm.call_intrinsic "llvm.prefetch"
 // CHECK-NOT:     llvm.prefetch
@@ -42,4 +42,22 @@ func.func @packed(%x: tensor<320x1024xf32>, %w: tensor<1024x64xf32>) -> tensor<3
   %2 = tg.mul %1, %0 : (tensor<320x1x1024xf32>, tensor<64x1024xf32>) -> tensor<320x64x1024xf32>
   %3 = tg.reduce add %2 [2] : tensor<320x64x1024xf32> -> tensor<320x64x1xf32>
   func.return %3 : tensor<320x64x1xf32>
+}
+
+// A matrix in rows, which a product of few rows does not pack. Each step prefetches the columns of its tile in a later row: 16 steps load 1024 bytes, and
+// a row has 2048.
+// As in all of these distances, 63 bytes more lead to the last lines of columns that are not aligned.
+
+// CHECK-LABEL: llvm.func @rows_0(
+// CHECK:         %[[ROW:.*]] = llvm.mlir.constant(32831) : i64
+// CHECK:         llvm.add %[[ROW]], %{{.*}} : i64
+// CHECK:         llvm.call_intrinsic "llvm.prefetch"
+// CHECK-NOT:     llvm.prefetch
+
+func.func @rows(%x: tensor<4x512xf32>, %w: tensor<512x512xf32>) -> tensor<4x512x1xf32> {
+  %0 = tg.permute %w [1, 0] : tensor<512x512xf32> -> tensor<512x512xf32>
+  %1 = tg.reshape %x [4, 1, 512] : tensor<4x512xf32> -> tensor<4x1x512xf32>
+  %2 = tg.mul %1, %0 : (tensor<4x1x512xf32>, tensor<512x512xf32>) -> tensor<4x512x512xf32>
+  %3 = tg.reduce add %2 [2] : tensor<4x512x512xf32> -> tensor<4x512x1xf32>
+  func.return %3 : tensor<4x512x1xf32>
 }

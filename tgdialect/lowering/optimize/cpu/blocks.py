@@ -19,9 +19,10 @@ BLOCKED_ROWS = 256
 """The most rows of results for which a reduction is blocked: each block passes over all results,
 and with more rows each load of a column is used often enough without. From timing products."""
 
-PACKED_BLOCK = 4
-"""The factor by which blocks of a packed operand are longer: packing reads one page at a time, and
-fewer blocks mean fewer passes over the results. From timing products."""
+PACKED_BLOCK = 2
+"""How many times as many steps as the TLB holds pages a block has whose operand is packed: packing
+reads one page at a time, and fewer blocks mean fewer passes over the results. From timing
+products."""
 
 CACHE_PARTS = 4
 """The results of a block may take one of this many parts of L2; operands take the others."""
@@ -72,7 +73,7 @@ def _block(nests: Nests, access: StridedAccess, over: RangeOp, end: EndOp, targe
     column = nests.extent(over) * nests.extent(vector_of(end)) * access.itemsize
     if copied is not None and (column <= target.l1 or copied.axis_type.data is AxisType.THREAD):
         return False
-    most = target.page_streams * (PACKED_BLOCK if copied is not None else 1)
+    most = target.tlb_pages * (PACKED_BLOCK if copied is not None else 1)
     steps = divisor(nests.extent(over), most)
     # The results of a block are to stay in L2, with the block and all else.
     row = math.prod(map(nests.extent, results)) * access.itemsize

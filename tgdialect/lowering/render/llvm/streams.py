@@ -25,11 +25,12 @@ from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
-AHEAD = 2048
-"""The bytes between a vector and what is prefetched with it. With fewer, a tile arrives before the
-line does: memory takes some 100 ns, in which a tile goes through 1 to 2 KiB. With more, as many
-bytes at the start of the weights are not prefetched, and lines may leave L2 again. From timing BERT
-and GPT-2: 0.5 to 8 KiB are alike, and 16 KiB are slower."""
+AHEAD = 1024
+"""The bytes that a tile loads between a prefetch and its use. With fewer, the tile gets there
+before the line does: memory takes some 100 ns, in which a tile goes through 1 to 2 KiB. With more,
+as many bytes at the start of the weights are not prefetched, and lines may leave L2 again. From
+timing BERT and GPT-2, whose weights are packed: 0.5 to 8 KiB are alike, and 16 KiB are slower. Of
+a matrix of 4 MiB in rows, 8 rows of products are as fast with 0.75 to 2 KiB."""
 
 MANY_USES, MANY_USES_KEPT = 4, 7
 """How often the steps of a register tile use each element of a parameter, so that prefetches at the
@@ -75,7 +76,8 @@ def prefetched(
 ) -> Mapping[RangeOp, Sequence[Stream]]:
     """What the steps of register tiles prefetch, by their innermost loop: large memory of which
     they use one block after the other, as packed weights, what a kernel packs itself, and the keys
-    and values of an attention. The processor's own prefetcher stops at the end of each page."""
+    and values of an attention, or one row after the other, as matrices that are not packed. The
+    processor's own prefetcher stops at the end of each page."""
     packed = (op.result for op in block.ops if isinstance(op, BufferOp))
     large = [
         *(p for p in params if static_bytes(p) > PREFETCHED_PART * target.l2),
@@ -106,12 +108,11 @@ def _in_order(
             continue
         if (stream := _next_block(loops, memory, cells)) is not None:
             yield stream
-        is_in_order = is_ramp(cells.numbers) and cells.strides[loops[-1].result] == count
         is_kept = isinstance(memory.owner, ParamOp) and static_bytes(memory) <= target.l2
-        if is_in_order and used >= (MANY_USES_KEPT if is_kept else MANY_USES) * count:
-            itemsize = dtype_of(memory).itemsize
-            strides = {variable: stride * itemsize for variable, stride in cells.strides.items()}
-            yield Stream(memory, strides, AHEAD, count * itemsize)
+        if used < (MANY_USES_KEPT if is_kept else MANY_USES) * count:
+            continue
+        if (stream := _later_steps(loops[-1], memory, cells, target)) is not None:
+            yield stream
 
 
 def _next_block(loops: Sequence[RangeOp], memory: SSAValue, cells: _Cells) -> Stream | None:
@@ -138,6 +139,22 @@ def _next_block(loops: Sequence[RangeOp], memory: SSAValue, cells: _Cells) -> St
     block = steps // passes * len(cells.numbers)
     share |= {r.result: strides[r.result] * itemsize for r in outer if r.result in strides}
     return Stream(memory, share, block * itemsize, part)
+
+
+def _later_steps(loop: RangeOp, memory: SSAValue, cells: _Cells, target: Target) -> Stream | None:
+    """The stream that prefetches what later steps of a reduction load: the next cells of packed
+    weights, or cells of a later row of a matrix, if there is one. Where memory does not begin at a
+    cache line, the first line of a tile's columns is the last one of the columns before, and the
+    lines after it are prefetched."""
+    itemsize, count = dtype_of(memory).itemsize, len(cells.numbers)
+    step = cells.strides[loop.result]
+    ahead = max(AHEAD // (count * itemsize), 1)
+    has_later = step == count or not 0 < _most(loop) <= ahead
+    if not is_ramp(cells.numbers) or step < count or not has_later:
+        return None
+    strides = {variable: stride * itemsize for variable, stride in cells.strides.items()}
+    start = ahead * step * itemsize + target.cache_line - 1
+    return Stream(memory, strides, start, count * itemsize)
 
 
 def _is_dense(cells: _Cells, loops: Sequence[RangeOp]) -> bool:
