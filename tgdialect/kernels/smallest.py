@@ -296,8 +296,8 @@ def filtered(keys: SSAValue, least: SSAValue, bounds: SSAValue, k: int, size: in
 
 
 def selected(keys: SSAValue, k: int) -> FunctionOp:
-    """A FUNCTION from unsigned keys of shape (rows, n) to the k least of each row, in any order, and
-    their positions, of u32."""
+    """A FUNCTION from unsigned keys of shape (rows, n) to the k least of each row, and their
+    positions of u32, in any order."""
     rows, n = tensor(keys).get_shape()
     bits = dtype_of(keys).bits
     w = FunctionWriter([keys])
