@@ -15,7 +15,7 @@ from tgdialect.analysis.demand import Demand, Demands, is_storage
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.elementwise import AndOp, CastOp, CmpEqOp, CmpNeOp, MulOp, WhereOp
 from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, StackOp
-from tgdialect.ops.properties import dtype_of, integers, shape_of
+from tgdialect.ops.properties import dtype_of, integers, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 
 
@@ -56,6 +56,31 @@ def one_hot_mask(demands: Demands, op: ReduceOp, constants: set[Operation]) -> f
 def may_be_one_hot(op: ReduceOp) -> bool:
     """Whether comparisons mask a sum."""
     return any(True for _ in _paths(op))
+
+
+def scattered_axis(op: ReduceOp, constants: set[Operation]) -> int | None:
+    """The axis of a sum's operand along which each update has one cell: the sum scatters. None if
+    that is not seen, as where views are between the sum and the comparison.
+
+    One side of the comparison depends on that axis and on no memory. The other side depends on the
+    summed axis.
+    """
+    rank = len(tensor(op.source).shape)
+
+    def own_axes(value: SSAValue) -> list[int]:
+        shape = tensor(value).get_shape()
+        return [i + rank - len(shape) for i, extent in enumerate(shape) if extent != 1]
+
+    for path in _paths(op):
+        if any(isinstance(step, MovementOp) for step in path):
+            continue
+        left, right = path[-1].operands
+        for one, other in ((left, right), (right, left)):
+            axes = own_axes(one)
+            is_number = one.owner in constants and other.owner not in constants
+            if is_number and len(axes) == 1 and axes[0] not in integers(op, "axes"):
+                return axes[0] if integers(op, "axes")[0] in own_axes(other) else None
+    return None
 
 
 def _paths(op: ReduceOp) -> Iterator[list[Operation]]:

@@ -14,6 +14,7 @@ Function level to kernels level (docs/ir.md). In reading order:
 * `masked_blocks.py` leaves out the blocks that a mask hides;
 * `index_sets.py` makes several kernels of one whose conditions change along a loop;
 * `phases.py` makes several kernels of one for a grid, of which one part waits for another;
+* `updates.py` puts the updates of a scatter into the loops that store to their cells before;
 * `alike.py` recognises tasks that are like one before, which has the kernels for them;
 * `donated.py` finds the results that may take the memory of arguments;
 * `host.py` makes the function that calls the kernels;

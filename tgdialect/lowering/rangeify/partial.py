@@ -17,8 +17,15 @@ from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.affine.views import affine_views
 from tgdialect.analysis.contractions import summed_product
-from tgdialect.analysis.one_hot import may_be_one_hot
-from tgdialect.analysis.parts import COLUMNS, PARTS, grid_parts_of, parts_of, product_parts_of
+from tgdialect.analysis.one_hot import constant_values, may_be_one_hot, scattered_axis
+from tgdialect.analysis.parts import (
+    COLUMNS,
+    PARTS,
+    grid_parts_of,
+    parts_of,
+    product_parts_of,
+    scatter_parts_of,
+)
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import MulOp
 from tgdialect.ops.movement import PermuteOp, ReshapeOp, ShrinkOp
@@ -89,7 +96,7 @@ def _axis(op: ReduceOp, target: Target) -> tuple[int, int, int] | None:
     """The axis to split, the number of parts, and their size; None where splitting does not pay."""
     source, result = tensor(op.source).get_shape(), tensor(op.result).get_shape()
     if may_be_one_hot(op):
-        return None
+        return None if target.is_grid else _scatter_axis(op)
     for axis in integers(op, "axes"):
         extent, cells, results = source[axis], math.prod(source), math.prod(result)
         is_last = math.prod(source[axis + 1 :]) == 1
@@ -108,6 +115,19 @@ def _axis(op: ReduceOp, target: Target) -> tuple[int, int, int] | None:
     return None
 
 
+def _scatter_axis(op: ReduceOp) -> tuple[int, int, int] | None:
+    """The same for a sum with a one-hot mask: updates of cells, for which no other loop is."""
+    (axis,) = integers(op, "axes")
+    extent = tensor(op.source).get_shape()[axis]
+    if not (parts := scatter_parts_of(extent, math.prod(tensor(op.result).get_shape()))):
+        return None
+    block = op.parent_block()
+    assert block is not None
+    if scattered_axis(op, constant_values(block)) is None:
+        return None
+    return axis, parts, extent // parts
+
+
 def _split(op: ReduceOp, axis: int, parts: int, size: int) -> ReduceOp:
     """Replace a REDUCE by two; returns the first."""
     kind, axes, source = op.kind.data, integers(op, "axes"), tensor(op.source).get_shape()
@@ -121,8 +141,8 @@ def _split(op: ReduceOp, axis: int, parts: int, size: int) -> ReduceOp:
     if left:
         even = put(ShrinkOp(even, start, (*before, source[axis] - left, *after)))
     view = put(ReshapeOp(even, (*before, parts, size, *after)))
-    if is_first := _is_tiled(op):
-        # Parts are the batch of a product, whose results lie as those of the whole do.
+    if is_first := _is_tiled(op) or may_be_one_hot(op):
+        # Parts are the batch of a product or scatter, whose results lie as those of the whole do.
         others = (i for i in range(len(source) + 1) if i != axis)
         view = put(PermuteOp(view, (axis, *others)))
     steps = [each + (is_first or each >= axis) for each in axes]

@@ -34,6 +34,7 @@ from tgdialect.lowering.rangeify.partial import split_reductions
 from tgdialect.lowering.rangeify.phases import split_phases
 from tgdialect.lowering.rangeify.residues import split_residues
 from tgdialect.lowering.rangeify.schedule import Task, schedule
+from tgdialect.lowering.rangeify.updates import nest_updates
 from tgdialect.lowering.rangeify.views import copy_non_contiguous, store_before_movement
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.arguments import argument_attributes
@@ -430,6 +431,8 @@ class _Rangeifier:
         parameters."""
         simplify(kernel)
         split = split_phases if self.target.is_grid else split_index_sets
+        if not self.target.is_grid:
+            nest_updates(kernel)
         for part, slots in split(kernel):
             name = next_symbol(self.function.sym_name.data, len(self.kernels), self.taken)
             part.sym_name = StringAttr(name)
