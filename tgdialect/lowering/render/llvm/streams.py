@@ -4,7 +4,7 @@ what it can be told to load ahead."""
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass
 from itertools import takewhile
@@ -45,6 +45,11 @@ their first use costs much: with a tenth of L2 no kernel of MobileNetV2 was fast
 fewer were."""
 
 
+ROW_OF_L2 = 0.125
+"""The part of L2 that a row may fill so that the next one is prefetched: a kernel has other rows
+there. Not fitted."""
+
+
 def streamed(
     block: Block, params: Sequence[SSAValue], evicted: Set[int], cache: int
 ) -> Set[SSAValue]:
@@ -83,26 +88,41 @@ def prefetched(
         *(p for p in params if static_bytes(p) > PREFETCHED_PART * target.l2),
         *(p for p in packed if static_bytes(p) > target.l1),
     ]
-    found: dict[RangeOp, Sequence[Stream]] = {}
-    if large:
-        for loops, ops in _innermost(block):
-            if streams := [*_in_order(loops, ops, large, target)]:
-                found[loops[-1]] = streams
+    found: defaultdict[RangeOp, list[Stream]] = defaultdict(list)
+    passes: dict[tuple[SSAValue, RangeOp, int], tuple[RangeOp, Stream, bool]] = {}
+    for loops, ops in _innermost(block) if large else ():
+        loaded = _loaded(ops, large)
+        if loops[-1].axis_type.data is AxisType.REDUCE:
+            found[loops[-1]] += _in_order(loops, ops, loaded, target)
+        for memory, cells in loaded.items():
+            if (row := _next_row(loops, memory, cells, target)) is not None:
+                which = memory, loops[-2], row.block
+                passes[which] = loops[-1], row.stream, which in passes
+    for loop, stream, is_again in passes.values():
+        if is_again:
+            found[loop].append(stream)
     return found
 
 
-def _in_order(
-    loops: Sequence[RangeOp], ops: Sequence[Operation], large: Sequence[SSAValue], target: Target
-) -> Iterator[Stream]:
-    """What the steps in the innermost of some loops prefetch."""
+def _loaded(ops: Sequence[Operation], large: Sequence[SSAValue]) -> dict[SSAValue, _Cells]:
+    """What the ops of a loop load of large memory, where that is known."""
     loads: dict[SSAValue, list[LoadOp]] = {}
     for op in ops:
-        if isinstance(op, LoadOp):
-            loads.setdefault(memory_of(op.buffer), []).append(op)
+        if isinstance(op, LoadOp) and (memory := memory_of(op.buffer)) in large:
+            loads.setdefault(memory, []).append(op)
+    known = ((memory, _cells(here)) for memory, here in loads.items())
+    return {memory: cells for memory, cells in known if cells is not None}
+
+
+def _in_order(
+    loops: Sequence[RangeOp],
+    ops: Sequence[Operation],
+    loaded: Mapping[SSAValue, _Cells],
+    target: Target,
+) -> Iterator[Stream]:
+    """What the steps in the innermost of some loops of a reduction prefetch."""
     used = sum(math.prod(tensor(op.result).get_shape()) for op in ops if isinstance(op, MulAccOp))
-    for memory, here in loads.items():
-        if memory not in large or (cells := _cells(here)) is None:
-            continue
+    for memory, cells in loaded.items():
         count = len(cells.numbers)
         if used < MANY_USES * count:
             continue
@@ -157,6 +177,35 @@ def _later_steps(loop: RangeOp, memory: SSAValue, cells: _Cells, target: Target)
     return Stream(memory, strides, start, count * itemsize)
 
 
+class _Row(NamedTuple):
+    """A row that a loop goes over."""
+
+    block: int
+    """Its bytes."""
+    stream: Stream
+    """What prefetches the next one meanwhile."""
+
+
+def _next_row(
+    loops: Sequence[RangeOp], memory: SSAValue, cells: _Cells, target: Target
+) -> _Row | None:
+    """The row that the innermost loop goes over from its beginning to its end, if it is small and
+    one of many of a parameter that L2 does not keep."""
+    itemsize, count = dtype_of(memory).itemsize, len(cells.numbers)
+    step = cells.strides[loops[-1].result]
+    block = step * _most(loops[-1]) * itemsize
+    if len(loops) < 2 or not _is_sequential(loops[-2]) or not cells.strides[loops[-2].result]:
+        return None
+    is_large = isinstance(memory.owner, ParamOp) and static_bytes(memory) > target.l2
+    if not is_large or not is_ramp(cells.numbers) or step != count:
+        return None
+    if not 0 < block <= ROW_OF_L2 * target.l2:
+        return None
+    strides = {variable: stride * itemsize for variable, stride in cells.strides.items()}
+    start = strides[loops[-2].result] + target.cache_line - 1
+    return _Row(block, Stream(memory, strides, start, count * itemsize))
+
+
 def _is_dense(cells: _Cells, loops: Sequence[RangeOp]) -> bool:
     """Whether the cells that all iterations of some loops use are one after the other, each in one
     iteration."""
@@ -187,8 +236,8 @@ def _is_sequential(loop: RangeOp) -> bool:
 
 
 def _innermost(block: Block) -> Iterator[tuple[Sequence[RangeOp], Sequence[Operation]]]:
-    """The loops of reductions that have no loop inside, as the last of the loops that are open
-    there, with the ops in each."""
+    """The loops that have no loop inside, as the last of the loops that are open there, with the
+    ops in each."""
     loops: list[RangeOp] = []
     ops: list[Operation] | None = None
     for op in block.ops:
@@ -196,7 +245,7 @@ def _innermost(block: Block) -> Iterator[tuple[Sequence[RangeOp], Sequence[Opera
             loops.append(op)
             ops = []
         elif isinstance(op, EndOp):
-            if ops is not None and loops[-1].axis_type.data is AxisType.REDUCE:
+            if ops is not None:
                 yield loops, ops
             ops = None
             del loops[len(loops) - len(op.ranges) :]
