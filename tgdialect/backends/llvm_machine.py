@@ -127,7 +127,7 @@ class Machine:
         machine = self._machine(opt, code_model)
         module = self._verified(ir)
         linked = [llvm.parse_assembly(library)] if library else []
-        triple, data_layout = self._module_target()
+        triple, data_layout = self._module_target(machine)
         for part in (module, *linked):
             part.triple, part.data_layout = triple, data_layout
         for part in linked:
@@ -150,11 +150,12 @@ class Machine:
         except RuntimeError as error:
             raise LLVMTranslationException(f"LLVM has no target '{self.triple}'") from error
 
-    @cache
-    def _module_target(self) -> tuple[str, str]:
-        """The triple and the data layout of modules for this target."""
-        machine = self._machine(2, "small")
-        return machine.triple, str(machine.target_data)
+    def _module_target(self, machine: llvm.TargetMachine) -> tuple[str, str]:
+        """The triple and the data layout of modules for this target, which one of its machines
+        says."""
+        if (known := _module_targets.get(self)) is None:
+            known = _module_targets[self] = machine.triple, str(machine.target_data)
+        return known
 
     def _verified(self, ir: str) -> llvm.ModuleRef:
         try:
@@ -180,6 +181,9 @@ class Machine:
             raise LLVMTranslationException(
                 f"{self.triple} has no calling convention '{convention[1]}'"
             )
+
+
+_module_targets: dict[Machine, tuple[str, str]] = {}
 
 
 def _has(text: str, parts: Iterable[str]) -> bool:

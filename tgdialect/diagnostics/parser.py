@@ -13,13 +13,21 @@ from xdsl.dialects.builtin import (
     ComplexType,
     FileLineColLoc,
     IndexType,
-    IntAttr,
     IntegerType,
     ModuleOp,
     StringAttr,
     UnknownLoc,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
 )
-from xdsl.ir import AttributeInvT, Operation, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, AttributeInvT, Operation, SSAValue, TypeAttribute
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
@@ -30,6 +38,7 @@ from xdsl.utils.mlir_lexer import (
     MLIRTokenKind,
 )
 
+from tgdialect import unchecked
 from tgdialect.diagnostics.diagnostic import (
     CompilationError,
     Diagnostic,
@@ -60,6 +69,16 @@ _BYTECODE_MAGIC = b"ML\xefR"
 
 _TENSOR = re.compile(r"tensor<[^<>]*(?:<[^<>]*>[^<>]*)*>")
 """A tensor type, provided that no string inside of it has angle brackets."""
+
+
+_PLAIN_TENSOR = re.compile(r"tensor<((?:(?:[0-9]++|\?)x)*+)([a-z][a-z0-9]*+)>", re.ASCII)
+"""A tensor type of a dtype, without encoding: its extents, each with an `x`, and the dtype."""
+
+_DTYPES: dict[str, Attribute] = {
+    **{"f16": f16, "f32": f32, "f64": f64, "bf16": bf16, "index": IndexType()},
+    **{"i1": i1, "i8": i8, "i16": i16, "i32": i32, "i64": i64},
+}
+"""The usual dtypes by their names."""
 
 
 _EXTENTS = re.compile(r"(?:[0-9]++|\?)(?:x(?:[0-9]++|\?))*+(?=x[^\W\d]|x!)")
@@ -252,8 +271,8 @@ class LocatedParser(Parser):
         return _Element(element.is_negative, element.value, element.span)
 
     def _location(self, offset: int) -> FileLineColLoc:
-        line, column = self.source.position(offset)
-        return FileLineColLoc.new((self._filename, IntAttr(line), IntAttr(column)))
+        line, column = map(unchecked.number, self.source.position(offset))
+        return unchecked.made(FileLineColLoc, filename=self._filename, line=line, column=column)
 
     def parse_operation(self) -> Operation:
         depth = len(self._op_name_offsets)
@@ -270,6 +289,11 @@ class LocatedParser(Parser):
         if (known := self._types.get(found[0])) is not None:
             self._resume_from(found.end())
             return known
+        if (shaped := _PLAIN_TENSOR.fullmatch(found[0])) and shaped[2] in _DTYPES:
+            self._resume_from(found.end())
+            extents = [DYNAMIC_INDEX if e == "?" else int(e) for e in shaped[1].split("x")[:-1]]
+            type = self._types[found[0]] = unchecked.tensor_of(_DTYPES[shaped[2]], extents)
+            return type
         type = super().parse_optional_type()
         if type is not None and text[start : self.pos].rstrip() == found[0]:
             self._types[found[0]] = type

@@ -195,7 +195,8 @@ class ConstOp(TgOp, HasFolderInterface):
 
     def __init__(self, value: float | Attribute, dtype: Attribute | None = None):
         """`value` is a Python number, which is rounded to a float dtype, or an attribute."""
-        if not isinstance(value, Attribute):
+        # `isinstance` with an abstract class takes long for others.
+        if isinstance(value, int | float) or not isinstance(value, Attribute):
             if dtype is None:
                 raise VerifyException("a number needs a dtype")
             value = number_attribute(value, dtype)

@@ -19,6 +19,7 @@ from tgdialect.ops.attributes import VOID
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops.creation import created
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, tensor
@@ -154,7 +155,7 @@ class HostFunction(Calls):
         """Add a SINK of the effects and a return, and erase the old ops."""
         self.location = self._function.location
         self.insert(SinkOp(list(effects)))
-        self.insert(ReturnOp())
+        self.insert(created(ReturnOp, (), ()))
         for op in reversed(self._old):
             if op not in self._kept:
                 self.block.erase_op(op, safe_erase=False)

@@ -17,6 +17,7 @@ from tgdialect.lowering.select.kernel import SelectedKernel
 from tgdialect.lowering.select.lane_masks import narrow_lane_masks
 from tgdialect.lowering.select.tiles import RegisterTile
 from tgdialect.ops.attributes import is_tensor
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, ProgramOp, ShuffleOp, WmmaOp
 from tgdialect.ops.dtypes import BOOL, INDEX
@@ -137,7 +138,7 @@ def select(ops: Sequence[Operation], target: Target) -> tuple[Block, Set[Operati
             kernel.values[op.results[0]] = result
             if len(result.pieces) == 1 and isinstance(piece := result.pieces[0], SSAValue):
                 piece.name_hint = piece.name_hint or op.results[0].name_hint
-                if not result.shape and isinstance(piece.owner, Operation):
+                if not result.shape and isinstance(piece.owner, TgOp):
                     copied.add(piece.owner)
     _remove_unused(kernel.block)
     return kernel.block, copied
