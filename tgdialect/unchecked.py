@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -49,7 +49,7 @@ def text(value: str) -> StringAttr:
 
 def array(elements: Sequence[AttributeT]) -> ArrayAttr[AttributeT]:
     """An `ArrayAttr`."""
-    return made(ArrayAttr, data=tuple(elements))
+    return cast("ArrayAttr[AttributeT]", made(ArrayAttr, data=tuple(elements)))
 
 
 def integer(value: int, type: Attribute) -> IntegerAttr[Any]:

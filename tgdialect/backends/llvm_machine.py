@@ -7,7 +7,7 @@ instruction carries the fast-math flag that allows it.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -84,7 +84,14 @@ class Machine:
     def _architecture(self) -> str:
         return self.triple.partition("-")[0]
 
-    def object_code(self, ir: str, *, code_model: str = "small", opt: int = 2) -> bytes:
+    def object_code(
+        self,
+        ir: str,
+        *,
+        code_model: str = "small",
+        opt: int = 2,
+        begun: Callable[[], object] = bool,
+    ) -> bytes:
         """Position-independent object code of a module of LLVM IR. Its external symbols are those
         of the C library and of the parallel runtime.
 
@@ -92,14 +99,23 @@ class Machine:
             ir: the module as text; its triple and data layout are replaced by the target's.
             code_model: LLVM's code model: `small`, `medium`, `large` or `kernel`.
             opt: the level of code generation, 0 to 3. The passes on IR are those of O1 at most.
+            begun: called when the last and longest call of LLVM begins, which needs no Python.
 
         Raises LLVMTranslationException, with LLVM's message, for a module that LLVM rejects, and
         MemoryError if it is likely to run out of memory.
         """
-        return self._object_code(ir, code_model, opt)
+        return self._object_code(ir, code_model, opt, begun)
 
-    def _object_code(self, ir: str, code_model: str, opt: int, library: str = "") -> bytes:
+    def _object_code(
+        self,
+        ir: str,
+        code_model: str,
+        opt: int,
+        begun: Callable[[], object] = bool,
+        library: str = "",
+    ) -> bytes:
         module, machine = self._compiled(ir, code_model, opt, library)
+        begun()
         try:
             return machine.emit_object(module)
         except RuntimeError as error:

@@ -24,6 +24,7 @@ from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.source import BufferOp
+from tgdialect.ops.walk import ops_of
 
 
 class Calls(OpBuilder):
@@ -35,7 +36,7 @@ class Calls(OpBuilder):
     def __init__(self, around: FuncOp | KernelOp) -> None:
         block = around.body.block
         super().__init__(InsertPoint.at_end(block), around.location)
-        self._old = list(block.ops)
+        self._old = ops_of(block)
         """The ops that the new ones replace."""
         self._current: dict[SSAValue, SSAValue] = {}
         """Each buffer as the next CALL has to see it: AFTER the CALLs that have written it."""

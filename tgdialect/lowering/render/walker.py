@@ -54,7 +54,7 @@ from tgdialect.ops.properties import dtype_of, integers, is_memory, number, plac
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import operands_of
+from tgdialect.ops.walk import operands_of, ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.local_factors import CORE_BYTES
 from tgdialect.targets.matrix import MatrixInstruction, instruction_of
@@ -122,7 +122,7 @@ class LinearWalker(Generic[V]):
 
     def program(self, block: Block, params: Sequence[SSAValue]) -> None:
         """Render the ops of a program. `params` has the bound parameter of each slot."""
-        ops = list(block.ops)
+        ops = ops_of(block)
         if self._target.copies_asynchronously:
             self._copies = async_copies(ops)
         configs = (op.config for op in ops if isinstance(op, WmmaOp))

@@ -38,6 +38,7 @@ from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, target_of
 from tgdialect.transforms.simplify import is_rough, simplify
@@ -109,14 +110,14 @@ class SelectPass(KernelPass):
                 kernel.target = StringAttr(target.name)
                 return kernel
             old = kernel.body.block
-            new, copied = select(list(old.ops), target)
+            new, copied = select(ops_of(old), target)
             kernel.body.detach_block(old)
             kernel.body.add_block(new)
             kernel.target = StringAttr(target.name)
             # `tg-optimize` has simplified the kernel, and `tg-expand` makes few scalar indices. So
             # only ops on lanes and addresses, which this stage has made, may be worth a walk.
             masked = not target.is_grid and narrow_lane_masks(new)
-            if masked or any(is_rough(op) and op not in copied for op in new.ops):
+            if masked or any(is_rough(op) and op not in copied for op in ops_of(new)):
                 simplify(kernel)
         return kernel
 
@@ -162,6 +163,6 @@ def vector_lanes(ops: Sequence[Operation], target: Target) -> int:
 def _remove_unused(block: Block) -> None:
     """Erase unused ops, the last one first. Some rules emit ops that no user needs, such as both
     forms of a narrow float."""
-    for op in reversed(list(block.ops)):
+    for op in reversed(ops_of(block)):
         if isinstance(op, _REMOVABLE) and op.results[0].first_use is None:
             block.erase_op(op)
