@@ -27,6 +27,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
+from xdsl.dialects.func import ReturnOp
 from xdsl.ir import Attribute, AttributeInvT, Operation, SSAValue, TypeAttribute
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
@@ -149,6 +150,28 @@ class _Element(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPriva
         if bits >= 1 << 8 * size:
             parser.raise_error(f"{self.span.text} has more than {8 * size} bits", self.span)
         return next(type.iter_unpack(bits.to_bytes(size, "little")))
+
+
+class _Return:
+    """Parses a `func.return` as its format says. xDSL's constructor of ops asks all classes of ops
+    whether a list is one."""
+
+    dialect_name = ReturnOp.dialect_name
+
+    @staticmethod
+    def parse(parser: Parser) -> Operation:
+        attributes = parser.parse_optional_attr_dict()
+        operands = parser.parse_optional_undelimited_comma_separated_list(
+            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
+        )
+        if not operands:
+            return ReturnOp.create(attributes=attributes)
+        parser.parse_punctuation(":")
+        types = parser.parse_optional_undelimited_comma_separated_list(
+            parser.parse_optional_type, parser.parse_type
+        )
+        values = parser.resolve_operands(operands, types or (), parser.pos)
+        return ReturnOp.create(operands=values, attributes=attributes)
 
 
 class LocatedParser(Parser):
@@ -322,6 +345,9 @@ class LocatedParser(Parser):
     def _get_op_by_name(self, name: str) -> type[Operation]:
         stack = self._parser_state.dialect_stack
         if (op_type := self.ctx.get_optional_op(name, dialect_stack=stack)) is not None:
+            is_generic = self.source.text.startswith('"', self._op_name_offsets[-1])
+            if op_type is ReturnOp and not is_generic:
+                return cast(type[Operation], _Return)
             return op_type
         dialect = name.split(".", maxsplit=1)[0]
         message = f"operation '{name}' is not registered"

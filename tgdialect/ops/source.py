@@ -197,10 +197,10 @@ class ConstOp(TgOp, HasFolderInterface):
     def __init__(self, value: float | Attribute, dtype: Attribute | None = None):
         """`value` is a Python number, which is rounded to a float dtype, or an attribute."""
         # `isinstance` with an abstract class takes long for a number.
-        if dtype is not None:
+        if type(value) in (int, float) or not isinstance(cast(object, value), Attribute):
+            if dtype is None:
+                raise VerifyException("a number needs a dtype")
             value = number_attribute(cast(float, value), dtype)
-        elif not isinstance(value, Attribute):
-            raise VerifyException("a number needs a dtype")
         self.infer((), {"value": value})
 
     def fold(self) -> Sequence[SSAValue | Attribute]:

@@ -35,7 +35,7 @@ from tgdialect.ops.movement import (
     StackOp,
 )
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
-from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.properties import dtype_of, is_memory, static_shape, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.ops.walk import ops_of
@@ -154,7 +154,7 @@ def vector_lanes(ops: Sequence[Operation], target: Target) -> int:
         max(dtype_of(value).itemsize, 4 if dtype_of(value).is_float else 1)
         for op in ops
         for value in op.results
-        if is_tensor(value.type) and tensor(value).get_shape() and not is_memory(value)
+        if is_tensor(value.type) and static_shape(tensor(value)) and not is_memory(value)
         if tensor(value).element_type not in (INDEX, BOOL)
     ]
     return target.lanes(max(itemsizes, default=8))

@@ -118,7 +118,7 @@ def tensor_type(
     Raises VerifyException unless the sharding axis exists and splits into equal shards.
     """
     if place is None or place == _NOWHERE:
-        return tensor_of(dtype, shape)
+        return _shaped(dtype, shape)
     axis, devices = place.axis, place.device
     if axis is not None and isinstance(devices, tuple):
         if axis >= len(shape):
@@ -130,7 +130,13 @@ def tensor_type(
                 f"axis {axis} of shape {show_shape(shape)} does not split into "
                 f"{len(devices)} equal shards"
             )
-    return tensor_of(dtype, shape, place)
+    return _shaped(dtype, shape, place)
+
+
+def _shaped(dtype: Attribute, shape: tuple[int, ...], *place: PlaceAttr) -> TensorType[Attribute]:
+    type = tensor_of(dtype, shape, *place)
+    vars(type)[_SHAPE] = shape
+    return type
 
 
 def number(value: Attribute) -> int | float:
@@ -164,14 +170,20 @@ def integers(op: Operation, name: str) -> tuple[int, ...]:
 def index_array(values: Sequence[int]) -> DenseArrayBase[I64]:
     """Indices that are known to be representable, as a dense array. xDSL's `from_list` checks each,
     which takes milliseconds where there are thousands."""
-    return dense(i64, values)
+    return _with_values(i64, tuple(values))
+
+
+def _with_values(type: IntegerType, values: tuple[int, ...]) -> DenseArrayBase[Any]:
+    array = dense(type, values)
+    vars(array)[_VALUES] = values
+    return array
 
 
 @lru_cache(maxsize=1024)
 def static_indices(values: tuple[int, ...]) -> DenseArrayBase[I64]:
     """A list of indices, cached. Raises VerifyException for one that has more than 64 bits."""
     try:
-        return dense(i64, values)
+        return _with_values(i64, values)
     except struct.error:
         return DenseArrayBase.from_list(i64, values)  # Raises.
 
@@ -179,7 +191,7 @@ def static_indices(values: tuple[int, ...]) -> DenseArrayBase[I64]:
 @lru_cache(maxsize=1024)
 def segments(*sizes: int) -> DenseArrayBase[IntegerType]:
     """The property with the number of operands of each variadic group, cached."""
-    return dense(i32, sizes)
+    return _with_values(i32, sizes)
 
 
 def mixed(op: Operation, name: str, dynamic: Sequence[SSAValue]) -> Shape:
