@@ -201,7 +201,7 @@ class ConstOp(TgOp, HasFolderInterface):
             if dtype is None:
                 raise VerifyException("a number needs a dtype")
             value = number_attribute(cast(float, value), dtype)
-        self.infer((), {"value": value})
+        self.infer((), {"value": cast(Attribute, value)})
 
     def fold(self) -> Sequence[SSAValue | Attribute]:
         return (self.value,)
