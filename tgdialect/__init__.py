@@ -23,7 +23,7 @@ From the lowest layer to the highest:
 * `interpreter/`: the reference semantics, in NumPy;
 * `universe.py`: passes and targets for every xDSL tool; `registry.py`: the same for our own tools;
 * `tools/`: `tg-opt` and `tg-run`; `info.py`: `python -m tgdialect.info`;
-* `forking.py`: locks around `fork`.
+* `forking.py`: locks around `fork`; `unchecked.py`: attributes without xDSL's checks.
 """
 
 from __future__ import annotations

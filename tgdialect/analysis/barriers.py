@@ -21,6 +21,7 @@ from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import place
+from tgdialect.ops.walk import ops_of
 
 
 @dataclass(eq=False)
@@ -101,7 +102,7 @@ class Barriers:
     """
 
     def __init__(self, block: Block) -> None:
-        self.ops = list(block.ops)
+        self.ops = ops_of(block)
         found = [a for a in accesses(self.ops) if place(a.memory).addrspace is not AddrSpace.REG]
         written = {a.memory for a in found if a.writes}
         read_only = {a.memory for a in found} - written

@@ -27,6 +27,7 @@ from tgdialect.ops.properties import is_memory, known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.ops.views import memory_of
+from tgdialect.ops.walk import ops_of
 
 MANY_STEPS = 8
 """The steps of a loop from which on what they have in common counts as constant. To pack weights
@@ -133,7 +134,7 @@ def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
 def _loop_constants(kernel: KernelOp) -> Set[SSAValue]:
     """The parameters of a kernel that calls others of which each step of its loop passes the whole,
     and which it does not write."""
-    ops = list(kernel.body.block.ops)
+    ops = ops_of(kernel.body.block)
     steps = max((known_index(op.bound) or 0 for op in ops if isinstance(op, RangeOp)), default=0)
     if steps < MANY_STEPS:
         return frozenset()

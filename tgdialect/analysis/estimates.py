@@ -24,6 +24,7 @@ from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import parameters
+from tgdialect.ops.walk import ops_of
 
 
 class Estimates(NamedTuple):
@@ -45,7 +46,7 @@ def estimate(linear: LinearOp, assumed: Mapping[SSAValue, Interval] = {}) -> Est
     touched: dict[SSAValue, int] = defaultdict(int)
     trips: dict[SSAValue, int] = {}
     times = 1
-    ops = list(linear.body.block.ops)
+    ops = ops_of(linear.body.block)
     found = {access.op: access.memory for access in accesses(ops)}
     for op in ops:
         match op:

@@ -23,6 +23,7 @@ from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, polynomial, tensor
 from tgdialect.ops.source import ParamOp
+from tgdialect.ops.walk import ops_of
 
 Slots = tuple[int, int]
 """A slot that is only read, and one that may be written over it."""
@@ -48,7 +49,7 @@ def note_in_place(kernel: KernelOp | ProgramOp, pairs: Sequence[Slots]) -> None:
 
 
 def _pairs(linear: LinearOp) -> Iterator[Slots]:
-    ops = list(linear.body.block.ops)
+    ops = ops_of(linear.body.block)
     by_slot: dict[int, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(ops):
         if isinstance(parameter := access.memory.owner, ParamOp):

@@ -24,6 +24,7 @@ from tgdialect.ops.movement import (
 )
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import tensor
+from tgdialect.ops.walk import ops_of
 
 
 class LiveRange(NamedTuple):
@@ -77,7 +78,7 @@ class _LinearAccesses:
     """The accesses of a LINEAR by the memory that they are to."""
 
     def __init__(self, linear: LinearOp) -> None:
-        ops = list(linear.body.block.ops)
+        ops = ops_of(linear.body.block)
         self.accesses: dict[SSAValue, list[_Site]] = defaultdict(list)
         by_op: dict[object, list[MemoryAccess]] = defaultdict(list)
         for access in accesses(ops):

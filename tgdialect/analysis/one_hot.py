@@ -13,6 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.analysis.affine.positions import depends_of
 from tgdialect.analysis.demand import Demand, Demands, is_storage
 from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import AndOp, CastOp, CmpEqOp, CmpNeOp, MulOp, WhereOp
 from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, StackOp
 from tgdialect.ops.properties import dtype_of, integers, shape_of, tensor
@@ -92,7 +93,7 @@ def _paths(op: ReduceOp) -> Iterator[list[Operation]]:
     while stack:
         value, user = stack.pop()
         owner = value.owner
-        if not isinstance(owner, Operation) or owner in users or is_storage(value):
+        if not isinstance(owner, TgOp) or owner in users or is_storage(value):
             continue
         users[owner] = user
         match owner:

@@ -11,6 +11,7 @@ from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.ordering import EndOp, RangeOp, SinkOp, ranges_after
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
+from tgdialect.ops.walk import ops_of
 
 Ranges = frozenset[RangeOp]
 
@@ -30,7 +31,7 @@ def is_loop(axis: RangeOp) -> bool:
 
 def needed_ops(block: Block) -> list[Operation]:
     """The ops that the SINK of a block needs, and its PARAMs, in the block's order."""
-    ops = list(block.ops)
+    ops = ops_of(block)
     stack = [op for op in ops if type(op) in (ParamOp, SinkOp)]
     needed = set(map(id, stack))  # The hash of an op is its id, but takes a call in Python.
     while stack:

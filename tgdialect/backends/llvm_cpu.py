@@ -1,5 +1,6 @@
 """The CPU as a machine of LLVM: its features, and the library that object code for it may need."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
@@ -36,9 +37,16 @@ class CpuTarget(Machine):
         """The width of the widest vector registers in bits; 0 if no feature brings any."""
         return vector_registers(self.features.split(","))[0]
 
-    def object_code(self, ir: str, *, code_model: str = "small", opt: int = 2) -> bytes:
+    def object_code(
+        self,
+        ir: str,
+        *,
+        code_model: str = "small",
+        opt: int = 2,
+        begun: Callable[[], object] = bool,
+    ) -> bytes:
         """As `Machine.object_code`, with the conversions of f16 and bf16 that the CPU lacks."""
-        code = self._object_code(ir, code_model, opt)
+        code = self._object_code(ir, code_model, opt, begun)
         if any(name.encode() in code for name in HALF_CONVERSION_NAMES):
-            code = self._object_code(ir, code_model, opt, HALF_CONVERSIONS)
+            code = self._object_code(ir, code_model, opt, library=HALF_CONVERSIONS)
         return code

@@ -7,7 +7,7 @@ instruction carries the fast-math flag that allows it.
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
 
@@ -84,7 +84,14 @@ class Machine:
     def _architecture(self) -> str:
         return self.triple.partition("-")[0]
 
-    def object_code(self, ir: str, *, code_model: str = "small", opt: int = 2) -> bytes:
+    def object_code(
+        self,
+        ir: str,
+        *,
+        code_model: str = "small",
+        opt: int = 2,
+        begun: Callable[[], object] = bool,
+    ) -> bytes:
         """Position-independent object code of a module of LLVM IR. Its external symbols are those
         of the C library and of the parallel runtime.
 
@@ -92,14 +99,23 @@ class Machine:
             ir: the module as text; its triple and data layout are replaced by the target's.
             code_model: LLVM's code model: `small`, `medium`, `large` or `kernel`.
             opt: the level of code generation, 0 to 3. The passes on IR are those of O1 at most.
+            begun: called when the last and longest call of LLVM begins, which needs no Python.
 
         Raises LLVMTranslationException, with LLVM's message, for a module that LLVM rejects, and
         MemoryError if it is likely to run out of memory.
         """
-        return self._object_code(ir, code_model, opt)
+        return self._object_code(ir, code_model, opt, begun)
 
-    def _object_code(self, ir: str, code_model: str, opt: int, library: str = "") -> bytes:
+    def _object_code(
+        self,
+        ir: str,
+        code_model: str,
+        opt: int,
+        begun: Callable[[], object] = bool,
+        library: str = "",
+    ) -> bytes:
         module, machine = self._compiled(ir, code_model, opt, library)
+        begun()
         try:
             return machine.emit_object(module)
         except RuntimeError as error:
@@ -127,7 +143,7 @@ class Machine:
         machine = self._machine(opt, code_model)
         module = self._verified(ir)
         linked = [llvm.parse_assembly(library)] if library else []
-        triple, data_layout = self._module_target()
+        triple, data_layout = self._module_target(machine)
         for part in (module, *linked):
             part.triple, part.data_layout = triple, data_layout
         for part in linked:
@@ -150,11 +166,12 @@ class Machine:
         except RuntimeError as error:
             raise LLVMTranslationException(f"LLVM has no target '{self.triple}'") from error
 
-    @cache
-    def _module_target(self) -> tuple[str, str]:
-        """The triple and the data layout of modules for this target."""
-        machine = self._machine(2, "small")
-        return machine.triple, str(machine.target_data)
+    def _module_target(self, machine: llvm.TargetMachine) -> tuple[str, str]:
+        """The triple and the data layout of modules for this target, which one of its machines
+        says."""
+        if (known := _module_targets.get(self)) is None:
+            known = _module_targets[self] = machine.triple, str(machine.target_data)
+        return known
 
     def _verified(self, ir: str) -> llvm.ModuleRef:
         try:
@@ -180,6 +197,9 @@ class Machine:
             raise LLVMTranslationException(
                 f"{self.triple} has no calling convention '{convention[1]}'"
             )
+
+
+_module_targets: dict[Machine, tuple[str, str]] = {}
 
 
 def _has(text: str, parts: Iterable[str]) -> bool:

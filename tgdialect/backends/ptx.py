@@ -15,6 +15,7 @@ from tgdialect.gpu_dialect import gpu
 from tgdialect.gpu_dialect.target import ChipAttr
 from tgdialect.lowering.render.gpu import render_symbols
 from tgdialect.lowering.render.source import c_name
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 
 
@@ -34,12 +35,12 @@ def kernel_ir(module: ModuleOp, target: Target) -> KernelIr:
 
     Raises PassFailedException for what the dialects cannot express.
     """
-    rendered = render_symbols(list(module.ops), target)
+    rendered = render_symbols(ops_of(module.body.block), target)
     device = next(op for op in rendered if isinstance(op, gpu.ModuleOp))
     chip = next(t for t in (device.targets or ()) if isinstance(t, ChipAttr))
     texts: dict[str, str] = {}
     parts: list[Operation] = []
-    for op in list(device.body.block.ops):
+    for op in ops_of(device.body.block):
         op.detach()
         parts.append(op)
         if isinstance(op, llvm.FuncOp):  # After the variables of its workgroup.

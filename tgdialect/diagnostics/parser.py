@@ -13,13 +13,22 @@ from xdsl.dialects.builtin import (
     ComplexType,
     FileLineColLoc,
     IndexType,
-    IntAttr,
     IntegerType,
     ModuleOp,
     StringAttr,
     UnknownLoc,
+    bf16,
+    f16,
+    f32,
+    f64,
+    i1,
+    i8,
+    i16,
+    i32,
+    i64,
 )
-from xdsl.ir import AttributeInvT, Operation, SSAValue, TypeAttribute
+from xdsl.dialects.func import ReturnOp
+from xdsl.ir import Attribute, AttributeInvT, Operation, SSAValue, TypeAttribute
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
@@ -30,6 +39,7 @@ from xdsl.utils.mlir_lexer import (
     MLIRTokenKind,
 )
 
+from tgdialect import unchecked
 from tgdialect.diagnostics.diagnostic import (
     CompilationError,
     Diagnostic,
@@ -60,6 +70,16 @@ _BYTECODE_MAGIC = b"ML\xefR"
 
 _TENSOR = re.compile(r"tensor<[^<>]*(?:<[^<>]*>[^<>]*)*>")
 """A tensor type, provided that no string inside of it has angle brackets."""
+
+
+_PLAIN_TENSOR = re.compile(r"tensor<((?:(?:[0-9]++|\?)x)*+)([a-z][a-z0-9]*+)>", re.ASCII)
+"""A tensor type of a dtype, without encoding: its extents, each with an `x`, and the dtype."""
+
+_DTYPES: dict[str, Attribute] = {
+    **{"f16": f16, "f32": f32, "f64": f64, "bf16": bf16, "index": IndexType()},
+    **{"i1": i1, "i8": i8, "i16": i16, "i32": i32, "i64": i64},
+}
+"""The usual dtypes by their names."""
 
 
 _EXTENTS = re.compile(r"(?:[0-9]++|\?)(?:x(?:[0-9]++|\?))*+(?=x[^\W\d]|x!)")
@@ -130,6 +150,28 @@ class _Element(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPriva
         if bits >= 1 << 8 * size:
             parser.raise_error(f"{self.span.text} has more than {8 * size} bits", self.span)
         return next(type.iter_unpack(bits.to_bytes(size, "little")))
+
+
+class _Return:
+    """Parses a `func.return` as its format says. xDSL's constructor of ops asks all classes of ops
+    whether a list is one."""
+
+    dialect_name = ReturnOp.dialect_name
+
+    @staticmethod
+    def parse(parser: Parser) -> Operation:
+        attributes = parser.parse_optional_attr_dict()
+        operands = parser.parse_optional_undelimited_comma_separated_list(
+            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
+        )
+        if not operands:
+            return ReturnOp.create(attributes=attributes)
+        parser.parse_punctuation(":")
+        types = parser.parse_optional_undelimited_comma_separated_list(
+            parser.parse_optional_type, parser.parse_type
+        )
+        values = parser.resolve_operands(operands, types or (), parser.pos)
+        return ReturnOp.create(operands=values, attributes=attributes)
 
 
 class LocatedParser(Parser):
@@ -252,8 +294,8 @@ class LocatedParser(Parser):
         return _Element(element.is_negative, element.value, element.span)
 
     def _location(self, offset: int) -> FileLineColLoc:
-        line, column = self.source.position(offset)
-        return FileLineColLoc.new((self._filename, IntAttr(line), IntAttr(column)))
+        line, column = map(unchecked.number, self.source.position(offset))
+        return unchecked.made(FileLineColLoc, filename=self._filename, line=line, column=column)
 
     def parse_operation(self) -> Operation:
         depth = len(self._op_name_offsets)
@@ -270,6 +312,11 @@ class LocatedParser(Parser):
         if (known := self._types.get(found[0])) is not None:
             self._resume_from(found.end())
             return known
+        if (shaped := _PLAIN_TENSOR.fullmatch(found[0])) and shaped[2] in _DTYPES:
+            self._resume_from(found.end())
+            extents = [DYNAMIC_INDEX if e == "?" else int(e) for e in shaped[1].split("x")[:-1]]
+            type = self._types[found[0]] = unchecked.tensor_of(_DTYPES[shaped[2]], extents)
+            return type
         type = super().parse_optional_type()
         if type is not None and text[start : self.pos].rstrip() == found[0]:
             self._types[found[0]] = type
@@ -298,6 +345,9 @@ class LocatedParser(Parser):
     def _get_op_by_name(self, name: str) -> type[Operation]:
         stack = self._parser_state.dialect_stack
         if (op_type := self.ctx.get_optional_op(name, dialect_stack=stack)) is not None:
+            is_generic = self.source.text.startswith('"', self._op_name_offsets[-1])
+            if op_type is ReturnOp and not is_generic:
+                return cast(type[Operation], _Return)
             return op_type
         dialect = name.split(".", maxsplit=1)[0]
         message = f"operation '{name}' is not registered"

@@ -17,6 +17,7 @@ from tgdialect.lowering.verify import LEVELS, verify_level
 from tgdialect.ops.arguments import ALLOCATED, argument_attributes
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops.walk import ops_of
 
 STAGES = {
     "tensor": ("tg-callify",),
@@ -65,7 +66,7 @@ class KernelPass(LoweringPass):
         """Lower a function."""
 
     def lower(self, module: ModuleOp) -> None:
-        for symbol in list(module.ops):
+        for symbol in ops_of(module.body.block):
             if isinstance(symbol, KernelOp | ProgramOp):
                 self.lower_kernel(symbol)
         # Functions last: the effects of their CALLs are those of the lowered kernels.

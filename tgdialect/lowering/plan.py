@@ -42,6 +42,7 @@ from tgdialect.ops.movement import BitcastOp, MovementOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets.attribute import target_of
 
 
@@ -85,7 +86,7 @@ def plan_function(function: FuncOp, alignment: int) -> None:
     live: dict[SSAValue, LiveRange] = {}
     first: dict[SSAValue, SSAValue] = {}
     constant: Set[SSAValue] = frozenset()
-    ops = list(function.body.block.ops)
+    ops = ops_of(function.body.block)
     if "tg.workspace_bytes" in function.attributes:
         return  # It is planned already.
     # The live ranges of buffers, and which buffers are written in place over others.
@@ -280,7 +281,7 @@ def plan_program(program: ProgramOp) -> None:
     to the first, and no path goes round the BARRIER.
     """
     linear = program.linear
-    ops = list(linear.body.block.ops)
+    ops = ops_of(linear.body.block)
     live = live_ranges(linear)
     barriers = list(_outer_barriers(ops))
     is_parallel = any(map(_is_in_workgroup, ops))

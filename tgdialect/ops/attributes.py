@@ -43,7 +43,7 @@ def is_process(device: str) -> bool:
 def is_tensor(type: Attribute) -> TypeGuard[TensorType[Attribute]]:
     """Whether a type is a builtin ranked tensor."""
     # `isinstance` with an abstract class, which attributes have, is a call of Python code.
-    return type.__class__ is TensorType or isinstance(type, TensorType)
+    return type.__class__ is TensorType
 
 
 def _checked(
@@ -104,14 +104,14 @@ class PlaceAttr(ParametrizedAttribute):
         attribute = self.device_attr
         if attribute.__class__ is NoneAttr:
             return None
-        if isinstance(attribute, ArrayAttr):
-            return tuple(name.data for name in attribute)
-        return cast("StringAttr", attribute).data
+        if attribute.__class__ is StringAttr:
+            return cast("StringAttr", attribute).data
+        return tuple(name.data for name in cast("ArrayAttr[StringAttr]", attribute))
 
     @property
     def addrspace(self) -> AddrSpace | None:
         a = self.addrspace_attr
-        return AddrSpace(a.data) if isinstance(a, StringAttr) else None
+        return AddrSpace(cast("StringAttr", a).data) if a.__class__ is StringAttr else None
 
     @property
     def has_addrspace(self) -> bool:
@@ -119,7 +119,8 @@ class PlaceAttr(ParametrizedAttribute):
 
     @property
     def axis(self) -> int | None:
-        return self.axis_attr.data if isinstance(self.axis_attr, IntAttr) else None
+        axis = self.axis_attr
+        return cast("IntAttr", axis).data if axis.__class__ is IntAttr else None
 
     def verify(self) -> None:
         device, axis, space = self.device, self.axis, self.addrspace_attr

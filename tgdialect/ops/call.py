@@ -53,6 +53,7 @@ from tgdialect.ops.properties import place, place_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp, parameters
 from tgdialect.ops.syntax import op_definition
 from tgdialect.ops.views import memory_of
+from tgdialect.ops.walk import ops_of
 
 
 def _accepts(parameter: Attribute, argument: Attribute) -> bool:
@@ -233,7 +234,7 @@ class KernelOp(TgOp):
     @property
     def calls(self) -> bool:
         """Whether it calls other kernels, and computes nothing but which memory they get."""
-        return any(isinstance(op, CallOp) for op in self.body.block.ops)
+        return any(isinstance(op, CallOp) for op in ops_of(self.body.block))
 
     @property
     def sink(self) -> SinkOp:

@@ -40,6 +40,7 @@ from tgdialect.ops.properties import (
 )
 from tgdialect.ops.source import BinaryDataOp
 from tgdialect.ops.syntax import op_definition
+from tgdialect.ops.walk import ops_of
 
 
 @op_definition
@@ -414,7 +415,7 @@ class ProgramOp(TgOp):
     @property
     def calls(self) -> bool:
         """Whether it calls other programs, and computes nothing but which memory they get."""
-        return any(op.name == "tg.call" for op in self.linear.body.block.ops)
+        return any(op.name == "tg.call" for op in ops_of(self.linear.body.block))
 
     def verify_(self) -> None:
         kinds = [type(op) for op in self.body.block.ops]

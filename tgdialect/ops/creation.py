@@ -56,8 +56,9 @@ def created(
     operands: Sequence[SSAValue],
     result_types: Sequence[Attribute],
     properties: Mapping[str, Attribute] = {},
+    regions: Sequence[Region] = (),
 ) -> OpT:
     """A new op."""
     op = kind.__new__(kind)
-    initialize(op, operands, properties, result_types)
+    initialize(op, operands, properties, result_types, regions)
     return op

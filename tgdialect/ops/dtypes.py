@@ -28,6 +28,8 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect import unchecked
+
 
 class Kind(Enum):
     """The kind of arithmetic of a dtype."""
@@ -204,4 +206,4 @@ def _float_attribute(value: float, sign: float, dtype: Attribute) -> Attribute:
 def _integer_attribute(value: int, dtype: Attribute) -> Attribute:
     if DTYPES[dtype].is_bool:
         return IntegerAttr.from_bool(bool(value))
-    return IntegerAttr(value, cast(IndexType, dtype))
+    return unchecked.integer(value, dtype)

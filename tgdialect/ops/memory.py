@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
-
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, IntegerType, StringAttr, UnitAttr
+from xdsl.dialects.builtin import ArrayAttr, StringAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AnyOf,
@@ -29,6 +27,7 @@ from tgdialect.ops.properties import (
     is_memory,
     place,
     same_shape,
+    segments,
     shape_of,
     show_device,
     show_shape,
@@ -55,12 +54,6 @@ def verify_gate(gate: SSAValue, buffer: SSAValue) -> None:
     type, shape = tensor(gate), shape_of(gate)
     if type.element_type != BOOL or (shape and not same_shape(shape, shape_of(buffer))):
         raise VerifyException(f"a gate is bool, () or of the buffer's shape, not {type}")
-
-
-@lru_cache(maxsize=1024)
-def segments(*sizes: int) -> DenseArrayBase[IntegerType]:
-    """The property with the number of operands of each variadic group."""
-    return DenseArrayBase.from_list(IntegerType(32), sizes)
 
 
 def verify_cells(buffer: SSAValue, value: SSAValue) -> None:

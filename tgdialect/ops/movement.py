@@ -8,13 +8,11 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from functools import lru_cache
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     I64,
     DenseArrayBase,
-    IntegerType,
     i1,
     i64,
 )
@@ -39,6 +37,7 @@ from tgdialect.ops.properties import (
     UnknownDim,
     dtype_of,
     number,
+    segments,
     static_indices,
     tensor,
     type_of_number,
@@ -59,12 +58,6 @@ def split(dims: MixedDims) -> tuple[DenseArrayBase[I64], list[SSAValue]]:
             )
     static = [d if isinstance(d, int) else DYNAMIC_INDEX for d in dims]
     return static_indices(tuple(static)), [d for d in dims if isinstance(d, SSAValue)]
-
-
-@lru_cache(maxsize=1024)
-def _segments(*sizes: int) -> DenseArrayBase[IntegerType]:
-    """The sizes of several lists of operands, cached like `static_indices`."""
-    return DenseArrayBase.from_list(IntegerType(32), sizes)
 
 
 class MovementOp(TgOp, ABC):
@@ -183,7 +176,7 @@ class WindowOp(MovementOp, ABC):
                 "offsets": static_offsets,
                 "shape": static_shape,
                 "fill": fill,
-                "operandSegmentSizes": _segments(1, len(dynamic_offsets), len(dynamic_shape)),
+                "operandSegmentSizes": segments(1, len(dynamic_offsets), len(dynamic_shape)),
             },
         )
 

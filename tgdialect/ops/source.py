@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TypeVar
+from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
@@ -35,6 +35,7 @@ from tgdialect.ops.dtypes import (
 )
 from tgdialect.ops.properties import dtype_of, index_array, number, place_of, tensor
 from tgdialect.ops.syntax import op_definition
+from tgdialect.ops.walk import ops_of
 
 
 @op_definition
@@ -168,7 +169,7 @@ def _by_slot(ops: Iterable[SlotT]) -> dict[int, SlotT]:
 
 def parameters(block: Block | None) -> list[ParamOp]:
     """The PARAMs of a body by slot. Slots are dense, and PARAMs of one slot agree in type."""
-    by_slot = _by_slot(op for op in (block.ops if block else ()) if isinstance(op, ParamOp))
+    by_slot = _by_slot(op for op in (ops_of(block) if block else ()) if isinstance(op, ParamOp))
     slots = sorted(by_slot)
     if slots != list(range(len(slots))):
         missing = next(i for i, slot in enumerate(slots) if slot != i)
@@ -195,11 +196,12 @@ class ConstOp(TgOp, HasFolderInterface):
 
     def __init__(self, value: float | Attribute, dtype: Attribute | None = None):
         """`value` is a Python number, which is rounded to a float dtype, or an attribute."""
-        if not isinstance(value, Attribute):
+        # `isinstance` with an abstract class takes long for a number.
+        if type(value) in (int, float) or not isinstance(cast(object, value), Attribute):
             if dtype is None:
                 raise VerifyException("a number needs a dtype")
-            value = number_attribute(value, dtype)
-        self.infer((), {"value": value})
+            value = number_attribute(cast(float, value), dtype)
+        self.infer((), {"value": cast(Attribute, value)})
 
     def fold(self) -> Sequence[SSAValue | Attribute]:
         return (self.value,)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, lru_cache
 from typing import Any, TypeVar, cast
 
@@ -23,7 +23,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.utils import dynamic_index_list
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, OpDef, irdl_op_definition
+from xdsl.irdl import IRDLOperation, irdl_op_definition
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
     CustomDirective,
@@ -39,8 +39,10 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect import unchecked
 from tgdialect.ops.attributes import InvalidAttr, is_tensor
 from tgdialect.ops.dtypes import number_attribute
+from tgdialect.ops.formats import compiled_format
 
 OpT = TypeVar("OpT", bound=IRDLOperation)
 
@@ -80,11 +82,11 @@ class Signature(CustomDirective):
         results.set_types(state, (result,))
 
     @staticmethod
-    def _parse_list(parser: Parser) -> list[Attribute]:
+    def _parse_list(parser: Parser) -> tuple[Attribute, ...]:
         types = parser.parse_optional_undelimited_comma_separated_list(
             parser.parse_optional_type, parser.parse_type
         )
-        return cast(list[Attribute], types or [])
+        return tuple(types or ())
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
@@ -116,7 +118,7 @@ make the cache of `_index_array` large."""
 @lru_cache(maxsize=1024)
 def _index_array(text: str) -> DenseArrayBase[IntegerType]:
     numbers = text[1:-1].strip()
-    return DenseArrayBase.from_list(i64, [int(n) for n in numbers.split(",")] if numbers else [])
+    return unchecked.dense(i64, [int(n) for n in numbers.split(",")] if numbers else [])
 
 
 def parse_optional_index_array(parser: Parser) -> DenseArrayBase[IntegerType] | None:
@@ -378,30 +380,17 @@ def _from_bits(bits: int, dtype: AnyFloat) -> float:
     return value
 
 
-_programs: dict[str, list[tuple[OpDef, FormatProgram]]] = {}
-"""The compiled formats, by their texts, each with an op that has it."""
-
-
 @cache
 def _format_program(op_type: type[IRDLOperation]) -> FormatProgram:
-    """The compiled format of an op. It does not depend on the op's name and traits, so that ops
-    which differ in these alone, as most elementwise ones, share it."""
-    assembly_format, definition = op_type.assembly_format, op_type.get_irdl_definition()
-    assert assembly_format is not None
-    compiled = _programs.setdefault(assembly_format, [])
-    for other, program in compiled:
-        if replace(definition, name=other.name, traits=other.traits) == other:
-            return program
-    program = FormatProgram.from_str(assembly_format, definition)
-    compiled.append((definition, program))
-    return program
+    """The compiled format of an op."""
+    assert op_type.assembly_format is not None
+    return compiled_format(op_type.assembly_format, op_type.get_irdl_definition())
 
 
 def op_definition(cls: type[OpT]) -> type[OpT]:
     """`irdl_op_definition`, but the assembly format is compiled on first use.
 
-    Compiling a format takes half a millisecond and the dialect has a hundred ops: `tg-opt` would
-    start more slowly than `xdsl-opt`.
+    The dialect has a hundred ops, of which a program has few.
     """
     assembly_format = cls.assembly_format
     if assembly_format is None:

@@ -1,13 +1,24 @@
-"""Values computed along the edges of a graph, each once."""
+"""The ops of a block, and values computed along the edges of a graph, each once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 T = TypeVar("T")
+
+
+def ops_of(block: Block) -> list[Operation]:
+    """The ops of a block, in order. xDSL's iterator calls Python code three times for each, and its
+    length, which `list` asks for, as often again."""
+    found: list[Operation] = []
+    op = block._first_op  # pyright: ignore[reportPrivateUsage]
+    while op is not None:
+        found.append(op)
+        op = op._next_op  # pyright: ignore[reportPrivateUsage]
+    return found
 
 
 def computed(

@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from functools import cached_property
+from threading import Event
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -47,10 +48,11 @@ of one such kernel took 0.38 to 0.41 us with, and 0.38 to 0.42 us without. That 
 time: 4.8 ms of 42 for the first program of a process (`examples/gemm.mlir`). Longer kernels would
 lose more."""
 
-HEAD_START = 2e-3
-"""For how many seconds the collector leaves Python's lock to LLVM's thread, which asks for it
-between its first calls, and would wait for the whole collection: 0.8 ms of a small program's 40.
-There is no wait for code that is there earlier."""
+HEAD_START = 5e-3
+"""For how many seconds at most the collector leaves Python's lock to LLVM's thread, which asks for
+it between its calls, and would wait for the whole collection: 0.8 ms of a small program's 40. There
+is no wait once LLVM is in its last call, or the code is there. Without a limit the collection would
+wait for LLVM's passes on a large kernel, and end after its code."""
 
 
 def _level(program: KernelOp | ProgramOp) -> int:
@@ -193,9 +195,10 @@ class Build(StagedModule):
             at_full_speed(),
             CodeGenerator(self.target.object_code) as generator,
         ):
-            signature, objects, windows = self._compiled(generator, shown)
+            begun = Event()
+            signature, objects, windows = self._compiled(generator, shown, begun)
             # Free the IR of the stages while LLVM still generates code.
-            generator.wait(HEAD_START)
+            begun.wait(HEAD_START)
             gc.collect(0)
             return Program(tuple(signature), tuple(objects()), windows)
 
@@ -204,10 +207,10 @@ class Build(StagedModule):
         return replace(self, is_profiled=True).program()
 
     def _compiled(
-        self, generator: CodeGenerator[..., bytes], shown: Progress
+        self, generator: CodeGenerator[..., bytes], shown: Progress, begun: Event
     ) -> tuple[list[Parameter], Callable[[], Iterator[Object]], tuple[Window, ...]]:
         """The parameters of the program, what waits for its objects, and the windows that a call
-        checks.
+        checks. `begun` is set when LLVM is in its last call, or has failed.
         """
         module, by_reference = self.copy()
         entry = f"{self.entry}.frame"
@@ -215,7 +218,10 @@ class Build(StagedModule):
         # A module at level `llvm` goes to LLVM as it is.
         if passes.render is None:
             signature = self.signature(module, by_reference)
-            whole = generator.submit(llvm_ir(module) + _frame_entry(entry, self.entry, signature))
+            whole = generator.submit(
+                llvm_ir(module) + _frame_entry(entry, self.entry, signature), begun=begun.set
+            )
+            whole.add_done_callback(lambda _: begun.set())
             return signature, lambda: iter((Object(entry, whole.result(), entry),)), ()
         # Stages on the whole module, and on one kernel after the other.
         windows = self.until_kernels(module, passes)
@@ -226,7 +232,10 @@ class Build(StagedModule):
         ir = self.ir([*kernels.only, *own_functions(module)], machine)
         # Functions only call kernels, unless one shares their object.
         opt = max(map(_level, kernels.only), default=0)
-        whole = generator.submit(ir + _frame_entry(entry, self.entry, signature), opt=opt)
+        whole = generator.submit(
+            ir + _frame_entry(entry, self.entry, signature), opt=opt, begun=begun.set
+        )
+        whole.add_done_callback(lambda _: begun.set())
         # No object comes before those that it calls, whichever was lowered first.
         programs = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
         others = calling_last(op for op in programs if op not in kernels.only)

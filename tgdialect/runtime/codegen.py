@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from concurrent.futures import Future, ThreadPoolExecutor, wait
+from concurrent.futures import Future, ThreadPoolExecutor
 from types import TracebackType
 from typing import Generic, ParamSpec, Self, TypeVar
 
@@ -25,7 +25,6 @@ class CodeGenerator(Generic[P, T]):
     def __init__(self, generate: Callable[P, T]) -> None:
         """`generate` calls LLVM."""
         self._generate = generate
-        self._latest: Future[T] | None = None
         self._executor: ThreadPoolExecutor | None = None
         if has_memory_for_thread():
             self._executor = ThreadPoolExecutor(1, "tgdialect")
@@ -47,18 +46,12 @@ class CodeGenerator(Generic[P, T]):
         """A future of what LLVM generates."""
         if self._executor is not None:
             try:
-                self._latest = self._executor.submit(self._generate, *arguments, **options)
-                return self._latest
+                return self._executor.submit(self._generate, *arguments, **options)
             except (RuntimeError, MemoryError):
                 self._executor = None  # Its thread could not start.
         done: Future[T] = Future()
         done.set_result(self._generate(*arguments, **options))
         return done
-
-    def wait(self, seconds: float) -> None:
-        """Wait for what LLVM has last been asked for, at most this long."""
-        if self._latest is not None:
-            wait((self._latest,), seconds)
 
 
 def generated(generate: Callable[[str], T], ir: str) -> T:

@@ -323,15 +323,14 @@ def _name_and_text(source: str | os.PathLike[str] | ModuleOp) -> tuple[str, str]
 
 
 def _parse(name: str, text: str) -> ModuleOp:
-    from xdsl.context import Context
     from xdsl.dialects.builtin import Builtin
     from xdsl.dialects.func import Func
 
     from tgdialect.diagnostics import CompilationError, SourceFile, errors_in, verify_module
     from tgdialect.dialect import TG
-    from tgdialect.registry import frontend_of, make_context
+    from tgdialect.registry import QuickContext, frontend_of, make_context
 
-    source, context = SourceFile(name, text), Context()
+    source, context = SourceFile(name, text), QuickContext()
     for dialect in (Builtin, Func, TG):
         # Loading a dialect that the text does not name would take a millisecond.
         context.register_dialect(dialect.name, lambda dialect=dialect: dialect)

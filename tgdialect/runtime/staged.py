@@ -36,6 +36,7 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp, ProgramOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import BinaryDataOp, parameters
+from tgdialect.ops.walk import ops_of
 from tgdialect.runtime.find_windows import find_windows
 from tgdialect.runtime.optimize import MeasuringOptimizePass
 from tgdialect.runtime.program import DEFAULT_OPT, Parameter
@@ -150,7 +151,7 @@ class StagedModule(ABC):
         entry_function(self.source, self.entry)
         module = self.source.clone()
         self._settle_target(module)
-        for op in list(module.ops):
+        for op in ops_of(module.body.block):
             if is_foreign(op) and (self.level != "llvm" or not op.name.startswith("llvm.")):
                 module.body.block.erase_op(op, safe_erase=False)
         entry = entry_function(module, self.entry)

@@ -22,6 +22,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
+from tgdialect import unchecked
 from tgdialect.targets import DEFAULT_TARGET, MOST, Target, target_named
 from tgdialect.targets.cpu import FROM_FEATURES, without_implied
 from tgdialect.targets.host import host_target
@@ -56,7 +57,8 @@ class TargetAttr(ParametrizedAttribute):
         for name in _WANTED:
             if (value := getattr(target, name)) != getattr(brought, name):
                 stated[name] = _attribute(value)
-        return cls(StringAttr(target.name), DictionaryAttr(stated))
+        name = unchecked.text(target.name)
+        return unchecked.made(cls, target=name, fields=DictionaryAttr(stated))
 
     @property
     def values(self) -> Mapping[str, Field]:
@@ -124,10 +126,10 @@ others."""
 
 def _attribute(value: Field | frozenset[str]) -> Attribute:
     if isinstance(value, bool):
-        return StringAttr("true" if value else "false")
+        return unchecked.text("true" if value else "false")
     if isinstance(value, int):
-        return IntAttr(value)
-    return ArrayAttr(StringAttr(item) for item in sorted(value))
+        return unchecked.number(value)
+    return unchecked.array([unchecked.text(item) for item in sorted(value)])
 
 
 def _parse_value(parser: AttrParser) -> Attribute:

@@ -18,7 +18,7 @@ from tgdialect.targets.target import Target
 
 _MODEL = Path("/sys/devices/system/cpu/modalias")
 _CPUINFO = Path("/proc/cpuinfo")
-_CACHES = Path("/sys/devices/system/cpu/cpu0/cache")
+_CACHES = "/sys/devices/system/cpu/cpu0/cache"
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 _PAUSES = {"x86_64": "pause", "amd64": "pause", "aarch64": "isb", "arm64": "isb"}
@@ -183,12 +183,24 @@ def cache_sizes() -> tuple[tuple[int, int], ...]:
 
 
 def _read_cache_sizes() -> Iterator[tuple[int, int]]:
-    for folder in _CACHES.glob("index*"):
+    try:
+        folders = [name for name in os.listdir(_CACHES) if name.startswith("index")]
+    except OSError:
+        return
+    for folder in folders:
         try:
-            kind, level, size = (
-                (folder / name).read_text().strip() for name in ("type", "level", "size")
-            )
-            if kind != "Instruction":
+            if _read(f"{_CACHES}/{folder}/type") != "Instruction":
+                level, size = (_read(f"{_CACHES}/{folder}/{name}") for name in ("level", "size"))
                 yield int(level), int(size[:-1]) * _UNITS[size[-1]]
         except (OSError, ValueError, KeyError, IndexError):
             continue
+
+
+def _read(path: str) -> str:
+    """A short file of the system. `Path.read_text` takes four times as long, which is half of the
+    time of all caches, 0.5 ms."""
+    file = os.open(path, os.O_RDONLY)
+    try:
+        return os.read(file, 64).decode().strip()
+    finally:
+        os.close(file)

@@ -23,6 +23,7 @@ from tgdialect.ops.dtypes import DTYPES, number_attribute, wrap_to
 from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.ops.source import ConstOp
+from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.error_function import erf
 from tgdialect.transforms.recipe import Dtype, Primitive, Value
 from tgdialect.transforms.sine import sin
@@ -133,7 +134,7 @@ def decompose(op: Operation) -> list[Operation]:
         result = soft_cast(operands[0], cast(Dtype, dtype_of(op.result).name))
     else:
         result = _decomposition(op, operands)
-    new = list(semantics.block.ops)
+    new = ops_of(semantics.block)
     Rewriter.inline_block(semantics.block, InsertPoint.before(op))
     Rewriter.replace_op(op, (), [result.handle])
     return new

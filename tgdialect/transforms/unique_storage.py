@@ -5,12 +5,13 @@ from __future__ import annotations
 from xdsl.ir import Attribute, Block, SSAValue
 
 from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.walk import ops_of
 
 
 def make_storage_unique(block: Block) -> None:
     """Replace each PARAM and BUFFER by the first one of its slot."""
     first: dict[tuple[str, int, Attribute], SSAValue] = {}
-    for op in list(block.ops):
+    for op in ops_of(block):
         if isinstance(op, ParamOp | BufferOp):
             known = first.setdefault((op.name, op.slot.data, op.result.type), op.result)
             if known is not op.result:

@@ -21,6 +21,7 @@ from tgdialect.backends.llvm_ir.instructions import INSTRUCTIONS
 from tgdialect.backends.llvm_ir.names import Names
 from tgdialect.backends.llvm_ir.types import type_text
 from tgdialect.llvm_dialect.loops import LOOP_ANNOTATION
+from tgdialect.ops.walk import ops_of
 
 VISIBILITIES = ("", "hidden ", "protected ")
 UNNAMED_ADDRESSES = ("", "local_unnamed_addr", "unnamed_addr")
@@ -163,7 +164,7 @@ class _Body:
         for block in self.blocks:
             for argument in block.args:
                 names.define(argument)
-            for op in block.ops:
+            for op in ops_of(block):
                 if op.results:
                     names.define_results(op)
         texts = [(block, self._block(block)) for block in self.blocks]
@@ -178,7 +179,7 @@ class _Body:
     def _block(self, block: Block) -> list[str]:
         names = self.names
         lines: list[str] = []
-        for op in block.ops:
+        for op in ops_of(block):
             row = INSTRUCTIONS.get(op.name)
             if row is not None:
                 text = row.write(names, op, row.spelling)

@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.creation import created
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import Dim, place_of, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp
@@ -49,7 +50,7 @@ class NewFunction:
 
     def finish(self) -> FuncOp:
         """Return from the function, and give it the type of its arguments."""
-        self.builder.insert(ReturnOp())
+        self.builder.insert(created(ReturnOp, (), ()))
         self._write_attributes()
         self._new.function_type = FunctionType.from_lists(self.block.arg_types, ())
         return self._new

@@ -26,6 +26,7 @@ from tgdialect.ops.ordering import AfterOp, SinkOp
 from tgdialect.ops.properties import place, place_of, tensor, tensor_type
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.substitution import Substitution
 
 
@@ -219,7 +220,7 @@ class Callifier(Substitution):
 
     def collect_effects(self) -> None:
         """A SINK of every effect that no other op waits for."""
-        for op in reversed(list(self.block.ops)):
+        for op in reversed(ops_of(self.block)):
             if isinstance(op, AfterOp) and not op.result.uses:
                 self.block.erase_op(op)
         roots = [

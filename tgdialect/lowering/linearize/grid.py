@@ -42,7 +42,7 @@ from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import known_index, place
 from tgdialect.ops.source import ConstOp, ParamOp
-from tgdialect.ops.walk import computed_from
+from tgdialect.ops.walk import computed_from, ops_of
 from tgdialect.targets import Target
 from tgdialect.transforms.barriers import insert_barriers
 
@@ -81,7 +81,7 @@ def close_one_by_one(block: Block) -> None:
 
     rewrite: `end %s over %k, %i` -> `%0 = end %s over %k; end %0 over %i`
     """
-    for op in list(block.ops):
+    for op in ops_of(block):
         while isinstance(op, EndOp) and len(op.ranges) > 1:
             inner = OpBuilder.before(op).put(EndOp(op.body, op.ranges[:1]))
             op.operands = (inner, *op.ranges[1:])

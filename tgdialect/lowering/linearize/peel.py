@@ -31,6 +31,7 @@ from tgdialect.ops.numbering import next_axis
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, tensor
 from tgdialect.ops.source import BufferOp
+from tgdialect.ops.walk import ops_of
 
 MOST_OPS = 256
 """The ops that peeling a loop may add: code against masks. A stencil in two dimensions, with 9
@@ -56,8 +57,8 @@ _PEELS = [_Peel(*peel) for n in range(1, BORDER + 1) for peel in ((0, n), (n, 0)
 
 def peel_loops(block: Block) -> None:
     """Peel the loops of a LINEAR, the inner ones first."""
-    _drop_masks([op for op in block.ops if isinstance(op, WhereOp) and _is_of_load(op)])
-    for op in reversed(list(block.ops)):
+    _drop_masks([op for op in ops_of(block) if isinstance(op, WhereOp) and _is_of_load(op)])
+    for op in reversed(ops_of(block)):
         if isinstance(op, RangeOp) and (peel := _peel(op, body := list(_body(op)))) is not None:
             _apply(op, body, peel)
 

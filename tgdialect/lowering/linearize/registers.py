@@ -26,6 +26,7 @@ from tgdialect.ops.movement import ExpandOp, IndexOp, MovementOp, ReshapeOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import known_index, place, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp, VConstOp
+from tgdialect.ops.walk import ops_of
 
 Terms = Mapping[SSAValue, int]
 
@@ -231,6 +232,6 @@ def _are_in_one_block(ops: Sequence[Operation]) -> bool:
 
 def _erase_unused(block: Block) -> None:
     """Erase the arithmetic that nothing needs any more: the indices in buffers that are no more."""
-    for op in reversed(list(block.ops)):
+    for op in reversed(ops_of(block)):
         if isinstance(op, _COMPUTED) and op.results[0].first_use is None:
             block.erase_op(op)

@@ -23,6 +23,7 @@ from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import tensor
 from tgdialect.ops.source import ConstOp
+from tgdialect.ops.walk import ops_of
 
 
 def share_indices(block: Block) -> None:
@@ -36,7 +37,7 @@ def share_indices(block: Block) -> None:
     shared: set[SSAValue] = set()
     inside: list[Operation] = []
     is_before = True
-    for op in list(block.ops):
+    for op in ops_of(block):
         is_before &= op is not begin
         if isinstance(op, SpecialOp) and is_before:
             indices.add(op.result)

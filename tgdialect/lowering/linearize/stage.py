@@ -21,6 +21,7 @@ from tgdialect.ops.codegen import EndIfOp, IfOp, ProgramOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, LinearOp, SinkOp
 from tgdialect.ops.properties import tensor
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.unique_storage import make_storage_unique
 
@@ -70,7 +71,7 @@ def linearize_kernel(kernel: KernelOp) -> ProgramOp:
     linear.location = kernel.location
     program = ProgramOp(kernel.sym_name.data, Region(Block([linear])))
     program.attributes = dict(kernel.attributes)
-    for op in reversed(list(graph.ops)):
+    for op in reversed(ops_of(graph)):
         graph.erase_op(op)
     builder = OpBuilder.before(kernel)
     builder.insert(program)
@@ -95,7 +96,7 @@ def linearize_function(function: FuncOp) -> None:
             else:
                 block.insert_op_before(op, terminator)
     linear = LinearOp(Region(calls))
-    for op in reversed(list(block.ops)):
+    for op in reversed(ops_of(block)):
         if isinstance(op, SinkOp | GroupOp | AfterOp):
             block.erase_op(op)
     OpBuilder(InsertPoint.before(terminator), function.location).insert(linear)

@@ -27,7 +27,7 @@ from tgdialect.ops.properties import dtype_of, integers, known_index, place, ten
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 from tgdialect.ops.views import are_disjoint, memory_of
-from tgdialect.ops.walk import computed_from
+from tgdialect.ops.walk import computed_from, ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.dead_ops import erase_dead_ops
@@ -358,7 +358,7 @@ class Axes:
         block = self.kernel.body.block
         wider = OpBuilder.before(buffer).put(buffer.rebuild(buffer.dims, type))
         views: dict[SSAValue, SSAValue] = {buffer.result: wider}
-        for op in list(block.ops):
+        for op in ops_of(block):
             if not op.operands or (view := views.get(op.operands[0])) is None:
                 continue
             builder = OpBuilder.before(op)

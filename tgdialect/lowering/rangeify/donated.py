@@ -34,6 +34,7 @@ from tgdialect.ops.movement import (
     ShrinkOp,
 )
 from tgdialect.ops.properties import integers, number, shape_of, tensor, window
+from tgdialect.ops.walk import ops_of
 
 
 class Piece(NamedTuple):
@@ -135,7 +136,7 @@ class Donors:
     def finish(self) -> None:
         """Erase the arguments of results that are in the memory of others, which say so."""
         views = self._views.block
-        for op in reversed(list(views.ops)):
+        for op in reversed(ops_of(views)):
             views.erase_op(op)
         if not self._wanted:
             return

@@ -19,10 +19,12 @@ from tgdialect.ops.attributes import VOID
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops.creation import created
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.source import BufferOp
+from tgdialect.ops.walk import ops_of
 
 
 class Calls(OpBuilder):
@@ -34,7 +36,7 @@ class Calls(OpBuilder):
     def __init__(self, around: FuncOp | KernelOp) -> None:
         block = around.body.block
         super().__init__(InsertPoint.at_end(block), around.location)
-        self._old = list(block.ops)
+        self._old = ops_of(block)
         """The ops that the new ones replace."""
         self._current: dict[SSAValue, SSAValue] = {}
         """Each buffer as the next CALL has to see it: AFTER the CALLs that have written it."""
@@ -154,7 +156,7 @@ class HostFunction(Calls):
         """Add a SINK of the effects and a return, and erase the old ops."""
         self.location = self._function.location
         self.insert(SinkOp(list(effects)))
-        self.insert(ReturnOp())
+        self.insert(created(ReturnOp, (), ()))
         for op in reversed(self._old):
             if op not in self._kept:
                 self.block.erase_op(op, safe_erase=False)

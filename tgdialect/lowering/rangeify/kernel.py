@@ -44,6 +44,7 @@ from tgdialect.ops.movement import (
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, SinkOp
 from tgdialect.ops.properties import dtype_of, is_memory, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.ops.walk import ops_of
 
 
 class MemoryCell(NamedTuple):
@@ -295,7 +296,7 @@ class KernelBuilder(ScalarEmitter):
         if ranges:
             effect = self.put(EndOp(effect, ranges[::-1]))
         self.put(SinkOp([effect]))
-        for op in reversed(list(self.block.ops)):
+        for op in reversed(ops_of(self.block)):
             if isinstance(op, ConstOp | IndexOp | ElementwiseOp) and not op.results[0].uses:
                 self.block.erase_op(op)
         kernel = KernelOp(name, Region(self.block))

@@ -31,6 +31,7 @@ from tgdialect.ops.elementwise import MulOp
 from tgdialect.ops.movement import PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 
 WHOLE = 128
@@ -74,7 +75,7 @@ def split_reductions(
     The remainder that does not fill a part is reduced by itself, and combined with the rest.
     """
     found: set[Operation] = set()
-    for op in list(block.ops):
+    for op in ops_of(block):
         if not isinstance(op, ReduceOp) or is_whole(op) or not _is_splittable(op):
             continue
         if (split := _axis(op, target)) is not None:

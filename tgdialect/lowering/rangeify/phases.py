@@ -27,6 +27,7 @@ from tgdialect.ops.ordering import AfterOp, EndOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of
+from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.dead_ops import erase_dead_ops
 from tgdialect.transforms.simplify import simplify
 
@@ -69,7 +70,7 @@ def _divided(kernel: KernelOp) -> tuple[KernelOp, KernelOp] | None:
     number: dict[object, int] = {op: i for i, op in enumerate(kernel.body.block.ops)}
     ends = sorted({number[each.owner] for wait in waits for each in wait.dependencies})
     first, second = kernel.clone(), kernel.clone()
-    before, after = list(first.body.block.ops), list(second.body.block.ops)
+    before, after = ops_of(first.body.block), ops_of(second.body.block)
     first.sink.operands = [before[i].results[0] for i in ends]
     for wait in waits:
         copy = after[number[wait]]

@@ -33,7 +33,7 @@ from tgdialect.ops.movement import ExpandOp, MovementOp, PadOp, ReshapeOp, Stack
 from tgdialect.ops.properties import integers, place, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
-from tgdialect.ops.walk import computed, operands_of
+from tgdialect.ops.walk import computed, operands_of, ops_of
 from tgdialect.transforms.affine_views import cropped, emit_view, permuted, reshaped, unexpanded
 
 MANY_SUMS = 9
@@ -57,7 +57,7 @@ def split_residues(block: Block) -> set[Operation]:
         with the weights `%w0` and `%w1` at even and odd places, and a RESHAPE that interleaves them
     """
     apart: set[Operation] = set()
-    for op in list(block.ops):
+    for op in ops_of(block):
         if isinstance(op, ReduceOp) and _is_plain(op) and (found := _find(op)) is not None:
             Rewriter.replace_op(op, (), [found.emit()])
             if len(found.sums) > 1:

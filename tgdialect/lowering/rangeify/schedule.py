@@ -20,6 +20,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.rangeify.kernel import memory_leaf
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import StoreOp
@@ -106,7 +107,7 @@ def _add_data_edges(task: Task, tasks: dict[Operation, Task]) -> None:
             version = frozenset(_effects_of(value, tasks))
             task.before |= version
             task.reads.append((memory_leaf(value), version))
-        elif isinstance(owner, Operation):
+        elif isinstance(owner, TgOp):
             if (other := tasks.get(owner)) is not None:
                 task.before.add(other)
             else:
@@ -116,7 +117,7 @@ def _add_data_edges(task: Task, tasks: dict[Operation, Task]) -> None:
 def _view_operands(view: SSAValue) -> list[SSAValue]:
     """The indices of the movements of a STORE's destination, but not the memory itself."""
     operands: list[SSAValue] = []
-    while isinstance(owner := view.owner, Operation) and owner.operands:
+    while isinstance(owner := view.owner, TgOp) and owner.operands:
         if not isinstance(owner, AfterOp):
             operands.extend(owner.operands[1:])
         view = owner.operands[0]
@@ -126,14 +127,14 @@ def _view_operands(view: SSAValue) -> list[SSAValue]:
 def _effects_of(value: SSAValue, tasks: dict[Operation, Task]) -> Iterable[Task]:
     """The tasks that the AFTERs under a view of memory wait for."""
     stack: list[SSAValue] = []
-    while isinstance(owner := value.owner, Operation) and owner.operands:
+    while isinstance(owner := value.owner, TgOp) and owner.operands:
         if isinstance(owner, AfterOp):
             stack.extend(owner.dependencies)
         value = owner.operands[0]
     seen: set[SSAValue] = set()
     while stack:
         value = stack.pop()
-        if value in seen or not isinstance(owner := value.owner, Operation):
+        if value in seen or not isinstance(owner := value.owner, TgOp):
             continue
         seen.add(value)
         if (task := tasks.get(owner)) is not None:
@@ -272,7 +273,7 @@ def _disjoint(a: Operation, b: Operation, intervals: MinMax) -> bool:
 def _written_window(view: SSAValue, intervals: MinMax) -> list[Interval] | None:
     """An interval per axis of the buffer that contains the cells of a view; None if unknown."""
     chain: list[Operation] = []
-    while isinstance(view.owner, Operation) and view.owner.operands:
+    while isinstance(view.owner, TgOp) and view.owner.operands:
         if not isinstance(view.owner, AfterOp):
             chain.append(view.owner)
         view = view.owner.operands[0]

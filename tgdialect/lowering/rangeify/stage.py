@@ -48,6 +48,7 @@ from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.properties import Shape, integers, is_memory, place, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.views import memory_of
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.targets.cpu import has_maximum
@@ -474,7 +475,7 @@ class RangeifyPass(LoweringPass):
         functions = list(own_functions(module))
         taken = symbols(module)
         online: list[OnlineKernel] = []
-        given = list(module.ops)
+        given = ops_of(module.body.block)
         calling = [op for op in given if isinstance(op, KernelOp) and _calls_functions(op)]
         for function in callees_first([*functions, *calling]):
             if isinstance(function, KernelOp):

@@ -24,6 +24,7 @@ from tgdialect.ops.movement import (
 from tgdialect.ops.ordering import AfterOp, GroupOp
 from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp
+from tgdialect.ops.walk import ops_of
 
 
 def store_before_movement(block: Block) -> None:
@@ -78,7 +79,7 @@ def copy_non_contiguous(block: Block) -> None:
         %s = store %b, (permute %a); %c = call @k(after %b, %s);
         %t = store (permute %a), (after %b, %c); %0 = group %c, %t   if @k writes the argument
     """
-    for call in list(block.ops):
+    for call in ops_of(block):
         if not isinstance(call, CallOp):
             continue
         views = [a for a in dict.fromkeys(call.arguments) if is_memory(a) and _is_non_contiguous(a)]

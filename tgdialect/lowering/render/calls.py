@@ -28,6 +28,7 @@ from tgdialect.ops.properties import (
     tensor,
 )
 from tgdialect.ops.source import ParamOp
+from tgdialect.ops.walk import ops_of
 
 
 class Requirement(NamedTuple):
@@ -44,7 +45,7 @@ class Requirement(NamedTuple):
 def requirements(body: Block) -> Sequence[Requirement]:
     """The requirements of the PARAMs of a program."""
     intervals = MinMax()
-    params = [op for op in body.ops if isinstance(op, ParamOp)]
+    params = [op for op in ops_of(body) if isinstance(op, ParamOp)]
     scalars: dict[Atom, int] = {
         op.result: op.slot.data for op in params if not is_memory(op.result)
     }

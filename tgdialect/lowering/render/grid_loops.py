@@ -26,6 +26,7 @@ from tgdialect.ops.numbering import next_axis
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp, SinkOp
 from tgdialect.ops.properties import place, tensor
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+from tgdialect.ops.walk import ops_of
 
 
 def loops_of_grid(linear: LinearOp) -> None:
@@ -34,7 +35,7 @@ def loops_of_grid(linear: LinearOp) -> None:
     REG memory is zero at first for each work item, so it is cleared inside the loops.
     """
     block = linear.body.block
-    ops = list(block.ops)
+    ops = ops_of(block)
     specials = [op for op in ops if isinstance(op, SpecialOp)]
     effects = [op for op in ops if is_effect(op) and not isinstance(op, SinkOp)]
     if not specials:

@@ -29,6 +29,7 @@ from tgdialect.ops.properties import (
     place,
     same_dim,
     shape_of,
+    static_shape,
     tensor,
     window,
 )
@@ -105,7 +106,7 @@ class MemoryViews(Generic[V]):
     def index(self, op: IndexOp, source: PointerView[V]) -> PointerView[V]:
         """INDEX by scalars: an element or a row. INDEX by a vector: an element for each lane."""
         shape = shape_of(op.source)
-        if any(tensor(index).get_shape() for index in op.indices):
+        if any(static_shape(tensor(index)) for index in op.indices):
             return self._neighbours(op, source)
         moved = self._moved(source, op.indices, shape)
         is_safe = source.index is None and all(self._interval(e).lo >= 1 for e in shape)
@@ -113,7 +114,7 @@ class MemoryViews(Generic[V]):
 
     def _neighbours(self, op: IndexOp, source: PointerView[V]) -> PointerView[V]:
         (index,) = op.indices
-        out, lanes = self._output, tensor(index).get_shape()[0]
+        out, lanes = self._output, static_shape(tensor(index))[0]
         # Indices of unknown distances.
         if (found := lane_indices(index)) is None:
             vector = self._values[index]

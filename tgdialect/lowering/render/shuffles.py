@@ -24,16 +24,17 @@ from tgdialect.ops.movement import IndexOp, StackOp
 from tgdialect.ops.ordering import LinearOp
 from tgdialect.ops.properties import known_index, tensor, tensor_type
 from tgdialect.ops.source import BufferOp
+from tgdialect.ops.walk import ops_of
 
 
 def shuffles_through_memory(linear: LinearOp) -> None:
     """Rewrite the SHUFFLEs of a LINEAR, each with a LOCAL buffer of its own."""
     block = linear.body.block
-    found = [op for op in block.ops if isinstance(op, ShuffleOp)]
+    found = [op for op in ops_of(block) if isinstance(op, ShuffleOp)]
     if not found:
         return
     items = sorted(
-        (op for op in block.ops if isinstance(op, SpecialOp) and op.symbol.data[0] == "l"),
+        (op for op in ops_of(block) if isinstance(op, SpecialOp) and op.symbol.data[0] == "l"),
         key=lambda op: op.symbol.data,
     )
     extents = [known_index(op.bound) or 0 for op in items]

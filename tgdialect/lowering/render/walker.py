@@ -50,11 +50,19 @@ from tgdialect.ops.movement import (
     StackOp,
 )
 from tgdialect.ops.ordering import EndOp, GroupOp, LinearOp, RangeOp, SinkOp
-from tgdialect.ops.properties import dtype_of, integers, is_memory, number, place, tensor
+from tgdialect.ops.properties import (
+    dtype_of,
+    integers,
+    is_memory,
+    number,
+    place,
+    static_shape,
+    tensor,
+)
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import operands_of
+from tgdialect.ops.walk import operands_of, ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.local_factors import CORE_BYTES
 from tgdialect.targets.matrix import MatrixInstruction, instruction_of
@@ -122,7 +130,7 @@ class LinearWalker(Generic[V]):
 
     def program(self, block: Block, params: Sequence[SSAValue]) -> None:
         """Render the ops of a program. `params` has the bound parameter of each slot."""
-        ops = list(block.ops)
+        ops = ops_of(block)
         if self._target.copies_asynchronously:
             self._copies = async_copies(ops)
         configs = (op.config for op in ops if isinstance(op, WmmaOp))
@@ -281,7 +289,7 @@ class LinearWalker(Generic[V]):
 
     def stack(self, op: StackOp) -> None:
         sources = [self._values[source] for source in op.sources]
-        if tensor(op.sources[0]).get_shape():
+        if static_shape(tensor(op.sources[0])):
             self._rows[op.result] = sources
         else:
             self._define(op, self._output.stack(sources))
@@ -307,8 +315,8 @@ class LinearWalker(Generic[V]):
             raise PassFailedException("a vector is indexed by one constant")
         out, position = self._output, int(number(attribute))
         rows = self._rows.get(op.source)
-        if not 0 <= position < tensor(op.source).get_shape()[0]:
-            lanes = math.prod(tensor(op.result).get_shape())
+        if not 0 <= position < static_shape(tensor(op.source))[0]:
+            lanes = math.prod(static_shape(tensor(op.result)))
             self._values[op.result] = out.splat(out.zero(dtype_of(op.result)), lanes)
         elif rows is not None:
             self._define(op, rows[position])
@@ -325,7 +333,7 @@ class LinearWalker(Generic[V]):
 
     def expand(self, op: ExpandOp) -> None:
         """A scalar in every lane."""
-        lanes = tensor(op.result).get_shape()[0]
+        lanes = static_shape(tensor(op.result))[0]
         self._define(op, self._output.splat(self._values[op.source], lanes))
 
     def reduce(self, op: ReduceOp) -> None:

@@ -45,7 +45,7 @@ from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.source import ConstOp, VConstOp
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import computed
+from tgdialect.ops.walk import computed, ops_of
 
 
 def fission(linear: LinearOp) -> None:
@@ -55,7 +55,7 @@ def fission(linear: LinearOp) -> None:
     work items: under an IF whose gate, or in a loop whose bound, may differ between them.
     """
     block = linear.body.block
-    if any(type(op) is BarrierOp for op in block.ops):
+    if any(type(op) is BarrierOp for op in ops_of(block)):
         close_one_by_one(block)
         if split := split_blocks(block.ops):
             _Fission(linear, split).run()
@@ -66,7 +66,7 @@ class _Fission:
 
     def __init__(self, linear: LinearOp, split: Set[Operation]) -> None:
         self._block = linear.body.block
-        self._ops = list(self._block.ops)
+        self._ops = ops_of(self._block)
         self._regions = Regions(linear, self._ops, split)
         self._axes = count(next_axis(self._ops))
         self._operands = {op: tuple(op.operands) for op in self._ops}
@@ -160,7 +160,7 @@ class _Fission:
 
     def _effects(self, sink: SinkOp) -> Sequence[SSAValue]:
         """The effects of a SINK; the last effect of all stands for those that were dropped."""
-        last = next((op for op in reversed(list(self._block.ops)) if is_effect(op)), None)
+        last = next((op for op in reversed(ops_of(self._block)) if is_effect(op)), None)
         found: dict[SSAValue, None] = {}
         for effect in sink.effects:
             if effect.owner not in self._gone:

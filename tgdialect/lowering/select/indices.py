@@ -12,7 +12,7 @@ from xdsl.ir import SSAValue
 
 from tgdialect.ops.elementwise import AddOp
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.properties import number, tensor
+from tgdialect.ops.properties import number, static_shape, tensor
 
 
 class Sum(NamedTuple):
@@ -59,7 +59,7 @@ def lanes_of(piece: Index) -> int:
         return 1
     if is_ramp(piece):
         return piece.lanes
-    shape = tensor(piece).get_shape()
+    shape = static_shape(tensor(piece))
     return shape[0] if shape else 1
 
 
@@ -71,7 +71,7 @@ def apart(index: Index) -> tuple[Index, int]:
         return index
     if not is_ramp(index) and isinstance(op := index.owner, AddOp):
         attribute = constant_attribute(op.operands[1])
-        if attribute is not None and not tensor(op.operands[1]).get_shape():
+        if attribute is not None and not static_shape(tensor(op.operands[1])):
             return op.operands[0], int(number(attribute))
     return index, 0
 

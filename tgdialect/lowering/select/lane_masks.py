@@ -24,6 +24,7 @@ from tgdialect.ops.elementwise import AddOp, CastOp, CompareOp, SubOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.properties import Polynomial, integers, number, tensor
 from tgdialect.ops.source import VConstOp
+from tgdialect.ops.walk import ops_of
 
 _NARROW = TYPES["i32"]
 """What lanes are compared in: it is as wide as f32, which most masks are for."""
@@ -34,7 +35,7 @@ def narrow_lane_masks(block: Block) -> bool:
     there are any, which leaves ops that are unused, or constant."""
     intervals = MinMax()
     known: dict[object, SSAValue] = {}
-    for op in list(block.ops):
+    for op in ops_of(block):
         if not isinstance(op, CompareOp) or tensor(op.lhs).element_type != INDEX:
             continue
         if not (shape := tensor(op.result).get_shape()):

@@ -45,6 +45,7 @@ from tgdialect.ops.properties import (
     integers,
     place,
     shape_of,
+    static_shape,
     tensor,
     tensor_type,
     window,
@@ -344,7 +345,7 @@ def _index(walk: _Walk, op: IndexOp) -> None:
     operand. Every element may be out of bounds, so it gets a check."""
     rest = iter(walk.cell)
     cell = [
-        walk.locations.lane(index, next(rest) if tensor(index).get_shape() else 0)
+        walk.locations.lane(index, next(rest) if static_shape(tensor(index)) else 0)
         for index in op.indices
     ]
     walk.checks += zip(cell, walk.locations.shape(op.source), strict=False)

@@ -17,6 +17,7 @@ from tgdialect.lowering.select.kernel import SelectedKernel
 from tgdialect.lowering.select.lane_masks import narrow_lane_masks
 from tgdialect.lowering.select.tiles import RegisterTile
 from tgdialect.ops.attributes import is_tensor
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, ProgramOp, ShuffleOp, WmmaOp
 from tgdialect.ops.dtypes import BOOL, INDEX
@@ -34,9 +35,10 @@ from tgdialect.ops.movement import (
     StackOp,
 )
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
-from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.properties import dtype_of, is_memory, static_shape, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, target_of
 from tgdialect.transforms.simplify import is_rough, simplify
@@ -108,14 +110,14 @@ class SelectPass(KernelPass):
                 kernel.target = StringAttr(target.name)
                 return kernel
             old = kernel.body.block
-            new, copied = select(list(old.ops), target)
+            new, copied = select(ops_of(old), target)
             kernel.body.detach_block(old)
             kernel.body.add_block(new)
             kernel.target = StringAttr(target.name)
             # `tg-optimize` has simplified the kernel, and `tg-expand` makes few scalar indices. So
             # only ops on lanes and addresses, which this stage has made, may be worth a walk.
             masked = not target.is_grid and narrow_lane_masks(new)
-            if masked or any(is_rough(op) and op not in copied for op in new.ops):
+            if masked or any(is_rough(op) and op not in copied for op in ops_of(new)):
                 simplify(kernel)
         return kernel
 
@@ -137,7 +139,7 @@ def select(ops: Sequence[Operation], target: Target) -> tuple[Block, Set[Operati
             kernel.values[op.results[0]] = result
             if len(result.pieces) == 1 and isinstance(piece := result.pieces[0], SSAValue):
                 piece.name_hint = piece.name_hint or op.results[0].name_hint
-                if not result.shape and isinstance(piece.owner, Operation):
+                if not result.shape and isinstance(piece.owner, TgOp):
                     copied.add(piece.owner)
     _remove_unused(kernel.block)
     return kernel.block, copied
@@ -152,7 +154,7 @@ def vector_lanes(ops: Sequence[Operation], target: Target) -> int:
         max(dtype_of(value).itemsize, 4 if dtype_of(value).is_float else 1)
         for op in ops
         for value in op.results
-        if is_tensor(value.type) and tensor(value).get_shape() and not is_memory(value)
+        if is_tensor(value.type) and static_shape(tensor(value)) and not is_memory(value)
         if tensor(value).element_type not in (INDEX, BOOL)
     ]
     return target.lanes(max(itemsizes, default=8))
@@ -161,6 +163,6 @@ def vector_lanes(ops: Sequence[Operation], target: Target) -> int:
 def _remove_unused(block: Block) -> None:
     """Erase unused ops, the last one first. Some rules emit ops that no user needs, such as both
     forms of a narrow float."""
-    for op in reversed(list(block.ops)):
+    for op in reversed(ops_of(block)):
         if isinstance(op, _REMOVABLE) and op.results[0].first_use is None:
             block.erase_op(op)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import struct
 from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, cast
@@ -10,13 +11,14 @@ from typing import Any, cast
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     I64,
-    BytesAttr,
     DenseArrayBase,
     FloatAttr,
     IntAttr,
     IntegerAttr,
+    IntegerType,
     NoneAttr,
     TensorType,
+    i32,
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
@@ -25,6 +27,7 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.ops.attributes import PlaceAttr, is_tensor
 from tgdialect.ops.dtypes import BOOL, DTYPES, DType, dtype_names
 from tgdialect.ops.properties.symbolic import Dim, Shape, show_shape
+from tgdialect.unchecked import dense, tensor_of
 
 _NOWHERE = PlaceAttr.of()
 _SHAPE = "tg_shape"
@@ -115,7 +118,7 @@ def tensor_type(
     Raises VerifyException unless the sharding axis exists and splits into equal shards.
     """
     if place is None or place == _NOWHERE:
-        return TensorType(dtype, shape)
+        return _shaped(dtype, shape)
     axis, devices = place.axis, place.device
     if axis is not None and isinstance(devices, tuple):
         if axis >= len(shape):
@@ -127,7 +130,13 @@ def tensor_type(
                 f"axis {axis} of shape {show_shape(shape)} does not split into "
                 f"{len(devices)} equal shards"
             )
-    return TensorType(dtype, shape, place)
+    return _shaped(dtype, shape, place)
+
+
+def _shaped(dtype: Attribute, shape: tuple[int, ...], *place: PlaceAttr) -> TensorType[Attribute]:
+    type = tensor_of(dtype, shape, *place)
+    vars(type)[_SHAPE] = shape
+    return type
 
 
 def number(value: Attribute) -> int | float:
@@ -161,13 +170,28 @@ def integers(op: Operation, name: str) -> tuple[int, ...]:
 def index_array(values: Sequence[int]) -> DenseArrayBase[I64]:
     """Indices that are known to be representable, as a dense array. xDSL's `from_list` checks each,
     which takes milliseconds where there are thousands."""
-    return DenseArrayBase(i64, BytesAttr(i64.pack(values)))
+    return _with_values(i64, tuple(values))
+
+
+def _with_values(type: IntegerType, values: tuple[int, ...]) -> DenseArrayBase[Any]:
+    array = dense(type, values)
+    vars(array)[_VALUES] = values
+    return array
 
 
 @lru_cache(maxsize=1024)
 def static_indices(values: tuple[int, ...]) -> DenseArrayBase[I64]:
-    """A list of indices, cached: attributes do not change, and making one takes 10 µs."""
-    return DenseArrayBase.from_list(i64, values)
+    """A list of indices, cached. Raises VerifyException for one that has more than 64 bits."""
+    try:
+        return _with_values(i64, values)
+    except struct.error:
+        return DenseArrayBase.from_list(i64, values)  # Raises.
+
+
+@lru_cache(maxsize=1024)
+def segments(*sizes: int) -> DenseArrayBase[IntegerType]:
+    """The property with the number of operands of each variadic group, cached."""
+    return _with_values(i32, sizes)
 
 
 def mixed(op: Operation, name: str, dynamic: Sequence[SSAValue]) -> Shape:

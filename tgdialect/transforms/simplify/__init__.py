@@ -28,6 +28,7 @@ from tgdialect.analysis.symbols import is_foreign
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import tensor
+from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.simplify.assumptions import simplify_connective, simplify_where
 from tgdialect.transforms.simplify.comparison import simplify_comparison, simplify_maximum
 from tgdialect.transforms.simplify.division import simplify_division
@@ -124,9 +125,9 @@ def simplify(root: Operation, engines: Engines = _NO_ENGINES) -> bool:
         engine = known or Engine(_KEEP_LOOPS if is_scheduled else HANDLERS, selected=is_selected)
         for region in op.regions:
             for block in region.blocks:
-                if not is_scheduled or any(map(is_rough, block.ops)):
+                if not is_scheduled or any(map(is_rough, ops_of(block))):
                     changed |= engine.run_again(block) if known else engine.run(block)
-                stack.extend(inner for inner in block.ops if inner.regions)
+                stack.extend(inner for inner in ops_of(block) if inner.regions)
     return changed
 
 

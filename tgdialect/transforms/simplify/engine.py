@@ -28,6 +28,7 @@ from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
+from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
 from tgdialect.transforms.simplify.identities import IDENTITIES
 from tgdialect.transforms.simplify.loops import Loops, repair_end
@@ -133,10 +134,11 @@ class Engine:
         self._values.clear()
         self.sums.clear()
         self.assuming.clear()
-        self.looks_left = MAX_LOOKS * len(block.ops)
+        ops = ops_of(block)
+        self.looks_left = MAX_LOOKS * len(ops)
         self.loops = Loops.of(block, self.min_max, self.validity)
         try:
-            for op in tuple(block.ops):
+            for op in ops:
                 self.builder.move_before(op)
                 self._visit(op)
         except _Backwards as turned:

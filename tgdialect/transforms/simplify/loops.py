@@ -30,6 +30,7 @@ from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, dependent_ranges
 from tgdialect.ops.properties import dtype_of, integers
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.walk import ops_of
 
 MAX_POWER = 1024
 """The greatest exponent of a power by repeated squaring, which takes 2 log2 n multiplications. A
@@ -47,7 +48,7 @@ class Loops:
     @staticmethod
     def of(block: Block, min_max: MinMax, validity: Validity) -> Loops:
         """Find the loops of a block, and pin the RANGEs whose loops could not be repaired."""
-        ops = list(block.ops)
+        ops = ops_of(block)
         if not any(op.name == EndOp.name or op.name == ReduceOp.name for op in ops):
             return Loops()
         pinned: set[RangeOp] = set()

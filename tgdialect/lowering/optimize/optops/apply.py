@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
+from tgdialect import unchecked
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
@@ -28,11 +29,17 @@ from tgdialect.ops.ordering import EndOp
 
 
 def opt(kind: OptOp, *arguments: int | str) -> OptAttr:
-    """An OptOp as an attribute."""
-    return OptAttr(
-        StringAttr(kind.value),
-        ArrayAttr(IntAttr(a) if isinstance(a, int) else StringAttr(a) for a in arguments),
-    )
+    """An OptOp as an attribute. Its arguments are those that it takes."""
+    values = [unchecked.number(a) if isinstance(a, int) else unchecked.text(a) for a in arguments]
+    return unchecked.made(OptAttr, op=unchecked.text(kind.value), arguments=unchecked.array(values))
+
+
+def checked_opt(kind: OptOp, *arguments: int | str) -> OptAttr:
+    """An OptOp with arguments that a user gives. Raises VerifyException for ones that it does not
+    take."""
+    made = opt(kind, *arguments)
+    made.verify()
+    return made
 
 
 def apply_opt(axes: Axes, which: OptAttr) -> None:
@@ -82,7 +89,7 @@ def parse_opt(text: str) -> OptAttr:
         there_are = ", ".join(_RULES)
         raise PassFailedException(f"{text!r} is no OptOp: there are {there_are}")
     try:
-        return opt(
+        return checked_opt(
             OptOp(name),
             *(int(word) if word.lstrip("-").isdecimal() else word for word in arguments),
         )

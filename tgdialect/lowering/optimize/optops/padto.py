@@ -22,6 +22,7 @@ from tgdialect.ops.properties import known_index, place, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 from tgdialect.ops.views import memory_of
+from tgdialect.ops.walk import ops_of
 
 
 def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
@@ -131,7 +132,7 @@ def _pad(axes: Axes, range: RangeOp, multiple: int, gated: Sequence[LoadOp]) -> 
         _gate_load(load, gate, range.result, clamped)
     for store in stores:
         _gate_store(store, gate, range.result, clamped)
-    for op in list(axes.kernel.body.block.ops):
+    for op in ops_of(axes.kernel.body.block):
         if isinstance(op, ReduceOp) and range in closed_ranges(op) and op not in zero:
             dtype = tensor(op.source).element_type
             builder = OpBuilder.before(op)

@@ -19,7 +19,12 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.ranges import closed_ranges, is_loop
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.lowering.optimize.optops.apply import apply_opt, apply_opts, begin_schedule, opt
+from tgdialect.lowering.optimize.optops.apply import (
+    apply_opt,
+    apply_opts,
+    begin_schedule,
+    checked_opt,
+)
 from tgdialect.lowering.optimize.optops.merge import mergeable
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.optimize.optops.split import SPLIT_FROM
@@ -115,7 +120,7 @@ class TcPass(OptOpPass):
 
     @property
     def attribute(self) -> OptAttr:
-        return opt(OptOp.TC, self.axis, self.index, self.level, self.mode)
+        return checked_opt(OptOp.TC, self.axis, self.index, self.level, self.mode)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -154,7 +159,7 @@ class SplitPass(OptOpPass):
     @property
     def attribute(self) -> OptAttr:
         where = [name for name in ("top", "overlap") if getattr(self, name)]
-        return opt(OptOp.SPLIT, self.axis, self.factor, self.target, *where)
+        return checked_opt(OptOp.SPLIT, self.axis, self.factor, self.target, *where)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -190,7 +195,9 @@ class PadToPass(OptOpPass):
 
     @property
     def attribute(self) -> OptAttr:
-        return opt(OptOp.PADTO, self.axis, self.multiple, *(("clamp",) if self.clamp else ()))
+        return checked_opt(
+            OptOp.PADTO, self.axis, self.multiple, *(("clamp",) if self.clamp else ())
+        )
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -220,7 +227,7 @@ class SwapPass(OptOpPass):
 
     @property
     def attribute(self) -> OptAttr:
-        return opt(OptOp.SWAP, self.first, self.second)
+        return checked_opt(OptOp.SWAP, self.first, self.second)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -252,7 +259,7 @@ class OrderPass(OptOpPass):
 
     @property
     def attribute(self) -> OptAttr:
-        return opt(OptOp.ORDER, *self.axes)
+        return checked_opt(OptOp.ORDER, *self.axes)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -290,7 +297,7 @@ class MergePass(OptOpPass):
 
     @property
     def attribute(self) -> OptAttr:
-        return opt(OptOp.MERGE, self.first, self.second)
+        return checked_opt(OptOp.MERGE, self.first, self.second)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -308,7 +315,7 @@ class NoLocalsPass(OptOpPass):
 
     @property
     def attribute(self) -> OptAttr:
-        return opt(OptOp.NOLOCALS)
+        return checked_opt(OptOp.NOLOCALS)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -341,7 +348,7 @@ class StagePass(OptOpPass):
 
     @property
     def attribute(self) -> OptAttr:
-        return opt(
+        return checked_opt(
             OptOp.STAGE,
             self.slot,
             self.axis,
@@ -377,7 +384,7 @@ class SoftwarePipelinePass(OptOpPass):
 
     @property
     def attribute(self) -> OptAttr:
-        return opt(OptOp.PIPELINE, self.axis, self.buffers)
+        return checked_opt(OptOp.PIPELINE, self.axis, self.buffers)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:

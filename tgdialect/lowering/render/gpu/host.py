@@ -16,6 +16,7 @@ from tgdialect.lowering.render.llvm.function import LLVMFunction
 from tgdialect.lowering.render.walker import LinearWalker
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.source import ParamOp
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 
 MODULE = "kernels"
@@ -48,7 +49,7 @@ class LaunchingFunction(LLVMFunction):
         for op in block.ops:
             if isinstance(op, ParamOp):
                 walker.bind(op.result, arguments[op.slot.data])
-        bounds, intervals = indices(list(block.ops)), MinMax()
+        bounds, intervals = indices(ops_of(block)), MinMax()
         extents = {index: walker.scalar(bound, block) for index, bound in bounds.items()}
         empty = [extents[index] for index, bound in bounds.items() if intervals[bound].lo < 1]
         for extent in empty:

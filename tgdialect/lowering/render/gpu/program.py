@@ -22,6 +22,7 @@ from tgdialect.ops.call import parameters
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.properties import known_index
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.grid import ALIGNMENT
 
@@ -108,7 +109,7 @@ def _kernel(
     for slot, (param, argument) in enumerate(zip(params, output.given, strict=True)):
         walker.bind(param, argument, alignments.get((name, slot), ALIGNMENT))
     walker.program(block, params)
-    bounds = indices(list(block.ops))
+    bounds = indices(ops_of(block))
     items = [bounds.get(f"lidx{axis}") for axis in range(3)]
     kernel = output.kernel([1 if item is None else known_index(item) or 1 for item in items])
     kernel.location = program.location

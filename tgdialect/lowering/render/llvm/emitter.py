@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
     FixedBitwidthType,
     IntegerAttr,
     IntegerType,
+    NoneAttr,
     UnitAttr,
     VectorType,
     i1,
@@ -25,6 +26,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tgdialect import unchecked
 from tgdialect.llvm_dialect import (
     ExtractElementOp,
     FCmpOp,
@@ -70,21 +72,36 @@ wider registers it takes longer, or two instructions; and LLVM takes as long to 
 across parts as to select ten within them."""
 
 
+_UNIT = unchecked.made(UnitAttr)
+_NONE = unchecked.made(NoneAttr)
+_VOID = unchecked.made(llvm.LLVMVoidType)
+_C_CONVENTION = unchecked.made(llvm.CallingConventionAttr, convention=unchecked.text("ccc"))
+_EXTERNAL = unchecked.made(llvm.LinkageAttr, linkage=unchecked.text("external"))
+
+
 @cache
 def _alignment(bytes: int) -> IntegerAttr[Any]:
-    return IntegerAttr(bytes, i64)
+    return unchecked.integer(bytes, i64)
 
 
 @lru_cache(maxsize=1024)
 def _mask(lanes: tuple[int, ...]) -> DenseArrayBase[Any]:
-    return DenseArrayBase.from_list(i32, lanes)
+    return unchecked.dense(i32, lanes)
 
 
 def function(name: str, arguments: Sequence[Attribute], body: Region, *flags: str) -> llvm.FuncOp:
     """A function that returns nothing; a declaration of one if the body has no blocks."""
-    type = llvm.LLVMFunctionType(arguments, llvm.LLVMVoidType())
-    properties: dict[str, Attribute | None] = {flag: UnitAttr() for flag in flags}
-    return llvm.FuncOp(name, type, llvm.LinkageAttr("external"), body=body, other_props=properties)
+    inputs = unchecked.array(arguments)
+    properties: dict[str, Attribute] = dict.fromkeys(flags, _UNIT)
+    properties |= {
+        "sym_name": unchecked.text(name),
+        "function_type": unchecked.made(
+            llvm.LLVMFunctionType, inputs=inputs, output=_VOID, variadic=_NONE
+        ),
+        "CConv": _C_CONVENTION,
+        "linkage": _EXTERNAL,
+    }
+    return created(llvm.FuncOp, (), (), properties, (body,))
 
 
 class LLVMEmitter(OpBuilder):

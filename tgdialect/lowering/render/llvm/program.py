@@ -28,6 +28,7 @@ from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import place
 from tgdialect.ops.source import BufferOp
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 
 
@@ -85,7 +86,7 @@ def _render_program(
     fission(program.linear)
     name, block = program.sym_name.data, program.linear.body.block
     params = [param.result for param in parameters(block)]
-    is_threaded = any(map(_is_thread, block.ops))
+    is_threaded = any(map(_is_thread, ops_of(block)))
     output = LLVMFunction(
         body_name(name) if is_threaded else name,
         params,
@@ -108,7 +109,7 @@ def _covered(block: Block) -> Set[BufferOp]:
     """The LOCAL buffers that need not be cleared."""
     local = {
         op
-        for op in block.ops
+        for op in ops_of(block)
         if isinstance(op, BufferOp) and place(op.result).addrspace is AddrSpace.LOCAL
     }
     return local.difference(uncovered(block, CellNumbers())) if local else local

@@ -23,6 +23,7 @@ from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, polynomial, static_bytes, tensor
 from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.views import memory_of
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 
 AHEAD = 1024
@@ -54,7 +55,7 @@ def streamed(
     block: Block, params: Sequence[SSAValue], evicted: Set[int], cache: int
 ) -> Set[SSAValue]:
     """The parameters that are only written, and larger than the cache or in `evicted` slots."""
-    loaded = {memory_of(op.buffer).owner for op in block.ops if isinstance(op, LoadOp)}
+    loaded = {memory_of(op.buffer).owner for op in ops_of(block) if isinstance(op, LoadOp)}
     slots = {op.slot.data for op in loaded if isinstance(op, ParamOp)}
     return {
         param
@@ -83,7 +84,7 @@ def prefetched(
     they use one block after the other, as packed weights, what a kernel packs itself, and the keys
     and values of an attention, or one row after the other, as matrices that are not packed. The
     processor's own prefetcher stops at the end of each page."""
-    packed = (op.result for op in block.ops if isinstance(op, BufferOp))
+    packed = (op.result for op in ops_of(block) if isinstance(op, BufferOp))
     large = [
         *(p for p in params if static_bytes(p) > PREFETCHED_PART * target.l2),
         *(p for p in packed if static_bytes(p) > target.l1),
@@ -240,7 +241,7 @@ def _innermost(block: Block) -> Iterator[tuple[Sequence[RangeOp], Sequence[Opera
     ops in each."""
     loops: list[RangeOp] = []
     ops: list[Operation] | None = None
-    for op in block.ops:
+    for op in ops_of(block):
         if isinstance(op, RangeOp):
             loops.append(op)
             ops = []

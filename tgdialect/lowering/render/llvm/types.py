@@ -22,6 +22,7 @@ from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect import unchecked
 from tgdialect.ops.dtypes import F32, F64, DType
 from tgdialect.ops.properties import number
 
@@ -67,13 +68,13 @@ def address_type(dtype: DType) -> Attribute:
 
 def is_vector(type: Attribute) -> TypeGuard[VectorType[Attribute]]:
     """Whether a type is a vector."""
-    return isinstance(type, VectorType)
+    return type.__class__ is VectorType
 
 
 @lru_cache(maxsize=1024)
 def vector_of(type: Attribute, lanes: int) -> Attribute:
     """The type of a register: a scalar, or a vector of some lanes."""
-    return type if lanes == 1 else VectorType(type, [lanes])
+    return type if lanes == 1 else unchecked.vector_of(type, lanes)
 
 
 def lanes_of(type: Attribute) -> int:
@@ -88,7 +89,7 @@ def element_of(type: Attribute) -> Attribute:
 
 def is_integer(type: Attribute) -> TypeGuard[IntegerType]:
     """Whether a type is an integer."""
-    return isinstance(type, IntegerType)
+    return type.__class__ is IntegerType
 
 
 def literal(value: Attribute, type: Attribute) -> Literal:
@@ -112,7 +113,7 @@ def number_literal(value: float, type: Attribute) -> Literal:
 @lru_cache(maxsize=4096)
 def _integer_literal(value: int, type: IntegerType) -> IntegerAttr:
     half = 1 << (type.bitwidth - 1)
-    return IntegerAttr((value + half) % (2 * half) - half, type)
+    return unchecked.integer((value + half) % (2 * half) - half, type)
 
 
 def vector_literal(elements: Sequence[IntegerAttr | FloatAttr], type: Attribute) -> Literal:

@@ -25,6 +25,7 @@ from tgdialect.ops.call import CallOp, parameters
 from tgdialect.ops.codegen import ProgramOp, SourceOp, SpecialOp
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.source import ParamOp
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.grid import ALIGNMENT
 
@@ -47,7 +48,7 @@ def render_program(
         loops_of_grid(program.linear)
         fission(program.linear)
     block = program.linear.body.block
-    ops, params = list(block.ops), [param.result for param in parameters(block)]
+    ops, params = ops_of(block), [param.result for param in parameters(block)]
     owners = [access.memory.owner for access in accesses(ops) if access.writes]
     slots = {owner.slot.data for owner in owners if isinstance(owner, ParamOp)}
     written = {param for slot, param in enumerate(params) if slot in slots}
