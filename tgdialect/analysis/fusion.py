@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
@@ -46,7 +47,13 @@ from tgdialect.analysis.one_hot import constant_values, one_hot_mask
 from tgdialect.analysis.online import OnlineSums
 from tgdialect.analysis.online_blocks import Blocks, blocks_of
 from tgdialect.analysis.online_recognition import online_sums
-from tgdialect.analysis.padding import MANY_MASKS, MANY_WINDOWS, is_of_prefix, padding
+from tgdialect.analysis.padding import (
+    MANY_MASKS,
+    MANY_WINDOWS,
+    is_of_prefix,
+    moved_into,
+    padding,
+)
 from tgdialect.diagnostics import emit_remark, remarks_are_wanted
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.elementwise import CastOp, ElementwiseOp
@@ -114,6 +121,9 @@ class Fusion:
         default_factory=dict[Operation, tuple[OnlineSums, Blocks]]
     )
     """For roots that are computed in one pass over blocks of steps (`online.py`): how."""
+    padded_by: dict[Operation, PadOp] = field(default_factory=dict[Operation, PadOp])
+    """For realised values whose kernels store them inside of the buffer of a PAD: the PAD, which is
+    realised by kernels that store the border around the value."""
 
 
 def plan_fusion(
@@ -222,10 +232,27 @@ class _Planner:
     def order_axes(self) -> None:
         """Decide in which order buffers have their axes, and the loops that store them."""
         constants = {a for a in self.block.args if "tg.constant" in argument_attributes(a)}
-        reads = {**self.reads, **self.asked}
         lanes = self.target.lanes(_ITEMSIZE)
         roots = {op: i for op, i in self.roots.indices.items() if op not in self.fusion.online}
+        # What is stored inside of the buffer of a PAD is that buffer.
+        padded_by = self.fusion.padded_by
+        borders = {*padded_by.values()}
+        roots = {
+            pad or op: moved_into(pad, index) if pad else index
+            for op, index in roots.items()
+            if op not in borders
+            for pad in [padded_by.get(op)]
+        }
+        reads: dict[SSAValue, list[Demand]] = {}
+        for demand in chain(*self.reads.values(), *self.asked.values()):
+            root, value, at = demand
+            if root in borders:
+                continue
+            if (pad := padded_by.get(value.owner)) is not None:
+                value, at = pad.result, moved_into(pad, at)
+            reads.setdefault(value, []).append(Demand(padded_by.get(root, root), value, at))
         orders = axis_orders(reads, roots, constants, lanes)
+        orders |= {op: orders[pad] for op, pad in padded_by.items() if pad in orders}
         self.fusion.axis_orders = orders
         self.fusion.orders = {**orders, **self.roots.orders}
 
@@ -302,6 +329,8 @@ class _Planner:
         for if it is fused, else those of the loops that store it."""
         # Some ops leave no choice.
         if isinstance(op, LoadOp) or op in self.stored or op in self.fusion.online:
+            return [self.realise(op, value)]
+        if op in self.fusion.padded_by:
             return [self.realise(op, value)]
         if (group := self.online.get(op)) is not None:
             # A score is computed once, in the block that all sums share.
@@ -386,7 +415,28 @@ class _Planner:
         if op not in self.windowed | self.padded:
             return asked
         elements = all_elements(self.demands, op, value).trips
-        return [self.realise(op, value)] if runs >= least * elements else asked
+        if runs < least * elements:
+            return asked
+        if self.may_store_inside(op):
+            self.fusion.padded_by[op.source.owner] = op
+        return [self.realise(op, value)]
+
+    def may_store_inside(self, op: PadOp) -> bool:
+        """Whether a kernel may store what a PAD pads inside of the PAD's buffer, so that nothing
+        copies it. Other readers read it there. On grids a kernel more takes longer than a copy."""
+        source = op.source.owner
+        values = op.source, op.result
+        uses = (use.operation for value in values for use in value.uses)
+        return (
+            not self.target.is_grid
+            and isinstance(source, ElementwiseOp | ReduceOp)
+            and source not in self.masks | self.online.keys() | self.fusion.padded_by.keys()
+            and not (isinstance(source, ReduceOp) and self.is_closed(source))
+            and not self.is_widened(source)
+            and not any(isinstance(use, StoreOp) for use in uses)
+            and all(self.is_valid(v) and tensor(v).has_static_shape() for v in values)
+            and 0 not in tensor(op.source).get_shape()
+        )
 
     def realise(self, op: Operation, value: SSAValue) -> Demand:
         """Have a kernel of its own store a value."""

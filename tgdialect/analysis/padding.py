@@ -6,10 +6,12 @@ and the steps of the reduction then load without masks.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
+from tgdialect.analysis.affine.positions import Index
 from tgdialect.analysis.contractions import summed_product
 from tgdialect.ops.movement import MovementOp, PadOp
 from tgdialect.ops.properties import integers, tensor
@@ -36,6 +38,39 @@ def padding(op: ReduceOp) -> Iterator[PadOp]:
             if isinstance(movement, PadOp) and movement.fill is not None:
                 yield movement
             value = movement.operands[0]
+
+
+def moved_into(op: PadOp, index: Index) -> Index:
+    """The index in the result of a PAD of a cell of what it pads, by constant offsets."""
+    return tuple(at + offset for at, offset in zip(index, integers(op, "offsets"), strict=True))
+
+
+class Slabs(NamedTuple):
+    """Cells around what a PAD pads: for each of `starts` those of one shape from there on."""
+
+    shape: tuple[int, ...]
+    starts: Sequence[tuple[int, ...]]
+
+
+def border(op: PadOp, order: Sequence[int]) -> Iterator[Slabs]:
+    """The cells of the result of a PAD, of constant sizes, that are not in what it pads: each cell
+    once. Slabs across the outer axes are whole rows of the inner ones. `order` has the outermost
+    axis first."""
+    inner, extents = tensor(op.source).get_shape(), [*tensor(op.result).get_shape()]
+    offsets = integers(op, "offsets")
+    start = [0] * len(extents)
+    for axis in order or range(len(extents)):
+        before, old = offsets[axis], inner[axis]
+        after = extents[axis] - old - before
+        # Slabs of one shape share a kernel.
+        firsts: dict[int, list[int]] = {}
+        for width, first in ((before, 0), (after, before + old)):
+            if width:
+                firsts.setdefault(width, []).append(first)
+        for width, places in firsts.items():
+            shape = (*extents[:axis], width, *extents[axis + 1 :])
+            yield Slabs(shape, [(*start[:axis], at, *start[axis + 1 :]) for at in places])
+        start[axis], extents[axis] = before, old
 
 
 def is_of_prefix(op: PadOp) -> bool:

@@ -63,9 +63,13 @@ class Realised:
     mask: SSAValue | None
     order: tuple[int, ...] = ()
     """The axes of the value as the buffers have them, outermost first; empty if in order."""
+    offsets: tuple[int, ...] = ()
+    """Where the value begins along each of its axes; empty if at the first cell."""
 
     def at(self, index: Index) -> Index:
         """The index in the buffers of an element of the value."""
+        if self.offsets:
+            index = tuple(i + offset for i, offset in zip(index, self.offsets, strict=True))
         return tuple(index[axis] for axis in self.order) if self.order else index
 
 

@@ -17,6 +17,7 @@ from tgdialect.analysis.fusion import plan_fusion
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.online import OnlineSums
 from tgdialect.analysis.online_blocks import Blocks
+from tgdialect.analysis.padding import border
 from tgdialect.analysis.structure import Structures
 from tgdialect.analysis.symbols import callees_first, own_functions
 from tgdialect.analysis.validity import Validity
@@ -42,9 +43,17 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import PermuteOp, StackOp
+from tgdialect.ops.movement import PadOp, PermuteOp, StackOp
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.properties import Shape, integers, is_memory, place, shape_of, tensor
+from tgdialect.ops.properties import (
+    Shape,
+    integers,
+    is_memory,
+    number,
+    place,
+    shape_of,
+    tensor,
+)
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
@@ -170,6 +179,8 @@ class _Rangeifier:
         result = op.results[0]
         if op in self.fusion.online:
             return self.realise_online(op, *self.fusion.online[op], apart=apart)
+        if isinstance(op, PadOp) and self.fusion.padded_by.get(op.source.owner) is op:
+            return self.realise_border(op)
         builder = self.builder(self.fusion.local_axes)
         # The buffer, which users of the value read from now on.
         store = None if apart else self.store_of_output(result)
@@ -177,14 +188,18 @@ class _Rangeifier:
             self.realised[op] = Realised(donor, None)
             return self.stored[store]
         order = () if store else self.fusion.axis_orders.get(op, ())
+        pad = self.fusion.padded_by.get(op)
         if store:
             data = store.buffer
         else:
-            data = self.host.buffer(result, tensor(result).element_type, order)
-        self.realised[op] = made = Realised(data, None, order)
+            whole = pad.result if pad else result
+            data = self.host.buffer(whole, tensor(result).element_type, order)
+        offsets = tuple(integers(pad, "offsets")) if pad else ()
+        self.realised[op] = made = Realised(data, None, order, offsets)
         if _is_empty(result):
             return None
-        where = self.tasks.place(op, [result], [data], self.is_stored_in_parts(op, result))
+        about = self.is_stored_in_parts(op, result), order, offsets
+        where = self.tasks.place(op, [result], [data], about)
         if where is not None and (known := self.tasks.lowered.get(where.text)) is not None:
             written = [data]
             if known.is_masked:
@@ -209,6 +224,28 @@ class _Rangeifier:
             stores.append(builder.store(builder.locate(mask, at), Cell(cell.valid, None)))
             written.append(mask)
         return self.effect_of(store, self.call(builder, stores, ranges, written, where))
+
+    def realise_border(self, op: PadOp) -> SSAValue | None:
+        """Kernels that store the cells around a value which is inside of the buffer of a PAD."""
+        inside = self.realised[op.source.owner]
+        self.realised[op] = made = Realised(inside.data, None, inside.order)
+        calls: list[SSAValue] = []
+        for slabs in border(op, made.order):
+            where = self.tasks.place(op, [op.result], [made.data], (made.order, *slabs))
+            if where is not None and (known := self.tasks.lowered.get(where.text)) is not None:
+                calls.append(self.call_again(where, known, [made.data]))
+                continue
+            builder = self.builder()
+            builder.parameter(made.data)
+            index, ranges = builder.loops(slabs.shape, AxisType.LOOP, (), made.order)
+            fill = builder.constant(number(op.fill), tensor(op.result).element_type)
+            stores: list[SSAValue] = []
+            for start in slabs.starts:
+                at = tuple(i + first for i, first in zip(index, start, strict=True))
+                cell = builder.locate(made.data, made.at(at))
+                stores.append(builder.store(cell, Cell(fill, None)))
+            calls.append(self.call(builder, stores, ranges, [made.data], where))
+        return self.host.together(calls)
 
     def effect_of(self, store: StoreOp | None, call: SSAValue) -> SSAValue:
         """The effect of a CALL, which has also done a STORE if one is given."""
