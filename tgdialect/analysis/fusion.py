@@ -50,8 +50,9 @@ from tgdialect.analysis.online_recognition import online_sums
 from tgdialect.analysis.padding import (
     MANY_MASKS,
     MANY_WINDOWS,
+    Padded,
     is_of_prefix,
-    moved_into,
+    padded,
     padding,
 )
 from tgdialect.diagnostics import emit_remark, remarks_are_wanted
@@ -121,9 +122,11 @@ class Fusion:
         default_factory=dict[Operation, tuple[OnlineSums, Blocks]]
     )
     """For roots that are computed in one pass over blocks of steps (`online.py`): how."""
+    paddings: dict[PadOp, Padded] = field(default_factory=dict[PadOp, Padded])
+    """Realised PADs, and the realised values whose kernels store them inside of the PAD's buffer.
+    The PAD is realised by kernels that store the border around the value."""
     padded_by: dict[Operation, PadOp] = field(default_factory=dict[Operation, PadOp])
-    """For realised values whose kernels store them inside of the buffer of a PAD: the PAD, which is
-    realised by kernels that store the border around the value."""
+    """The inverse of `paddings`."""
 
 
 def plan_fusion(
@@ -235,24 +238,20 @@ class _Planner:
         lanes = self.target.lanes(_ITEMSIZE)
         roots = {op: i for op, i in self.roots.indices.items() if op not in self.fusion.online}
         # What is stored inside of the buffer of a PAD is that buffer.
-        padded_by = self.fusion.padded_by
-        borders = {*padded_by.values()}
-        roots = {
-            pad or op: moved_into(pad, index) if pad else index
-            for op, index in roots.items()
-            if op not in borders
-            for pad in [padded_by.get(op)]
-        }
+        paddings, padded_by = self.fusion.paddings, self.fusion.padded_by
+        for pad, inside in paddings.items():
+            roots[pad] = inside.at(roots.pop(inside.op))
         reads: dict[SSAValue, list[Demand]] = {}
-        for demand in chain(*self.reads.values(), *self.asked.values()):
-            root, value, at = demand
-            if root in borders:
+        for root, value, at in chain(*self.reads.values(), *self.asked.values()):
+            if root in paddings:
                 continue
-            if (pad := padded_by.get(value.owner)) is not None:
-                value, at = pad.result, moved_into(pad, at)
+            if isinstance(op := value.owner, Operation) and op in padded_by:
+                value, at = padded_by[op].result, paddings[padded_by[op]].at(at)
             reads.setdefault(value, []).append(Demand(padded_by.get(root, root), value, at))
         orders = axis_orders(reads, roots, constants, lanes)
-        orders |= {op: orders[pad] for op, pad in padded_by.items() if pad in orders}
+        for pad, inside in paddings.items():
+            if pad in orders:
+                orders[inside.op] = inside.order(orders[pad])
         self.fusion.axis_orders = orders
         self.fusion.orders = {**orders, **self.roots.orders}
 
@@ -328,9 +327,8 @@ class _Planner:
         """Decide about a value; returns the indices at which it is computed: those that are asked
         for if it is fused, else those of the loops that store it."""
         # Some ops leave no choice.
-        if isinstance(op, LoadOp) or op in self.stored or op in self.fusion.online:
-            return [self.realise(op, value)]
-        if op in self.fusion.padded_by:
+        is_stored = op in self.stored or op in self.fusion.padded_by or op in self.fusion.online
+        if isinstance(op, LoadOp) or is_stored:
             return [self.realise(op, value)]
         if (group := self.online.get(op)) is not None:
             # A score is computed once, in the block that all sums share.
@@ -417,26 +415,33 @@ class _Planner:
         elements = all_elements(self.demands, op, value).trips
         if runs < least * elements:
             return asked
-        if self.may_store_inside(op):
-            self.fusion.padded_by[op.source.owner] = op
+        if (inside := self.padded_in_place(op)) is not None:
+            self.fusion.paddings[op] = inside
+            self.fusion.padded_by[inside.op] = op
         return [self.realise(op, value)]
 
-    def may_store_inside(self, op: PadOp) -> bool:
-        """Whether a kernel may store what a PAD pads inside of the PAD's buffer, so that nothing
-        copies it. Other readers read it there. On grids a kernel more takes longer than a copy."""
-        source = op.source.owner
-        values = op.source, op.result
-        uses = (use.operation for value in values for use in value.uses)
-        return (
-            not self.target.is_grid
-            and isinstance(source, ElementwiseOp | ReduceOp)
-            and source not in self.masks | self.online.keys() | self.fusion.padded_by.keys()
-            and not (isinstance(source, ReduceOp) and self.is_closed(source))
-            and not self.is_widened(source)
-            and not any(isinstance(use, StoreOp) for use in uses)
-            and all(self.is_valid(v) and tensor(v).has_static_shape() for v in values)
-            and 0 not in tensor(op.source).get_shape()
+    def padded_in_place(self, op: PadOp) -> Padded | None:
+        """What a PAD pads, if a kernel can store it inside of the PAD's buffer, so that nothing
+        copies it. Other readers read it there. What is a result of the function, or never stored,
+        is copied; on a grid, where launches of kernels for the border take longer, everything."""
+        if self.target.is_grid or (inside := padded(op)) is None:
+            return None
+        source, values = inside.value.owner, (inside.value, op.result)
+        if not isinstance(source, ElementwiseOp | ReduceOp | StackOp) or is_memory(inside.value):
+            return None
+        is_never_stored = (
+            source in self.masks
+            or self.is_widened(source)
+            or (isinstance(source, ReduceOp) and self.is_closed(source))
         )
+        is_elsewhere = (
+            source in self.fusion.padded_by
+            or source in self.fusion.online
+            or source in self.online
+            or any(isinstance(use.operation, StoreOp) for value in values for use in value.uses)
+        )
+        is_valid = all(map(self.is_valid, values))
+        return None if is_never_stored or is_elsewhere or not is_valid else inside
 
     def realise(self, op: Operation, value: SSAValue) -> Demand:
         """Have a kernel of its own store a value."""

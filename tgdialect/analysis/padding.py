@@ -10,10 +10,12 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
+from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.affine.positions import Index
+from tgdialect.analysis.affine.positions import Index, Position
 from tgdialect.analysis.contractions import summed_product
-from tgdialect.ops.movement import MovementOp, PadOp
+from tgdialect.ops.affine import Affine
+from tgdialect.ops.movement import MovementOp, PadOp, PermuteOp, ReshapeOp
 from tgdialect.ops.properties import integers, tensor
 from tgdialect.ops.reduce import ReduceOp
 
@@ -40,9 +42,86 @@ def padding(op: ReduceOp) -> Iterator[PadOp]:
             value = movement.operands[0]
 
 
-def moved_into(op: PadOp, index: Index) -> Index:
-    """The index in the result of a PAD of a cell of what it pads, by constant offsets."""
-    return tuple(at + offset for at, offset in zip(index, integers(op, "offsets"), strict=True))
+class AxisPlace(NamedTuple):
+    """Where a value is along one axis of memory that has more cells."""
+
+    parts: tuple[tuple[int, int], ...]
+    """The axes of the value that are in this axis, with their strides; of more than one cell."""
+    offset: int
+
+    def at(self, index: Index) -> Position:
+        """Where an element of the value is."""
+        position: Position = Affine(constant=self.offset)
+        for axis, stride in self.parts:
+            position += index[axis] * stride
+        return position
+
+
+class Padded(NamedTuple):
+    """A value, and where the result of a PAD has it."""
+
+    value: SSAValue
+    places: tuple[AxisPlace, ...]
+
+    @property
+    def op(self) -> Operation:
+        """The op that computes the value."""
+        assert isinstance(self.value.owner, Operation)
+        return self.value.owner
+
+    def at(self, index: Index) -> Index:
+        """The index in the result of the PAD of an element of the value."""
+        return tuple(place.at(index) for place in self.places)
+
+    def order(self, order: Sequence[int]) -> tuple[int, ...]:
+        """The axes of the value in the order that the result of the PAD has them in."""
+        inner = [axis for outer in order for axis, _ in self.places[outer].parts]
+        return (*(a for a in range(len(tensor(self.value).shape)) if a not in inner), *inner)
+
+
+def padded(op: PadOp) -> Padded | None:
+    """What a PAD pads, before PERMUTEs and RESHAPEs that only merge axes; None if it has sizes that
+    are no constants, or no cells."""
+    value = op.source
+    if not (tensor(value).has_static_shape() and tensor(op.result).has_static_shape()):
+        return None
+    if 0 in tensor(value).get_shape():
+        return None
+    axes = [((axis, 1),) for axis in range(len(tensor(value).shape))]
+    while isinstance(movement := value.owner, PermuteOp | ReshapeOp):
+        if isinstance(movement, PermuteOp):
+            moved = [((axis, 1),) for axis in integers(movement, "order")]
+        else:
+            source, result = (tensor(v).get_shape() for v in (movement.source, movement.result))
+            if DYNAMIC_INDEX in source or (moved := _merged(source, result)) is None:
+                break
+        axes = [
+            tuple((a, outer * inner) for axis, outer in parts for a, inner in moved[axis])
+            for parts in axes
+        ]
+        value = movement.source
+    places = zip(axes, integers(op, "offsets"), strict=True)
+    return Padded(value, tuple(AxisPlace(parts, offset) for parts, offset in places))
+
+
+def _merged(
+    source: Sequence[int], result: Sequence[int]
+) -> list[tuple[tuple[int, int], ...]] | None:
+    """For each axis of the result of a RESHAPE, the axes of more than one cell that it merges, with
+    their strides; None if the RESHAPE splits an axis."""
+    left = [axis for axis, extent in enumerate(source) if extent != 1]
+    found: list[tuple[tuple[int, int], ...]] = []
+    for extent in reversed(result):
+        parts: list[tuple[int, int]] = []
+        stride = 1
+        while stride < extent and left:
+            axis = left.pop()
+            parts.append((axis, stride))
+            stride *= source[axis]
+        if stride != extent:
+            return None
+        found.append(tuple(parts[::-1]))
+    return None if left else found[::-1]
 
 
 class Slabs(NamedTuple):
