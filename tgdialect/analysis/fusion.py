@@ -50,6 +50,7 @@ from tgdialect.analysis.online_recognition import online_sums
 from tgdialect.analysis.padding import (
     MANY_MASKS,
     MANY_WINDOWS,
+    TILE_ROWS,
     Padded,
     is_of_prefix,
     padded,
@@ -440,8 +441,23 @@ class _Planner:
             or source in self.online
             or any(isinstance(use.operation, StoreOp) for value in values for use in value.uses)
         )
-        is_valid = all(map(self.is_valid, values))
-        return None if is_never_stored or is_elsewhere or not is_valid else inside
+        if is_never_stored or is_elsewhere or not all(map(self.is_valid, values)):
+            return None
+        has_tiles = any(inside.columns % rows == 0 for rows in TILE_ROWS)
+        return inside if has_tiles or not self.computes_product(source) else None
+
+    def computes_product(self, op: Operation) -> bool:
+        """Whether a kernel that stores a value may compute a product for it."""
+        stack, seen = [op], {op}
+        while stack and len(seen) < _MANY_DEMANDS:
+            op = stack.pop()
+            if op in self.products:
+                return True
+            if isinstance(op, ElementwiseOp | MovementOp):
+                new = {v.owner for v in op.operands if isinstance(v.owner, Operation)} - seen
+                seen |= new
+                stack += new
+        return bool(stack)
 
     def realise(self, op: Operation, value: SSAValue) -> Demand:
         """Have a kernel of its own store a value."""
