@@ -16,6 +16,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
+from itertools import chain
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
@@ -46,7 +47,15 @@ from tgdialect.analysis.one_hot import constant_values, one_hot_mask
 from tgdialect.analysis.online import OnlineSums
 from tgdialect.analysis.online_blocks import Blocks, blocks_of
 from tgdialect.analysis.online_recognition import online_sums
-from tgdialect.analysis.padding import MANY_MASKS, MANY_WINDOWS, is_of_prefix, padding
+from tgdialect.analysis.padding import (
+    MANY_MASKS,
+    MANY_WINDOWS,
+    TILE_ROWS,
+    Padded,
+    is_of_prefix,
+    padded,
+    padding,
+)
 from tgdialect.diagnostics import emit_remark, remarks_are_wanted
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.elementwise import CastOp, ElementwiseOp
@@ -114,6 +123,11 @@ class Fusion:
         default_factory=dict[Operation, tuple[OnlineSums, Blocks]]
     )
     """For roots that are computed in one pass over blocks of steps (`online.py`): how."""
+    paddings: dict[PadOp, Padded] = field(default_factory=dict[PadOp, Padded])
+    """Realised PADs, and the realised values whose kernels store them inside of the PAD's buffer.
+    The PAD is realised by kernels that store the border around the value."""
+    padded_by: dict[Operation, PadOp] = field(default_factory=dict[Operation, PadOp])
+    """The inverse of `paddings`."""
 
 
 def plan_fusion(
@@ -222,10 +236,23 @@ class _Planner:
     def order_axes(self) -> None:
         """Decide in which order buffers have their axes, and the loops that store them."""
         constants = {a for a in self.block.args if "tg.constant" in argument_attributes(a)}
-        reads = {**self.reads, **self.asked}
         lanes = self.target.lanes(_ITEMSIZE)
         roots = {op: i for op, i in self.roots.indices.items() if op not in self.fusion.online}
+        # What is stored inside of the buffer of a PAD is that buffer.
+        paddings, padded_by = self.fusion.paddings, self.fusion.padded_by
+        for pad, inside in paddings.items():
+            roots[pad] = inside.at(roots.pop(inside.op))
+        reads: dict[SSAValue, list[Demand]] = {}
+        for root, value, at in chain(*self.reads.values(), *self.asked.values()):
+            if root in paddings:
+                continue
+            if isinstance(op := value.owner, Operation) and op in padded_by:
+                value, at = padded_by[op].result, paddings[padded_by[op]].at(at)
+            reads.setdefault(value, []).append(Demand(padded_by.get(root, root), value, at))
         orders = axis_orders(reads, roots, constants, lanes)
+        for pad, inside in paddings.items():
+            if pad in orders:
+                orders[inside.op] = inside.order(orders[pad])
         self.fusion.axis_orders = orders
         self.fusion.orders = {**orders, **self.roots.orders}
 
@@ -301,7 +328,8 @@ class _Planner:
         """Decide about a value; returns the indices at which it is computed: those that are asked
         for if it is fused, else those of the loops that store it."""
         # Some ops leave no choice.
-        if isinstance(op, LoadOp) or op in self.stored or op in self.fusion.online:
+        is_stored = op in self.stored or op in self.fusion.padded_by or op in self.fusion.online
+        if isinstance(op, LoadOp) or is_stored:
             return [self.realise(op, value)]
         if (group := self.online.get(op)) is not None:
             # A score is computed once, in the block that all sums share.
@@ -386,7 +414,50 @@ class _Planner:
         if op not in self.windowed | self.padded:
             return asked
         elements = all_elements(self.demands, op, value).trips
-        return [self.realise(op, value)] if runs >= least * elements else asked
+        if runs < least * elements:
+            return asked
+        if (inside := self.padded_in_place(op)) is not None:
+            self.fusion.paddings[op] = inside
+            self.fusion.padded_by[inside.op] = op
+        return [self.realise(op, value)]
+
+    def padded_in_place(self, op: PadOp) -> Padded | None:
+        """What a PAD pads, if a kernel can store it inside of the PAD's buffer, so that nothing
+        copies it. Other readers read it there. What is a result of the function, or never stored,
+        is copied; on a grid, where launches of kernels for the border take longer, everything."""
+        if self.target.is_grid or (inside := padded(op)) is None:
+            return None
+        source, values = inside.value.owner, (inside.value, op.result)
+        if not isinstance(source, ElementwiseOp | ReduceOp | StackOp) or is_memory(inside.value):
+            return None
+        is_never_stored = (
+            source in self.masks
+            or self.is_widened(source)
+            or (isinstance(source, ReduceOp) and self.is_closed(source))
+        )
+        is_elsewhere = (
+            source in self.fusion.padded_by
+            or source in self.fusion.online
+            or source in self.online
+            or any(isinstance(use.operation, StoreOp) for value in values for use in value.uses)
+        )
+        if is_never_stored or is_elsewhere or not all(map(self.is_valid, values)):
+            return None
+        has_tiles = any(inside.columns % rows == 0 for rows in TILE_ROWS)
+        return inside if has_tiles or not self.computes_product(source) else None
+
+    def computes_product(self, op: Operation) -> bool:
+        """Whether a kernel that stores a value may compute a product for it."""
+        stack, seen = [op], {op}
+        while stack and len(seen) < _MANY_DEMANDS:
+            op = stack.pop()
+            if op in self.products:
+                return True
+            if isinstance(op, ElementwiseOp | MovementOp):
+                new = {v.owner for v in op.operands if isinstance(v.owner, Operation)} - seen
+                seen |= new
+                stack += new
+        return bool(stack)
 
     def realise(self, op: Operation, value: SSAValue) -> Demand:
         """Have a kernel of its own store a value."""

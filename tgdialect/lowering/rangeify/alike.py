@@ -101,7 +101,7 @@ class Tasks:
             if owner is not root and isinstance(owner, TgOp):
                 if (known := self._realised.get(owner)) is not None:
                     memories = [known.data] if known.mask is None else [known.data, known.mask]
-                    return " ".join(["realised", str(known.order), *map(number, memories)])
+                    return " ".join(["realised", known.place, *map(number, memories)])
                 if owner.operands and not isinstance(owner, AfterOp | BufferOp):
                     return None
             memory = memory_leaf(value)

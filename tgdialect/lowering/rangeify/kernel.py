@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.affine.movement import moved
 from tgdialect.analysis.affine.positions import Index, Position, interval_of
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.padding import Padded
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.rangeify.cells import (
     RULES,
@@ -64,9 +65,19 @@ class Realised:
     mask: SSAValue | None
     order: tuple[int, ...] = ()
     """The axes of the value as the buffers have them, outermost first; empty if in order."""
+    inside: Padded | None = None
+    """Where the buffers of a PAD, which have these axes, have the value; None if they are its
+    own."""
+
+    @property
+    def place(self) -> str:
+        """Where elements of the value are in the buffers, as a text."""
+        return f"{self.order} {self.inside.places if self.inside else ''}"
 
     def at(self, index: Index) -> Index:
         """The index in the buffers of an element of the value."""
+        if self.inside is not None:
+            index = self.inside.at(index)
         return tuple(index[axis] for axis in self.order) if self.order else index
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple, TypeGuard
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
@@ -17,6 +18,7 @@ from tgdialect.analysis.fusion import plan_fusion
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.online import OnlineSums
 from tgdialect.analysis.online_blocks import Blocks
+from tgdialect.analysis.padding import border
 from tgdialect.analysis.structure import Structures
 from tgdialect.analysis.symbols import callees_first, own_functions
 from tgdialect.analysis.validity import Validity
@@ -28,7 +30,7 @@ from tgdialect.lowering.rangeify.closed_form import ClosedForms
 from tgdialect.lowering.rangeify.donated import Donors
 from tgdialect.lowering.rangeify.host import CallingKernel, HostFunction
 from tgdialect.lowering.rangeify.index_sets import split_index_sets
-from tgdialect.lowering.rangeify.kernel import KernelBuilder, Realised
+from tgdialect.lowering.rangeify.kernel import KernelBuilder, MemoryCell, Realised
 from tgdialect.lowering.rangeify.online import OnlineKernel
 from tgdialect.lowering.rangeify.partial import split_reductions
 from tgdialect.lowering.rangeify.phases import split_phases
@@ -43,10 +45,18 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import PermuteOp, StackOp
+from tgdialect.ops.movement import PadOp, PermuteOp, StackOp
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.properties import Shape, integers, is_memory, place, shape_of, tensor
+from tgdialect.ops.properties import (
+    Shape,
+    integers,
+    is_memory,
+    place,
+    shape_of,
+    tensor,
+)
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import ConstOp
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
@@ -172,21 +182,27 @@ class _Rangeifier:
         result = op.results[0]
         if op in self.fusion.online:
             return self.realise_online(op, *self.fusion.online[op], apart=apart)
+        if isinstance(op, PadOp) and (inside := self.fusion.paddings.get(op)) is not None:
+            return self.realise_border(op, self.realised[inside.op])
         builder = self.builder(self.fusion.local_axes)
         # The buffer, which users of the value read from now on.
         store = None if apart else self.store_of_output(result)
         if store is not None and (donor := self.overwrite(store, op, result)) is not None:
             self.realised[op] = Realised(donor, None)
             return self.stored[store]
-        order = () if store else self.fusion.axis_orders.get(op, ())
+        pad = self.fusion.padded_by.get(op)
+        whole = pad or op
+        order = () if store else self.fusion.axis_orders.get(whole, ())
         if store:
             data = store.buffer
         else:
-            data = self.host.buffer(result, tensor(result).element_type, order)
-        self.realised[op] = made = Realised(data, None, order)
+            data = self.host.buffer(whole.results[0], tensor(result).element_type, order)
+        inside = self.fusion.paddings[pad] if pad else None
+        self.realised[op] = made = Realised(data, None, order, inside)
         if _is_empty(result):
             return None
-        where = self.tasks.place(op, [result], [data], self.is_stored_in_parts(op, result))
+        about = self.is_stored_in_parts(op, result), made.place
+        where = self.tasks.place(op, [result], [data], about)
         if where is not None and (known := self.tasks.lowered.get(where.text)) is not None:
             written = [data]
             if known.is_masked:
@@ -199,7 +215,9 @@ class _Rangeifier:
         builder.parameter(data)
         written = [data]
         if self.is_stored_in_parts(op, result):
-            stores, ranges = self.store_parts(builder, op, op, data)
+            stores, ranges = self.store_parts(
+                builder, op, op, lambda index: builder.locate(data, made.at(index))
+            )
             return self.effect_of(store, self.call(builder, stores, ranges, written, where))
         index, ranges = self.loops(builder, op, shape_of(result))
         cell = builder.root_cell(op, index)
@@ -211,6 +229,27 @@ class _Rangeifier:
             stores.append(builder.store(builder.locate(mask, at), Cell(cell.valid, None)))
             written.append(mask)
         return self.effect_of(store, self.call(builder, stores, ranges, written, where))
+
+    def realise_border(self, op: PadOp, inside: Realised) -> SSAValue | None:
+        """Kernels that store the cells around a value which is `inside` of the buffer of a PAD."""
+        self.realised[op] = made = Realised(inside.data, None, inside.order)
+        calls: list[SSAValue] = []
+        for slabs in border(op, made.order):
+            where = self.tasks.place(op, [op.result], [made.data], (made.order, *slabs))
+            if where is not None and (known := self.tasks.lowered.get(where.text)) is not None:
+                calls.append(self.call_again(where, known, [made.data]))
+                continue
+            builder = self.builder()
+            builder.parameter(made.data)
+            index, ranges = builder.loops(slabs.shape, AxisType.LOOP, (), made.order)
+            fill = Cell(builder.emit(ConstOp, op.fill), None)
+            stores: list[SSAValue] = []
+            for start in slabs.starts:
+                at = tuple(i + first for i, first in zip(index, start, strict=True))
+                cell = builder.locate(made.data, made.at(at))
+                stores.append(builder.store(cell, fill))
+            calls.append(self.call(builder, stores, ranges, [made.data], where))
+        return self.host.together(calls)
 
     def effect_of(self, store: StoreOp | None, call: SSAValue) -> SSAValue:
         """The effect of a CALL, which has also done a STORE if one is given."""
@@ -224,15 +263,19 @@ class _Rangeifier:
         return isinstance(op, StackOp) and len(op.sources) <= MANY_PARTS and self.validity[value]
 
     def store_parts(
-        self, builder: KernelBuilder, root: Operation | None, stack: StackOp, target: SSAValue
+        self,
+        builder: KernelBuilder,
+        root: Operation | None,
+        stack: StackOp,
+        locate: Callable[[Index], MemoryCell],
     ) -> tuple[list[SSAValue], list[SSAValue]]:
-        """STOREs of an element of each operand of a STACK in the loops of a kernel, and the
-        loops."""
+        """STOREs of an element of each operand of a STACK in the loops of a kernel, where `locate`
+        says, and the loops."""
         index, ranges = self.loops(builder, root, shape_of(stack.result)[1:], first=1)
         stores: list[SSAValue] = []
         for number, source in enumerate(stack.sources):
             cell = builder.cell(source, index)
-            where = builder.locate(target, (Affine(constant=number), *index))
+            where = locate((Affine(constant=number), *index))
             stores.append(builder.store(where, Cell(materialised(builder, cell), None)))
         return stores, ranges
 
@@ -349,7 +392,8 @@ class _Rangeifier:
             and self.is_stored_in_parts(parts, value)
             and not (_interleaves(target) and len(parts.sources) >= MANY_INTERLEAVED)
         ):
-            return _Emitted(builder, *self.store_parts(builder, root, parts, target), None)
+            at = partial(builder.locate, target)
+            return _Emitted(builder, *self.store_parts(builder, root, parts, at), None)
         index, ranges = self.loops(builder, root, shape_of(target))
         where = builder.locate(target, index)
         cell = builder.cell(value, index)
