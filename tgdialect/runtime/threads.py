@@ -30,7 +30,7 @@ _MAPS = Path("/proc/self/maps")
 _LOADED = re.compile(r"\s(/\S*/lib(?:gomp|omp|iomp5)[-.\w]*)$", re.MULTILINE)
 
 SPINS = 10_000
-"""How often a thread of the pool looks for work before it sleeps. A look takes 10 to 40 nanoseconds,
+"""How often a thread of the pool looks for work before it sleeps. A look takes 10 to 40 ns,
 as long as the processor pauses: 100 to 400 microseconds in all. Waking a thread that sleeps takes
 some 50. With more looks an idle thread keeps its core from other processes for longer. With fewer
 it sleeps between two calls from Python, and the first kernel of each call runs on one thread: with
