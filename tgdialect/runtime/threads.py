@@ -29,10 +29,13 @@ OPENMP_VARIABLE = "TG_OPENMP"
 _MAPS = Path("/proc/self/maps")
 _LOADED = re.compile(r"\s(/\S*/lib(?:gomp|omp|iomp5)[-.\w]*)$", re.MULTILINE)
 
-SPINS = 2000
-"""How often a thread of the pool looks for work before it sleeps: some 50 to 100 microseconds. A
-sleeping thread takes as long to wake up; one that spins uses a core that others may need. With a
-hundred times as many, an LSTM of 100 steps takes as long on an idle machine."""
+SPINS = 10_000
+"""How often a thread of the pool looks for work before it sleeps. A look takes 10 to 40 ns,
+as long as the processor pauses: 100 to 400 microseconds in all. Waking a thread that sleeps takes
+some 50. With more looks an idle thread keeps its core from other processes for longer. With fewer
+it sleeps between two calls from Python, and the first kernel of each call runs on one thread: with
+2000, programs of 0.05 to 1 millisecond took 1.08 times as long (docs/notes/memory-and-threads.md).
+With 20,000 they take as long as with 10,000."""
 
 JOBS = 64
 """How many threads may use the pool at the same time; others do their loops alone. Workers look at

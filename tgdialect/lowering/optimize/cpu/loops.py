@@ -48,6 +48,12 @@ tile of rows then loads it from L2, while a column that is packed alone is in L1
 From timing products: those of 256 to 2000 rows take 0.76 to 1.0 of the time, those of 128 and 197
 rows 1.06."""
 
+COMMON_PART = 2
+"""How many times as much all threads load in common if they share one loop, as if they share
+another, for the other one to be shared: half of it comes from the L2 of another core, but a loop
+inside has its operand packed by each thread. From timing convolutions on two threads: with 6 and 12
+times as much 0.8 to 0.9 of the time, with 1.6 times as much 1.0 to 1.08."""
+
 LOADED_AGAIN = 4
 """How many times as many bytes as it stores a tile may load from L2 so that results are stored in
 order, although what it loads is not packed. From timing products of 8 to 64 steps that store 8 to
@@ -231,7 +237,24 @@ def _kept_part(nests: Nests, end: EndOp, target: Target, threads: int) -> RangeO
     # A column that fits into L1 comes from there for all rows, if it is packed alone.
     is_long = bytes > tiles * target.l1
     is_kept = bytes <= threads * min(OWN_PART * target.l2, target.copied)
+    if has_less_in_common(nests, outermost, along[0], target):
+        return None
     return along[0] if is_long and is_kept and tiles % threads == 0 else None
+
+
+def has_less_in_common(nests: Nests, range: RangeOp, other: RangeOp, target: Target) -> bool:
+    """Whether threads that share one loop load much less that others load as well than if they
+    share another loop."""
+    return COMMON_PART * _in_common(nests, range, target) < _in_common(nests, other, target)
+
+
+def _in_common(nests: Nests, range: RangeOp, target: Target) -> int:
+    """The bytes that the steps of a reduction load in all threads that share a loop, without
+    constants that each L2 keeps."""
+    again = _loaded_again(nests, range)
+    constant = [access for access in again if access.is_constant]
+    kept = _bytes(nests, constant)
+    return _bytes(nests, again) - (kept if kept <= L2_PART * target.l2 else 0)
 
 
 def _loaded_again(nests: Nests, loop: RangeOp) -> Sequence[StridedAccess]:
@@ -248,11 +271,17 @@ def _loaded_again(nests: Nests, loop: RangeOp) -> Sequence[StridedAccess]:
 
 
 def _bytes(nests: Nests, accesses: Sequence[StridedAccess]) -> int:
-    """The bytes that LOADs load in all iterations together."""
-    return sum(
-        access.itemsize * math.prod(nests.extent(r) for r, s in access.strides.items() if s != 0)
-        for access in accesses
-    )
+    """The bytes that LOADs load in all iterations together. Windows that overlap load cells once:
+    there are no more of them than from the first to the last."""
+    total = 0
+    for access in accesses:
+        extents = {r: nests.extent(r) for r, stride in access.strides.items() if stride != 0}
+        cells = math.prod(extents.values())
+        steps = {r: access.strides[r] for r in extents}
+        if None not in steps.values():
+            cells = min(cells, 1 + sum(abs(steps[r] or 0) * (n - 1) for r, n in extents.items()))
+        total += cells * access.itemsize
+    return total
 
 
 def _stored(nests: Nests, end: EndOp) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.optimize.cpu.loops import has_less_in_common
 from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.split import may_split
@@ -45,6 +46,9 @@ def share_among_threads(nests: Nests, target: Target, shared: RangeOp | None = N
     if not candidates:
         return
     _, _, range, chunks = min(candidates, key=lambda c: (max(c[0], MAX_IMBALANCE), c[1]))
+    for imbalance, _, other, number in candidates:
+        if imbalance <= MAX_IMBALANCE and has_less_in_common(nests, other, range, target):
+            range, chunks = other, number
     axis, extent = range.axis.data, nests.extent(range)
     if extent % chunks and not try_opt(axes, opt(OptOp.PADTO, axis, chunks, "clamp")):
         chunks = extent

@@ -93,6 +93,12 @@ with rows of 4096 bytes: 14 rows by 2 vectors take 0.91 of the time of 6 by 4 in
 are alike for other numbers of rows. With 1, rows that are farther apart than necessary are chosen
 as well: 1.04 times the time."""
 
+SCATTERED_STORE = 4.0
+"""The time of a STORE of one lane, in multiply-accumulates; that of one lane of all rows of a tile
+that is transposed takes as long. It decides between rows that load alike, and with more also for
+taller tiles of short reductions. From timing: the gradient of the input of a convolution, with 576
+steps for each result, takes 0.87 of the time with rows that are neighbours in memory."""
+
 CODE_COST = 1.5e-4
 """The cost of an op's code: a tile twice as large takes twice as long to compile."""
 
@@ -112,11 +118,14 @@ class TileWork(NamedTuple):
     reductions: int
     """How many accumulators it has."""
     epilogue: int
-    """Cycles of the ops after the reduction."""
+    """Cycles of the ops after the reduction, without STOREs in `columns`."""
     body: int
     """Cycles of one step of the reduction."""
     steps: int
     """The number of steps."""
+    columns: Sequence[RangeOp | None] = ()
+    """For each STORE of results whose lanes are apart in memory: the range along which its cells
+    are neighbours, so that a tile of that range is transposed in registers; None without one."""
 
 
 class Tile(NamedTuple):
@@ -197,12 +206,14 @@ def _work(
     steps = [op for op in inner if axes.open[op] & loops]
     after = [op for op in inner if not axes.open[op] & loops]
     epilogue = sum(cycles_of(op, target) for op in after if is_arithmetic(op))
-    # Cells that are not neighbours in memory are accessed lane by lane.
-    apart = [a for a in nests.accesses if a.op in after and is_apart(a, vector)]
-    epilogue += lanes_along(nests, vector, target) * len(apart)
+    # Cells that are not neighbours in memory are accessed lane by lane, unless rows transpose them.
+    apart = [a.op for a in nests.accesses if a.op in after and is_apart(a, vector)]
+    loads = [op for op in apart if isinstance(op, LoadOp)]
+    epilogue += lanes_along(nests, vector, target) * len(loads)
     body = sum(cycles_of(op, target) for op in steps)
     trips = math.prod(nests.extent(r) for r in loops if r is not vector)
-    return TileWork(len(reduces), epilogue, body, trips)
+    columns = [transposed_row(nests, op, vector) for op in apart if op not in loads]
+    return TileWork(len(reduces), epilogue, body, trips, columns)
 
 
 def _reduction_tile(
@@ -362,10 +373,10 @@ def _best_tile(
     best, least = Tile(None, 1, 1, math.inf), math.inf
     registers = target.vector_registers
     width = nests.extent(vector)
-    reused = [r for r in rows if any(not a.strides.get(r, 0) for a in reads)]
+    useful = [r for r in rows if r in work.columns or any(not a.strides.get(r, 0) for a in reads)]
     along = sum(1 for a in reads if a.strides.get(vector, 0) != 0)
     body = work.body + sum(_loaded(a, vector, lanes) for a in reads)
-    for row, vectors in product((None, *reused), range(1, most + 1)):
+    for row, vectors in product((None, *useful), range(1, most + 1)):
         if lanes * (vectors - 1) >= width:
             continue
         if -(-_width(width, lanes, vectors) // lanes) != vectors:
@@ -373,14 +384,14 @@ def _best_tile(
         across = _padding(width, min(lanes * vectors, width), MASK_COST)
         for height in range(1, min(MOST_ROWS, nests.extent(row) if row is not None else 1) + 1):
             results = height * vectors
+            # The STOREs for each vector of results: one for each lane, or for that of all rows.
+            stores = sum(lanes / (height if r is row else 1) for r in work.columns)
+            epilogue = work.epilogue + stores
             # Registers: accumulators, a row of each operand, and one for a broadcast element.
             used = results * work.reductions + vectors * along + 1
             if used >= registers:
                 break
-            if (
-                results * max(work.epilogue / OPS_PER_REGISTER, work.body / OPS_PER_STEP)
-                > registers
-            ):
+            if results * max(epilogue / OPS_PER_REGISTER, work.body / OPS_PER_STEP) > registers:
                 break
             written = _written_out(nests, reduce, vector, results * body)
             each = [_rows(nests, a, row, height, written) for a in reads]
@@ -404,7 +415,8 @@ def _best_tile(
             latency = max(1.0, target.mulaccs_in_flight / (results * work.reductions))
             streams = height * STREAM_COST if any(_is_stream(a, vector, row) for a in reads) else 0
             cost = down * across * latency * (1 + loads / results + streams)
-            cost += CODE_COST * results * (work.body + work.epilogue)
+            cost += SCATTERED_STORE * stores / work.steps
+            cost += CODE_COST * results * (work.body + epilogue)
             if cost < least - 1e-9:
                 best, least = Tile(row, height, vectors, cost, written), cost
     return best

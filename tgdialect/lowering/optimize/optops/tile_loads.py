@@ -70,13 +70,14 @@ def in_tile_order(axes: Axes, load: LoadOp, around: Sequence[RangeOp]) -> Sequen
     """
     ranges = [r for r in axes.ranges.values() if r in axes.open[load] and r not in around]
 
-    def key(range: RangeOp) -> tuple[int, int]:
-        kind = range.axis_type.data
+    def key(range: RangeOp) -> tuple[int, int, int]:
+        kind, nest = range.axis_type.data, axes.nest(range)
+        place = closed_ranges(nest).index(range)
+        inside = -place if range in axes.ends else place
         if kind not in EXPANDED:
-            # Neighbouring work items load neighbours.
-            return int(kind in WORK_ITEMS), 0
-        nest = closed_ranges(axes.nest(range))
-        return 2 + EXPANDED.index(kind), -nest.index(range) if range in axes.ends else 0
+            # Neighbouring work items load neighbours, and steps that follow each other.
+            return int(kind in WORK_ITEMS), len(axes.open[nest]), inside
+        return 2 + EXPANDED.index(kind), 0, inside if range in axes.ends else 0
 
     if any(axes.depends(r.bound, other) for r in ranges for other in axes.ranges.values()):
         raise IllegalOptError("the extent of the tile changes")
