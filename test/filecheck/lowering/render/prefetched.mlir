@@ -61,3 +61,23 @@ func.func @rows(%x: tensor<4x512xf32>, %w: tensor<512x512xf32>) -> tensor<4x512x
   %3 = tg.reduce add %2 [2] : tensor<4x512x512xf32> -> tensor<4x512x1xf32>
   func.return %3 : tensor<4x512x1xf32>
 }
+
+// A kernel that goes over each row twice prefetches the next row, 2048 bytes later, when it goes over one again. It does not prefetch a row that L2 keeps.
+
+// CHECK-LABEL: llvm.func @scaled_0(
+// CHECK:         %[[NEXT:.*]] = llvm.mlir.constant(2111) : i64
+// CHECK:         llvm.intr.vector.reduce.fadd
+// CHECK:         llvm.add %[[NEXT]], %{{.*}} : i64
+// CHECK:         llvm.call_intrinsic "llvm.prefetch"
+// CHECK:         llvm.load
+// CHECK:         llvm.fmul
+// CHECK:         llvm.store
+
+// FITS-LABEL:  llvm.func @scaled_0(
+// FITS-NOT:      llvm.prefetch
+
+func.func @scaled(%x: tensor<64x512xf32>) -> tensor<64x512xf32> {
+  %0 = tg.reduce add %x [1] : tensor<64x512xf32> -> tensor<64x1xf32>
+  %1 = tg.mul %x, %0 : (tensor<64x512xf32>, tensor<64x1xf32>) -> tensor<64x512xf32>
+  func.return %1 : tensor<64x512xf32>
+}
