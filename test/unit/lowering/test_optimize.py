@@ -149,12 +149,12 @@ def test_heuristic(name: str, features: str, threads: int) -> None:
 
 
 def test_few_rows_are_reduced_in_blocks():
-    """Where each step of the reduction is on another page."""
+    """Where each step of the reduction is on another page: as many steps as the TLB has pages."""
     module = parse(gemm(8, 1024, 96))
     inputs = _inputs([(8, 1024), (8, 96), (96, 1024)])
     OptimizePass("heuristic", FEATURES, 1).apply(tg_context(), module)
     opts = _opts_of(module)
-    assert "#tg.opt<split 2, 32, reduce>" in opts
+    assert "#tg.opt<split 2, 48, reduce>" in opts
     assert any(o.startswith("#tg.opt<order 2, 1") for o in opts)
     np.testing.assert_array_equal(_compiled(module, inputs), inputs[1] @ inputs[2])
 
