@@ -45,7 +45,6 @@ PREFETCHED_PART = 0.25
 their first use costs much: with a tenth of L2 no kernel of MobileNetV2 was faster. With half of it,
 fewer were."""
 
-
 ROW_OF_L2 = 0.125
 """The part of L2 that a row may fill so that the next one is prefetched: a kernel has other rows
 there. Not fitted."""
