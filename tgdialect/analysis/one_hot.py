@@ -59,14 +59,14 @@ def may_be_one_hot(op: ReduceOp) -> bool:
     return any(True for _ in _paths(op))
 
 
-def scattered_axis(op: ReduceOp, constants: set[Operation]) -> int | None:
-    """The axis of a sum's operand along which each update has one cell: the sum scatters. None if
-    that is not seen, as where views are between the sum and the comparison.
+def scatters(op: ReduceOp, constants: set[Operation]) -> bool:
+    """Whether a sum adds each of its updates to one cell along another axis. It is not seen through
+    views between the sum and the comparison.
 
-    One side of the comparison depends on that axis and on no memory. The other side depends on the
-    summed axis.
+    One side of the comparison depends on the axis of the cells and on no memory. The other side
+    depends on the summed axis.
     """
-    rank = len(tensor(op.source).shape)
+    rank, (summed,) = len(tensor(op.source).shape), integers(op, "axes")
 
     def own_axes(value: SSAValue) -> list[int]:
         shape = tensor(value).get_shape()
@@ -77,11 +77,11 @@ def scattered_axis(op: ReduceOp, constants: set[Operation]) -> int | None:
             continue
         left, right = path[-1].operands
         for one, other in ((left, right), (right, left)):
-            axes = own_axes(one)
             is_number = one.owner in constants and other.owner not in constants
-            if is_number and len(axes) == 1 and axes[0] not in integers(op, "axes"):
-                return axes[0] if integers(op, "axes")[0] in own_axes(other) else None
-    return None
+            has_cells = len(axes := own_axes(one)) == 1 and axes != [summed]
+            if is_number and has_cells and summed in own_axes(other):
+                return True
+    return False
 
 
 def _paths(op: ReduceOp) -> Iterator[list[Operation]]:

@@ -1,6 +1,5 @@
 """The CPU as a machine of LLVM: its features, and the library that object code for it may need."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
@@ -37,16 +36,7 @@ class CpuTarget(Machine):
         """The width of the widest vector registers in bits; 0 if no feature brings any."""
         return vector_registers(self.features.split(","))[0]
 
-    def object_code(
-        self,
-        ir: str,
-        *,
-        code_model: str = "small",
-        opt: int = 2,
-        begun: Callable[[], object] = bool,
-    ) -> bytes:
-        """As `Machine.object_code`, with the conversions of f16 and bf16 that the CPU lacks."""
-        code = self._object_code(ir, code_model, opt, begun)
-        if any(name.encode() in code for name in HALF_CONVERSION_NAMES):
-            code = self._object_code(ir, code_model, opt, library=HALF_CONVERSIONS)
-        return code
+    def _library_of(self, code: bytes) -> str:
+        """The conversions of f16 and bf16 that the CPU lacks."""
+        needs_any = any(name.encode() in code for name in HALF_CONVERSION_NAMES)
+        return HALF_CONVERSIONS if needs_any else ""

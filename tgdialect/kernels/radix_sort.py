@@ -10,9 +10,8 @@ of rows, and for each size of several chunks.
 
 from __future__ import annotations
 
-import functools
-import itertools
-from functools import cache
+from functools import cache, partial, reduce
+from itertools import chain
 
 from xdsl.ir import SSAValue
 
@@ -67,8 +66,7 @@ def count_kernel(
     tables = [[w.const(part * places + place) for place in range(places)] for part in range(parts)]
     digit = w.loop(1 << width)
     cells = [
-        w.store(counts, (row, chunk, number, digit), w.const(0, COUNT))
-        for number in itertools.chain(*tables)
+        w.store(counts, (row, chunk, number, digit), w.const(0, COUNT)) for number in chain(*tables)
     ]
     cleared = w.end(digit, *cells)
     length = extent if size is None else w.const(size // parts)
@@ -88,7 +86,7 @@ def count_kernel(
         digit = w.loop(1 << width)
         now = w.left_by(counts, counted, digit)
         of_parts = [w.load(now, row, chunk, number, digit) for (number,) in tables]
-        total = functools.reduce(functools.partial(w.emit, AddOp), of_parts)
+        total = reduce(partial(w.emit, AddOp), of_parts)
         counted = w.end(digit, w.store(now, (row, chunk, tables[0][0], digit), total))
     return w.finish([w.end((row, chunk), counted)])
 

@@ -1,6 +1,7 @@
 """Attributes that are made without xDSL's checks against those that xDSL makes."""
 
 import random
+from typing import cast
 
 import pytest
 from xdsl.context import Context
@@ -64,7 +65,8 @@ def test_equal_those_of_xdsl(seed: int) -> None:
 def test_least_and_greatest_numbers(dtype: Attribute) -> None:
     row = DTYPES[dtype]
     for value in {int(row.low), 0, 1, int(row.high)}:
-        wanted = IntegerAttr.from_bool(bool(value)) if dtype == i1 else IntegerAttr(value, dtype)  # pyright: ignore
+        type = cast(IntegerType, dtype)
+        wanted = IntegerAttr.from_bool(bool(value)) if dtype == i1 else IntegerAttr(value, type)
         assert number_attribute(value, dtype) == wanted
 
 

@@ -17,7 +17,7 @@ from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.affine.views import affine_views
 from tgdialect.analysis.contractions import summed_product
-from tgdialect.analysis.one_hot import constant_values, may_be_one_hot, scattered_axis
+from tgdialect.analysis.one_hot import constant_values, may_be_one_hot, scatters
 from tgdialect.analysis.parts import (
     COLUMNS,
     PARTS,
@@ -117,16 +117,14 @@ def _axis(op: ReduceOp, target: Target) -> tuple[int, int, int] | None:
 
 
 def _scatter_axis(op: ReduceOp) -> tuple[int, int, int] | None:
-    """The same for a sum with a one-hot mask: updates of cells, for which no other loop is."""
+    """The same for a sum with a one-hot mask, if it scatters: the axis of the updates."""
     (axis,) = integers(op, "axes")
     extent = tensor(op.source).get_shape()[axis]
     if not (parts := scatter_parts_of(extent, math.prod(tensor(op.result).get_shape()))):
         return None
     block = op.parent_block()
     assert block is not None
-    if scattered_axis(op, constant_values(block)) is None:
-        return None
-    return axis, parts, extent // parts
+    return (axis, parts, extent // parts) if scatters(op, constant_values(block)) else None
 
 
 def _split(op: ReduceOp, axis: int, parts: int, size: int) -> ReduceOp:

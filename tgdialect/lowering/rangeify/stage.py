@@ -47,14 +47,7 @@ from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import PadOp, PermuteOp, StackOp
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.properties import (
-    Shape,
-    integers,
-    is_memory,
-    place,
-    shape_of,
-    tensor,
-)
+from tgdialect.ops.properties import Shape, integers, is_memory, place, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
 from tgdialect.ops.views import memory_of

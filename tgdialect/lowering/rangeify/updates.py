@@ -49,7 +49,6 @@ def _nest(first: EndOp, after: AfterOp, cell: IndexOp, added: AtomicAddOp, last:
     if start.source is not after.buffer or not first.result.has_one_use():
         return
     before, updating = closed_ranges(first), closed_ranges(last)
-
     shared: dict[RangeOp, RangeOp] = {}
     for a, b in zip(start.indices, cell.indices, strict=True):
         outer, copy = a.owner, b.owner

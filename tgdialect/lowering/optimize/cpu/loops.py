@@ -51,8 +51,9 @@ rows 1.06."""
 COMMON_PART = 2
 """How many times as much all threads load in common if they share one loop, as if they share
 another, for the other one to be shared: half of it comes from the L2 of another core, but a loop
-inside has its operand packed by each thread. From timing convolutions on two threads: with 6 and 12
-times as much 0.8 to 0.9 of the time, with 1.6 times as much 1.0 to 1.08."""
+inside has its operand packed by each thread. From timing explicit schedules of convolutions on two
+threads: two with 6 and 12 times as much took 0.8 to 0.9 of the time, one with 1.6 times as much 1.0
+to 1.08."""
 
 LOADED_AGAIN = 4
 """How many times as many bytes as it stores a tile may load from L2 so that results are stored in
@@ -275,11 +276,11 @@ def _bytes(nests: Nests, accesses: Sequence[StridedAccess]) -> int:
     there are no more of them than from the first to the last."""
     total = 0
     for access in accesses:
-        extents = {r: nests.extent(r) for r, stride in access.strides.items() if stride != 0}
-        cells = math.prod(extents.values())
-        steps = {r: access.strides[r] for r in extents}
-        if None not in steps.values():
-            cells = min(cells, 1 + sum(abs(steps[r] or 0) * (n - 1) for r, n in extents.items()))
+        moved = [(nests.extent(r), stride) for r, stride in access.strides.items() if stride != 0]
+        cells = math.prod(extent for extent, _ in moved)
+        reach = [abs(stride) * (extent - 1) for extent, stride in moved if stride is not None]
+        if len(reach) == len(moved):
+            cells = min(cells, 1 + sum(reach))
         total += cells * access.itemsize
     return total
 
