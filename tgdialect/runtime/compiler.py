@@ -119,6 +119,10 @@ def _on_one_device(
 
     def compiled() -> AnyProgram:
         check_memory_for_library()
+        if device.is_host and described.name != PORTABLE.name:
+            from tgdialect.runtime.codegen import warm_up_llvm
+
+            warm_up_llvm()  # While the rest of the compiler is imported.
         if isinstance(source, str | os.PathLike):
             module = _parse(name, text)
         else:

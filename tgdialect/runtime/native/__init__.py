@@ -3,6 +3,7 @@
 * `launcher.ll`: checks the arguments of a call, and calls
 * `pool.ll`: runs a loop on the threads of a pool
 * `openmp.ll`: runs a loop on those of an OpenMP library
+* `trial.ll`: what LLVM compiles first, which is never called
 """
 
 from __future__ import annotations
