@@ -1,0 +1,150 @@
+"""Long arms of WHEREs are computed under an IF, which skips them where no lane selects them.
+
+    %w = where(%c, %short, %long)
+    ->
+    %r = %short;  if any(not %c) { %long;  %r = where(%c, %short, %long) }
+
+The sine of a large angle takes 40 ops, most of them on 64-bit integers, and a program may never
+have one.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Collection, Iterator, Mapping, Sequence
+
+from xdsl.ir import Block, Operation, SSAValue
+
+from tgdialect.ops.attributes import AddrSpace, PlaceAttr, ReduceKind
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.codegen import BarrierOp, EndIfOp, IfOp
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, NotOp, WhereOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp
+from tgdialect.ops.numbering import next_slot
+from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.properties import static_shape, tensor, tensor_type
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.source import BufferOp, ConstOp, VConstOp
+from tgdialect.ops.walk import ops_of
+
+LONG = 24
+"""The fewest ops of an arm that is worth a branch. A branch costs a few ops, and if it is predicted
+wrongly as much as some 20. The arms of SIN for large angles have 38 ops (f32) and more; those of
+other recipes at most 12, and are selected as often as not."""
+
+_COMPUTE = frozenset({*PRIMITIVES, *DECOMPOSED, BitcastOp})
+_BORDERS = (RangeOp, EndOp, IfOp, EndIfOp, BarrierOp)
+_YES, _NO = 1, 2
+
+
+def branch_around_arms(block: Block) -> None:
+    """Put the long arms of the WHEREs of a LINEAR into IFs."""
+    for ops in _straight_lines(block):
+        wheres: dict[SSAValue, list[Operation]] = defaultdict(list)
+        for op in ops:
+            if isinstance(op, WhereOp):
+                wheres[op.operands[0]].append(op)
+        if wheres:
+            positions = {op: position for position, op in enumerate(ops)}
+            for group in wheres.values():
+                _branch(block, group, positions)
+
+
+def _straight_lines(block: Block) -> Iterator[Sequence[Operation]]:
+    """The ops between loops and IFs, where these may have a long arm."""
+    line: list[Operation] = []
+    for op in [*ops_of(block), None]:
+        if op is None or isinstance(op, _BORDERS):
+            if len(line) > LONG:
+                yield line
+            line = []
+        else:
+            line.append(op)
+
+
+def _branch(block: Block, group: Sequence[Operation], positions: Mapping[Operation, int]) -> None:
+    """Skip the longer arms of WHEREs that have the same condition, if no lane selects them."""
+    alike = [where for where in group if _selects_values(where)]
+    if not alike or not _are_together(group, positions):
+        return
+    arms = {arm: _only_for(alike, arm, positions) for arm in (_YES, _NO)}
+    arm = max(arms, key=lambda arm: len(arms[arm]))
+    if len(arms[arm]) < LONG:
+        return
+    last, top = max(alike, key=positions.__getitem__), block.first_op
+    end = last.next_op
+    assert top is not None
+    assert end is not None
+    first, before, after = map(OpBuilder.before, (top, last, end))
+    cells = [_registers(first, where) for where in alike]
+    users = [list(where.results[0].uses) for where in alike]
+
+    for where, cell in zip(alike, cells, strict=True):
+        before.insert(StoreOp(cell, where.operands[_YES + _NO - arm]))
+    begin = before.insert(IfOp(_gate(before, group[0].operands[0], arm)))
+    for op in sorted({*arms[arm], *alike}, key=positions.__getitem__):
+        op.detach()
+        after.insert(op)
+    for where, cell in zip(alike, cells, strict=True):
+        after.insert(StoreOp(cell, where.results[0]))
+    after.insert(EndIfOp(begin))
+    for cell, uses in zip(cells, users, strict=True):
+        selected = after.put(LoadOp(cell))
+        for use in uses:
+            use.operation.operands[use.index] = selected
+
+
+def _selects_values(where: Operation) -> bool:
+    """Whether both arms of a WHERE are computed. A constant mostly stands for special values, as
+    the NaN for infinities, and is seldom all that is selected."""
+    arms = where.operands[_YES], where.operands[_NO]
+    is_constant = any(isinstance(arm.owner, ConstOp) for arm in arms)
+    return not is_constant and all(arm.type == where.results[0].type for arm in arms)
+
+
+def _registers(builder: OpBuilder, where: Operation) -> SSAValue:
+    """A new place for what a WHERE selects."""
+    type = tensor(where.results[0])
+    lanes = static_shape(type)
+    registers = PlaceAttr.of(addrspace=AddrSpace.REG)
+    buffer = tensor_type(type.element_type, lanes or (1,), registers)
+    slot = next_slot(ops_of(builder.block))
+    index = builder.put(VConstOp(range(*lanes))) if lanes else builder.index_constant(0)
+    return builder.put(IndexOp(builder.put(BufferOp(slot, buffer)), [index]))
+
+
+def _are_together(group: Sequence[Operation], positions: Mapping[Operation, int]) -> bool:
+    """Whether no WHERE's result is needed before the last of them."""
+    last = max(positions[where] for where in group)
+    return all(
+        positions.get(use.operation, last + 1) > last
+        for where in group
+        for use in where.results[0].uses
+    )
+
+
+def _only_for(
+    wheres: Collection[Operation], arm: int, positions: Mapping[Operation, int]
+) -> Collection[Operation]:
+    """The ops whose results only one arm of these WHEREs needs."""
+    found: dict[Operation, None] = {}
+    uses: dict[Operation, int] = {}
+    needed = [where.operands[arm] for where in wheres]
+    while needed:
+        op = needed.pop().owner
+        if not isinstance(op, Operation) or type(op) not in _COMPUTE or op not in positions:
+            continue
+        left = uses[op] = uses.get(op, op.results[0].uses.get_length()) - 1
+        if not left:
+            found[op] = None
+            needed += op.operands
+    return found
+
+
+def _gate(builder: OpBuilder, condition: SSAValue, arm: int) -> SSAValue:
+    """Whether any lane selects an arm."""
+    is_needed = condition if arm == _YES else builder.put(NotOp(condition))
+    if not static_shape(tensor(condition)):
+        return is_needed
+    return builder.put(ReshapeOp(builder.put(ReduceOp(ReduceKind.MAX, is_needed, [0])), []))
