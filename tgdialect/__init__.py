@@ -28,7 +28,6 @@ From the lowest layer to the highest:
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tgdialect.forking import prepare_for_forks
@@ -97,11 +96,13 @@ prepare_for_forks()  # Before another thread may be importing the rest.
 
 
 def __getattr__(name: str) -> Any:
+    from tgdialect.runtime.speed import imported
+
     if (module := _MODULES.get(name)) is not None:
-        return import_module(module)
+        return imported(module)
     if (home := _HOMES.get(name)) is None:
         raise AttributeError(f"module 'tgdialect' has no attribute {name!r}")
-    return getattr(import_module(home), name)
+    return getattr(imported(home), name)
 
 
 def __dir__() -> list[str]:

@@ -20,7 +20,7 @@ What rewrites and analyses build on:
 * `numbering.py`: the next free slot, axis id or symbol name;
 * `walk.py`: values computed once along the edges of a graph;
 * `views.py`: the cells that a view shows; `arguments.py`: attributes of function arguments;
-* `arrays.py`: NumPy arrays of the dtypes;
+* `arrays.py`: NumPy arrays of the dtypes; `numpy_dtypes.py`: NumPy's dtypes by name;
 * `folding.py`: constant folding; `intervals.py`: interval arithmetic;
 * `affine.py`: sums of integers with coefficients.
 """

@@ -23,6 +23,7 @@ from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.program import DEFAULT_OPT, HOST, Array, Program
+from tgdialect.runtime.speed import imported
 from tgdialect.targets import DEFAULT_TARGET, INTERPRETER, MPI, TARGETS, Target, target_named
 from tgdialect.targets.host import host_cpu, host_target
 from tgdialect.targets.portable import PORTABLE
@@ -119,6 +120,7 @@ def _on_one_device(
 
     def compiled() -> AnyProgram:
         check_memory_for_library()
+        _import_compiler(described)
         if isinstance(source, str | os.PathLike):
             module = _parse(name, text)
         else:
@@ -147,6 +149,14 @@ def _on_one_device(
         lambda: device_build(_parse(name, text), *how, described, device),
         source=of,
     )
+
+
+def _import_compiler(target: Target) -> None:
+    """Import what a compilation needs, all at once."""
+    host_build = "c_build" if target.name == PORTABLE.name else "build"
+    build = "devices.build" if target.is_grid else host_build
+    for name in ("diagnostics", "dialect", "registry", f"runtime.{build}"):
+        imported(f"tgdialect.{name}")
 
 
 def _sharded(
