@@ -8,7 +8,7 @@ One file per family of the specification:
 What ops are declared with:
 
 * `attributes.py`: types and attributes; `dtypes.py`: dtypes; `axis_types.py`: AxisTypes;
-* `base.py`: the class of all ops; `syntax.py`: assembly formats, `formats.py`: their compiler;
+* `base.py`: the class of all ops; `syntax.py`: pieces of assembly formats;
 * `properties/`: the rules by which result types are inferred;
 * `canonicalization.py`: the link from an op to its canonicalisation patterns.
 
