@@ -41,7 +41,8 @@ START = "BENCH_START"
 # What a first compilation would import. Both may start processes to compile.
 OUR_MODULES = (
     *("multiprocessing.popen_fork", "tgdialect.compilation", "tgdialect.dialect"),
-    *("tgdialect.registry", "tgdialect.runtime.build", "tgdialect.runtime.threads"),
+    *("tgdialect.registry", "tgdialect.runtime.build", "tgdialect.runtime.children"),
+    "tgdialect.runtime.threads",
 )
 THEIR_MODULES = (
     *(f"multiprocessing.{name}" for name in ("pool", "popen_fork", "popen_spawn_posix")),

@@ -23,12 +23,12 @@ From the lowest layer to the highest:
 * `interpreter/`: the reference semantics, in NumPy;
 * `universe.py`: passes and targets for every xDSL tool; `registry.py`: the same for our own tools;
 * `tools/`: `tg-opt` and `tg-run`; `info.py`: `python -m tgdialect.info`;
-* `forking.py`: locks around `fork`; `unchecked.py`: attributes without xDSL's checks.
+* `forking.py`: locks around `fork`; `unchecked.py`: attributes without xDSL's checks;
+* `assembly_formats.py`: definitions of ops whose assembly formats are compiled when they are used.
 """
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from tgdialect.forking import prepare_for_forks
@@ -97,11 +97,13 @@ prepare_for_forks()  # Before another thread may be importing the rest.
 
 
 def __getattr__(name: str) -> Any:
+    from tgdialect.runtime.speed import imported
+
     if (module := _MODULES.get(name)) is not None:
-        return import_module(module)
+        return imported(module)
     if (home := _HOMES.get(name)) is None:
         raise AttributeError(f"module 'tgdialect' has no attribute {name!r}")
-    return getattr(import_module(home), name)
+    return getattr(imported(home), name)
 
 
 def __dir__() -> list[str]:

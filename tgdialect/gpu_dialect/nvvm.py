@@ -9,7 +9,6 @@ from xdsl.ir import Dialect, SpacedOpaqueSyntaxAttribute, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_attr_definition,
-    irdl_op_definition,
     operand_def,
     opt_operand_def,
     prop_def,
@@ -19,6 +18,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.gpu_dialect.registers import SpecialRegisterOp
 from tgdialect.gpu_dialect.target import NVVMTargetAttr
 
@@ -28,49 +28,49 @@ REQUIRED_THREADS = "nvvm.reqntid"
 """The attribute of a kernel with the extents of its blocks: `array<i32: x, y, z>`."""
 
 
-@irdl_op_definition
+@op_definition
 class ThreadIdXOp(SpecialRegisterOp):
     """The index of the thread in its block, x: the fastest-varying axis."""
 
     name = "nvvm.read.ptx.sreg.tid.x"
 
 
-@irdl_op_definition
+@op_definition
 class ThreadIdYOp(SpecialRegisterOp):
     """The index of the thread in its block, y."""
 
     name = "nvvm.read.ptx.sreg.tid.y"
 
 
-@irdl_op_definition
+@op_definition
 class ThreadIdZOp(SpecialRegisterOp):
     """The index of the thread in its block, z."""
 
     name = "nvvm.read.ptx.sreg.tid.z"
 
 
-@irdl_op_definition
+@op_definition
 class BlockIdXOp(SpecialRegisterOp):
     """The index of the block in the grid, x."""
 
     name = "nvvm.read.ptx.sreg.ctaid.x"
 
 
-@irdl_op_definition
+@op_definition
 class BlockIdYOp(SpecialRegisterOp):
     """The index of the block in the grid, y."""
 
     name = "nvvm.read.ptx.sreg.ctaid.y"
 
 
-@irdl_op_definition
+@op_definition
 class BlockIdZOp(SpecialRegisterOp):
     """The index of the block in the grid, z."""
 
     name = "nvvm.read.ptx.sreg.ctaid.z"
 
 
-@irdl_op_definition
+@op_definition
 class Barrier0Op(IRDLOperation):
     """Waits until all threads of the block are here; their memory accesses before are visible."""
 
@@ -92,7 +92,7 @@ class LoadCacheModifierAttr(EnumAttribute[LoadCacheModifier], SpacedOpaqueSyntax
     name = "nvvm.load_cache_modifier"
 
 
-@irdl_op_definition
+@op_definition
 class CpAsyncOp(IRDLOperation):
     """Starts a copy of 4, 8 or 16 bytes from global to shared memory; both are aligned to that.
     Where a last operand says how many bytes are read, the others are zeros.
@@ -155,7 +155,7 @@ class CpAsyncOp(IRDLOperation):
         return op
 
 
-@irdl_op_definition
+@op_definition
 class CpAsyncCommitGroupOp(IRDLOperation):
     """Makes a group of the copies that the thread has started since the last one."""
 
@@ -163,7 +163,7 @@ class CpAsyncCommitGroupOp(IRDLOperation):
     assembly_format = "attr-dict"
 
 
-@irdl_op_definition
+@op_definition
 class CpAsyncWaitGroupOp(IRDLOperation):
     """Waits until all but the last `n` groups of the thread have been copied."""
 
@@ -192,7 +192,7 @@ class ShflKindAttr(EnumAttribute[ShflKind], SpacedOpaqueSyntaxAttribute):
     name = "nvvm.shfl_kind"
 
 
-@irdl_op_definition
+@op_definition
 class ShflOp(IRDLOperation):
     """The value of another thread of the warp, an i32 or f32. The threads of a mask, which has a
     bit for each, wait for each other.

@@ -6,13 +6,13 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Dialect, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
-    irdl_op_definition,
     operand_def,
     result_def,
     traits_def,
 )
 from xdsl.traits import Pure
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.gpu_dialect.registers import SpecialRegisterOp
 from tgdialect.gpu_dialect.target import ROCDLTargetAttr
 
@@ -22,49 +22,49 @@ GROUP_SIZE = "rocdl.flat_work_group_size"
 """The attribute of a kernel with the least and the greatest size of its workgroups: `"64,64"`."""
 
 
-@irdl_op_definition
+@op_definition
 class WorkItemIdXOp(SpecialRegisterOp):
     """The index of the work item in its workgroup, x: the fastest-varying axis."""
 
     name = "rocdl.workitem.id.x"
 
 
-@irdl_op_definition
+@op_definition
 class WorkItemIdYOp(SpecialRegisterOp):
     """The index of the work item in its workgroup, y."""
 
     name = "rocdl.workitem.id.y"
 
 
-@irdl_op_definition
+@op_definition
 class WorkItemIdZOp(SpecialRegisterOp):
     """The index of the work item in its workgroup, z."""
 
     name = "rocdl.workitem.id.z"
 
 
-@irdl_op_definition
+@op_definition
 class WorkGroupIdXOp(SpecialRegisterOp):
     """The index of the workgroup in the grid, x."""
 
     name = "rocdl.workgroup.id.x"
 
 
-@irdl_op_definition
+@op_definition
 class WorkGroupIdYOp(SpecialRegisterOp):
     """The index of the workgroup in the grid, y."""
 
     name = "rocdl.workgroup.id.y"
 
 
-@irdl_op_definition
+@op_definition
 class WorkGroupIdZOp(SpecialRegisterOp):
     """The index of the workgroup in the grid, z."""
 
     name = "rocdl.workgroup.id.z"
 
 
-@irdl_op_definition
+@op_definition
 class SBarrierOp(IRDLOperation):
     """Waits until all work items of the workgroup are here. Says nothing about memory: that is what
     fences with `syncscope("workgroup")` are for."""
@@ -73,7 +73,7 @@ class SBarrierOp(IRDLOperation):
     assembly_format = "attr-dict"
 
 
-@irdl_op_definition
+@op_definition
 class DsBpermuteOp(IRDLOperation):
     """The value of another work item of the wave, whose number in it is a quarter of the index.
 
@@ -107,14 +107,14 @@ class _MbcntOp(IRDLOperation):
         super().__init__(operands=[mask, more], result_types=[i32])
 
 
-@irdl_op_definition
+@op_definition
 class MbcntLoOp(_MbcntOp):
     """Of the first 32 work items of a wave: `%0 = rocdl.mbcnt.lo %mask, %n : (i32, i32) -> i32`."""
 
     name = "rocdl.mbcnt.lo"
 
 
-@irdl_op_definition
+@op_definition
 class MbcntHiOp(_MbcntOp):
     """Of the last 32 work items of a wave: `%0 = rocdl.mbcnt.hi %mask, %n : (i32, i32) -> i32`."""
 

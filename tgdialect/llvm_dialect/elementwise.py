@@ -9,7 +9,6 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -17,6 +16,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.llvm_dialect.types import AnyFloatLike, AnyIntegerLike
 
 
@@ -67,76 +67,76 @@ class BinaryFloatIntrinsicOp(IRDLOperation, ABC):
         super().__init__(operands=[lhs, rhs], result_types=[lhs.type], properties=properties)
 
 
-@irdl_op_definition
+@op_definition
 class SMinOp(IntegerIntrinsicOp):
     name = "llvm.intr.smin"
 
 
-@irdl_op_definition
+@op_definition
 class SMaxOp(IntegerIntrinsicOp):
     name = "llvm.intr.smax"
 
 
-@irdl_op_definition
+@op_definition
 class UMinOp(IntegerIntrinsicOp):
     name = "llvm.intr.umin"
 
 
-@irdl_op_definition
+@op_definition
 class UMaxOp(IntegerIntrinsicOp):
     name = "llvm.intr.umax"
 
 
-@irdl_op_definition
+@op_definition
 class MinimumOp(BinaryFloatIntrinsicOp):
     """The smaller; NaN if either is NaN, and -0 < +0 (IEEE 754-2019 minimum)."""
 
     name = "llvm.intr.minimum"
 
 
-@irdl_op_definition
+@op_definition
 class MaximumOp(BinaryFloatIntrinsicOp):
     """The greater; NaN if either is NaN, and -0 < +0 (IEEE 754-2019 maximum)."""
 
     name = "llvm.intr.maximum"
 
 
-@irdl_op_definition
+@op_definition
 class FTruncOp(UnaryFloatIntrinsicOp):
     """Rounds towards zero to an integral value."""
 
     name = "llvm.intr.trunc"
 
 
-@irdl_op_definition
+@op_definition
 class RintOp(UnaryFloatIntrinsicOp):
     """Rounds to an integral value in the current rounding mode."""
 
     name = "llvm.intr.rint"
 
 
-@irdl_op_definition
+@op_definition
 class NearbyintOp(UnaryFloatIntrinsicOp):
     """Rounds to an integral value in the current rounding mode, never raising inexact."""
 
     name = "llvm.intr.nearbyint"
 
 
-@irdl_op_definition
+@op_definition
 class RoundOp(UnaryFloatIntrinsicOp):
     """Rounds to the nearest integral value, halfway cases away from zero."""
 
     name = "llvm.intr.round"
 
 
-@irdl_op_definition
+@op_definition
 class RoundEvenOp(UnaryFloatIntrinsicOp):
     """Rounds to the nearest integral value, halfway cases to even."""
 
     name = "llvm.intr.roundeven"
 
 
-@irdl_op_definition
+@op_definition
 class FMulAddOp(IRDLOperation):
     """a * b + c, fused where the target does that faster: not exact, unlike `llvm.intr.fma`."""
 
@@ -173,11 +173,11 @@ class FunnelShiftOp(IRDLOperation, ABC):
         super().__init__(operands=[a, b, count], result_types=[a.type])
 
 
-@irdl_op_definition
+@op_definition
 class FShlOp(FunnelShiftOp):
     name = "llvm.intr.fshl"
 
 
-@irdl_op_definition
+@op_definition
 class FShrOp(FunnelShiftOp):
     name = "llvm.intr.fshr"

@@ -23,7 +23,6 @@ from xdsl.irdl import (
     ParsePropInAttrDict,
     VarConstraint,
     base,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -32,6 +31,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.llvm_dialect.assembly import (
     move_to_properties,
     parse_optional_atomic,
@@ -43,7 +43,7 @@ from tgdialect.llvm_dialect.assembly import (
 _ACCESS_PROPERTIES = ("alignment", "nontemporal")
 
 
-@irdl_op_definition
+@op_definition
 class LoadOp(IRDLOperation):
     """Loads (xDSL's has no volatile, invariant, nontemporal and syncscope)."""
 
@@ -100,7 +100,7 @@ class LoadOp(IRDLOperation):
         printer.print_attribute(self.dereferenced_value.type)
 
 
-@irdl_op_definition
+@op_definition
 class StoreOp(IRDLOperation):
     """Stores (xDSL's has no syncscope and does not print the ordering)."""
 
@@ -157,7 +157,7 @@ class StoreOp(IRDLOperation):
         printer.print_list(self.operand_types, printer.print_attribute)
 
 
-@irdl_op_definition
+@op_definition
 class MaskedLoadOp(IRDLOperation):
     """Loads the lanes for which the mask is true; the others come from `pass_thru`."""
 
@@ -179,7 +179,7 @@ class MaskedLoadOp(IRDLOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class MaskedStoreOp(IRDLOperation):
     """Stores the lanes for which the mask is true (xDSL's takes floats only)."""
 
@@ -197,7 +197,7 @@ class MaskedStoreOp(IRDLOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class MemcpyOp(IRDLOperation):
     """Copies `len` bytes between areas that do not overlap."""
 
@@ -213,7 +213,7 @@ class MemcpyOp(IRDLOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class MemsetOp(IRDLOperation):
     """Sets `len` bytes to the i8 `val`."""
 
@@ -229,7 +229,7 @@ class MemsetOp(IRDLOperation):
         )
 
 
-@irdl_op_definition
+@op_definition
 class PrefetchOp(IRDLOperation):
     """Prefetches a line: `rw` 0 read or 1 write, `hint` 0 (no locality) to 3, `cache` 1 data."""
 

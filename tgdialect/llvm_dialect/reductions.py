@@ -15,13 +15,14 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
     traits_def,
 )
 from xdsl.traits import Pure
+
+from tgdialect.assembly_formats import op_definition
 
 
 class VectorReduceIntegerOp(IRDLOperation, ABC):
@@ -55,73 +56,73 @@ class VectorReduceFloatOp(IRDLOperation, ABC):
         )
 
 
-@irdl_op_definition
+@op_definition
 class VectorReduceAddOp(VectorReduceIntegerOp):
     name = "llvm.intr.vector.reduce.add"
 
 
-@irdl_op_definition
+@op_definition
 class VectorReduceMulOp(VectorReduceIntegerOp):
     name = "llvm.intr.vector.reduce.mul"
 
 
-@irdl_op_definition
+@op_definition
 class VectorReduceAndOp(VectorReduceIntegerOp):
     name = "llvm.intr.vector.reduce.and"
 
 
-@irdl_op_definition
+@op_definition
 class VectorReduceOrOp(VectorReduceIntegerOp):
     name = "llvm.intr.vector.reduce.or"
 
 
-@irdl_op_definition
+@op_definition
 class VectorReduceXorOp(VectorReduceIntegerOp):
     name = "llvm.intr.vector.reduce.xor"
 
 
-@irdl_op_definition
+@op_definition
 class VectorReduceSMaxOp(VectorReduceIntegerOp):
     name = "llvm.intr.vector.reduce.smax"
 
 
-@irdl_op_definition
+@op_definition
 class VectorReduceSMinOp(VectorReduceIntegerOp):
     name = "llvm.intr.vector.reduce.smin"
 
 
-@irdl_op_definition
+@op_definition
 class VectorReduceUMaxOp(VectorReduceIntegerOp):
     name = "llvm.intr.vector.reduce.umax"
 
 
-@irdl_op_definition
+@op_definition
 class VectorReduceUMinOp(VectorReduceIntegerOp):
     name = "llvm.intr.vector.reduce.umin"
 
 
-@irdl_op_definition
+@op_definition
 class VectorReduceFMaxOp(VectorReduceFloatOp):
     """By maxnum: NaNs are ignored."""
 
     name = "llvm.intr.vector.reduce.fmax"
 
 
-@irdl_op_definition
+@op_definition
 class VectorReduceFMinOp(VectorReduceFloatOp):
     """By minnum: NaNs are ignored."""
 
     name = "llvm.intr.vector.reduce.fmin"
 
 
-@irdl_op_definition
+@op_definition
 class VectorReduceFMaximumOp(VectorReduceFloatOp):
     """By maximum: NaN if any element is NaN."""
 
     name = "llvm.intr.vector.reduce.fmaximum"
 
 
-@irdl_op_definition
+@op_definition
 class VectorReduceFMinimumOp(VectorReduceFloatOp):
     """By minimum: NaN if any element is NaN."""
 

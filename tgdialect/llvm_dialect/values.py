@@ -18,7 +18,6 @@ from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     prop_def,
     result_def,
@@ -29,6 +28,7 @@ from xdsl.printer import Printer
 from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.llvm_dialect.assembly import (
     move_to_properties,
     print_with_attributes,
@@ -49,17 +49,17 @@ class FloatToIntegerOp(IRDLOperation, ABC):
         super().__init__(operands=[arg], result_types=[result_type])
 
 
-@irdl_op_definition
+@op_definition
 class FPToSIOp(FloatToIntegerOp):
     name = "llvm.fptosi"
 
 
-@irdl_op_definition
+@op_definition
 class FPToUIOp(FloatToIntegerOp):
     name = "llvm.fptoui"
 
 
-@irdl_op_definition
+@op_definition
 class UIToFPOp(IRDLOperation):
     name = "llvm.uitofp"
     arg = operand_def(AnyIntegerLike)
@@ -71,7 +71,7 @@ class UIToFPOp(IRDLOperation):
         super().__init__(operands=[arg], result_types=[result_type])
 
 
-@irdl_op_definition
+@op_definition
 class AddrSpaceCastOp(IRDLOperation):
     name = "llvm.addrspacecast"
     arg = operand_def(LLVMPointerType)
@@ -83,7 +83,7 @@ class AddrSpaceCastOp(IRDLOperation):
         super().__init__(operands=[arg], result_types=[result_type])
 
 
-@irdl_op_definition
+@op_definition
 class FreezeOp(IRDLOperation):
     """The operand, or some fixed value when the operand is undef or poison."""
 
@@ -98,7 +98,7 @@ class FreezeOp(IRDLOperation):
         super().__init__(operands=[val], result_types=[val.type])
 
 
-@irdl_op_definition
+@op_definition
 class PoisonOp(IRDLOperation):
     name = "llvm.mlir.poison"
     res = result_def()
@@ -109,7 +109,7 @@ class PoisonOp(IRDLOperation):
         super().__init__(result_types=[result_type])
 
 
-@irdl_op_definition
+@op_definition
 class ZeroOp(IRDLOperation):
     """Zero of any type (xDSL's has no integers, floats and vectors)."""
 
@@ -122,7 +122,7 @@ class ZeroOp(IRDLOperation):
         super().__init__(result_types=[result_type])
 
 
-@irdl_op_definition
+@op_definition
 class FCmpOp(IRDLOperation):
     """Compares floats or vectors of floats (xDSL's has no vectors and drops fast-math flags)."""
 
@@ -183,7 +183,7 @@ def _bool_like(type: Attribute) -> Attribute:
     return VectorType(i1, type.shape) if isinstance(type, VectorType) else i1
 
 
-@irdl_op_definition
+@op_definition
 class SelectOp(IRDLOperation):
     """`cond ? lhs : rhs`, per element if `cond` is a vector (xDSL's takes a scalar only)."""
 
@@ -202,7 +202,7 @@ class SelectOp(IRDLOperation):
         super().__init__(operands=[cond, lhs, rhs], result_types=[lhs.type])
 
 
-@irdl_op_definition
+@op_definition
 class ExtractElementOp(IRDLOperation):
     name = "llvm.extractelement"
     T: ClassVar = VarConstraint("T", AnyAttr())

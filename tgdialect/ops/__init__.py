@@ -8,7 +8,7 @@ One file per family of the specification:
 What ops are declared with:
 
 * `attributes.py`: types and attributes; `dtypes.py`: dtypes; `axis_types.py`: AxisTypes;
-* `base.py`: the class of all ops; `syntax.py`: assembly formats, `formats.py`: their compiler;
+* `base.py`: the class of all ops; `syntax.py`: pieces of assembly formats;
 * `properties/`: the rules by which result types are inferred;
 * `canonicalization.py`: the link from an op to its canonicalisation patterns.
 
@@ -20,7 +20,7 @@ What rewrites and analyses build on:
 * `numbering.py`: the next free slot, axis id or symbol name;
 * `walk.py`: values computed once along the edges of a graph;
 * `views.py`: the cells that a view shows; `arguments.py`: attributes of function arguments;
-* `arrays.py`: NumPy arrays of the dtypes;
+* `arrays.py`: NumPy arrays of the dtypes; `numpy_dtypes.py`: NumPy's dtypes by name;
 * `folding.py`: constant folding; `intervals.py`: interval arithmetic;
 * `affine.py`: sums of integers with coefficients.
 """

@@ -8,36 +8,46 @@ from __future__ import annotations
 
 from typing import Any
 
-import ml_dtypes
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import SSAValue
 
 from tgdialect.ops.dtypes import DType
+from tgdialect.ops.numpy_dtypes import dtype_named
 from tgdialect.ops.properties import dtype_of
 
 Data = NDArray[Any]
 """An array of any dtype."""
 
-_NUMPY_DTYPES: dict[str, Any] = {
-    "i1": np.bool_,
-    "index": np.int64,
-    "i8": np.int8,
-    "i16": np.int16,
-    "i32": np.int32,
-    "i64": np.int64,
-    "ui8": np.uint8,
-    "ui16": np.uint16,
-    "ui32": np.uint32,
-    "ui64": np.uint64,
-    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
-    "f8E5M2": ml_dtypes.float8_e5m2,
-    "f16": np.float16,
-    "bf16": ml_dtypes.bfloat16,
-    "f32": np.float32,
-    "f64": np.float64,
+_NUMPY_NAMES = {
+    "i1": "bool",
+    "index": "int64",
+    "i8": "int8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+    "ui8": "uint8",
+    "ui16": "uint16",
+    "ui32": "uint32",
+    "ui64": "uint64",
+    "f8E4M3FN": "float8_e4m3fn",
+    "f8E5M2": "float8_e5m2",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
 }
-NUMPY_DTYPES: dict[str, np.dtype[Any]] = {k: np.dtype(v) for k, v in _NUMPY_DTYPES.items()}
+
+
+class _NumpyDTypes(dict[str, np.dtype[Any]]):
+    """Finds a dtype when it is first used: most programs have none of `ml_dtypes`."""
+
+    def __missing__(self, name: str) -> np.dtype[Any]:
+        self[name] = found = dtype_named(_NUMPY_NAMES[name])
+        return found
+
+
+NUMPY_DTYPES = _NumpyDTypes()
 """NumPy's dtypes, by the names of the dialect's."""
 
 FLOAT32: np.dtype[Any] = np.dtype(np.float32)

@@ -36,6 +36,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import VOID, AddrSpace, TupleType, is_tensor
 from tgdialect.ops.base import TENSOR, TUPLE, PureInGraph, TgOp, Value
@@ -51,7 +52,6 @@ from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import RangeOp, SinkOp
 from tgdialect.ops.properties import place, place_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp, parameters
-from tgdialect.ops.syntax import op_definition
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import ops_of
 

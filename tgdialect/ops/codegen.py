@@ -27,6 +27,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.ops.attributes import VOID, AxisType, WmmaAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
 from tgdialect.ops.dtypes import BOOL
@@ -39,7 +40,6 @@ from tgdialect.ops.properties import (
     tensor,
 )
 from tgdialect.ops.source import BinaryDataOp
-from tgdialect.ops.syntax import op_definition
 from tgdialect.ops.walk import ops_of
 
 

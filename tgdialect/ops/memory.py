@@ -18,6 +18,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.ops.attributes import AddrSpace, Device
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
@@ -33,7 +34,6 @@ from tgdialect.ops.properties import (
     show_shape,
     tensor,
 )
-from tgdialect.ops.syntax import op_definition
 from tgdialect.ops.views import is_repeated
 
 DEVICE = AnyOf((BaseAttr(StringAttr), BaseAttr(ArrayAttr)))

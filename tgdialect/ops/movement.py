@@ -29,6 +29,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import check_representable
@@ -42,7 +43,7 @@ from tgdialect.ops.properties import (
     tensor,
     type_of_number,
 )
-from tgdialect.ops.syntax import DynamicIndexList, op_definition
+from tgdialect.ops.syntax import DynamicIndexList
 
 MixedDims = Sequence[Dim]
 """Extents or offsets: integers, or `tensor<index>` values."""

@@ -24,6 +24,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryWriteEffect, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.ops.attributes import VOID, AxisType, AxisTypeAttr, OptAttr
 from tgdialect.ops.base import (
     INDEX_SCALAR,
@@ -35,7 +36,6 @@ from tgdialect.ops.base import (
     Value,
 )
 from tgdialect.ops.properties import dtype_of, integer, is_memory, known_index, tensor
-from tgdialect.ops.syntax import op_definition
 from tgdialect.ops.walk import computed, operands_of
 
 EDGE = AnyOf((VOID_EDGE, TENSOR))

@@ -16,6 +16,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr, WmmaAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
@@ -23,7 +24,6 @@ from tgdialect.ops.dtypes import DTYPES, F32, DType
 from tgdialect.ops.elementwise import AddOp, MaxOp, MulOp
 from tgdialect.ops.ordering import RangeOp, dependent_ranges
 from tgdialect.ops.properties import static_indices, tensor
-from tgdialect.ops.syntax import op_definition
 
 ALU: dict[ReduceKind, type[AddOp | MulOp | MaxOp]] = {
     ReduceKind.ADD: AddOp,

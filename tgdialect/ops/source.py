@@ -25,6 +25,7 @@ from xdsl.irdl import (
 from xdsl.traits import ConstantLike, MemoryAllocEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.ops.attributes import AddrSpace, InvalidAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.dtypes import (
@@ -34,7 +35,6 @@ from tgdialect.ops.dtypes import (
     number_attribute,
 )
 from tgdialect.ops.properties import dtype_of, index_array, number, place_of, tensor
-from tgdialect.ops.syntax import op_definition
 from tgdialect.ops.walk import ops_of
 
 

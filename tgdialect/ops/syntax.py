@@ -1,4 +1,4 @@
-"""Assembly-format pieces shared by all ops, and the lazy compilation of assembly formats."""
+"""Assembly-format pieces shared by all ops."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache, lru_cache
-from typing import Any, TypeVar, cast
+from functools import lru_cache
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     I64,
@@ -23,11 +23,10 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.dialects.utils import dynamic_index_list
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation, irdl_op_definition
+from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
     CustomDirective,
-    FormatProgram,
     FunctionalTypeDirective,
     ParsingState,
     PrintingState,
@@ -42,9 +41,6 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect import unchecked
 from tgdialect.ops.attributes import InvalidAttr, is_tensor
 from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.formats import compiled_format
-
-OpT = TypeVar("OpT", bound=IRDLOperation)
 
 
 @irdl_custom_directive
@@ -378,34 +374,3 @@ def _from_bits(bits: int, dtype: AnyFloat) -> float:
         raise VerifyException(f"{bits:#x} has more than the {8 * size} bits of {dtype}")
     (value,) = dtype.unpack(bits.to_bytes(size, "little"), 1)
     return value
-
-
-@cache
-def _format_program(op_type: type[IRDLOperation]) -> FormatProgram:
-    """The compiled format of an op."""
-    assert op_type.assembly_format is not None
-    return compiled_format(op_type.assembly_format, op_type.get_irdl_definition())
-
-
-def op_definition(cls: type[OpT]) -> type[OpT]:
-    """`irdl_op_definition`, but the assembly format is compiled on first use.
-
-    The dialect has a hundred ops, of which a program has few.
-    """
-    assembly_format = cls.assembly_format
-    if assembly_format is None:
-        return irdl_op_definition(cls)
-    cls.assembly_format = None
-    op = irdl_op_definition(cls)
-    op.assembly_format = assembly_format
-
-    def parse(op_type: type[IRDLOperation], parser: Parser) -> Any:
-        return _format_program(op_type).parse(parser, op_type)
-
-    def print(self: IRDLOperation, printer: Printer) -> None:
-        _format_program(type(self)).print(printer, self)
-
-    # By name, since for type checkers neither has the declared signature.
-    setattr(op, "parse", classmethod(parse))  # noqa: B010
-    setattr(op, "print", print)  # noqa: B010
-    return op

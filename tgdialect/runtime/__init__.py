@@ -4,7 +4,7 @@ Compiling:
 
 * `compiler.py`: `compile`, from text, path, module or builder, for the CPU or a device;
 * `staged.py`: a module and its stages; `build.py`: then LLVM; `c_build.py`: then the C compiler;
-* `processes.py`: children of `fork` that lower kernels as well;
+* `processes.py`: processes that share the kernels; `children.py`: the children of `fork` that do;
 * `codegen.py`: the thread that LLVM runs on; `speed.py`: interpreter settings meanwhile;
   `progress.py`: the line that says how far it is;
 * `optimize.py`, `pipeline.py`: `tg-optimize` and `tg-to-llvm` with BEAM; `beam.py`: BEAM on a

@@ -23,6 +23,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.constants import constant_slots
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
+from tgdialect.lowering.optimize.modes import BEAM
 from tgdialect.lowering.optimize.optops.apply import (
     apply_opts,
     begin_schedule,
@@ -31,7 +32,7 @@ from tgdialect.lowering.optimize.optops.apply import (
     spelled,
 )
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
-from tgdialect.lowering.optimize.search import BEAM, Opts, Timed, beam_search, scheduled
+from tgdialect.lowering.optimize.search import Opts, Timed, beam_search, scheduled
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import CallOp, KernelOp

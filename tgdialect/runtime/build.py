@@ -28,7 +28,6 @@ from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.inspection import Kernel, host_code, kernels_of
 from tgdialect.runtime.kernel_cache import Compiled, KernelCache
 from tgdialect.runtime.processes import process_count, spread
-from tgdialect.runtime.profile import with_records
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
 from tgdialect.runtime.progress import Progress, progress
 from tgdialect.runtime.speed import at_full_speed
@@ -252,6 +251,8 @@ class Build(StagedModule):
         functions = render_symbols(symbols, called_symbols(symbols), machine)
         records = ""
         if self.is_profiled:
+            from tgdialect.runtime.profile import with_records
+
             timed = (p for p in symbols if isinstance(p, ProgramOp) and not p.calls)
             records = with_records(functions, [p.sym_name.data for p in timed])
         return llvm_ir(ModuleOp(list(functions))) + records

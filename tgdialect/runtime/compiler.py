@@ -23,6 +23,7 @@ from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.program import DEFAULT_OPT, HOST, Array, Program
+from tgdialect.runtime.speed import imported
 from tgdialect.targets import DEFAULT_TARGET, INTERPRETER, MPI, TARGETS, Target, target_named
 from tgdialect.targets.host import host_cpu, host_target
 from tgdialect.targets.portable import PORTABLE
@@ -119,10 +120,7 @@ def _on_one_device(
 
     def compiled() -> AnyProgram:
         check_memory_for_library()
-        if device.is_host and described.name != PORTABLE.name:
-            from tgdialect.runtime.codegen import warm_up_llvm
-
-            warm_up_llvm()  # While the rest of the compiler is imported.
+        _import_compiler(described)
         if isinstance(source, str | os.PathLike):
             module = _parse(name, text)
         else:
@@ -151,6 +149,18 @@ def _on_one_device(
         lambda: device_build(_parse(name, text), *how, described, device),
         source=of,
     )
+
+
+def _import_compiler(target: Target) -> None:
+    """Import what a compilation needs, all at once, while LLVM warms up for a CPU."""
+    host_build = "c_build" if target.name == PORTABLE.name else "build"
+    build = "devices.build" if target.is_grid else host_build
+    if build == "build":
+        from tgdialect.runtime.codegen import warm_up_llvm
+
+        warm_up_llvm()
+    for name in ("diagnostics", "dialect", "registry", f"runtime.{build}"):
+        imported(f"tgdialect.{name}")
 
 
 def _sharded(

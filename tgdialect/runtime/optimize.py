@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.optimize import OptimizePass, Scheduled, settled
 from tgdialect.lowering.optimize.explicit import explicit_opts
-from tgdialect.lowering.optimize.search import BEAM
+from tgdialect.lowering.optimize.modes import BEAM
 from tgdialect.ops.call import KernelOp
 from tgdialect.transforms.simplify import simplify_kernels
 

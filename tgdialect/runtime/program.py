@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
+from tgdialect.ops.numpy_dtypes import dtype_named
 from tgdialect.runtime.windows import Window
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -237,14 +238,3 @@ def decoded_parameters(entries: Sequence[Mapping[str, Any]]) -> tuple[Parameter,
         return Parameter(**{**entry, **changed})
 
     return tuple(map(decoded, entries))
-
-
-def dtype_named(name: str) -> np.dtype[Any]:
-    """A dtype of NumPy or ml_dtypes by its name, as "float32" or "bfloat16"."""
-    try:
-        return np.dtype(name)
-    except TypeError:
-        # This import registers bfloat16 and the fp8 dtypes with NumPy.
-        import ml_dtypes  # noqa: F401  # pyright: ignore[reportUnusedImport]
-
-        return np.dtype(name)

@@ -1,4 +1,4 @@
-"""Settings of the Python interpreter while a program is compiled."""
+"""Settings of the Python interpreter while a program is compiled, or the compiler imported."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 import sys
 from collections.abc import Generator
 from contextlib import contextmanager
+from importlib import import_module
+from types import ModuleType
 from typing import NamedTuple
 
 _SWITCH_SECONDS = 2e-4
@@ -55,6 +57,22 @@ def at_full_speed() -> Generator[None]:
         before.restore()
         if before in _compilations:  # A child of `fork` has removed it.
             _compilations.remove(before)
+
+
+def imported(name: str) -> ModuleType:
+    """A module. If it has to be imported, no garbage is collected meanwhile.
+
+    What modules make stays. The collector would look through it again and again: a twelfth of the
+    time that the import of the compiler takes. Now it belongs to the oldest generation at once.
+    """
+    if name in sys.modules:
+        return import_module(name)  # Waits for another thread that imports it.
+    with at_full_speed():
+        module = import_module(name)
+        if not gc.get_freeze_count():  # What others have frozen would thaw.
+            gc.freeze()
+            gc.unfreeze()
+        return module
 
 
 def _leave_parent() -> None:

@@ -5,14 +5,16 @@ from __future__ import annotations
 from xdsl.dialects import shard
 from xdsl.dialects.builtin import IndexTypeConstr, IntegerAttr, TensorType
 from xdsl.ir import Attribute, Dialect
-from xdsl.irdl import irdl_op_definition, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
+
+from tgdialect.assembly_formats import op_definition
 
 _TENSOR = TensorType[Attribute]
 _AXIS = IntegerAttr.constr(IndexTypeConstr)
 
 
-@irdl_op_definition
+@op_definition
 class AllGatherOp(shard.CollectiveCommunicationOp):
     """The concatenation of the values of all devices along `gather_axis`, on each device.
 
@@ -36,7 +38,7 @@ class AllGatherOp(shard.CollectiveCommunicationOp):
     )
 
 
-@irdl_op_definition
+@op_definition
 class AllToAllOp(shard.CollectiveCommunicationOp):
     """Each value is split along `split_axis`, part k goes to device k, and the parts that a device
     gets are concatenated along `concat_axis`.
@@ -62,7 +64,7 @@ class AllToAllOp(shard.CollectiveCommunicationOp):
     )
 
 
-@irdl_op_definition
+@op_definition
 class ReduceScatterOp(shard.CollectiveCommunicationOp):
     """The reduction of the values of all devices, of which device k gets part k along
     `scatter_axis`.
@@ -90,7 +92,7 @@ class ReduceScatterOp(shard.CollectiveCommunicationOp):
     )
 
 
-@irdl_op_definition
+@op_definition
 class AllSliceOp(shard.CollectiveCommunicationOp):
     """Part k along `slice_axis`, on device k, of a value that all devices have.
 

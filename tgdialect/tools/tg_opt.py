@@ -35,6 +35,7 @@ from tgdialect.diagnostics import (
     parse_module,
     read_source,
 )
+from tgdialect.runtime.speed import at_full_speed
 from tgdialect.tools.arguments import OptParser, add_arguments
 from tgdialect.tools.console import exit_code, print_traceback, report
 from tgdialect.tools.external import EXTERNAL_PASSES, no_external_programs
@@ -281,7 +282,8 @@ class TgOptMain(xDSLOptMain):
     def main(cls, args: Sequence[str] | None = None) -> int:
         """Run the tool with the arguments, by default those of the process; the exit code."""
         given = sys.argv[1:] if args is None else args
-        return exit_code(cls.program, lambda: cls(given).execute())
+        with at_full_speed():
+            return exit_code(cls.program, lambda: cls(given).execute())
 
 
 def _verify_nothing(self: Attribute) -> None:

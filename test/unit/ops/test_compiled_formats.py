@@ -7,13 +7,17 @@ from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import FormatProgram
 from xdsl.utils.exceptions import ParseError
 
+from tgdialect import assembly_formats
+from tgdialect.assembly_formats import compiled_format
 from tgdialect.dialect import TG
+from tgdialect.gpu_dialect import GPU_WITH_GAPS, NVVM, ROCDL
 from tgdialect.legacy.dialect import TG_LEGACY
-from tgdialect.ops import formats
+from tgdialect.llvm_dialect import LLVM_WITH_GAPS
 from tgdialect.ops.elementwise import AddOp
-from tgdialect.ops.formats import compiled_format
+from tgdialect.shard_dialect import SHARD_WITH_GAPS
 
-OPS = [*TG.operations, *TG_LEGACY.operations]
+OTHERS = (LLVM_WITH_GAPS, GPU_WITH_GAPS, NVVM, ROCDL, SHARD_WITH_GAPS)
+OPS = [op for dialect in (TG, TG_LEGACY, *OTHERS) for op in dialect.operations]
 WITH_FORMAT = [op for op in OPS if issubclass(op, IRDLOperation) and op.assembly_format is not None]
 
 
@@ -24,7 +28,7 @@ def test_program_is_that_of_xdsl(op: type[IRDLOperation], monkeypatch: pytest.Mo
     wanted = FormatProgram.from_str(text, definition)
     if op in TG.operations:
         # Compiled here, and not left to xDSL.
-        monkeypatch.setattr(formats.FormatProgram, "from_str", None)
+        monkeypatch.setattr(assembly_formats.FormatProgram, "from_str", None)
     assert compiled_format(text, definition) == wanted
 
 

@@ -10,8 +10,10 @@ Python library builds the same module call by call. In reading order:
 * `globals.py`: global variables.
 """
 
+from __future__ import annotations
+
 from dataclasses import dataclass
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects import llvm
@@ -23,7 +25,9 @@ from tgdialect.backends.llvm_ir.attributes import LOOP_MARK
 from tgdialect.backends.llvm_ir.constants import quoted
 from tgdialect.backends.llvm_ir.functions import function_lines
 from tgdialect.backends.llvm_ir.globals import global_line
-from tgdialect.gpu_dialect import gpu
+
+if TYPE_CHECKING:
+    from tgdialect.gpu_dialect import gpu
 
 _MODULE_ATTRIBUTES = {
     "llvm.data_layout": "target datalayout",

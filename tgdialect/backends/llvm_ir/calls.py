@@ -1,11 +1,13 @@
 """Calls and intrinsics of the `llvm` dialect as LLVM IR: one table row per operation."""
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from xdsl.dialects import llvm
+from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import LLVMTranslationException
+from xdsl.utils.str_enum import StrEnum
 
 from tgdialect.backends.llvm_ir.attributes import (
     calling_convention,
@@ -16,7 +18,6 @@ from tgdialect.backends.llvm_ir.attributes import (
 )
 from tgdialect.backends.llvm_ir.constants import quoted, symbol_text
 from tgdialect.backends.llvm_ir.names import Names
-from tgdialect.gpu_dialect.nvvm import LoadCacheModifierAttr, ShflKindAttr
 
 Writer = Callable[[Names, Operation, str], str]
 
@@ -147,11 +148,16 @@ def _named(names: Names, op: Operation, spelling: str) -> str:
     return _call_text(names, op, f"@{spelling}", [names.typed[operand] for operand in op.operands])
 
 
+def _keyword(op: Operation, name: str) -> str:
+    """The keyword of a property that is one of an enumeration."""
+    value = op.properties[name]
+    assert isinstance(value, EnumAttribute)
+    return str(cast("EnumAttribute[StrEnum]", value).data)
+
+
 def _cp_async(names: Names, op: Operation, spelling: str) -> str:
-    modifier = op.properties["modifier"]
-    assert isinstance(modifier, LoadCacheModifierAttr)
     is_partial = ".s" if len(op.operands) > 2 else ""
-    name = f"@{spelling}.{modifier.data}.shared.global.{integer(op, 'size')}{is_partial}"
+    name = f"@{spelling}.{_keyword(op, 'modifier')}.shared.global.{integer(op, 'size')}{is_partial}"
     return _call_text(names, op, name, [names.typed[operand] for operand in op.operands])
 
 
@@ -160,9 +166,7 @@ def _cp_async_wait(names: Names, op: Operation, spelling: str) -> str:
 
 
 def _shuffle(names: Names, op: Operation, spelling: str) -> str:
-    kind = op.properties["kind"]
-    assert isinstance(kind, ShflKindAttr)
-    name = f"@{spelling}.{kind.data}.{names.suffix(op.results[0].type)}"
+    name = f"@{spelling}.{_keyword(op, 'kind')}.{names.suffix(op.results[0].type)}"
     return _call_text(names, op, name, [names.typed[operand] for operand in op.operands])
 
 

@@ -17,12 +17,12 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.table import producer
 from tgdialect.ops.base import VOID_EDGE, Value
 from tgdialect.ops.memory import segments
 from tgdialect.ops.ordering import EDGE
-from tgdialect.ops.syntax import op_definition
 
 
 @op_definition

@@ -19,6 +19,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops.framework import is_accumulator, verify_assigned
 from tgdialect.legacy.table import producer
@@ -27,7 +28,6 @@ from tgdialect.ops.codegen import BarrierOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.ordering import EDGE
 from tgdialect.ops.properties import dtype_of, known_index, tensor
-from tgdialect.ops.syntax import op_definition
 
 
 def ends_of(begin: SSAValue) -> list[Operation]:

@@ -34,6 +34,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.table import producer
 from tgdialect.ops.attributes import AddrSpace, is_tensor
@@ -50,7 +51,6 @@ from tgdialect.ops.properties import (
     shape_of,
     tensor,
 )
-from tgdialect.ops.syntax import op_definition
 
 
 @op_definition

@@ -17,6 +17,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.legacy.attributes import ViewAttr
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops.framework import DeviceOp
@@ -33,7 +34,6 @@ from tgdialect.ops.properties import (
     show_shape,
     tensor,
 )
-from tgdialect.ops.syntax import op_definition
 
 
 @op_definition

@@ -20,6 +20,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.assembly_formats import op_definition
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops.control import verify_loops
 from tgdialect.legacy.ops.framework import DeviceOp, UniqueOp
@@ -45,7 +46,6 @@ from tgdialect.ops.properties import (
     tensor,
     tensor_type,
 )
-from tgdialect.ops.syntax import op_definition
 
 AT = AnyOf((TENSOR, VOID_EDGE))
 """Constraint: a position, or a VIEW without a source."""

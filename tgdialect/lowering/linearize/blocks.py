@@ -7,8 +7,10 @@ from collections.abc import Sequence, Set
 from xdsl.ir import Block, Operation
 
 from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import EndIfOp, IfOp
 from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.walk import ops_of
 
 GROUPS = frozenset((AxisType.GLOBAL,))
 """The types of loops over workgroups."""
@@ -36,3 +38,14 @@ def blocks_around(block: Block) -> dict[Operation, tuple[Operation, ...]]:
 def nest(around: Sequence[Operation], kinds: Set[AxisType]) -> Nest:
     """The loops of some axis types among the blocks around an op."""
     return tuple(op for op in around if isinstance(op, RangeOp) and op.axis_type.data in kinds)
+
+
+def close_one_by_one(block: Block) -> None:
+    """Give each loop an END of its own.
+
+    rewrite: `end %s over %k, %i` -> `%0 = end %s over %k; end %0 over %i`
+    """
+    for op in ops_of(block):
+        while isinstance(op, EndOp) and len(op.ranges) > 1:
+            inner = OpBuilder.before(op).put(EndOp(op.body, op.ranges[:1]))
+            op.operands = (inner, *op.ranges[1:])

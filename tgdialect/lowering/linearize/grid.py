@@ -28,7 +28,13 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.linearize.blocks import GROUPS, ITEMS, blocks_around, nest
+from tgdialect.lowering.linearize.blocks import (
+    GROUPS,
+    ITEMS,
+    blocks_around,
+    close_one_by_one,
+    nest,
+)
 from tgdialect.lowering.linearize.loads import load_once
 from tgdialect.lowering.linearize.registers import keep_in_registers
 from tgdialect.lowering.linearize.shared_indices import share_indices
@@ -42,7 +48,7 @@ from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import known_index, place
 from tgdialect.ops.source import ConstOp, ParamOp
-from tgdialect.ops.walk import computed_from, ops_of
+from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
 from tgdialect.transforms.barriers import insert_barriers
 
@@ -74,17 +80,6 @@ def to_grid(linear: LinearOp, target: Target, *, aliased: bool = False) -> None:
     clear_uncovered(block, numbers)
     share_indices(block)
     insert_barriers(block)
-
-
-def close_one_by_one(block: Block) -> None:
-    """Give each loop an END of its own.
-
-    rewrite: `end %s over %k, %i` -> `%0 = end %s over %k; end %0 over %i`
-    """
-    for op in ops_of(block):
-        while isinstance(op, EndOp) and len(op.ranges) > 1:
-            inner = OpBuilder.before(op).put(EndOp(op.body, op.ranges[:1]))
-            op.operands = (inner, *op.ranges[1:])
 
 
 # -- which loops become axes ----------------------------------------------------------------------

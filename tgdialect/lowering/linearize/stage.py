@@ -13,7 +13,6 @@ from xdsl.rewriter import InsertPoint
 from tgdialect.analysis.loop_nest import LoopTree, loop_nest
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.linearize.branches import branch_around_arms
-from tgdialect.lowering.linearize.grid import to_grid
 from tgdialect.lowering.linearize.peel import peel_loops
 from tgdialect.lowering.optimize.axes import aliased_kernels
 from tgdialect.ops.builder import OpBuilder
@@ -50,6 +49,9 @@ class LinearizePass(KernelPass):
             peel_loops(program.linear.body.block)
             branch_around_arms(program.linear.body.block)
         elif module is not None and not kernel.calls:
+            # Imported if it is used: no compilation for a CPU needs the analyses of BARRIERs.
+            from tgdialect.lowering.linearize.grid import to_grid
+
             is_aliased = program.sym_name.data in aliased_kernels(module)
             to_grid(program.linear, target, aliased=is_aliased)
         return program

@@ -4,6 +4,7 @@ Kernels level to kernels level. In reading order:
 
 * `axes.py` is a kernel as the OptOps see it: its ranges, by their axis ids;
 * `optops/` has the OptOps: what each does, and when it is legal;
+* `modes.py` names the modes of the pass;
 * `nests.py` finds the loop nests of a kernel, for heuristics and searches;
 * `explicit.py` applies OptOps that a user has written;
 * `heuristics.py` finds OptOps from the target's description: `cpu/` does so for loops of threads,

@@ -9,11 +9,10 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.modes import EXPLICIT
 from tgdialect.lowering.optimize.optops.apply import apply_opt, parse_opt
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
-
-EXPLICIT = "explicit"
 
 
 class KernelOpt(NamedTuple):

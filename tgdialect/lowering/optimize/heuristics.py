@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
-from tgdialect.lowering.optimize import cpu, grid
+from tgdialect.lowering.optimize import cpu
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.optops.apply import begin_schedule
 from tgdialect.targets import Target
 
+
+def _schedule_on_grid(axes: Axes, target: Target) -> None:
+    # Imported when it is used, as dialects are, for a short start-up time.
+    from tgdialect.lowering.optimize import grid
+
+    grid.schedule(axes, target)
+
+
 _HEURISTICS: Mapping[str, Callable[[Axes, Target], None]] = {
     "loops": cpu.schedule,
-    "grid": grid.schedule,
+    "grid": _schedule_on_grid,
 }
 """By `Target.execution`."""
 

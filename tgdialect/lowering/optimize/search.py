@@ -33,9 +33,6 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import matrix_instructions
 
-BEAM = "beam"
-"""The mode of `tg-optimize` that searches; `beam:N` gives the width."""
-
 Opts = tuple[OptAttr, ...]
 Timer = Callable[[KernelOp, float], float]
 """How many seconds a kernel takes; infinity if it cannot be compiled. A timer may give up on a

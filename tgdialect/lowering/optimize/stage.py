@@ -16,28 +16,21 @@ from tgdialect.analysis.symbols import called_in_loops, calling_last
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes, Packing, aliased_kernels
 from tgdialect.lowering.optimize.explicit import (
-    EXPLICIT,
     apply_explicit,
     check_kernels,
     explicit_opts,
     opts_of,
 )
 from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
+from tgdialect.lowering.optimize.modes import BEAM, EXPLICIT, MODES, TF32
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule, spelled
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
-from tgdialect.lowering.optimize.search import BEAM
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify
-
-TF32 = "heuristic:tf32"
-"""The heuristic's mode in which products of f32 may round their factors to tf32."""
-
-MODES = ("none", "heuristic", TF32, "explicit:OPTS", "beam:N")
-"""The modes. The last needs a machine to time on (`tgdialect/runtime/optimize.py`)."""
 
 _SIMPLIFY = "simplify"
 

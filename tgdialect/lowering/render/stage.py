@@ -9,22 +9,17 @@ from xdsl.dialects.builtin import ModuleOp, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.symbols import SIGNATURE, calling_last, is_foreign, own_functions
-from tgdialect.diagnostics import locate
-from tgdialect.gpu_dialect.gpu import CONTAINER_MODULE
+from tgdialect.analysis.symbols import SIGNATURE, is_foreign
 from tgdialect.lowering.levels import LoweringPass
-from tgdialect.lowering.render import gpu
 from tgdialect.lowering.render.llvm import render_symbols
-from tgdialect.lowering.render.source import LANGUAGES, render_function, render_program
-from tgdialect.lowering.render.walker import Alignments
 from tgdialect.lowering.signature import signature_attribute
-from tgdialect.ops.codegen import ProgramOp, SourceOp
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, state_in_builtin
+from tgdialect.targets.cpu import CPU
 
 _DIALECTS = ("llvm", "gpu")
-_OUTPUTS = {"cpu": "llvm", **dict.fromkeys(gpu.VENDORS, "gpu")}
-"""The output for a kind of target, if it is not the language of that name."""
+_OUTPUTS = {CPU.name: "llvm"}
+"""The output for a target, if it is neither the `gpu` dialect nor the language of that name."""
 
 
 @dataclass(frozen=True)
@@ -56,13 +51,16 @@ class RenderPass(LoweringPass):
         if output in _DIALECTS:
             _render_dialect(module, output, target)
         else:
-            render_sources(module, output, target)
+            _render_sources(module, output, target)
 
 
 def default_output(target: Target) -> str:
     """The output of `tg-render` for a target."""
-    kind = target.name.partition(":")[0]
-    return _OUTPUTS.get(kind, kind)
+    _, _, chip = target.name.partition(":")
+    return "gpu" if chip else _OUTPUTS.get(target.name, target.name)
+
+
+# What other machines than a CPU need is imported when it is used, for a short start-up time.
 
 
 def _render_dialect(module: ModuleOp, output: str, target: Target) -> None:
@@ -75,8 +73,10 @@ def _render_dialect(module: ModuleOp, output: str, target: Target) -> None:
         if isinstance(symbol, FuncOp)
     }
     if output == "gpu":
+        from tgdialect.lowering.render import gpu
+
         rendered = gpu.render_symbols(symbols, target)
-        module.attributes[CONTAINER_MODULE] = UnitAttr()
+        module.attributes[gpu.CONTAINER_MODULE] = UnitAttr()
     else:
         rendered = render_symbols(symbols, symbols, target)
     for op in rendered:
@@ -88,35 +88,10 @@ def _render_dialect(module: ModuleOp, output: str, target: Target) -> None:
     state_in_builtin(module)
 
 
-def render_sources(module: ModuleOp, output: str, target: Target) -> None:
-    """Give each program of a module a SOURCE in a language.
+def _render_sources(module: ModuleOp, output: str, target: Target) -> None:
+    from tgdialect.lowering.render.source import LANGUAGES, render_sources
 
-    Raises PassFailedException for an unknown language, for a language that has no grid if the
-    target is one or the other way round, and at an op that the language cannot express.
-    """
     if (language := LANGUAGES.get(output)) is None:
         there_are = ", ".join((*_DIALECTS, *LANGUAGES))
         raise PassFailedException(f"{output!r} is no output; there are: {there_are}")
-    if bool(language.specials) != target.is_grid:
-        kind = "a grid" if target.is_grid else "no grid"
-        raise PassFailedException(f"the target {target.name} is {kind}: no source in {output}")
-    programs = calling_last(op for op in module.ops if isinstance(op, ProgramOp))
-    alignments: Alignments = {}
-    if target.is_grid:
-        for function in own_functions(module):
-            render_function(function, programs, target, alignments)
-        # The host runs what only calls kernels.
-        programs = [program for program in programs if not program.calls]
-    for number, program in enumerate(programs):
-        try:
-            callees = programs[:number] if program.calls else ()
-            text = render_program(program, language, target, alignments, callees)
-        except PassFailedException as error:
-            raise locate(error, program) from error
-        body = program.body.block
-        for op in body.ops:
-            if isinstance(op, SourceOp):
-                body.erase_op(op)
-        source = SourceOp(text)
-        source.location = program.location
-        body.insert_op_after(source, program.linear)
+    render_sources(module, language, target)

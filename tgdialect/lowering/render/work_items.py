@@ -22,7 +22,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.linearize.grid import close_one_by_one
+from tgdialect.lowering.linearize.blocks import close_one_by_one
 from tgdialect.lowering.render.regions import (
     BarrierRegion,
     Regions,

@@ -26,6 +26,7 @@ from tgdialect.ops.call import CallOp, parameters
 from tgdialect.ops.codegen import AtomicAddOp, ProgramOp, SourceOp, SpecialOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import BitcastOp, ReshapeOp, ShrinkOp
+from tgdialect.ops.numpy_dtypes import dtype_named
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import (
     Dim,
@@ -41,7 +42,6 @@ from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import computed, operands_of
 from tgdialect.runtime.devices.expressions import OPERATIONS, Expression, applied, argument
 from tgdialect.runtime.devices.program import DeviceKernel, Launch, View
-from tgdialect.runtime.program import dtype_named
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
 

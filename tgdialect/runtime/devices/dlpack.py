@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from tgdialect.runtime.program import dtype_named
+from tgdialect.ops.numpy_dtypes import dtype_named
 
 DLPACK_HOST = (1, 0)
 """DLPack's type and number of the host."""

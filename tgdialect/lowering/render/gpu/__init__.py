@@ -8,7 +8,7 @@
 * `program.py` renders the symbols of a module.
 """
 
+from tgdialect.gpu_dialect.gpu import CONTAINER_MODULE
 from tgdialect.lowering.render.gpu.program import render_symbols
-from tgdialect.lowering.render.gpu.vendors import VENDORS
 
-__all__ = ["VENDORS", "render_symbols"]
+__all__ = ["CONTAINER_MODULE", "render_symbols"]

@@ -9,15 +9,15 @@
 * `accesses.py`: declarations, loads and stores;
 * `matrix.py`: WMMA in CUDA C++;
 * `function.py`: vectors and control flow, the output of the walker;
-* `program.py`: programs and host functions as sources.
+* `program.py`: programs and host functions as sources; `module.py`: all programs of a module.
 """
 
 from tgdialect.lowering.render.source.languages import LANGUAGES
+from tgdialect.lowering.render.source.module import render_sources
 from tgdialect.lowering.render.source.program import (
     c_name,
     joined,
     render_function,
-    render_program,
     sections_of,
     source_text,
 )
@@ -27,7 +27,7 @@ __all__ = [
     "c_name",
     "joined",
     "render_function",
-    "render_program",
+    "render_sources",
     "sections_of",
     "source_text",
 ]
