@@ -15,11 +15,13 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     BytesAttr,
     DenseArrayBase,
+    FunctionType,
     IntAttr,
     IntegerAttr,
     IntegerType,
     NoneAttr,
     StringAttr,
+    SymbolRefAttr,
     TensorType,
     VectorType,
     i1,
@@ -52,12 +54,23 @@ def array(elements: Sequence[AttributeT]) -> ArrayAttr[AttributeT]:
     return cast("ArrayAttr[AttributeT]", made(ArrayAttr, data=tuple(elements)))
 
 
+def function_type(inputs: Sequence[Attribute], outputs: Sequence[Attribute]) -> FunctionType:
+    """A function type."""
+    return made(FunctionType, inputs=array(inputs), outputs=array(outputs))
+
+
+def symbol(name: str) -> SymbolRefAttr:
+    """A reference to a symbol."""
+    return made(SymbolRefAttr, root_reference=text(name), nested_references=_NOTHING)
+
+
 def integer(value: int, type: Attribute) -> IntegerAttr[Any]:
     """An `IntegerAttr` of a value that its type can have, as xDSL writes it: with a sign, unless
     the type has none."""
     return made(IntegerAttr, value=number(value), type=type)
 
 
+_NOTHING: ArrayAttr[SymbolRefAttr] = array([])
 _NO_ENCODING = made(NoneAttr)
 _NOT_SCALABLE = array([integer(0, i1)])
 

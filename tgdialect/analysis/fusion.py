@@ -58,6 +58,7 @@ from tgdialect.analysis.padding import (
 )
 from tgdialect.diagnostics import emit_remark, remarks_are_wanted
 from tgdialect.ops.arguments import argument_attributes
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import CastOp, ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import MovementOp, PadOp, StackOp
@@ -246,7 +247,7 @@ class _Planner:
         for root, value, at in chain(*self.reads.values(), *self.asked.values()):
             if root in paddings:
                 continue
-            if isinstance(op := value.owner, Operation) and op in padded_by:
+            if isinstance(op := value.owner, TgOp) and op in padded_by:
                 value, at = padded_by[op].result, paddings[padded_by[op]].at(at)
             reads.setdefault(value, []).append(Demand(padded_by.get(root, root), value, at))
         orders = axis_orders(reads, roots, constants, lanes)
@@ -454,7 +455,7 @@ class _Planner:
             if op in self.products:
                 return True
             if isinstance(op, ElementwiseOp | MovementOp):
-                new = {v.owner for v in op.operands if isinstance(v.owner, Operation)} - seen
+                new = {v.owner for v in op.operands if isinstance(v.owner, TgOp)} - seen
                 seen |= new
                 stack += new
         return bool(stack)
@@ -611,7 +612,7 @@ def _moved(op: Operation) -> Operation:
     before = op.operands[0].owner
     while isinstance(before, MovementOp):
         before = before.operands[0].owner
-    assert isinstance(before, Operation)
+    assert isinstance(before, TgOp)
     return before
 
 

@@ -30,6 +30,7 @@ from tgdialect.analysis.online import (
     reduced_at,
 )
 from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import (
     CastOp,
     DivOp,
@@ -266,7 +267,7 @@ class _Walk:
         while stack:
             value, index, path = stack.pop()
             op = value.owner
-            if not isinstance(op, Operation) or op not in self.inside or (value, index) in seen:
+            if not isinstance(op, TgOp) or op not in self.inside or (value, index) in seen:
                 continue
             seen.add((value, index))
             if op is self.greatest:
@@ -416,7 +417,7 @@ def _operands_of(op: Operation, inside: Set[Operation]) -> Iterator[Operation]:
     while stack:
         for operand in stack.pop().operands:
             owner = operand.owner
-            if isinstance(owner, Operation) and owner in inside and owner not in seen:
+            if isinstance(owner, TgOp) and owner in inside and owner not in seen:
                 seen.add(owner)
                 stack.append(owner)
                 yield owner

@@ -93,12 +93,13 @@ class _Operands(UniqueVariadicAccessor):
 
 class _Segment(VariadicAttrAccessor):
     def __get__(self, obj: Operation, objtype: object = None) -> Sequence[SSAValue]:
-        sizes = array_values(obj.properties[_SEGMENTS])
+        sizes = array_values(obj.properties[SEGMENTS])
         start = sum(sizes[: self.idx])
         return Values(_operands(obj)[start : start + sizes[self.idx]])
 
 
-_SEGMENTS = AttrSizedOperandSegments.attribute_name
+SEGMENTS = AttrSizedOperandSegments.attribute_name
+"""The property that says how many operands each variadic one of a definition stands for."""
 
 
 def quicker(accessor: object) -> object:

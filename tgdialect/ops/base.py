@@ -8,14 +8,22 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, LocationAttr, TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, LocationAttr, TensorType, i32
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import BaseAttr, EqAttrConstraint, IRDLOperation, OptionalDef, VariadicDef
+from xdsl.irdl import (
+    AttrSizedOperandSegments,
+    BaseAttr,
+    EqAttrConstraint,
+    IRDLOperation,
+    OptionalDef,
+    VariadicDef,
+)
 from xdsl.irdl.constraints import VerificationContext
 from xdsl.traits import EffectInstance, MemoryEffectKind, NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.accessors import TgResult, Values, operands, quicker
+from tgdialect import unchecked
+from tgdialect.ops.accessors import SEGMENTS, TgResult, Values, operands, quicker
 from tgdialect.ops.attributes import VOID, TupleType, is_tensor
 from tgdialect.ops.creation import initialize
 from tgdialect.ops.dtypes import DTYPES, INDEX, dtype_names
@@ -128,7 +136,7 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
     ) -> Self:
         """What an assembly format makes an op by. xDSL's method takes four times as long: it makes
         those ops that `initialize` does not, and reports what does not fit the definition."""
-        counts = _counts(cls)
+        counts, is_segmented = _counts(cls)
         groups = (*(operands or ()), *(result_types or ()))
         if attributes or counts is None or not _fit(counts, groups):
             return super().build(
@@ -140,10 +148,13 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
                 regions=regions,
             )
         op = cls.__new__(cls)
+        given = {name: value for name, value in (properties or {}).items() if value is not None}
+        if is_segmented:
+            given[SEGMENTS] = unchecked.dense(i32, [len(group) for group in operands or ()])
         initialize(
             op,
             [value for group in operands or () for value in group],
-            {name: value for name, value in (properties or {}).items() if value is not None},
+            given,
             [type for group in result_types or () for type in group],
         )
         return op
@@ -262,16 +273,18 @@ def _is_static(type: Attribute) -> bool:
 
 
 @cache
-def _counts(kind: type[TgOp]) -> tuple[int | None, ...] | None:
+def _counts(kind: type[TgOp]) -> tuple[tuple[int | None, ...] | None, bool]:
     """How many values each operand and result of the definition stands for; None for any number. No
-    tuple for ops with regions, successors, or sizes of several variadic operands."""
+    tuple for ops with regions or successors. And whether a property says how many operands there
+    are for each."""
     definition = kind.get_irdl_definition()
-    if definition.regions or definition.successors or definition.options:
-        return None
+    is_segmented = definition.options == [AttrSizedOperandSegments(as_property=True)]
+    if definition.regions or definition.successors or (definition.options and not is_segmented):
+        return None, False
     fields = [field for _, field in (*definition.operands, *definition.results)]
     if any(isinstance(field, OptionalDef) for field in fields):
-        return None
-    return tuple(None if isinstance(field, VariadicDef) else 1 for field in fields)
+        return None, False
+    return tuple(None if isinstance(field, VariadicDef) else 1 for field in fields), is_segmented
 
 
 def _fit(counts: Sequence[int | None], groups: Sequence[Any]) -> bool:

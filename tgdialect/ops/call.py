@@ -36,6 +36,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect import unchecked
 from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import VOID, AddrSpace, TupleType, is_tensor
 from tgdialect.ops.base import TENSOR, TUPLE, PureInGraph, TgOp, Value
@@ -367,4 +368,4 @@ class CallOp(TgOp):
     )
 
     def __init__(self, callee: str, arguments: Sequence[Value], result: Attribute = VOID):
-        self.infer(arguments, {"callee": SymbolRefAttr(callee)}, type=result)
+        self.infer(arguments, {"callee": unchecked.symbol(callee)}, type=result)

@@ -18,6 +18,7 @@ from tgdialect.analysis.ranges import closed_ranges, is_loop, needed_ops, open_r
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.warps import Warps, WorkItemAxes
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr, ReduceKind
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import ShuffleOp
 from tgdialect.ops.dtypes import DTYPES, number_attribute
@@ -76,7 +77,7 @@ def reduce_in_groups(block: Block, target: Target) -> None:
         outer = sorted(around[batch[0]], key=lambda range: range.axis.data)
         # A part that does not depend on the work item would be computed outside of their loop.
         owners = [op.source.owner for op in batch]
-        depends = all(isinstance(o, Operation) and around[o].issuperset(ranges) for o in owners)
+        depends = all(isinstance(o, TgOp) and around[o].issuperset(ranges) for o in owners)
         warps = axes.warps(batch[0], ranges) if depends else None
         _Exchange(outer, ranges, warps).rewrite(batch)
     _sort(block)
@@ -261,7 +262,7 @@ def _sort(block: Block) -> None:
         while stack:
             op = stack[-1]
             owners = (operand.owner for operand in op.operands)
-            missing = [o for o in owners if isinstance(o, Operation) and o not in done]
+            missing = [o for o in owners if isinstance(o, TgOp) and o not in done]
             if op in done:
                 stack.pop()
             elif missing:

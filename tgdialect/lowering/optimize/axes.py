@@ -239,7 +239,7 @@ class Axes:
     def around(self, value: SSAValue) -> Ranges:
         """The ranges in whose loops a value is."""
         owner = value.owner
-        return self.open.get(owner, frozenset()) if isinstance(owner, Operation) else frozenset()
+        return self.open.get(owner, frozenset()) if isinstance(owner, TgOp) else frozenset()
 
     def depends(self, value: SSAValue, range: RangeOp) -> bool:
         return range in self.around(value)

@@ -10,6 +10,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.structure import Structures
 from tgdialect.lowering.rangeify.kernel import ClosedForm, KernelBuilder
 from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import IndexOp
@@ -68,7 +69,7 @@ class ClosedForms:
             seen.add(value)
             if is_memory(value) or value.owner in self._loops:
                 return True
-            if isinstance(value.owner, Operation) and value.owner not in self.forms:
+            if isinstance(value.owner, TgOp) and value.owner not in self.forms:
                 stack.extend(value.owner.operands)
         return False
 
@@ -88,7 +89,7 @@ class ClosedForms:
     def _leaf(self, value: SSAValue) -> str | None:
         """A REDUCE that is one number is a leaf. The number says what it is."""
         owner = value.owner
-        form = self.forms.get(owner) if isinstance(owner, Operation) else None
+        form = self.forms.get(owner) if isinstance(owner, TgOp) else None
         known = None if form is None else form.value.owner
         return str(known.value) if isinstance(known, ConstOp) else None
 

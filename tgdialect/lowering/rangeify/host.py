@@ -51,7 +51,7 @@ class Calls(OpBuilder):
         stack = [value]
         while stack:
             owner = stack.pop().owner
-            if isinstance(owner, Operation) and owner not in self._kept:
+            if isinstance(owner, TgOp) and owner not in self._kept:
                 self._kept.add(owner)
                 stack.extend(owner.operands)
 

@@ -134,7 +134,7 @@ class _Rangeifier:
     def writer(self, store: StoreOp) -> Operation:
         """The op whose task does a STORE of a result."""
         op = store.value.owner
-        if not isinstance(op, Operation) or op not in self.fusion.realised:
+        if not isinstance(op, TgOp) or op not in self.fusion.realised:
             return store
         return op if self.store_of_output(store.value) is store else store
 

@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops import intervals
 from tgdialect.ops.attributes import InvalidAttr, is_tensor
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, DTYPES, DType, number_attribute, wrap_to
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CompareOp, ElementwiseOp
 from tgdialect.ops.folding import evaluate
@@ -41,9 +42,9 @@ REPEATING = frozenset({"tg.reshape", "tg.expand", "tg.permute", "tg.flip", "tg.s
 def constant_of(value: SSAValue) -> Attribute | None:
     """The number in every cell of a value, if the value is a constant or a movement of one."""
     owner = value.owner
-    while isinstance(owner, Operation) and owner.name in REPEATING:
+    while isinstance(owner, TgOp) and owner.name in REPEATING:
         owner = owner.operands[0].owner
-    if isinstance(owner, Operation) and owner.name == "tg.const":
+    if isinstance(owner, TgOp) and owner.name == "tg.const":
         attribute = owner.properties["value"]
         return None if isinstance(attribute, InvalidAttr) else attribute
     return None
@@ -63,7 +64,7 @@ def divided(value: SSAValue, name: str) -> tuple[SSAValue, int] | None:
     None for any other value, and for a divisor that is 0 or not constant.
     """
     owner = value.owner
-    if not isinstance(owner, Operation) or owner.name != name:
+    if not isinstance(owner, TgOp) or owner.name != name:
         return None
     by = integer_of(owner.operands[1])
     return (owner.operands[0], by) if by else None
@@ -126,7 +127,7 @@ def _match(term: Term, value: SSAValue, extent: Attribute, binding: Binding) -> 
         case Apply(op=name, operands=terms):
             owner = value.owner
             return (
-                isinstance(owner, Operation)
+                isinstance(owner, TgOp)
                 and owner.name == name
                 and all(
                     _match(t, v, extent, binding)
@@ -189,7 +190,7 @@ class RuleIndex:
         if (constant := constant_of(value)) is not None:
             return self._equal_literals(constant)
         owner = value.owner
-        return owner.name if isinstance(owner, Operation) else ""
+        return owner.name if isinstance(owner, TgOp) else ""
 
     def _literals_of(self, constant: Attribute) -> frozenset[str]:
         """The literals of the rules that a constant equals."""
