@@ -40,6 +40,7 @@ from xdsl.utils.mlir_lexer import (
     MLIRLexer,
     MLIRToken,
     MLIRTokenKind,
+    PunctuationSpelling,
 )
 
 from tgdialect import unchecked
@@ -336,6 +337,30 @@ class LocatedParser(Parser):
         state.current_token = state.lexer.lex()
         return token
 
+    def _resume_from(self, pos: Any) -> None:
+        if not isinstance(pos, int):
+            super()._resume_from(pos)
+            return
+        state = self._parser_state
+        state.lexer.pos = pos
+        state.current_token = state.lexer.lex()
+
+    @property
+    def pos(self) -> int:
+        return self._parser_state.current_token.span.start
+
+    def parse_optional_punctuation(self, punctuation: PunctuationSpelling) -> Any:
+        state = self._parser_state
+        if state.current_token.kind is not KIND_BY_PUNCTUATION_SPELLING[punctuation]:
+            return None
+        state.current_token = state.lexer.lex()
+        return punctuation
+
+    def parse_punctuation(self, punctuation: PunctuationSpelling, context_msg: str = "") -> Any:
+        if self.parse_optional_punctuation(punctuation) is None:
+            return super().parse_punctuation(punctuation, context_msg)
+        return punctuation
+
     def parse_optional_characters(self, text: str) -> str | None:
         state = self._parser_state
         if state.current_token.text != text:
@@ -358,6 +383,10 @@ class LocatedParser(Parser):
             op.location = self._location(self._op_name_offsets[depth])
         del self._op_name_offsets[depth:]
         return op
+
+    def parse_type(self) -> TypeAttribute:
+        type = self.parse_optional_type()
+        return super().parse_type() if type is None else type
 
     def parse_optional_type(self) -> TypeAttribute | None:
         text, start = self.source.text, self.pos
@@ -384,6 +413,15 @@ class LocatedParser(Parser):
         return [DYNAMIC_INDEX if e == "?" else int(e) for e in found[0].split("x")]
 
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
+        state = self._parser_state
+        name = state.current_token
+        if name.kind is MLIRTokenKind.PERCENT_IDENT:
+            # One result, or else the list is parsed again.
+            state.current_token = state.lexer.lex()
+            if self.parse_optional_punctuation("=") is not None:
+                self._op_name_offsets.append(self.pos)
+                return [(name.span, 1)]
+            self._resume_from(name.span.start)
         results = super()._parse_op_result_list()
         self._op_name_offsets.append(self.pos)
         return results
@@ -392,7 +430,10 @@ class LocatedParser(Parser):
         self, operand: UnresolvedOperand, type: AttributeInvT
     ) -> SSAValue[AttributeInvT]:
         name = operand.operand_name
-        if name not in self.ssa_values and name not in self.forward_ssa_references:
+        if (values := self.ssa_values.get(name)) is not None:
+            if operand.index == 0 and values[0].type is type:
+                return cast("SSAValue[AttributeInvT]", values[0])
+        elif name not in self.forward_ssa_references:
             self._first_uses[name] = operand.span
         return super().resolve_operand(operand, type)
 

@@ -8,7 +8,8 @@ One file per family of the specification:
 What ops are declared with:
 
 * `attributes.py`: types and attributes; `dtypes.py`: dtypes; `axis_types.py`: AxisTypes;
-* `base.py`: the class of all ops; `syntax.py`: assembly formats, `formats.py`: their compiler;
+* `base.py`: the class of all ops; `definitions.py`: quick checks of their definitions;
+* `syntax.py`: assembly formats, `formats.py`: their compiler;
 * `properties/`: the rules by which result types are inferred;
 * `canonicalization.py`: the link from an op to its canonicalisation patterns.
 

@@ -5,29 +5,28 @@ from __future__ import annotations
 from abc import ABCMeta
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, LocationAttr, TensorType, i32
+from xdsl.dialects.builtin import DYNAMIC_INDEX, LocationAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    BaseAttr,
-    EqAttrConstraint,
-    IRDLOperation,
-    OptionalDef,
-    VariadicDef,
-)
+from xdsl.irdl import BaseAttr, EqAttrConstraint, IRDLOperation
 from xdsl.irdl.constraints import VerificationContext
 from xdsl.traits import EffectInstance, MemoryEffectKind, NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect import unchecked
 from tgdialect.ops.accessors import SEGMENTS, TgResult, Values, operands, quicker
 from tgdialect.ops.attributes import VOID, TupleType, is_tensor
 from tgdialect.ops.creation import initialize
-from tgdialect.ops.dtypes import DTYPES, INDEX, dtype_names
-from tgdialect.ops.properties import is_type_written, place_of, result_type, static_shape
+from tgdialect.ops.definitions import counts
+from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.properties import (
+    dtype_row,
+    is_type_written,
+    place_of,
+    result_type,
+    segments,
+    static_shape,
+)
 from tgdialect.ops.syntax import Constant, Edges, Int, IntegerRuns, Integers, Name, Signature
 
 AttributeCovT = TypeVar("AttributeCovT", bound=Attribute, covariant=True)
@@ -136,9 +135,8 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
     ) -> Self:
         """What an assembly format makes an op by. xDSL's method takes four times as long: it makes
         those ops that `initialize` does not, and reports what does not fit the definition."""
-        counts, is_segmented = _counts(cls)
-        groups = (*(operands or ()), *(result_types or ()))
-        if attributes or counts is None or not _fit(counts, groups):
+        numbers = counts(cls)
+        if attributes or numbers is None or not numbers.fit(operands or (), result_types or ()):
             return super().build(
                 operands=operands,
                 result_types=result_types,
@@ -149,8 +147,8 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
             )
         op = cls.__new__(cls)
         given = {name: value for name, value in (properties or {}).items() if value is not None}
-        if is_segmented:
-            given[SEGMENTS] = unchecked.dense(i32, [len(group) for group in operands or ()])
+        if numbers.are_segmented:
+            given[SEGMENTS] = segments(*map(len, operands or ()))
         initialize(
             op,
             [value for group in operands or () for value in group],
@@ -272,37 +270,12 @@ def _is_static(type: Attribute) -> bool:
     return is_tensor(type) and DYNAMIC_INDEX not in static_shape(type)
 
 
-@cache
-def _counts(kind: type[TgOp]) -> tuple[tuple[int | None, ...] | None, bool]:
-    """How many values each operand and result of the definition stands for; None for any number. No
-    tuple for ops with regions or successors. And whether a property says how many operands there
-    are for each."""
-    definition = kind.get_irdl_definition()
-    is_segmented = definition.options == [AttrSizedOperandSegments(as_property=True)]
-    if definition.regions or definition.successors or (definition.options and not is_segmented):
-        return None, False
-    fields = [field for _, field in (*definition.operands, *definition.results)]
-    if any(isinstance(field, OptionalDef) for field in fields):
-        return None, False
-    return tuple(None if isinstance(field, VariadicDef) else 1 for field in fields), is_segmented
-
-
-def _fit(counts: Sequence[int | None], groups: Sequence[Any]) -> bool:
-    """Whether groups of values are lists or tuples, and have these numbers of values."""
-    return len(counts) == len(groups) and all(
-        type(group) in (list, tuple) and count in (None, len(group))
-        for count, group in zip(counts, groups, strict=True)
-    )
-
-
 def verify_tensor(type: TensorType[Any]) -> None:
     """Raise for a tensor type that the dialect does not have: by its dtype, its encoding, or a size
     of 2^63 bytes or more."""
-    if (dtype := DTYPES.get(type.element_type)) is None:
-        raise VerifyException(f"{type.element_type} is not a dtype: {dtype_names()}")
+    size = dtype_row(type.element_type).itemsize
     place_of(type)
-    size = dtype.itemsize
-    for extent in type.get_shape():
+    for extent in static_shape(type):
         size *= 1 if extent == DYNAMIC_INDEX else extent
     if size >= 2**63:
         raise VerifyException(f"{type} has {size} bytes, more than can be addressed")

@@ -39,10 +39,11 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect import unchecked
 from tgdialect.ops.attributes import InvalidAttr, is_tensor
+from tgdialect.ops.definitions import fits
 from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.formats import compiled_format
+from tgdialect.ops.properties.values import index_array
 
 OpT = TypeVar("OpT", bound=IRDLOperation)
 
@@ -118,7 +119,7 @@ make the cache of `_index_array` large."""
 @lru_cache(maxsize=1024)
 def _index_array(text: str) -> DenseArrayBase[IntegerType]:
     numbers = text[1:-1].strip()
-    return unchecked.dense(i64, [int(n) for n in numbers.split(",")] if numbers else [])
+    return index_array([int(n) for n in numbers.split(",")] if numbers else [])
 
 
 def parse_optional_index_array(parser: Parser) -> DenseArrayBase[IntegerType] | None:
@@ -387,20 +388,55 @@ def _format_program(op_type: type[IRDLOperation]) -> FormatProgram:
     return compiled_format(op_type.assembly_format, op_type.get_irdl_definition())
 
 
+def _parsed(program: FormatProgram, parser: Parser, kind: type[OpT]) -> OpT:
+    """An op, as `FormatProgram.parse` reads it. That checks constraints of types and properties,
+    for variables that no op of ours has, and the verifier checks them again."""
+    definition, state = kind.get_irdl_definition(), ParsingState(kind)
+    for directive in program.stmts:
+        directive.parse(parser, state)
+    types: Sequence[Sequence[Attribute] | None] = (*state.operand_types, *state.result_types)
+    if not all(group is not None and all(map(is_tensor, group)) for group in types):
+        program.resolve_constraint_variables(state, definition)
+        operand_types = program.resolve_operand_types(state, definition)
+        types = (*operand_types, *program.resolve_result_types(state, definition))
+    known = cast("Sequence[Sequence[Attribute]]", types)
+    operands = cast("Sequence[Sequence[UnresolvedOperand]]", state.operands)
+    return kind.build(
+        operands=[
+            parser.resolve_operands(values, known[i], parser.pos)
+            for i, values in enumerate(operands)
+        ],
+        result_types=known[len(operands) :],
+        attributes=state.attributes,
+        properties=state.properties,
+        regions=state.regions,
+        successors=state.successors,
+    )
+
+
 def op_definition(cls: type[OpT]) -> type[OpT]:
     """`irdl_op_definition`, but the assembly format is compiled on first use.
 
     The dialect has a hundred ops, of which a program has few.
     """
-    assembly_format = cls.assembly_format
-    if assembly_format is None:
-        return irdl_op_definition(cls)
+    assembly_format, verify_own = cls.assembly_format, cls.verify_
     cls.assembly_format = None
     op = irdl_op_definition(cls)
+    verify_all = op.verify_
+
+    def verify_(self: IRDLOperation) -> None:
+        if fits(self):
+            verify_own(cast(Any, self))
+        else:
+            verify_all(cast(Any, self))
+
+    setattr(op, "verify_", verify_)  # noqa: B010
+    if assembly_format is None:
+        return op
     op.assembly_format = assembly_format
 
     def parse(op_type: type[IRDLOperation], parser: Parser) -> Any:
-        return _format_program(op_type).parse(parser, op_type)
+        return _parsed(_format_program(op_type), parser, op_type)
 
     def print(self: IRDLOperation, printer: Printer) -> None:
         _format_program(type(self)).print(printer, self)
