@@ -123,7 +123,7 @@ def _on_one_device(
             module = _parse(name, text)
         else:
             module = source if is_verified else load_module(source)
-        program = _compiled(module, how, described, device, name, text)
+        program = _compiled(module, how, described, device, name, text, is_owned=is_text)
         return _without_name(program, name) if is_text else program
 
     if cache is None:
@@ -267,13 +267,17 @@ def _compiled(
     device: Device,
     name: str,
     text: str,
+    *,
+    is_owned: bool,
 ) -> AnyProgram:
     from tgdialect.diagnostics import SourceFile, errors_in
 
     with errors_in(SourceFile(name, text)):
         if target.is_grid:
-            return device_build(module, *how, target, device).program()
-        return _host_build(module, *how, target).program()
+            build = device_build(module, *how, target, device)
+        else:
+            build = _host_build(module, *how, target)
+        return replace(build, is_owned=is_owned).program()
 
 
 def load_module(source: str | os.PathLike[str] | ModuleOp) -> ModuleOp:

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.one_hot import constant_values
 from tgdialect.analysis.structure import Structures
 from tgdialect.lowering.rangeify.kernel import ClosedForm, KernelBuilder
 from tgdialect.ops.attributes import AxisType
@@ -40,6 +41,9 @@ class ClosedForms:
         """The REDUCEs without a closed form."""
         self.forms: dict[Operation, ClosedForm] = {}
         """What kernels compute instead of REDUCEs, for those that depend on the index alone."""
+        self._are_several: bool | None = None
+        """Whether several REDUCEs of the function read no memory. The structure of a single one is
+        compared with none, and takes a sixth of its trial."""
         self._structures = structures
         self._intervals = intervals
         self._alike: dict[str, tuple[bool, ClosedForm | None]] = {}
@@ -75,7 +79,12 @@ class ClosedForms:
 
     def _is_closed(self, op: ReduceOp) -> bool:
         """Whether a REDUCE that reads no memory has a closed form."""
-        structure = self._structures.computing([op.result], self._leaf, self._note)
+        if self._are_several is None:
+            constants = constant_values(op.parent) if op.parent else set[Operation]()
+            self._are_several = sum(isinstance(each, ReduceOp) for each in constants) > 1
+        structure = None
+        if self._are_several:
+            structure = self._structures.computing([op.result], self._leaf, self._note)
         found = None if structure is None else self._alike.get(structure.text)
         if found is None:
             found = self._try(op)
