@@ -39,8 +39,13 @@ class MinMax:
         self._validity = Validity()
 
     def __getitem__(self, value: SSAValue) -> Interval:
-        if (known := self._known.get(value)) is not None:
-            return known
+        known = self._known
+        if (interval := known.get(value)) is not None:
+            return interval
+        # Who walks over a block in order knows the operands.
+        if all(map(known.__contains__, operands_of(value))):
+            interval = known[value] = self._compute(value)
+            return interval
         return computed(value, self._known, _sources, self._compute)
 
     def _compute(self, value: SSAValue) -> Interval:

@@ -18,9 +18,8 @@ from tgdialect.ops.accessors import SEGMENTS, TgResult, Values, operands, quicke
 from tgdialect.ops.attributes import VOID, TupleType, is_tensor
 from tgdialect.ops.creation import initialize
 from tgdialect.ops.definitions import counts
-from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.dtypes import INDEX, dtype_row
 from tgdialect.ops.properties import (
-    dtype_row,
     is_type_written,
     place_of,
     result_type,
@@ -219,7 +218,8 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
         regions = [region.clone() for region in self.regions]
         new.infer(operands, self.properties, regions=regions, type=type)
         new.location = self.location
-        new.results[0].name_hint = self.results[0].name_hint
+        # Their setter checks the name, which this op has already.
+        new.results[0]._name = self.results[0]._name  # pyright: ignore[reportPrivateUsage]
         return new
 
     def verify_(self) -> None:

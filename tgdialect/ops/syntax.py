@@ -394,6 +394,9 @@ def _parsed(program: FormatProgram, parser: Parser, kind: type[OpT]) -> OpT:
     definition, state = kind.get_irdl_definition(), ParsingState(kind)
     for directive in program.stmts:
         directive.parse(parser, state)
+    for i, (values, given) in enumerate(zip(state.operands, state.operand_types, strict=True)):
+        if given is None and not values:
+            state.operand_types[i] = ()
     types: Sequence[Sequence[Attribute] | None] = (*state.operand_types, *state.result_types)
     if not all(group is not None and all(map(is_tensor, group)) for group in types):
         program.resolve_constraint_variables(state, definition)

@@ -7,8 +7,8 @@ from collections.abc import Callable
 from xdsl.ir import Attribute, Operation
 
 from tgdialect.ops.attributes import InvalidAttr
-from tgdialect.ops.dtypes import DType
-from tgdialect.ops.properties.values import dtype_of, dtype_row, tensor, type_of_number
+from tgdialect.ops.dtypes import DType, dtype_row
+from tgdialect.ops.properties.values import dtype_of, tensor, type_of_number
 
 DTypeRule = Callable[[Operation], Attribute]
 

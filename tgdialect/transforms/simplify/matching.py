@@ -15,12 +15,19 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops import intervals
 from tgdialect.ops.attributes import InvalidAttr, is_tensor
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import BOOL, DTYPES, DType, number_attribute, wrap_to
+from tgdialect.ops.dtypes import BOOL, DTYPES, DType, dtype_row, number_attribute, wrap_to
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CompareOp, ElementwiseOp
 from tgdialect.ops.folding import evaluate
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.movement import ExpandOp, ReshapeOp
-from tgdialect.ops.properties import number, place, place_of, tensor, type_of_number
+from tgdialect.ops.properties import (
+    number,
+    place,
+    place_of,
+    static_shape,
+    tensor,
+    type_of_number,
+)
 from tgdialect.transforms.simplify.terms import (
     AnyConstant,
     AnyValue,
@@ -53,7 +60,7 @@ def constant_of(value: SSAValue) -> Attribute | None:
 def integer_of(value: SSAValue) -> int | None:
     """`constant_of` as a Python integer; None also for a float or bool constant."""
     attribute = constant_of(value)
-    if attribute is None or not DTYPES[type_of_number(attribute)].is_integer:
+    if attribute is None or not dtype_row(type_of_number(attribute)).is_integer:
         return None
     return int(number(attribute))
 
@@ -74,7 +81,9 @@ def same_extent(a: Attribute, b: Attribute) -> bool:
     """Whether two types are tensors of the same shape and place; dtypes may differ."""
     if a is b:
         return True
-    return is_tensor(a) and is_tensor(b) and a.shape == b.shape and a.encoding == b.encoding
+    if not is_tensor(a) or not is_tensor(b) or static_shape(a) != static_shape(b):
+        return False
+    return a.encoding is b.encoding or a.encoding == b.encoding
 
 
 def repeat(scalar: SSAValue, type: Attribute) -> list[Operation] | None:
@@ -117,7 +126,7 @@ def _match(term: Term, value: SSAValue, extent: Attribute, binding: Binding) -> 
             if (known := binding.get(name)) is not None:
                 return known is value
             binding[name] = value
-            return same_extent(value.type, extent) and DTYPES[tensor(value).element_type] in sort
+            return same_extent(value.type, extent) and dtype_row(tensor(value).element_type) in sort
         case AnyConstant(name=name):
             if (constant := integer_of(value)) is None:
                 return False
@@ -142,7 +151,7 @@ def _is_literal(constant: Attribute, wanted: float) -> bool:
     value = number(constant)
     if isinstance(constant, FloatAttr):
         return value == wanted and math.copysign(1.0, value) == math.copysign(1.0, wanted)
-    dtype = DTYPES[type_of_number(constant)]
+    dtype = dtype_row(type_of_number(constant))
     return isinstance(wanted, int) and value == wrap_to(dtype, wanted)
 
 
@@ -338,7 +347,7 @@ def build(
             assert constant is not None
             return emitter.constant(constant)
         case Literal(value=value):
-            dtype = DTYPES[element]
+            dtype = dtype_row(element)
             exact = value if dtype.is_float else wrap_to(dtype, int(value))
             return emitter.constant(number_attribute(exact, element))
         case Apply(op=op, operands=terms):
