@@ -42,10 +42,6 @@ class MinMax:
         known = self._known
         if (interval := known.get(value)) is not None:
             return interval
-        # Who walks over a block in order knows the operands.
-        if all(map(known.__contains__, operands_of(value))):
-            interval = known[value] = self._compute(value)
-            return interval
         return computed(value, self._known, _sources, self._compute)
 
     def _compute(self, value: SSAValue) -> Interval:

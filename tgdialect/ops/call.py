@@ -129,7 +129,7 @@ class GetTupleOp(TgOp):
     )
 
     def __init__(self, source: Value, index: int):
-        self.infer((source,), {"index": IntAttr(index)})
+        self.infer((source,), {"index": unchecked.number(index)})
 
 
 @op_definition
@@ -225,7 +225,7 @@ class KernelOp(TgOp):
     assembly_format = "$sym_name (`for` $target^)? attr-dict-with-keyword $body"
 
     def __init__(self, name: str, body: Region):
-        Operation.__init__(self, properties={"sym_name": StringAttr(name)}, regions=(body,))
+        Operation.__init__(self, properties={"sym_name": unchecked.text(name)}, regions=(body,))
 
     @property
     def params(self) -> list[ParamOp]:

@@ -72,6 +72,20 @@ def put_before(op: Operation, block: Block, following: Operation | None) -> None
         following._prev_op = op
 
 
+def erase(op: Operation) -> None:
+    """Erase an op of a block. xDSL's methods take fifteen calls of Python code for that, and make a
+    value for each result that replaces no use."""
+    block = op.parent
+    assert block is not None
+    if op.regions or op._successors or any(result.first_use for result in op.results):
+        block.erase_op(op)  # Raises if there are uses.
+        return
+    block.detach_op(op)
+    for operand, use in zip(op._operands, op._operand_uses, strict=True):
+        operand.remove_use(use)
+    op._operand_uses = ()
+
+
 @cache
 def _has_defaults(kind: type[Operation]) -> bool:
     """Whether ops of a class have properties or attributes by default, which xDSL sets."""

@@ -24,6 +24,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryWriteEffect, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect import unchecked
 from tgdialect.ops.attributes import VOID, AxisType, AxisTypeAttr, OptAttr
 from tgdialect.ops.base import (
     INDEX_SCALAR,
@@ -63,7 +64,8 @@ class RangeOp(TgOp):
     assembly_format = "custom<Int>($axis) $axis_type `to` $bound attr-dict `:` type($bound)"
 
     def __init__(self, axis: int, axis_type: AxisType, bound: Value):
-        self.infer((bound,), {"axis": IntAttr(axis), "axis_type": AxisTypeAttr(axis_type)})
+        kind = unchecked.made(AxisTypeAttr, data=axis_type)
+        self.infer((bound,), {"axis": unchecked.number(axis), "axis_type": kind})
 
     def verify_rule(self) -> None:
         if self.axis.data < 0:

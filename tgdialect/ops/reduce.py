@@ -16,6 +16,7 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect import unchecked
 from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr, WmmaAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
@@ -99,7 +100,7 @@ class ReduceOp(TgOp):
         self.infer(
             (source, *ranges),
             {
-                "op": ReduceKindAttr(kind),
+                "op": unchecked.made(ReduceKindAttr, data=kind),
                 "axes": static_indices(tuple(axes)),
                 "ordered": UnitAttr() if ordered else None,
                 "relaxed": UnitAttr() if relaxed else None,

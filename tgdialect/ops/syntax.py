@@ -39,6 +39,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect import unchecked
 from tgdialect.ops.attributes import InvalidAttr, is_tensor
 from tgdialect.ops.definitions import fits
 from tgdialect.ops.dtypes import number_attribute
@@ -240,7 +241,7 @@ class Int(CustomDirective):
     value: AttributeVariable
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        self.value.set(state, IntAttr(parser.parse_integer(allow_boolean=False)))
+        self.value.set(state, unchecked.number(parser.parse_integer(allow_boolean=False)))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
@@ -283,7 +284,7 @@ class Name(CustomDirective):
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
         if (name := parser.parse_optional_str_literal()) is not None:
-            self.value.set(state, StringAttr(name))
+            self.value.set(state, unchecked.text(name))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         if isinstance(name := self.value.get(op), StringAttr):

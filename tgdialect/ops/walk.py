@@ -22,6 +22,20 @@ def ops_of(block: Block) -> list[Operation]:
     return found
 
 
+def nested_ops(root: Operation) -> list[Operation]:
+    """An op, and all ops in its regions, in the order of the text. xDSL's `walk` has three
+    generators for each level of nesting."""
+    found: list[Operation] = []
+    stack = [root]
+    while stack:
+        op = stack.pop()
+        found.append(op)
+        for region in reversed(op.regions):
+            for block in reversed(region.blocks):
+                stack += reversed(ops_of(block))
+    return found
+
+
 def computed(
     root: SSAValue,
     known: dict[SSAValue, T],
@@ -31,8 +45,11 @@ def computed(
     """The result of `compute` for a value, cached in `known`, as for all values that it needs.
 
     `compute(value)` is called when `known` has the results of all `sources(value)`. The stack is
-    explicit, so that graphs may be arbitrarily deep.
+    explicit, so that graphs may be arbitrarily deep. A walk in order mostly needs no stack.
     """
+    if root not in known and all(map(known.__contains__, sources(root))):
+        known[root] = compute(root)
+        return known[root]
     stack = [root]
     while stack:
         value = stack[-1]

@@ -353,7 +353,9 @@ def _parse(name: str, text: str) -> ModuleOp:
 
 def _is_legacy(module: ModuleOp) -> bool:
     """Whether a module has ops of the older vocabularies, which are not imported to find out."""
-    return any(op.name.startswith("tg_legacy.") for op in module.walk())
+    from tgdialect.ops.walk import nested_ops
+
+    return any(op.name.startswith("tg_legacy.") for op in nested_ops(module))
 
 
 def _upgrade(module: ModuleOp) -> None:

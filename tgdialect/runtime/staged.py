@@ -36,7 +36,7 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp, ProgramOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import BinaryDataOp, parameters
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import nested_ops, ops_of
 from tgdialect.runtime.find_windows import find_windows
 from tgdialect.runtime.optimize import MeasuringOptimizePass
 from tgdialect.runtime.program import DEFAULT_OPT, Parameter
@@ -243,7 +243,7 @@ def lower_kernel(scheduled: Scheduled, passes: Stages) -> LoweredKernel:
 
 def refuse_untrusted(module: ModuleOp) -> None:
     """Raise for a program that carries code of its own (docs/semantics.md, "untrusted IR")."""
-    for op in module.walk():
+    for op in nested_ops(module):
         if isinstance(op, UNTRUSTED):
             message = f"{op.name} is executed with allow_custom only (tg-run --allow-custom)"
             raise locate(VerifyException(message), op)

@@ -6,10 +6,12 @@ from collections.abc import Collection
 
 from xdsl.ir import Block, Operation
 
+from tgdialect.ops.creation import erase
+
 
 def erase_dead_ops(block: Block, needed: Collection[Operation]) -> None:
     """Erase all ops of a block but those that are needed (`analysis.ranges.needed_ops`)."""
     kept = set(map(id, needed))
     for op in reversed(block.ops):
         if id(op) not in kept:
-            block.erase_op(op)
+            erase(op)

@@ -18,6 +18,7 @@ from tgdialect.lowering.optimize.axes import aliased_kernels
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import EndIfOp, IfOp, ProgramOp
+from tgdialect.ops.creation import erase
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, LinearOp, SinkOp
 from tgdialect.ops.properties import tensor
@@ -72,7 +73,7 @@ def linearize_kernel(kernel: KernelOp) -> ProgramOp:
     program = ProgramOp(kernel.sym_name.data, Region(Block([linear])))
     program.attributes = dict(kernel.attributes)
     for op in reversed(ops_of(graph)):
-        graph.erase_op(op)
+        erase(op)
     builder = OpBuilder.before(kernel)
     builder.insert(program)
     builder.block.erase_op(kernel)

@@ -33,6 +33,7 @@ from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import UNKNOWN
 from tgdialect.ops.call import KernelOp
+from tgdialect.ops.creation import erase
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import (
@@ -308,8 +309,11 @@ class KernelBuilder(ScalarEmitter):
             effect = self.put(EndOp(effect, ranges[::-1]))
         self.put(SinkOp([effect]))
         for op in reversed(ops_of(self.block)):
-            if isinstance(op, ConstOp | IndexOp | ElementwiseOp) and not op.results[0].uses:
-                self.block.erase_op(op)
+            if (
+                isinstance(op, ConstOp | IndexOp | ElementwiseOp)
+                and op.results[0].first_use is None
+            ):
+                erase(op)
         kernel = KernelOp(name, Region(self.block))
         kernel.location = self.location
         return kernel

@@ -11,7 +11,6 @@ from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequenc
 from functools import cache
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.rewriter import Rewriter
 from xdsl.traits import Pure
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
@@ -19,6 +18,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.validity import Validity
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.creation import erase
 from tgdialect.ops.dtypes import BOOL, DType, Kind, dtype_row, number_attribute, wrap_to
 from tgdialect.ops.elementwise import SubOp
 from tgdialect.ops.folding import fold_elementwise
@@ -115,7 +115,7 @@ class Engine:
             self._forget()
         for op in tuple(reversed(block.ops)):
             if all(r.first_use is None for r in op.results) and _is_dead(op):
-                Rewriter.erase_op(op)
+                erase(op)
                 self._changed = True
         return self._changed
 
@@ -204,7 +204,7 @@ class Engine:
             return result
         self._changed = True
         result.replace_all_uses_with(new)
-        Rewriter.erase_op(op)
+        erase(op)
         return new
 
     def visited(self) -> Mapping[Hashable, SSAValue]:
@@ -359,7 +359,7 @@ class Engine:
             if op.results[0] in used:
                 used.update(op.operands)
             else:
-                Rewriter.erase_op(op)
+                erase(op)
         # Visit the others with this engine, which merges them with equal ops.
         for op in ops:
             if op.parent is not None:
