@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -51,7 +51,9 @@ def text(value: str) -> StringAttr:
 
 def array(elements: Sequence[AttributeT]) -> ArrayAttr[AttributeT]:
     """An `ArrayAttr`."""
-    return cast("ArrayAttr[AttributeT]", made(ArrayAttr, data=tuple(elements)))
+    made: Any = object.__new__(ArrayAttr)
+    vars(made)["data"] = tuple(elements)
+    return made
 
 
 def function_type(inputs: Sequence[Attribute], outputs: Sequence[Attribute]) -> FunctionType:

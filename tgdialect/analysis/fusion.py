@@ -64,6 +64,7 @@ from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import MovementOp, PadOp, StackOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import matrix_instructions
 
@@ -216,12 +217,12 @@ class _Planner:
 
     def plan(self) -> Fusion:
         constants = constant_values(self.block)
-        for op in self.block.ops:
+        for op in ops_of(self.block):
             if isinstance(op, ReduceOp):
                 self.classify(op, constants)
         if self.may_share_products or not self.target.is_grid:
             self.find_online_sums()
-        for op in reversed(self.block.ops):
+        for op in reversed(ops_of(self.block)):
             if isinstance(op, StoreOp):
                 self.ask_operands(op)
             elif op.results and (asked := self.asked.pop(op.results[0], None)):

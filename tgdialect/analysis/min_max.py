@@ -14,6 +14,7 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 
 from tgdialect.analysis.validity import Validity
 from tgdialect.ops.arguments import argument_attributes, integer_attribute
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.intervals import Interval, dtype_range
@@ -46,7 +47,7 @@ class MinMax:
 
     def _compute(self, value: SSAValue) -> Interval:
         owner = value.owner
-        if isinstance(owner, Block):
+        if not isinstance(owner, TgOp) and isinstance(owner, Block):
             return _argument_range(value)
         row = rule_of(owner)
         if not isinstance(row, Row):

@@ -44,6 +44,7 @@ from tgdialect.ops.elementwise import (
 from tgdialect.ops.movement import MovementOp, PadOp
 from tgdialect.ops.properties import dtype_of, integers, is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.walk import ops_of
 
 
 def online_sums(
@@ -54,7 +55,7 @@ def online_sums(
     None of them has a value of `stored`, or one that is used elsewhere.
     """
     found: list[OnlineSums] = []
-    for op in block.ops:
+    for op in ops_of(block):
         if isinstance(op, ReduceOp) and op.kind.data is ReduceKind.MAX:
             group = _Recognizer(op, is_valid).recognize()
             if group is not None and not group.inside & stored and group.root not in stored:

@@ -4,7 +4,7 @@ import difflib
 import re
 import sys
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -128,7 +128,7 @@ class _Lexer(MLIRLexer):
         found = _PLAIN_TOKEN.match(self.input.content, self.pos)
         if found is None:
             return super().lex()
-        group = cast(int, found.lastindex)
+        group: Any = found.lastindex
         text = found[group]
         start, self.pos = found.span(group)
         kind = _GROUP_KINDS.get(group) or KIND_BY_PUNCTUATION_SPELLING[text]
@@ -432,7 +432,8 @@ class LocatedParser(Parser):
         name = operand.operand_name
         if (values := self.ssa_values.get(name)) is not None:
             if operand.index == 0 and values[0].type is type:
-                return cast("SSAValue[AttributeInvT]", values[0])
+                found: Any = values[0]
+                return found
         elif name not in self.forward_ssa_references:
             self._first_uses[name] = operand.span
         return super().resolve_operand(operand, type)

@@ -7,7 +7,7 @@ does not check dominance. This walk calls the same verifiers of the operations, 
 """
 
 from collections.abc import Iterator
-from typing import Any, cast
+from typing import Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType, UnregisteredOp
 from xdsl.ir import Block, BlockArgument, ErasedSSAValue, Operation, OpResult, Region, SSAValue
@@ -81,11 +81,11 @@ def _kind(op: Operation) -> tuple[object, ...] | None:
 def _is_static(op: Operation) -> bool:
     """Whether all types of an op are of tensors without dynamic extents."""
     for value in (*op.operands, *op.results):
-        type = value.type
+        type: Any = value.type
         # `isinstance` with an abstract class is a call of Python code.
         if type.__class__ is not TensorType:
             return False
-        if DYNAMIC_INDEX in [extent.data for extent in cast(Any, type).shape.data]:
+        if DYNAMIC_INDEX in [extent.data for extent in type.shape.data]:
             return False
     return True
 

@@ -265,7 +265,7 @@ def lost_effect(block: Block) -> Operation | None:
     itself is no effect: only ops that read the buffer see it.
     """
     needed: set[object] = set()
-    for op in reversed(block.ops):
+    for op in reversed(ops_of(block)):
         if op in needed or isinstance(op, SinkOp):
             needed.update([operand.owner for operand in op.operands])
         elif isinstance(op, CallOp | CustomOp | InsOp) or (

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import IRDLOperation, OptionalDef
 
 from tgdialect.ops.accessors import TgResult, Values
 
@@ -44,14 +44,14 @@ def initialize(
     op.regions = ()
     for region in regions:
         op.add_region(region)
-    if _has_defaults(op.__class__):
-        op.__post_init__()
+    for name, value in _defaults(op.__class__):
+        op.properties.setdefault(name, value)
 
 
 def put_before(op: Operation, block: Block, following: Operation | None) -> None:
     """Insert an op without a parent into a block, before an op of it, or at its end. xDSL's methods
     take ten calls of Python code for that."""
-    if op.parent is not None or op.regions or block.first_op is None:
+    if op.parent is not None or op.regions or block._first_op is None:
         # It may contain the block.
         if following is None:
             block.add_op(op)
@@ -77,7 +77,8 @@ def erase(op: Operation) -> None:
     value for each result that replaces no use."""
     block = op.parent
     assert block is not None
-    if op.regions or op._successors or any(result.first_use for result in op.results):
+    uses = [result.first_use for result in op.results]
+    if op.regions or op._successors or any(uses):
         block.erase_op(op)  # Raises if there are uses.
         return
     block.detach_op(op)
@@ -87,13 +88,16 @@ def erase(op: Operation) -> None:
 
 
 @cache
-def _has_defaults(kind: type[Operation]) -> bool:
-    """Whether ops of a class have properties or attributes by default, which xDSL sets."""
+def _defaults(kind: type[Operation]) -> Sequence[tuple[str, Attribute]]:
+    """The properties that ops of a class have by default, as xDSL's `__post_init__` sets them."""
     if not issubclass(kind, IRDLOperation):
-        return True
-    definition = kind.get_irdl_definition()
-    fields = (*definition.properties.values(), *definition.attributes.values())
-    return any(field.default_value is not None for field in fields)
+        return ()
+    fields = kind.get_irdl_definition().properties.items()
+    return [
+        (name, field.default_value)
+        for name, field in fields
+        if field.default_value is not None and not isinstance(field, OptionalDef)
+    ]
 
 
 def created(

@@ -134,7 +134,7 @@ class _Compiler:
         if found is None:
             raise _UnknownError
         self._position = found.end()
-        kind = cast(str, found.lastgroup)
+        kind: Any = found.lastgroup
         return kind, found[kind]
 
     def _element(self, kind: str, value: str) -> FormatDirective:

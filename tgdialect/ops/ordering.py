@@ -94,8 +94,8 @@ def dependent_ranges(
 
     def compute(value: SSAValue) -> frozenset[RangeOp]:
         owner = value.owner
-        if isinstance(owner, Block):
-            return frozenset()
+        if not isinstance(owner, TgOp) and isinstance(owner, Block):
+            return _NO_RANGES
         return ranges_after(owner, [open_ranges[o] for o in owner.operands])
 
     return computed(root, open_ranges, operands_of, compute)

@@ -25,6 +25,7 @@ from tgdialect.ops.creation import created
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import Dim, place_of, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.walk import ops_of
 
 ArgumentAttributes = dict[str, Attribute]
 
@@ -107,7 +108,7 @@ class NewFunction:
     def _add_slots(
         self, kind: type[ParamOp] | type[BufferOp], values: dict[SSAValue, SSAValue]
     ) -> None:
-        leaves = [op for op in self.old.body.block.ops if isinstance(op, kind)]
+        leaves = [op for op in ops_of(self.old.body.block) if isinstance(op, kind)]
         by_slot: dict[int, SSAValue] = {}
         dynamic: list[tuple[ArgumentAttributes, ParamOp | BufferOp]] = []
         for op in sorted(leaves, key=lambda op: op.slot.data):

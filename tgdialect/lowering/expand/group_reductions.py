@@ -29,6 +29,7 @@ from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import known_index, tensor, tensor_type
 from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype, identity
 from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 from tgdialect.transforms.private_ranges import make_ranges_private
 
@@ -63,7 +64,7 @@ def reduce_in_groups(block: Block, target: Target) -> None:
         %q = add %p, (shuffle %p xor 1); ...; %s = store %result, %q; %e = end %s over %g
         %r = load (after %result, %e)
     """
-    if not any(isinstance(op, RangeOp) and _is_group(op) for op in block.ops):
+    if not any(isinstance(op, RangeOp) and _is_group(op) for op in ops_of(block)):
         return
     make_ranges_private(block, lambda range: is_loop(range) or _is_group(range))
     batches: dict[tuple[RangeOp, ...], list[ReduceOp]] = defaultdict(list)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from xdsl.ir import Attribute, Operation
 
@@ -36,8 +37,8 @@ def written(op: Operation) -> Attribute:
 
 
 def constant(op: Operation) -> Attribute:
-    value = op.properties["value"]
-    return value.dtype if isinstance(value, InvalidAttr) else type_of_number(value)
+    value: Any = op.properties["value"]
+    return value.dtype if value.__class__ is InvalidAttr else type_of_number(value)
 
 
 def always(dtype: Attribute) -> DTypeRule:

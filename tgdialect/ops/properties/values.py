@@ -130,18 +130,20 @@ def _shaped(dtype: Attribute, shape: tuple[int, ...], *place: PlaceAttr) -> Tens
 
 def number(value: Attribute) -> int | float:
     """The Python number of an integer or float attribute; a bool is 0 or 1."""
-    if isinstance(value, IntegerAttr):
-        data = cast("IntegerAttr", value).value.data
-        return data & 1 if cast("IntegerAttr", value).type == BOOL else data
-    if isinstance(value, FloatAttr):
-        return cast("FloatAttr", value).value.data
+    of: Any = value  # Hot: `isinstance` with an attribute's class, an abstract one, is slow.
+    if of.__class__ is IntegerAttr:
+        data = of.value.data
+        return data & 1 if of.type == BOOL else data
+    if of.__class__ is FloatAttr:
+        return of.value.data
     raise VerifyException(f"{value} is not a number")
 
 
 def type_of_number(value: Attribute) -> Attribute:
     """The type of an integer or float attribute."""
-    if isinstance(value, IntegerAttr | FloatAttr):
-        return cast("IntegerAttr | FloatAttr", value).type
+    of: Any = value
+    if of.__class__ in (IntegerAttr, FloatAttr):
+        return of.type
     raise VerifyException(f"{value} is not a number")
 
 

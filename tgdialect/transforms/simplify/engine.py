@@ -113,7 +113,7 @@ class Engine:
         while not self._walk(block):
             self._changed = True
             self._forget()
-        for op in tuple(reversed(block.ops)):
+        for op in reversed(ops_of(block)):
             if all(r.first_use is None for r in op.results) and _is_dead(op):
                 erase(op)
                 self._changed = True

@@ -53,7 +53,7 @@ def constant_of(value: SSAValue) -> Attribute | None:
         owner = owner.operands[0].owner
     if isinstance(owner, TgOp) and owner.name == "tg.const":
         attribute = owner.properties["value"]
-        return None if isinstance(attribute, InvalidAttr) else attribute
+        return None if attribute.__class__ is InvalidAttr else attribute
     return None
 
 
@@ -135,21 +135,19 @@ def _match(term: Term, value: SSAValue, extent: Attribute, binding: Binding) -> 
             return (constant := constant_of(value)) is not None and _is_literal(constant, wanted)
         case Apply(op=name, operands=terms):
             owner = value.owner
-            return (
-                isinstance(owner, TgOp)
-                and owner.name == name
-                and all(
-                    _match(t, v, extent, binding)
-                    for t, v in zip(terms, owner.operands, strict=True)
-                )
-            )
+            if not isinstance(owner, TgOp) or owner.name != name:
+                return False
+            for inner, operand in zip(terms, owner.operands, strict=True):
+                if not _match(inner, operand, extent, binding):
+                    return False
+            return True
         case _:
             raise TypeError(term)
 
 
 def _is_literal(constant: Attribute, wanted: float) -> bool:
     value = number(constant)
-    if isinstance(constant, FloatAttr):
+    if constant.__class__ is FloatAttr:
         return value == wanted and math.copysign(1.0, value) == math.copysign(1.0, wanted)
     dtype = dtype_row(type_of_number(constant))
     return isinstance(wanted, int) and value == wrap_to(dtype, wanted)
