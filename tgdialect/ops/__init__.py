@@ -15,11 +15,12 @@ What ops are declared with:
 
 What rewrites and analyses build on:
 
-* `creation.py`: fast construction of ops; `accessors.py`: fast access to their operands;
+* `creation.py`: fast construction of ops, which it puts into blocks and erases;
+* `accessors.py`: fast access to their operands;
 * `printing.py`: fast printing of modules;
 * `builder.py`: insertion with a location, and clones;
 * `numbering.py`: the next free slot, axis id or symbol name;
-* `walk.py`: values computed once along the edges of a graph;
+* `walk.py`: the ops of blocks, and values computed once along the edges of a graph;
 * `views.py`: the cells that a view shows; `arguments.py`: attributes of function arguments;
 * `arrays.py`: NumPy arrays of the dtypes;
 * `folding.py`: constant folding; `intervals.py`: interval arithmetic;
