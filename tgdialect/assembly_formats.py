@@ -9,7 +9,7 @@ checks. What our ops do not use, xDSL compiles.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any, TypeVar, cast
 
@@ -105,10 +105,14 @@ def _format_program(op_type: type[IRDLOperation]) -> FormatProgram:
     return compiled_format(op_type.assembly_format, op_type.get_irdl_definition())
 
 
-def op_definition(cls: type[OpT]) -> type[OpT]:
+def op_definition(
+    cls: type[OpT],
+    parsed: Callable[[FormatProgram, Parser, type[OpT]], OpT] = FormatProgram.parse,
+) -> type[OpT]:
     """`irdl_op_definition`, but the assembly format is compiled on first use.
 
     A dialect has a hundred ops, of which a program has few, and some are never parsed or printed.
+    `parsed` makes an op of what its compiled format finds in a text.
     """
     assembly_format = cls.assembly_format
     if assembly_format is None:
@@ -117,8 +121,8 @@ def op_definition(cls: type[OpT]) -> type[OpT]:
     op = irdl_op_definition(cls)
     op.assembly_format = assembly_format
 
-    def parse(op_type: type[IRDLOperation], parser: Parser) -> Any:
-        return _format_program(op_type).parse(parser, op_type)
+    def parse(op_type: type[OpT], parser: Parser) -> OpT:
+        return parsed(_format_program(op_type), parser, op_type)
 
     def print(self: IRDLOperation, printer: Printer) -> None:
         _format_program(type(self)).print(printer, self)
@@ -172,7 +176,7 @@ class _Compiler:
         if found is None:
             raise _UnknownError
         self._position = found.end()
-        kind = cast(str, found.lastgroup)
+        kind: Any = found.lastgroup
         return kind, found[kind]
 
     def _element(self, kind: str, value: str) -> FormatDirective:

@@ -9,17 +9,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, TypeVar, cast
+from typing import Any, TypeVar
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BytesAttr,
     DenseArrayBase,
+    FunctionType,
     IntAttr,
     IntegerAttr,
     IntegerType,
     NoneAttr,
     StringAttr,
+    SymbolRefAttr,
     TensorType,
     VectorType,
     i1,
@@ -49,7 +51,19 @@ def text(value: str) -> StringAttr:
 
 def array(elements: Sequence[AttributeT]) -> ArrayAttr[AttributeT]:
     """An `ArrayAttr`."""
-    return cast("ArrayAttr[AttributeT]", made(ArrayAttr, data=tuple(elements)))
+    made: Any = object.__new__(ArrayAttr)
+    vars(made)["data"] = tuple(elements)
+    return made
+
+
+def function_type(inputs: Sequence[Attribute], outputs: Sequence[Attribute]) -> FunctionType:
+    """A function type."""
+    return made(FunctionType, inputs=array(inputs), outputs=array(outputs))
+
+
+def symbol(name: str) -> SymbolRefAttr:
+    """A reference to a symbol."""
+    return made(SymbolRefAttr, root_reference=text(name), nested_references=_NOTHING)
 
 
 def integer(value: int, type: Attribute) -> IntegerAttr[Any]:
@@ -58,6 +72,7 @@ def integer(value: int, type: Attribute) -> IntegerAttr[Any]:
     return made(IntegerAttr, value=number(value), type=type)
 
 
+_NOTHING: ArrayAttr[SymbolRefAttr] = array([])
 _NO_ENCODING = made(NoneAttr)
 _NOT_SCALABLE = array([integer(0, i1)])
 

@@ -31,6 +31,7 @@ from tgdialect.analysis.affine.positions import (
     trips_of,
 )
 from tgdialect.analysis.demand import Demand
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import StackOp
 from tgdialect.ops.properties import tensor
@@ -175,7 +176,7 @@ def axis_orders(
     return {
         value.owner: memory.order
         for value, memory in memories.items()
-        if memory.last != memory.choices[0] and isinstance(value.owner, Operation)
+        if memory.last != memory.choices[0] and isinstance(value.owner, TgOp)
     }
 
 

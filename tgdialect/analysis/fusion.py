@@ -58,11 +58,13 @@ from tgdialect.analysis.padding import (
 )
 from tgdialect.diagnostics import emit_remark, remarks_are_wanted
 from tgdialect.ops.arguments import argument_attributes
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import CastOp, ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import MovementOp, PadOp, StackOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import matrix_instructions
 
@@ -215,12 +217,12 @@ class _Planner:
 
     def plan(self) -> Fusion:
         constants = constant_values(self.block)
-        for op in self.block.ops:
+        for op in ops_of(self.block):
             if isinstance(op, ReduceOp):
                 self.classify(op, constants)
         if self.may_share_products or not self.target.is_grid:
             self.find_online_sums()
-        for op in reversed(self.block.ops):
+        for op in reversed(ops_of(self.block)):
             if isinstance(op, StoreOp):
                 self.ask_operands(op)
             elif op.results and (asked := self.asked.pop(op.results[0], None)):
@@ -246,7 +248,7 @@ class _Planner:
         for root, value, at in chain(*self.reads.values(), *self.asked.values()):
             if root in paddings:
                 continue
-            if isinstance(op := value.owner, Operation) and op in padded_by:
+            if isinstance(op := value.owner, TgOp) and op in padded_by:
                 value, at = padded_by[op].result, paddings[padded_by[op]].at(at)
             reads.setdefault(value, []).append(Demand(padded_by.get(root, root), value, at))
         orders = axis_orders(reads, roots, constants, lanes)
@@ -454,7 +456,7 @@ class _Planner:
             if op in self.products:
                 return True
             if isinstance(op, ElementwiseOp | MovementOp):
-                new = {v.owner for v in op.operands if isinstance(v.owner, Operation)} - seen
+                new = {v.owner for v in op.operands if isinstance(v.owner, TgOp)} - seen
                 seen |= new
                 stack += new
         return bool(stack)
@@ -611,7 +613,7 @@ def _moved(op: Operation) -> Operation:
     before = op.operands[0].owner
     while isinstance(before, MovementOp):
         before = before.operands[0].owner
-    assert isinstance(before, Operation)
+    assert isinstance(before, TgOp)
     return before
 
 

@@ -32,7 +32,7 @@ from tgdialect.ops.ordering import AfterOp, RangeOp
 from tgdialect.ops.properties import is_memory, number, tensor, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import computed, operands_of
+from tgdialect.ops.walk import computed, operands_of, ops_of
 
 Effects = Mapping[int, tuple[bool, bool]]
 """Whether a kernel reads, and whether it writes, the memory that is passed for each slot."""
@@ -143,7 +143,7 @@ def _effects_of(callee: Operation | None) -> Effects | None:
         case _:
             return None
     effects: dict[int, tuple[bool, bool]] = {}
-    for access in accesses(body.ops):
+    for access in accesses(ops_of(body)):
         if isinstance(parameter := access.memory.owner, ParamOp):
             slot = parameter.slot.data
             reads, writes = effects.get(slot, (False, False))
@@ -153,7 +153,7 @@ def _effects_of(callee: Operation | None) -> Effects | None:
 
 def _argument_effects(function: FuncOp) -> Effects:
     """The slots that a function reads and writes: it may read all but its results."""
-    written = {a.memory for a in accesses(function.body.block.ops) if a.writes}
+    written = {a.memory for a in accesses(ops_of(function.body.block)) if a.writes}
     return {
         argument.index: ("tg.output" not in argument_attributes(argument), argument in written)
         for argument in function.args

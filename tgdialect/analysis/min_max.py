@@ -14,6 +14,7 @@ from xdsl.ir import Block, BlockArgument, SSAValue
 
 from tgdialect.analysis.validity import Validity
 from tgdialect.ops.arguments import argument_attributes, integer_attribute
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.intervals import Interval, dtype_range
@@ -39,13 +40,14 @@ class MinMax:
         self._validity = Validity()
 
     def __getitem__(self, value: SSAValue) -> Interval:
-        if (known := self._known.get(value)) is not None:
-            return known
+        known = self._known
+        if (interval := known.get(value)) is not None:
+            return interval
         return computed(value, self._known, _sources, self._compute)
 
     def _compute(self, value: SSAValue) -> Interval:
         owner = value.owner
-        if isinstance(owner, Block):
+        if not isinstance(owner, TgOp) and isinstance(owner, Block):
             return _argument_range(value)
         row = rule_of(owner)
         if not isinstance(row, Row):

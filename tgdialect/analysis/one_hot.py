@@ -18,12 +18,13 @@ from tgdialect.ops.elementwise import AndOp, CastOp, CmpEqOp, CmpNeOp, MulOp, Wh
 from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, StackOp
 from tgdialect.ops.properties import dtype_of, integers, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.walk import ops_of
 
 
 def constant_values(block: Block) -> set[Operation]:
     """The ops of a function that depend on no memory."""
     found: set[Operation] = set()
-    for op in block.ops:
+    for op in ops_of(block):
         owners = (operand.owner for operand in op.operands)
         if op.results and not is_storage(op.results[0]) and all(o in found for o in owners):
             found.add(op)

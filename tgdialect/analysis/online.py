@@ -22,6 +22,7 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.affine.movement import broadcast, moved
 from tgdialect.analysis.affine.positions import Index, Position, Positions
 from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import DivOp, MulOp, WhereOp
 from tgdialect.ops.movement import MovementOp, PadOp
 from tgdialect.ops.properties import integers, is_memory, number, shape_of, tensor
@@ -171,7 +172,7 @@ def constant_of(value: SSAValue) -> float | None:
 
 def moved_from(value: SSAValue) -> Iterator[Operation]:
     """The ops that a value is a RESHAPE or EXPAND of, and the first that is neither."""
-    while isinstance(op := value.owner, Operation):
+    while isinstance(op := value.owner, TgOp):
         yield op
         if not isinstance(op, MovementOp) or isinstance(op, PadOp):
             return
@@ -184,7 +185,7 @@ def _is_of_indices(value: SSAValue) -> bool:
     while stack:
         value = stack.pop()
         op = value.owner
-        if is_memory(value) or not isinstance(op, Operation) or len(seen) > MOST:
+        if is_memory(value) or not isinstance(op, TgOp) or len(seen) > MOST:
             return False
         new = [v for v in op.operands if v not in seen]
         seen.update(new)

@@ -30,6 +30,7 @@ from tgdialect.analysis.online import (
     reduced_at,
 )
 from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import (
     CastOp,
     DivOp,
@@ -43,6 +44,7 @@ from tgdialect.ops.elementwise import (
 from tgdialect.ops.movement import MovementOp, PadOp
 from tgdialect.ops.properties import dtype_of, integers, is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.walk import ops_of
 
 
 def online_sums(
@@ -53,7 +55,7 @@ def online_sums(
     None of them has a value of `stored`, or one that is used elsewhere.
     """
     found: list[OnlineSums] = []
-    for op in block.ops:
+    for op in ops_of(block):
         if isinstance(op, ReduceOp) and op.kind.data is ReduceKind.MAX:
             group = _Recognizer(op, is_valid).recognize()
             if group is not None and not group.inside & stored and group.root not in stored:
@@ -266,7 +268,7 @@ class _Walk:
         while stack:
             value, index, path = stack.pop()
             op = value.owner
-            if not isinstance(op, Operation) or op not in self.inside or (value, index) in seen:
+            if not isinstance(op, TgOp) or op not in self.inside or (value, index) in seen:
                 continue
             seen.add((value, index))
             if op is self.greatest:
@@ -416,7 +418,7 @@ def _operands_of(op: Operation, inside: Set[Operation]) -> Iterator[Operation]:
     while stack:
         for operand in stack.pop().operands:
             owner = operand.owner
-            if isinstance(owner, Operation) and owner in inside and owner not in seen:
+            if isinstance(owner, TgOp) and owner in inside and owner not in seen:
                 seen.add(owner)
                 stack.append(owner)
                 yield owner

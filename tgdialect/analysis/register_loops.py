@@ -8,6 +8,7 @@ from xdsl.ir import Operation
 
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import known_index, place
@@ -32,7 +33,7 @@ def register_loops(ops: Sequence[Operation]) -> Set[RangeOp]:
     found = set[RangeOp]()
     while stack:
         op = stack.pop()
-        if op in seen or not isinstance(op, Operation):
+        if op in seen or not isinstance(op, TgOp):
             continue
         seen.add(op)
         if not isinstance(op, RangeOp):

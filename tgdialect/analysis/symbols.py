@@ -19,6 +19,7 @@ from tgdialect.ops.call import CallOp as KernelCallOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.dtypes import DTYPES
+from tgdialect.ops.walk import nested_ops
 
 SIGNATURE = "tg.signature"
 """The attribute of an `llvm.func` that `tg-render` has made of a function."""
@@ -42,7 +43,7 @@ def callees_first(symbols: Iterable[SymbolT]) -> list[SymbolT]:
     """
     callees: dict[Operation, list[Operation]] = {symbol: [] for symbol in symbols}
     for caller, called in callees.items():
-        for op in caller.walk():
+        for op in nested_ops(caller):
             if isinstance(op, KernelCallOp):
                 callee = SymbolTable.lookup_symbol(op, op.callee)
                 called += [callee] if callee in callees else []

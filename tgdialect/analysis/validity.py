@@ -43,7 +43,10 @@ class Validity:
 def _sources(value: SSAValue) -> Sequence[SSAValue]:
     """The values that must be valid for `value` to be valid."""
     owner = value.owner
-    if isinstance(owner, Block) or owner.name in MATERIALISING:
+    # Most are ops of ours: `isinstance` with Block, an abstract class, is slow.
+    if not isinstance(owner, TgOp) and isinstance(owner, Block):
+        return ()
+    if owner.name in MATERIALISING:
         return ()
     if isinstance(owner, FunctionOp):
         return (owner.body.block.last_op.results[0],) if owner.body.block.last_op else ()
@@ -55,5 +58,5 @@ def _sources(value: SSAValue) -> Sequence[SSAValue]:
 def _makes_invalid(value: SSAValue) -> bool:
     owner = value.owner
     if isinstance(owner, ConstOp):
-        return isinstance(owner.value, InvalidAttr)
+        return owner.value.__class__ is InvalidAttr
     return isinstance(owner, TgOp) and owner.name == "tg.pad" and "fill" not in owner.properties

@@ -4,13 +4,15 @@ import difflib
 import re
 import sys
 from pathlib import Path
-from typing import Any, NoReturn, cast
+from typing import Any, NoReturn
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
+    ArrayAttr,
     ComplexType,
+    DictionaryAttr,
     FileLineColLoc,
     IndexType,
     IntegerType,
@@ -27,8 +29,9 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.dialects.func import ReturnOp
-from xdsl.ir import Attribute, AttributeInvT, Operation, SSAValue, TypeAttribute
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.dialects.utils.format import _parse_func_outputs  # pyright: ignore[reportPrivateUsage]
+from xdsl.ir import Attribute, AttributeInvT, Operation, Region, SSAValue, TypeAttribute
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
@@ -37,6 +40,7 @@ from xdsl.utils.mlir_lexer import (
     MLIRLexer,
     MLIRToken,
     MLIRTokenKind,
+    PunctuationSpelling,
 )
 
 from tgdialect import unchecked
@@ -124,7 +128,7 @@ class _Lexer(MLIRLexer):
         found = _PLAIN_TOKEN.match(self.input.content, self.pos)
         if found is None:
             return super().lex()
-        group = cast(int, found.lastindex)
+        group: Any = found.lastindex
         text = found[group]
         start, self.pos = found.span(group)
         kind = _GROUP_KINDS.get(group) or KIND_BY_PUNCTUATION_SPELLING[text]
@@ -172,6 +176,57 @@ class _Return:
         )
         values = parser.resolve_operands(operands, types or (), parser.pos)
         return ReturnOp.create(operands=values, attributes=attributes)
+
+
+_NAMED_ARGUMENTS = re.compile(r"(?:[a-z]++\s++)?@[\w$.-]++\s*+\(\s*+[%)]", re.ASCII)
+"""A function with named arguments or none, from its visibility or name on."""
+
+
+class _Function:
+    """Parses a `func.func` with named arguments or none as xDSL does, and leaves others to it.
+    xDSL asks all classes of attributes whether a pair of an argument and its attributes is one."""
+
+    dialect_name = FuncOp.dialect_name
+
+    @staticmethod
+    def parse(parser: Parser) -> Operation:
+        if not _NAMED_ARGUMENTS.match(parser.lexer.input.content, parser.pos):
+            return FuncOp.parse(parser)
+        visibility = parser.parse_optional_visibility_keyword()
+        name = parser.parse_symbol_name()
+        pairs = parser.parse_comma_separated_list(
+            parser.Delimiter.PAREN, lambda: _Function._argument(parser)
+        )
+        arguments, attributes = [argument for argument, _ in pairs], [each for _, each in pairs]
+        types, result_attributes = _parse_func_outputs(parser)
+        others = parser.parse_optional_attr_dict_with_keyword(
+            ("sym_name", "function_type", "sym_visibility")
+        )
+        region = parser.parse_optional_region(arguments or None) or Region()
+        properties: dict[str, Attribute | None] = {
+            "sym_name": name,
+            "function_type": unchecked.function_type([a.type for a in arguments], types),
+            "sym_visibility": visibility,
+            "arg_attrs": ArrayAttr(map(DictionaryAttr, attributes)) if any(attributes) else None,
+            "res_attrs": result_attributes,
+        }
+        given = {key: value for key, value in properties.items() if value is not None}
+        function = FuncOp.create(properties=given, regions=[region])
+        if others is not None:
+            function.attributes |= others.data
+        return function
+
+    @staticmethod
+    def _argument(parser: Parser) -> tuple[Parser.Argument, dict[str, Attribute]]:
+        if (argument := parser.parse_optional_argument()) is None:
+            parser.raise_error("Expected all arguments to be named or all arguments to be unnamed.")
+        attributes = parser.parse_optional_dictionary_attr_dict()
+        argument.location = parser.parse_optional_location()
+        return argument, attributes
+
+
+_QUICKER: dict[type[Operation], Any] = {ReturnOp: _Return, FuncOp: _Function}
+"""What parses ops of xDSL's dialects that are not written in the generic form."""
 
 
 class LocatedParser(Parser):
@@ -282,6 +337,30 @@ class LocatedParser(Parser):
         state.current_token = state.lexer.lex()
         return token
 
+    def _resume_from(self, pos: Any) -> None:
+        if not isinstance(pos, int):
+            super()._resume_from(pos)
+            return
+        state = self._parser_state
+        state.lexer.pos = pos
+        state.current_token = state.lexer.lex()
+
+    @property
+    def pos(self) -> int:
+        return self._parser_state.current_token.span.start
+
+    def parse_optional_punctuation(self, punctuation: PunctuationSpelling) -> Any:
+        state = self._parser_state
+        if state.current_token.kind is not KIND_BY_PUNCTUATION_SPELLING[punctuation]:
+            return None
+        state.current_token = state.lexer.lex()
+        return punctuation
+
+    def parse_punctuation(self, punctuation: PunctuationSpelling, context_msg: str = "") -> Any:
+        if self.parse_optional_punctuation(punctuation) is None:
+            return super().parse_punctuation(punctuation, context_msg)
+        return punctuation
+
     def parse_optional_characters(self, text: str) -> str | None:
         state = self._parser_state
         if state.current_token.text != text:
@@ -304,6 +383,10 @@ class LocatedParser(Parser):
             op.location = self._location(self._op_name_offsets[depth])
         del self._op_name_offsets[depth:]
         return op
+
+    def parse_type(self) -> TypeAttribute:
+        type = self.parse_optional_type()
+        return super().parse_type() if type is None else type
 
     def parse_optional_type(self) -> TypeAttribute | None:
         text, start = self.source.text, self.pos
@@ -330,6 +413,15 @@ class LocatedParser(Parser):
         return [DYNAMIC_INDEX if e == "?" else int(e) for e in found[0].split("x")]
 
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
+        state = self._parser_state
+        name = state.current_token
+        if name.kind is MLIRTokenKind.PERCENT_IDENT:
+            # One result, or else the list is parsed again.
+            state.current_token = state.lexer.lex()
+            if self.parse_optional_punctuation("=") is not None:
+                self._op_name_offsets.append(self.pos)
+                return [(name.span, 1)]
+            self._resume_from(name.span.start)
         results = super()._parse_op_result_list()
         self._op_name_offsets.append(self.pos)
         return results
@@ -338,7 +430,11 @@ class LocatedParser(Parser):
         self, operand: UnresolvedOperand, type: AttributeInvT
     ) -> SSAValue[AttributeInvT]:
         name = operand.operand_name
-        if name not in self.ssa_values and name not in self.forward_ssa_references:
+        if (values := self.ssa_values.get(name)) is not None:
+            if operand.index == 0 and values[0].type is type:
+                found: Any = values[0]
+                return found
+        elif name not in self.forward_ssa_references:
             self._first_uses[name] = operand.span
         return super().resolve_operand(operand, type)
 
@@ -346,9 +442,7 @@ class LocatedParser(Parser):
         stack = self._parser_state.dialect_stack
         if (op_type := self.ctx.get_optional_op(name, dialect_stack=stack)) is not None:
             is_generic = self.source.text.startswith('"', self._op_name_offsets[-1])
-            if op_type is ReturnOp and not is_generic:
-                return cast(type[Operation], _Return)
-            return op_type
+            return op_type if is_generic else _QUICKER.get(op_type, op_type)
         dialect = name.split(".", maxsplit=1)[0]
         message = f"operation '{name}' is not registered"
         if "." in name and dialect not in self.ctx.registered_dialect_names:

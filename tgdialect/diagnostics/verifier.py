@@ -7,8 +7,9 @@ does not check dominance. This walk calls the same verifiers of the operations, 
 """
 
 from collections.abc import Iterator
+from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp, TensorType, UnregisteredOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType, UnregisteredOp
 from xdsl.ir import Block, BlockArgument, ErasedSSAValue, Operation, OpResult, Region, SSAValue
 from xdsl.ir.post_order import PostOrderIterator
 from xdsl.traits import IsTerminator, NoTerminator, SymbolOpInterface
@@ -79,8 +80,14 @@ def _kind(op: Operation) -> tuple[object, ...] | None:
 
 def _is_static(op: Operation) -> bool:
     """Whether all types of an op are of tensors without dynamic extents."""
-    types = (value.type for values in (op.operands, op.results) for value in values)
-    return all(isinstance(type, TensorType) and type.has_static_shape() for type in types)
+    for value in (*op.operands, *op.results):
+        type: Any = value.type
+        # `isinstance` with an abstract class is a call of Python code.
+        if type.__class__ is not TensorType:
+            return False
+        if DYNAMIC_INDEX in [extent.data for extent in type.shape.data]:
+            return False
+    return True
 
 
 def _verify_operation(op: Operation, valid: set[tuple[object, ...]]) -> None:

@@ -14,8 +14,7 @@ import numpy as np
 from xdsl.ir import Attribute
 
 from tgdialect.ops.arrays import numpy_dtype
-from tgdialect.ops.dtypes import DTYPES, DType
-from tgdialect.ops.properties import dtype_row
+from tgdialect.ops.dtypes import DTYPES, DType, dtype_row
 
 _ATTRIBUTES: Mapping[DType, Attribute] = {dtype: a for a, dtype in DTYPES.items()}
 _BY_MLIR_NAME = {dtype.name: dtype for dtype in DTYPES.values()}

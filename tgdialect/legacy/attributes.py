@@ -12,7 +12,7 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.properties import dtype_row
+from tgdialect.ops.dtypes import dtype_row
 
 Span = tuple[int, int]
 """The valid positions of an axis: from the first to before the second."""

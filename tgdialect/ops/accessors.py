@@ -12,11 +12,13 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from xdsl.ir import Attribute, Operation, OpResult, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
 from xdsl.ir.core import OpOperands, SSAValues
 from xdsl.irdl.operations import (
     AttrSizedOperandSegments,
     BeforeVariadicSingleAccessor,
+    OptionalAttrAccessor,
+    SingleAttrAccessor,
     UniqueVariadicAccessor,
     VariadicAttrAccessor,
     VarIRConstruct,
@@ -83,6 +85,11 @@ class _Result(BeforeVariadicSingleAccessor):
         return _item(obj.results, self.idx)
 
 
+class _Region(BeforeVariadicSingleAccessor):
+    def __get__(self, obj: Operation, objtype: object = None) -> Region:
+        return obj.regions[self.idx]
+
+
 class _Operands(UniqueVariadicAccessor):
     def __get__(self, obj: Operation, objtype: object = None) -> Sequence[SSAValue]:
         operands = _operands(obj)
@@ -93,12 +100,24 @@ class _Operands(UniqueVariadicAccessor):
 
 class _Segment(VariadicAttrAccessor):
     def __get__(self, obj: Operation, objtype: object = None) -> Sequence[SSAValue]:
-        sizes = array_values(obj.properties[_SEGMENTS])
+        sizes = array_values(obj.properties[SEGMENTS])
         start = sum(sizes[: self.idx])
         return Values(_operands(obj)[start : start + sizes[self.idx]])
 
 
-_SEGMENTS = AttrSizedOperandSegments.attribute_name
+class _Optional(OptionalAttrAccessor):
+    def __get__(self, obj: Operation, objtype: object = None) -> SSAValue | None:
+        sizes = array_values(obj.properties[SEGMENTS])
+        return _item(_operands(obj), sum(sizes[: self.idx])) if sizes[self.idx] else None
+
+
+class _Single(SingleAttrAccessor):
+    def __get__(self, obj: Operation, objtype: object = None) -> SSAValue:
+        return _item(_operands(obj), sum(array_values(obj.properties[SEGMENTS])[: self.idx]))
+
+
+SEGMENTS = AttrSizedOperandSegments.attribute_name
+"""The property that says how many operands each variadic one of a definition stands for."""
 
 
 def quicker(accessor: object) -> object:
@@ -108,9 +127,15 @@ def quicker(accessor: object) -> object:
             return _Result(VarIRConstruct.RESULT, index)
         case BeforeVariadicSingleAccessor(VarIRConstruct.OPERAND, index):
             return _Operand(VarIRConstruct.OPERAND, index)
+        case BeforeVariadicSingleAccessor(VarIRConstruct.REGION, index):
+            return _Region(VarIRConstruct.REGION, index)
         case UniqueVariadicAccessor(VarIRConstruct.OPERAND, first, count):
             return _Operands(VarIRConstruct.OPERAND, first, count)
         case VariadicAttrAccessor(VarIRConstruct.OPERAND, index, option) if option.as_property:
             return _Segment(VarIRConstruct.OPERAND, index, option)
+        case OptionalAttrAccessor(VarIRConstruct.OPERAND, index, option) if option.as_property:
+            return _Optional(VarIRConstruct.OPERAND, index, option)
+        case SingleAttrAccessor(VarIRConstruct.OPERAND, index, option) if option.as_property:
+            return _Single(VarIRConstruct.OPERAND, index, option)
         case _:
             return accessor

@@ -27,6 +27,8 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
+from tgdialect import unchecked
+
 Device = str | tuple[str, ...] | None
 """No device, one device, or the devices over which a value is sharded or replicated."""
 
@@ -68,6 +70,9 @@ class AddrSpace(StrEnum):
     REG = "reg"
 
 
+_NULL = unchecked.made(NoneAttr)
+
+
 @irdl_attr_definition
 class PlaceAttr(ParametrizedAttribute):
     """Where a tensor lives: device, address space and sharding axis, each of which may be null.
@@ -88,6 +93,13 @@ class PlaceAttr(ParametrizedAttribute):
     @lru_cache(maxsize=1024)
     def of(device: Device = None, addrspace: AddrSpace | None = None, axis: int | None = None):
         """The (cached) attribute for Python values."""
+        if axis is None and (device is None or isinstance(device, str)):
+            return unchecked.made(
+                PlaceAttr,
+                device_attr=_NULL if device is None else unchecked.text(device),
+                addrspace_attr=_NULL if addrspace is None else unchecked.text(addrspace.value),
+                axis_attr=_NULL,
+            )
         return PlaceAttr(
             NoneAttr()
             if device is None

@@ -5,21 +5,27 @@ from __future__ import annotations
 from abc import ABCMeta
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from functools import cache
 from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, LocationAttr, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import BaseAttr, EqAttrConstraint, IRDLOperation, OptionalDef, VariadicDef
+from xdsl.irdl import BaseAttr, EqAttrConstraint, IRDLOperation
 from xdsl.irdl.constraints import VerificationContext
 from xdsl.traits import EffectInstance, MemoryEffectKind, NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.accessors import TgResult, Values, operands, quicker
+from tgdialect.ops.accessors import SEGMENTS, TgResult, Values, operands, quicker
 from tgdialect.ops.attributes import VOID, TupleType, is_tensor
 from tgdialect.ops.creation import initialize
-from tgdialect.ops.dtypes import DTYPES, INDEX, dtype_names
-from tgdialect.ops.properties import is_type_written, place_of, result_type, static_shape
+from tgdialect.ops.definitions import counts
+from tgdialect.ops.dtypes import INDEX, dtype_row
+from tgdialect.ops.properties import (
+    is_type_written,
+    place_of,
+    result_type,
+    segments,
+    static_shape,
+)
 from tgdialect.ops.syntax import Constant, Edges, Int, IntegerRuns, Integers, Name, Signature
 
 AttributeCovT = TypeVar("AttributeCovT", bound=Attribute, covariant=True)
@@ -128,9 +134,8 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
     ) -> Self:
         """What an assembly format makes an op by. xDSL's method takes four times as long: it makes
         those ops that `initialize` does not, and reports what does not fit the definition."""
-        counts = _counts(cls)
-        groups = (*(operands or ()), *(result_types or ()))
-        if attributes or counts is None or not _fit(counts, groups):
+        numbers = counts(cls)
+        if attributes or numbers is None or not numbers.fit(operands or (), result_types or ()):
             return super().build(
                 operands=operands,
                 result_types=result_types,
@@ -140,10 +145,13 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
                 regions=regions,
             )
         op = cls.__new__(cls)
+        given = {name: value for name, value in (properties or {}).items() if value is not None}
+        if numbers.are_segmented:
+            given[SEGMENTS] = segments(*map(len, operands or ()))
         initialize(
             op,
             [value for group in operands or () for value in group],
-            {name: value for name, value in (properties or {}).items() if value is not None},
+            given,
             [type for group in result_types or () for type in group],
         )
         return op
@@ -210,7 +218,8 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
         regions = [region.clone() for region in self.regions]
         new.infer(operands, self.properties, regions=regions, type=type)
         new.location = self.location
-        new.results[0].name_hint = self.results[0].name_hint
+        # Their setter checks the name, which this op has already.
+        new.results[0]._name = self.results[0]._name  # pyright: ignore[reportPrivateUsage]
         return new
 
     def verify_(self) -> None:
@@ -261,35 +270,12 @@ def _is_static(type: Attribute) -> bool:
     return is_tensor(type) and DYNAMIC_INDEX not in static_shape(type)
 
 
-@cache
-def _counts(kind: type[TgOp]) -> tuple[int | None, ...] | None:
-    """How many values each operand and result of the definition stands for; None for any number. No
-    tuple for ops with regions, successors, or sizes of several variadic operands."""
-    definition = kind.get_irdl_definition()
-    if definition.regions or definition.successors or definition.options:
-        return None
-    fields = [field for _, field in (*definition.operands, *definition.results)]
-    if any(isinstance(field, OptionalDef) for field in fields):
-        return None
-    return tuple(None if isinstance(field, VariadicDef) else 1 for field in fields)
-
-
-def _fit(counts: Sequence[int | None], groups: Sequence[Any]) -> bool:
-    """Whether groups of values are lists or tuples, and have these numbers of values."""
-    return len(counts) == len(groups) and all(
-        type(group) in (list, tuple) and count in (None, len(group))
-        for count, group in zip(counts, groups, strict=True)
-    )
-
-
 def verify_tensor(type: TensorType[Any]) -> None:
     """Raise for a tensor type that the dialect does not have: by its dtype, its encoding, or a size
     of 2^63 bytes or more."""
-    if (dtype := DTYPES.get(type.element_type)) is None:
-        raise VerifyException(f"{type.element_type} is not a dtype: {dtype_names()}")
+    size = dtype_row(type.element_type).itemsize
     place_of(type)
-    size = dtype.itemsize
-    for extent in type.get_shape():
+    for extent in static_shape(type):
         size *= 1 if extent == DYNAMIC_INDEX else extent
     if size >= 2**63:
         raise VerifyException(f"{type} has {size} bytes, more than can be addressed")

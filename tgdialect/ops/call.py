@@ -36,7 +36,7 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.assembly_formats import op_definition
+from tgdialect import unchecked
 from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import VOID, AddrSpace, TupleType, is_tensor
 from tgdialect.ops.base import TENSOR, TUPLE, PureInGraph, TgOp, Value
@@ -48,6 +48,7 @@ from tgdialect.ops.codegen import (
     InsOp,
     ProgramOp,
 )
+from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import RangeOp, SinkOp
 from tgdialect.ops.properties import place, place_of, tensor, tensor_type
@@ -128,7 +129,7 @@ class GetTupleOp(TgOp):
     )
 
     def __init__(self, source: Value, index: int):
-        self.infer((source,), {"index": IntAttr(index)})
+        self.infer((source,), {"index": unchecked.number(index)})
 
 
 @op_definition
@@ -224,7 +225,7 @@ class KernelOp(TgOp):
     assembly_format = "$sym_name (`for` $target^)? attr-dict-with-keyword $body"
 
     def __init__(self, name: str, body: Region):
-        Operation.__init__(self, properties={"sym_name": StringAttr(name)}, regions=(body,))
+        Operation.__init__(self, properties={"sym_name": unchecked.text(name)}, regions=(body,))
 
     @property
     def params(self) -> list[ParamOp]:
@@ -264,7 +265,7 @@ def lost_effect(block: Block) -> Operation | None:
     itself is no effect: only ops that read the buffer see it.
     """
     needed: set[object] = set()
-    for op in reversed(block.ops):
+    for op in reversed(ops_of(block)):
         if op in needed or isinstance(op, SinkOp):
             needed.update([operand.owner for operand in op.operands])
         elif isinstance(op, CallOp | CustomOp | InsOp) or (
@@ -367,4 +368,4 @@ class CallOp(TgOp):
     )
 
     def __init__(self, callee: str, arguments: Sequence[Value], result: Attribute = VOID):
-        self.infer(arguments, {"callee": SymbolRefAttr(callee)}, type=result)
+        self.infer(arguments, {"callee": unchecked.symbol(callee)}, type=result)

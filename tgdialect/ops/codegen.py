@@ -27,9 +27,10 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.assembly_formats import op_definition
+from tgdialect import unchecked
 from tgdialect.ops.attributes import VOID, AxisType, WmmaAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
+from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import verify_cells
 from tgdialect.ops.ordering import EDGE, LinearOp
@@ -402,7 +403,7 @@ class ProgramOp(TgOp):
     assembly_format = "$sym_name attr-dict-with-keyword $body"
 
     def __init__(self, name: str, body: Region):
-        Operation.__init__(self, properties={"sym_name": StringAttr(name)}, regions=(body,))
+        Operation.__init__(self, properties={"sym_name": unchecked.text(name)}, regions=(body,))
 
     @property
     def linear(self) -> LinearOp:

@@ -6,11 +6,11 @@ A dtype is a builtin scalar type. Signless integers are signed and `i1` is bool,
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from fractions import Fraction
 from functools import lru_cache
-from typing import cast
+from typing import Any
 
 from xdsl.dialects.builtin import (
     BFloat16Type,
@@ -20,6 +20,7 @@ from xdsl.dialects.builtin import (
     Float32Type,
     Float64Type,
     FloatAttr,
+    FloatData,
     IndexType,
     IntegerAttr,
     IntegerType,
@@ -57,19 +58,18 @@ class DType:
     precision: int = 0
     min_exponent: int = 0
     max_finite: float = 0.0
+    is_float: bool = field(init=False, compare=False, repr=False)
+    is_bool: bool = field(init=False, compare=False, repr=False)
+    is_integer: bool = field(init=False, compare=False, repr=False)
+    """Signed or unsigned, index included, bool not."""
 
-    @property
-    def is_float(self) -> bool:
-        return self.kind is Kind.FLOAT
-
-    @property
-    def is_bool(self) -> bool:
-        return self.kind is Kind.BOOL
-
-    @property
-    def is_integer(self) -> bool:
-        """Signed or unsigned, index included, bool not."""
-        return self.kind is Kind.SIGNED or self.kind is Kind.UNSIGNED
+    def __post_init__(self) -> None:
+        for name, holds in (
+            ("is_float", self.kind is Kind.FLOAT),
+            ("is_bool", self.kind is Kind.BOOL),
+            ("is_integer", self.kind in (Kind.SIGNED, Kind.UNSIGNED)),
+        ):
+            object.__setattr__(self, name, holds)
 
     @property
     def itemsize(self) -> int:
@@ -167,6 +167,23 @@ def dtype_names() -> str:
     return ", ".join(d.name for d in DTYPES.values())
 
 
+def dtype_row(dtype: Attribute) -> DType:
+    """The row of the dtype table. Raises VerifyException for a type without one.
+
+    It is kept in the type: to hash and compare types takes ten times as long.
+    """
+    kept: dict[str, Any] = vars(dtype)
+    if (row := kept.get(_ROW)) is None:
+        if (row := DTYPES.get(dtype)) is None:
+            raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
+        kept[_ROW] = row
+    return row
+
+
+_ROW = "tg_dtype"
+"""Where a type keeps its row of the dtype table."""
+
+
 def check_representable(dtype: DType, value: float) -> None:
     """Raise for NaN or an infinity that `dtype` does not have."""
     if dtype.is_float:
@@ -184,26 +201,25 @@ def number_attribute(value: float, dtype: Attribute) -> Attribute:
     Raises VerifyException for a number that would round to an infinity, and for a NaN or infinity
     that the dtype does not have.
     """
-    row = DTYPES.get(dtype)
-    if row is None:
-        raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
+    row = dtype_row(dtype)
     if not row.is_float:
         check_representable(row, value)
-        return _integer_attribute(int(value), dtype)
+        return _integer_attribute(int(value), row.name)
     rounded = round_to(row, value)
     if value == value and not (math.isfinite(rounded) or rounded == value):
         raise VerifyException(f"{value} is not representable in {row.name}")
-    return _float_attribute(rounded, math.copysign(1, rounded), dtype)
+    return _float_attribute(rounded, math.copysign(1, rounded), row.name)
 
 
 @lru_cache(maxsize=4096)
-def _float_attribute(value: float, sign: float, dtype: Attribute) -> Attribute:
+def _float_attribute(value: float, sign: float, dtype: str) -> Attribute:
     # `sign` is part of the key, because 0.0 == -0.0 in this function's cache.
-    return FloatAttr(value, cast(Float64Type, dtype))
+    data = unchecked.made(FloatData, data=value)
+    return unchecked.made(FloatAttr, value=data, type=TYPES[dtype])
 
 
 @lru_cache(maxsize=4096)
-def _integer_attribute(value: int, dtype: Attribute) -> Attribute:
-    if DTYPES[dtype].is_bool:
+def _integer_attribute(value: int, dtype: str) -> Attribute:
+    if TYPES[dtype] is BOOL:
         return IntegerAttr.from_bool(bool(value))
-    return unchecked.integer(value, dtype)
+    return unchecked.integer(value, TYPES[dtype])

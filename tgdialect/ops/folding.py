@@ -20,7 +20,16 @@ from xdsl.dialect_interfaces.constant_materialization import ConstantMaterializa
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tgdialect.ops.attributes import InvalidAttr
-from tgdialect.ops.dtypes import DTYPES, F32, DType, Kind, number_attribute, round_to, wrap_to
+from tgdialect.ops.dtypes import (
+    DTYPES,
+    F32,
+    DType,
+    Kind,
+    dtype_row,
+    number_attribute,
+    round_to,
+    wrap_to,
+)
 from tgdialect.ops.properties import number, tensor
 from tgdialect.ops.source import ConstOp
 
@@ -264,7 +273,7 @@ def fold_elementwise(op: Operation) -> Attribute | None:
         return InvalidAttr(result)
     values = [number(a) for a in attributes]
     source = tensor(op.operands[0]).element_type
-    folded = evaluate(op.name, DTYPES[source], DTYPES[result], values)
+    folded = evaluate(op.name, dtype_row(source), dtype_row(result), values)
     return None if folded is None else number_attribute(folded, result)
 
 

@@ -18,10 +18,11 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.assembly_formats import op_definition
+from tgdialect import unchecked
 from tgdialect.ops.attributes import AddrSpace, Device
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
+from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.properties import (
     device_argument,
@@ -45,7 +46,7 @@ def device_attribute(device: Device) -> Attribute | None:
     if device is None:
         return None
     if isinstance(device, str):
-        return StringAttr(device)
+        return unchecked.text(device)
     return ArrayAttr(StringAttr(d) for d in device)
 
 
@@ -111,7 +112,7 @@ class LoadOp(TgOp):
             {
                 "operandSegmentSizes": segments(1, alt is not None, gate is not None),
                 "device": device_attribute(device),
-                "addrspace": None if addrspace is None else StringAttr(addrspace.value),
+                "addrspace": None if addrspace is None else unchecked.text(addrspace.value),
             },
         )
 

@@ -29,9 +29,9 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.assembly_formats import op_definition
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
+from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import check_representable
 from tgdialect.ops.properties import (
     Dim,

@@ -24,7 +24,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryWriteEffect, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.assembly_formats import op_definition
+from tgdialect import unchecked
 from tgdialect.ops.attributes import VOID, AxisType, AxisTypeAttr, OptAttr
 from tgdialect.ops.base import (
     INDEX_SCALAR,
@@ -35,6 +35,7 @@ from tgdialect.ops.base import (
     TgOp,
     Value,
 )
+from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.properties import dtype_of, integer, is_memory, known_index, tensor
 from tgdialect.ops.walk import computed, operands_of
 
@@ -63,7 +64,8 @@ class RangeOp(TgOp):
     assembly_format = "custom<Int>($axis) $axis_type `to` $bound attr-dict `:` type($bound)"
 
     def __init__(self, axis: int, axis_type: AxisType, bound: Value):
-        self.infer((bound,), {"axis": IntAttr(axis), "axis_type": AxisTypeAttr(axis_type)})
+        kind = unchecked.made(AxisTypeAttr, data=axis_type)
+        self.infer((bound,), {"axis": unchecked.number(axis), "axis_type": kind})
 
     def verify_rule(self) -> None:
         if self.axis.data < 0:
@@ -92,8 +94,8 @@ def dependent_ranges(
 
     def compute(value: SSAValue) -> frozenset[RangeOp]:
         owner = value.owner
-        if isinstance(owner, Block):
-            return frozenset()
+        if not isinstance(owner, TgOp) and isinstance(owner, Block):
+            return _NO_RANGES
         return ranges_after(owner, [open_ranges[o] for o in owner.operands])
 
     return computed(root, open_ranges, operands_of, compute)

@@ -16,11 +16,12 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.assembly_formats import op_definition
+from tgdialect import unchecked
 from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr, WmmaAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
-from tgdialect.ops.dtypes import DTYPES, F32, DType
+from tgdialect.ops.definitions import op_definition
+from tgdialect.ops.dtypes import F32, DType, dtype_row
 from tgdialect.ops.elementwise import AddOp, MaxOp, MulOp
 from tgdialect.ops.ordering import RangeOp, dependent_ranges
 from tgdialect.ops.properties import static_indices, tensor
@@ -99,7 +100,7 @@ class ReduceOp(TgOp):
         self.infer(
             (source, *ranges),
             {
-                "op": ReduceKindAttr(kind),
+                "op": unchecked.made(ReduceKindAttr, data=kind),
                 "axes": static_indices(tuple(axes)),
                 "ordered": UnitAttr() if ordered else None,
                 "relaxed": UnitAttr() if relaxed else None,
@@ -115,7 +116,7 @@ class ReduceOp(TgOp):
         return op
 
     def verify_rule(self) -> None:
-        is_float = DTYPES[tensor(self.source).element_type].is_float
+        is_float = dtype_row(tensor(self.source).element_type).is_float
         if self.relaxed is not None and not (is_float and self.kind.data is ReduceKind.MAX):
             raise VerifyException("only a max of floats is relaxed")
         if not self.ranges:
@@ -134,6 +135,6 @@ def accumulated_dtype(op: ReduceOp) -> Attribute:
     """The dtype that a REDUCE accumulates in: f32 for sums and products of narrower floats, which
     round. MAX does not."""
     element_type = tensor(op.source).element_type
-    dtype = DTYPES[element_type]
+    dtype = dtype_row(element_type)
     is_narrow = dtype.is_float and dtype.bits < 32 and op.kind.data is not ReduceKind.MAX
     return F32 if is_narrow else element_type

@@ -18,10 +18,10 @@ from xdsl.irdl import (
 from xdsl.traits import IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.assembly_formats import op_definition
 from tgdialect.diagnostics import locate
 from tgdialect.ops.base import TENSOR, TUPLE, PureInGraph, TgOp, Value
 from tgdialect.ops.call import TupleOp, foreign_memory
+from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.properties import place, tensor
 from tgdialect.ops.source import ParamOp, parameters

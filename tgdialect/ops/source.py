@@ -25,9 +25,10 @@ from xdsl.irdl import (
 from xdsl.traits import ConstantLike, MemoryAllocEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.assembly_formats import op_definition
+from tgdialect import unchecked
 from tgdialect.ops.attributes import AddrSpace, InvalidAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
+from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import (
     DTYPES,
     INDEX,
@@ -80,10 +81,10 @@ class ParamOp(TgOp):
         self.infer(
             dims,
             {
-                "slot": IntAttr(slot),
-                "name": None if name is None else StringAttr(name),
-                "min": None if min is None else IntAttr(min),
-                "max": None if max is None else IntAttr(max),
+                "slot": unchecked.number(slot),
+                "name": None if name is None else unchecked.text(name),
+                "min": None if min is None else unchecked.number(min),
+                "max": None if max is None else unchecked.number(max),
             },
             type=type,
         )
@@ -126,7 +127,7 @@ class BufferOp(TgOp):
     assembly_format = "custom<Int>($slot) (`(` $dims^ `)`)? attr-dict `:` type($result)"
 
     def __init__(self, slot: int, type: TensorType[Attribute], dims: Sequence[Value] = ()):
-        self.infer(dims, {"slot": IntAttr(slot)}, type=type)
+        self.infer(dims, {"slot": unchecked.number(slot)}, type=type)
 
     def verify_rule(self) -> None:
         type = tensor(self.result)

@@ -41,6 +41,7 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect import unchecked
 from tgdialect.ops.attributes import InvalidAttr, is_tensor
 from tgdialect.ops.dtypes import number_attribute
+from tgdialect.ops.properties.values import index_array
 
 
 @irdl_custom_directive
@@ -114,7 +115,7 @@ make the cache of `_index_array` large."""
 @lru_cache(maxsize=1024)
 def _index_array(text: str) -> DenseArrayBase[IntegerType]:
     numbers = text[1:-1].strip()
-    return unchecked.dense(i64, [int(n) for n in numbers.split(",")] if numbers else [])
+    return index_array([int(n) for n in numbers.split(",")] if numbers else [])
 
 
 def parse_optional_index_array(parser: Parser) -> DenseArrayBase[IntegerType] | None:
@@ -235,7 +236,7 @@ class Int(CustomDirective):
     value: AttributeVariable
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        self.value.set(state, IntAttr(parser.parse_integer(allow_boolean=False)))
+        self.value.set(state, unchecked.number(parser.parse_integer(allow_boolean=False)))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
@@ -278,7 +279,7 @@ class Name(CustomDirective):
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
         if (name := parser.parse_optional_str_literal()) is not None:
-            self.value.set(state, StringAttr(name))
+            self.value.set(state, unchecked.text(name))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         if isinstance(name := self.value.get(op), StringAttr):

@@ -22,6 +22,7 @@ from tgdialect.lowering.render.llvm import render_symbols
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.walk import nested_ops
 from tgdialect.runtime.cache import object_cache
 from tgdialect.runtime.codegen import CodeGenerator, generated
 from tgdialect.runtime.host_executable import HostExecutable
@@ -58,7 +59,7 @@ def _level(program: KernelOp | ProgramOp) -> int:
     """The level at which LLVM generates the code of a kernel: 0 if it executes a few ops once."""
     if not isinstance(program, ProgramOp):
         return 2
-    ops = list(program.linear.walk())
+    ops = nested_ops(program.linear)
     return 2 if len(ops) > SHORT or any(isinstance(op, RangeOp) for op in ops) else 0
 
 

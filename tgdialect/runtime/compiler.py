@@ -125,7 +125,7 @@ def _on_one_device(
             module = _parse(name, text)
         else:
             module = source if is_verified else load_module(source)
-        program = _compiled(module, how, described, device, name, text)
+        program = _compiled(module, how, described, device, name, text, is_owned=is_text)
         return _without_name(program, name) if is_text else program
 
     if cache is None:
@@ -281,13 +281,17 @@ def _compiled(
     device: Device,
     name: str,
     text: str,
+    *,
+    is_owned: bool,
 ) -> AnyProgram:
     from tgdialect.diagnostics import SourceFile, errors_in
 
     with errors_in(SourceFile(name, text)):
         if target.is_grid:
-            return device_build(module, *how, target, device).program()
-        return _host_build(module, *how, target).program()
+            build = device_build(module, *how, target, device)
+        else:
+            build = _host_build(module, *how, target)
+        return replace(build, is_owned=is_owned).program()
 
 
 def load_module(source: str | os.PathLike[str] | ModuleOp) -> ModuleOp:
@@ -363,7 +367,9 @@ def _parse(name: str, text: str) -> ModuleOp:
 
 def _is_legacy(module: ModuleOp) -> bool:
     """Whether a module has ops of the older vocabularies, which are not imported to find out."""
-    return any(op.name.startswith("tg_legacy.") for op in module.walk())
+    from tgdialect.ops.walk import nested_ops
+
+    return any(op.name.startswith("tg_legacy.") for op in nested_ops(module))
 
 
 def _upgrade(module: ModuleOp) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import ClassVar, NamedTuple
 
@@ -36,7 +36,7 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp, ProgramOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import BinaryDataOp, parameters
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import nested_ops, ops_of
 from tgdialect.runtime.find_windows import find_windows
 from tgdialect.runtime.optimize import MeasuringOptimizePass
 from tgdialect.runtime.program import DEFAULT_OPT, Parameter
@@ -56,12 +56,15 @@ _PREFIX = "tg-"
 @dataclass(frozen=True)
 class StagedModule(ABC):
     """A program to compile. `source` may be at any level, whose next stage is the first to run. It
-    is not changed."""
+    is not changed, unless it `is_owned`."""
 
     source: ModuleOp
     entry: str = "main"
     opt: str = DEFAULT_OPT
     allow_custom: bool = False
+    is_owned: bool = field(default=False, kw_only=True)
+    """Whether nobody else has the source, as that of a text: the stages are run on it itself, and
+    the program can be compiled once."""
     optimize: ClassVar[type[OptimizePass]] = MeasuringOptimizePass
 
     @abstractmethod
@@ -72,12 +75,11 @@ class StagedModule(ABC):
         """Lower a module through the stages that take it as a whole. Returns the windows that a
         call checks."""
         windows: tuple[Window, ...] = ()
+        original = entry_function(self.source, self.entry)
         for stage in passes.module:
             if stage.level_before == "function":
                 # Before this stage replaces movement ops by index arithmetic.
-                windows = find_windows(
-                    entry_function(module, self.entry), entry_function(self.source, self.entry)
-                )
+                windows = find_windows(entry_function(module, self.entry), original)
             stage.lower(module)
         return windows
 
@@ -139,25 +141,26 @@ class StagedModule(ABC):
         return find_level(self.source)
 
     def copy(self) -> tuple[ModuleOp, Set[int]]:
-        """A copy of the module without functions of other dialects, and the positions of the inputs
-        that are passed by reference."""
+        """A copy of the module without functions of other dialects, or that itself if it is owned,
+        and the positions of the inputs that are passed by reference."""
+        level = self.level
         if not self.allow_custom:
             refuse_untrusted(self.source)
-            if not is_before(self.level, "linear"):
+            if not is_before(level, "linear"):
                 raise VerifyException(
-                    f"at level {self.level} no stage checks memory accesses any more: such a "
+                    f"at level {level} no stage checks memory accesses any more: such a "
                     "module is executed with allow_custom only (tg-run --allow-custom)"
                 )
         entry_function(self.source, self.entry)
-        module = self.source.clone()
+        module = self.source if self.is_owned else self.source.clone()
         self._settle_target(module)
         for op in ops_of(module.body.block):
-            if is_foreign(op) and (self.level != "llvm" or not op.name.startswith("llvm.")):
+            if is_foreign(op) and (level != "llvm" or not op.name.startswith("llvm.")):
                 module.body.block.erase_op(op, safe_erase=False)
         entry = entry_function(module, self.entry)
-        if self.level == "llvm":
+        if level == "llvm":
             return module, arguments_said_to_be_written(entry)
-        if self.level != "tensor":
+        if level != "tensor":
             return module, written_arguments(entry)
         inputs = *entry.args, *(param.result for param in parameters(entry.body.block))
         return module, {position for position, value in enumerate(inputs) if is_memory(value)}
@@ -240,7 +243,7 @@ def lower_kernel(scheduled: Scheduled, passes: Stages) -> LoweredKernel:
 
 def refuse_untrusted(module: ModuleOp) -> None:
     """Raise for a program that carries code of its own (docs/semantics.md, "untrusted IR")."""
-    for op in module.walk():
+    for op in nested_ops(module):
         if isinstance(op, UNTRUSTED):
             message = f"{op.name} is executed with allow_custom only (tg-run --allow-custom)"
             raise locate(VerifyException(message), op)

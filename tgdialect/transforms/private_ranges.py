@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.diagnostics import locate
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.memory import StoreOp
@@ -52,7 +53,7 @@ def _group_without_its_own_ranges(
     groups: dict[object, list[ReduceOp]] = defaultdict(list)
     for op in ops:
         sources = (operand.owner for operand in op.operands)
-        stage[op] = max((stage[o] for o in sources if isinstance(o, Operation)), default=0)
+        stage[op] = max((stage[o] for o in sources if isinstance(o, TgOp)), default=0)
         if isinstance(op, ReduceOp) and (loops := frozenset(filter(is_loop, closed_ranges(op)))):
             around = frozenset(filter(is_loop, open_in[op]))
             # Of two REDUCEs in one stage neither depends on the other.

@@ -19,6 +19,7 @@ from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.ordering import GroupOp, SinkOp
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import ParamOp
+from tgdialect.ops.walk import ops_of
 
 
 class Substitution(ABC):
@@ -63,7 +64,7 @@ class Substitution(ABC):
     def convert(self, root: Block) -> None:
         """Rebuild the ops of a body in order. Bodies that are substituted are on a stack, each with
         what is to be done at its end."""
-        stack = [iter(root.ops)]
+        stack = [iter(ops_of(root))]
         finish: list[Callable[[], None]] = []
         while stack:
             op = next(stack[-1], None)
@@ -75,7 +76,7 @@ class Substitution(ABC):
             inner = None if self.is_kept(op) else self._substituted(op)
             if inner is not None:
                 body, done = inner
-                stack.append(iter(body.ops))
+                stack.append(iter(ops_of(body)))
                 finish.append(done)
                 continue
             self.builder.location = op.location

@@ -9,10 +9,12 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     Builtin,
     DenseArrayBase,
+    FunctionType,
     IntAttr,
     IntegerAttr,
     IntegerType,
     StringAttr,
+    SymbolRefAttr,
     TensorType,
     VectorType,
     f32,
@@ -54,6 +56,10 @@ def test_equal_those_of_xdsl(seed: int) -> None:
     texts = [StringAttr(word) for word in "abc"[: rng.randint(0, 3)]]
     assert_same(unchecked.array(texts), ArrayAttr(texts))
     assert_same(unchecked.text("x\n"), StringAttr("x\n"))
+    assert_same(unchecked.symbol("k_1"), SymbolRefAttr("k_1"))
+    inputs, outputs = (rng.choices([*DTYPES], k=rng.randint(0, 3)) for _ in range(2))
+    wanted = FunctionType.from_lists(inputs, outputs)
+    assert_same(unchecked.function_type(inputs, outputs), wanted)
     type: IntegerType = rng.choice((i8, i32, i64))
     half = 1 << (type.bitwidth - 1)
     values = [rng.randrange(-half, half) for _ in range(rng.randint(0, 5))]

@@ -17,10 +17,10 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.assembly_formats import op_definition
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.table import producer
 from tgdialect.ops.base import VOID_EDGE, Value
+from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.memory import segments
 from tgdialect.ops.ordering import EDGE
 

@@ -20,7 +20,6 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.assembly_formats import op_definition
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops.control import verify_loops
 from tgdialect.legacy.ops.framework import DeviceOp, UniqueOp
@@ -34,6 +33,7 @@ from tgdialect.legacy.ops.indexing import (
 from tgdialect.legacy.table import device_of_operands, producer, views_of
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr, is_tensor
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
+from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.memory import segments
 from tgdialect.ops.ordering import EDGE
 from tgdialect.ops.properties import (

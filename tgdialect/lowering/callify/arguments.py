@@ -8,7 +8,6 @@ from xdsl.dialects.builtin import (
     ArrayAttr,
     DenseArrayBase,
     DictionaryAttr,
-    FunctionType,
     IntegerAttr,
     TensorType,
     UnitAttr,
@@ -18,6 +17,7 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect import unchecked
 from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
@@ -25,6 +25,7 @@ from tgdialect.ops.creation import created
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import Dim, place_of, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.walk import ops_of
 
 ArgumentAttributes = dict[str, Attribute]
 
@@ -43,8 +44,10 @@ class NewFunction:
         self.block = Block()
         self.builder = OpBuilder.at_end(self.block, old.location)
         self._attributes: list[ArgumentAttributes] = []
-        type = FunctionType.from_lists((), ())
-        self._new = FuncOp(old.sym_name.data, type, Region(self.block), old.sym_visibility)
+        properties = {"sym_name": old.sym_name, "function_type": unchecked.function_type((), ())}
+        if old.sym_visibility is not None:
+            properties["sym_visibility"] = old.sym_visibility
+        self._new = created(FuncOp, (), (), properties, (Region(self.block),))
         self._new.location = old.location
         self._new.attributes.update(old.attributes)
 
@@ -52,7 +55,7 @@ class NewFunction:
         """Return from the function, and give it the type of its arguments."""
         self.builder.insert(created(ReturnOp, (), ()))
         self._write_attributes()
-        self._new.function_type = FunctionType.from_lists(self.block.arg_types, ())
+        self._new.function_type = unchecked.function_type(self.block.arg_types, ())
         return self._new
 
     def error(self, message: str, op: Operation | None = None) -> Exception:
@@ -105,7 +108,7 @@ class NewFunction:
     def _add_slots(
         self, kind: type[ParamOp] | type[BufferOp], values: dict[SSAValue, SSAValue]
     ) -> None:
-        leaves = [op for op in self.old.body.block.ops if isinstance(op, kind)]
+        leaves = [op for op in ops_of(self.old.body.block) if isinstance(op, kind)]
         by_slot: dict[int, SSAValue] = {}
         dynamic: list[tuple[ArgumentAttributes, ParamOp | BufferOp]] = []
         for op in sorted(leaves, key=lambda op: op.slot.data):

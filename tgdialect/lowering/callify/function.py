@@ -225,7 +225,7 @@ class Callifier(Substitution):
                 self.block.erase_op(op)
         roots = [
             op.results[0]
-            for op in self.block.ops
+            for op in ops_of(self.block)
             if op.results and op.results[0].type == VOID and not op.results[0].uses
         ]
         self.builder.insert(SinkOp(roots))

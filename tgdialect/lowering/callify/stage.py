@@ -50,7 +50,7 @@ class CallifyPass(LoweringPass):
         for old, new in zip(entries, converted, strict=True):
             module.body.block.insert_op_before(new, old)
         for old in functions:
-            module.body.block.erase_op(old, safe_erase=False)
+            old.detach()
         for outlined in (*outliner.scans, *outliner.functions.values()):
             module.body.block.add_op(outlined)
         for function in own_functions(module):

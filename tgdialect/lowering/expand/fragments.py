@@ -39,6 +39,7 @@ from tgdialect.ops.properties import integers, known_index, place, tensor, tenso
 from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
 from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.ops.views import memory_of
+from tgdialect.ops.walk import ops_of
 
 _REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
 
@@ -77,7 +78,7 @@ def make_fragments(block: Block) -> dict[ReduceOp, WarpProduct]:
         %r = reduce add (mul %fa, %fb) over %k, %ea, %eb
     where %fa is %a at the coordinates of A that the ranges %ea are of, and %fb likewise.
     """
-    if not any(isinstance(op, ReduceOp) and op.wmma is not None for op in block.ops):
+    if not any(isinstance(op, ReduceOp) and op.wmma is not None for op in ops_of(block)):
         return {}
     open = open_ranges(needed_ops(block))
     reductions = [op for op in open if isinstance(op, ReduceOp) and op.wmma is not None]

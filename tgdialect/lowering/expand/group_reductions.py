@@ -18,6 +18,7 @@ from tgdialect.analysis.ranges import closed_ranges, is_loop, needed_ops, open_r
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.warps import Warps, WorkItemAxes
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr, ReduceKind
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import ShuffleOp
 from tgdialect.ops.dtypes import DTYPES, number_attribute
@@ -28,6 +29,7 @@ from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import known_index, tensor, tensor_type
 from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype, identity
 from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 from tgdialect.transforms.private_ranges import make_ranges_private
 
@@ -62,7 +64,7 @@ def reduce_in_groups(block: Block, target: Target) -> None:
         %q = add %p, (shuffle %p xor 1); ...; %s = store %result, %q; %e = end %s over %g
         %r = load (after %result, %e)
     """
-    if not any(isinstance(op, RangeOp) and _is_group(op) for op in block.ops):
+    if not any(isinstance(op, RangeOp) and _is_group(op) for op in ops_of(block)):
         return
     make_ranges_private(block, lambda range: is_loop(range) or _is_group(range))
     batches: dict[tuple[RangeOp, ...], list[ReduceOp]] = defaultdict(list)
@@ -76,7 +78,7 @@ def reduce_in_groups(block: Block, target: Target) -> None:
         outer = sorted(around[batch[0]], key=lambda range: range.axis.data)
         # A part that does not depend on the work item would be computed outside of their loop.
         owners = [op.source.owner for op in batch]
-        depends = all(isinstance(o, Operation) and around[o].issuperset(ranges) for o in owners)
+        depends = all(isinstance(o, TgOp) and around[o].issuperset(ranges) for o in owners)
         warps = axes.warps(batch[0], ranges) if depends else None
         _Exchange(outer, ranges, warps).rewrite(batch)
     _sort(block)
@@ -261,7 +263,7 @@ def _sort(block: Block) -> None:
         while stack:
             op = stack[-1]
             owners = (operand.owner for operand in op.operands)
-            missing = [o for o in owners if isinstance(o, Operation) and o not in done]
+            missing = [o for o in owners if isinstance(o, TgOp) and o not in done]
             if op in done:
                 stack.pop()
             elif missing:

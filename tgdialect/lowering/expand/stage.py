@@ -125,5 +125,5 @@ def _sources_first(ops: Sequence[Operation], groups: Groups) -> Iterator[Operati
             stack.append((op, True))
             for member in groups[op] if isinstance(op, ReduceOp) else (op,):
                 for operand in member.operands:
-                    if isinstance(owner := operand.owner, Operation) and owner not in seen:
+                    if isinstance(owner := operand.owner, TgOp) and owner not in seen:
                         stack.append((owner, False))

@@ -18,6 +18,7 @@ from tgdialect.lowering.optimize.axes import aliased_kernels
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import EndIfOp, IfOp, ProgramOp
+from tgdialect.ops.creation import erase, put_before
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, LinearOp, SinkOp
 from tgdialect.ops.properties import tensor
@@ -68,7 +69,7 @@ def linearize_kernel(kernel: KernelOp) -> ProgramOp:
     graph = kernel.body.block
     make_storage_unique(graph)
     nest = loop_nest(graph)
-    for op in graph.ops:
+    for op in ops_of(graph):
         if isinstance(op, GroupOp) and op.members:
             # Any of its members will do to name it: they are all in order.
             op.result.replace_all_uses_with(op.members[-1])
@@ -77,7 +78,7 @@ def linearize_kernel(kernel: KernelOp) -> ProgramOp:
     program = ProgramOp(kernel.sym_name.data, Region(Block([linear])))
     program.attributes = dict(kernel.attributes)
     for op in reversed(ops_of(graph)):
-        graph.erase_op(op)
+        erase(op)
     builder = OpBuilder.before(kernel)
     builder.insert(program)
     builder.block.erase_op(kernel)
@@ -136,7 +137,7 @@ class _LinearBuilder:
                 self._gated_store(op)
             else:
                 op.detach()
-                self.block.add_op(op)
+                put_before(op, self.block, None)
         return self.block
 
     def _close(self) -> None:

@@ -12,6 +12,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect import unchecked
 from tgdialect.analysis.memory_order import MemoryOrder
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr
@@ -239,7 +240,7 @@ class Axes:
     def around(self, value: SSAValue) -> Ranges:
         """The ranges in whose loops a value is."""
         owner = value.owner
-        return self.open.get(owner, frozenset()) if isinstance(owner, Operation) else frozenset()
+        return self.open.get(owner, frozenset()) if isinstance(owner, TgOp) else frozenset()
 
     def depends(self, value: SSAValue, range: RangeOp) -> bool:
         return range in self.around(value)
@@ -252,7 +253,7 @@ class Axes:
     # -- changing ranges
 
     def set_type(self, range: RangeOp, kind: AxisType) -> None:
-        range.axis_type = AxisTypeAttr(kind)
+        range.axis_type = unchecked.made(AxisTypeAttr, data=kind)
 
     def replace(self, range: RangeOp, outer: RangeOp, inner: RangeOp, index: SSAValue) -> None:
         """Replace a range by two that are in the block; `index` is the number of its iteration."""

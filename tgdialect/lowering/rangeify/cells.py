@@ -19,7 +19,7 @@ from tgdialect.lowering.rangeify.emitter import ScalarEmitter
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import AxisType, InvalidAttr, ReduceKind
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, unsigned
+from tgdialect.ops.dtypes import BOOL, INDEX, dtype_row, unsigned
 from tgdialect.ops.elementwise import (
     AddOp,
     CastOp,
@@ -210,7 +210,7 @@ def _elementwise(k: ScalarEmitter, op: ElementwiseOp, index: Index) -> Lowering:
 
 def _bitcast(k: ScalarEmitter, op: BitcastOp, index: Index) -> Lowering:
     source = tensor(op.source).element_type
-    old, new = DTYPES[source].itemsize, DTYPES[op.dtype].itemsize
+    old, new = dtype_row(source).itemsize, dtype_row(op.dtype).itemsize
     if old == new:
         cell = yield op.source, index
         return Cell(k.emit(BitcastOp, cell.value, op.dtype), cell.valid)
@@ -248,7 +248,7 @@ def _reduce(k: ScalarEmitter, op: ReduceOp, index: Index) -> Lowering:
     cell = yield op.source, tuple(reduced.get(a, i) for a, i in enumerate(index))
     dtype = tensor(op.result).element_type
     kind = op.kind.data
-    neutral = k.constant(identity(kind, DTYPES[dtype]), dtype)
+    neutral = k.constant(identity(kind, dtype_row(dtype)), dtype)
     value = cell.value
     if cell.valid is not None:
         value = k.emit(WhereOp, cell.valid, value, neutral)

@@ -7,9 +7,11 @@ from collections.abc import Sequence
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.one_hot import constant_values
 from tgdialect.analysis.structure import Structures
 from tgdialect.lowering.rangeify.kernel import ClosedForm, KernelBuilder
 from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import IndexOp
@@ -39,6 +41,9 @@ class ClosedForms:
         """The REDUCEs without a closed form."""
         self.forms: dict[Operation, ClosedForm] = {}
         """What kernels compute instead of REDUCEs, for those that depend on the index alone."""
+        self._are_several: bool | None = None
+        """Whether several REDUCEs of the function read no memory. The structure of a single one is
+        compared with none, and takes a sixth of its trial."""
         self._structures = structures
         self._intervals = intervals
         self._alike: dict[str, tuple[bool, ClosedForm | None]] = {}
@@ -68,13 +73,18 @@ class ClosedForms:
             seen.add(value)
             if is_memory(value) or value.owner in self._loops:
                 return True
-            if isinstance(value.owner, Operation) and value.owner not in self.forms:
+            if isinstance(value.owner, TgOp) and value.owner not in self.forms:
                 stack.extend(value.owner.operands)
         return False
 
     def _is_closed(self, op: ReduceOp) -> bool:
         """Whether a REDUCE that reads no memory has a closed form."""
-        structure = self._structures.computing([op.result], self._leaf, self._note)
+        if self._are_several is None:
+            constants = constant_values(op.parent) if op.parent else set[Operation]()
+            self._are_several = sum(isinstance(each, ReduceOp) for each in constants) > 1
+        structure = None
+        if self._are_several:
+            structure = self._structures.computing([op.result], self._leaf, self._note)
         found = None if structure is None else self._alike.get(structure.text)
         if found is None:
             found = self._try(op)
@@ -88,7 +98,7 @@ class ClosedForms:
     def _leaf(self, value: SSAValue) -> str | None:
         """A REDUCE that is one number is a leaf. The number says what it is."""
         owner = value.owner
-        form = self.forms.get(owner) if isinstance(owner, Operation) else None
+        form = self.forms.get(owner) if isinstance(owner, TgOp) else None
         known = None if form is None else form.value.owner
         return str(known.value) if isinstance(known, ConstOp) else None
 

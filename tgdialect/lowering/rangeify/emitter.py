@@ -8,7 +8,7 @@ from functools import partial, reduce
 from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import IntAttr
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tgdialect.analysis.affine.positions import (
@@ -22,6 +22,7 @@ from tgdialect.analysis.affine.positions import (
 )
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops.attributes import AxisType, PlaceAttr
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import UniquingBuilder
 from tgdialect.ops.dtypes import DTYPES, INDEX, number_attribute, wrap_to
 from tgdialect.ops.elementwise import (
@@ -162,7 +163,7 @@ class ScalarEmitter(Positions, UniquingBuilder):
             case "value":
                 (value,) = cast("tuple[SSAValue]", atom.parts)
                 owner = value.owner
-                inside = isinstance(owner, Operation) and owner.parent is self.block
+                inside = isinstance(owner, TgOp) and owner.parent is self.block
                 return value if inside else self.parameter(value)
             case "product":
                 first, *others = cast("tuple[PositionAtom, ...]", atom.parts)

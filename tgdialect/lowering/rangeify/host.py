@@ -6,12 +6,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 
-from xdsl.dialects.builtin import IntAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import SymbolTable
 
+from tgdialect import unchecked
 from tgdialect.lowering.passed_memory import add_parameters
 from tgdialect.lowering.rangeify.schedule import written_operands
 from tgdialect.lowering.rangeify.views import buffer_like, views_of
@@ -19,7 +19,7 @@ from tgdialect.ops.attributes import VOID
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.creation import created
+from tgdialect.ops.creation import created, erase
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, tensor
@@ -51,7 +51,7 @@ class Calls(OpBuilder):
         stack = [value]
         while stack:
             owner = stack.pop().owner
-            if isinstance(owner, Operation) and owner not in self._kept:
+            if isinstance(owner, TgOp) and owner not in self._kept:
                 self._kept.add(owner)
                 stack.extend(owner.operands)
 
@@ -117,7 +117,7 @@ class Calls(OpBuilder):
             elif isinstance(inner, TgOp) and not isinstance(inner, AfterOp | GroupOp | SinkOp):
                 new = inner.clone(values)  # A BUFFER, or index arithmetic for its extents.
                 if isinstance(new, BufferOp):
-                    new.properties["slot"] = IntAttr(next(self.free_slots))
+                    new.properties["slot"] = unchecked.number(next(self.free_slots))
                 self.insert(new)
         return self.put(GroupOp(effects))
 
@@ -159,7 +159,7 @@ class HostFunction(Calls):
         self.insert(created(ReturnOp, (), ()))
         for op in reversed(self._old):
             if op not in self._kept:
-                self.block.erase_op(op, safe_erase=False)
+                erase(op)
         for op in reversed(self.block.ops):
             if isinstance(op, AfterOp) and not op.result.uses:
                 self.block.erase_op(op)

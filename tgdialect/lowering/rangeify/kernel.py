@@ -33,6 +33,7 @@ from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import UNKNOWN
 from tgdialect.ops.call import KernelOp
+from tgdialect.ops.creation import erase
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import (
@@ -140,7 +141,7 @@ class KernelBuilder(ScalarEmitter):
             while stack:
                 key, lowering = stack[-1]
                 owner = key[0].owner
-                self.location = owner.location if isinstance(owner, Operation) else UNKNOWN
+                self.location = owner.location if isinstance(owner, TgOp) else UNKNOWN
                 try:
                     request = next(lowering) if reply is None else lowering.send(reply)
                 except StopIteration as done:
@@ -153,15 +154,15 @@ class KernelBuilder(ScalarEmitter):
 
     def _lower(self, value: SSAValue, index: Index) -> Lowering:
         owner = value.owner
-        if isinstance(owner, Operation) and (rule := self.given.get(owner)) is not None:
+        if isinstance(owner, TgOp) and (rule := self.given.get(owner)) is not None:
             return rule(index)
         # Values that are stored or known.
-        if isinstance(owner, Operation) and (buffers := self.realised.get(owner)) is not None:
+        if isinstance(owner, TgOp) and (buffers := self.realised.get(owner)) is not None:
             at = buffers.at(index)
             data = self._load(buffers.data, at)
             mask = None if buffers.mask is None else self._load(buffers.mask, at)
             return done(Cell(data, mask))
-        if isinstance(owner, Operation) and (form := self.forms.get(owner)) is not None:
+        if isinstance(owner, TgOp) and (form := self.forms.get(owner)) is not None:
             at = {loop: self.value(index[axis]) for loop, axis in form.axes.items()}
             return done(Cell(self.clone(form.value, at, everything=True), None))
         # Leaves.
@@ -171,7 +172,7 @@ class KernelBuilder(ScalarEmitter):
         if is_host_scalar(value):
             return done(Cell(self.parameter(value), None))
         # Values that this kernel computes.
-        assert isinstance(owner, Operation)
+        assert isinstance(owner, TgOp)
         if owner in self.local_axes:
             return self._from_local_buffer(owner, index)
         return self._rule(owner, index)
@@ -308,8 +309,11 @@ class KernelBuilder(ScalarEmitter):
             effect = self.put(EndOp(effect, ranges[::-1]))
         self.put(SinkOp([effect]))
         for op in reversed(ops_of(self.block)):
-            if isinstance(op, ConstOp | IndexOp | ElementwiseOp) and not op.results[0].uses:
-                self.block.erase_op(op)
+            if (
+                isinstance(op, ConstOp | IndexOp | ElementwiseOp)
+                and op.results[0].first_use is None
+            ):
+                erase(op)
         kernel = KernelOp(name, Region(self.block))
         kernel.location = self.location
         return kernel

@@ -26,6 +26,7 @@ from tgdialect.analysis.parts import (
     product_parts_of,
     scatter_parts_of,
 )
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import MulOp
 from tgdialect.ops.movement import PermuteOp, ReshapeOp, ShrinkOp
@@ -175,7 +176,7 @@ def _is_normalised(factor: SSAValue) -> bool:
     stack = [factor]
     while stack:
         owner = stack.pop().owner
-        if not isinstance(owner, Operation) or owner in seen:
+        if not isinstance(owner, TgOp) or owner in seen:
             continue
         seen.add(owner)
         if not isinstance(owner, ReduceOp):

@@ -28,6 +28,7 @@ from tgdialect.ops.movement import IndexOp, PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import integers, is_memory, tensor, window
 from tgdialect.ops.views import memory_of
+from tgdialect.ops.walk import ops_of
 
 
 @dataclass(eq=False)
@@ -71,7 +72,7 @@ def schedule(
     put after the tasks that read it, if that is possible, and if it is the first for this memory.
     """
     tasks: dict[Operation, Task] = {}
-    for op in block.ops:
+    for op in ops_of(block):
         if op in realised:
             tasks[op] = Task(op, len(tasks), [])
         elif isinstance(op, StoreOp):

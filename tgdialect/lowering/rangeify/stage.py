@@ -13,6 +13,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect import unchecked
 from tgdialect.analysis.affine.positions import Index
 from tgdialect.analysis.fusion import plan_fusion
 from tgdialect.analysis.min_max import MinMax
@@ -134,7 +135,7 @@ class _Rangeifier:
     def writer(self, store: StoreOp) -> Operation:
         """The op whose task does a STORE of a result."""
         op = store.value.owner
-        if not isinstance(op, Operation) or op not in self.fusion.realised:
+        if not isinstance(op, TgOp) or op not in self.fusion.realised:
             return store
         return op if self.store_of_output(store.value) is store else store
 
@@ -473,7 +474,7 @@ class _Rangeifier:
             nest_updates(kernel)
         for part, slots in split(kernel):
             name = next_symbol(self.function.sym_name.data, len(self.kernels), self.taken)
-            part.sym_name = StringAttr(name)
+            part.sym_name = unchecked.text(name)
             self.kernels.append(part)
             self.taken.add(name)
             yield name, slots

@@ -22,6 +22,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import VOID, AddrSpace, PlaceAttr
 from tgdialect.ops.axis_types import WORK_ITEMS
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import BarrierOp, EndIfOp, IfOp
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.movement import MovementOp
@@ -123,7 +124,7 @@ class Regions:
 
     def home(self, value: SSAValue) -> BarrierRegion | None:
         owner = value.owner
-        return self.of.get(owner) if isinstance(owner, Operation) else None
+        return self.of.get(owner) if isinstance(owner, TgOp) else None
 
     # -- what lives across a barrier
 
@@ -234,5 +235,5 @@ def is_effect(op: Operation) -> bool:
 
 def owner_of(value: SSAValue) -> Operation:
     owner = value.owner
-    assert isinstance(owner, Operation)
+    assert isinstance(owner, TgOp)
     return owner

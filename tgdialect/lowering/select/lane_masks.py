@@ -19,6 +19,7 @@ from tgdialect.analysis.affine.bounds import interval
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.creation import erase
 from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES
 from tgdialect.ops.elementwise import AddOp, CastOp, CompareOp, SubOp
 from tgdialect.ops.folding import constant_attribute
@@ -60,7 +61,7 @@ def narrow_lane_masks(block: Block) -> bool:
             bound = builder.put(CastOp(_emit(builder, limit), _NARROW))
             mask = known[key] = builder.put(type(op)(numbers, bound))
         op.result.replace_all_uses_with(mask)
-        block.erase_op(op)
+        erase(op)
     return bool(known)
 
 

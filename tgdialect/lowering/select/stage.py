@@ -6,10 +6,11 @@ from collections.abc import Callable, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect import unchecked
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.select import arithmetic, structure
@@ -20,6 +21,7 @@ from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, ProgramOp, ShuffleOp, WmmaOp
+from tgdialect.ops.creation import erase
 from tgdialect.ops.dtypes import BOOL, INDEX
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CastOp, ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -107,13 +109,13 @@ class SelectPass(KernelPass):
         if isinstance(kernel, KernelOp):
             target = target_of(kernel.parent_op(), self.target, self.features)
             if kernel.calls:
-                kernel.target = StringAttr(target.name)
+                kernel.target = unchecked.text(target.name)
                 return kernel
             old = kernel.body.block
             new, copied = select(ops_of(old), target)
             kernel.body.detach_block(old)
             kernel.body.add_block(new)
-            kernel.target = StringAttr(target.name)
+            kernel.target = unchecked.text(target.name)
             # `tg-optimize` has simplified the kernel, and `tg-expand` makes few scalar indices. So
             # only ops on lanes and addresses, which this stage has made, may be worth a walk.
             masked = not target.is_grid and narrow_lane_masks(new)
@@ -165,4 +167,4 @@ def _remove_unused(block: Block) -> None:
     forms of a narrow float."""
     for op in reversed(ops_of(block)):
         if isinstance(op, _REMOVABLE) and op.results[0].first_use is None:
-            block.erase_op(op)
+            erase(op)

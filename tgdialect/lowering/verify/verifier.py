@@ -15,6 +15,7 @@ from tgdialect.analysis.symbols import SIGNATURE, is_foreign
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.verify.rules import Rule
 from tgdialect.lowering.verify.table import LEVELS, Body
+from tgdialect.ops.walk import ops_of
 
 
 @dataclass(frozen=True)
@@ -64,7 +65,7 @@ def _verify_body(container: Operation, body: Body, level: str) -> None:
 
 def _ops(blocks: Iterable[Block]) -> list[Operation]:
     """Reversed, for a stack."""
-    return [op for block in blocks for op in block.ops][::-1]
+    return [op for block in blocks for op in ops_of(block)][::-1]
 
 
 def _apply(rule: Rule, op: Operation) -> None:

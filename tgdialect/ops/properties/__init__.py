@@ -50,7 +50,6 @@ from tgdialect.ops.properties.table import (
 from tgdialect.ops.properties.values import (
     array_values,
     dtype_of,
-    dtype_row,
     index_array,
     integer,
     integers,
@@ -81,7 +80,6 @@ __all__ = [
     "broadcast_shapes",
     "device_argument",
     "dtype_of",
-    "dtype_row",
     "index_array",
     "integer",
     "integers",

@@ -9,10 +9,11 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.ops.dtypes import dtype_row
 from tgdialect.ops.properties.device import argument as device_argument
 from tgdialect.ops.properties.dtype import argument as dtype_argument
 from tgdialect.ops.properties.symbolic import show_dim, show_shape
-from tgdialect.ops.properties.values import dtype_of, dtype_row, integers, place, tensor
+from tgdialect.ops.properties.values import dtype_of, integers, place, tensor
 
 AxisRule = Callable[[Operation], int | None]
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 from xdsl.ir import Attribute, Operation
 
 from tgdialect.ops.attributes import InvalidAttr
-from tgdialect.ops.dtypes import DType
-from tgdialect.ops.properties.values import dtype_of, dtype_row, tensor, type_of_number
+from tgdialect.ops.dtypes import DType, dtype_row
+from tgdialect.ops.properties.values import dtype_of, tensor, type_of_number
 
 DTypeRule = Callable[[Operation], Attribute]
 
@@ -36,8 +37,8 @@ def written(op: Operation) -> Attribute:
 
 
 def constant(op: Operation) -> Attribute:
-    value = op.properties["value"]
-    return value.dtype if isinstance(value, InvalidAttr) else type_of_number(value)
+    value: Any = op.properties["value"]
+    return value.dtype if value.__class__ is InvalidAttr else type_of_number(value)
 
 
 def always(dtype: Attribute) -> DTypeRule:

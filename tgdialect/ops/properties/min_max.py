@@ -68,7 +68,7 @@ def padded(op: Operation, sources: Sequence[Interval]) -> Interval:
 
 def constant(op: Operation, sources: Sequence[Interval]) -> Interval:
     value = op.properties["value"]
-    if isinstance(value, InvalidAttr):
+    if value.__class__ is InvalidAttr:
         return dtype_range(op, sources)
     return intervals.constant(number(value))
 

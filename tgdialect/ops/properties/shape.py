@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, StringAttr
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.ops.dtypes import dtype_row
 from tgdialect.ops.properties.axis import sharding
 from tgdialect.ops.properties.dtype import argument as dtype_argument
 from tgdialect.ops.properties.symbolic import (
@@ -22,7 +23,7 @@ from tgdialect.ops.properties.symbolic import (
     show_dim,
     show_shape,
 )
-from tgdialect.ops.properties.values import dtype_of, dtype_row, integers, mixed, tensor
+from tgdialect.ops.properties.values import dtype_of, integers, mixed, tensor
 
 ShapeRule = Callable[[Operation, Sequence[Shape]], Shape]
 

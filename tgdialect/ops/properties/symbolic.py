@@ -82,7 +82,10 @@ def known_dim(dim: Dim) -> int | None:
 
 def static_dims(shape: Sequence[Dim]) -> Sequence[int] | None:
     """The extents if all are integers, as they mostly are: polynomials take longer."""
-    return cast("Sequence[int]", shape) if all(isinstance(d, int) for d in shape) else None
+    for dim in shape:
+        if not isinstance(dim, int):
+            return None
+    return cast("Sequence[int]", shape)
 
 
 def product(shape: Shape) -> tuple[int, tuple[Atom, ...]]:

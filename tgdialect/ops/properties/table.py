@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, IntAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, IntAttr, NoneAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import SymbolTable
@@ -306,10 +306,37 @@ def result_type(op: Operation) -> Attribute:
     if not isinstance(row, Row):
         return row(op)
     new_shape = row.shape(op, [shape_of(operand) for operand in op.operands])
-    place = row.device(op), row.addrspace(op), row.axis(op)
-    where = None if place == _NOWHERE else PlaceAttr.of(*place)
+    where = None if _is_nowhere(op, row) else _place(op, row)
     static = tuple(d if isinstance(d, int) else DYNAMIC_INDEX for d in new_shape)
     return tensor_type(row.dtype(op), static, where)
+
+
+_FOLLOWING = frozenset(
+    (
+        *(device.null, device.source, device.common, device.source_addrspace),
+        *(axis.source, axis.inherited, axis.permuted, axis.unflipped, axis.reshaped, axis.uncut),
+        *(axis.indexed, axis.stacked, axis.bitcast, axis.reduced, axis.unsharded),
+    )
+)
+"""Rules that give null if all operands are in no place."""
+
+
+def _is_nowhere(op: Operation, row: Row) -> bool:
+    """Whether it is known without asking the rules that a result is in no place, as most are."""
+    if row.device not in _FOLLOWING or row.axis not in _FOLLOWING:
+        return False
+    if row.addrspace not in _FOLLOWING:
+        return False
+    for operand in op.operands:
+        type = operand.type
+        if not is_tensor(type) or type.encoding.__class__ is not NoneAttr:
+            return False
+    return True
+
+
+def _place(op: Operation, row: Row) -> PlaceAttr | None:
+    place = row.device(op), row.addrspace(op), row.axis(op)
+    return None if place == _NOWHERE else PlaceAttr.of(*place)
 
 
 def shape_of(value: SSAValue) -> Shape:

@@ -25,7 +25,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import PlaceAttr, is_tensor
-from tgdialect.ops.dtypes import BOOL, DTYPES, DType, dtype_names
+from tgdialect.ops.dtypes import BOOL, DType, dtype_row
 from tgdialect.ops.properties.symbolic import Dim, Shape, show_shape
 from tgdialect.unchecked import dense, tensor_of
 
@@ -34,13 +34,12 @@ _SHAPE = "tg_shape"
 """Where a type keeps its shape, as no field of xDSL's."""
 _VALUES = "tg_values"
 """Where a dense array keeps its values."""
-_ROW = "tg_dtype"
-"""Where a type keeps its row of the dtype table."""
 
 
 def tensor(value: SSAValue) -> TensorType[Attribute]:
     """The tensor type of an operand. Raises VerifyException for other types."""
-    if is_tensor(type := value.type):
+    type: Any = value.type
+    if type.__class__ is TensorType:  # Hot: as `is_tensor`.
         return type
     raise VerifyException(f"expected a tensor, got {type}")
 
@@ -91,22 +90,12 @@ def static_bytes(value: SSAValue) -> int:
     return math.prod(tensor(value).get_shape()) * dtype_of(value).itemsize
 
 
-def dtype_row(dtype: Attribute) -> DType:
-    """The row of the dtype table. Raises VerifyException for a type without one.
-
-    It is kept in the type: to hash and compare types takes ten times as long.
-    """
-    kept: dict[str, Any] = vars(dtype)
-    if (row := kept.get(_ROW)) is None:
-        if (row := DTYPES.get(dtype)) is None:
-            raise VerifyException(f"{dtype} is not a dtype: {dtype_names()}")
-        kept[_ROW] = row
-    return row
-
-
 def dtype_of(value: SSAValue) -> DType:
     """The row of the dtype table for a tensor's elements."""
-    return dtype_row(tensor(value).element_type)
+    type: Any = value.type
+    if type.__class__ is not TensorType:
+        tensor(value)  # Raises.
+    return dtype_row(type.element_type)
 
 
 @lru_cache(maxsize=1024)
@@ -141,18 +130,20 @@ def _shaped(dtype: Attribute, shape: tuple[int, ...], *place: PlaceAttr) -> Tens
 
 def number(value: Attribute) -> int | float:
     """The Python number of an integer or float attribute; a bool is 0 or 1."""
-    if isinstance(value, IntegerAttr):
-        data = cast("IntegerAttr", value).value.data
-        return data & 1 if cast("IntegerAttr", value).type == BOOL else data
-    if isinstance(value, FloatAttr):
-        return cast("FloatAttr", value).value.data
+    of: Any = value  # Hot: `isinstance` with an attribute's class, an abstract one, is slow.
+    if of.__class__ is IntegerAttr:
+        data = of.value.data
+        return data & 1 if of.type == BOOL else data
+    if of.__class__ is FloatAttr:
+        return of.value.data
     raise VerifyException(f"{value} is not a number")
 
 
 def type_of_number(value: Attribute) -> Attribute:
     """The type of an integer or float attribute."""
-    if isinstance(value, IntegerAttr | FloatAttr):
-        return cast("IntegerAttr | FloatAttr", value).type
+    of: Any = value
+    if of.__class__ in (IntegerAttr, FloatAttr):
+        return of.type
     raise VerifyException(f"{value} is not a number")
 
 

@@ -11,10 +11,11 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import PlaceAttr, TupleType, is_tensor
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
+from tgdialect.ops.dtypes import dtype_row
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import BitcastOp, MovementOp
 from tgdialect.ops.ordering import AfterOp
-from tgdialect.ops.properties import dtype_of, dtype_row, place, shape_of, tensor, tensor_type
+from tgdialect.ops.properties import dtype_of, place, shape_of, tensor, tensor_type
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import ParamOp
 from tgdialect.transforms.gradient.builder import Builder, zeros_like

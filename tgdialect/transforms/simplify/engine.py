@@ -11,7 +11,6 @@ from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequenc
 from functools import cache
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
-from xdsl.rewriter import Rewriter
 from xdsl.traits import Pure
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
@@ -19,7 +18,8 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.validity import Validity
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import BOOL, DTYPES, DType, Kind, number_attribute, wrap_to
+from tgdialect.ops.creation import erase
+from tgdialect.ops.dtypes import BOOL, DType, Kind, dtype_row, number_attribute, wrap_to
 from tgdialect.ops.elementwise import SubOp
 from tgdialect.ops.folding import fold_elementwise
 from tgdialect.ops.intervals import Interval
@@ -113,9 +113,9 @@ class Engine:
         while not self._walk(block):
             self._changed = True
             self._forget()
-        for op in tuple(reversed(block.ops)):
-            if all(r.first_use is None for r in op.results) and is_trivially_dead(op):
-                Rewriter.erase_op(op)
+        for op in reversed(ops_of(block)):
+            if all(r.first_use is None for r in op.results) and _is_dead(op):
+                erase(op)
                 self._changed = True
         return self._changed
 
@@ -204,7 +204,7 @@ class Engine:
             return result
         self._changed = True
         result.replace_all_uses_with(new)
-        Rewriter.erase_op(op)
+        erase(op)
         return new
 
     def visited(self) -> Mapping[Hashable, SSAValue]:
@@ -291,7 +291,7 @@ class Engine:
             if binding is None or (rule.gives_bool and not is_bool):
                 continue
             inner = operand_dtype(op, binding)
-            if not proven(rule.when, binding, DTYPES[inner], self.min_max):
+            if not proven(rule.when, binding, dtype_row(inner), self.min_max):
                 continue
             if not all(self.validity[binding[name]] for name in rule.needs_valid):
                 continue
@@ -314,7 +314,7 @@ class Engine:
     def integer(self, value: int, like: SSAValue) -> SSAValue:
         """A scalar constant of the dtype of `like`, wrapped into it."""
         element = tensor(like).element_type
-        return self.constant(number_attribute(wrap_to(DTYPES[element], value), element))
+        return self.constant(number_attribute(wrap_to(dtype_row(element), value), element))
 
     def splat(self, value: Attribute, type: Attribute) -> SSAValue | None:
         """A tensor of `type` with a constant in every cell; None if the type has a place."""
@@ -359,7 +359,7 @@ class Engine:
             if op.results[0] in used:
                 used.update(op.operands)
             else:
-                Rewriter.erase_op(op)
+                erase(op)
         # Visit the others with this engine, which merges them with equal ops.
         for op in ops:
             if op.parent is not None:
@@ -472,6 +472,11 @@ def is_even(op: Operation) -> bool:
 @cache
 def _is_pure(op: type[Operation]) -> bool:
     return op.has_trait(Pure)
+
+
+def _is_dead(op: Operation) -> bool:
+    """Whether an op without uses may be erased."""
+    return (_is_pure(type(op)) and not op.regions) or is_trivially_dead(op)
 
 
 def _is_repeatable(op: Operation) -> bool:

@@ -17,7 +17,7 @@ from tgdialect.analysis.conditions import Condition, conjuncts, order
 from tgdialect.analysis.min_max import keeps_integer
 from tgdialect.ops.affine import Affine, Linear, affine
 from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.dtypes import BOOL, DTYPES, INDEX, number_attribute
+from tgdialect.ops.dtypes import BOOL, INDEX, dtype_row, number_attribute
 from tgdialect.ops.elementwise import (
     AddOp,
     CastOp,
@@ -69,7 +69,7 @@ def masked(engine: Engine, op: ReduceOp) -> Masked:
     """
     # Peel off one mask at a time, the outermost first.
     kind, value = op.kind.data, op.source
-    other = identity(kind, DTYPES[tensor(value).element_type])
+    other = identity(kind, dtype_row(tensor(value).element_type))
     conditions: list[Condition] = []
     while True:
         owner = value.owner
@@ -134,7 +134,7 @@ def where_all(
 def neutral(engine: Engine, op: ReduceOp, like: SSAValue) -> SSAValue:
     """The identity of the reduction in the dtype of `like`."""
     element = tensor(like).element_type
-    return engine.constant(number_attribute(identity(op.kind.data, DTYPES[element]), element))
+    return engine.constant(number_attribute(identity(op.kind.data, dtype_row(element)), element))
 
 
 # -- conditions on a range -----------------------------------------------------------------------

@@ -14,12 +14,20 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops import intervals
 from tgdialect.ops.attributes import InvalidAttr, is_tensor
-from tgdialect.ops.dtypes import BOOL, DTYPES, DType, number_attribute, wrap_to
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.dtypes import BOOL, DTYPES, DType, dtype_row, number_attribute, wrap_to
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CompareOp, ElementwiseOp
 from tgdialect.ops.folding import evaluate
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.movement import ExpandOp, ReshapeOp
-from tgdialect.ops.properties import number, place, place_of, tensor, type_of_number
+from tgdialect.ops.properties import (
+    number,
+    place,
+    place_of,
+    static_shape,
+    tensor,
+    type_of_number,
+)
 from tgdialect.transforms.simplify.terms import (
     AnyConstant,
     AnyValue,
@@ -41,18 +49,18 @@ REPEATING = frozenset({"tg.reshape", "tg.expand", "tg.permute", "tg.flip", "tg.s
 def constant_of(value: SSAValue) -> Attribute | None:
     """The number in every cell of a value, if the value is a constant or a movement of one."""
     owner = value.owner
-    while isinstance(owner, Operation) and owner.name in REPEATING:
+    while isinstance(owner, TgOp) and owner.name in REPEATING:
         owner = owner.operands[0].owner
-    if isinstance(owner, Operation) and owner.name == "tg.const":
+    if isinstance(owner, TgOp) and owner.name == "tg.const":
         attribute = owner.properties["value"]
-        return None if isinstance(attribute, InvalidAttr) else attribute
+        return None if attribute.__class__ is InvalidAttr else attribute
     return None
 
 
 def integer_of(value: SSAValue) -> int | None:
     """`constant_of` as a Python integer; None also for a float or bool constant."""
     attribute = constant_of(value)
-    if attribute is None or not DTYPES[type_of_number(attribute)].is_integer:
+    if attribute is None or not dtype_row(type_of_number(attribute)).is_integer:
         return None
     return int(number(attribute))
 
@@ -63,7 +71,7 @@ def divided(value: SSAValue, name: str) -> tuple[SSAValue, int] | None:
     None for any other value, and for a divisor that is 0 or not constant.
     """
     owner = value.owner
-    if not isinstance(owner, Operation) or owner.name != name:
+    if not isinstance(owner, TgOp) or owner.name != name:
         return None
     by = integer_of(owner.operands[1])
     return (owner.operands[0], by) if by else None
@@ -73,7 +81,9 @@ def same_extent(a: Attribute, b: Attribute) -> bool:
     """Whether two types are tensors of the same shape and place; dtypes may differ."""
     if a is b:
         return True
-    return is_tensor(a) and is_tensor(b) and a.shape == b.shape and a.encoding == b.encoding
+    if not is_tensor(a) or not is_tensor(b) or static_shape(a) != static_shape(b):
+        return False
+    return a.encoding is b.encoding or a.encoding == b.encoding
 
 
 def repeat(scalar: SSAValue, type: Attribute) -> list[Operation] | None:
@@ -116,7 +126,7 @@ def _match(term: Term, value: SSAValue, extent: Attribute, binding: Binding) -> 
             if (known := binding.get(name)) is not None:
                 return known is value
             binding[name] = value
-            return same_extent(value.type, extent) and DTYPES[tensor(value).element_type] in sort
+            return same_extent(value.type, extent) and dtype_row(tensor(value).element_type) in sort
         case AnyConstant(name=name):
             if (constant := integer_of(value)) is None:
                 return False
@@ -125,23 +135,21 @@ def _match(term: Term, value: SSAValue, extent: Attribute, binding: Binding) -> 
             return (constant := constant_of(value)) is not None and _is_literal(constant, wanted)
         case Apply(op=name, operands=terms):
             owner = value.owner
-            return (
-                isinstance(owner, Operation)
-                and owner.name == name
-                and all(
-                    _match(t, v, extent, binding)
-                    for t, v in zip(terms, owner.operands, strict=True)
-                )
-            )
+            if not isinstance(owner, TgOp) or owner.name != name:
+                return False
+            for inner, operand in zip(terms, owner.operands, strict=True):
+                if not _match(inner, operand, extent, binding):
+                    return False
+            return True
         case _:
             raise TypeError(term)
 
 
 def _is_literal(constant: Attribute, wanted: float) -> bool:
     value = number(constant)
-    if isinstance(constant, FloatAttr):
+    if constant.__class__ is FloatAttr:
         return value == wanted and math.copysign(1.0, value) == math.copysign(1.0, wanted)
-    dtype = DTYPES[type_of_number(constant)]
+    dtype = dtype_row(type_of_number(constant))
     return isinstance(wanted, int) and value == wrap_to(dtype, wanted)
 
 
@@ -189,7 +197,7 @@ class RuleIndex:
         if (constant := constant_of(value)) is not None:
             return self._equal_literals(constant)
         owner = value.owner
-        return owner.name if isinstance(owner, Operation) else ""
+        return owner.name if isinstance(owner, TgOp) else ""
 
     def _literals_of(self, constant: Attribute) -> frozenset[str]:
         """The literals of the rules that a constant equals."""
@@ -337,7 +345,7 @@ def build(
             assert constant is not None
             return emitter.constant(constant)
         case Literal(value=value):
-            dtype = DTYPES[element]
+            dtype = dtype_row(element)
             exact = value if dtype.is_float else wrap_to(dtype, int(value))
             return emitter.constant(number_attribute(exact, element))
         case Apply(op=op, operands=terms):

@@ -16,9 +16,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
 from tgdialect.ops.affine import Affine, Linear
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import WhereOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.transforms.simplify.engine import Engine
@@ -47,7 +48,7 @@ _RECOMBINED = frozenset({"tg.idiv", "tg.mod", "tg.where"})
 
 
 def _name_of(value: SSAValue) -> str:
-    return value.owner.name if isinstance(value.owner, Operation) else ""
+    return value.owner.name if isinstance(value.owner, TgOp) else ""
 
 
 def _joined(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:

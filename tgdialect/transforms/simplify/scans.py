@@ -24,7 +24,7 @@ from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.dtypes import DTYPES, number_attribute
+from tgdialect.ops.dtypes import dtype_row, number_attribute
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
@@ -273,7 +273,7 @@ def _accumulate(
     # The initial STORE runs in each iteration of all enclosing loops, those of other ENDs included.
     outside = [*order[order.index(outer) + 1 :], *engine.loops.open(end.result)]
     enclosing = [r.result for r in sorted(outside, key=lambda r: r.axis.data)]
-    start = engine.constant(number_attribute(identity(kind, DTYPES[wide]), wide))
+    start = engine.constant(number_attribute(identity(kind, dtype_row(wide)), wide))
     before = engine.builder.put(AfterOp(buffer, enclosing)) if enclosing else buffer
     init = engine.builder.put(StoreOp(before, start))
     # Update the accumulator in the outer loop, which becomes a REDUCE loop.

@@ -47,6 +47,7 @@ from tgdialect.lowering.render.llvm.types import (
     vector_literal,
     vector_of,
 )
+from tgdialect.ops.accessors import SEGMENTS
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.creation import created
 
@@ -56,6 +57,7 @@ NOT_ATOMIC, ACQUIRE, RELEASE = (
     IntegerAttr(ATOMIC_ORDERING_BY_KEYWORD[keyword], i64)
     for keyword in ("not_atomic", "acquire", "release")
 )
+_NOT_VOLATILE = unchecked.integer(0, i1)
 _DYNAMIC = DenseArrayBase.from_list(i32, [llvm.GEP_USE_SSA_VAL])
 _INTEGER_PREDICATES = {
     flag.value: IntegerAttr(flag.to_int(), i64) for flag in llvm.ICmpPredicateFlag
@@ -102,6 +104,18 @@ def function(name: str, arguments: Sequence[Attribute], body: Region, *flags: st
         "linkage": _EXTERNAL,
     }
     return created(llvm.FuncOp, (), (), properties, (body,))
+
+
+def call(name: str, arguments: Sequence[SSAValue]) -> llvm.CallOp:
+    """A call of a function that returns nothing."""
+    properties: dict[str, Attribute] = {
+        "callee": unchecked.symbol(name),
+        "fastmathFlags": NO_FLAGS,
+        "CConv": _C_CONVENTION,
+        "op_bundle_sizes": _mask(()),
+        SEGMENTS: _mask((len(arguments), 0)),
+    }
+    return created(llvm.CallOp, arguments, (), properties)
 
 
 class LLVMEmitter(OpBuilder):
@@ -176,7 +190,12 @@ class LLVMEmitter(OpBuilder):
 
     def intrinsic(self, name: str, operands: Sequence[SSAValue], type: Attribute) -> SSAValue:
         """A call of an intrinsic that has no op of its own."""
-        return self.put(llvm.CallIntrinsicOp(name, operands, [type]))
+        properties = {
+            "intrin": unchecked.text(name),
+            "op_bundle_sizes": _mask(()),
+            SEGMENTS: _mask((len(operands), 0)),
+        }
+        return self.emit(llvm.CallIntrinsicOp, operands, type, properties)
 
     def call_pointer(self, function: SSAValue, arguments: Sequence[SSAValue]) -> None:
         """A call of a function that gives nothing, by its address."""
@@ -215,7 +234,8 @@ class LLVMEmitter(OpBuilder):
         self.insert(self._memset(pointer, bytes))
 
     def _memset(self, pointer: SSAValue, bytes: int) -> Operation:
-        return MemsetOp(pointer, self.number(0, i8), self.number(bytes))
+        operands = pointer, self.number(0, i8), self.number(bytes)
+        return created(MemsetOp, operands, (), {"isVolatile": _NOT_VOLATILE})
 
     def offset(self, pointer: SSAValue, index: SSAValue, element: Attribute) -> SSAValue:
         """The address of an element after a pointer."""
@@ -371,7 +391,7 @@ class LLVMEmitter(OpBuilder):
         return Block(arg_types=arguments)
 
     def branch(self, target: Block, *values: SSAValue) -> None:
-        self.insert(llvm.BrOp(target, *values))
+        self.insert(llvm.BrOp.create(operands=values, successors=(target,)))
 
     def branch_if(
         self,
@@ -381,7 +401,13 @@ class LLVMEmitter(OpBuilder):
         otherwise: Block,
         other_values: Sequence[SSAValue] = (),
     ) -> None:
-        self.insert(llvm.CondBrOp(condition, then, then_values, otherwise, other_values))
+        self.insert(
+            llvm.CondBrOp.create(
+                operands=(condition, *then_values, *other_values),
+                properties={SEGMENTS: _mask((1, len(then_values), len(other_values)))},
+                successors=(then, otherwise),
+            )
+        )
 
     def enter(self, block: Block) -> None:
         """Go on in a block, which comes next."""

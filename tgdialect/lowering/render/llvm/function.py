@@ -15,7 +15,7 @@ from tgdialect.llvm_dialect import AtomicRMWOp
 from tgdialect.llvm_dialect.loops import FULLY_UNROLLED, LOOP_ANNOTATION
 from tgdialect.lowering.render.llvm.accesses import LLVMAccesses, View
 from tgdialect.lowering.render.llvm.arithmetic import across, compute
-from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE
+from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE, call
 from tgdialect.lowering.render.llvm.exponentials import exp2
 from tgdialect.lowering.render.llvm.matrix import assembly, begin_sums, end_sums, multiply_add
 from tgdialect.lowering.render.llvm.streams import Stream
@@ -255,4 +255,4 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         self.end_if()
 
     def call(self, name: str, arguments: Sequence[SSAValue]) -> None:
-        self.insert(llvm.CallOp(name, *arguments))
+        self.insert(call(name, arguments))
