@@ -24,6 +24,7 @@ from tgdialect.lowering.render.llvm.types import POINTER, lanes_of, literal, reg
 from tgdialect.lowering.render.output import Output
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.codegen import WmmaOp
+from tgdialect.ops.creation import created
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.elementwise import Exp2Op
 from tgdialect.ops.ordering import RangeOp
@@ -90,6 +91,8 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         self._loops: list[_OpenLoop] = []
         self._merges: list[Block] = []
         """The blocks after the open conditionals."""
+        self._calls: dict[tuple[str, int], llvm.CallOp] = {}
+        """The first call of each function, by its name and number of arguments."""
         given = self.arguments if self._frame is None else self._frame.arguments()
         self.given = list(given)
         """The values of the parameters."""
@@ -255,4 +258,9 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         self.end_if()
 
     def call(self, name: str, arguments: Sequence[SSAValue]) -> None:
-        self.insert(llvm.CallOp(name, *arguments))
+        # xDSL's constructor takes ten times as long as a copy with other arguments.
+        if (like := self._calls.get((name, len(arguments)))) is None:
+            like = self._calls[name, len(arguments)] = llvm.CallOp(name, *arguments)
+            self.insert(like)
+        else:
+            self.insert(created(llvm.CallOp, arguments, (), like.properties))
