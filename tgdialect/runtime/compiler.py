@@ -16,6 +16,7 @@ import numpy as np
 
 from tgdialect.backends.headroom import check_memory_for_library
 from tgdialect.runtime.cache import cache_key, object_cache
+from tgdialect.runtime.constant_memory import with_constant_memory
 from tgdialect.runtime.devices.device import DEVICES, Device
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.devices.executable import DeviceExecutable
@@ -57,7 +58,7 @@ def compile(
 
     Args:
         source: MLIR text, a path (of a listing, if it ends in .uops), or an xDSL module, which is
-            left as it is. A `str` with a newline
+            left as it is unless `is_verified`. A `str` with a newline
             or a brace is text.
         entry: the name of the function to call.
         target: a device, as "CL:0", or one of `targets.TARGETS`, whose programs run on the first
@@ -71,7 +72,8 @@ def compile(
             them, and have others applied only if they are explicit.
         allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and BINARY, which carry code of their own,
             and modules from level `linear` on, where nothing checks memory accesses.
-        is_verified: the source is a module that is known to be valid, in the present vocabulary.
+        is_verified: the source is a module that is known to be valid, in the present vocabulary,
+            and that nobody needs afterwards: it may be changed.
 
     Returns:
         A callable on NumPy arrays (or anything with DLPack), one for each argument of the function;
@@ -111,7 +113,7 @@ def _on_one_device(
     how = entry, opt, allow_custom
     is_text = isinstance(source, str | os.PathLike)
     kind = Program if device.is_host else DeviceProgram
-    cache, key = object_cache(), ""
+    cache, key, memory = object_cache(), "", None
     if cache is not None:
         places = "" if is_text else _window_places(source)
         cpu = _host_key(described) if device.is_host else ""
@@ -123,7 +125,8 @@ def _on_one_device(
             module = _parse(name, text)
         else:
             module = source if is_verified else load_module(source)
-        program = _compiled(module, how, described, device, name, text)
+        is_ours = is_text or is_verified
+        program = _compiled(module, how, described, device, name, text, is_consumed=is_ours)
         return _without_name(program, name) if is_text else program
 
     if cache is None:
@@ -135,12 +138,12 @@ def _on_one_device(
             if (data := cache.get(key)) is not None:  # Another process has compiled it meanwhile.
                 program = kind.from_bytes(data)
             else:
-                program = compiled()
+                program, memory = with_constant_memory(cache, text, described, compiled)
                 cache.put(key, program.to_bytes())
     of = (name, text) if is_text else ("", "")
     if isinstance(program, Program):
         build = lambda: _host_build(_parse(name, text), *how, described)  # noqa: E731
-        return HostExecutable(program, build, source=of)
+        return HostExecutable(program, build, source=of, memory=memory)
     return DeviceExecutable(
         program,
         device,
@@ -231,21 +234,32 @@ def _host_key(target: Target) -> str:
 
 
 def prepared(
-    module: ModuleOp, entry: str = "main", opt: str = DEFAULT_OPT, allow_custom: bool = False
+    module: ModuleOp,
+    entry: str = "main",
+    opt: str = DEFAULT_OPT,
+    allow_custom: bool = False,
+    *,
+    is_consumed: bool = False,
 ) -> Build:
-    """The compilation of a module for this CPU, for inspecting its stages. Importing it imports
-    LLVM."""
+    """The compilation of a module for this CPU: of that module itself if it `is_consumed`, or else
+    of a copy, for inspecting its stages. Importing it imports LLVM."""
     from tgdialect.runtime.build import Build
 
-    return Build(module, entry, opt, allow_custom)
+    return Build(module, entry, opt, allow_custom, is_consumed=is_consumed)
 
 
 def _host_build(
-    module: ModuleOp, entry: str, opt: str, allow_custom: bool, target: Target
+    module: ModuleOp,
+    entry: str,
+    opt: str,
+    allow_custom: bool,
+    target: Target,
+    *,
+    is_consumed: bool = False,
 ) -> Build | CBuild:
     """The compilation of a module for this CPU, by LLVM or as C."""
     if target.name != PORTABLE.name:
-        return prepared(module, entry, opt, allow_custom)
+        return prepared(module, entry, opt, allow_custom, is_consumed=is_consumed)
     from tgdialect.runtime.c_build import CBuild
 
     return CBuild(module, entry, opt, allow_custom)
@@ -267,13 +281,15 @@ def _compiled(
     device: Device,
     name: str,
     text: str,
+    *,
+    is_consumed: bool,
 ) -> AnyProgram:
     from tgdialect.diagnostics import SourceFile, errors_in
 
     with errors_in(SourceFile(name, text)):
         if target.is_grid:
             return device_build(module, *how, target, device).program()
-        return _host_build(module, *how, target).program()
+        return _host_build(module, *how, target, is_consumed=is_consumed).program()
 
 
 def load_module(source: str | os.PathLike[str] | ModuleOp) -> ModuleOp:
