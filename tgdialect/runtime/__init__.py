@@ -14,7 +14,8 @@ Compiling:
 Programs as data:
 
 * `program.py`: parameters and object code; `windows.py`: bounds that are checked at each call;
-* `cache.py`: the object cache; `kernel_cache.py`: single kernels in it.
+* `cache.py`: the object cache; `kernel_cache.py`: single kernels in it; `constant_memory.py`: how
+  much memory packed weights will need, for a thread that uses it meanwhile.
 
 Loading:
 

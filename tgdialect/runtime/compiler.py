@@ -16,6 +16,7 @@ import numpy as np
 
 from tgdialect.backends.headroom import check_memory_for_library
 from tgdialect.runtime.cache import cache_key, object_cache
+from tgdialect.runtime.constant_memory import with_constant_memory
 from tgdialect.runtime.devices.device import DEVICES, Device
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.devices.executable import DeviceExecutable
@@ -58,7 +59,7 @@ def compile(
 
     Args:
         source: MLIR text, a path (of a listing, if it ends in .uops), or an xDSL module, which is
-            left as it is. A `str` with a newline
+            left as it is unless `is_verified`. A `str` with a newline
             or a brace is text.
         entry: the name of the function to call.
         target: a device, as "CL:0", or one of `targets.TARGETS`, whose programs run on the first
@@ -72,7 +73,8 @@ def compile(
             them, and have others applied only if they are explicit.
         allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and BINARY, which carry code of their own,
             and modules from level `linear` on, where nothing checks memory accesses.
-        is_verified: the source is a module that is known to be valid, in the present vocabulary.
+        is_verified: the source is a module that is known to be valid, in the present vocabulary,
+            and that nobody needs afterwards: it may be changed.
 
     Returns:
         A callable on NumPy arrays (or anything with DLPack), one for each argument of the function;
@@ -112,7 +114,7 @@ def _on_one_device(
     how = entry, opt, allow_custom
     is_text = isinstance(source, str | os.PathLike)
     kind = Program if device.is_host else DeviceProgram
-    cache, key = object_cache(), ""
+    cache, key, memory = object_cache(), "", None
     if cache is not None:
         places = "" if is_text else _window_places(source)
         cpu = _host_key(described) if device.is_host else ""
@@ -125,7 +127,8 @@ def _on_one_device(
             module = _parse(name, text)
         else:
             module = source if is_verified else load_module(source)
-        program = _compiled(module, how, described, device, name, text, is_owned=is_text)
+        is_ours = is_text or is_verified
+        program = _compiled(module, how, described, device, name, text, is_consumed=is_ours)
         return _without_name(program, name) if is_text else program
 
     if cache is None:
@@ -137,12 +140,12 @@ def _on_one_device(
             if (data := cache.get(key)) is not None:  # Another process has compiled it meanwhile.
                 program = kind.from_bytes(data)
             else:
-                program = compiled()
+                program, memory = with_constant_memory(cache, text, described, compiled)
                 cache.put(key, program.to_bytes())
     of = (name, text) if is_text else ("", "")
     if isinstance(program, Program):
         build = lambda: _host_build(_parse(name, text), *how, described)  # noqa: E731
-        return HostExecutable(program, build, source=of)
+        return HostExecutable(program, build, source=of, memory=memory)
     return DeviceExecutable(
         program,
         device,
@@ -245,7 +248,10 @@ def _host_key(target: Target) -> str:
 
 
 def prepared(
-    module: ModuleOp, entry: str = "main", opt: str = DEFAULT_OPT, allow_custom: bool = False
+    module: ModuleOp,
+    entry: str = "main",
+    opt: str = DEFAULT_OPT,
+    allow_custom: bool = False,
 ) -> Build:
     """The compilation of a module for this CPU, for inspecting its stages. Importing it imports
     LLVM."""
@@ -255,7 +261,11 @@ def prepared(
 
 
 def _host_build(
-    module: ModuleOp, entry: str, opt: str, allow_custom: bool, target: Target
+    module: ModuleOp,
+    entry: str,
+    opt: str,
+    allow_custom: bool,
+    target: Target,
 ) -> Build | CBuild:
     """The compilation of a module for this CPU, by LLVM or as C."""
     if target.name != PORTABLE.name:
@@ -282,7 +292,7 @@ def _compiled(
     name: str,
     text: str,
     *,
-    is_owned: bool,
+    is_consumed: bool,
 ) -> AnyProgram:
     from tgdialect.diagnostics import SourceFile, errors_in
 
@@ -291,7 +301,7 @@ def _compiled(
             build = device_build(module, *how, target, device)
         else:
             build = _host_build(module, *how, target)
-        return replace(build, is_owned=is_owned).program()
+        return replace(build, is_consumed=is_consumed).program()
 
 
 def load_module(source: str | os.PathLike[str] | ModuleOp) -> ModuleOp:

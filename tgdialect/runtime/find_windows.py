@@ -15,7 +15,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.bounds import exact_polynomial, greatest
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.diagnostics import operation_diagnostic
+from tgdialect.diagnostics import Diagnostic, operation_diagnostic
 from tgdialect.ops.affine import monomials
 from tgdialect.ops.arguments import argument_attributes, integer_attribute
 from tgdialect.ops.dtypes import INDEX
@@ -31,16 +31,23 @@ from tgdialect.ops.properties import (
     window,
 )
 from tgdialect.ops.source import BufferOp
+from tgdialect.ops.walk import ops_of
 from tgdialect.runtime.windows import Polynomial, Window
 
 _Bounds = tuple[Dim, Dim, Dim]
 """The offset, the inner and the outer extent of a window on one axis."""
 
 
-def find_windows(function: FuncOp, original: FuncOp) -> tuple[Window, ...]:
+def buffer_places(function: FuncOp) -> Mapping[int, Diagnostic]:
+    """The source positions of the BUFFERs of a function, by their slots."""
+    buffers = (op for op in ops_of(function.body.block) if isinstance(op, BufferOp))
+    return {op.slot.data: operation_diagnostic(op, "") for op in buffers}
+
+
+def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[Window, ...]:
     """The windows of a function at level `function` that a call has to check, in program order.
 
-    `original` is the function before any stage, whose BUFFERs are not arguments yet.
+    `buffers` are the places of its BUFFERs, which are arguments now.
     """
     positions: dict[SSAValue, int] = {
         a: a.index for a in function.args if a.type == tensor_type(INDEX)
@@ -50,23 +57,22 @@ def find_windows(function: FuncOp, original: FuncOp) -> tuple[Window, ...]:
     min_max = MinMax()
     found: dict[object, Window] = {}
 
-    def add(op: Operation, windows: Iterable[_Bounds]) -> None:
+    def add(at: Diagnostic, windows: Iterable[_Bounds]) -> None:
         for axis, bounds in enumerate(windows):
             if all(isinstance(dim, int) for dim in bounds) or _is_inside(bounds, min_max):
                 continue
             if (terms := _checked(bounds, positions)) is not None and terms not in found:
-                at = operation_diagnostic(op, "")
                 place = at.file or "", at.line or 0, at.column or 0
                 found[terms] = Window(axis, *terms, *place)
 
-    buffers = {op.slot.data: op for op in original.body.block.ops if isinstance(op, BufferOp)}
     for argument in function.args:
         slot = integer_attribute(argument_attributes(argument), "tg.buffer")
         if slot is not None:
-            add(buffers.get(slot, function), _extents(shape_of(argument)))
+            at = buffers.get(slot) or operation_diagnostic(function, "")
+            add(at, _extents(shape_of(argument)))
     for op in function.body.block.ops:
         if isinstance(op, ShrinkOp | PadOp | ResizeOp):
-            add(op, _windows(op))
+            add(operation_diagnostic(op, ""), _windows(op))
     return tuple(found.values())
 
 

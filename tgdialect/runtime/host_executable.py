@@ -32,8 +32,17 @@ class _Kept(NamedTuple):
     addresses: Sequence[int]
 
     @classmethod
-    def of(cls, constants: Sequence[Any], sizes: Sequence[int]) -> _Kept:
-        blocks = [Block.new(size) for size in sizes]
+    def of(
+        cls, constants: Sequence[Any], sizes: Sequence[int], memory: Block | None = None
+    ) -> _Kept:
+        """`memory` is for a block that fits into it."""
+        blocks: list[Block] = []
+        for size in sizes:
+            if memory is not None and size <= memory.nbytes:
+                blocks.append(memory)
+                memory = None
+            else:
+                blocks.append(Block.new(size))
         for block in blocks:
             ctypes.memset(block.address, 0, ctypes.sizeof(ctypes.c_int64))
         return cls(constants, blocks, [block.address for block in blocks])
@@ -68,10 +77,14 @@ class HostExecutable(Executable):
         build: Callable[[], HostCompilation],
         symbols: Mapping[str, int] = {},
         source: tuple[str, str] = ("", ""),
+        memory: Block | None = None,
     ) -> None:
-        """`symbols` are addresses of external symbols; the others are those of `Executable`."""
+        """`symbols` are addresses of external symbols; `memory` is for values derived from
+        constants; the others are those of `Executable`."""
         super().__init__(program.parameters, program.windows, build, source)
         self._kept: _Kept | None = None
+        # Of threads that call at the same time, one takes it.
+        self._memory_ahead = iter(() if memory is None else (memory,))
         self.buffers: dict[str, Array] = {}
         slots = [ParameterSlot(i, p) for i, p in enumerate(self.parameters)]
         # BUFFERs, whose addresses are the same in every call unless their shape is dynamic.
@@ -200,7 +213,8 @@ class HostExecutable(Executable):
                     raise RuntimeError(constant.reason)
             if self._released:
                 self._released, self._launch = frozenset(), self._first_launch
-            kept = _Kept.of(constants, [slot.parameter.nbytes for slot in self._persistent])
+            sizes = [slot.parameter.nbytes for slot in self._persistent]
+            kept = _Kept.of(constants, sizes, next(self._memory_ahead, None))
             self._kept = kept
         return kept
 

@@ -37,7 +37,7 @@ from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp, ProgramOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import BinaryDataOp, parameters
 from tgdialect.ops.walk import nested_ops, ops_of
-from tgdialect.runtime.find_windows import find_windows
+from tgdialect.runtime.find_windows import buffer_places, find_windows
 from tgdialect.runtime.optimize import MeasuringOptimizePass
 from tgdialect.runtime.program import DEFAULT_OPT, Parameter
 from tgdialect.runtime.progress import Progress
@@ -56,15 +56,13 @@ _PREFIX = "tg-"
 @dataclass(frozen=True)
 class StagedModule(ABC):
     """A program to compile. `source` may be at any level, whose next stage is the first to run. It
-    is not changed, unless it `is_owned`."""
+    is not changed, unless it `is_consumed`: then it is lowered itself, once, and not a copy."""
 
     source: ModuleOp
     entry: str = "main"
     opt: str = DEFAULT_OPT
     allow_custom: bool = False
-    is_owned: bool = field(default=False, kw_only=True)
-    """Whether nobody else has the source, as that of a text: the stages are run on it itself, and
-    the program can be compiled once."""
+    is_consumed: bool = field(default=False, kw_only=True)
     optimize: ClassVar[type[OptimizePass]] = MeasuringOptimizePass
 
     @abstractmethod
@@ -75,11 +73,11 @@ class StagedModule(ABC):
         """Lower a module through the stages that take it as a whole. Returns the windows that a
         call checks."""
         windows: tuple[Window, ...] = ()
-        original = entry_function(self.source, self.entry)
+        places = buffer_places(entry_function(module, self.entry))
         for stage in passes.module:
             if stage.level_before == "function":
                 # Before this stage replaces movement ops by index arithmetic.
-                windows = find_windows(entry_function(module, self.entry), original)
+                windows = find_windows(entry_function(module, self.entry), places)
             stage.lower(module)
         return windows
 
@@ -141,8 +139,8 @@ class StagedModule(ABC):
         return find_level(self.source)
 
     def copy(self) -> tuple[ModuleOp, Set[int]]:
-        """A copy of the module without functions of other dialects, or that itself if it is owned,
-        and the positions of the inputs that are passed by reference."""
+        """A copy of the module, or the one to be consumed, without functions of other dialects, and
+        the positions of the inputs that are passed by reference."""
         level = self.level
         if not self.allow_custom:
             refuse_untrusted(self.source)
@@ -152,7 +150,7 @@ class StagedModule(ABC):
                     "module is executed with allow_custom only (tg-run --allow-custom)"
                 )
         entry_function(self.source, self.entry)
-        module = self.source if self.is_owned else self.source.clone()
+        module = self.source if self.is_consumed else self.source.clone()
         self._settle_target(module)
         for op in ops_of(module.body.block):
             if is_foreign(op) and (level != "llvm" or not op.name.startswith("llvm.")):

@@ -20,7 +20,7 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
     original = function_module.compiled
 
     def compiled(module: Any, device: str | None) -> Any:
-        modules.append(module)
+        modules.append(module.clone())  # The compilation changes it.
         return original(module, device)
 
     monkeypatch.setattr(function_module, "compiled", compiled)

@@ -10,6 +10,7 @@ import time
 import warnings
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from itertools import pairwise
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -23,10 +24,13 @@ from tgdialect.lowering.optimize import Scheduled
 from tgdialect.lowering.pipeline import Stages
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
-from tgdialect.runtime import build
+from tgdialect.runtime import build, constant_memory
 from tgdialect.runtime import cache as cache_module
 from tgdialect.runtime.cache import ObjectCache, cache_key
+from tgdialect.runtime.compiler import load_module
+from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.kernel_cache import PREFIX
+from tgdialect.runtime.memory import Block
 from tgdialect.runtime.program import Object, Parameter, Program
 
 SOURCE = """
@@ -313,6 +317,74 @@ def test_programs_as_bytes():
     objects = (Object("main_1", b"\0code\xff", "main_0"), Object("main.frame", b"", "main.frame"))
     program = Program(parameters, objects)
     assert Program.from_bytes(program.to_bytes()) == program
+
+
+def test_a_module_that_is_consumed_gives_the_same_program():
+    module = load_module(SOURCE)
+    text = str(module)
+    of_copy = build.Build(module).program().to_bytes()
+    assert str(module) == text
+    of_itself = build.Build(module, is_consumed=True).program().to_bytes()
+    assert str(module) != text
+    assert of_itself == of_copy
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_memory_for_constants_is_known_from_the_program_before(
+    seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Of random networks: an edited one packs as much, and gets memory of that size."""
+    monkeypatch.setattr(constant_memory, "PIECE", 1)
+    given: list[Block | None] = []
+    original = HostExecutable.__init__
+
+    def init(self: HostExecutable, *arguments: Any, memory: Any = None, **others: Any) -> None:
+        given.append(memory)
+        original(self, *arguments, memory=memory, **others)
+
+    monkeypatch.setattr(HostExecutable, "__init__", init)
+    random = Random(seed)
+    sizes = [64 * random.randint(1, 3) for _ in range(random.randint(2, 5))]
+    rng = np.random.default_rng(seed)
+    weights = [rng.random(shape, np.float32) for shape in pairwise(sizes)]
+    tensors = [tg.Tensor(w) for w in weights]
+    x = rng.random((64, sizes[0]), np.float32)
+    left = tg.Tensor(x)
+    given.clear()
+    for factor in (1.0, 1.5, 0.5):
+
+        def edited(x: tg.Tensor, factor: float = factor) -> tg.Tensor:
+            for w in tensors:
+                x = (x @ w).relu() * factor
+            return x
+
+        wanted = x.astype(np.float64)
+        for w in weights:
+            wanted = np.maximum(wanted @ w, 0) * factor
+        found = tg.function(edited, freeze=True)(left).numpy()
+        np.testing.assert_allclose(found, wanted, rtol=1e-4)
+    first, *others = given
+    assert first is None
+    # That of the first edit, and again.
+    assert len({each.nbytes for each in others if each is not None}) == 1
+    assert len(others) == len([*filter(None, others)]) == 2
+    assert len([*folder.glob(f"{constant_memory.PREFIX}*")]) == 1
+
+
+def test_memory_of_another_size_is_not_used(folder: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(constant_memory, "PIECE", 1)
+    check([], "product", "flip", freeze=True)
+    (entry,) = folder.glob(f"{constant_memory.PREFIX}*")
+    cache = cache_module.object_cache()
+    assert cache is not None
+    for size in (b"8", b"1000000"):
+        cache.put(entry.stem, size)
+        for program in folder.glob("*"):
+            if program != entry and not program.name.startswith(PREFIX):
+                program.unlink()
+        check([], "product", "flip", freeze=True)
+        kept = cache.get(entry.stem)
+        assert kept not in (None, size)
 
 
 # -- kernels -------------------------------------------------------------------------------------

@@ -9,7 +9,8 @@ import numpy as np
 import pytest
 
 import tgdialect as tg
-from tgdialect.runtime.memory import ALIGNMENT, POOLED_BYTES, ArrayPool, Block, address
+from tgdialect.runtime import memory
+from tgdialect.runtime.memory import ALIGNMENT, POOLED_BYTES, Ahead, ArrayPool, Block, address
 
 LARGE = (POOLED_BYTES // 4, 2)
 
@@ -90,3 +91,37 @@ def test_free_blocks_are_given_up_for_want_of_memory(monkeypatch: pytest.MonkeyP
     failures.append(1)
     assert pool.empty(LARGE, np.dtype(np.float32)).shape == LARGE
     assert not pool._free.get(400)
+
+
+@pytest.mark.parametrize("nbytes", [1, 4096, 4097, 3 << 20])
+def test_memory_is_used_ahead(nbytes: int, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(memory, "PIECE", 1 << 20)
+    with Ahead(nbytes) as ahead:
+        block = ahead.block
+        assert block is not None
+        assert block.address % ALIGNMENT == 0
+        assert block.nbytes == nbytes
+        ahead._thread.join()
+    # The thread is over, so that nothing else writes to the block.
+    cells = block.memory[block.address - address(block.memory) :][:nbytes]
+    cells[...] = 7
+    assert (cells == 7).all()
+
+
+def test_memory_is_not_used_ahead_of_the_end(monkeypatch: pytest.MonkeyPatch):
+    with Ahead(0) as ahead:
+        assert ahead.block is None
+    ahead = Ahead(1 << 20)
+    ahead._is_over.set()
+    assert ahead.block is not None
+    ahead.block.memory[...] = 1
+    with ahead:
+        pass
+    assert ahead.block.memory.all()
+
+    def refuse(nbytes: int) -> Block:
+        raise MemoryError
+
+    monkeypatch.setattr(Block, "new", refuse)
+    with Ahead(1 << 20) as ahead:
+        assert ahead.block is None
