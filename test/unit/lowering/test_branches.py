@@ -74,7 +74,8 @@ def random_arms(rng: np.random.Generator, depth: int) -> Any:
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_selections(seed: int, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(branches, "LONG", int(np.random.default_rng(seed).integers(1, 12)))
+    for name, most in (("LONG", 12), ("OTHER", 4)):
+        monkeypatch.setattr(branches, name, int(np.random.default_rng(seed).integers(1, most)))
     monkeypatch.setenv("TG_CACHE_DIR", "")
     rng = np.random.default_rng(seed)
     function = random_arms(rng, 2)

@@ -25,13 +25,17 @@ from tgdialect.ops.numbering import next_slot
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import static_shape, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ConstOp, VConstOp
+from tgdialect.ops.source import BufferOp, VConstOp
 from tgdialect.ops.walk import ops_of
 
 LONG = 24
 """The fewest ops of an arm that is worth a branch. A branch costs a few ops, and if it is predicted
 wrongly as much as some 20. The arms of SIN for large angles have 38 ops (f32) and more; those of
 other recipes at most 12, and are selected as often as not."""
+
+OTHER = 8
+"""The fewest ops of the other arm. One of fewer stands for special values, as NaN for infinities,
+which are seldom all that is selected: LOG2 has 2. The other arms of SIN have 13 and more."""
 
 _COMPUTE = frozenset({*PRIMITIVES, *DECOMPOSED, BitcastOp})
 _BORDERS = (RangeOp, EndOp, IfOp, EndIfOp, BarrierOp)
@@ -65,12 +69,12 @@ def _straight_lines(block: Block) -> Iterator[Sequence[Operation]]:
 
 def _branch(block: Block, group: Sequence[Operation], positions: Mapping[Operation, int]) -> None:
     """Skip the longer arms of WHEREs that have the same condition, if no lane selects them."""
-    alike = [where for where in group if _selects_values(where)]
+    alike = [where for where in group if _has_like_arms(where)]
     if not alike or not _are_together(group, positions):
         return
     arms = {arm: _only_for(alike, arm, positions) for arm in (_YES, _NO)}
-    arm = max(arms, key=lambda arm: len(arms[arm]))
-    if len(arms[arm]) < LONG:
+    other, arm = sorted(arms, key=lambda arm: len(arms[arm]))
+    if len(arms[arm]) < LONG or len(arms[other]) < OTHER:
         return
     last, top = max(alike, key=positions.__getitem__), block.first_op
     end = last.next_op
@@ -81,7 +85,7 @@ def _branch(block: Block, group: Sequence[Operation], positions: Mapping[Operati
     users = [list(where.results[0].uses) for where in alike]
 
     for where, cell in zip(alike, cells, strict=True):
-        before.insert(StoreOp(cell, where.operands[_YES + _NO - arm]))
+        before.insert(StoreOp(cell, where.operands[other]))
     begin = before.insert(IfOp(_gate(before, group[0].operands[0], arm)))
     for op in sorted({*arms[arm], *alike}, key=positions.__getitem__):
         op.detach()
@@ -95,12 +99,9 @@ def _branch(block: Block, group: Sequence[Operation], positions: Mapping[Operati
             use.operation.operands[use.index] = selected
 
 
-def _selects_values(where: Operation) -> bool:
-    """Whether both arms of a WHERE are computed. A constant mostly stands for special values, as
-    the NaN for infinities, and is seldom all that is selected."""
-    arms = where.operands[_YES], where.operands[_NO]
-    is_constant = any(isinstance(arm.owner, ConstOp) for arm in arms)
-    return not is_constant and all(arm.type == where.results[0].type for arm in arms)
+def _has_like_arms(where: Operation) -> bool:
+    """Whether neither arm is a scalar for all lanes."""
+    return all(where.operands[arm].type == where.results[0].type for arm in (_YES, _NO))
 
 
 def _registers(builder: OpBuilder, where: Operation) -> SSAValue:
