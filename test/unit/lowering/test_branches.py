@@ -44,12 +44,12 @@ def test_sines(dtype: str, seed: int, target: str) -> None:
         np.testing.assert_allclose(found, sine(x), rtol=rtol, atol=0)
 
 
-def random_arms(rng: np.random.Generator, depth: int) -> Any:
-    """A function of selections, some of them in arms of others, that is the same for NumPy and
+def random_choices(rng: np.random.Generator, depth: int) -> Any:
+    """A function of selections, some of them in alternatives of others, that is the same for NumPy and
     tensors."""
     factors = rng.uniform(-1, 1, (int(rng.integers(1, 9)), 2))
     limits = rng.uniform(-4, 4, 2)
-    inner = [random_arms(rng, depth - 1) if depth else None for _ in range(2)]
+    inner = [random_choices(rng, depth - 1) if depth else None for _ in range(2)]
     shares = bool(rng.integers(2))
 
     def long(x: Any, which: int) -> Any:
@@ -64,7 +64,7 @@ def random_arms(rng: np.random.Generator, depth: int) -> Any:
         first = where(x < float(limits[0]), one, other)
         if not shares:
             return first
-        # The same condition, and an arm that is needed elsewhere, too.
+        # The same condition, and an alternative that is needed elsewhere, too.
         second = where(x < float(limits[0]), one * one, other - 1)
         return first * 0.5 + where(x < float(limits[1]), second, other)
 
@@ -78,8 +78,8 @@ def test_random_selections(seed: int, target: str, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(branches, name, int(np.random.default_rng(seed).integers(1, most)))
     monkeypatch.setenv("TG_CACHE_DIR", "")
     rng = np.random.default_rng(seed)
-    function = random_arms(rng, 2)
+    function = random_choices(rng, 2)
     x = rng.uniform(-5, 5, int(rng.integers(1, 700)))
-    x = np.sort(x) if seed % 2 else x  # Sorted, so that some vectors select one arm alone.
+    x = np.sort(x) if seed % 2 else x  # Sorted, so that some vectors select one alternative alone.
     exe = tg.compile(function, tg.spec(x.shape, "f64"), target=target)
     np.testing.assert_allclose(exe(x), function(x), rtol=1e-9, atol=1e-12)

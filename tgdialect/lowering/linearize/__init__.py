@@ -2,7 +2,7 @@
 
 * `stage.py`: the pass; `analysis/loop_nest.py` finds the order;
 * `peel.py`: on a CPU, iterations that need masks are apart from their loops;
-* `branches.py`: on a CPU, long arms of WHEREs are skipped where nothing selects them;
+* `branches.py`: on a CPU, long alternatives of WHEREs are skipped where nothing selects them;
 * `grid.py`: for grids, loops over workgroups and work items become indices of them; `blocks.py`:
   these loops;
 * `shared_registers.py`: registers that work items share become LOCAL buffers;

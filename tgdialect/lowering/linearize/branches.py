@@ -1,4 +1,4 @@
-"""Long arms of WHEREs are computed under an IF, which skips them where no lane selects them.
+"""Long alternatives of WHEREs are computed under an IF, which skips them if no lane selects them.
 
     %w = where(%c, %short, %long)
     ->
@@ -29,21 +29,23 @@ from tgdialect.ops.source import BufferOp, VConstOp
 from tgdialect.ops.walk import ops_of
 
 LONG = 24
-"""The fewest ops of an arm that is worth a branch. A branch costs a few ops, and if it is predicted
-wrongly as much as some 20. The arms of SIN for large angles have 38 ops (f32) and more; those of
-other recipes at most 12, and are selected as often as not."""
+"""The fewest ops of an alternative that is worth a branch. A branch costs a few ops, and if it is
+predicted wrongly as much as some 20. That of SIN for large angles has 38 ops (f32) or more; those
+of other recipes have at most 12, and are selected as often as not."""
 
 OTHER = 8
-"""The fewest ops of the other arm. One of fewer stands for special values, as NaN for infinities,
-which are seldom all that is selected: LOG2 has 2. The other arms of SIN have 13 and more."""
+"""The fewest ops of the other alternative. One of fewer stands for special values, as NaN for
+infinities, which are seldom all that is selected: LOG2 has 2. The other one of SIN has 13 or
+more."""
 
 _COMPUTE = frozenset({*PRIMITIVES, *DECOMPOSED, BitcastOp})
 _BORDERS = (RangeOp, EndOp, IfOp, EndIfOp, BarrierOp)
 _YES, _NO = 1, 2
+"""The operands of a WHERE that are its alternatives."""
 
 
-def branch_around_arms(block: Block) -> None:
-    """Put the long arms of the WHEREs of a LINEAR into IFs."""
+def branch_around_alternatives(block: Block) -> None:
+    """Put the long alternatives of the WHEREs of a LINEAR into IFs."""
     for ops in _straight_lines(block):
         wheres: dict[SSAValue, list[Operation]] = defaultdict(list)
         for op in ops:
@@ -56,7 +58,7 @@ def branch_around_arms(block: Block) -> None:
 
 
 def _straight_lines(block: Block) -> Iterator[Sequence[Operation]]:
-    """The ops between loops and IFs, where these may have a long arm."""
+    """The ops between loops and IFs, where these may have a long alternative."""
     line: list[Operation] = []
     for op in [*ops_of(block), None]:
         if op is None or isinstance(op, _BORDERS):
@@ -68,13 +70,13 @@ def _straight_lines(block: Block) -> Iterator[Sequence[Operation]]:
 
 
 def _branch(block: Block, group: Sequence[Operation], positions: Mapping[Operation, int]) -> None:
-    """Skip the longer arms of WHEREs that have the same condition, if no lane selects them."""
-    alike = [where for where in group if _has_like_arms(where)]
+    """Skip the longer alternatives of WHEREs that have one condition, if no lane selects them."""
+    alike = [where for where in group if _has_like_alternatives(where)]
     if not alike or not _are_together(group, positions):
         return
-    arms = {arm: _only_for(alike, arm, positions) for arm in (_YES, _NO)}
-    other, arm = sorted(arms, key=lambda arm: len(arms[arm]))
-    if len(arms[arm]) < LONG or len(arms[other]) < OTHER:
+    only = {which: _only_for(alike, which, positions) for which in (_YES, _NO)}
+    other, longer = sorted(only, key=lambda which: len(only[which]))
+    if len(only[longer]) < LONG or len(only[other]) < OTHER:
         return
     last, top = max(alike, key=positions.__getitem__), block.first_op
     end = last.next_op
@@ -86,8 +88,8 @@ def _branch(block: Block, group: Sequence[Operation], positions: Mapping[Operati
 
     for where, cell in zip(alike, cells, strict=True):
         before.insert(StoreOp(cell, where.operands[other]))
-    begin = before.insert(IfOp(_gate(before, group[0].operands[0], arm)))
-    for op in sorted({*arms[arm], *alike}, key=positions.__getitem__):
+    begin = before.insert(IfOp(_gate(before, group[0].operands[0], longer)))
+    for op in sorted({*only[longer], *alike}, key=positions.__getitem__):
         op.detach()
         after.insert(op)
     for where, cell in zip(alike, cells, strict=True):
@@ -99,9 +101,9 @@ def _branch(block: Block, group: Sequence[Operation], positions: Mapping[Operati
             use.operation.operands[use.index] = selected
 
 
-def _has_like_arms(where: Operation) -> bool:
-    """Whether neither arm is a scalar for all lanes."""
-    return all(where.operands[arm].type == where.results[0].type for arm in (_YES, _NO))
+def _has_like_alternatives(where: Operation) -> bool:
+    """Whether neither alternative is a scalar for all lanes."""
+    return all(where.operands[which].type == where.results[0].type for which in (_YES, _NO))
 
 
 def _registers(builder: OpBuilder, where: Operation) -> SSAValue:
@@ -126,12 +128,12 @@ def _are_together(group: Sequence[Operation], positions: Mapping[Operation, int]
 
 
 def _only_for(
-    wheres: Collection[Operation], arm: int, positions: Mapping[Operation, int]
+    wheres: Collection[Operation], which: int, positions: Mapping[Operation, int]
 ) -> Collection[Operation]:
-    """The ops whose results only one arm of these WHEREs needs."""
+    """The ops whose results only one alternative of these WHEREs needs."""
     found: dict[Operation, None] = {}
     uses: dict[Operation, int] = {}
-    needed = [where.operands[arm] for where in wheres]
+    needed = [where.operands[which] for where in wheres]
     while needed:
         op = needed.pop().owner
         if not isinstance(op, Operation) or type(op) not in _COMPUTE or op not in positions:
@@ -143,9 +145,9 @@ def _only_for(
     return found
 
 
-def _gate(builder: OpBuilder, condition: SSAValue, arm: int) -> SSAValue:
-    """Whether any lane selects an arm."""
-    is_needed = condition if arm == _YES else builder.put(NotOp(condition))
+def _gate(builder: OpBuilder, condition: SSAValue, which: int) -> SSAValue:
+    """Whether any lane selects an alternative."""
+    is_needed = condition if which == _YES else builder.put(NotOp(condition))
     if not static_shape(tensor(condition)):
         return is_needed
     return builder.put(ReshapeOp(builder.put(ReduceOp(ReduceKind.MAX, is_needed, [0])), []))

@@ -37,7 +37,7 @@ tg.kernel @sine {
   %k = tg.sink %e : !tg.void
 }
 
-// The arms of a clamp are short.
+// The alternatives of a clamp are short.
 
 // CHECK-LABEL: tg.program @short
 // CHECK-NOT:     tg.if
