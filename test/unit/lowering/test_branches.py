@@ -45,8 +45,7 @@ def test_sines(dtype: str, seed: int, target: str) -> None:
 
 
 def random_choices(rng: np.random.Generator, depth: int) -> Any:
-    """A function of selections, some of them in alternatives of others, that is the same for NumPy and
-    tensors."""
+    """A function of selections, some of them in alternatives of others, for NumPy and tensors."""
     factors = rng.uniform(-1, 1, (int(rng.integers(1, 9)), 2))
     limits = rng.uniform(-4, 4, 2)
     inner = [random_choices(rng, depth - 1) if depth else None for _ in range(2)]
