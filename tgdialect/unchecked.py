@@ -51,9 +51,8 @@ def text(value: str) -> StringAttr:
 
 def array(elements: Sequence[AttributeT]) -> ArrayAttr[AttributeT]:
     """An `ArrayAttr`."""
-    made: Any = object.__new__(ArrayAttr)
-    vars(made)["data"] = tuple(elements)
-    return made
+    found: Any = made(ArrayAttr, data=tuple(elements))
+    return found
 
 
 def function_type(inputs: Sequence[Attribute], outputs: Sequence[Attribute]) -> FunctionType:

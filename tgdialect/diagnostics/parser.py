@@ -10,9 +10,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     AnyFloat,
-    ArrayAttr,
     ComplexType,
-    DictionaryAttr,
     FileLineColLoc,
     IndexType,
     IntegerType,
@@ -29,9 +27,7 @@ from xdsl.dialects.builtin import (
     i32,
     i64,
 )
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.dialects.utils.format import _parse_func_outputs  # pyright: ignore[reportPrivateUsage]
-from xdsl.ir import Attribute, AttributeInvT, Operation, Region, SSAValue, TypeAttribute
+from xdsl.ir import Attribute, AttributeInvT, Operation, SSAValue, TypeAttribute
 from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
@@ -50,6 +46,7 @@ from tgdialect.diagnostics.diagnostic import (
     SourceFile,
     exception_text,
 )
+from tgdialect.diagnostics.func_ops import QUICKER
 from tgdialect.diagnostics.locations import parse_error_diagnostic
 
 _NO_OPERATION = "Could not parse entire input!"
@@ -154,79 +151,6 @@ class _Element(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPriva
         if bits >= 1 << 8 * size:
             parser.raise_error(f"{self.span.text} has more than {8 * size} bits", self.span)
         return next(type.iter_unpack(bits.to_bytes(size, "little")))
-
-
-class _Return:
-    """Parses a `func.return` as its format says. xDSL's constructor of ops asks all classes of ops
-    whether a list is one."""
-
-    dialect_name = ReturnOp.dialect_name
-
-    @staticmethod
-    def parse(parser: Parser) -> Operation:
-        attributes = parser.parse_optional_attr_dict()
-        operands = parser.parse_optional_undelimited_comma_separated_list(
-            parser.parse_optional_unresolved_operand, parser.parse_unresolved_operand
-        )
-        if not operands:
-            return ReturnOp.create(attributes=attributes)
-        parser.parse_punctuation(":")
-        types = parser.parse_optional_undelimited_comma_separated_list(
-            parser.parse_optional_type, parser.parse_type
-        )
-        values = parser.resolve_operands(operands, types or (), parser.pos)
-        return ReturnOp.create(operands=values, attributes=attributes)
-
-
-_NAMED_ARGUMENTS = re.compile(r"(?:[a-z]++\s++)?@[\w$.-]++\s*+\(\s*+[%)]", re.ASCII)
-"""A function with named arguments or none, from its visibility or name on."""
-
-
-class _Function:
-    """Parses a `func.func` with named arguments or none as xDSL does, and leaves others to it.
-    xDSL asks all classes of attributes whether a pair of an argument and its attributes is one."""
-
-    dialect_name = FuncOp.dialect_name
-
-    @staticmethod
-    def parse(parser: Parser) -> Operation:
-        if not _NAMED_ARGUMENTS.match(parser.lexer.input.content, parser.pos):
-            return FuncOp.parse(parser)
-        visibility = parser.parse_optional_visibility_keyword()
-        name = parser.parse_symbol_name()
-        pairs = parser.parse_comma_separated_list(
-            parser.Delimiter.PAREN, lambda: _Function._argument(parser)
-        )
-        arguments, attributes = [argument for argument, _ in pairs], [each for _, each in pairs]
-        types, result_attributes = _parse_func_outputs(parser)
-        others = parser.parse_optional_attr_dict_with_keyword(
-            ("sym_name", "function_type", "sym_visibility")
-        )
-        region = parser.parse_optional_region(arguments or None) or Region()
-        properties: dict[str, Attribute | None] = {
-            "sym_name": name,
-            "function_type": unchecked.function_type([a.type for a in arguments], types),
-            "sym_visibility": visibility,
-            "arg_attrs": ArrayAttr(map(DictionaryAttr, attributes)) if any(attributes) else None,
-            "res_attrs": result_attributes,
-        }
-        given = {key: value for key, value in properties.items() if value is not None}
-        function = FuncOp.create(properties=given, regions=[region])
-        if others is not None:
-            function.attributes |= others.data
-        return function
-
-    @staticmethod
-    def _argument(parser: Parser) -> tuple[Parser.Argument, dict[str, Attribute]]:
-        if (argument := parser.parse_optional_argument()) is None:
-            parser.raise_error("Expected all arguments to be named or all arguments to be unnamed.")
-        attributes = parser.parse_optional_dictionary_attr_dict()
-        argument.location = parser.parse_optional_location()
-        return argument, attributes
-
-
-_QUICKER: dict[type[Operation], Any] = {ReturnOp: _Return, FuncOp: _Function}
-"""What parses ops of xDSL's dialects that are not written in the generic form."""
 
 
 class LocatedParser(Parser):
@@ -442,7 +366,7 @@ class LocatedParser(Parser):
         stack = self._parser_state.dialect_stack
         if (op_type := self.ctx.get_optional_op(name, dialect_stack=stack)) is not None:
             is_generic = self.source.text.startswith('"', self._op_name_offsets[-1])
-            return op_type if is_generic else _QUICKER.get(op_type, op_type)
+            return op_type if is_generic else QUICKER.get(op_type, op_type)
         dialect = name.split(".", maxsplit=1)[0]
         message = f"operation '{name}' is not registered"
         if "." in name and dialect not in self.ctx.registered_dialect_names:

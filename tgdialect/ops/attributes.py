@@ -93,22 +93,18 @@ class PlaceAttr(ParametrizedAttribute):
     @lru_cache(maxsize=1024)
     def of(device: Device = None, addrspace: AddrSpace | None = None, axis: int | None = None):
         """The (cached) attribute for Python values."""
-        if axis is None and (device is None or isinstance(device, str)):
-            return unchecked.made(
-                PlaceAttr,
-                device_attr=_NULL if device is None else unchecked.text(device),
-                addrspace_attr=_NULL if addrspace is None else unchecked.text(addrspace.value),
-                axis_attr=_NULL,
-            )
-        return PlaceAttr(
-            NoneAttr()
-            if device is None
-            else StringAttr(device)
-            if isinstance(device, str)
-            else ArrayAttr(StringAttr(d) for d in device),
-            NoneAttr() if addrspace is None else StringAttr(addrspace.value),
-            NoneAttr() if axis is None else IntAttr(axis),
+        if device is None or isinstance(device, str):
+            devices = _NULL if device is None else unchecked.text(device)
+        else:
+            devices = unchecked.array([unchecked.text(each) for each in device])
+        place = unchecked.made(
+            PlaceAttr,
+            device_attr=devices,
+            addrspace_attr=_NULL if addrspace is None else unchecked.text(addrspace.value),
+            axis_attr=_NULL if axis is None else unchecked.number(axis),
         )
+        place.verify()
+        return place
 
     @property
     def device(self) -> Device:

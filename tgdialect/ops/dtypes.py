@@ -6,10 +6,10 @@ A dtype is a builtin scalar type. Signless integers are signed and `i1` is bool,
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import Enum
 from fractions import Fraction
-from functools import lru_cache
+from functools import cached_property, lru_cache
 from typing import Any
 
 from xdsl.dialects.builtin import (
@@ -41,7 +41,7 @@ class Kind(Enum):
     FLOAT = "float"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class DType:
     """One row of the dtype table.
 
@@ -58,18 +58,19 @@ class DType:
     precision: int = 0
     min_exponent: int = 0
     max_finite: float = 0.0
-    is_float: bool = field(init=False, compare=False, repr=False)
-    is_bool: bool = field(init=False, compare=False, repr=False)
-    is_integer: bool = field(init=False, compare=False, repr=False)
-    """Signed or unsigned, index included, bool not."""
 
-    def __post_init__(self) -> None:
-        for name, holds in (
-            ("is_float", self.kind is Kind.FLOAT),
-            ("is_bool", self.kind is Kind.BOOL),
-            ("is_integer", self.kind in (Kind.SIGNED, Kind.UNSIGNED)),
-        ):
-            object.__setattr__(self, name, holds)
+    @cached_property
+    def is_float(self) -> bool:
+        return self.kind is Kind.FLOAT
+
+    @cached_property
+    def is_bool(self) -> bool:
+        return self.kind is Kind.BOOL
+
+    @cached_property
+    def is_integer(self) -> bool:
+        """Signed or unsigned, index included, bool not."""
+        return self.kind is Kind.SIGNED or self.kind is Kind.UNSIGNED
 
     @property
     def itemsize(self) -> int:

@@ -59,8 +59,7 @@ def compile(
 
     Args:
         source: MLIR text, a path (of a listing, if it ends in .uops), or an xDSL module, which is
-            left as it is unless `is_verified`. A `str` with a newline
-            or a brace is text.
+            left as it is unless `is_verified`. A `str` with a newline or a brace is text.
         entry: the name of the function to call.
         target: a device, as "CL:0", or one of `targets.TARGETS`, whose programs run on the first
             device that can; "interpreter" for the reference semantics; or "mpi", if device number k
