@@ -6,9 +6,11 @@ with a checksum; a damaged entry counts as absent. Entries are bytes that only `
 reads; nothing is unpickled. Since they are machine code, a folder or an entry that another user
 owns or may write is not used.
 
-`TG_CACHE_DIR` names the folder, by default `tgdialect` in the user's cache folder; if it is empty,
-nothing is cached. `TG_CACHE_MIB` bounds the size of the folder, by default 1024; the least recently
-used entries are deleted first.
+`TG_CACHE_DIR` names a folder, by default `tgdialect` in the user's cache folder; if it is empty,
+nothing is cached. Entries are in its folder `tg-objects`, which the cache makes together with a
+`CACHEDIR.TAG` (bford.info/cachedir) and does not use without that: only regular files there, with
+names as the cache writes them, are read, counted or deleted. `TG_CACHE_MIB` bounds their size, by
+default 1024; the least recently used entries are deleted first.
 
 Processes that need the same absent entry at the same time, as the ranks of a program do, compile it
 once: the first one locks the entry, and the others wait for it.
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 import fcntl
 import os
+import re
 import stat
 import time
 import warnings
@@ -34,6 +37,15 @@ _HEADER = len(_MAGIC) + sha256().digest_size
 _SUFFIX = ".tgo"
 _UNFINISHED = ".tmp"
 _LOCK = ".lock"
+FOLDER = "tg-objects"
+"""The name of the folder of entries."""
+_MARKER = "CACHEDIR.TAG"
+_SIGNATURE = b"""\
+Signature: 8a477f597d28d172789f06886806bc55
+# Object code that tgdialect has compiled. This folder may be deleted.
+"""
+_OWN = re.compile(r"(?:[a-z]+-)?[0-9a-f]{64}(?:\.tgo(?:\.[0-9a-f]{16}\.tmp)?|\.lock)")
+"""The names that the cache writes: of an entry, of one that is being written, and of a lock."""
 _PUTS_BETWEEN_SWEEPS = 64
 _STALE_SECONDS = 3600.0
 _WAIT_SECONDS = 60.0
@@ -43,11 +55,11 @@ _POLL_SECONDS = 0.01
 
 
 class ObjectCache:
-    """A folder of entries."""
+    """A folder of entries, whose keys are made by `cache_key`."""
 
-    def __init__(self, folder: Path, limit: int) -> None:
-        """`limit` is in bytes. The folder is created with the first entry."""
-        self.folder = folder
+    def __init__(self, parent: Path, limit: int) -> None:
+        """`limit` is in bytes. The folder is created in `parent` with the first entry."""
+        self.folder = parent / FOLDER
         self.limit = limit
         self._puts = 0
         self._has_warned = False
@@ -68,7 +80,7 @@ class ObjectCache:
     def put(self, key: str, payload: bytes) -> None:
         """Write an entry, or replace it. A folder that cannot be used gives a warning."""
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._make_folder()
             with self._opened() as folder:
                 _write(key + _SUFFIX, _header(key, payload) + payload, folder)
                 if self._puts % _PUTS_BETWEEN_SWEEPS == 0:
@@ -86,7 +98,7 @@ class ObjectCache:
         """
         name, lock = key + _LOCK, None
         try:
-            self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._make_folder()
             with self._opened() as folder:
                 flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
                 lock = os.open(name, flags, 0o600, dir_fd=folder)
@@ -102,14 +114,37 @@ class ObjectCache:
                 fcntl.flock(lock, fcntl.LOCK_UN)  # A child of `fork` may have the file as well.
                 os.close(lock)
 
+    def _make_folder(self) -> None:
+        """Create the folder and its parents. It never exists without its marker: it is made under
+        another name first. Raises OSError."""
+        if os.path.lexists(self.folder):
+            return
+        parent = self.folder.parent
+        parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        unfinished = parent / f".{FOLDER}.{os.urandom(8).hex()}"
+        unfinished.mkdir(mode=0o700)
+        marker = unfinished / _MARKER
+        try:
+            marker.write_bytes(_SIGNATURE)
+            marker.chmod(0o600)
+            os.rename(unfinished, self.folder)
+        except OSError:
+            marker.unlink(missing_ok=True)
+            unfinished.rmdir()
+            if not self.folder.is_dir():  # Another process has not made it meanwhile.
+                raise
+
     @contextmanager
     def _opened(self) -> Generator[int]:
         """A descriptor of the folder, so that a rename meanwhile cannot exchange it. Raises
-        PermissionError unless this user owns it and nobody else may write it, since entries are
-        executed."""
-        folder = os.open(self.folder, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+        PermissionError unless this user owns it, nobody else may write it, since entries are
+        executed, and it has the marker, since entries are deleted."""
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        folder = os.open(self.folder, flags)
         try:
             _check_own("the folder", os.fstat(folder))
+            if not _is_marked(folder):
+                raise PermissionError(EPERM, f"the folder lacks the cache's {_MARKER}")
             yield folder
         finally:
             os.close(folder)
@@ -149,14 +184,17 @@ class ObjectCache:
 
 
 def _files(folder: int) -> Iterator[tuple[float, int, str]]:
-    """Time of last use, size and name of each file of a folder."""
+    """Time of last use, size and name of each file of a folder that the cache has written."""
     with os.scandir(folder) as files:
         for file in files:
+            if not _OWN.fullmatch(file.name):
+                continue
             try:
                 status = file.stat(follow_symlinks=False)
             except FileNotFoundError:
                 continue  # Another process has deleted it.
-            yield status.st_mtime, status.st_size, file.name
+            if stat.S_ISREG(status.st_mode):
+                yield status.st_mtime, status.st_size, file.name
 
 
 def _check_own(what: str, status: os.stat_result) -> None:
@@ -169,11 +207,25 @@ def _check_own(what: str, status: os.stat_result) -> None:
         raise PermissionError(EPERM, f"others may write {what} (its mode is {mode:o})")
 
 
+_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+"""Opening a pipe would wait for a writer."""
+
+
+def _is_marked(folder: int) -> bool:
+    """Whether a folder has the file that the cache has put there."""
+    try:
+        file = os.open(_MARKER, _READ, dir_fd=folder)
+    except FileNotFoundError:
+        return False
+    try:
+        return os.read(file, len(_SIGNATURE) + 1) == _SIGNATURE
+    finally:
+        os.close(file)
+
+
 def _read_own(name: str, folder: int) -> bytes:
     """The bytes of a file of this user, whose time of last use is set. Raises OSError."""
-    # `O_NONBLOCK`: opening a pipe would wait for a writer; it is refused below.
-    flags = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
-    with open(os.open(name, flags, dir_fd=folder), "rb") as file:
+    with open(os.open(name, _READ, dir_fd=folder), "rb") as file:
         status = os.fstat(file.fileno())
         _check_own(name, status)
         if not stat.S_ISREG(status.st_mode):

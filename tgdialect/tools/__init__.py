@@ -6,6 +6,7 @@
 * `instrumentation.py`: dumps, timing and verification around passes;
 * `verify_diagnostics.py`: `--verify-diagnostics`;
 * `info.py`: `python -m tgdialect.info`, about the installation and the machine;
+* `files.py`: the files that the programs write;
 * `external.py`: refuses passes that start other programs;
 * `tg_run.py`: `tg-run`; `tg_run_session.py`: one run; `tg_run_values.py`: its inputs and outputs.
 """

@@ -39,6 +39,7 @@ from tgdialect.runtime.speed import at_full_speed
 from tgdialect.tools.arguments import OptParser, add_arguments
 from tgdialect.tools.console import exit_code, print_traceback, report
 from tgdialect.tools.external import EXTERNAL_PASSES, no_external_programs
+from tgdialect.tools.files import write_files
 from tgdialect.tools.instrumentation import (
     PassRunner,
     Timing,
@@ -259,12 +260,8 @@ class TgOptMain(xDSLOptMain):
             sys.stdout.write(text)
             sys.stdout.flush()
             return
-        try:
-            with open(path, "w", encoding="utf-8") as file:
-                file.write(text)
-        except OSError as error:
-            message = f"cannot open output file '{path}': {error.strerror}"
-            raise CompilationError(Diagnostic(message)) from error
+        data = text.encode()
+        write_files([path], [lambda file: file.write(data)])
 
     def list_passes(self) -> int:
         """Print each pass with the first line of its documentation, ours first."""

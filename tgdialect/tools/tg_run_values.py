@@ -5,12 +5,11 @@ Mistakes in an input raise `CompilationError` with one line that names the input
 
 import json
 import math
-import os
 import re
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -22,6 +21,7 @@ from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.dtypes import DTYPES, DType, round_to
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import tensor_type
+from tgdialect.tools.files import write_files
 
 Array = NDArray[Any]
 
@@ -273,28 +273,13 @@ def _storable(array: Array) -> Array:
 
 
 def write_outputs(paths: Sequence[str], arrays: Sequence[Array]) -> None:
-    """Write .npy files, all or none: all are written under temporary names first, then renamed.
+    """Write .npy files, all or none.
 
     bf16 and fp8 are written as their raw bits, which NumPy can read back without `ml_dtypes`.
     Raises `CompilationError` if a file cannot be written.
     """
-    written: list[tuple[str, str]] = []
-    try:
-        for path, array in zip(paths, arrays, strict=True):
-            try:
-                place = os.path.realpath(path)
-                if os.path.exists(place) and not os.path.isfile(place):
-                    raise OSError(None, "not a regular file")
-                temporary = f"{place}.{os.getpid()}-{len(written)}.tmp"
-                with open(temporary, "xb") as file:
-                    written.append((temporary, place))
-                    np.save(file, _storable(array), allow_pickle=False)
-            except OSError as error:
-                message = f"cannot write {path}: {error.strerror}"
-                raise CompilationError(Diagnostic(message)) from error
-        while written:
-            os.replace(*written[0])
-            del written[0]
-    finally:
-        for temporary, _ in written:
-            os.unlink(temporary)
+
+    def writer(array: Array) -> Callable[[BinaryIO], object]:
+        return lambda file: np.save(file, _storable(array), allow_pickle=False)
+
+    write_files(paths, [writer(array) for array in arrays])

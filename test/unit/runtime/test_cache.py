@@ -26,7 +26,7 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.runtime import build, constant_memory
 from tgdialect.runtime import cache as cache_module
-from tgdialect.runtime.cache import ObjectCache, cache_key
+from tgdialect.runtime.cache import FOLDER, ObjectCache, cache_key
 from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.kernel_cache import PREFIX
@@ -42,11 +42,13 @@ func.func @main(%n: tensor<index> {tg.min = 1 : i64, tg.max = 9 : i64}, %a: tens
 }
 """
 
+MARKER = "CACHEDIR.TAG"
+
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setenv("TG_CACHE_DIR", str(tmp_path / "cache"))
-    return tmp_path / "cache"
+    monkeypatch.setenv("TG_CACHE_DIR", str(tmp_path))
+    return tmp_path / FOLDER
 
 
 @pytest.fixture
@@ -65,7 +67,8 @@ def compilations(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def entries(folder: Path) -> list[Path]:
     """The files of programs; those of their kernels are others."""
-    return sorted(path for path in folder.glob("*") if not path.name.startswith(PREFIX))
+    found = (path for path in folder.glob("*") if not path.name.startswith(PREFIX))
+    return sorted(path for path in found if path.name != MARKER)
 
 
 def run(exe: tg.Executable) -> None:
@@ -156,25 +159,101 @@ def test_no_cache(monkeypatch: pytest.MonkeyPatch, tmp_path: Path, compilations:
     monkeypatch.delenv("TG_CACHE_DIR")
     tg.compile(SOURCE)
     assert [p.name for p in entries(tmp_path)] == ["tgdialect"]
+    assert len(entries(tmp_path / "tgdialect" / FOLDER)) == 1
 
 
 def test_what_was_not_used_for_longest_goes(tmp_path: Path):
     cache = ObjectCache(tmp_path, 3500)
-    for number in range(64):
-        cache.put(f"{number:02}", bytes(1000))
-        os.utime(tmp_path / f"{number:02}.tgo", (number, number))
-    assert cache.get("00") == bytes(1000)
-    (tmp_path / "crashed.tmp").write_bytes(b"half")
-    os.utime(tmp_path / "crashed.tmp", (0, 0))
-    (tmp_path / "writing.tmp").write_bytes(b"half")
-    cache.put("64", bytes(1000))
-    assert {p.name for p in entries(tmp_path)} == {"00.tgo", "63.tgo", "64.tgo", "writing.tmp"}
+    keys = [cache_key(str(number)) for number in range(65)]
+    files = [cache.folder / f"{key}.tgo" for key in keys]
+    for number, (key, file) in enumerate(zip(keys[:-1], files, strict=False)):
+        cache.put(key, bytes(1000))
+        os.utime(file, (number, number))
+    assert cache.get(keys[0]) == bytes(1000)
+    crashed = cache.folder / f"{files[1].name}.{'0' * 16}.tmp"
+    writing = cache.folder / f"{files[1].name}.{'1' * 16}.tmp"
+    crashed.write_bytes(b"half")
+    os.utime(crashed, (0, 0))
+    writing.write_bytes(b"half")
+    cache.put(keys[64], bytes(1000))
+    assert set(entries(cache.folder)) == {files[0], files[63], files[64], writing}
+
+
+OTHERS = (
+    *("poetry.lock", "notes.tmp", "mine.tgo", "kernel.tgo", ".lock", ".tgo.tmp"),
+    *(f"{'0' * 63}.tgo", f"{'0' * 65}.tgo", f"{'A' * 64}.tgo", f"{'0' * 64}.tgo.tmp"),
+    *(f"{'0' * 64}.lock.bak", f"x-{'0' * 64}.tmp", f"\n{'0' * 64}.lock"),
+)
+"""Names of files that are not the cache's, whatever it looks like."""
+OWN = f"{'0' * 64}.tgo"
+
+
+@pytest.mark.parametrize("depth", ["folder", "folder of entries"])
+def test_files_of_others_stay(depth: str, tmp_path: Path):
+    """Next to the entries and among them, though they are old and the cache is full."""
+    cache = ObjectCache(tmp_path, 10)
+    cache.put(cache_key("first"), bytes(1000))
+    others = [(tmp_path if depth == "folder" else cache.folder) / name for name in OTHERS]
+    for other in others:
+        other.write_text("precious")
+        os.utime(other, (0, 0))
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "elsewhere" / OWN).write_text("precious")
+    link, folder = cache.folder / OWN, cache.folder / f"x-{OWN}"
+    link.symlink_to(tmp_path / "elsewhere" / OWN)
+    folder.mkdir()
+    for number in range(65):  # From the first and the last one on, `_sweep` runs.
+        cache.put(cache_key(str(number)), bytes(1000))
+    assert [other.read_text() for other in others] == ["precious"] * len(others)
+    assert link.is_symlink()
+    assert link.read_text() == "precious"
+    assert folder.is_dir()
+    assert len([*cache.folder.glob("[0-9a-f]*.tgo")]) < 65
+    assert cache.usage()[1] < 65 * 1000, "files of others are no entries"
+
+
+@pytest.mark.parametrize("marker", [None, "", "Signature: 8a477f597d28d172789f06886806bc55\n"])
+def test_a_folder_without_the_marker_is_not_used(marker: str | None, tmp_path: Path):
+    """It is somebody else's, who has given it the same name."""
+    folder = tmp_path / FOLDER
+    folder.mkdir(mode=0o700)
+    (folder / OWN).write_text("precious")
+    os.utime(folder / OWN, (0, 0))
+    if marker is not None:
+        (folder / MARKER).write_text(marker)
+    cache = ObjectCache(tmp_path, 0)
+    with pytest.warns(UserWarning, match="the folder lacks the cache's CACHEDIR.TAG"):
+        cache.put(cache_key("program"), b"payload")
+    with cache.locked(cache_key("program")):
+        assert {p.name for p in folder.iterdir()} <= {OWN, MARKER}
+    assert (folder / OWN).read_text() == "precious"
+    assert os.stat(folder / OWN).st_mtime == 0
+    with pytest.raises(PermissionError):
+        cache.usage()
+
+
+def test_the_folder_of_entries_is_not_followed(tmp_path: Path):
+    elsewhere = ObjectCache(tmp_path / "elsewhere", 1 << 20)
+    elsewhere.put(cache_key("program"), b"payload")
+    (tmp_path / FOLDER).symlink_to(elsewhere.folder)
+    with pytest.warns(UserWarning, match="not cached"):
+        assert ObjectCache(tmp_path, 0).get(cache_key("program")) is None
+
+
+def test_all_files_of_the_cache_have_names_of_its_own(folder: Path, monkeypatch):
+    monkeypatch.setattr(constant_memory, "PIECE", 1)
+    check([], "product", "flip", freeze=True)
+    assert (folder / MARKER).read_bytes() == cache_module._SIGNATURE
+    names = [path.name for path in folder.iterdir() if path.name != MARKER]
+    assert len(names) >= 3
+    assert [name for name in names if not cache_module._OWN.fullmatch(name)] == []
+    assert not [*folder.parent.glob(f".{FOLDER}*")]
 
 
 @pytest.fixture
 def cache(tmp_path: Path) -> ObjectCache:
     """A cache with one entry."""
-    cache = ObjectCache(tmp_path / "cache", 1 << 20)
+    cache = ObjectCache(tmp_path, 1 << 20)
     cache.put("key", b"payload")
     assert cache.get("key") == b"payload"
     return cache
@@ -225,7 +304,7 @@ def test_an_entry_of_others_is_not_used(cache: ObjectCache, kind: str, tmp_path:
 
 
 def test_the_folder_may_be_a_link_to_one_of_this_user(cache: ObjectCache, tmp_path: Path):
-    (tmp_path / "link").symlink_to(cache.folder)
+    (tmp_path / "link").symlink_to(cache.folder.parent)
     assert ObjectCache(tmp_path / "link", 1 << 20).get("key") == b"payload"
     cache.folder.chmod(0o777)
     with pytest.warns(UserWarning, match="others may write the folder"):
@@ -260,7 +339,8 @@ def test_several_processes_may_write(tmp_path: Path):
     for process in processes:
         process.join()
         assert process.exitcode == 0
-    assert not list(tmp_path.glob("*.tmp"))
+    assert not list(tmp_path.glob("**/*.tmp"))
+    assert [path.name for path in tmp_path.iterdir()] == [FOLDER]
 
 
 def test_who_needs_the_same_program_waits_for_it(folder: Path, compilations: list[str]):
@@ -278,7 +358,7 @@ def test_who_waits_for_too_long_compiles(
     run(tg.compile(SOURCE))
     (entry,) = entries(folder)
     entry.unlink()
-    with ObjectCache(folder, 1 << 30).locked(entry.stem):
+    with ObjectCache(folder.parent, 1 << 30).locked(entry.stem):
         run(tg.compile(SOURCE))
     assert len(compilations) == 2
 
@@ -380,7 +460,7 @@ def test_memory_of_another_size_is_not_used(folder: Path, monkeypatch: pytest.Mo
     for size in (b"8", b"1000000"):
         cache.put(entry.stem, size)
         for program in folder.glob("*"):
-            if program != entry and not program.name.startswith(PREFIX):
+            if program not in (entry, folder / MARKER) and not program.name.startswith(PREFIX):
                 program.unlink()
         check([], "product", "flip", freeze=True)
         kept = cache.get(entry.stem)
@@ -478,7 +558,7 @@ def test_results_are_the_same_bit_by_bit(
 ):
     """Of random networks with constants: with no cache, one that is empty, one that other networks
     have filled, and by several processes."""
-    random, kept = Random(seed), str(folder)
+    random, kept = Random(seed), str(folder.parent)
     names = [*random.choices(list(LAYERS), k=4), "product", "loop"]
     random.shuffle(names)
     x = tg.Tensor(np.random.default_rng(seed).random((64, 64), np.float32))

@@ -210,8 +210,8 @@ COMMANDS = [
     # Files.
     (("missing.mlir",), "cannot open input file 'missing.mlir': No such file"),
     (("/",), "cannot open input file '/': Is a directory"),
-    (("-o", "/missing/directory/file"), "cannot open output file .*: No such file"),
-    (("-o", "/"), "cannot open output file '/': Is a directory"),
+    (("-o", "/missing/directory/file"), "cannot write /missing/directory/file: No such file"),
+    (("-o", "/"), "cannot write /: Is a directory"),
     (("one.mlir", "two.mlir"), "more than one input file: 'one.mlir' and 'two.mlir'"),
 ]
 """Arguments (an input of nothing is added to those without a file name), and the error's text."""

@@ -88,10 +88,10 @@ def test_the_object_cache(tmp_path: Path):
     before = information()["object cache"]["entries"]
     tg.compile(lambda x: x + 1, np.ones(3, np.float32))
     found = information()["object cache"]
-    assert (found["folder"], found["entries"]) == (str(tmp_path / "cache"), before + 1)
+    assert (found["folder"], found["entries"]) == (str(tmp_path / "cache/tg-objects"), before + 1)
     assert found["size_bytes"] > 0
     assert found["limit_bytes"] == 1 << 30
-    (tmp_path / "cache").chmod(0o777)
+    (tmp_path / "cache/tg-objects").chmod(0o777)
     found = information()["object cache"]
     assert "(not used: others may write the folder" in found["folder"]
     assert object_cache() is not None

@@ -406,6 +406,15 @@ def test_some_outputs_are_not_written_when_one_cannot_be(run: Run):
     assert os.listdir() == ["file.mlir"]
 
 
+def test_no_result_overwrites_another(run: Run):
+    code, _, err = run(TWO, *inputs("0", "1"), "--output=a.npy", "--output=./a.npy")
+    assert (code, err) == (
+        1,
+        "tg-run: error: several results for one file: a.npy, ./a.npy\n",
+    )
+    assert os.listdir() == ["file.mlir"]
+
+
 WRONG_PROGRAMS = {
     "syntax": ("func.func @main(", "file.mlir:1:"),
     "verification": (ADD.replace("[", "(").replace("%0 = tg.add", "%0 = tg.idiv"), "integers"),

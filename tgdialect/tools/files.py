@@ -1,0 +1,53 @@
+"""The files that the tools write."""
+
+import os
+import stat
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
+from typing import BinaryIO
+
+from tgdialect.diagnostics import CompilationError, Diagnostic
+
+
+def write_files(paths: Sequence[str], writers: Sequence[Callable[[BinaryIO], object]]) -> None:
+    """Have each writer write its file, all or none: all write under temporary names first, which
+    are then renamed. A path may also name a pipe or a device, which is written directly.
+
+    Raises `CompilationError` if a file cannot be written, and for two with one name.
+    """
+    places = [os.path.realpath(path) for path in paths]
+    files = [place for place in places if _is_file(place)]
+    if len(set(files)) < len(files):
+        message = f"several results for one file: {', '.join(paths)}"
+        raise CompilationError(Diagnostic(message))
+    with ExitStack() as cleanup:
+        renames: list[tuple[str, str]] = []
+        for number, (path, place, write) in enumerate(zip(paths, places, writers, strict=True)):
+            try:
+                if not _is_file(place):
+                    with open(place, "wb") as file:
+                        write(file)
+                    continue
+                temporary = os.path.join(os.path.dirname(place), f".{os.getpid()}-{number}.tmp")
+                with open(temporary, "xb") as file:
+                    cleanup.callback(_delete, temporary)
+                    if os.path.exists(place):
+                        os.fchmod(file.fileno(), stat.S_IMODE(os.stat(place).st_mode))
+                    write(file)
+                renames.append((temporary, place))
+            except OSError as error:
+                message = f"cannot write {path}: {error.strerror or error}"
+                raise CompilationError(Diagnostic(message)) from error
+        for temporary, place in renames:
+            os.replace(temporary, place)
+
+
+def _is_file(place: str) -> bool:
+    """Whether a path names a regular file, or nothing yet."""
+    return os.path.isfile(place) or not os.path.exists(place)
+
+
+def _delete(temporary: str) -> None:
+    """Delete a file that was not renamed. Its name was free before."""
+    if os.path.lexists(temporary):
+        os.unlink(temporary)
