@@ -13,6 +13,7 @@ from typing import Any, Literal, Self, TypeVar
 import numpy as np
 
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.elementwise import rounded_once, widened
 from tgdialect.frontend.reduction import Axes
 from tgdialect.frontend.statistics import Statistics
 
@@ -51,19 +52,22 @@ class Decompositions(Statistics):
 
         Raises ValueError for another p, or other axes than "nuc" has.
         """
-        x = (self if dtype is None else self.cast(dtype))._accurate()
-        wanted = dtypes.as_float(self.dtype if dtype is None else dtypes.to_dtype(dtype))
+        x = (self if dtype is None else self.cast(dtype))._float()
         if p == "nuc":
-            axes = self._axes(dim)
-            if len(axes) != 2:
-                raise ValueError(f"the nuclear norm of axes {axes} of {self.shape}: it takes two")
-            total = x.movedim(axes, (-2, -1)).svd(full_matrices=False)[1].sum(-1)
-            for axis in sorted(axes) if keepdim else ():
-                total = total.unsqueeze(axis)
-            return total.cast(wanted)
+            return x._nuclear_norm(dim, keepdim)
         if isinstance(p, str) and p != "fro":
             raise ValueError(f"p is a number, fro or nuc, got {p!r}")
-        return x._norm(2 if isinstance(p, str) else p, dim, keepdim).cast(wanted)
+        return x._norm(2 if isinstance(p, str) else p, dim, keepdim)
+
+    @rounded_once
+    def _nuclear_norm(self, dim: Axes, keepdim: bool) -> Self:
+        axes = self._axes(dim)
+        if len(axes) != 2:
+            raise ValueError(f"the nuclear norm of axes {axes} of {self.shape}: it takes two")
+        total = self.movedim(axes, (-2, -1)).svd(full_matrices=False)[1].sum(-1)
+        for axis in sorted(axes) if keepdim else ():
+            total = total.unsqueeze(axis)
+        return total
 
     def newton_schulz(self, steps: int, params: Sequence[float], eps: float = 1e-07) -> Self:
         """Singular values driven towards 1: each step is the odd polynomial p0 X + p1 (X Xᵀ) X +
@@ -82,6 +86,7 @@ class Decompositions(Statistics):
             x = total
         return x
 
+    @rounded_once
     def qr(self, mode: Literal["complete", "reduced"] = "complete") -> tuple[Self, Self]:
         """Q and R with Q @ R = self, Q orthogonal and R upper triangular, by Householder's
         reflections. Signs are LAPACK's.
@@ -92,11 +97,9 @@ class Decompositions(Statistics):
         rows, columns = self._matrix("qr")
         if mode not in ("complete", "reduced"):
             raise ValueError(f"mode is complete or reduced, got {mode!r}")
-        x = self._accurate()
         count = min(rows, columns)
-        q, r = x.detach()._householder(rows if mode == "complete" else count)
-        q, r = x._qr_near(q, r)
-        return q.cast(self.dtype), r.cast(self.dtype)
+        q, r = self.detach()._householder(rows if mode == "complete" else count)
+        return self._qr_near(q, r)
 
     def _householder(self, width: int) -> tuple[Self, Self]:
         """The first columns of Q, and R."""
@@ -153,22 +156,23 @@ class Decompositions(Statistics):
             [*((0, 0) for _ in none), (0, r.shape[-2] - columns), (0, 0)], 0
         )
 
+    @widened
     def _inverse_of_triangle(self) -> Self:
         """The inverse of upper triangular matrices, with 0 for the inverse of a 0 on the
         diagonal."""
         n = self.shape[-1]
-        wide = self._wide()
-        diagonal = wide.diagonal(0, -2, -1).unsqueeze(-1)
+        diagonal = self.diagonal(0, -2, -1).unsqueeze(-1)
         is_zero = diagonal.eq(0)
         inverse = is_zero.where(0, 1 / is_zero.where(1, diagonal))
         # (1 - N)⁻¹ = (1 + N) (1 + N²) (1 + N⁴) ..., which ends since N is nilpotent.
-        power = -(inverse * wide).triu(1)
-        total = one = self.eye(n, dtype=wide.dtype)
+        power = -(inverse * self).triu(1)
+        total = one = self.eye(n, dtype=self.dtype)
         for _ in range((n - 1).bit_length()):
             total = total.matmul(one + power)
             power = power.matmul(power).contiguous()
-        return (total * inverse.transpose(-2, -1)).cast(self.dtype)
+        return total * inverse.transpose(-2, -1)
 
+    @rounded_once
     def svd(self, full_matrices: bool = True) -> tuple[Self, Self, Self]:
         """U, S and Vᵀ with U @ diag(S) @ Vᵀ = self: U and V are orthogonal, S is not negative and
         descends. By one-sided Jacobi rotations.
@@ -184,16 +188,14 @@ class Decompositions(Statistics):
         if rows < columns:
             v, s, u = self.transpose(-2, -1).svd(full_matrices)
             return u.transpose(-2, -1), s, v.transpose(-2, -1)
-        x = self._accurate()
-        u, s, v = x.detach()._jacobi()
+        u, s, v = self.detach()._jacobi()
         q = u.qr("complete" if full_matrices else "reduced")[0]
         # Columns of Q are those of U up to their sign; where a singular value is 0, U has none.
         sign = (q.shrink([None] * (q.ndim - 1) + [(0, columns)]) * u).sum(-2, keepdim=True) < 0
-        sign = sign.where(-1.0, 1.0).cast(x.dtype)
+        sign = sign.where(-1.0, 1.0).cast(self.dtype)
         sign = sign._padded([(0, 0)] * (q.ndim - 1) + [(0, q.shape[-1] - columns)], 1)
-        u, s, v = x._svd_near((q * sign).contiguous(), v.contiguous(), s.contiguous())
-        v = v.transpose(-2, -1)
-        return u.cast(self.dtype), s.cast(self.dtype), v.cast(self.dtype)
+        u, s, v = self._svd_near((q * sign).contiguous(), v.contiguous(), s.contiguous())
+        return u, s, v.transpose(-2, -1)
 
     def _jacobi(self) -> tuple[Self, Self, Self]:
         """U, S and V of a matrix with at least as many rows as columns, by one-sided Jacobi

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import wraps
-from typing import Literal, Self, TypeVar, cast
+from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar, cast
 
 import numpy as np
 
@@ -52,24 +52,52 @@ from tgdialect.ops.marker import ContiguousBackwardOp, ContiguousOp, DetachOp, M
 from tgdialect.ops.movement import BitcastOp
 
 E = TypeVar("E", bound="Elementwise")
+R = TypeVar("R")
+P = ParamSpec("P")
+
+_AT_LEAST_F32 = dict.fromkeys(
+    (dtypes.fp8e4m3, dtypes.fp8e5m2, dtypes.float16, dtypes.bfloat16), dtypes.float32
+)
+"""The dtype in which functions of narrow floats are computed."""
+_WIDER = {**_AT_LEAST_F32, dtypes.float32: dtypes.float64}
+"""The dtype in which a float dtype's products are exact."""
 
 
-def widened(function: Callable[[E], E]) -> Callable[[E], E]:
-    """Make a function of one float compute with twice the bits and round the result once."""
-
+def _computing_in(
+    wider: Mapping[dtypes.DType, dtypes.DType], function: Callable[Concatenate[E, P], R]
+) -> Callable[Concatenate[E, P], R]:
     @wraps(function)
-    def compute(x: E) -> E:
-        narrow = x._float()  # pyright: ignore[reportPrivateUsage]
-        return function(narrow._wide()).cast(narrow.dtype)  # pyright: ignore[reportPrivateUsage]
+    def compute(x: E, *args: P.args, **kwargs: P.kwargs) -> R:
+        others = [t for t in (*args, *kwargs.values()) if isinstance(t, TensorBase)]
+        dtype = dtypes.promote(x.dtype, *[t.dtype for t in others]) if others else x.dtype
+        wide = wider.get(dtypes.as_float(dtype))
+        if wide is None:
+            return function(x, *args, **kwargs)
+
+        def widened(value: Any) -> Any:
+            is_float = isinstance(value, TensorBase) and value.dtype.is_float
+            return value.cast(wide) if is_float else value
+
+        def rounded(value: Any) -> Any:
+            return value.cast(dtypes.as_float(dtype))
+
+        keywords = {name: widened(value) for name, value in kwargs.items()}
+        result = cast(Any, function)(x.cast(wide), *map(widened, args), **keywords)
+        is_one = isinstance(result, TensorBase)
+        return cast(Any, rounded(result) if is_one else tuple(map(rounded, result)))
 
     return compute
 
 
-_WIDER = {
-    **dict.fromkeys((dtypes.fp8e4m3, dtypes.fp8e5m2, dtypes.float16), dtypes.float32),
-    **{dtypes.bfloat16: dtypes.float32, dtypes.float32: dtypes.float64},
-}
-"""The dtype in which a float dtype's products are exact."""
+def rounded_once(function: Callable[Concatenate[E, P], R]) -> Callable[Concatenate[E, P], R]:
+    """Make a method that is made of several ops compute narrow floats in f32, as PyTorch does, and
+    round each result once, to the promoted dtype of its tensors. So are its gradients."""
+    return _computing_in(_AT_LEAST_F32, function)
+
+
+def widened(function: Callable[Concatenate[E, P], R]) -> Callable[Concatenate[E, P], R]:
+    """Make a method compute with twice the bits, at most 64, and round each result once."""
+    return _computing_in(_WIDER, function)
 
 
 class Elementwise(TensorBase):
@@ -208,6 +236,7 @@ class Elementwise(TensorBase):
         """Cast to a float with twice the bits, at most 64."""
         return self.cast(_WIDER.get(self.dtype, self.dtype))
 
+    @rounded_once
     def pow(self, x: Self | Number, reverse: bool = False) -> Self:
         """self ** x. An integer to the power of an integer is an integer."""
         base, exponent = self._pair(x, reverse)
@@ -291,10 +320,12 @@ class Elementwise(TensorBase):
             return self._apart_from(self)
         return (self > 0).cast(self.dtype) - (self < 0).cast(self.dtype)
 
+    @rounded_once
     def reciprocal(self) -> Self:
         """1 / self."""
         return self._float()._unary(RecipOp)
 
+    @rounded_once
     def sqrt(self) -> Self:
         """The square root."""
         return self._float()._unary(SqrtOp)
@@ -303,6 +334,7 @@ class Elementwise(TensorBase):
         """self * self."""
         return self * self
 
+    @rounded_once
     def lerp(self, end: Self, weight: Self | Number) -> Self:
         """self + (end - self) * weight."""
         check_tensors(end)
@@ -478,6 +510,7 @@ class Elementwise(TensorBase):
         whole = self.trunc()
         return (self > whole).where(whole + 1, whole)
 
+    @rounded_once
     def round(self, decimals: int = 0) -> Self:
         """Round to a number of decimals, halves to even; to tens, hundreds ... if it is
         negative."""

@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Self
 
-from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number
-from tgdialect.frontend.elementwise import Elementwise, widened
+from tgdialect.frontend.elementwise import Elementwise, rounded_once, widened
 from tgdialect.ops.elementwise import ErfOp, Exp2Op, Log2Op, SinOp
 
 _LOG2_E = math.log2(math.e)
@@ -24,47 +23,54 @@ class Functions(Elementwise):
 
     # -- exponentials and their inverses -----------------------------------------------------------
 
+    @rounded_once
     def exp2(self) -> Self:
         """2 ** self."""
         return self._float()._unary(Exp2Op)
 
+    @rounded_once
     def exp(self) -> Self:
         """e ** self."""
         return (self._float() * _LOG2_E).exp2()
 
+    @rounded_once
     def expm1(self) -> Self:
         """e ** self - 1, without cancellation near 0."""
-        wide = self._accurate()
+        wide = self._float()
         is_small = wide.abs() < _SMALL
         x = is_small.where(wide, 0)
-        result = is_small.where(x * x._polynomial(_EXPM1), wide.exp() - 1)
-        return result.cast(dtypes.as_float(self.dtype))
+        return is_small.where(x * x._polynomial(_EXPM1), wide.exp() - 1)
 
+    @rounded_once
     def log2(self) -> Self:
         """The logarithm to base 2."""
         return self._float()._unary(Log2Op)
 
+    @rounded_once
     def log(self) -> Self:
         """The natural logarithm."""
         return self.log2() * _LN_2
 
+    @rounded_once
     def log10(self) -> Self:
         """The logarithm to base 10."""
         return self.log2() * math.log10(2)
 
+    @rounded_once
     def log1p(self) -> Self:
         """The logarithm of 1 + self, without cancellation near 0."""
-        wide = self._accurate()
+        wide = self._float()
         is_small = wide.abs() < _SMALL
         x = is_small.where(wide, 0)
         y = x / (2 + x)  # log(1 + x) = 2 atanh(x / (2 + x))
-        result = is_small.where(2 * y * (y * y)._polynomial(_ATANH), (1 + wide).log())
-        return result.cast(dtypes.as_float(self.dtype))
+        return is_small.where(2 * y * (y * y)._polynomial(_ATANH), (1 + wide).log())
 
+    @rounded_once
     def rsqrt(self) -> Self:
         """1 / sqrt(self)."""
         return self.sqrt().reciprocal()
 
+    @rounded_once
     def logaddexp(self, other: Self | Number) -> Self:
         """log(exp(self) + exp(other))."""
         a, b = self._pair(other, as_float=True)
@@ -75,6 +81,7 @@ class Functions(Elementwise):
 
     # -- trigonometry ------------------------------------------------------------------------------
 
+    @rounded_once
     def sin(self) -> Self:
         """The sine of an angle in radians."""
         return self._float()._unary(SinOp)
@@ -130,10 +137,10 @@ class Functions(Elementwise):
             total = total * square + (-1 if n % 2 else 1) / (2 * n + 1)
         return 2 * t * total
 
+    @widened
     def atan2(self, other: Self | Number) -> Self:
         """The angle of the point (other, self), from -pi to pi, with the sign of self."""
-        narrow = self._pair(other, as_float=True)
-        y, x = (t._wide() for t in narrow)
+        y, x = self._pair(other, as_float=True)
         # The angle does not depend on the scale, so neither does its gradient.
         scale = y.detach().abs().maximum(x.detach().abs())
         scale = scale.eq(0).where(1, scale)
@@ -143,7 +150,7 @@ class Functions(Elementwise):
         span = (y * y + x * x).sqrt() + is_left.where(-x, x)
         angle = 2 * (y / span.eq(0).where(1, span))._atan_up_to_one()
         angle = is_left.where(y._constant(math.pi).copysign(y) - angle, angle)
-        return angle.cast(narrow[0].dtype)
+        return angle
 
     @widened
     def sinh(self) -> Self:
@@ -155,6 +162,7 @@ class Functions(Elementwise):
         """The hyperbolic cosine."""
         return (self.exp() + (-self).exp()) * 0.5
 
+    @rounded_once
     def tanh(self) -> Self:
         """The hyperbolic tangent."""
         x = self._float()
@@ -185,6 +193,7 @@ class Functions(Elementwise):
         """The inverse hyperbolic tangent."""
         return (2 * self / (1 - self)).log1p() * 0.5
 
+    @rounded_once
     def erf(self) -> Self:
         """The error function."""
         return self._float()._unary(ErfOp)
@@ -209,6 +218,7 @@ class Functions(Elementwise):
         """max(self, 0), with gradient 0 at 0."""
         return (self <= 0).where(0, self)
 
+    @rounded_once
     def sigmoid(self) -> Self:
         """1 / (1 + exp(-self)), computed from exp(-|self|), which does not overflow."""
         x = self._float()
@@ -216,10 +226,12 @@ class Functions(Elementwise):
         small = is_negative.where(x, -x).exp()
         return is_negative.where(small, 1) / (1 + small)
 
+    @rounded_once
     def logsigmoid(self) -> Self:
         """log(sigmoid(self))."""
         return -(-self).softplus()
 
+    @rounded_once
     def softplus(self, beta: float = 1.0, threshold: float = math.inf) -> Self:
         """log(1 + exp(beta * self)) / beta; self where beta * self is above a threshold."""
         if beta == 0:
@@ -227,6 +239,7 @@ class Functions(Elementwise):
         result = (self * beta).logaddexp(0.0) * (1 / beta)
         return result if threshold == math.inf else (self * beta > threshold).where(self, result)
 
+    @rounded_once
     def silu(self) -> Self:
         """self * sigmoid(self)."""
         return self * self.sigmoid()
@@ -235,10 +248,12 @@ class Functions(Elementwise):
         """`silu`."""
         return self.silu()
 
+    @rounded_once
     def mish(self) -> Self:
         """self * tanh(softplus(self))."""
         return self * self.softplus().tanh()
 
+    @rounded_once
     def gelu(self, approximate: str = "tanh") -> Self:
         """self * P(Z < self) for a normal Z; `approximate` is "tanh" or "none"."""
         if approximate == "none":
@@ -247,6 +262,7 @@ class Functions(Elementwise):
             raise ValueError(f"approximate is tanh or none, got {approximate!r}")
         return self * (2 * math.sqrt(2 / math.pi) * (self + 0.044715 * self.pow(3))).sigmoid()
 
+    @rounded_once
     def quick_gelu(self) -> Self:
         """self * sigmoid(1.702 * self)."""
         return self * (self * 1.702).sigmoid()
@@ -259,26 +275,32 @@ class Functions(Elementwise):
         """Clamped to [low, high], with gradient 0 outside; NaN stays NaN."""
         return (self <= low).where(low, (self >= high).where(high, self))
 
+    @rounded_once
     def elu(self, alpha: float = 1.0) -> Self:
         """self where that is positive, else alpha * (exp(self) - 1)."""
         return (self > 0).where(self, alpha * (self > 0).where(0, self)._float().expm1())
 
+    @rounded_once
     def celu(self, alpha: float = 1.0) -> Self:
         """self where that is positive, else alpha * (exp(self / alpha) - 1)."""
         return (self > 0).where(self, alpha * ((self > 0).where(0, self) / alpha).expm1())
 
+    @rounded_once
     def selu(self, alpha: float = 1.67326, gamma: float = 1.0507) -> Self:
         """gamma * elu(self, alpha)."""
         return gamma * self.elu(alpha)
 
+    @rounded_once
     def leaky_relu(self, neg_slope: float = 0.01) -> Self:
         """self where that is positive, else neg_slope * self."""
         return (self > 0).where(self, neg_slope * self)
 
+    @rounded_once
     def hardsigmoid(self, alpha: float = 1 / 6, beta: float = 0.5) -> Self:
         """alpha * self + beta between 0 and 1."""
         return (alpha * self + beta)._between(0, 1)
 
+    @rounded_once
     def hardswish(self) -> Self:
         """self * relu6(self + 3) / 6."""
         return self * (self + 3).relu6() * (1 / 6)
@@ -287,6 +309,7 @@ class Functions(Elementwise):
         """Between `min_val` and `max_val`."""
         return self.clip(min_val, max_val)
 
+    @rounded_once
     def softsign(self) -> Self:
         """self / (1 + |self|)."""
         return self / (1 + self.abs())

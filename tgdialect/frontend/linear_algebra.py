@@ -10,6 +10,7 @@ from typing import Any, NoReturn, Self, cast
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import ArgumentError, check_integers, check_tensors
+from tgdialect.frontend.elementwise import rounded_once
 from tgdialect.frontend.indexing import Indexing
 from tgdialect.frontend.reduction import Axes
 from tgdialect.frontend.symbolic import to_dim
@@ -354,6 +355,7 @@ class LinearAlgebra(Indexing):
         values, places = (t.reshape((*lead, math.prod(counts))) for t in (self, indices))
         return flat.scatter(-1, places, values).reshape((*lead, *extents))
 
+    @rounded_once
     def avg_pool2d(
         self,
         kernel_size: Size = (2, 2),
@@ -369,13 +371,11 @@ class LinearAlgebra(Indexing):
         if divisor_override is not None:
             if divisor_override == 0:
                 raise ValueError("divisor_override is 0")
-            total = windows._accurate().sum(-1) / divisor_override
-            return total.cast(dtypes.as_float(self.dtype))
+            return windows._float().sum(-1) / divisor_override
         if count_include_pad and not ceil_mode:
             return windows.mean(-1)
         n = _count(kernel_size)
-        wide = self._accurate().dtype
-        ones = self.full(self.shape[-n:], 1, wide)
+        ones = self.full(self.shape[-n:], 1, dtypes.as_float(self.dtype))
         if not count_include_pad:
             counts = ones._pooled(kernel_size, stride, dilation, padding, ceil_mode, 0)
         else:
@@ -386,8 +386,7 @@ class LinearAlgebra(Indexing):
             more = [(0, w - p) for (_, w), (_, p) in zip(whole, pairs, strict=True)]
             ones = ones._padded(pairs, 1)._padded(more, 0)
             counts = ones._windows(sizes, strides, dilations).flatten(n)
-        total = windows.cast(wide).sum(-1) / counts.sum(-1)
-        return total.cast(dtypes.as_float(self.dtype))
+        return windows._float().sum(-1) / counts.sum(-1)
 
 
 def _each(size: Size, n: int) -> tuple[int, ...]:

@@ -8,6 +8,7 @@ from typing import Literal, Self
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import ArgumentError, check_integers, check_tensors
+from tgdialect.frontend.elementwise import rounded_once
 from tgdialect.frontend.spectral import Spectral
 
 Reduce = Literal["none", "mean", "sum"]
@@ -28,13 +29,14 @@ class Neural(Spectral):
             result = function(result)
         return result
 
+    @rounded_once
     def layernorm(self, axis: int | Sequence[int] = -1, eps: float = 1e-05) -> Self:
         """(self - mean) / sqrt(variance + eps) along axes."""
-        x = self._accurate()
+        x = self._float()
         y = x - x.mean(axis, keepdim=True)
-        result = y * ((y * y).mean(axis, keepdim=True) + eps).rsqrt()
-        return result.cast(dtypes.as_float(self.dtype))
+        return y * ((y * y).mean(axis, keepdim=True) + eps).rsqrt()
 
+    @rounded_once
     def batchnorm(
         self,
         weight: Self | None,
@@ -69,11 +71,13 @@ class Neural(Spectral):
             case _:
                 raise ValueError(f"reduction is none, mean or sum, got {reduction!r}")
 
+    @rounded_once
     def binary_crossentropy(self, Y: Self, reduction: Reduce = "mean") -> Self:
         """The binary cross-entropy of probabilities."""
         check_tensors(Y)
         return (-Y * self.log() - (1 - Y) * (1 - self).log())._reduced(reduction)
 
+    @rounded_once
     def binary_crossentropy_logits(
         self,
         Y: Self,
@@ -86,6 +90,7 @@ class Neural(Spectral):
         weight = 1 if pos_weight is None else pos_weight
         return -(weight * Y * positive + (1 - Y) * negative)._reduced(reduction)
 
+    @rounded_once
     def sparse_categorical_crossentropy(
         self,
         Y: Self,
@@ -108,9 +113,10 @@ class Neural(Spectral):
         total = picked * (1 - label_smoothing)
         total = (total if smooth is None else total + smooth) * counts
         if reduction == "mean":
-            return -(total._accurate().sum() / counts._accurate().sum()).cast(total.dtype)
+            return -(total.sum() / counts.sum())
         return (-total)._reduced(reduction)
 
+    @rounded_once
     def cross_entropy(
         self,
         Y: Self,
@@ -147,6 +153,7 @@ class Neural(Spectral):
         line = line.reshape((-1, *[1] * (like.ndim - axis - 1)))
         return self.unsqueeze(axis).eq(line)
 
+    @rounded_once
     def nll_loss(
         self,
         Y: Self,
@@ -169,7 +176,7 @@ class Neural(Spectral):
         loss = -(hot.where(self, 0).sum(axis)) * weights
         if reduction != "mean":
             return loss._reduced(reduction)
-        return (loss._accurate().sum() / weights._accurate().sum()).cast(loss.dtype)
+        return loss.sum() / weights.sum()
 
     # -- attention ---------------------------------------------------------------------------------
 

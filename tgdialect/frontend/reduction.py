@@ -10,6 +10,7 @@ from tgdialect.analysis.parts import parts_of, scan_blocks_of
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number, TensorBase, is_cpu
 from tgdialect.frontend.creation import Creation
+from tgdialect.frontend.elementwise import rounded_once
 from tgdialect.frontend.symbolic import SymInt, greatest
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.reduce import ALU, ReduceOp, identity
@@ -42,8 +43,11 @@ class Reduction(Creation):
         self, axis: Axes = None, keepdim: bool = False, dtype: dtypes.DTypeLike | None = None
     ) -> Self:
         """The product."""
-        wanted = self.dtype if dtype is None else dtypes.to_dtype(dtype)
-        return self.cast(wanted)._reduce(ReduceKind.MUL, axis, keepdim)
+        return (self if dtype is None else self.cast(dtype))._prod(axis, keepdim)
+
+    @rounded_once
+    def _prod(self, axis: Axes, keepdim: bool) -> Self:
+        return self._reduce(ReduceKind.MUL, axis, keepdim)
 
     def max(self, axis: Axes | Self = None, keepdim: bool = False) -> Self:
         """The maximum; NaN if there is one. Over no elements it is the least value of the dtype, as
@@ -89,20 +93,18 @@ class Reduction(Creation):
         self, axis: Axes = None, keepdim: bool = False, dtype: dtypes.DTypeLike | None = None
     ) -> Self:
         """The mean; a float for integers."""
-        if dtype is not None:
-            return self.cast(dtype).mean(axis, keepdim)
-        count = math.prod(self.shape[a] for a in self._axes(axis))
-        total = self._accurate().sum(axis, keepdim)
-        result = total * math.nan if count == 0 else total / count
-        return result.cast(dtypes.as_float(self.dtype))
+        return (self if dtype is None else self.cast(dtype))._mean(axis, keepdim)
 
+    @rounded_once
+    def _mean(self, axis: Axes, keepdim: bool) -> Self:
+        count = math.prod(self.shape[a] for a in self._axes(axis))
+        total = self._float().sum(axis, keepdim)
+        return total * math.nan if count == 0 else total / count
+
+    @rounded_once
     def var(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
         """The variance: the sum of squares over n - correction."""
-        return self._variance(axis, keepdim, correction).cast(dtypes.as_float(self.dtype))
-
-    def _variance(self, axis: Axes, keepdim: bool, correction: int) -> Self:
-        """The variance, computed in at least 32 bits."""
-        x = self._accurate()
+        x = self._float()
         difference = x - x.mean(axis, keepdim=True)
         count = math.prod(self.shape[a] for a in self._axes(axis)) - correction
         total = (difference * difference).sum(axis, keepdim)
@@ -114,10 +116,10 @@ class Reduction(Creation):
         """`var` and `mean`."""
         return self.var(axis, keepdim, correction), self.mean(axis, keepdim)
 
+    @rounded_once
     def std(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
         """The square root of the variance."""
-        root = self._variance(axis, keepdim, correction).sqrt()
-        return root.cast(dtypes.as_float(self.dtype))
+        return self.var(axis, keepdim, correction).sqrt()
 
     def std_mean(
         self, axis: Axes = None, keepdim: bool = False, correction: int = 1
@@ -125,11 +127,13 @@ class Reduction(Creation):
         """`std` and `mean`."""
         return self.std(axis, keepdim, correction), self.mean(axis, keepdim)
 
+    @rounded_once
     def normalize(self, p: float = 2.0, dim: int = 1, eps: float = 1e-12) -> Self:
         """self / max(norm, eps), with the p-norm along an axis."""
-        x = self._accurate()
-        return (x / x._norm(p, dim, True).maximum(eps)).cast(dtypes.as_float(self.dtype))
+        x = self._float()
+        return x / x._norm(p, dim, True).maximum(eps)
 
+    @rounded_once
     def _norm(self, p: float, axis: Axes, keepdim: bool) -> Self:
         """The p-norm of a float tensor along axes, with gradient 0 where it is 0."""
         if p == 0:
@@ -150,17 +154,15 @@ class Reduction(Creation):
         is_empty = 0 in (self.shape[a] for a in self._axes(axis))
         return (self.sum if is_empty else self.max)(axis, keepdim=True).detach()
 
-    def _shifted(self, axis: Axes, dtype: dtypes.DTypeLike | None) -> tuple[Self, dtypes.DType]:
-        """self minus its maximum, in at least 32 bits; and the dtype of the result."""
-        x = self._float() if dtype is None else self.cast(dtype)
-        wide = x._accurate()
-        return wide - wide._greatest(axis), x.dtype
-
     def softmax(self, axis: int = -1, dtype: dtypes.DTypeLike | None = None) -> Self:
         """exp(self) divided by its sum along an axis."""
-        x, out = self._shifted(axis, dtype)
-        e = x.exp()
-        return (e * e.sum(axis, keepdim=True).reciprocal()).cast(out)
+        return (self if dtype is None else self.cast(dtype))._softmax(axis)
+
+    @rounded_once
+    def _softmax(self, axis: int) -> Self:
+        x = self._float()
+        e = (x - x._greatest(axis)).exp()
+        return e * e.sum(axis, keepdim=True).reciprocal()
 
     def softmin(self, axis: int = -1, dtype: dtypes.DTypeLike | None = None) -> Self:
         """softmax(-self)."""
@@ -168,16 +170,21 @@ class Reduction(Creation):
 
     def log_softmax(self, axis: int = -1, dtype: dtypes.DTypeLike | None = None) -> Self:
         """log(softmax(self))."""
-        x, out = self._shifted(axis, dtype)
-        return (x - x.exp().sum(axis, keepdim=True).log()).cast(out)
+        return (self if dtype is None else self.cast(dtype))._log_softmax(axis)
 
+    @rounded_once
+    def _log_softmax(self, axis: int) -> Self:
+        x = self._float()
+        x = x - x._greatest(axis)
+        return x - x.exp().sum(axis, keepdim=True).log()
+
+    @rounded_once
     def logsumexp(self, axis: Axes = None, keepdim: bool = False) -> Self:
         """log(sum(exp(self)))."""
-        x = self._accurate()
+        x = self._float()
         greatest = x._greatest(axis)
         shift = greatest.clamp(-x.dtype.max_finite, x.dtype.max_finite)
         result = (x - shift).exp().sum(axis, keepdim=True).log() + shift
-        result = result.cast(dtypes.as_float(self.dtype))
         if keepdim:
             return result
         axes = self._axes(axis)
@@ -253,15 +260,20 @@ class Reduction(Creation):
         before = before.contiguous().unsqueeze(-1)
         return self._running(-1, kind)._binary(ALU[kind], before)
 
+    @rounded_once
+    def _running_in_f32(self, axis: int, kind: ReduceKind) -> Self:
+        """`_running` whose parts are not rounded to a narrow float."""
+        return self._running(axis, kind)
+
     def cumsum(self, axis: int = 0, dtype: dtypes.DTypeLike | None = None) -> Self:
         """Inclusive prefix sums."""
         wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
-        return self.cast(wanted)._running(axis, ReduceKind.ADD)
+        return self.cast(wanted)._running_in_f32(axis, ReduceKind.ADD)
 
     def cumprod(self, axis: int, dtype: dtypes.DTypeLike | None = None) -> Self:
         """Inclusive prefix products."""
         wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
-        return self.cast(wanted)._running(axis, ReduceKind.MUL)
+        return self.cast(wanted)._running_in_f32(axis, ReduceKind.MUL)
 
     def cummax(self, axis: int = 0) -> tuple[Self, Self]:
         """Inclusive prefix maxima and their positions, the last ones of equals."""
@@ -280,12 +292,13 @@ class Reduction(Creation):
         values, indices = self._inverse().cummax(axis)
         return values._inverse(), indices
 
+    @rounded_once
     def logcumsumexp(self, axis: int = 0) -> Self:
         """log of the inclusive prefix sums of exp."""
         at = self._axis(axis)
         if not self.ndim or self.numel() == 0:
             return self._float()
-        x = self._accurate()
+        x = self._float()
         running = x.detach().cummax(at)[0]
         last = x.transpose(at, -1)
         extent = self.shape[at]
@@ -295,8 +308,7 @@ class Reduction(Creation):
         causal = self.arange(extent).reshape((extent, 1)) >= self.arange(extent)
         # Mask before the exponential, which may overflow for later cells.
         total = causal.where(wide - shift, -math.inf).exp().sum(-1)
-        result = (total.log() + shift.squeeze(-1)).transpose(at, -1)
-        return result.cast(dtypes.as_float(self.dtype))
+        return (total.log() + shift.squeeze(-1)).transpose(at, -1)
 
 
 def _sum_dtype(dtype: dtypes.DType) -> dtypes.DType:
