@@ -23,6 +23,7 @@ From the lowest layer to the highest:
 * `interpreter/`: the reference semantics, in NumPy;
 * `universe.py`: passes and targets for every xDSL tool; `registry.py`: the same for our own tools;
 * `tools/`: `tg-opt` and `tg-run`; `info.py`: `python -m tgdialect.info`;
+* `environment.py`: the table of environment variables;
 * `forking.py`: locks around `fork`; `unchecked.py`: attributes without xDSL's checks;
 * `assembly_formats.py`: definitions of ops whose assembly formats are compiled when they are used.
 """

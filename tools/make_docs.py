@@ -1,5 +1,6 @@
 """Write `docs/ops.md`, `docs/legacy.md` and `docs/passes.md` from the classes of ops and passes,
-and the tables of methods in `docs/tensor.md` from their docstrings.
+`docs/environment.md` from the table of variables, and the tables of methods in `docs/tensor.md`
+from their docstrings.
 
     python tools/make_docs.py           # writes the pages
     python tools/make_docs.py --check   # prints a diff and exits with 1 where a page is stale
@@ -48,6 +49,7 @@ from xdsl.irdl import (
 )
 from xdsl.passes import ModulePass
 
+from tgdialect import environment
 from tgdialect.dialect import TG
 from tgdialect.frontend import Tensor
 from tgdialect.legacy.dialect import TG_LEGACY, UNCHANGED, Unchanged
@@ -473,10 +475,33 @@ def _first_paragraph(documented: object) -> str:
     return " ".join(docstring.partition("\n\n")[0].split())
 
 
+# -- variables -----------------------------------------------------------------------------------
+
+ENVIRONMENT_HEAD = """\
+# Environment variables
+
+Made by `tools/make_docs.py` from `tgdialect/environment.py`, by which all of them are read.
+
+An empty value counts as absent, except for `TG_CACHE_DIR`. A wrong value is an error where it is
+needed, which names the variable, the value and what is expected; `python -m tgdialect.info` shows
+all of them. A name `TG_*` that is not below gives one warning.
+"""
+
+
+def environment_page() -> str:
+    rows = [
+        (f"`{each.name}`", each.expected, each.shown_default, each.about)
+        for each in environment.TABLE
+    ]
+    columns = ("variable", "values", "default", "meaning")
+    return "\n".join((ENVIRONMENT_HEAD, table(columns, rows)))
+
+
 PAGES: Mapping[str, Callable[[], str]] = {
     "ops.md": ops_page,
     "legacy.md": legacy_page,
     "passes.md": passes_page,
+    "environment.md": environment_page,
     "tensor.md": tensor_page,
 }
 

@@ -23,7 +23,7 @@ def compiler() -> str:
 
     Raises PassFailedException if there is none.
     """
-    name = os.environ.get("CC", "cc")
+    name = os.environ.get("CC") or "cc"
     if (path := shutil.which(name)) is None:
         raise PassFailedException(
             f"the target c needs a C compiler, and there is no {name!r}: CC may name one"

@@ -9,7 +9,6 @@ still faster when both are timed again in turns.
 from __future__ import annotations
 
 import math
-import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence, Set
@@ -18,9 +17,9 @@ import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, FunctionType, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
-from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.constants import constant_slots
+from tgdialect.environment import BEAM_SECONDS
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
 from tgdialect.lowering.optimize.modes import BEAM
@@ -44,9 +43,6 @@ from tgdialect.runtime.progress import Progress, progress
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import state_target
 from tgdialect.transforms.simplify import simplify
-
-SECONDS_VARIABLE = "TG_BEAM_SECONDS"
-DEFAULT_SECONDS = 20.0
 
 _REPEAT_SECONDS = 0.01
 """For how long a candidate is run again and again; its fastest run counts."""
@@ -87,10 +83,10 @@ def search_schedules(
 ) -> None:
     """Apply to each kernel of a module the fastest OptOps that a search finds or has found.
 
-    Raises PassFailedException for an invalid `TG_BEAM_SECONDS`.
+    Raises SettingError for a wrong `TG_BEAM_SECONDS`.
     """
     # The kernels without a schedule, from the heuristic's on.
-    seconds = beam_seconds()
+    seconds = BEAM_SECONDS.get()
     calls = {c.callee.root_reference.data: c for c in module.walk() if isinstance(c, CallOp)}
     kernels = [
         k for k in module.ops if isinstance(k, KernelOp) and not (k.calls or has_schedule(k))
@@ -111,18 +107,6 @@ def search_schedules(
             schedule_prepacking(axes, target)
             pass_packed({kernel: axes.prepacked})
             shown.step()
-
-
-def beam_seconds() -> float:
-    """How long a search may take for each kernel: `TG_BEAM_SECONDS`, or 20."""
-    text = os.environ.get(SECONDS_VARIABLE, "")
-    try:
-        seconds = float(text) if text else DEFAULT_SECONDS
-    except ValueError:
-        seconds = math.nan
-    if not seconds > 0:
-        raise PassFailedException(f"{SECONDS_VARIABLE} is {text!r}, not a number of seconds")
-    return seconds
 
 
 def _heuristic(kernel: KernelOp, target: Target, constants: Set[int]) -> Opts:

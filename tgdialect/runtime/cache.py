@@ -10,7 +10,7 @@ owns or may write is not used.
 nothing is cached. Entries are in its folder `tg-objects`, which the cache makes together with a
 `CACHEDIR.TAG` (bford.info/cachedir) and does not use without that: only regular files there, with
 names as the cache writes them, are read, counted or deleted. `TG_CACHE_MIB` bounds their size, by
-default 1024; the least recently used entries are deleted first.
+default 1024; the least recently used entries are deleted first (0: nothing is cached).
 
 Processes that need the same absent entry at the same time, as the ranks of a program do, compile it
 once: the first one locks the entry, and the others wait for it.
@@ -31,6 +31,8 @@ from functools import cache
 from hashlib import sha256
 from importlib.util import find_spec
 from pathlib import Path
+
+from tgdialect.environment import CACHE_DIR, CACHE_MIB
 
 _MAGIC = b"tgdialect cache 1\n"
 _HEADER = len(_MAGIC) + sha256().digest_size
@@ -273,14 +275,12 @@ def _header(key: str, payload: bytes) -> bytes:
 def object_cache() -> ObjectCache | None:
     """The cache that the environment describes; None if it is switched off.
 
-    Raises ValueError if `TG_CACHE_MIB` is not a number.
+    Raises SettingError if the environment is wrong.
     """
-    folder, limit = os.environ.get("TG_CACHE_DIR"), os.environ.get("TG_CACHE_MIB", "1024")
-    if folder == "":
+    folder, limit = CACHE_DIR.get(), CACHE_MIB.get()
+    if folder == "" or not limit:
         return None
-    if not limit.isdecimal():
-        raise ValueError(f"TG_CACHE_MIB is a number of MiB, got {limit!r}")
-    return _cache_in(folder or _default_folder(), int(limit) << 20)
+    return _cache_in(folder or _default_folder(), limit << 20)
 
 
 @cache
@@ -289,7 +289,9 @@ def _cache_in(folder: str, limit: int) -> ObjectCache:
 
 
 def _default_folder() -> str:
-    base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+    base = os.environ.get("XDG_CACHE_HOME", "")
+    if not os.path.isabs(base):  # The specification has it ignored then.
+        base = os.path.join(os.path.expanduser("~"), ".cache")
     return os.path.join(base, "tgdialect")
 
 

@@ -9,14 +9,11 @@ import sys
 from collections.abc import Callable, Generator, Sequence
 from typing import TypeVar
 
-from tgdialect.targets.host import core_count, positive_setting
+from tgdialect.environment import COMPILE_PROCESSES
+from tgdialect.targets.host import core_count
 
 T = TypeVar("T")
 R = TypeVar("R")
-
-VARIABLE = "TG_COMPILE_PROCESSES"
-"""The number of processes that compile, the caller included; 1: no others. By default the number
-of cores."""
 
 _MOST = 8
 """The most processes by default: each one has its own copies of the pages that it changes."""
@@ -29,8 +26,8 @@ fork."""
 
 
 def process_count() -> int:
-    """How many processes may compile. Raises ValueError if the variable is no positive number."""
-    return positive_setting(VARIABLE) or min(core_count(), _MOST)
+    """How many processes may compile. Raises SettingError for a wrong number."""
+    return COMPILE_PROCESSES.get() or min(core_count(), _MOST)
 
 
 def spread(

@@ -15,8 +15,7 @@ from collections.abc import Generator
 from contextlib import contextmanager, suppress
 from threading import Event, Lock, Thread
 
-VARIABLE = "TG_PROGRESS"
-"""`0`: there is no line."""
+from tgdialect.environment import PROGRESS
 
 _DELAY = 2.0
 """The seconds after which work is shown."""
@@ -67,9 +66,10 @@ class _Line:
         self._thread: Thread | None = None
 
     def add(self, work: Progress) -> None:
+        is_shown = _is_shown()
         with self._lock:
             self._works.append(work)
-            if self._thread is None and _is_shown():
+            if self._thread is None and is_shown:
                 self._ended = ended = Event()
                 thread = Thread(target=self._rewrite, args=(ended,), name="tg-line", daemon=True)
                 with suppress(RuntimeError, MemoryError):  # A thread that cannot start is no error.
@@ -127,7 +127,7 @@ def progress(what: str, total: int = 0, unit: str = "kernels") -> Generator[Prog
 
 
 def _is_shown() -> bool:
-    if os.environ.get(VARIABLE) == "0" or os.environ.get("TERM") == "dumb":
+    if not PROGRESS.get() or os.environ.get("TERM") == "dumb":
         return False
     try:
         return sys.stderr.isatty()

@@ -18,13 +18,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from tgdialect.environment import OPENMP
 from tgdialect.runtime.images import load_ir
 from tgdialect.runtime.native import native_ir
 from tgdialect.runtime.once import once
 from tgdialect.targets.host import pause_instruction, thread_count
-
-OPENMP_VARIABLE = "TG_OPENMP"
-"""`0`: no OpenMP library is used."""
 
 _MAPS = Path("/proc/self/maps")
 _LOADED = re.compile(r"\s(/\S*/lib(?:gomp|omp|iomp5)[-.\w]*)$", re.MULTILINE)
@@ -106,7 +104,7 @@ _process: Any = ctypes.CDLL(None)
 
 def _openmp() -> tuple[ctypes.CDLL, int] | None:
     """The loaded library that exports GOMP_parallel, and the address of that."""
-    if os.environ.get(OPENMP_VARIABLE) == "0":
+    if not OPENMP.get():
         return None
     for path in _loaded_libraries():
         try:

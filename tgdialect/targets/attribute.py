@@ -23,6 +23,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect import unchecked
+from tgdialect.environment import SettingError
 from tgdialect.targets import DEFAULT_TARGET, MOST, Target, target_named
 from tgdialect.targets.cpu import FROM_FEATURES, without_implied
 from tgdialect.targets.host import host_target
@@ -209,6 +210,8 @@ def target_of(
         if name not in (None, stated.target.data):
             return replace(target_named(name, features), **options)
         return _stated(stated, tuple(features), tuple(options.items()))
+    except SettingError:
+        raise
     except ValueError as error:
         raise PassFailedException(str(error)) from None
 

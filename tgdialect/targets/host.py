@@ -13,6 +13,7 @@ from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
+from tgdialect.environment import NUM_THREADS, decimal
 from tgdialect.targets import DEFAULT_TARGET, target_named
 from tgdialect.targets.target import Target
 
@@ -23,9 +24,6 @@ _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
 
 _PAUSES = {"x86_64": "pause", "amd64": "pause", "aarch64": "isb", "arm64": "isb"}
 """The instruction that a spinning thread executes, by the name of the machine."""
-
-THREADS_VARIABLE = "TG_NUM_THREADS"
-"""The environment variable that sets the number of threads."""
 
 _LOCAL_RANKS = ("MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD_LOCAL_SIZE")
 """The environment variables in which launchers of MPI programs say how many processes they have
@@ -52,7 +50,7 @@ def host_target(
     not given. Features are not detected.
 
     Raises ValueError for an unknown target or feature, for a field that is not a positive number,
-    and if `threads` is not given and `TG_NUM_THREADS` is not a positive number.
+    and SettingError if `threads` is not given and `TG_NUM_THREADS` is wrong.
     """
     fields = {field: value for field, value in given.items() if value is not None}
     found = replace(target_named(name, features), **fields)
@@ -83,29 +81,20 @@ def thread_count() -> int:
     """How many threads a kernel may use: `TG_NUM_THREADS`, or else the cores of this process, of
     which each process of an MPI program has its share.
 
-    Raises ValueError if the variable is not a positive number.
+    Raises SettingError for a wrong number.
     """
     return threads_and_source()[0]
 
 
 def threads_and_source() -> tuple[int, str]:
     """`thread_count`, and where the number comes from."""
-    if count := positive_setting(THREADS_VARIABLE):
-        return count, THREADS_VARIABLE
+    if count := NUM_THREADS.get():
+        return count, NUM_THREADS.name
     cores, processes = core_count(), _processes()
     source = f"the cores of this process, of {os.cpu_count() or 1}"
     if processes > 1:
         source += f", for each of {processes} processes of an MPI program"
     return max(cores // processes, 1), source
-
-
-def positive_setting(variable: str) -> int | None:
-    """The positive number that an environment variable is, or None if it is not set. Raises
-    ValueError for anything else."""
-    text = os.environ.get(variable)
-    if text and (not text.isascii() or not text.isdigit() or int(text) < 1):
-        raise ValueError(f"{variable} is {text!r}, not a positive number")
-    return int(text) if text else None
 
 
 _DETECTED: dict[str, Callable[[], int | None]] = {
@@ -172,8 +161,7 @@ def _processes() -> int:
     unless the launcher has given each its own cores."""
     if core_count() < (os.cpu_count() or 1):
         return 1
-    found = (os.environ.get(name, "") for name in _LOCAL_RANKS)
-    return max((int(size) for size in found if size.isdecimal()), default=1) or 1
+    return max(decimal(os.environ.get(name, "")) or 1 for name in _LOCAL_RANKS)
 
 
 @cache

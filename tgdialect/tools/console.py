@@ -8,7 +8,14 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import NoReturn
 
-from tgdialect.diagnostics import CompilationError, Diagnostic, exception_text, one_line
+from tgdialect.diagnostics import (
+    CompilationError,
+    Diagnostic,
+    Severity,
+    exception_text,
+    one_line,
+)
+from tgdialect.environment import DEBUG, SettingError, unknown_names
 
 DEBUG_HINT = "(set TG_DEBUG=1 for the traceback)"
 
@@ -35,7 +42,7 @@ class ConsoleParser(argparse.ArgumentParser):
 
 def report(program: str, diagnostics: Iterable[Diagnostic]) -> None:
     """Print diagnostics to stderr; those without a file are about the command line."""
-    colored = sys.stderr.isatty() and "NO_COLOR" not in os.environ
+    colored = sys.stderr.isatty() and not os.environ.get("NO_COLOR")  # no-color.org
     for diagnostic in diagnostics:
         if diagnostic.file is None:
             diagnostic = replace(diagnostic, file=program)
@@ -44,15 +51,20 @@ def report(program: str, diagnostics: Iterable[Diagnostic]) -> None:
 
 def print_traceback(error: Exception) -> None:
     """Print the traceback of an error, if the environment asks for that."""
-    if os.environ.get("TG_DEBUG"):
+    if DEBUG.get():
         traceback.print_exception(error)
 
 
 def exit_code(program: str, execute: Callable[[], int]) -> int:
     """What `execute` returns. Reports an exception that it raises, and returns the exit code for
     that."""
+    if (text := unknown_names()) is not None:
+        report(program, [Diagnostic(text, Severity.WARNING)])
     try:
+        DEBUG.get()  # A wrong value is an error now, and not while another one is reported.
         return execute()
+    except SettingError as error:
+        report(program, [Diagnostic(str(error))])
     except SystemExit as error:
         # --help and --version end so.
         return error.code if isinstance(error.code, int) else 0

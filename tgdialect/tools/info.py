@@ -20,10 +20,11 @@ import llvmlite.binding as llvm
 import tgdialect
 from tgdialect.backends.c_compiler import compiler
 from tgdialect.backends.llvm_cpu import CpuTarget
+from tgdialect.environment import OPENMP
 from tgdialect.runtime.cache import object_cache
 from tgdialect.runtime.devices.device import DEVICES, KINDS, Device, reason_for_none
 from tgdialect.runtime.text import show_bytes
-from tgdialect.runtime.threads import OPENMP_VARIABLE, parallel_runtime
+from tgdialect.runtime.threads import parallel_runtime
 from tgdialect.targets.cpu import without_implied
 from tgdialect.targets.host import cache_sizes, host_model, host_target, threads_and_source
 from tgdialect.tools.console import ConsoleParser, exit_code
@@ -127,7 +128,8 @@ def _threads() -> Section:
     if isinstance(count, str):
         return {"count": count}
     name = _or_error(lambda: parallel_runtime().name)
-    reason = f"{OPENMP_VARIABLE}=0" if os.environ.get(OPENMP_VARIABLE) == "0" else "none is loaded"
+    is_wanted = _or_error(OPENMP.get)
+    reason = f"{OPENMP.name}=0" if is_wanted is False else "none is loaded"
     openmp = f"not used ({reason}): a pool of threads" if name == "threads" else name
     return {"count": count[0], "from": count[1], "OpenMP": openmp}
 
@@ -135,7 +137,7 @@ def _threads() -> Section:
 def _object_cache() -> Section:
     cache = _or_error(object_cache)
     if cache is None:
-        return {"folder": "not used: TG_CACHE_DIR is empty"}
+        return {"folder": "not used: TG_CACHE_DIR is empty, or TG_CACHE_MIB is 0"}
     if isinstance(cache, str):
         return {"folder": f"not used: {cache}"}
     found: dict[str, Any] = {"folder": str(cache.folder), f"limit{_BYTES}": cache.limit}

@@ -26,6 +26,7 @@ from tgdialect.diagnostics import (
     one_line,
     verify_module,
 )
+from tgdialect.environment import SettingError
 from tgdialect.tools.console import DEBUG_HINT
 
 
@@ -119,7 +120,7 @@ def failures_as_diagnostics(activity: str, file: str) -> Generator[None, None, N
         raise CompilationError(
             diagnose(DiagnosticException(str(error)), file, f"{activity}: not supported: ")
         ) from error
-    except ShrinkException:
+    except (ShrinkException, SettingError):
         raise
     except (Exception, ArgSpecParseError) as error:
         message = f"internal error in {activity}: {one_line(exception_text(error))} {DEBUG_HINT}"

@@ -88,7 +88,6 @@ def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Exec
         executable = compiler.compile(
             module, entry=entry, target=target, opt=opt, allow_custom=allow_custom
         )
-    # A ValueError: also where an environment variable has an invalid value.
     except (ValueError, DeviceError, RankError) as error:
         raise CompilationError(Diagnostic(str(error))) from error
     assert isinstance(executable, Executable)

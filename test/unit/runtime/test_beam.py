@@ -181,5 +181,5 @@ def test_a_width_is_a_positive_number(mode: str) -> None:
 @pytest.mark.parametrize("seconds", ["0", "-1", "x", "nan"])
 def test_bad_seconds(monkeypatch: pytest.MonkeyPatch, seconds: str) -> None:
     monkeypatch.setenv("TG_BEAM_SECONDS", seconds)
-    with pytest.raises(CompilationError, match="not a number of seconds"):
+    with pytest.raises(ValueError, match="not a positive number of seconds"):
         tg.compile(PROGRAM, opt="beam:2")

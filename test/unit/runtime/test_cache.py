@@ -145,7 +145,7 @@ def test_a_folder_that_cannot_be_written(
     with pytest.warns(UserWarning, match="not cached"):
         run(tg.compile(SOURCE))
     monkeypatch.setenv("TG_CACHE_MIB", "many")
-    with pytest.raises(ValueError, match="TG_CACHE_MIB is a number"):
+    with pytest.raises(ValueError, match="TG_CACHE_MIB is 'many', not a whole number"):
         tg.compile(SOURCE)
 
 

@@ -9,7 +9,6 @@ import pytest
 import tgdialect as tg
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.runtime import build, codegen
-from tgdialect.runtime.processes import VARIABLE
 
 
 @pytest.fixture
@@ -60,7 +59,7 @@ def test_many_ops_are_optimized(levels: Sequence[int], monkeypatch: pytest.Monke
 
 
 def test_each_kernel_has_its_level(levels: Sequence[int], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "1")
+    monkeypatch.setenv("TG_COMPILE_PROCESSES", "1")
     check_doubles("tensor<4xf32>", "tensor<4096xf32>")
     # The last one is that of the functions.
     assert sorted(levels[:-1]) == [0, 2]

@@ -20,7 +20,7 @@ import tgdialect as tg
 from tgdialect.diagnostics import CompilationError
 from tgdialect.runtime import children
 from tgdialect.runtime.compiler import load_module, prepared
-from tgdialect.runtime.processes import VARIABLE, process_count, spread
+from tgdialect.runtime.processes import process_count, spread
 from tgdialect.runtime.speed import at_full_speed
 
 R = TypeVar("R")
@@ -142,10 +142,10 @@ def test_gives_up_on_a_child_that_hangs(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_the_variable(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv(VARIABLE, "3")
+    monkeypatch.setenv("TG_COMPILE_PROCESSES", "3")
     assert process_count() == 3
-    monkeypatch.setenv(VARIABLE, "many")
-    with pytest.raises(ValueError, match="is 'many', not a positive number"):
+    monkeypatch.setenv("TG_COMPILE_PROCESSES", "many")
+    with pytest.raises(ValueError, match="is 'many', not a whole number from 1"):
         process_count()
 
 
@@ -166,7 +166,7 @@ def test_the_program_is_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
     module = load_module(lowered.as_text())
     programs: list[bytes] = []
     for count in ("1", "3"):
-        monkeypatch.setenv(VARIABLE, count)
+        monkeypatch.setenv("TG_COMPILE_PROCESSES", count)
         programs.append(prepared(module).program().to_bytes())
     assert programs[0] == programs[1]
     generator = np.random.default_rng(seed)
@@ -179,7 +179,7 @@ def test_the_program_is_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> 
 @needs_fork
 def test_errors_are_those_of_one_process(monkeypatch: pytest.MonkeyPatch) -> None:
     """What LLVM cannot link or generate is reported with its place, not as a child's failure."""
-    monkeypatch.setenv(VARIABLE, "2")
+    monkeypatch.setenv("TG_COMPILE_PROCESSES", "2")
     from tgdialect.backends.llvm_cpu import CpuTarget
 
     def refuses(self: CpuTarget, ir: str, **_: int) -> bytes:

@@ -50,7 +50,7 @@ def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
     monkeypatch.setattr(module, "sys", SimpleNamespace(stderr=terminal))  # pytest has sys.stderr.
     monkeypatch.setattr(module, "_DELAY", 0.0)
     monkeypatch.setattr(module, "_PERIOD", 0.001)
-    monkeypatch.delenv(module.VARIABLE, raising=False)
+    monkeypatch.delenv("TG_PROGRESS", raising=False)
     monkeypatch.setenv("TERM", "xterm")
     return terminal
 
@@ -115,7 +115,7 @@ def test_a_compilation(terminal: Terminal, monkeypatch: pytest.MonkeyPatch):
 def test_no_line(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, reason: str):
     match reason:
         case "variable":
-            monkeypatch.setenv(module.VARIABLE, "0")
+            monkeypatch.setenv("TG_PROGRESS", "0")
         case "no terminal":
             monkeypatch.setattr(terminal, "isatty", lambda: False)
         case "no stderr":

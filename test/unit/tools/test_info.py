@@ -102,8 +102,8 @@ def test_the_object_cache(tmp_path: Path):
     [
         ("TG_NUM_THREADS", "x", "threads", "count", "TG_NUM_THREADS is 'x'"),
         ("TG_CACHE_DIR", "", "object cache", "folder", "not used: TG_CACHE_DIR is empty"),
-        ("TG_CACHE_MIB", "x", "object cache", "folder", "not used: TG_CACHE_MIB is a number"),
-        ("TG_DEVICE", "TPU", "devices", "default", "'TPU' is no device"),
+        ("TG_CACHE_MIB", "x", "object cache", "folder", "not used: TG_CACHE_MIB is 'x'"),
+        ("TG_DEVICE", "TPU", "devices", "default", "TG_DEVICE is 'TPU', not a device"),
         ("CC", "no-such-cc", "devices", "C compiler", "there is no 'no-such-cc'"),
     ],
 )

@@ -11,12 +11,11 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
+from tgdialect.environment import DEVICE
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.driver import DeviceError, Driver, Limits
 from tgdialect.runtime.program import HOST
 
-VARIABLE = "TG_DEVICE"
-"""The environment variable that names the default device."""
 PROCESS = "MPI"
 """The kind of devices that are processes of MPI (`runtime/distributed`)."""
 DLPACK_CUDA = 2
@@ -169,12 +168,9 @@ class Devices:
     def DEFAULT(self) -> str:
         """The name of the device for tensors and programs that name none: `TG_DEVICE`, or "CPU".
 
-        Raises DeviceError if the variable has a name that no device could have.
+        Raises SettingError if the variable has a name that no device could have.
         """
-        try:
-            return self.canonicalize(os.environ.get(VARIABLE) or HOST)
-        except DeviceError as error:
-            raise DeviceError(f"the environment variable {VARIABLE}: {error}") from None
+        return self.canonicalize(DEVICE.get())
 
     def own(self, process: int) -> Device:
         """The default device of one of several processes of this machine. If `TG_DEVICE` names a
@@ -182,7 +178,7 @@ class Devices:
 
         Raises DeviceError if there is no such device.
         """
-        kind = (os.environ.get(VARIABLE) or HOST).upper()
+        kind = DEVICE.get().upper()
         if kind in KINDS and (count := _count(kind)):
             return self[f"{kind}:{process % count}"]
         return self[self.DEFAULT]

@@ -24,6 +24,7 @@ from typing import Any
 import numpy as np
 
 from tgdialect.analysis.communication import Collective
+from tgdialect.environment import decimal
 from tgdialect.runtime.distributed.communicator import (
     Communicator,
     Finished,
@@ -61,8 +62,7 @@ _ENDED = "the end"
 
 def launched_size() -> int:
     """How many processes `mpiexec` has started together with this one; 1 without it."""
-    sizes = (os.environ.get(name, "") for name in _LAUNCHERS)
-    return max((int(size) for size in sizes if size.isdecimal()), default=1)
+    return max(decimal(os.environ.get(name, "")) or 1 for name in _LAUNCHERS)
 
 
 @cache
