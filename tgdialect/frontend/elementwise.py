@@ -435,6 +435,8 @@ class Elementwise(TensorBase):
 
     def isinf(self, detect_positive: bool = True, detect_negative: bool = True) -> Self:
         """Whether it is infinite, with one of the requested signs."""
+        if self.dtype.is_float and not math.isinf(self.dtype.high):
+            return self._everywhere(False)
         return self._is(math.inf, detect_positive) | self._is(-math.inf, detect_negative)
 
     def _is(self, value: float, wanted: bool) -> Self:

@@ -19,6 +19,7 @@ from tgdialect.ops.arrays import (
     Data,
     compute_dtype,
     convert,
+    narrowed,
     numpy_dtype,
 )
 from tgdialect.ops.dtypes import DType
@@ -38,7 +39,7 @@ def compute(name: str, operands: Sequence[Data], dtypes: Sequence[DType], result
     ]
     table = LOGICAL if dtypes[0].is_bool and name in LOGICAL else ARITHMETIC
     value = table[name](*arguments)
-    return np.asarray(value).astype(numpy_dtype(result), copy=False)
+    return narrowed(np.asarray(value), numpy_dtype(result))
 
 
 # -- exact arithmetic ----------------------------------------------------------------------------

@@ -10,10 +10,9 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 
 from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.warps import by_lane, by_warp, check_warps
-from tgdialect.ops.arrays import Data, compute_dtype, convert, numpy_dtype
+from tgdialect.ops.arrays import Data, compute_dtype, convert, narrowed, numpy_dtype
 from tgdialect.ops.attributes import own_bit
 from tgdialect.ops.codegen import WmmaOp
-from tgdialect.ops.dtypes import DType
 from tgdialect.ops.properties import dtype_of
 
 
@@ -27,11 +26,7 @@ def multiply_accumulate(a: Data, b: Data, acc: Data, op: WmmaOp) -> Data:
         return exact.astype(wide) if dtype.is_float else convert(x, source, dtype)
 
     total = np.add(acc.astype(wide), np.matmul(widened(a), widened(b)))
-    return _narrowed(total, dtype)
-
-
-def _narrowed(x: Data, dtype: DType) -> Data:
-    return x.astype(numpy_dtype(dtype), copy=False)
+    return narrowed(total, numpy_dtype(dtype))
 
 
 def coordinates(layout: ArrayAttr[StringAttr], row: str, threads: int) -> tuple[Data, Data]:

@@ -6,13 +6,14 @@ in f32 and rounded once, so nothing here computes in them.
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import SSAValue
 
-from tgdialect.ops.dtypes import DType
+from tgdialect.ops.dtypes import DTYPES, DType
 from tgdialect.ops.numpy_dtypes import dtype_named
 from tgdialect.ops.properties import dtype_of
 
@@ -113,7 +114,22 @@ def round_once(data: Data, source: DType, target: DType) -> Data:
         return _exact(data, source).astype(to)
     exact_in_f32 = source.bits <= 16 or source.name == "f32"
     wide = data.astype(FLOAT32) if exact_in_f32 else _f32_to_odd(_f64_to_odd(data, source))
-    return wide.astype(to)
+    return narrowed(wide, to)
+
+
+_WITHOUT_INFINITY = {
+    _NUMPY_NAMES[dtype.name]: dtype.max_finite
+    for dtype in DTYPES.values()
+    if dtype.is_float and not math.isinf(dtype.high)
+}
+
+
+def narrowed(x: Data, dtype: np.dtype[Any]) -> Data:
+    """Floats rounded to a dtype. What is too great for a dtype without infinities becomes its
+    greatest number, which `astype` makes NaN."""
+    if (greatest := _WITHOUT_INFINITY.get(dtype.name)) is not None and x.dtype != dtype:
+        x = np.clip(x, -greatest, greatest)
+    return np.asarray(x).astype(dtype, copy=False)
 
 
 def _f64_to_odd(data: Data, source: DType) -> Data:

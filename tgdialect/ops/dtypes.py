@@ -136,12 +136,19 @@ def unsigned(bits: int) -> Attribute:
 def round_to(dtype: DType, value: float) -> float:
     """A Python int or float rounded to a float `dtype`, to nearest even.
 
-    Overflow gives an infinity, or NaN if the dtype has none. Rounding the result of +, -, *, / or
-    sqrt in f64 on two numbers of `dtype` gives the correctly rounded result: f64 has at least 2p +
-    2 bits for each narrower precision p (Figueroa, "When is double rounding innocuous?", 1995).
+    Overflow gives an infinity, or the greatest finite number if the dtype has none. Rounding the
+    result of +, -, *, / or sqrt in f64 on two numbers of `dtype` gives the correctly rounded
+    result: f64 has at least 2p + 2 bits for each narrower precision p (Figueroa, "When is double
+    rounding innocuous?", 1995).
     """
+    rounded = to_nearest(dtype, value)
+    return min(max(rounded, dtype.low), dtype.high) if rounded == rounded else rounded
+
+
+def to_nearest(dtype: DType, value: float) -> float:
+    """`round_to`, but an infinity for what is too great, in every dtype."""
     if value in (0, math.inf, -math.inf) or value != value:
-        return math.nan if value and not math.isinf(dtype.high) else float(value)
+        return float(value)
     if dtype.precision == 53 and isinstance(value, float):
         return value
     if abs(value) <= 1 << dtype.precision and value == int(value):
@@ -150,8 +157,7 @@ def round_to(dtype: DType, value: float) -> float:
     ulp = Fraction(2) ** (max(exponent - 1, dtype.min_exponent) - dtype.precision + 1)
     rounded = round(Fraction(value) / ulp) * ulp
     if abs(rounded) > dtype.max_finite:
-        bound = dtype.high if value > 0 else dtype.low
-        return bound if math.isinf(bound) else math.nan
+        return math.inf if value > 0 else -math.inf
     return float(rounded) if rounded else math.copysign(0.0, value)
 
 
@@ -206,8 +212,8 @@ def number_attribute(value: float, dtype: Attribute) -> Attribute:
     if not row.is_float:
         check_representable(row, value)
         return _integer_attribute(int(value), row.name)
-    rounded = round_to(row, value)
-    if value == value and not (math.isfinite(rounded) or rounded == value):
+    rounded = to_nearest(row, value)
+    if math.isinf(rounded) and not (rounded == value and math.isinf(row.high)):
         raise VerifyException(f"{value} is not representable in {row.name}")
     return _float_attribute(rounded, math.copysign(1, rounded), row.name)
 

@@ -18,7 +18,7 @@ from xdsl.ir import Attribute
 
 from tgdialect.diagnostics import CompilationError, Diagnostic
 from tgdialect.ops.arrays import numpy_dtype
-from tgdialect.ops.dtypes import DTYPES, DType, round_to
+from tgdialect.ops.dtypes import DTYPES, DType, to_nearest
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import tensor_type
 from tgdialect.tools.files import write_files
@@ -168,8 +168,8 @@ def _number(word: str, parameter: ProgramInput) -> int | float:
     except (KeyError, ValueError):
         kind = "bool (true or false)" if dtype.is_bool else dtype.kind.value
         raise parameter.error(f"{_shorten(word)} is not a {kind}") from None
-    rounded = round_to(dtype, value)
-    if rounded != value and not math.isfinite(rounded) and value == value:
+    rounded = to_nearest(dtype, value)
+    if math.isinf(rounded) and not (rounded == value and math.isinf(dtype.high)):
         raise parameter.error(f"{word} is not representable in {dtype.name}")
     return rounded
 

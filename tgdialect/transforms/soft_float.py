@@ -1,7 +1,8 @@
 """CAST to and from f16, bf16 and fp8, in integer operations on their bits.
 
 For targets without the conversion. Rounds to nearest even, once, also from f64 and 64-bit
-integers; values too great for a format become its infinity, or NaN where it has none. NaNs
+integers; values too great for a format become its infinity, or its greatest number where it has
+none, as with PyTorch and the conversions of NVIDIA's GPUs. NaNs
 become the quiet NaN of their sign (from bf16 they keep their payload).
 """
 
@@ -24,13 +25,13 @@ class NarrowFormat:
     """Significand bits without the hidden one."""
     bias: int
     overflow: int
-    """The bits that follow those of the greatest finite number: infinity, or NaN."""
+    """The bits of numbers that are too great: those of infinity, or of the greatest number."""
     nan: int
     """The bits of the quiet NaN."""
 
     @property
     def has_infinity(self) -> bool:
-        return self.overflow != self.nan
+        return self.overflow + 1 != self.nan
 
     @property
     def sign_bit(self) -> int:
@@ -43,7 +44,7 @@ NARROW_FORMATS: dict[str, NarrowFormat] = {
     ),
     "f16": NarrowFormat(unsigned="ui16", width=16, stored=10, bias=15, overflow=0x7C00, nan=0x7E00),
     "f8E5M2": NarrowFormat(unsigned="ui8", width=8, stored=2, bias=15, overflow=0x7C, nan=0x7E),
-    "f8E4M3FN": NarrowFormat(unsigned="ui8", width=8, stored=3, bias=7, overflow=0x7F, nan=0x7F),
+    "f8E4M3FN": NarrowFormat(unsigned="ui8", width=8, stored=3, bias=7, overflow=0x7E, nan=0x7F),
 }
 
 
@@ -74,9 +75,8 @@ def encode(x: Value[V], narrow: NarrowFormat) -> Value[V]:
     if rebias:
         result = (result > narrow.overflow).where(result.constant(narrow.overflow), result)
         result = _with_subnormals(magnitude, result, narrow, form)
-    if narrow.has_infinity:
-        infinity = (2 * form.bias + 1) << form.stored
-        result = (magnitude > infinity).where(result.constant(narrow.nan), result)
+    infinity = (2 * form.bias + 1) << form.stored
+    result = (magnitude > infinity).where(result.constant(narrow.nan), result)
     sign = (bits >> (form.width - narrow.width)) & narrow.sign_bit
     return (result | sign).cast(narrow.unsigned)
 
@@ -92,8 +92,7 @@ def decode(bits: Value[V], narrow: NarrowFormat) -> Value[V]:
     result = result * 2.0 ** (F32.bias - narrow.bias)
     if narrow.has_infinity:
         result = magnitude.eq(narrow.overflow).where(result.constant(math.inf), result)
-    greatest = narrow.overflow if narrow.has_infinity else narrow.nan - 1
-    result = (magnitude > greatest).where(result.constant(math.nan), result)
+    result = (magnitude > narrow.overflow).where(result.constant(math.nan), result)
     sign = (wide & narrow.sign_bit) << (F32.width - narrow.width)
     return (result.bitcast("ui32") | sign).bitcast("f32")
 

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tgdialect.analysis.communication import Collective, bytes_sent
+from tgdialect.ops.arrays import narrowed
 from tgdialect.runtime.distributed.array import own_part
 from tgdialect.runtime.program import Array
 
@@ -78,8 +79,8 @@ def combined(arrays: Sequence[Array], reduction: str, out: Array | None = None) 
         for array in arrays[1:]:
             function(total, array.astype(np.float32), out=total)
         if out is None:
-            return total.astype(dtype)
-        out[...] = total.astype(dtype)
+            return narrowed(total, dtype)
+        out[...] = narrowed(total, dtype)
         return out
     if len(arrays) == 1:
         total = arrays[0].copy() if out is None else out

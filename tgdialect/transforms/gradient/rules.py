@@ -342,9 +342,11 @@ def _product(b: Builder, op: ReduceOp, g: SSAValue, wide: SSAValue, zero: SSAVal
     are 0. An infinite factor makes the gradients of all other factors infinite, and 0 becomes NaN.
     """
     # Classify the factors.
-    one, infinity, x = b.constant(1, g), b.constant(math.inf, g), op.source
+    # A dtype without infinities has NaN here, which nothing is equal to.
+    highest = math.inf if math.isinf(dtype_of(g).high) else math.nan
+    one, infinity, x = b.constant(1, g), b.constant(highest, g), op.source
     is_zero = b.put(CmpEqOp(x, zero))
-    is_below = b.put(CmpEqOp(x, b.constant(-math.inf, g)))
+    is_below = b.put(CmpEqOp(x, b.constant(-highest, g)))
     is_infinite = b.put(OrOp(b.put(CmpEqOp(x, infinity)), is_below))
 
     def among_others(condition: SSAValue) -> SSAValue:
