@@ -6,7 +6,7 @@ A rewrite that drops an operand must know that it is valid: `x * 0` is invalid w
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Block, SSAValue
 
@@ -23,10 +23,13 @@ MATERIALISING = frozenset(
 
 
 class Validity:
-    """Whether all cells of a value are valid; computed on demand and cached per value."""
+    """Whether all cells of a value are valid; computed on demand and cached per value.
 
-    def __init__(self) -> None:
-        self._known: dict[SSAValue, bool] = {}
+    `known` says so of some values, such as the PARAMs of a body that is no FUNCTION's.
+    """
+
+    def __init__(self, known: Mapping[SSAValue, bool] | None = None) -> None:
+        self._known: dict[SSAValue, bool] = dict(known or {})
 
     def __getitem__(self, value: SSAValue) -> bool:
         known = self._known

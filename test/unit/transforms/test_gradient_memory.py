@@ -353,6 +353,57 @@ PROGRAMS |= {
     ),
 }
 
+PADDED = "%p = tg.pad %x at [1] to [5] : tensor<4xf64> -> tensor<5xf64>"
+MOVED = "%q = tg.shrink %p at [0] to [4] : tensor<5xf64> -> tensor<4xf64>"
+"""The values of %x moved by one: the first cell is invalid."""
+
+PROGRAMS |= {
+    "invalid cells beside valid ones": main(
+        "%x: tensor<4xf64>, %y: tensor<4xf64>",
+        "tensor<4xf64>",
+        PADDED,
+        MOVED,
+        "%0 = tg.mul %q, %y : tensor<4xf64>",
+        "%1 = tg.max %0, %x : tensor<4xf64>",
+        "%2 = tg.cmplt %q, %y : (tensor<4xf64>, tensor<4xf64>) -> tensor<4xi1>",
+        "%r = tg.where %2, %1, %y : (tensor<4xi1>, tensor<4xf64>, tensor<4xf64>) -> tensor<4xf64>",
+    ),
+    "invalid cells in a sum and in a FUNCTION": main(
+        "%x: tensor<4xf64>, %y: tensor<4xf64>",
+        "tensor<1xf64>",
+        PADDED,
+        MOVED,
+        """%f = tg.function(%q, %y) {
+          %a = tg.param 0 : tensor<4xf64>
+          %b = tg.param 1 : tensor<4xf64>
+          %m = tg.mul %a, %b : tensor<4xf64>
+          %t = tg.tuple %m : tensor<4xf64> -> !tg.tuple<tensor<4xf64>>
+        } : (tensor<4xf64>, tensor<4xf64>) -> !tg.tuple<tensor<4xf64>>""",
+        "%0 = tg.gettuple %f 0 : !tg.tuple<tensor<4xf64>> -> tensor<4xf64>",
+        "%1 = tg.add %0, %x : tensor<4xf64>",
+        "%r = tg.reduce add %1 [0] : tensor<4xf64> -> tensor<1xf64>",
+    ),
+    "a STORE of invalid cells": main(
+        f"%m: {VIEW_OF_4}, %x: tensor<4xf64>",
+        CPU(4),
+        PADDED,
+        MOVED,
+        store("s", "m", "q", "4"),
+        after("c", "m", "s", "4"),
+        square("r", "c", "4"),
+    ),
+    "a padded view of memory that is written later": main(
+        f"%m: {VIEW_OF_4}, %x: tensor<4xf64>",
+        CPU(4),
+        f"%p = tg.pad %m at [1] to [5] : {VIEW_OF_4} -> tensor<5xf64, {G}>",
+        f"%q = tg.shrink %p at [0] to [4] : tensor<5xf64, {G}> -> {VIEW_OF_4}",
+        f"%v = tg.mul %q, %x : ({VIEW_OF_4}, tensor<4xf64>) -> {CPU(4)}",
+        f"%s = tg.store %m, %v : {VIEW_OF_4}, {CPU(4)}",
+        after("c", "m", "s", "4"),
+        square("r", "c", "4"),
+    ),
+}
+
 COMPILED = [
     "two parts, the second over the first",
     "an updated argument was given to a call",

@@ -149,6 +149,7 @@ def gradient_function(function: FuncOp, name: str, differentiate: Differentiate)
             )
             seed.name_hint = result.name_hint and result.name_hint + SUFFIX
             attributes.append(_dims(result))
+            new.arg_attrs = ArrayAttr(map(DictionaryAttr, attributes)) if any(attributes) else None
             seeds[result] = builder.sum(seeds[result], seed) if result in seeds else seed
     # Return the gradients, and remove the ops that none of them needs.
     values = gradient_sums(builder, seeds, wrt, differentiate)
@@ -158,8 +159,6 @@ def gradient_function(function: FuncOp, name: str, differentiate: Differentiate)
         [a.type for a in block.args], [v.type for v in values]
     )
     new.res_attrs = None
-    if any(attributes):
-        new.arg_attrs = ArrayAttr([DictionaryAttr(a) for a in attributes])
     region_dce(new.body)
     return new
 

@@ -9,9 +9,9 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import PlaceAttr, ReduceKind
 from tgdialect.ops.builder import UNKNOWN, UniquingBuilder
-from tgdialect.ops.dtypes import number_attribute, round_to
-from tgdialect.ops.elementwise import AddOp, MulOp, SubOp
-from tgdialect.ops.memory import CopyOp
+from tgdialect.ops.dtypes import BOOL, number_attribute, round_to
+from tgdialect.ops.elementwise import AddOp, CmpEqOp, MulOp, OrOp, SubOp
+from tgdialect.ops.memory import CopyOp, LoadOp
 from tgdialect.ops.movement import ExpandOp, PadOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.multi import placing
 from tgdialect.ops.properties import (
@@ -85,6 +85,14 @@ class Builder(UniquingBuilder):
         for move, argument in placing(shape, place(value), device, axis):
             value = self.put(move(value, argument))
         return value
+
+    def valid_cells(self, value: SSAValue) -> SSAValue:
+        """Where a value is valid: a bool of its shape, all of whose cells are."""
+        is_true = self.put(OrOp(self.put(CmpEqOp(value, value)), self._true()))
+        return self.put(LoadOp(is_true))
+
+    def _true(self) -> SSAValue:
+        return self.emit(ConstOp, number_attribute(1, BOOL))
 
     def reshaped(self, value: SSAValue, shape: Shape) -> SSAValue:
         """A value reshaped to a shape with the same number of cells."""

@@ -25,7 +25,7 @@ from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, FunctionOp
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.elementwise import CmpNeOp, WhereOp
+from tgdialect.ops.elementwise import AndOp, CmpNeOp, WhereOp
 from tgdialect.ops.marker import ContiguousBackwardOp, DetachOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import (
@@ -60,7 +60,7 @@ class Versions:
     is memory that the block writes later, a LOAD before the op therefore saves its value.
     """
 
-    def __init__(self, block: Block) -> None:
+    def __init__(self, block: Block, validity: Validity) -> None:
         self._roots: dict[object, SSAValue] = {}
         self._writers: dict[Operation, tuple[Version, frozenset[SSAValue]]] = {}
         """The bit of each op that writes memory, and the memories that it writes."""
@@ -70,7 +70,7 @@ class Versions:
         """The writes that each op depends on; a write includes itself."""
         self._varying: Version = 0
         self._pending: dict[SSAValue, dict[Version, SSAValue]] = {}
-        self._validity = Validity()
+        self._validity = validity
         ops = list(block.ops)
         for op in ops:
             self._number(op)
@@ -90,9 +90,31 @@ class Versions:
             if memory in written or self._seen(operand) == self._writes.get(memory, 0):
                 continue
             takes_memory = isinstance(op, CallOp | FunctionOp | ScanOp)
-            load = LoadOp(operand, addrspace=place(operand).addrspace if takes_memory else None)
-            op.operands[position] = OpBuilder.before(op).put(load)
-            self._number(load)
+            op.operands[position] = self._loaded(op, operand, takes_memory=takes_memory)
+
+    def _loaded(self, op: Operation, location: SSAValue, *, takes_memory: bool) -> SSAValue:
+        """A LOAD before an op of a location, or of what it shows of memory through PADs, whose
+        cells stay invalid."""
+        builder = OpBuilder.before(op)
+        views: list[Operation] = []
+        dependencies: list[SSAValue] = []
+        while not self._validity[location] and isinstance(owner := location.owner, _VIEWS):
+            if isinstance(owner, AfterOp):
+                dependencies += owner.dependencies
+            else:
+                views.append(owner)
+            location = owner.operands[0]
+        if dependencies:
+            location = builder.put(after := AfterOp(location, dependencies))
+            self._number(after)
+        load = LoadOp(location, addrspace=place(location).addrspace if takes_memory else None)
+        value = builder.put(load)
+        self._number(load)
+        for view in reversed(views):
+            if isinstance(view, MovementOp):
+                value = builder.put(rebuilt := view.rebuild((value, *view.operands[1:])))
+                self._number(rebuilt)
+        return value
 
     def _number(self, op: Operation) -> None:
         """Record the writes that an op depends on, and give a write its bit."""
@@ -195,14 +217,14 @@ class Versions:
         for view in reversed(views):
             part = _viewed(builder, view, part)
         zero = builder.constant(0, gradient)
+        if not self._validity[op.value]:  # Invalid cells are not written.
+            valid = builder.valid_cells(op.value)
+            gate = valid if gate is None else builder.put(AndOp(gate, valid))
         if gate is not None:
             part = builder.put(WhereOp(gate, part, zero))
         # An addition keeps the contents; a STORE through bijections overwrites all of them.
         if isinstance(op, AtomicAddOp):
             return part, gradient
-        if not self._validity[op.value]:
-            message = "the STORE of a value that may have invalid cells has no gradient"
-            raise locate(PassFailedException(message), op)
         if gate is None and all(isinstance(view, _BIJECTIONS) for view in views):
             return part, None
         # Any other STORE: the gradient of the memory is 0 in the written cells.

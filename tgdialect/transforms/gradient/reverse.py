@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import PlaceAttr, TupleType, is_tensor
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.dtypes import dtype_row
-from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.movement import BitcastOp, MovementOp
+from tgdialect.ops.elementwise import ElementwiseOp, WhereOp
+from tgdialect.ops.movement import BitcastOp, MovementOp, ShrinkOp
 from tgdialect.ops.ordering import AfterOp
-from tgdialect.ops.properties import dtype_of, place, shape_of, tensor, tensor_type
+from tgdialect.ops.properties import dtype_of, place, same_shape, shape_of, tensor, tensor_type
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import ParamOp
 from tgdialect.transforms.gradient.builder import Builder, zeros_like
@@ -33,6 +35,7 @@ def gradients(
     seeds: Mapping[SSAValue, SSAValue],
     wrt: Sequence[SSAValue],
     differentiate: Differentiate | None = None,
+    validity: Validity | None = None,
 ) -> list[SSAValue | None]:
     """The gradients of a scalar with respect to values of the builder's block.
 
@@ -42,11 +45,12 @@ def gradients(
         wrt: the values to differentiate with respect to. Memory stands for its contents before all
             STOREs.
         differentiate: makes the gradient function of a callee; without it a CALL has no gradient.
+        validity: which values of the block may have invalid cells.
 
     Returns None as the gradient of a value that the scalar does not depend on.
     Raises PassFailedException for an op that has no gradient.
     """
-    return _Reverse(builder, dict(seeds), differentiate).run(wrt)
+    return _Reverse(builder, dict(seeds), differentiate, validity or Validity()).run(wrt)
 
 
 class _Reverse:
@@ -57,13 +61,15 @@ class _Reverse:
         builder: Builder,
         found: dict[SSAValue, SSAValue],
         differentiate: Differentiate | None,
+        validity: Validity,
     ) -> None:
         self._builder = builder
         self._found = found
         self._differentiate = differentiate
         self._elements: dict[Operation, dict[int, SSAValue]] = {}
         """For each FUNCTION, SCAN and CALL, the gradients of its results by position."""
-        self._versions = Versions(builder.block)
+        self._validity = validity
+        self._versions = Versions(builder.block, validity)
         self._ops = list(builder.block.ops)
         self._varying: set[SSAValue] = set()
         self._ends: set[SSAValue] = set()
@@ -121,8 +127,18 @@ class _Reverse:
             if part is None or operand not in self._varying:
                 continue
             if isinstance(op, ElementwiseOp):
+                part = self._where_valid(op, operand, part)
                 part = self._builder.summed_to(part, shape_of(operand))
             self._add(operand, part)
+
+    def _where_valid(self, op: ElementwiseOp, operand: SSAValue, part: SSAValue) -> SSAValue:
+        """The part of an operand's gradient without cells where the result is invalid because
+        another operand is. What the gradient is where the operand itself is invalid means nothing:
+        PAD drops it."""
+        if all(other is operand or self._validity[other] for other in op.operands):
+            return part
+        b = self._builder
+        return b.put(WhereOp(b.valid_cells(op.results[0]), part, b.constant(0, part)))
 
     def _add(self, value: SSAValue, part: SSAValue) -> None:
         """Add a part to the gradient of a value."""
@@ -153,13 +169,20 @@ class _Reverse:
         if elements is None or not wanted:
             return
         elements = dict(sorted(elements.items()))
-        body = _gradient_body(op, elements, wanted)
+        body = _gradient_body(op, elements, wanted, self._validity)
         arguments = [*op.arguments, *elements.values()]
         function = FunctionOp(arguments, Region(body))
         function.attributes.update(op.attributes)
         result = self._builder.put(function)
         for position, slot in enumerate(wanted):
-            self._add(op.arguments[slot], self._builder.put(GetTupleOp(result, position)))
+            argument, part = op.arguments[slot], self._builder.put(GetTupleOp(result, position))
+            shape = shape_of(argument)
+            if not same_shape(shape_of(part), shape):
+                # The body computes an extent, which is therefore unknown outside of it.
+                part = self._builder.put(
+                    ShrinkOp(part, [0] * len(shape), self._builder.known(shape))
+                )
+            self._add(argument, part)
 
     def _scan(self, op: ScanOp) -> None:
         """Differentiate a SCAN by a SCAN in the other order."""
@@ -167,7 +190,8 @@ class _Reverse:
         wanted = [i for i, argument in enumerate(op.arguments) if argument in self._varying]
         if elements is None or not wanted:
             return
-        parts = scan_gradient(self._builder, op, elements, wanted, _gradient_body)
+        body = partial(_gradient_body, validity=Validity())  # SCAN takes valid values.
+        parts = scan_gradient(self._builder, op, elements, wanted, body)
         for slot, part in parts.items():
             self._add(op.arguments[slot], part)
 
@@ -205,12 +229,15 @@ def _float_results(op: CallOp) -> list[int]:
 
 
 def _gradient_body(
-    op: FunctionOp | ScanOp, given: Mapping[int, SSAValue], wanted: Sequence[int]
+    op: FunctionOp | ScanOp,
+    given: Mapping[int, SSAValue],
+    wanted: Sequence[int],
+    validity: Validity,
 ) -> Block:
     """The body of the FUNCTION that differentiates `op`, or of one that differentiates a step.
 
     Its last parameters are the gradients `given` of some results. It returns the gradients of the
-    arguments `wanted`.
+    arguments `wanted`. `validity` is that of the arguments.
     """
     region = op.body.clone()
     block = region.detach_block(0)
@@ -230,7 +257,16 @@ def _gradient_body(
     for inner in block.ops:
         if isinstance(inner, ParamOp):
             parameters.setdefault(inner.slot.data, []).append(inner.result)
-    results = gradient_sums(builder, seeds, [parameters[slot] for slot in wanted])
+    inside = Validity(
+        {
+            value: isinstance(op, ScanOp) or validity[op.arguments[slot]]
+            for slot, values in parameters.items()
+            if slot < len(op.arguments)
+            for value in values
+        }
+    )
+    wrt = [parameters[slot] for slot in wanted]
+    results = gradient_sums(builder, seeds, wrt, validity=inside)
     builder.put(TupleOp(results))
     end.erase()
     return block
@@ -241,11 +277,12 @@ def gradient_sums(
     seeds: Mapping[SSAValue, SSAValue],
     wrt: Sequence[Sequence[SSAValue]],
     differentiate: Differentiate | None = None,
+    validity: Validity | None = None,
 ) -> list[SSAValue]:
     """The sums of `gradients` over groups of values that stand for one value, such as PARAMs of one
     slot. A group without a gradient gets zeros."""
     values = [value for group in wrt for value in group]
-    found = iter(gradients(builder, seeds, values, differentiate))
+    found = iter(gradients(builder, seeds, values, differentiate, validity))
     sums: list[SSAValue] = []
     for group in wrt:
         parts = [part for part in (next(found) for _ in group) if part is not None]

@@ -275,16 +275,16 @@ def _index(b: Builder, op: IndexOp, g: SSAValue) -> Gradients:
     zero = b.constant(0, g)
     for axis, index in enumerate(op.indices):
         size, shape = whole[axis], shape_of(g)
-        rest = len(whole) - axis - 1
         positions = b.positions(size)
         # Compare in the dtype of the index, unless positions would wrap in it.
         if isinstance(size, int) and size - 1 <= dtype_of(index).high:
             positions = b.put(CastOp(positions, tensor(index).element_type))
         else:
             index = b.put(CastOp(index, INDEX))
-        positions = b.reshaped(positions, (size, *(1,) * rest))
-        # A scalar index reads one position: no sum, only a mask.
+        # A scalar index reads one position: no sum, only a mask. The axes after it are those of
+        # `g`, which lacks those of the scalar indices to come.
         if not shape_of(index):
+            positions = b.reshaped(positions, (size, *(1,) * (len(shape) - axis)))
             mask = b.put(CmpEqOp(index, positions))
             lined = b.reshaped(g, (*shape[:axis], 1, *shape[axis:]))
             g = b.put(WhereOp(mask, lined, zero))

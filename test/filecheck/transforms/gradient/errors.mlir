@@ -49,16 +49,6 @@ func.func @main(%o: tensor<4xf32, #tg.place<"CPU", global>>) -> tensor<4xf32, #t
 
 // -----
 
-func.func @main(%o: tensor<4xf32, #tg.place<"CPU", global>>, %x: tensor<2xf32>) -> tensor<4xf32, #tg.place<"CPU", global>> {
-  %p = tg.pad %x at [1] to [4] : tensor<2xf32> -> tensor<4xf32>
-  // expected-error@below {{the STORE of a value that may have invalid cells has no gradient}}
-  %s = tg.store %o, %p : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32>
-  %a = tg.after %o, %s : (tensor<4xf32, #tg.place<"CPU", global>>, !tg.void) -> tensor<4xf32, #tg.place<"CPU", global>>
-  func.return %a : tensor<4xf32, #tg.place<"CPU", global>>
-}
-
-// -----
-
 // Integers have no gradient, but these are the bits of a float that has one.
 func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
   %b = tg.bitcast %x to i32 : tensor<4xf32> -> tensor<4xi32>
