@@ -4,7 +4,8 @@ Errors that name the file, line and column, and show the line with a caret.
 * `diagnostic.py`: `Diagnostic`, `SourceFile`, `CompilationError`, and the handler that
   warnings and remarks go to.
 * `locations.py`: from an operation or an exception to the `Diagnostic` that reports it.
-* `parser.py`: xDSL's parser, recording where each operation stands; `func_ops.py`: its parsers of
+* `bounded_parser.py`: xDSL's parser, in which no short text takes long or much memory.
+* `parser.py`: that parser, recording where each operation stands; `func_ops.py`: its parsers of
   `func.func` and `func.return`.
 * `verifier.py`: verification of a module, dominance included, that stops at one located error.
 

@@ -9,11 +9,8 @@ from typing import Any, NoReturn
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    AnyFloat,
-    ComplexType,
     FileLineColLoc,
     IndexType,
-    IntegerType,
     ModuleOp,
     StringAttr,
     UnknownLoc,
@@ -28,7 +25,7 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, AttributeInvT, Operation, SSAValue, TypeAttribute
-from xdsl.parser import AttrParser, Parser, ParserState, UnresolvedOperand
+from xdsl.parser import ParserState, UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
 from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import (
@@ -40,6 +37,7 @@ from xdsl.utils.mlir_lexer import (
 )
 
 from tgdialect import unchecked
+from tgdialect.diagnostics.bounded_parser import BoundedParser
 from tgdialect.diagnostics.diagnostic import (
     CompilationError,
     Diagnostic,
@@ -54,6 +52,8 @@ _NO_BLOCK = " in block definition"
 _UNDEFINED_VALUES = "values used but not defined"
 _UNDEFINED_BLOCKS = "dangling block references:"
 """Beginnings of xDSL's errors that are improved below."""
+_MANY_DIGITS = "Exceeds the limit"
+"""The beginning of Python's error."""
 
 _REPHRASED = {
     _NO_OPERATION: "expected an operation",
@@ -137,31 +137,14 @@ class _Lexer(MLIRLexer):
         return token
 
 
-class _Element(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
-    """An element of a dense literal. MLIR prints a float without a short decimal form as its bits,
-    in hexadecimal; xDSL's parser reads them as an integer, and converts that."""
-
-    def to_type(
-        self, parser: AttrParser, type: AnyFloat | IntegerType | IndexType | ComplexType
-    ) -> Any:
-        if not isinstance(type, AnyFloat) or self.span.text[:2] not in ("0x", "0X"):
-            return super().to_type(parser, type)
-        size = type.compile_time_size
-        bits = self.to_int(parser)
-        if bits >= 1 << 8 * size:
-            parser.raise_error(f"{self.span.text} has more than {8 * size} bits", self.span)
-        return next(type.iter_unpack(bits.to_bytes(size, "little")))
-
-
-class LocatedParser(Parser):
+class LocatedParser(BoundedParser):
     """
-    Parses `source` like xDSL's parser, and further
+    Parses `source` like xDSL's parser, within bounds (`bounded_parser.py`), and further
 
     * gives each operation without a `loc(...)` the position of its name as location;
     * accepts a file without operations as an empty module, as MLIR does;
     * finds most tokens by one regular expression;
     * parses equal tensor types only once, and shapes in linear time;
-    * reads a hexadecimal element of a dense literal of floats as the bits of a float, as MLIR does;
     * turns every exception that a malformed text causes into a `ParseError` with a position.
     """
 
@@ -197,7 +180,10 @@ class LocatedParser(Parser):
         except VerifyException as error:
             self._raise_malformed(error, str(error))
         except (NotImplementedError, ValueError) as error:
-            self._raise_malformed(error, str(error) or "not supported by the parser")
+            message = str(error) or "not supported by the parser"
+            if message.startswith(_MANY_DIGITS):
+                message = f"an integer of more than {sys.get_int_max_str_digits()} digits"
+            self._raise_malformed(error, message)
         except AssertionError as error:
             raise ParseError(self._current_token.span, "unexpected token") from error
         except Exception as error:
@@ -292,10 +278,6 @@ class LocatedParser(Parser):
         state.current_token = state.lexer.lex()
         return text
 
-    def _parse_tensor_literal_element(self) -> AttrParser._TensorLiteralElement:
-        element = super()._parse_tensor_literal_element()
-        return _Element(element.is_negative, element.value, element.span)
-
     def _location(self, offset: int) -> FileLineColLoc:
         line, column = map(unchecked.number, self.source.position(offset))
         return unchecked.made(FileLineColLoc, filename=self._filename, line=line, column=column)
@@ -321,7 +303,7 @@ class LocatedParser(Parser):
             return known
         if (shaped := _PLAIN_TENSOR.fullmatch(found[0])) and shaped[2] in _DTYPES:
             self._resume_from(found.end())
-            extents = [DYNAMIC_INDEX if e == "?" else int(e) for e in shaped[1].split("x")[:-1]]
+            extents = self._extents(shaped[1][:-1])
             type = self._types[found[0]] = unchecked.tensor_of(_DTYPES[shaped[2]], extents)
             return type
         type = super().parse_optional_type()
@@ -334,7 +316,13 @@ class LocatedParser(Parser):
         if (found := _EXTENTS.match(self.source.text, self.pos)) is None:
             return super().parse_dimension_list()
         self._resume_from(found.end())
-        return [DYNAMIC_INDEX if e == "?" else int(e) for e in found[0].split("x")]
+        return self._extents(found[0])
+
+    def _extents(self, text: str) -> list[int]:
+        if not text:
+            return []
+        found = [DYNAMIC_INDEX if e == "?" else int(e) for e in text.split("x")]
+        return self._checked_extents(found)
 
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
         state = self._parser_state

@@ -65,6 +65,8 @@ class Executor(NamedTuple):
 _BENCHMARK_SECONDS = 1.0
 _LONG_SECONDS = 10.0
 _MAX_REPETITIONS = 10_000
+_MOST_AXES = 64
+"""The axes of NumPy's arrays (`NPY_MAXDIMS`)."""
 
 
 def _results(value: Array | Sequence[Array]) -> tuple[Array, ...]:
@@ -184,8 +186,12 @@ def _tensor_type(entry: FuncOp, type: Attribute) -> TensorType[Attribute]:
     """The type of an input or output, which has to be a tensor of one of the dialect's dtypes."""
     if isinstance(type, TensorType):
         type = cast(TensorType[Attribute], type)
-        if type.element_type in DTYPES:
+        if type.element_type in DTYPES and type.get_num_dims() <= _MOST_AXES:
             return type
+        if type.get_num_dims() > _MOST_AXES:
+            what = f"a tensor of {type.get_num_dims()} axes, and NumPy has {_MOST_AXES} at most"
+            message = f"@{entry.sym_name.data} takes or returns {what}"
+            raise CompilationError(operation_diagnostic(entry, message))
     message = f"@{entry.sym_name.data} takes or returns {type}: tg-run handles tensors only"
     raise CompilationError(operation_diagnostic(entry, message))
 

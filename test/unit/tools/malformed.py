@@ -92,7 +92,11 @@ TEXTS = [
     _line("float for integer", "%0 = arith.constant 1.5 : i32|", "not valid for integer type"),
     _line("string for integer", '%0 = |arith.constant "x" : i32', 'Unexpected attribute "x"'),
     _line("integer too large", "%0 = |arith.constant 300 : i8", "300 is out of range for type i8"),
-    _line("huge integer", f"%0 = |arith.constant {'9' * 5000} : i32", "Exceeds the limit"),
+    _line(
+        "huge integer",
+        f"%0 = |arith.constant {'9' * 5000} : i32",
+        "an integer of more than 4300 digits",
+    ),
     _line(
         "dense shape",
         "%0 = arith.constant dense<[1, 2]> : tensor<3xi32>|",

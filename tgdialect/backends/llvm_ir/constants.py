@@ -94,13 +94,36 @@ def attribute_text(value: Attribute, type: Attribute) -> str:
     raise LLVMTranslationException(f"{value} is not an LLVM IR constant of type {type}")
 
 
+_MOST_REPEATED = 1 << 16
+"""The most elements of a repeated value that are written one by one, at each use of the constant,
+and the most lanes of a vector of one value, which LLVM keeps one by one."""
+
+
 def _dense_text(value: DenseIntOrFPElementsAttr[Any], type: Attribute) -> str:
+    elements, each = value.get_values(), value.get_element_type()
+    count = _cells(type)
+    if count != math.prod(value.get_shape()):
+        raise LLVMTranslationException(f"{value} has not the {count} elements of {type}")
     if not any(value.data.data):
         return "zeroinitializer"
-    elements, each = value.get_values(), value.get_element_type()
+    if len(elements) < count and count > _MOST_REPEATED:
+        message = f"a constant of {count} equal elements, more than {_MOST_REPEATED}"
+        raise LLVMTranslationException(message)
     if value.is_splat() and isinstance(type, VectorType):
         return f"splat ({type_text(each)} {_element_text(elements[0], each)})"
-    return _aggregate_text(type, (_element_text(element, each) for element in elements))
+    texts = [_element_text(element, each) for element in elements]
+    # The parser keeps one of many equal elements.
+    return _aggregate_text(type, iter(texts if len(texts) == count else texts * count))
+
+
+def _cells(type: Attribute) -> int:
+    match type:
+        case LLVMArrayType():
+            return type.size.data * _cells(type.type)
+        case VectorType():
+            return math.prod(type.get_shape())
+        case _:
+            return 1
 
 
 def _element_text(value: Any, type: Attribute) -> str:

@@ -20,6 +20,7 @@ from tgdialect.backends.llvm_ir.constants import CONSTANTS, quoted, symbol_text
 from tgdialect.backends.llvm_ir.instructions import INSTRUCTIONS
 from tgdialect.backends.llvm_ir.names import Names
 from tgdialect.backends.llvm_ir.types import type_text
+from tgdialect.diagnostics import locate
 from tgdialect.llvm_dialect.loops import LOOP_ANNOTATION
 from tgdialect.ops.walk import ops_of
 
@@ -166,7 +167,10 @@ class _Body:
                 names.define(argument)
             for op in ops_of(block):
                 if op.results:
-                    names.define_results(op)
+                    try:
+                        names.define_results(op)
+                    except LLVMTranslationException as error:
+                        raise locate(error, op) from None
         texts = [(block, self._block(block)) for block in self.blocks]
         # The edges into a block are known when the terminators of all blocks are written.
         lines: list[str] = []
@@ -182,13 +186,17 @@ class _Body:
         for op in ops_of(block):
             row = INSTRUCTIONS.get(op.name)
             if row is not None:
-                text = row.write(names, op, row.spelling)
+                try:
+                    text = row.write(names, op, row.spelling)
+                except LLVMTranslationException as error:
+                    raise locate(error, op) from None
                 results = op.results
                 lines.append(f"  {names.name[results[0]]} = {text}" if results else f"  {text}")
             elif (terminator := _TERMINATORS.get(op.name)) is not None:
                 lines += terminator(self, op, self.label[block])
             elif op.name not in CONSTANTS:
-                raise LLVMTranslationException(f"'{op.name}' has no translation to LLVM IR")
+                message = f"'{op.name}' has no translation to LLVM IR"
+                raise locate(LLVMTranslationException(message), op)
         return lines
 
     def _phis(self, block: Block) -> list[str]:
