@@ -8,6 +8,7 @@ A failure names the seed; CONTRIBUTING.md says how to try many.
 from __future__ import annotations
 
 from collections import Counter
+from functools import partial
 from random import Random
 
 import pytest
@@ -25,10 +26,11 @@ from executors import (
 from large_programs import large_program
 from opencl_device import needs_opencl
 from random_cases import random_case
-from random_dynamic import dynamic_program
+from random_mixtures import Feature, mixture
 from random_programs import random_program
 from random_schedules import RandomOptimizePass
 from random_seeds import batches
+from slack import unexplained
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.ops.attributes import AddrSpace
@@ -57,12 +59,12 @@ def test_programs(seeds: range):
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 30), ids=str)
 def test_dynamic_programs(seeds: range):
     for seed in seeds:
-        program = dynamic_program(seed, 1 + seed % 14)
+        program = mixture(seed, Feature.SYMBOLIC, 1 + seed % 14)
         lowered = lowered_for_grid(program.module, TARGETS[seed % 3])
         for arguments in program.runs:
-            expected = interpret(program.module, arguments)
-            for x, y in zip(expected, run_grid(lowered, arguments), strict=True):
-                assert identical(x, y), f"seed {seed}: {x!r}\n{y!r}\n{program.module}"
+            again = partial(interpret, program.module, arguments)
+            wrong = unexplained(again, again(), run_grid(lowered, arguments))
+            assert not wrong, f"seed {seed}: {wrong}\n{program.module}"
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_GRIDS", 60), ids=str)

@@ -11,11 +11,10 @@ import os
 import numpy as np
 import pytest
 from agreement import differences
-from executors import EXECUTORS, Executor, as_sequence, interpret
+from executors import EXECUTORS, Executor, interpret
 from expression import Array
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
-from random_dynamic import dynamic_program
 from random_programs import RandomProgram, Value, random_program
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin
@@ -25,7 +24,6 @@ from xdsl.parser import Parser
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.dialect import TG
 from tgdialect.ops.intervals import constant
-from tgdialect.runtime.build import compile_module
 
 COUNT = "TG_RANDOM_PROGRAMS"
 
@@ -38,22 +36,6 @@ deterministic = settings(
 )
 seeds = st.integers(0, 2**32 - 1)
 lengths = st.integers(1, 14)
-
-
-@deterministic
-@given(seeds, lengths)
-def test_dynamic_shapes_agree(seed: int, steps: int):
-    """One compilation is right for every size."""
-    program = dynamic_program(seed, steps)
-    program.module.verify()
-    executable = compile_module(program.module)
-    for arguments in program.runs:
-        expected = interpret(program.module, arguments)
-        actual = as_sequence(executable(*arguments))
-        for x, y in zip(expected, actual, strict=True):
-            np.testing.assert_array_equal(
-                y, x, f"dynamic_program({seed}, {steps}) for {arguments[:2]}\n{program.module}"
-            )
 
 
 def report(program: RandomProgram, seed: int, steps: int, message: str) -> str:

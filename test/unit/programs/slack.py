@@ -1,0 +1,165 @@
+"""How far right executors may differ on a program, found by running it with other roundings.
+
+docs/semantics.md leaves the order of a float sum or product open, and some ulps of transcendental
+functions. The interpreter runs a program several times, each time with random errors of the
+greatest size that this allows: what comes out is what may come out. Sums that are exact in any
+order have no error, so that results which depend on nothing open are compared to the bit.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
+from typing import Any
+from unittest.mock import patch
+
+import numpy as np
+from expression import Array
+
+from tgdialect.interpreter import elementwise, reduction
+from tgdialect.ops import elementwise as ew
+from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.dtypes import DType
+
+Results = Sequence[Array]
+
+SAMPLES = 24
+MORE_SAMPLES = 300
+"""Runs for a result that few do not explain: a comparison that hardly any error decides."""
+ULPS = {np.dtype(np.float32): 2, np.dtype(np.float64): 3}
+"""The error of a transcendental function in its arithmetic."""
+
+
+def unexplained(run: Callable[[], Results], expected: Results, results: Results) -> list[str]:
+    """What of the results differs from those expected by more than other roundings explain, a line
+    for each. `run` evaluates the program once more."""
+    if len(results) != len(expected):
+        return [f"{len(expected)} results, got {len(results)}"]
+    for x, y in zip(expected, results, strict=True):
+        if x.dtype != y.dtype or x.shape != y.shape:
+            return [f"a result is {x.dtype}{x.shape}, got {y.dtype}{y.shape}"]
+    if all(_same(x, y).all() for x, y in zip(expected, results, strict=True)):
+        return []
+    wrong: list[str] = []
+    samples: list[Results] = [expected]
+    for count in (SAMPLES, MORE_SAMPLES):
+        rng = np.random.default_rng(count)
+        with _other_roundings(rng):
+            samples += [run() for _ in range(count)]
+        wrong = []
+        for i, (x, y) in enumerate(zip(expected, results, strict=True)):
+            right = _same(x, y) | _between([s[i] for s in samples], y)
+            if not right.all():
+                where = tuple(int(n) for n in np.argwhere(~right)[0])
+                wrong.append(f"result {i} at {where}: {x[where]!r}, got {y[where]!r}")
+        if not wrong:
+            break
+    return wrong
+
+
+def _same(x: Array, y: Array) -> Array:
+    """Where two arrays have the same value: NaNs are equal, and zeros of both signs are not."""
+    with np.errstate(invalid="ignore"):
+        equal = x == y
+        if x.dtype.kind in "biu":
+            return np.asarray(equal)
+        return np.asarray((equal & (np.signbit(x) == np.signbit(y))) | ((x != x) & (y != y)))
+
+
+def _between(samples: Sequence[Array], y: Array) -> Array:
+    """Where y is as near to the samples as they are to each other. Where they differ in whether
+    they are finite, it may be anything."""
+    is_float = y.dtype.kind not in "biu"
+    wide = np.float64 if is_float else object
+    with np.errstate(all="ignore"):
+        stacked = np.array([s.astype(wide) for s in samples])
+        value = y.astype(wide)
+        if not is_float:
+            low, high = stacked.min(0), stacked.max(0)
+            return np.asarray((value >= low) & (value <= high) & (low != high), np.bool_)
+        kinds = np.where(np.isnan(stacked), 2, np.isinf(stacked) * np.sign(stacked))
+        free = (kinds != kinds[0]).any(0)
+        finite = np.where(np.isfinite(stacked), stacked, 0)
+        low, high = finite.min(0), finite.max(0)
+        room = high - low
+        inside = (value >= low - room) & (value <= high + room) & (room > 0)
+        return free | (inside & (kinds[0] == 0))
+
+
+@contextmanager
+def _other_roundings(rng: np.random.Generator) -> Generator[None]:
+    """Let the interpreter err wherever it may."""
+    names = {op.name for op in ew.TRANSCENDENTAL}
+    contracted = elementwise.ARITHMETIC[ew.MulAccOp.name]
+
+    def once_or_twice(a: Array, b: Array, c: Array) -> Array:
+        """MULACC: the product may be rounded or not."""
+        result = contracted(a, b, c)
+        if result.dtype.kind in "biu":
+            return result
+        with np.errstate(all="ignore"):
+            product = np.asarray(a * b)
+            wide = np.longdouble if product.dtype == np.float64 else np.float64
+            is_exact = np.asarray(a.astype(wide) * b.astype(wide) == product)
+            error = np.where(is_exact, 0, np.spacing(np.abs(product)) / 2)
+            return np.asarray(result + (error * rng.uniform(-1, 1, error.shape))).astype(
+                result.dtype
+            )
+
+    table = {
+        name: _inexact(f, rng) if name in names else f for name, f in elementwise.ARITHMETIC.items()
+    }
+    table[ew.MulAccOp.name] = once_or_twice
+    accumulate = reduction.accumulate
+
+    def accumulated(
+        kind: ReduceKind, source: Any, axes: Sequence[int], dtype: DType, *, ordered: bool
+    ) -> Any:
+        total = accumulate(kind, source, axes, dtype, ordered=ordered)
+        if not dtype.is_float or ordered or kind is ReduceKind.MAX or not axes:
+            return total
+        error = _error(kind, source.materialised(), tuple(axes), dtype, total)
+        return total + (error * rng.uniform(-1, 1, total.shape)).astype(total.dtype)
+
+    with (
+        patch.object(elementwise, "ARITHMETIC", table),
+        patch.object(reduction, "accumulate", accumulated),
+    ):
+        yield
+
+
+def _inexact(function: Callable[..., Array], rng: np.random.Generator) -> Callable[..., Array]:
+    """A function that is a few ulps off, but where it is 0 or 1."""
+
+    def computed(*arguments: Array) -> Array:
+        exact = np.asarray(function(*arguments))
+        ulps = rng.integers(-ULPS[exact.dtype], ULPS[exact.dtype] + 1, exact.shape)
+        with np.errstate(all="ignore"):
+            other = exact + ulps * np.spacing(exact)
+        return np.where((exact == 0) | (exact == 1), exact, other).astype(exact.dtype)
+
+    return computed
+
+
+def _error(
+    kind: ReduceKind, data: Array, axes: tuple[int, ...], dtype: DType, total: Array
+) -> Array:
+    """A bound of the error of a sum or product in any order; 0 of a sum that is exact."""
+    accumulator = np.finfo(np.float64 if dtype.name == "f64" else np.float32)
+    with np.errstate(all="ignore"):
+        wide = data.astype(np.float64)
+        wide = np.where(np.isfinite(wide), wide, 0)
+        count = wide.size // max(total.size, 1)
+        eps = float(accumulator.eps)
+        if kind is ReduceKind.MUL:
+            return np.where(np.isfinite(total), count * eps * np.abs(total), 0)
+        scale = np.abs(wide).sum(axes, keepdims=True)
+        # The lowest bit of all terms. Products may have been rounded before, which 8 bits exclude.
+        mantissa, exponent = np.frexp(wide)
+        bits = (mantissa * 2.0**53).astype(np.int64)
+        lowest = np.where(
+            bits != 0, np.ldexp((bits & -bits).astype(np.float64), exponent - 53), 1e300
+        )
+        unit = lowest.min(axes, keepdims=True, initial=1e300)
+        exact = scale <= unit * 2.0 ** (accumulator.nmant - 8)
+        return np.where(exact | ~np.isfinite(total), 0, (count + 1) * eps * scale)
