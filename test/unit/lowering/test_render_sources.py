@@ -10,8 +10,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 from kernels import on_opencl
+from opencl_device import DEVICE, needs_opencl
 from xdsl.parser import Parser
 
+import tgdialect as tg
 from tgdialect.backends import c_compiler
 from tgdialect.backends.sources import source_of
 from tgdialect.lowering.pipeline import ToSourcePass
@@ -182,6 +184,24 @@ def test_atomic_add_on_opencl(dtype: str):
     on_opencl(source_of(parsed(text), "opencl"))("count")(out, groups=(4, 1, 1))
     cells = np.add.outer(np.arange(4), np.arange(16)) % 3
     np.testing.assert_array_equal(out, np.bincount(cells.ravel()))
+
+
+@needs_opencl
+@pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
+@pytest.mark.parametrize("number", ["inf", "-inf", "nan"])
+def test_constants_that_have_no_literal_on_opencl(dtype: str, number: str):
+    """In a function that has overloads."""
+    vector = f"tensor<4x{dtype}>"
+    text = f"""func.func @main(%x: {vector}) -> {vector} {{
+      %n = tg.const {number} : tensor<{dtype}>
+      %r = tg.mulacc %x, %n, %x : ({vector}, tensor<{dtype}>, {vector}) -> {vector}
+      return %r : {vector}
+    }}"""
+    x = np.array([1, -2, 0, np.inf], numpy_dtype(DTYPES[TYPES[dtype]]))
+    with np.errstate(invalid="ignore"):
+        expected = x * x.dtype.type(number) + x
+    result = tg.compile(text, target=DEVICE)(x)
+    np.testing.assert_array_equal(result.astype(np.float64), expected.astype(np.float64))
 
 
 def test_no_c_compiler(monkeypatch: pytest.MonkeyPatch):

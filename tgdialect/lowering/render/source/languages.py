@@ -76,7 +76,8 @@ OPENCL = Language(
     types={**_SHORT_NAMES, "f64": "double"},
     headers={"f64": "#pragma OPENCL EXTENSION cl_khr_fp64 : enable"},
     suffixes={**_SUFFIXES, "i64": "L", "ui64": "UL"},
-    special_floats={"f32": _INFINITY, "f64": _INFINITY},
+    # The functions are overloaded, and INFINITY and NAN are floats.
+    special_floats={"f32": _INFINITY, "f64": ("((double)INFINITY)", "((double)NAN)")},
     kernel=(
         "__kernel __attribute__((reqd_work_group_size({x}, {y}, {z})))\nvoid {name}({parameters})"
     ),
