@@ -147,11 +147,14 @@ def _exception_location(error: BaseException) -> FileLineColLoc | None:
 
 
 def diagnose(
-    error: BaseException, file: str | None = None, context: str = ""
+    error: BaseException,
+    file: str | None = None,
+    context: str = "",
+    default: Operation | None = None,
 ) -> tuple[Diagnostic, ...]:
     """
     The diagnostics that report an exception. `context` ("pass canonicalize: ") goes before the
-    message; `file` is named if the exception has no position.
+    message; an exception without a position is reported at `default`, or else names `file`.
     """
     match error:
         case CompilationError():
@@ -163,7 +166,10 @@ def diagnose(
         case _:
             message = f"internal error: {exception_text(error)}"
     message = context + one_line(message)
-    found = _at(_exception_location(error), message, Severity.ERROR, file)
+    location = _exception_location(error)
+    if location is None and default is not None:
+        location = operation_location(default)
+    found = _at(location, message, Severity.ERROR, file)
     return (replace(found, notes=tuple(getattr(error, "notes", ()))),)
 
 

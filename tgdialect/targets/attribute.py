@@ -23,6 +23,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect import unchecked
+from tgdialect.diagnostics import locate
 from tgdialect.environment import SettingError
 from tgdialect.targets import DEFAULT_TARGET, MOST, Target, target_named
 from tgdialect.targets.cpu import FROM_FEATURES, without_implied
@@ -206,7 +207,9 @@ def target_of(
         if stated is None:
             return host_target(features, name or DEFAULT_TARGET, **options)
         if not isinstance(stated, TargetAttr):
-            raise PassFailedException(f"{MODULE_ATTRIBUTE} is not a #tg.target, got {stated}")
+            assert module is not None
+            message = f"{MODULE_ATTRIBUTE} is not a #tg.target, got {stated}"
+            raise locate(PassFailedException(message), module)
         if name not in (None, stated.target.data):
             return replace(target_named(name, features), **options)
         return _stated(stated, tuple(features), tuple(options.items()))

@@ -99,26 +99,29 @@ class Timing:
 
 
 @contextmanager
-def failures_as_diagnostics(activity: str, file: str) -> Generator[None, None, None]:
+def failures_as_diagnostics(
+    activity: str, file: str, module: ModuleOp | None = None
+) -> Generator[None, None, None]:
     """
     Turns any exception within the context into a `CompilationError` that names the activity ("pass
-    cse"), at the operation that it concerns if that is known, else at `file`.
+    cse"), at the operation that it concerns if that is known, else at `module` (None if the failure
+    may be one of the command line instead), else at `file`.
     """
     try:
         yield
     except (CompilationError, DiagnosticException) as error:
-        raise CompilationError(diagnose(error, file, f"{activity}: ")) from error
+        raise CompilationError(diagnose(error, file, f"{activity}: ", module)) from error
     except ParseError as error:
         # Not the user's file: a pass has parsed a text of its own.
         message = f"{activity}: {one_line(str(error))}"
         raise CompilationError(Diagnostic(message, file=file)) from error
     except RecursionError as error:
-        message = f"{activity}: the IR is nested too deeply"
-        raise CompilationError(Diagnostic(message, file=file)) from error
+        nested = DiagnosticException("the IR is nested too deeply")
+        raise CompilationError(diagnose(nested, file, f"{activity}: ", module)) from error
     except NotImplementedError as error:
         # xDSL's targets raise this for operations that they do not know.
         raise CompilationError(
-            diagnose(DiagnosticException(str(error)), file, f"{activity}: not supported: ")
+            diagnose(DiagnosticException(str(error)), file, f"{activity}: not supported: ", module)
         ) from error
     except (ShrinkException, SettingError):
         raise

@@ -249,7 +249,7 @@ class TgOptMain(xDSLOptMain):
     def output_resulting_program(self, prog: ModuleOp) -> str:
         output = StringIO()
         file = self.args.input_file or _STDIN_NAME
-        with failures_as_diagnostics(f"target {self.target.name}", file):
+        with failures_as_diagnostics(f"target {self.target.name}", file, prog):
             self.target.emit(self.ctx, prog, output)
         return output.getvalue()
 

@@ -25,6 +25,7 @@ from tgdialect.backends.llvm_ir.attributes import LOOP_MARK
 from tgdialect.backends.llvm_ir.constants import quoted
 from tgdialect.backends.llvm_ir.functions import function_lines
 from tgdialect.backends.llvm_ir.globals import global_line
+from tgdialect.diagnostics import errors_at, locate
 
 if TYPE_CHECKING:
     from tgdialect.gpu_dialect import gpu
@@ -51,13 +52,14 @@ def llvm_ir(module: ModuleOp | gpu.ModuleOp) -> str:
     for op in module.body.block.ops:
         match op:
             case llvm.FuncOp():
-                lines += function_lines(op)
+                with errors_at(op):
+                    lines += function_lines(op)
             case llvm.GlobalOp():
-                lines.append(global_line(op))
+                with errors_at(op):
+                    lines.append(global_line(op))
             case _:
-                raise LLVMTranslationException(
-                    f"'{op.name}' in a module has no translation to LLVM IR"
-                )
+                message = f"'{op.name}' in a module has no translation to LLVM IR"
+                raise locate(LLVMTranslationException(message), op)
     text = "\n".join(lines) + "\n"
     nodes = [node for mark, node in _METADATA.items() if mark in text]
     # Each loop has a node of its own, which refers to itself.

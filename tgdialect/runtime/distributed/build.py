@@ -21,6 +21,7 @@ from tgdialect.runtime.distributed.program import ShardedProgram, program_of
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import HOST
 from tgdialect.targets import MPI
+from tgdialect.transforms.shard.grids import WORLD, grids_of
 from tgdialect.transforms.shard.lower import lower_shards
 from tgdialect.transforms.shard.propagate import ShardPass, shard
 from tgdialect.transforms.shard.raise_collectives import raise_collectives
@@ -44,7 +45,10 @@ def build(module: ModuleOp, entry: str, target: str | None, compile: CompilePart
     """
     size = mpi_communicator().size if launched_size() > 1 else 0
     stages = sharded_stages(module, entry, processes=size)
-    program = program_of(list(stages.values())[-1], entry)
+    split = list(stages.values())[-1]
+    if WORLD not in grids_of(split):  # Only functions that `entry` does not call are sharded.
+        return compile(_reachable(module, entry), entry, target or DEVICES[DEVICES.DEFAULT].name)
+    program = program_of(split, entry)
     by_mpi = _is_by_mpi(program, target)
     if by_mpi:
         communicator = mpi_communicator()

@@ -46,6 +46,8 @@ def _schedule(nest: GridNest) -> None:
     if nest.end is None:
         share_rows(nest, closers, ())
         return
+    if not loops:  # All of them are registers already.
+        return
     inside = [c for c in closers if c is not nest.end and nest.axes.open[c] & {*loops}]
     inner = [c for c in inside if not _is_ordered(c)]
     rows = [r for r in loops if all(r in nest.axes.open[closer] for closer in inner)]
