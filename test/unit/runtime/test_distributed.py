@@ -325,3 +325,17 @@ def test_a_function_with_memory_stays_one():
         np.testing.assert_allclose(after, np.exp2(-2 * x))
     assert isinstance(executable, ShardedExecutable)
     assert not executable.program.buffers
+
+
+def test_functions_that_are_not_called_may_be_sharded():
+    text = """
+    func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {
+      %0 = tg.neg %x : tensor<4xf32>
+      return %0 : tensor<4xf32>
+    }
+    func.func @other(%s: tensor<6x4xf32, #tg.place<["A", "B"], axis = 1>>) {
+      return
+    }"""
+    for target in ("cpu", "c", None):
+        x = np.arange(4, dtype=np.float32)
+        assert np.array_equal(tg.compile(text, target=target)(x), -x)

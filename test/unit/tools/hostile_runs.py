@@ -290,12 +290,14 @@ def warm_up() -> None:
                 tgdialect.tools.tg_opt.main([str(file), *args])
 
 
-def _slice(first: int, count: int, step: int, log: Path) -> None:
+def _slice(seeds: range, kinds: Sequence[str], log: Path) -> None:
     warm_up()
     gc.freeze()  # Children copy no page because of a collection.
     with log.open("a", encoding="utf-8") as file:
-        for seed in range(first, count, step):
+        for seed in seeds:
             hostile = hostile_text(seed)
+            if kinds and hostile.kind not in kinds:
+                continue
             outcome = run_hostile(hostile)
             row = {"seed": seed, "kind": hostile.kind, **vars(outcome)}
             file.write(json.dumps(row) + "\n")
@@ -308,6 +310,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--count", type=int, default=1000)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--kinds", nargs="*", default=[], help="only texts of these kinds")
     parser.add_argument("--log", type=Path, default=Path("hostile.jsonl"))
     options = parser.parse_args(arguments)
     log: Path = options.log
@@ -316,7 +319,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     for n in range(options.jobs):
         pid = os.fork()
         if pid == 0:
-            _slice(options.first + n, options.first + options.count, options.jobs, log)
+            end = options.first + options.count
+            _slice(range(options.first + n, end, options.jobs), options.kinds, log)
             os._exit(0)
         workers.append(pid)
     for pid in workers:

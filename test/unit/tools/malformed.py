@@ -159,6 +159,30 @@ TEXTS = [
         "builtin.module operation expected",
         ("--no-implicit-module",),
     ),
+    # Failures of a target.
+    Malformed("no LLVM IR", '|"test.op"() : () -> ()', "no translation to LLVM", ("-t", "llvm")),
+    Malformed("no assembly", '|"test.op"() : () -> ()', "no translation to LLVM", ("-t", "asm")),
+    Malformed(
+        "no LLVM IR in a function",
+        'llvm.func @f() {\n  |"test.op"() : () -> ()\n  llvm.return\n}',
+        "no translation to LLVM IR",
+        ("-t", "llvm"),
+    ),
+    Malformed(
+        "too deep to be printed",
+        "|"
+        + "#a0 = loc(unknown)\n"
+        + "".join(f"#a{n + 1} = loc(fused[#a{n}])\n" for n in range(999))
+        + '"test.op"() : () -> () loc(#a999)',
+        "nested too deeply",
+        ("--mlir-print-debuginfo",),
+    ),
+    Malformed(
+        "target of another kind",
+        "|module attributes {tg.target = 1 : i32} {}",
+        "tg.target is not a #tg.target",
+        ("-p", "tg-rangeify"),
+    ),
     Malformed(
         "second chunk",
         "func.func private @f()\n// -----\n\n  |foo",

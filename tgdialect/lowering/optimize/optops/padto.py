@@ -14,7 +14,7 @@ from tgdialect.lowering.optimize.optops.workgroups import check_work_items
 from tgdialect.ops.attributes import AddrSpace, AxisType, ReduceKind
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
-from tgdialect.ops.dtypes import DTYPES
+from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.elementwise import AddOp, AndOp, CmpLtOp, IDivOp, MulOp, SubOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import RangeOp
@@ -70,6 +70,8 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
         loads = (*_written(axes, range), *_of_workgroup(axes, range))
         gated += [load for load in loads if load not in gated]
     padded = multiple if extent is None else -(-extent // multiple) * multiple
+    if padded > DTYPES[INDEX].high:
+        raise IllegalOptError(f"range {axis} to {padded} has more iterations than an index counts")
     check_work_items(axes, range, range.axis_type.data, padded)
     _pad(axes, range, multiple, gated)
 
