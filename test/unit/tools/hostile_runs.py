@@ -19,7 +19,6 @@ import shutil
 import signal
 import sys
 import tempfile
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import redirect_stderr, redirect_stdout
@@ -27,7 +26,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from hostile_texts import CANARY, Hostile, hostile_text
+from hostile_names import CANARY
+from hostile_texts import Hostile, hostile_text
 
 SECONDS = 10.0
 """The most processor time of a command, with that of the compilers that it starts."""
@@ -103,12 +103,24 @@ class _Watch:
                 self.seen.append(f"{event} {args!r}")
         elif event == "open":
             path, mode, flags = args
-            writes = any(c in mode for c in "wax+") if isinstance(mode, str) else (
-                isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT)
+            writes = (
+                any(c in mode for c in "wax+")
+                if isinstance(mode, str)
+                else (isinstance(flags, int) and flags & (os.O_WRONLY | os.O_RDWR | os.O_CREAT))
             )
             if writes:
                 self.changed(path, event)
-        elif event in ("os.remove", "os.rmdir", "os.mkdir", "os.rename", "os.chmod", "os.truncate", "shutil.rmtree", "os.symlink", "os.link"):
+        elif event in (
+            "os.remove",
+            "os.rmdir",
+            "os.mkdir",
+            "os.rename",
+            "os.chmod",
+            "os.truncate",
+            "shutil.rmtree",
+            "os.symlink",
+            "os.link",
+        ):
             self.changed(args[0], event)
 
     def changed(self, path: Any, event: str) -> None:
@@ -233,7 +245,20 @@ def run_hostile(hostile: Hostile) -> Outcome:
             _child(hostile, folder, writing)
             os._exit(0)
         except BaseException as error:
-            os.write(writing, (json.dumps({"ends": "harness", "seconds": 0, "accepted": False, "complaints": [repr(error)]}) + "\n").encode())
+            os.write(
+                writing,
+                (
+                    json.dumps(
+                        {
+                            "ends": "harness",
+                            "seconds": 0,
+                            "accepted": False,
+                            "complaints": [repr(error)],
+                        }
+                    )
+                    + "\n"
+                ).encode(),
+            )
         os._exit(3)
     os.close(writing)
     running, buffer, killed = "", b"", False
@@ -281,7 +306,8 @@ def warm_up() -> None:
     import tgdialect.tools.tg_opt
     import tgdialect.tools.tg_run_session
 
-    text = "func.func @main(%x: tensor<4xf32>) -> tensor<4xf32> {\n  %0 = tg.neg %x : tensor<4xf32>\n  return %0 : tensor<4xf32>\n}\n"
+    t = "tensor<4xf32>"
+    text = f"func.func @main(%x: {t}) -> {t} {{\n  %0 = tg.neg %x : {t}\n  return %0 : {t}\n}}\n"
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "warm.mlir"
         file.write_text(text)
