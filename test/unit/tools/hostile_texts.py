@@ -13,7 +13,7 @@ from pathlib import Path
 from random import Random
 
 from hostile_bombs import LIMIT, called_twice, doubled, great_shapes, literals, nests, wide_kernel
-from hostile_names import any_name, kernel_names, quoted
+from hostile_names import any_name, kernel_names, quoted, tensor_names
 
 _FILECHECK = Path(__file__).parents[2] / "filecheck"
 
