@@ -92,9 +92,14 @@ def exp2_tail(x: mpf) -> mpf:
     return mp.ln(2) if x == 0 else mp.expm1(x * mp.ln(2)) / x
 
 
-def log2_tail(f: mpf) -> mpf:
-    """log2(1 + f) / f."""
-    return 1 / mp.ln(2) if f == 0 else mp.log1p(f) / mp.ln(2) / f
+def exp_tail(x: mpf) -> mpf:
+    """(e^x - 1 - x) / x^2."""
+    return mp.hyp1f1(1, 3, x) / 2
+
+
+def log_tail(f: mpf) -> mpf:
+    """(log(1 + f) - f) / f^2."""
+    return -mp.hyp2f1(1, 2, 3, -f) / 2
 
 
 def sine_tail(z: mpf) -> mpf:
@@ -131,9 +136,9 @@ def approximations() -> list[Approximation]:
     eighth_turn = (mp.pi / 4 * mpf("1.0001")) ** 2
     low, high = mp.sqrt(half) - 1, mp.sqrt(2) - 1
     widest = (high / (2 + high)) ** 2
-    degrees = {24: (5, 9, 2, 2, 3, 6, 7), 53: (10, 21, 5, 5, 7, 11, 16)}
+    degrees = {24: (5, 4, 9, 8, 2, 2, 3, 6, 7), 53: (10, 9, 20, 20, 5, 5, 7, 11, 16)}
     found: list[Approximation] = []
-    for digits, (exp2, log2, sine, cosine, atanh, near, far) in degrees.items():
+    for digits, (exp2, exp, log2, log, sine, cosine, atanh, near, far) in degrees.items():
         found += [
             Approximation(
                 f"EXP2, {digits} bits",
@@ -145,12 +150,30 @@ def approximations() -> list[Approximation]:
                 digits,
             ),
             Approximation(
+                f"EXP, {digits} bits",
+                exp_tail,
+                lambda x: (x * x + SMALLEST) / mp.exp(x),
+                -mp.ln(2) / 2 * mpf("1.0001"),
+                mp.ln(2) / 2 * mpf("1.0001"),
+                exp,
+                digits,
+            ),
+            Approximation(
                 f"LOG2, {digits} bits",
-                log2_tail,
-                lambda f: 1 / log2_tail(f),
+                lambda f: log_tail(f) / mp.ln(2),
+                lambda f: (f * f + SMALLEST) * mp.ln(2) / (abs(mp.log1p(f)) + SMALLEST),
                 low,
                 high,
                 log2,
+                digits,
+            ),
+            Approximation(
+                f"LOG, {digits} bits",
+                log_tail,
+                lambda f: (f * f + SMALLEST) / (abs(mp.log1p(f)) + SMALLEST),
+                low,
+                high,
+                log,
                 digits,
             ),
             Approximation(

@@ -76,7 +76,7 @@ class OnlineSums:
     greatest: ReduceOp
     """Their maximum."""
     powers: Operation
-    """The exponentials `exp2(scale * (scores - greatest))`."""
+    """The exponentials `exp2(scale * (scores - greatest))`, or `exp(…)`."""
     scale: float
     products: tuple[ReduceOp, ...]
     """The products of matrices that the scores are made of."""

@@ -36,6 +36,7 @@ from tgdialect.ops.elementwise import (
     DivOp,
     ElementwiseOp,
     Exp2Op,
+    ExpOp,
     MulOp,
     NegOp,
     SubOp,
@@ -108,7 +109,7 @@ class _Recognizer:
         return found if len(seen) <= MOST else ()
 
     def powers(self, scores: SSAValue) -> tuple[Operation, float] | None:
-        """The one EXP2 of a positive multiple of the differences, and the multiple."""
+        """The one EXP2 or EXP of a positive multiple of the differences, and the multiple."""
         differences = [
             use.operation
             for use in scores.uses
@@ -119,7 +120,7 @@ class _Recognizer:
         op, scale = differences[0], 1.0
         while len(uses := list(op.results[0].uses)) == 1:
             user = uses[0].operation
-            if isinstance(user, Exp2Op):
+            if isinstance(user, Exp2Op | ExpOp):
                 return (user, scale) if user.result.type == scores.type else None
             if not isinstance(user, MulOp):
                 return None

@@ -29,6 +29,7 @@ from tgdialect.ops.elementwise import (
     CmpLtOp,
     CmpNeOp,
     DivOp,
+    FmodOp,
     IDivOp,
     MaxOp,
     ModOp,
@@ -183,36 +184,42 @@ class Elementwise(TensorBase):
         if rounding_mode not in ("trunc", "floor"):
             raise ArgumentError(f"rounding_mode is trunc, floor or None, got {rounding_mode!r}")
         if a.dtype.is_float:
-            if rounding_mode == "trunc":
-                return (a / b).trunc()
-            rest = a.mod(b)
-            whole = ((a._wide() - rest._wide()) / b._wide()).round().cast(a.dtype)
-            whole = rest.isinf().where(-1, whole)  # A finite number over an infinity of other sign.
-            return b.eq(0).where((a / b).floor(), whole)
+            return a._whole_quotient(b, rounding_mode)
         if rounding_mode == "floor":
             return a._binary(IDivOp, b)
         floor = a._binary(IDivOp, b)
         is_inexact = a._binary(ModOp, b) != 0
         return floor + (is_inexact & (floor < 0)).cast(floor.dtype)
 
+    def _whole_quotient(self, other: Self, rounding_mode: Literal["trunc", "floor"]) -> Self:
+        """The quotient of floats rounded to an integer, and not to the float before that."""
+        # No derivative: the operands are constants.
+        a, b = self.detach(), other.detach()
+        rest = (a.mod(b) if rounding_mode == "floor" else a.fmod(b)).cast(dtypes.float64)
+        whole = (a.cast(dtypes.float64) - rest) / b.cast(dtypes.float64)
+        whole = whole.round().cast(a.dtype)
+        whole = rest.isinf().where(-1, whole)  # A finite number over an infinity of other sign.
+        quotient = a / b
+        whole = whole.eq(0).where(quotient * 0, whole)  # The sign of the quotient.
+        is_infinite = b.eq(0) if rounding_mode == "floor" else b.eq(0) | a.isinf()
+        return is_infinite.where(quotient, whole)
+
     def mod(self, x: Self | Number, reverse: bool = False) -> Self:
-        """The remainder with the sign of the divisor."""
+        """The remainder with the sign of the divisor. Of floats it is exact, but for one rounding
+        where the operands have different signs; 0 has the sign of the dividend, as in PyTorch."""
         a, b = self._pair(x, reverse)
         if not a.dtype.is_float:
             return a._binary(ModOp, b)
-        rest = a.fmod(b)
+        rest = a._binary(FmodOp, b)
         has_other_sign = rest.ne(0) & (rest < 0).ne(b < 0)
-        return has_other_sign.where((rest._wide() + b._wide()).cast(a.dtype), rest)
+        return has_other_sign.where(rest + b, rest)
 
     def fmod(self, x: Self | Number) -> Self:
-        """The remainder with the sign of the dividend."""
+        """The remainder with the sign of the dividend, exact for floats."""
         a, b = self._pair(x)
         if not a.dtype.is_float:
             return a - a.div(b, rounding_mode="trunc") * b
-        # f32 in f64: the product is exact for quotients of up to 2^29.
-        quotient = (a._wide() / b._wide()).trunc()
-        rest = (a._wide() - quotient * b._wide()).cast(a.dtype)
-        return (b.isinf() & a.isfinite()).where(a, rest)
+        return a._binary(FmodOp, b)
 
     def _mulacc(self, factor: Self | Number, addend: Self | Number) -> Self:
         """self * factor + addend in one float dtype, rounded once on machines with FMA."""

@@ -8,9 +8,8 @@ from typing import Self
 
 from tgdialect.frontend.base import Number
 from tgdialect.frontend.elementwise import Elementwise, rounded_once, widened
-from tgdialect.ops.elementwise import ErfOp, Exp2Op, Log2Op, SinOp
+from tgdialect.ops.elementwise import ErfOp, Exp2Op, ExpOp, Log2Op, LogOp, SinOp
 
-_LOG2_E = math.log2(math.e)
 _LN_2 = math.log(2)
 _LARGE = 1e9
 """From here on sqrt(x^2 + 1) rounds to x, even in f64."""
@@ -31,7 +30,7 @@ class Functions(Elementwise):
     @rounded_once
     def exp(self) -> Self:
         """e ** self."""
-        return (self._float() * _LOG2_E).exp2()
+        return self._float()._unary(ExpOp)
 
     @rounded_once
     def expm1(self) -> Self:
@@ -49,7 +48,7 @@ class Functions(Elementwise):
     @rounded_once
     def log(self) -> Self:
         """The natural logarithm."""
-        return self.log2() * _LN_2
+        return self._float()._unary(LogOp)
 
     @rounded_once
     def log10(self) -> Self:

@@ -149,10 +149,13 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "tg.not": np.logical_not,
     "tg.exp2": _in_wider(np.exp2),
     "tg.log2": _in_wider(np.log2),
+    "tg.exp": _in_wider(np.exp),
+    "tg.log": _in_wider(np.log),
     "tg.sin": _in_wider(np.sin),
     "tg.erf": _in_wider(np.vectorize(math.erf, otypes=[FLOAT64])),
     "tg.sqrt": np.sqrt,
     "tg.pow": _in_wider(np.power),
+    "tg.fmod": np.fmod,
     "tg.mulacc": multiply_add,
     "tg.threefry": threefry,
 }

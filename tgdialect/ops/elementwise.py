@@ -452,6 +452,30 @@ class Log2Op(UnaryOp):
 
 
 @op_definition
+class ExpOp(UnaryOp):
+    """EXP (T,): e^x, within 1 ulp. EXP2 of x log2 e, without the rounding of that product.
+
+    `%1 = tg.exp %0 : tensor<4xf32>`
+    """
+
+    name = "tg.exp"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 8
+
+
+@op_definition
+class LogOp(UnaryOp):
+    """LOG (T,): the natural logarithm, within 1 ulp; -inf at 0, NaN below.
+
+    `%1 = tg.log %0 : tensor<4xf32>`
+    """
+
+    name = "tg.log"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 8
+
+
+@op_definition
 class SinOp(UnaryOp):
     """SIN (T,): sin x in radians, within 2 ulp (f32) or 3 ulp (f64); NaN at the infinities.
 
@@ -497,6 +521,18 @@ class PowOp(BinaryOp):
     name = "tg.pow"
     DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 24
+
+
+@op_definition
+class FmodOp(BinaryOp):
+    """FMOD (A, B): a - b * trunc(a / b), exactly, with the sign of a; NaN for b = 0 and infinite a.
+
+    `%2 = tg.fmod %0, %1 : tensor<4xf32>`
+    """
+
+    name = "tg.fmod"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 16
 
 
 @op_definition
@@ -566,6 +602,8 @@ PRIMITIVES = (
 TRANSCENDENTAL = (
     Exp2Op,
     Log2Op,
+    ExpOp,
+    LogOp,
     SinOp,
     ErfOp,
     PowOp,
@@ -582,6 +620,7 @@ DECOMPOSED = (
     NotOp,
     *TRANSCENDENTAL,
     SqrtOp,
+    FmodOp,
     MulAccOp,
     ThreefryOp,
 )

@@ -171,6 +171,21 @@ def _log2(x: float) -> float | None:
     return float(exponent - 1) if mantissa == 0.5 else None
 
 
+def _exp(x: float) -> float | None:
+    if math.isinf(x):
+        return math.inf if x > 0 else 0.0
+    return 1.0 if x == 0 else None
+
+
+def _log(x: float) -> float | None:
+    return None if 0 < x < math.inf and x != 1 else _log2(x)
+
+
+def _fmod(dtype: DType, a: float, b: float) -> float:
+    is_nan = a != a or b != b or math.isinf(a) or b == 0
+    return math.nan if is_nan else math.fmod(a, b)
+
+
 def _sqrt(x: float) -> float | None:
     if x < 0:
         return math.nan
@@ -213,8 +228,11 @@ SCALAR_RULES: dict[str, ScalarRule] = {
     "tg.not": _plain(operator.not_),
     "tg.exp2": _where_exact(_exp2),
     "tg.log2": _where_exact(_log2),
+    "tg.exp": _where_exact(_exp),
+    "tg.log": _where_exact(_log),
     "tg.sin": _where_exact(_sin),
     "tg.sqrt": _where_exact(_sqrt),
+    "tg.fmod": _fmod,
     "tg.mulacc": _multiply_add,
 }
 """The scalar semantics of every elementwise op that is folded."""

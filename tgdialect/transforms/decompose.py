@@ -26,10 +26,11 @@ from tgdialect.ops.source import ConstOp
 from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.error_function import erf
 from tgdialect.transforms.recipe import Dtype, Primitive, Value
+from tgdialect.transforms.remainder import fmod
 from tgdialect.transforms.sine import sin
 from tgdialect.transforms.soft_float import NARROW_FORMATS, soft_cast
 from tgdialect.transforms.threefry import threefry
-from tgdialect.transforms.transcendental import exp2, log2, power, sqrt
+from tgdialect.transforms.transcendental import exp, exp2, log, log2, power, sqrt
 
 Tg = Value[SSAValue]
 
@@ -81,6 +82,8 @@ _UNARY: dict[str, Callable[[Tg], Tg]] = {
     "not": lambda a: a.ne(1),
     "exp2": exp2,
     "log2": log2,
+    "exp": exp,
+    "log": log,
     "sin": sin,
     "erf": erf,
     "sqrt": sqrt,
@@ -93,6 +96,7 @@ _BINARY: dict[str, Callable[[Tg, Tg], Tg]] = {
     "cmple": lambda a, b: (b < a).ne(1),
     "cmpeq": lambda a, b: a.ne(b).ne(1),
     "pow": power,
+    "fmod": fmod,
     "threefry": threefry,
 }
 _TERNARY: dict[str, Callable[[Tg, Tg, Tg], Tg]] = {
@@ -101,7 +105,9 @@ _TERNARY: dict[str, Callable[[Tg, Tg, Tg], Tg]] = {
 RECIPES: Mapping[str, Callable[..., Tg]] = {**_UNARY, **_BINARY, **_TERNARY}
 """By the op's name without its dialect: what the op is decomposed into."""
 
-_WIDENED = {op.name for op in (*elementwise.TRANSCENDENTAL, elementwise.SqrtOp)}
+_WIDENED = {
+    op.name for op in (*elementwise.TRANSCENDENTAL, elementwise.SqrtOp, elementwise.FmodOp)
+}
 """Ops whose recipes are for f32 and f64: narrower floats are computed in f32."""
 
 

@@ -1,4 +1,4 @@
-"""EXP2, LOG2, SQRT and POW in primitive operations, for f32 and f64.
+"""EXP2, EXP, LOG2, LOG, SQRT and POW in primitive operations, for f32 and f64.
 
 Within 2 ulp (f32) and 3 ulp (f64) of the exact result over the whole range, subnormals
 included; special values as C99. Without branches, tables in memory or library calls. `sine.py`
@@ -11,6 +11,8 @@ import math
 
 from tgdialect.transforms.float_format import FloatFormat, format_of
 from tgdialect.transforms.recipe import V, Value, horner
+
+LN_2 = math.log(2)
 
 
 def exp2(x: Value[V]) -> Value[V]:
@@ -25,18 +27,75 @@ def exp2_of_more(x: Value[V]) -> Value[V]:
     return exp2_of_normal((x > high).where(high, x))
 
 
-def least_of_normal(form: FloatFormat) -> float:
-    """The least x for which EXP2 does not care whether 2^x is subnormal."""
-    return 2.0 - form.bias
+def least_of_normal(form: FloatFormat, *, natural: bool = False) -> float:
+    """The least x for which EXP2, or EXP if `natural`, does not care whether the result is
+    subnormal."""
+    return float(math.ceil((2 - form.bias) * LN_2)) if natural else 2.0 - form.bias
+
+
+def exp(x: Value[V]) -> Value[V]:
+    """e^x; shape and dtype of x."""
+    form = format_of(x)
+    low = x.constant(float(math.floor(-(form.bias + form.precision + 2) * LN_2)))
+    x = _below_overflow((x < low).where(low, x), form)
+    shifted, r = _exp_parts(x, form)
+    # Where the result may be subnormal, it is raised and then rounded once, by the last product.
+    raised = 2.0**form.exponent_bits / 4
+    is_small = x < least_of_normal(form, natural=True)
+    shifted = is_small.where(shifted + raised, shifted)
+    result = _exp_of_parts(shifted, r, form)
+    return is_small.where(result * 2.0**-raised, result)
+
+
+def exp_of_more(x: Value[V]) -> Value[V]:
+    """e^x, if x is at least `least_of_normal` or NaN; else anything."""
+    form = format_of(x)
+    return _exp_of_parts(*_exp_parts(_below_overflow(x, form), form), form)
+
+
+def _below_overflow(x: Value[V], form: FloatFormat) -> Value[V]:
+    """x, or a bound above which e^x is infinite."""
+    high = x.constant(float(math.ceil((form.bias + 1) * LN_2)))
+    return (x > high).where(high, x)
+
+
+def _exp_parts(x: Value[V], form: FloatFormat) -> tuple[Value[V], Value[V]]:
+    """(s, r) with x = n ln 2 + r and |r| <= ln 2 / 2, but for a rounding of n; s has the exponent
+    of 2^(n - 1) in its low bits."""
+    to_exponent = form.to_integer + (form.bias - 1)
+    shifted = x.mulacc(form.log2_e[0], to_exponent)
+    minus_n = to_exponent - shifted
+    first, second = form.ln_2
+    return shifted, minus_n.mulacc(second, minus_n.mulacc(first, x))
+
+
+def _exp_of_parts(shifted: Value[V], r: Value[V], form: FloatFormat) -> Value[V]:
+    """2^n e^r of `_exp_parts`, as `exp2_of_normal`."""
+    twice = horner(r, tuple(2.0 * c for c in (1.0, 1.0, *form.exp_tail)))
+    return twice * (shifted.bitcast(form.unsigned) << form.stored).bitcast(form.dtype)
 
 
 def log2(x: Value[V]) -> Value[V]:
-    """log2 x; -inf at zeros and NaN below."""
+    """log2 x; -inf at zeros and NaN below.
+
+    log2(1 + f) is f log2 e + f^2 times a polynomial, the first product of the sum last: where it
+    is not rounded, as with FMA, little else is."""
     form = format_of(x)
     m, e = _split_exponent(x, form)
     f = m - 1.0
-    result = f.mulacc(horner(f, form.log2_tail), e)
-    return _log2_special(x, result)
+    first, second = form.log2_e
+    rest = f * f.mulacc(horner(f, form.log2_tail), second)
+    return _log_special(x, f.mulacc(first, rest) + e)
+
+
+def log(x: Value[V]) -> Value[V]:
+    """The natural logarithm; -inf at zeros and NaN below."""
+    form = format_of(x)
+    m, e = _split_exponent(x, form)
+    f = m - 1.0
+    first, second = form.ln_2
+    rest = (f * f).mulacc(horner(f, form.log_tail), e * second)
+    return _log_special(x, e.mulacc(first, f + rest))
 
 
 def sqrt(x: Value[V]) -> Value[V]:
@@ -166,7 +225,7 @@ def _split_exponent(x: Value[V], form: FloatFormat) -> tuple[Value[V], Value[V]]
     return m, subnormal.where(e - float(form.precision), e)
 
 
-def _log2_special(x: Value[V], result: Value[V]) -> Value[V]:
+def _log_special(x: Value[V], result: Value[V]) -> Value[V]:
     """`result` where x is positive and finite, else what C99 says."""
     result = (x < math.inf).where(result, x)  # inf and NaN
     nonpositive = x.eq(0.0).where(x.constant(-math.inf), math.nan)

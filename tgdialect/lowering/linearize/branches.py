@@ -33,10 +33,10 @@ LONG = 24
 predicted wrongly as much as some 20. That of SIN for large angles has 38 ops (f32) or more; those
 of other recipes have at most 12, and are selected as often as not."""
 
-OTHER = 8
+OTHER = 5
 """The fewest ops of the other alternative. One of fewer stands for special values, as NaN for
-infinities, which are seldom all that is selected: LOG2 has 2. The other one of SIN has 13 or
-more."""
+infinities, which are seldom all that is selected: LOG2 has 2. The other one of SIN has 13 or more,
+that of FMOD with a constant divisor 5."""
 
 _COMPUTE = frozenset({*PRIMITIVES, *DECOMPOSED, BitcastOp})
 _BORDERS = (RangeOp, EndOp, IfOp, EndIfOp, BarrierOp)

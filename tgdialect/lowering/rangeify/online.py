@@ -43,7 +43,7 @@ from tgdialect.ops.elementwise import (
     CmpLtOp,
     CmpNeOp,
     DivOp,
-    Exp2Op,
+    ExpOp,
     IDivOp,
     MaxOp,
     MulOp,
@@ -219,17 +219,17 @@ class OnlineKernel:
         return self.k.put(EndOp(effect, ranges[::-1]))
 
     def power(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """`exp2(scale * (a - b))`; on a CPU 0 instead of what is subnormal, beside the 1 that each
+        """`exp2(scale * (a - b))`, or `exp(…)`; on a CPU 0 instead of what is subnormal, beside the 1 that each
         row has: EXP2 then needs no second scale (`_is_of_normal` of `tg-select`)."""
-        k, scale = self.k, self.group.scale
+        k, scale, kind = self.k, self.group.scale, type(self.group.powers)
         difference = k.emit(SubOp, a, b)
         if scale != 1:
             difference = k.emit(MulOp, difference, k.constant(scale, self.dtype))
         if self.blocks.is_grid:
-            return k.emit(Exp2Op, difference)
-        least = k.constant(_least_exponent(self.dtype), self.dtype)
+            return k.emit(kind, difference)
+        least = k.constant(_least_exponent(self.dtype, natural=kind is ExpOp), self.dtype)
         is_normal = k.emit(CmpGeOp, difference, least)
-        return k.emit(WhereOp, is_normal, k.emit(Exp2Op, difference), k.constant(0, self.dtype))
+        return k.emit(WhereOp, is_normal, k.emit(kind, difference), k.constant(0, self.dtype))
 
     def finite(self, greatest: SSAValue) -> SSAValue:
         """A maximum, or the least finite number instead of -inf."""
@@ -475,9 +475,9 @@ class OnlineKernel:
         return rule
 
 
-def _least_exponent(dtype: Attribute) -> float:
-    """The least x for which no rounding of 2^x is subnormal."""
-    return least_of_normal(FORMATS[DTYPES[dtype].name])
+def _least_exponent(dtype: Attribute, *, natural: bool) -> float:
+    """The least x for which no rounding of 2^x, or e^x if `natural`, is subnormal."""
+    return least_of_normal(FORMATS[DTYPES[dtype].name], natural=natural)
 
 
 def _least(dtype: Attribute) -> float:

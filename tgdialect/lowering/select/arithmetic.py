@@ -27,7 +27,7 @@ from tgdialect.lowering.select.tiles import (
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.codegen import ShuffleOp, WmmaOp
 from tgdialect.ops.dtypes import DTYPES, TYPES
-from tgdialect.ops.elementwise import CastOp, CmpGeOp, CmpLtOp, Exp2Op, MulOp, WhereOp
+from tgdialect.ops.elementwise import CastOp, CmpGeOp, CmpLtOp, Exp2Op, ExpOp, MulOp, WhereOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.properties import is_memory, number, tensor
@@ -45,18 +45,21 @@ def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
     operands = k.aligned(op.operands, shape)
     name, dtype = op.name.removeprefix("tg."), dtype_name(op.results[0])
     pieces = zip(*(tile.pieces for tile in operands), strict=True)
-    if isinstance(op, Exp2Op) and _is_of_normal(op):
+    if isinstance(op, Exp2Op | ExpOp) and _is_of_normal(op):
         is_one = op.result.has_one_use()
-        powers = [k.scalars.exp2_of_more(piece, has_one_use=is_one) for piece in operands[0].pieces]
+        powers = [
+            k.scalars.power_of_more(name, piece, has_one_use=is_one)
+            for piece in operands[0].pieces
+        ]
         return operands[0]._replace(pieces=powers)
     return RegisterTile(
         shape, operands[0].widths, [_applied(k, name, each, dtype) for each in pieces]
     )
 
 
-def _is_of_normal(op: Exp2Op) -> bool:
+def _is_of_normal(op: Exp2Op | ExpOp) -> bool:
     """Whether all users choose something else where the result may be subnormal:
-    `where(x < c, 0, exp2(x))` or `where(x >= c, exp2(x), 0)`."""
+    `where(x < c, 0, exp2(x))` or `where(x >= c, exp2(x), 0)`, and so for EXP."""
     if (form := FORMATS.get(dtype_name(op.result))) is None or not op.result.uses:
         return False
     for use in op.result.uses:
@@ -68,7 +71,8 @@ def _is_of_normal(op: Exp2Op) -> bool:
         if not isinstance(test, kind) or test.lhs is not op.source:
             return False
         bound = constant_attribute(test.rhs)
-        if bound is None or not number(bound) >= least_of_normal(form):
+        least = least_of_normal(form, natural=isinstance(op, ExpOp))
+        if bound is None or not number(bound) >= least:
             return False
     return True
 

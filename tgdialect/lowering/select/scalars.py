@@ -61,7 +61,7 @@ from tgdialect.targets.cpu import scales
 from tgdialect.transforms.decompose import RECIPES
 from tgdialect.transforms.float_format import format_of
 from tgdialect.transforms.recipe import Dtype, Value
-from tgdialect.transforms.transcendental import exp2_of_more, least_of_normal
+from tgdialect.transforms.transcendental import exp2_of_more, exp_of_more, least_of_normal
 
 _CLASSES: dict[str, type[TgOp]] = {
     op.name.removeprefix("tg."): op for op in (*PRIMITIVES, *DECOMPOSED, BitcastOp)
@@ -152,24 +152,26 @@ class Scalars(OpBuilder):
         return self.emit(_CLASSES[primitive], values, properties, result)
 
     def _is_native(self, primitive: str) -> bool:
-        return primitive in self.target.native or (primitive == "exp2" and scales(self.target))
+        return primitive in self.target.native or (
+            primitive in ("exp2", "exp") and scales(self.target)
+        )
 
-    def exp2_of_more(self, exponent: Piece, *, has_one_use: bool) -> SSAValue:
-        """EXP2 where only powers of two matter that are not subnormal: WHEREs choose something else
-        instead, or one if `has_one_use`."""
+    def power_of_more(self, name: str, exponent: Piece, *, has_one_use: bool) -> SSAValue:
+        """EXP2 or EXP where only results matter that are not subnormal: WHEREs choose something
+        else instead, or one if `has_one_use`."""
         value = self.register(exponent)
         dtype = dtype_name(value)
         if constant_attribute(value) is not None:
-            return self.apply("exp2", (value,), dtype)
+            return self.apply(name, (value,), dtype)
         x = Value(self, value, dtype)
-        if not self._is_native("exp2"):
-            return exp2_of_more(x).handle
+        if not self._is_native(name):
+            return (exp2_of_more if name == "exp2" else exp_of_more)(x).handle
         # A processor takes many times as long for a result that is subnormal. LLVM makes the
         # condition of one WHERE of vectors the mask of the instruction that scales.
         if has_one_use and lanes_of(value) > 1:
-            return self.apply("exp2", (value,), dtype)
-        least = x.constant(least_of_normal(format_of(x)))
-        return self.apply("exp2", ((x < least).where(least, x).handle,), dtype)
+            return self.apply(name, (value,), dtype)
+        least = x.constant(least_of_normal(format_of(x), natural=name == "exp"))
+        return self.apply(name, ((x < least).where(least, x).handle,), dtype)
 
     # -- constants, index arithmetic and conditions
 

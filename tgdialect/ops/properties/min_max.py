@@ -221,6 +221,14 @@ def log2(x: float) -> float:
     return -math.inf if x <= 0 else x if math.isinf(x) else math.log2(x)
 
 
+def exp(x: float) -> float:
+    return math.inf if x >= 710 else math.exp(x)
+
+
+def log(x: float) -> float:
+    return -math.inf if x <= 0 else x if math.isinf(x) else math.log(x)
+
+
 def sqrt(x: float) -> float:
     return math.sqrt(max(x, 0.0))
 

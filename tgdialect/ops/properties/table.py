@@ -234,10 +234,13 @@ TABLE: Rules = {
     "tg.not": _elementwise(min_max.logical_not),
     "tg.exp2": _elementwise(min_max.increasing(min_max.exp2, low=0.0)),
     "tg.log2": _elementwise(min_max.increasing(min_max.log2, domain=0.0)),
+    "tg.exp": _elementwise(min_max.increasing(min_max.exp, low=0.0)),
+    "tg.log": _elementwise(min_max.increasing(min_max.log, domain=0.0)),
     "tg.sin": _elementwise(min_max.sin),
     "tg.erf": _elementwise(min_max.increasing(math.erf, low=-1.0, high=1.0)),
     "tg.sqrt": _elementwise(min_max.increasing(min_max.sqrt, low=0.0, domain=0.0)),
     "tg.pow": _elementwise(),
+    "tg.fmod": _elementwise(),
     "tg.mulacc": _elementwise(min_max.mulacc),
     "tg.threefry": _elementwise(new_dtype=dtype.always(UI64)),
     # marker

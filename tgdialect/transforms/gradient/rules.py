@@ -33,7 +33,10 @@ from tgdialect.ops.elementwise import (
     DivOp,
     ErfOp,
     Exp2Op,
+    ExpOp,
+    FmodOp,
     Log2Op,
+    LogOp,
     MaxOp,
     MulAccOp,
     MulOp,
@@ -175,6 +178,23 @@ def _log2(b: Builder, op: Log2Op, g: SSAValue) -> Gradients:
     return (b.put(DivOp(g, scaled)),)
 
 
+@_rule(ExpOp)
+def _exp(b: Builder, op: ExpOp, g: SSAValue) -> Gradients:
+    return (b.put(MulOp(g, op.result)),)
+
+
+@_rule(LogOp)
+def _log(b: Builder, op: LogOp, g: SSAValue) -> Gradients:
+    return (b.put(DivOp(g, op.source)),)
+
+
+@_rule(FmodOp)
+def _fmod(b: Builder, op: FmodOp, g: SSAValue) -> Gradients:
+    """g and -g times the whole quotient."""
+    quotient = b.put(TruncOp(b.put(DivOp(op.lhs, op.rhs))))
+    return g, b.put(NegOp(b.put(MulOp(g, quotient))))
+
+
 @_rule(SinOp)
 def _sin(b: Builder, op: SinOp, g: SSAValue) -> Gradients:
     """cos x = 1 - 2 sin^2 (x / 2): x / 2 is exact, while x + pi / 2 would be rounded."""
@@ -187,8 +207,8 @@ def _sin(b: Builder, op: SinOp, g: SSAValue) -> Gradients:
 @_rule(ErfOp)
 def _erf(b: Builder, op: ErfOp, g: SSAValue) -> Gradients:
     """2 / sqrt(pi) exp(-x^2), which is 0 for infinite x."""
-    exponent = b.put(MulOp(op.source, b.put(MulOp(op.source, b.constant(-1 / _LN2, g)))))
-    slope = b.put(MulOp(b.put(Exp2Op(exponent)), b.constant(2 / math.sqrt(math.pi), g)))
+    exponent = b.put(NegOp(b.put(MulOp(op.source, op.source))))
+    slope = b.put(MulOp(b.put(ExpOp(exponent)), b.constant(2 / math.sqrt(math.pi), g)))
     return (b.put(MulOp(g, slope)),)
 
 
@@ -205,8 +225,7 @@ def _pow(b: Builder, op: PowOp, g: SSAValue) -> Gradients:
     less = b.put(PowOp(op.lhs, b.put(SubOp(op.rhs, b.constant(1, g)))))
     slope = b.put(MulOp(g, b.put(MulOp(op.rhs, less))))
     base = b.put(WhereOp(b.put(CmpEqOp(op.rhs, zero)), zero, slope))
-    logarithm = b.put(MulOp(b.put(Log2Op(op.lhs)), b.constant(_LN2, g)))
-    growth = b.put(MulOp(g, b.put(MulOp(op.result, logarithm))))
+    growth = b.put(MulOp(g, b.put(MulOp(op.result, b.put(LogOp(op.lhs))))))
     at_zero = b.put(AndOp(b.put(CmpEqOp(op.lhs, zero)), b.put(CmpGeOp(op.rhs, zero))))
     return base, b.put(WhereOp(at_zero, zero, growth))
 

@@ -15,6 +15,10 @@ func.func @unary(%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>, %y: tenso
   %log2 = tg.log2 %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %sin = tg.sin %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   %sin = tg.sin %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  // CHECK: %exp = tg.exp %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  %exp = tg.exp %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  // CHECK: %log = tg.log %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  %log = tg.log %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %erf = tg.erf %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   %erf = tg.erf %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %sqrt = tg.sqrt %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>

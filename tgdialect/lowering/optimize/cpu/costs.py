@@ -8,14 +8,14 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess
 from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.elementwise import TRANSCENDENTAL
+from tgdialect.ops.elementwise import TRANSCENDENTAL, FmodOp
 from tgdialect.ops.properties import dtype_of, place
 from tgdialect.targets import Target
 
 RECIPE_CYCLES = 20
 """About how many cycles an op takes that is computed by a polynomial."""
 
-_RECIPES = frozenset(op.name for op in TRANSCENDENTAL)
+_RECIPES = frozenset(op.name for op in (*TRANSCENDENTAL, FmodOp))
 
 _DIVISIONS = frozenset(("tg.div", "tg.recip", "tg.sqrt", "tg.idiv", "tg.mod"))
 """The ops that take `Target.division_cycles`."""

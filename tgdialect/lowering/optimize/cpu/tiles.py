@@ -30,6 +30,7 @@ from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.split import may_overlap
 from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
 from tgdialect.ops.axis_types import EXPANDED
+from tgdialect.ops.elementwise import FmodOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
@@ -323,7 +324,9 @@ def _elementwise_tile(nests: Nests, vector: RangeOp, lanes: int) -> Tile:
         if op in nests.stride_of and (row := transposed_row(nests, op, vector)) is not None:
             height = _width(nests.extent(row), lanes, 1)
             return Tile(row, height if height * len(inner) <= MAX_TRANSPOSED_OPS else 1, 1)
-    return Tile(None, 1, max(1, min(4, OPS_PER_TILE // max(len(inner), 1))))
+    # The remainder of floats alone takes the registers of several vectors, since f32 is f64 in it.
+    ops = sum(OPS_PER_TILE if isinstance(op, FmodOp) else 1 for op in inner)
+    return Tile(None, 1, max(1, min(4, OPS_PER_TILE // max(ops, 1))))
 
 
 def _width(extent: int, lanes: int, vectors: int) -> int:

@@ -1,4 +1,4 @@
-"""EXP2 on CPUs that scale by a power of two in one instruction."""
+"""EXP2 and EXP on CPUs that scale by a power of two in one instruction."""
 
 from __future__ import annotations
 
@@ -26,6 +26,25 @@ def exp2(e: LLVMEmitter, x: SSAValue) -> SSAValue:
     n = e.float(RoundEvenOp, x)
     r = e.float(llvm.FSubOp, x, n)
     *rest, last = (e.number(c, x.type) for c in (1.0, *form.exp2_tail))
+    power = last
+    for coefficient in reversed(rest):
+        power = e.float(llvm.FMAOp, power, r, coefficient)
+    return _scaled(e, power, n, form.width)
+
+
+def exp(e: LLVMEmitter, x: SSAValue) -> SSAValue:
+    """e^x, as `exp2`: r = x - n ln 2, with ln 2 as a sum of two floats.
+
+    Far below 0 that r is not small, and the polynomial may be infinite; only there has x a bound.
+    """
+    form = FORMATS["f32" if element_of(x.type) == F32 else "f64"]
+    low = e.number(-4.0 * form.bias, x.type)
+    x = e.select(e.compare_floats("olt", x, low), low, x)
+    n = e.float(RoundEvenOp, e.float(llvm.FMulOp, x, e.number(form.log2_e[0], x.type)))
+    r = x
+    for part in form.ln_2:
+        r = e.float(llvm.FMAOp, n, e.number(-part, x.type), r)
+    *rest, last = (e.number(c, x.type) for c in (1.0, 1.0, *form.exp_tail))
     power = last
     for coefficient in reversed(rest):
         power = e.float(llvm.FMAOp, power, r, coefficient)

@@ -16,7 +16,7 @@ from tgdialect.llvm_dialect.loops import FULLY_UNROLLED, LOOP_ANNOTATION
 from tgdialect.lowering.render.llvm.accesses import LLVMAccesses, View
 from tgdialect.lowering.render.llvm.arithmetic import across, compute
 from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE, call
-from tgdialect.lowering.render.llvm.exponentials import exp2
+from tgdialect.lowering.render.llvm.exponentials import exp, exp2
 from tgdialect.lowering.render.llvm.matrix import assembly, begin_sums, end_sums, multiply_add
 from tgdialect.lowering.render.llvm.streams import Stream
 from tgdialect.lowering.render.llvm.threads import SharedFrame
@@ -25,7 +25,7 @@ from tgdialect.lowering.render.output import Output
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.dtypes import DType
-from tgdialect.ops.elementwise import Exp2Op
+from tgdialect.ops.elementwise import Exp2Op, ExpOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory
 from tgdialect.ops.reduce import ReduceOp
@@ -112,8 +112,8 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         return self.binary(llvm.MulOp, a, b)
 
     def compute(self, op: Operation, operands: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
-        if isinstance(op, Exp2Op) and scales(self._target):
-            return exp2(self, *operands)
+        if isinstance(op, Exp2Op | ExpOp) and scales(self._target):
+            return (exp2 if isinstance(op, Exp2Op) else exp)(self, *operands)
         return compute(self, op, operands, intervals)
 
     def define(self, result: SSAValue, value: SSAValue) -> SSAValue:
