@@ -23,7 +23,7 @@ from tgdialect.analysis.affine.movement import broadcast, moved
 from tgdialect.analysis.affine.positions import Index, Position, Positions
 from tgdialect.ops.attributes import InvalidAttr
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.elementwise import DivOp, MulOp, WhereOp
+from tgdialect.ops.elementwise import DivOp, Exp2Op, ExpOp, MulOp, WhereOp
 from tgdialect.ops.movement import MovementOp, PadOp
 from tgdialect.ops.properties import integers, is_memory, number, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
@@ -75,7 +75,7 @@ class OnlineSums:
     scores: SSAValue
     greatest: ReduceOp
     """Their maximum."""
-    powers: Operation
+    powers: Exp2Op | ExpOp
     """The exponentials `exp2(scale * (scores - greatest))`, or `exp(…)`."""
     scale: float
     products: tuple[ReduceOp, ...]

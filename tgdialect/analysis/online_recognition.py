@@ -108,7 +108,7 @@ class _Recognizer:
                 stack += new
         return found if len(seen) <= MOST else ()
 
-    def powers(self, scores: SSAValue) -> tuple[Operation, float] | None:
+    def powers(self, scores: SSAValue) -> tuple[Exp2Op | ExpOp, float] | None:
         """The one EXP2 or EXP of a positive multiple of the differences, and the multiple."""
         differences = [
             use.operation
@@ -174,7 +174,7 @@ class _Recognizer:
     def group(
         self,
         root: Operation,
-        powers: Operation,
+        powers: Exp2Op | ExpOp,
         scale: float,
         products: Sequence[ReduceOp],
         sums: Sequence[ReduceOp],

@@ -105,9 +105,7 @@ _TERNARY: dict[str, Callable[[Tg, Tg, Tg], Tg]] = {
 RECIPES: Mapping[str, Callable[..., Tg]] = {**_UNARY, **_BINARY, **_TERNARY}
 """By the op's name without its dialect: what the op is decomposed into."""
 
-_WIDENED = {
-    op.name for op in (*elementwise.TRANSCENDENTAL, elementwise.SqrtOp, elementwise.FmodOp)
-}
+_WIDENED = {op.name for op in (*elementwise.TRANSCENDENTAL, elementwise.SqrtOp, elementwise.FmodOp)}
 """Ops whose recipes are for f32 and f64: narrower floats are computed in f32."""
 
 

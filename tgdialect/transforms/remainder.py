@@ -1,8 +1,8 @@
 """FMOD in primitive operations, for f32 and f64: exact for every quotient, as C99's fmod.
 
-A quotient that leaves its product with the divisor exact takes one step. A larger one, up to 2^2098,
-is first reduced: f32 in f64 by 25 bits of quotient at a time, f64 by powers of two that are squared
-modulo the divisor. A target skips the reduction where no lane needs it, as that of SIN.
+A quotient that leaves its product with the divisor exact takes one step. A larger one, up to
+2^2098, is first reduced: f32 in f64 by 25 bits of quotient at a time, f64 by powers of two that
+are squared modulo the divisor. A target skips the reduction where no lane needs it, as that of SIN.
 """
 
 from __future__ import annotations

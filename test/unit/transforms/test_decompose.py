@@ -138,8 +138,8 @@ def test_a_chosen_op_leaves_the_others():
 
 
 def test_unknown_op():
-    with pytest.raises(PassFailedException, match="'exp' is not a decomposed op: neg, not, exp2"):
-        decomposed(ModuleOp([]), ops=("exp",))
+    with pytest.raises(PassFailedException, match="'exq' is not a decomposed op: neg, not, exp2"):
+        decomposed(ModuleOp([]), ops=("exq",))
 
 
 def test_locations_are_kept():

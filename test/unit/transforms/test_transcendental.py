@@ -1,4 +1,4 @@
-"""The recipes of EXP2, LOG2, SQRT, POW, SIN and THREEFRY against wider arithmetic.
+"""The recipes of EXP2, EXP, LOG2, LOG, SQRT, POW, SIN, FMOD and THREEFRY against wider arithmetic.
 
 Every check runs twice, with mulacc rounded once and twice, for a backend may do either.
 """
@@ -18,9 +18,10 @@ from numpy_recipe import (
 from tgdialect.interpreter.elementwise import ARITHMETIC
 from tgdialect.ops.elementwise import TRANSCENDENTAL, SqrtOp, UnaryOp
 from tgdialect.transforms.decompose import RECIPES
+from tgdialect.transforms.remainder import fmod
 from tgdialect.transforms.sine import TABLES, sin
 from tgdialect.transforms.threefry import threefry
-from tgdialect.transforms.transcendental import exp2, log2, power, sqrt
+from tgdialect.transforms.transcendental import exp2, log, log2, power, sqrt
 
 UNARY = {
     op.name: (RECIPES[op.name.removeprefix("tg.")], ARITHMETIC[op.name])
@@ -29,11 +30,17 @@ UNARY = {
 }
 """The recipe of each, and the interpreter's function, which takes wider arrays."""
 LIMITS = {np.dtype(np.float32): 2, np.dtype(np.float64): 3}
+FUSED_LIMITS = {"exp2": 1, "exp": 1, "log2": 1, "log": 1}
+"""Those of both formats where mulacc is rounded once."""
 OPERATIONS = {
     ("exp2", "f4"): 22,
     ("exp2", "f8"): 27,
-    ("log2", "f4"): 27,
-    ("log2", "f8"): 39,
+    ("exp", "f4"): 21,
+    ("exp", "f8"): 26,
+    ("log2", "f4"): 30,
+    ("log2", "f8"): 41,
+    ("log", "f4"): 30,
+    ("log", "f8"): 42,
     ("sin", "f4"): 77,
     ("sin", "f8"): 151,
     ("sqrt", "f4"): 38,
@@ -47,17 +54,21 @@ both_roundings = pytest.mark.parametrize("fused", [False, True], ids=["plain", "
 every_function = pytest.mark.parametrize("name", UNARY)
 
 
-def check(recipe, exact_function, *arrays: Array, fused: bool) -> None:
+def check(recipe, exact_function, *arrays: Array, fused: bool, limit: int | None = None) -> None:
     result, _ = carry_out(recipe, *arrays, fused=fused)
     with np.errstate(all="ignore"):
         exact = exact_function(*(a.astype(WIDER[a.dtype]) for a in arrays))
     distance = ulp_distance(result, exact)
     worst = int(np.argmax(distance))
-    limit = LIMITS[result.dtype]
+    limit = limit or LIMITS[result.dtype]
     arguments = ", ".join(float(a[worst]).hex() for a in arrays)
     assert distance[worst] <= limit, (
         f"f({arguments}) = {result[worst]!r}, not {exact[worst]!r}: {distance[worst]} ulp"
     )
+
+
+def check_unary(name: str, x: Array, *, fused: bool) -> None:
+    check(*UNARY[name], x, fused=fused, limit=FUSED_LIMITS.get(name) if fused else None)
 
 
 def near_turning_points(dtype) -> Array:
@@ -74,6 +85,7 @@ def near_turning_points(dtype) -> Array:
             np.nextafter(multiples, dtype(0)),
             np.nextafter(multiples, dtype(np.inf)),
             generator.uniform(-1100, 1100, 200_000).astype(dtype),
+            generator.uniform(-4, 4, 200_000).astype(dtype),
         ]
     )
 
@@ -82,7 +94,7 @@ def near_turning_points(dtype) -> Array:
 @every_function
 def test_f32_strided(name, fused):
     for x in f32_patterns(1009):
-        check(*UNARY[name], x, fused=fused)
+        check_unary(name, x, fused=fused)
 
 
 @pytest.mark.slow
@@ -90,23 +102,23 @@ def test_f32_strided(name, fused):
 @every_function
 def test_f32_every_pattern(name, fused):
     for x in f32_patterns(1):
-        check(*UNARY[name], x, fused=fused)
+        check_unary(name, x, fused=fused)
 
 
 @both_roundings
 @every_function
 def test_f32_turning_points(name, fused):
-    check(*UNARY[name], near_turning_points(np.float32), fused=fused)
-    check(*UNARY[name], special_values(np.float32), fused=fused)
+    check_unary(name, near_turning_points(np.float32), fused=fused)
+    check_unary(name, special_values(np.float32), fused=fused)
 
 
 @needs_long_double
 @both_roundings
 @every_function
 def test_f64(name, fused):
-    check(*UNARY[name], random_patterns(np.float64, 300_000, seed=1), fused=fused)
-    check(*UNARY[name], near_turning_points(np.float64), fused=fused)
-    check(*UNARY[name], special_values(np.float64), fused=fused)
+    check_unary(name, random_patterns(np.float64, 300_000, seed=1), fused=fused)
+    check_unary(name, near_turning_points(np.float64), fused=fused)
+    check_unary(name, special_values(np.float64), fused=fused)
 
 
 def test_sqrt_f32_is_correctly_rounded():
@@ -212,18 +224,44 @@ def test_power_special_values_of_c99():
         np.testing.assert_array_equal(np.signbit(result[finite]), np.signbit(expected[finite]))
 
 
+@pytest.mark.parametrize("dtype", [np.float32, np.float64], ids=["f32", "f64"])
+def test_fmod_is_exact(dtype):
+    """Quotients of all sizes, whole ones and those next to them, and special values."""
+    generator = np.random.default_rng(8)
+    count = 100_000
+    values = special_values(dtype)
+    y = generator.standard_normal(count).astype(dtype)
+    whole = y * generator.integers(0, 1 << (22 if dtype is np.float32 else 51), count)
+    near_one = dtype(2) - generator.uniform(0, 1, count) * 2.0 ** -generator.integers(1, 50, count)
+    cases = [
+        (random_patterns(dtype, count, seed=9), random_patterns(dtype, count, seed=10)),
+        (random_patterns(dtype, count, seed=11), near_one.astype(dtype)),
+        (whole.astype(dtype), y),
+        (np.nextafter(whole.astype(dtype), dtype(0)), y),
+        tuple(grid.ravel() for grid in np.meshgrid(values, values)),
+    ]
+    for x, y in cases:
+        result, _ = carry_out(fmod, x, y)
+        with np.errstate(all="ignore"):
+            exact = np.fmod(x, y)
+        np.testing.assert_array_equal(result, exact)
+        is_number = ~np.isnan(exact)
+        np.testing.assert_array_equal(np.signbit(result)[is_number], np.signbit(exact)[is_number])
+
+
 def test_special_values_of_c99():
     inf, nan = np.inf, np.nan
     for dtype in (np.float32, np.float64):
         x = np.array([0.0, -0.0, inf, -inf, nan, 1.0, -1.0], dtype)
         for recipe, expected in (
             (exp2, [1, 1, inf, 0, nan, 2, 0.5]),
+            (log, [-inf, -inf, inf, nan, nan, 0, nan]),
             (log2, [-inf, -inf, inf, nan, nan, 0, nan]),
             (sqrt, [0, -0.0, inf, nan, nan, 1, nan]),
         ):
             result, _ = carry_out(recipe, x)
             np.testing.assert_array_equal(result, np.array(expected, dtype))
-        for recipe, expected in ((log2, 0.0), (sqrt, 1.0)):
+        for recipe, expected in ((log2, 0.0), (log, 0.0), (sqrt, 1.0)):
             assert not np.signbit(carry_out(recipe, x[5:6])[0]).any(), expected
         signs = np.signbit(carry_out(sin, x[:2])[0])
         np.testing.assert_array_equal(signs, [False, True])

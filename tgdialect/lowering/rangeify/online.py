@@ -219,8 +219,8 @@ class OnlineKernel:
         return self.k.put(EndOp(effect, ranges[::-1]))
 
     def power(self, a: SSAValue, b: SSAValue) -> SSAValue:
-        """`exp2(scale * (a - b))`, or `exp(…)`; on a CPU 0 instead of what is subnormal, beside the 1 that each
-        row has: EXP2 then needs no second scale (`_is_of_normal` of `tg-select`)."""
+        """`exp2(scale * (a - b))`, or `exp(…)`; on a CPU 0 instead of what is subnormal, beside the
+        1 that each row has: EXP2 then needs no second scale (`_is_of_normal` of `tg-select`)."""
         k, scale, kind = self.k, self.group.scale, type(self.group.powers)
         difference = k.emit(SubOp, a, b)
         if scale != 1:

@@ -48,8 +48,7 @@ def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
     if isinstance(op, Exp2Op | ExpOp) and _is_of_normal(op):
         is_one = op.result.has_one_use()
         powers = [
-            k.scalars.power_of_more(name, piece, has_one_use=is_one)
-            for piece in operands[0].pieces
+            k.scalars.power_of_more(name, piece, has_one_use=is_one) for piece in operands[0].pieces
         ]
         return operands[0]._replace(pieces=powers)
     return RegisterTile(
