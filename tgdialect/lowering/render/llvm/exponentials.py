@@ -35,11 +35,15 @@ def exp2(e: LLVMEmitter, x: SSAValue) -> SSAValue:
 def exp(e: LLVMEmitter, x: SSAValue) -> SSAValue:
     """e^x, as `exp2`: r = x - n ln 2, with ln 2 as a sum of two floats.
 
-    Far below 0 that r is not small, and the polynomial may be infinite; only there has x a bound.
+    r is not small for a huge x, and the polynomial may be infinite, which scaled by a power below
+    1 it should not be: x has a bound below 0. That of f64, of odd degree, may also be negative.
     """
     form = FORMATS["f32" if element_of(x.type) == F32 else "f64"]
     low = e.number(-4.0 * form.bias, x.type)
     x = e.select(e.compare_floats("olt", x, low), low, x)
+    if len(form.exp_tail) % 2 == 0:
+        high = e.number(4.0 * form.bias, x.type)
+        x = e.select(e.compare_floats("ogt", x, high), high, x)
     n = e.float(RoundEvenOp, e.float(llvm.FMulOp, x, e.number(form.log2_e[0], x.type)))
     r = x
     for part in form.ln_2:
