@@ -20,7 +20,7 @@ from tgdialect.frontend.base import (
 )
 from tgdialect.frontend.graph import Array, Data, constant, leaf, size_node
 from tgdialect.frontend.movement import Movement
-from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, quotient, to_dim
+from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import DType, wrap_to
 from tgdialect.ops.memory import CopyOp
@@ -187,7 +187,13 @@ class Creation(Movement):
         if any(isinstance(number, float) for number in (start, stop, step)):
             raise TypeError(f"arange to a symbolic number is of integers, not {start, stop, step}")
         is_down = isinstance(step, int) and step < 0
-        count = quotient(start - stop, -step) if is_down else quotient(stop - start, step)
+        span, stride = (start - stop, -step) if is_down else (stop - start, step)
+        if is_surely_less(stride, 1) or is_surely_less(span, 0):
+            raise ValueError(
+                f"arange from {start} to {stop} in steps of {step}: {stride} is not positive, or "
+                f"{span} is negative"
+            )
+        count = -(-span // stride)
         line = cls.arange(greatest(count), dtype=dtype, device=device)
         line = line.shrink([(0, cast(int, count))]) * step
         return line if start == 0 else line + start
@@ -218,7 +224,11 @@ class Creation(Movement):
         if steps == 1:
             return cls.full((1,), start, wanted, device)
         line = cls.arange(steps, device=device).cast(dtypes.float64)
-        return (line * ((stop - start) / max(steps - 1, 1)) + float(start)).cast(wanted)
+        if isinstance(parts := larger(steps - 1, 1), SymInt):
+            step = (stop - start) / cls._number(parts, dtypes.float64)
+        else:
+            step = (stop - start) / parts
+        return (line * step + float(start)).cast(wanted)
 
     @classmethod
     def eye(
@@ -230,7 +240,7 @@ class Creation(Movement):
     ) -> Self:
         """The identity matrix: ones on the diagonal, zeros elsewhere."""
         columns = n if m is None else m
-        if n < 0 or columns < 0:
+        if is_surely_less(to_dim(n), 0) or is_surely_less(to_dim(columns), 0):
             raise ValueError(f"eye of {n} rows and {columns} columns")
         wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
         rows = cls.arange(n, device=device).reshape((n, 1))
@@ -283,10 +293,11 @@ class Creation(Movement):
             return self.diagonal(diagonal)
         if self.ndim != 1:
             raise ValueError(f"diag of a tensor with {self.ndim} axes")
-        n = self.shape[0] + abs(diagonal)
-        wide = self._padded([(0, abs(diagonal))], 0)
+        more = larger(diagonal, -diagonal)
+        n = self.shape[0] + more
+        wide = self._padded([(0, more)], 0)
         # Above the main diagonal, cell i is in row i, and below it in column i.
-        cells = wide.unsqueeze(1) if diagonal > 0 else wide
+        cells = wide.unsqueeze(1) if diagonal >= 0 else wide
         rows = self.arange(n).reshape((n, 1))
         return (rows + diagonal).eq(self.arange(n)).where(cells, self._constant(0))
 

@@ -16,6 +16,7 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.elementwise import rounded_once, widened
 from tgdialect.frontend.reduction import Axes
 from tgdialect.frontend.statistics import Statistics
+from tgdialect.frontend.symbolic import SymInt
 
 _EPSILON = {dtypes.float32: 2.0**-23, dtypes.float64: 2.0**-52}
 """The relative error of numbers, below which singular values are taken to be equal."""
@@ -28,12 +29,18 @@ class Decompositions(Statistics):
 
     __slots__ = ()
 
-    def _matrix(self, name: str) -> tuple[int, int]:
-        """The extents of the last two axes of a float tensor."""
+    def _matrix(self, name: str, *, is_static: bool = False) -> tuple[int, int]:
+        """The extents of the last two axes of a float tensor. Raises ValueError if these are
+        symbolic, and have to be static."""
         if self.ndim < 2:
             raise ValueError(f"{name} of a tensor with {self.ndim} axes: it has two at least")
         if not self.dtype.is_float:
             raise TypeError(f"{name} of {self.dtype.name}: a float is needed")
+        if is_static and any(isinstance(extent, SymInt) for extent in self.shape[-2:]):
+            raise ValueError(
+                f"{name} of shape {self.shape}: the last two axes decide its number of steps, so "
+                f"they are not symbolic"
+            )
         return self.shape[-2], self.shape[-1]
 
     def norm(
@@ -94,7 +101,7 @@ class Decompositions(Statistics):
         Args:
             mode: whether Q of (m, n) is (m, m), or (m, min(m, n)) as in PyTorch.
         """
-        rows, columns = self._matrix("qr")
+        rows, columns = self._matrix("qr", is_static=True)
         if mode not in ("complete", "reduced"):
             raise ValueError(f"mode is complete or reduced, got {mode!r}")
         count = min(rows, columns)
@@ -184,7 +191,7 @@ class Decompositions(Statistics):
         Gradients are those of unique decompositions: where singular values are equal, they are 0
         for the rotations within their space.
         """
-        rows, columns = self._matrix("svd")
+        rows, columns = self._matrix("svd", is_static=True)
         if rows < columns:
             v, s, u = self.transpose(-2, -1).svd(full_matrices)
             return u.transpose(-2, -1), s, v.transpose(-2, -1)

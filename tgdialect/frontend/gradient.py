@@ -15,7 +15,7 @@ from tgdialect.frontend.graph import (
     sorted_nodes,
 )
 from tgdialect.frontend.realization import compound_sizes, insert_nodes, insert_parameters
-from tgdialect.frontend.symbolic import Atom, SymInt
+from tgdialect.frontend.symbolic import Factor, SymInt
 from tgdialect.transforms.gradient import gradients
 from tgdialect.transforms.gradient.builder import Builder
 
@@ -51,15 +51,17 @@ def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node
     builder = Builder(Block())
     values, _ = insert_parameters(builder, [*leaves, *sources], compound_sizes(sources))
     insert_nodes(builder, size_order, values)
-    atoms = {values[n]: n.size.atom for n in leaves if n.size is not None and n.size.atom}
+    factors = {v: n.size.factor for n, v in values.items() if n.size is not None and n.size.factor}
     seed_value = values[seed]
     insert_nodes(builder, [node for node in order if node in made_of_targets], values)
     nodes = {value: node for node, value in values.items()}
     found = gradients(builder, {values[root]: seed_value}, [values[node] for node in targets])
-    return [None if value is None else _node_of(value, nodes, atoms) for value in found]
+    return [None if value is None else _node_of(value, nodes, factors) for value in found]
 
 
-def _node_of(value: SSAValue, nodes: dict[SSAValue, Node], atoms: Mapping[SSAValue, Atom]) -> Node:
+def _node_of(
+    value: SSAValue, nodes: dict[SSAValue, Node], factors: Mapping[SSAValue, Factor]
+) -> Node:
     """The node of a value. Makes nodes of the ops that it depends on."""
     stack = [value]
     while stack:
@@ -74,5 +76,5 @@ def _node_of(value: SSAValue, nodes: dict[SSAValue, Node], atoms: Mapping[SSAVal
             stack.extend(missing)
         else:
             operands = tuple(nodes[o] for o in op.operands)
-            nodes[inner] = made(prototype_of(op), operands, extents_of_value(inner, atoms))
+            nodes[inner] = made(prototype_of(op), operands, extents_of_value(inner, factors))
     return nodes[value]

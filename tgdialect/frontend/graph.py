@@ -18,13 +18,22 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tgdialect.frontend.dtypes import attribute_of, of_attribute
-from tgdialect.frontend.symbolic import Atom, Dim, SymInt, Variable, atoms_of, substituted
+from tgdialect.frontend.symbolic import (
+    Atom,
+    Derived,
+    Dim,
+    Factor,
+    SymInt,
+    Variable,
+    factors_of,
+    substituted,
+)
 from tgdialect.ops.affine import renamed
 from tgdialect.ops.attributes import Device, PlaceAttr, is_tensor
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX, DType, round_to
-from tgdialect.ops.elementwise import AddOp, MulOp
+from tgdialect.ops.elementwise import AddOp, IDivOp, MaxOp, MulOp
 from tgdialect.ops.marker import DetachOp
 from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.multi import placing
@@ -310,7 +319,9 @@ def _prototype(op: Callable[..., TgOp], arguments: Sequence[Any], call: _Call) -
     # A block argument for each variable.
     block = Block()
     builder = OpBuilder.at_end(block)
-    atoms = {number: block.insert_arg(INDEX_TYPE, 0) for number in call.atoms.values()}
+    atoms: dict[Factor, SSAValue] = {
+        number: block.insert_arg(INDEX_TYPE, 0) for number in call.atoms.values()
+    }
     for atom, number in call.atoms.items():
         if SSAValue.is_valid_name(atom.variable.name):
             atoms[number].name_hint = atom.variable.name
@@ -368,7 +379,9 @@ def size_node(size: SymInt) -> Node:
     """The index scalar of a size: data for a variable, arithmetic on such data for a polynomial."""
     node = _size_nodes.get(size)
     if node is None:
-        if (atom := size.atom) is not None:
+        if isinstance(derived := size.factor, Derived):
+            node = apply(_DERIVED[derived.rule], *map(_operand, (derived.a, derived.b)))
+        elif (atom := size.atom) is not None:
             assert atom.parameter is None, "parameters have nodes as long as they can be used"
             if atom.value is None:
                 node = Node(_UNKNOWN, (), INDEX_TYPE)
@@ -376,13 +389,25 @@ def size_node(size: SymInt) -> Node:
                 node = Node(None, (), INDEX_TYPE, np.array(atom.value, np.int64))
         else:
             node = size.evaluated(
-                lambda atom: size_node(SymInt.of(atom)),
-                lambda number: apply(ConstOp, number, INDEX),
+                lambda factor: size_node(SymInt.of(factor)),
+                _index,
                 lambda a, b: apply(MulOp, a, b),
                 lambda a, b: apply(AddOp, a, b),
             )
         register_size(size, node)
     return node
+
+
+_DERIVED: Mapping[str, Callable[..., TgOp]] = {"//": IDivOp, "max": MaxOp}
+"""The ops of quotients and maxima."""
+
+
+def _index(number: int) -> Node:
+    return apply(ConstOp, number, INDEX)
+
+
+def _operand(dim: Dim) -> Node:
+    return _index(dim) if isinstance(dim, int) else size_node(dim)
 
 
 def register_size(size: SymInt, node: Node) -> None:
@@ -391,25 +416,40 @@ def register_size(size: SymInt, node: Node) -> None:
     _size_nodes[size] = node
 
 
-def emit_size(builder: OpBuilder, size: SymInt, atoms: Mapping[Atom, SSAValue]) -> SSAValue:
-    """Insert the arithmetic that computes a size."""
+def emit_size(builder: OpBuilder, size: SymInt, values: dict[Factor, SSAValue]) -> SSAValue:
+    """Insert the arithmetic that computes a size. `values` are those of variables; those of
+    quotients and maxima are added."""
+
+    def operand(dim: Dim) -> SSAValue:
+        if isinstance(dim, int):
+            return builder.index_constant(dim)
+        return emit_size(builder, dim, values)
+
+    def value_of(factor: Factor) -> SSAValue:
+        if factor not in values:
+            assert isinstance(factor, Derived), "variables have values"
+            values[factor] = builder.put(
+                _DERIVED[factor.rule](operand(factor.a), operand(factor.b))
+            )
+        return values[factor]
+
     return size.evaluated(
-        lambda atom: atoms[atom],
+        value_of,
         builder.index_constant,
         lambda a, b: builder.put(MulOp(a, b)),
         lambda a, b: builder.put(AddOp(a, b)),
     )
 
 
-def extents_of_value(value: SSAValue, atoms: Mapping[SSAValue, Atom]) -> Shape | None:
-    """The shape of a value of the IR, if it depends on variables; `atoms` maps index values to
-    them."""
+def extents_of_value(value: SSAValue, factors: Mapping[SSAValue, Factor]) -> Shape | None:
+    """The shape of a value of the IR, if it depends on variables; `factors` maps index values to
+    those, and to quotients and maxima."""
     if not is_tensor(value.type) or value.type.has_static_shape():
         return None
 
-    def named(atom: SSAValue | UnknownDim) -> Atom:
+    def named(atom: SSAValue | UnknownDim) -> Factor:
         assert isinstance(atom, SSAValue), "an extent is no size"
-        return atoms[atom]
+        return factors[atom]
 
     result: list[Dim] = []
     for dim in shape_of(value):
@@ -444,6 +484,6 @@ def sorted_nodes(
             is_leaf = node.serial < since or (node.data is not None and not through_data)
             inputs = node.operands
             if is_leaf or not inputs:
-                inputs = [size_node(SymInt.of(a)) for a in atoms_of(node.extents or ())]
+                inputs = [size_node(SymInt.of(f)) for f in factors_of(node.extents or ())]
             stack.extend([(o, False) for o in reversed(inputs) if o not in seen])
     return order

@@ -68,9 +68,7 @@ class Indexing(Reduction):
                     start, stop, step = slice_bounds(entry, extent)
                     if step < 0:
                         flips.append(axis)
-                        count = max(-(-(start - stop) // -step), 0) if start > stop else 0
-                        start, stop = start + step * (count - 1), start + 1
-                        start, stop = (start, stop) if count else (0, 0)
+                        start, stop = stop + 1, start + 1
                     bounds.append((start, larger(start, stop)))
                     steps.append(abs(step))
                 case _:
@@ -105,7 +103,7 @@ class Indexing(Reduction):
         )
         mark_view(wide.node)
         pairs = wide.reshape(tuple(e for c, s in zip(counts, steps, strict=True) for e in (c, s)))
-        cut: Bounds = [b for c in counts for b in ((0, c), (0, min(c, 1)))]
+        cut: Bounds = [b for c in counts for b in ((0, c), (0, 1))]
         return pairs.shrink(cut).reshape(counts)
 
     def _entries(self, indices: Any) -> list[Any]:
@@ -451,12 +449,15 @@ def position_of(index: int, extent: int, axis: int) -> int:
 def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
     """Start, stop and step of a slice of an axis. A bound that is outside of the axis is moved to
     its end; one for which that depends on variables is taken to be inside."""
-    bounds = entry.start, entry.stop, extent
-    if not any(isinstance(bound, SymInt) for bound in bounds):
+    given = entry.start, entry.stop, entry.step, extent
+    if not any(isinstance(number, SymInt) for number in given):
         start, stop, step = entry.indices(extent)
         return start, max(start, stop) if step == 1 else stop, step
-    if entry.step not in (None, 1):
-        raise ValueError(f"a slice with symbolic bounds has the step 1, not {entry.step}")
+    step = 1 if entry.step is None else entry.step
+    if isinstance(step, SymInt) or step == 0:
+        raise ValueError(f"the step of a slice is an integer other than 0, not {step}")
+    # The cells before the first one, and after the last one, in the direction of the step.
+    low, high = (0, extent) if step > 0 else (-1, extent - 1)
 
     def bound(given: int | None, default: int) -> int:
         if given is None:
@@ -465,11 +466,13 @@ def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
             return given
         at = to_dim(given)
         at = at if at >= 0 else at + extent
-        if is_undecided(0, at) or is_undecided(at, extent):
+        if is_undecided(low, at) or is_undecided(at, high):
             return at
-        return smaller(larger(at, 0), extent)
+        return smaller(larger(at, low), high)
 
-    return bound(entry.start, 0), bound(entry.stop, extent), 1
+    if step > 0:
+        return bound(entry.start, 0), bound(entry.stop, extent), step
+    return bound(entry.start, high), bound(entry.stop, low), step
 
 
 def _positions(values: Sequence[Any]) -> Array:

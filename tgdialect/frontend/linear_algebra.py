@@ -13,7 +13,7 @@ from tgdialect.frontend.base import ArgumentError, check_integers, check_tensors
 from tgdialect.frontend.elementwise import rounded_once
 from tgdialect.frontend.indexing import Indexing
 from tgdialect.frontend.reduction import Axes
-from tgdialect.frontend.symbolic import to_dim
+from tgdialect.frontend.symbolic import larger, smaller, to_dim
 
 Size = int | Sequence[int]
 
@@ -426,8 +426,8 @@ def _up_to_whole_windows(
     for (a, b), d, k, s, f in zip(pairs, extents, sizes, strides, dilations, strict=True):
         whole = d + a + b - f * (k - 1) - 1
         count = -(-whole // s) + 1
-        if (count - 1) * s >= d + a:
-            count -= 1
+        # A window begins at less than d + a, the last one or the one before it.
+        count = smaller(count, larger(-(-(d + a) // s), count - 1))
         result.append((a, (count - 1) * s + f * (k - 1) + 1 - (d + a)))
     return result
 

@@ -21,7 +21,17 @@ from tgdialect.frontend.base import (
 from tgdialect.frontend.dtypes import attribute_of, promote
 from tgdialect.frontend.einops import rearrangement
 from tgdialect.frontend.functions import Functions
-from tgdialect.frontend.symbolic import is_surely_less, is_undecided, larger, to_dim
+from tgdialect.frontend.symbolic import (
+    Dim,
+    SymInt,
+    greatest,
+    is_surely_less,
+    is_undecided,
+    larger,
+    least,
+    smaller,
+    to_dim,
+)
 from tgdialect.frontend.views import mark_view
 from tgdialect.ops.dtypes import number_attribute, round_to
 from tgdialect.ops.movement import (
@@ -58,7 +68,7 @@ class Movement(Functions):
             raise RuntimeError(f"only one extent can be inferred, got {tuple(wanted)}")
         if -1 in wanted:
             known = math.prod(d for d in wanted if d != -1)
-            if known == 0 or self.numel() % known:
+            if known == 0 or self.numel() % known != 0:
                 raise ValueError(f"{self.shape} cannot be reshaped to {tuple(wanted)}")
             wanted[wanted.index(-1)] = self.numel() // known
         if self.shape == tuple(wanted):
@@ -288,7 +298,7 @@ class Movement(Functions):
         pairs = [pair for step in steps for pair in ((0, 0), (0, step - 1))]
         x = x._padded([*((0, 0) for _ in lead), *pairs], 0)
         x = x.reshape((*lead, *(e * s for e, s in zip(extents, steps, strict=True))))
-        ends = ((0, (e - 1) * s + 1) for e, s in zip(extents, steps, strict=True))
+        ends = ((0, larger((e - 1) * s + 1, 0)) for e, s in zip(extents, steps, strict=True))
         return x.shrink([*kept, *ends])
 
     def _placed(self, starts: Sequence[int], shape: Sequence[int], value: Number) -> Self:
@@ -310,14 +320,19 @@ class Movement(Functions):
             bounds[axis] = (start, end)
             return self.shrink(bounds)
 
-        middle = part(max(-before, 0), extent - max(-after, 0))
-        if mode == "circular" and min(before, after) < 0:
-            return middle._pad_axis(axis, max(before, 0), max(after, 0), mode)
-        before, after = max(before, 0), max(after, 0)
-        if not before and not after:
+        if is_undecided(before, 0) or is_undecided(after, 0):
+            raise ValueError(
+                f"padding {before}, {after} in mode {mode}: whether it is negative depends on the "
+                f"size"
+            )
+        middle = part(larger(-before, 0), extent - larger(-after, 0))
+        if mode == "circular" and smaller(before, after) < 0:
+            return middle._pad_axis(axis, larger(before, 0), larger(after, 0), mode)
+        before, after = larger(before, 0), larger(after, 0)
+        if before == 0 and after == 0:
             return middle
         limit = extent - (mode == "reflect")
-        if mode != "replicate" and max(before, after) > limit:
+        if mode != "replicate" and is_surely_less(limit, larger(before, after)):
             raise ValueError(
                 f"padding {before}, {after} for axis {axis} of extent {extent}: {mode}"
             )
@@ -341,7 +356,7 @@ class Movement(Functions):
         if len(wanted) != self.ndim:
             raise ValueError(f"pad_to {wanted} of {self.shape}")
         pairs = [(0, 0 if w is None else w - d) for w, d in zip(wanted, self.shape, strict=True)]
-        if any(after < 0 for _, after in pairs):
+        if any(is_surely_less(after, 0) for _, after in pairs):
             raise ValueError(f"pad_to {wanted} of {self.shape}: it has more cells")
         return self._padded(pairs, value)._apart_from(self)
 
@@ -407,9 +422,14 @@ class Movement(Functions):
         """Parts of one size, of which the last may be smaller; or parts of the given sizes."""
         axis = self._existing_axis(dim)
         extent = self.shape[axis]
-        if isinstance(sizes, int):
-            if sizes <= 0:
+        if not isinstance(sizes, Sequence):
+            if is_surely_less(to_dim(sizes), 1):
                 raise ValueError(f"parts of {sizes}")
+            if isinstance(count := cast(Dim, -(-extent // sizes)), SymInt):
+                raise ValueError(
+                    f"split of {extent} cells into parts of {sizes}: their number, {count}, "
+                    f"depends on the size; a list of sizes says how many there are"
+                )
             parts = [min(sizes, extent - i) for i in range(0, max(extent, 1), sizes)]
         else:
             parts = list(sizes)
@@ -429,6 +449,13 @@ class Movement(Functions):
         if to_dim(chunks) <= 0:
             raise ValueError(f"{chunks} parts")
         extent = self.shape[self._existing_axis(dim)]
+        if isinstance(extent, SymInt):
+            if extent % chunks != 0:
+                raise ValueError(
+                    f"chunk of {extent} cells into {chunks} parts: their sizes and their number "
+                    f"depend on the size; split takes a list of sizes"
+                )
+            return list(self.split([extent // chunks] * chunks, dim))
         if extent == 0:
             return [self] * chunks
         return list(self.split(-(-extent // chunks), dim))
@@ -459,7 +486,7 @@ class Movement(Functions):
         for amount, dim in zip(amounts, axes, strict=True):
             axis = self._existing_axis(dim)
             extent = self.shape[axis]
-            if extent and (at := -amount % extent):
+            if (at := -amount % larger(extent, 1)) != 0:
                 first, second = result.split((at, extent - at), axis)
                 result = second.cat(first, dim=axis)
         return result._apart_from(self)
@@ -468,7 +495,7 @@ class Movement(Functions):
         """Windows of a size along an axis, one every `step`, in a new last axis."""
         axis = self._axis(dim)
         extent = self.shape[axis] if self.ndim else 1
-        if not 0 <= size <= extent or step <= 0:
+        if is_surely_less(size, 0) or is_surely_less(extent, size) or least(to_dim(step)) < 1:
             raise RuntimeError(f"windows of {size}, step {step}, of an axis of {extent}")
         if not self.ndim:
             return self.reshape((1,)).shrink([(0, size)])
@@ -487,7 +514,7 @@ class Movement(Functions):
         """The windows over the last axes: (..., *counts, *sizes)."""
         # Check the arguments, and count the windows along each axis.
         n = len(sizes)
-        if min((*strides, *dilations), default=1) <= 0:
+        if any(least(to_dim(number)) < 1 for number in (*strides, *dilations)):
             raise ValueError(f"windows with strides {strides} and dilations {dilations}")
         lead = self.shape[: self.ndim - n]
         extents = self.shape[self.ndim - n :]
@@ -495,18 +522,24 @@ class Movement(Functions):
             (i - d * (k - 1) - 1) // s + 1
             for i, k, s, d in zip(extents, sizes, strides, dilations, strict=True)
         ]
-        if any(count <= 0 for count in counts) or 0 in sizes:
+        if any(is_surely_less(count, 1) for count in counts) or 0 in sizes:
             raise ArgumentError(f"a window of {tuple(sizes)} does not fit in {extents}")
-        if all(k <= s for k, s in zip(sizes, strides, strict=True)) and {*dilations} == {1}:
+        is_apart = all(greatest(k - s) <= 0 for k, s in zip(sizes, strides, strict=True))
+        if is_apart and {*dilations} == {1}:
             return self._windows_apart(sizes, strides, counts)
         # Overlapping windows: repeat each axis, and split it into `size` rows of `width` cells,
         # which is the extent, once or twice, plus the dilation. Row k begins at cell k * dilation
         # of the axis.
-        widths = [
-            i * (1 + (c * s > i - d * (k - 1))) + d
+        times = [
+            1 if greatest(c * s - i + d * (k - 1)) <= 0 else 2
             for i, k, c, s, d in zip(extents, sizes, counts, strides, dilations, strict=True)
         ]
-        copies = [-(-k * w // i) for k, w, i in zip(sizes, widths, extents, strict=True)]
+        widths = [i * t + d for i, t, d in zip(extents, times, dilations, strict=True)]
+        # Where a window fits, d * (k - 1) < i, so that k * d <= 2 * i for k > 1, and d for k = 1.
+        copies = [
+            k * t + larger(d, 2) if SymInt in map(type, (i, k)) else -(-k * w // i)
+            for i, k, w, t, d in zip(extents, sizes, widths, times, dilations, strict=True)
+        ]
         x = self.repeat([1] * len(lead) + copies)
 
         def cut_and_split(x: Self, *groups: Sequence[int], into: Sequence[Sequence[int]]) -> Self:
@@ -535,7 +568,7 @@ class Movement(Functions):
         lead, extents = self.shape[: self.ndim - n], self.shape[self.ndim - n :]
         none: list[tuple[int, int] | None] = [None] * len(lead)
         spans = [c * s for c, s in zip(counts, strides, strict=True)]
-        stops = [min(i, e) for i, e in zip(extents, spans, strict=True)]
+        stops = [smaller(i, e) for i, e in zip(extents, spans, strict=True)]
         x = self.shrink([*none, *((0, stop) for stop in stops)])
         x = x.pad([*none, *((0, e - stop) for e, stop in zip(spans, stops, strict=True))])
         x = x.reshape((*lead, *(e for pair in zip(counts, strides, strict=True) for e in pair)))
@@ -551,8 +584,8 @@ class Movement(Functions):
         x = self.permute([*(i for i in range(self.ndim) if i not in (a, b)), a, b])
         *lead, rows, columns = x.shape
         none: list[tuple[int, int] | None] = [None] * len(lead)
-        size = max(min(rows, columns - offset) if offset >= 0 else min(rows + offset, columns), 0)
-        start = (0, offset) if offset >= 0 else (-offset, 0)
+        start = (0, smaller(offset, columns)) if offset >= 0 else (smaller(-offset, rows), 0)
+        size = smaller(rows - start[0], columns - start[1])
         if size == 0:
             return x.shrink([*none, (0, 0), (0, min(columns, 1))]).reshape((*lead, 0))
         x = x.shrink([*none, *((s, s + size) for s in start)])

@@ -10,6 +10,7 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import ArgumentError, check_integers, check_tensors
 from tgdialect.frontend.elementwise import rounded_once
 from tgdialect.frontend.spectral import Spectral
+from tgdialect.frontend.symbolic import SymInt, larger
 
 Reduce = Literal["none", "mean", "sum"]
 
@@ -199,7 +200,11 @@ class Neural(Spectral):
         # Scores of narrow floats are f32, and weights are rounded once, as in PyTorch's fused form.
         wide = dtypes.float32 if self.dtype.is_float and self.dtype.bits < 32 else self.dtype
         scores = self.matmul(key.transpose(-2, -1), dtype=wide)
-        scores = scores * (1 / math.sqrt(self.shape[-1] or 1))
+        size = self.shape[-1]
+        if isinstance(size, SymInt):
+            scores = scores * self._number(larger(size, 1), wide).rsqrt()
+        else:
+            scores = scores * (1 / math.sqrt(size or 1))
         if is_causal:
             if attn_mask is not None:
                 raise RuntimeError("attn_mask or is_causal, not both")

@@ -22,6 +22,7 @@ from tgdialect.frontend.base import extents_of, number_in
 from tgdialect.frontend.decompositions import Decompositions
 from tgdialect.frontend.graph import Node, leaf
 from tgdialect.frontend.realization import as_array
+from tgdialect.frontend.symbolic import SymInt, is_surely_less, to_dim, value_of
 from tgdialect.frontend.tracing import is_tracing
 from tgdialect.ops.elementwise import ThreefryOp
 
@@ -70,9 +71,10 @@ class Random(Decompositions):
         state = cast(Self, Random._state)
         seed, counter = state[0], state[1]
         if is_tracing():
-            state._rebind(seed.stack(counter + words).node)
+            taken = counter + cls._number(words, dtypes.uint64)
+            state._rebind(seed.stack(taken).node)
         else:
-            used = as_array(state.node) + np.array([0, words], np.uint64)
+            used = as_array(state.node) + np.array([0, value_of(words)], np.uint64)
             state._rebind(leaf(used, dtypes.uint64))
         return seed, counter
 
@@ -102,19 +104,20 @@ class Random(Decompositions):
     ) -> Self:
         """Uniform in [0, 1)."""
         extents = extents_of(shape)
-        if any(not isinstance(d, int) or d < 0 for d in extents):
+        if any(is_surely_less(to_dim(d), 0) for d in extents):
             raise ValueError(f"invalid input shape={extents}")
         wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
         if not wanted.is_float or wanted.bits not in _FRACTION_BITS:
             raise ValueError(f"rand of {wanted.name}: only floats of 16 bits or more")
         count = math.prod(extents)
-        words = cls._words(-(-count * wanted.itemsize // 4), device) if count else None
-        if words is None:
+        if count == 0:
             return cls.full(extents, 0.0, wanted, device)
+        words = cls._words(-(-count * wanted.itemsize // 4), device)
         kind = dtypes.NAMES[f"uint{wanted.bits}"]
         fraction = 7 if wanted.name == "bf16" else _FRACTION_BITS[wanted.bits]
         one = int(np.array(1, dtypes.numpy_of(wanted)).view(f"u{wanted.itemsize}"))
-        bits = words.bitcast(kind) if kind != dtypes.uint32 else words
+        # Words of 32 bits are parts of a number, or have several.
+        bits = words.reshape((-1, max(wanted.bits // 32, 1))).bitcast(kind).flatten()
         floats = ((bits >> (wanted.bits - fraction)) | one).bitcast(wanted)
         return (floats.shrink([(0, count)]) - 1).reshape(extents).contiguous()
 
@@ -241,7 +244,7 @@ class Random(Decompositions):
     ) -> Self:
         """Uniform in [-1, 1), divided by the square root of the number of elements."""
         extents = extents_of(shape)
-        scale = max(math.prod(extents), 1) ** -0.5
+        scale = max(_number_of_inputs(extents, math.prod(extents)), 1) ** -0.5
         return cls.uniform(extents, low=-1.0, high=1.0, dtype=dtype, device=device) * scale
 
     @classmethod
@@ -250,7 +253,8 @@ class Random(Decompositions):
     ) -> Self:
         """Uniform, bounded by sqrt(6 / (in + out)) (Glorot & Bengio, 2010)."""
         extents = extents_of(shape)
-        bound = (6 / max(extents[0] + math.prod(extents[1:]), 1)) ** 0.5
+        count = _number_of_inputs(extents, extents[0] + math.prod(extents[1:]))
+        bound = (6 / max(count, 1)) ** 0.5
         return cls.uniform(extents, low=-bound, high=bound, dtype=dtype, device=device)
 
     @classmethod
@@ -263,7 +267,8 @@ class Random(Decompositions):
     ) -> Self:
         """Uniform, for leaky ReLUs of slope a (He et al., 2015)."""
         extents = extents_of(shape)
-        bound = (6 / (1 + a**2) / max(math.prod(extents[1:]), 1)) ** 0.5
+        count = _number_of_inputs(extents, math.prod(extents[1:]))
+        bound = (6 / (1 + a**2) / max(count, 1)) ** 0.5
         return cls.uniform(extents, low=-bound, high=bound, dtype=dtype, device=device)
 
     @classmethod
@@ -276,7 +281,8 @@ class Random(Decompositions):
     ) -> Self:
         """Normal, for leaky ReLUs of slope a (He et al., 2015)."""
         extents = extents_of(shape)
-        std = (2 / (1 + a**2) / max(math.prod(extents[1:]), 1)) ** 0.5
+        count = _number_of_inputs(extents, math.prod(extents[1:]))
+        std = (2 / (1 + a**2) / max(count, 1)) ** 0.5
         return cls.normal(extents, mean=0.0, std=std, dtype=dtype, device=device)
 
     @classmethod
@@ -291,7 +297,7 @@ class Random(Decompositions):
             raise ValueError(f"{num_samples} samples of weights of shape {self.shape}")
         weight = (self.unsqueeze(0) if self.ndim == 1 else self).cast(dtypes.float32)
         rows, columns = weight.shape
-        if not replacement and num_samples > columns:
+        if not replacement and is_surely_less(columns, num_samples):
             raise ValueError(f"{num_samples} samples of {columns} without replacement")
         if replacement or num_samples == 1:
             running = weight.cumsum(1)
@@ -301,6 +307,13 @@ class Random(Decompositions):
         else:
             indices = (weight.rand_like().log2() / weight).topk(num_samples, dim=1)[1]
         return (indices.squeeze(0) if self.ndim == 1 else indices).cast(dtypes.int32)
+
+
+def _number_of_inputs(shape: Sequence[int], count: int) -> int:
+    """The number that bounds initial weights. Raises ValueError for a symbolic one."""
+    if isinstance(count, SymInt):
+        raise ValueError(f"initial weights of shape {shape}: their bound is a number, not {count}")
+    return count
 
 
 def seed_once(kind: type[Random]) -> None:

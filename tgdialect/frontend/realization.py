@@ -10,9 +10,18 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from tgdialect.frontend.graph import INDEX_TYPE, Array, Data, Node, Shape, emit_size, sorted_nodes
+from tgdialect.frontend.graph import (
+    INDEX_TYPE,
+    Array,
+    Data,
+    Node,
+    Shape,
+    emit_size,
+    size_node,
+    sorted_nodes,
+)
 from tgdialect.frontend.ownership import loss_of
-from tgdialect.frontend.symbolic import Atom, SymInt, check_bound
+from tgdialect.frontend.symbolic import Atom, Derived, Factor, SymInt, check_bound
 from tgdialect.frontend.tracing import is_parameter
 from tgdialect.frontend.views import view_of
 from tgdialect.kernels.writer import link
@@ -146,7 +155,7 @@ def values_of(leaves: Iterable[Node], sizes: Iterable[SymInt]) -> list[Data | in
 
 
 def compound_sizes(nodes: Iterable[Node]) -> list[SymInt]:
-    """The compound extents, once each: polynomials other than a single variable.
+    """The compound extents, once each: those other than a single variable.
 
     A program takes each extent of its arguments and results as an argument. Variables are leaves;
     compound extents come after the leaves.
@@ -220,7 +229,7 @@ def insert_parameters(
     A tensor with a compound extent has the PARAM of that extent in its shape.
     """
     values: dict[Node, SSAValue] = {}
-    atoms: dict[Atom, SSAValue] = {}
+    factors: dict[Factor, SSAValue] = {}
 
     def size_param(slot: int, type: TensorType[Attribute], size: SymInt) -> SSAValue:
         name = size.atom.variable.name if size.atom else None
@@ -231,7 +240,7 @@ def insert_parameters(
         if leaf.size is not None:
             values[leaf] = size_param(slot, leaf.tensor_type, leaf.size)
             if leaf.size.atom is not None:
-                atoms[leaf.size.atom] = values[leaf]
+                factors[leaf.size.atom] = values[leaf]
     extra = {
         size: size_param(slot, INDEX_TYPE, size) for slot, size in enumerate(sizes, len(leaves))
     }
@@ -242,10 +251,14 @@ def insert_parameters(
                 values[leaf] = builder.put(ParamOp(slot, leaf.tensor_type))
             continue
         symbolic = [e for e in leaf.extents if isinstance(e, SymInt)]
-        dims = [extra[e] if e.atom is None else atoms[e.atom] for e in symbolic]
+        dims = [extra[e] if e.atom is None else factors[e.atom] for e in symbolic]
         value = builder.put(ParamOp(slot, leaf.tensor_type, dims))
-        true = {e: emit_size(builder, e, atoms) for e in symbolic if e.atom is None}
+        true = {e: emit_size(builder, e, factors) for e in symbolic if e.atom is None}
         values[leaf] = _resized(builder, value, leaf.extents, true)
+    # Equal quotients and maxima are one value, also those of nodes.
+    for factor, value in factors.items():
+        if isinstance(factor, Derived):
+            values[size_node(SymInt.of(factor))] = value
     return values, extra
 
 

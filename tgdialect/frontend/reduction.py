@@ -11,7 +11,7 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number, TensorBase, is_cpu
 from tgdialect.frontend.creation import Creation
 from tgdialect.frontend.elementwise import rounded_once
-from tgdialect.frontend.symbolic import SymInt, greatest
+from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.reduce import ALU, ReduceOp, identity
 
@@ -108,7 +108,7 @@ class Reduction(Creation):
         difference = x - x.mean(axis, keepdim=True)
         count = math.prod(self.shape[a] for a in self._axes(axis)) - correction
         total = (difference * difference).sum(axis, keepdim)
-        return total / (count if isinstance(count, SymInt) else max(count, 0))
+        return total / larger(count, 0)
 
     def var_mean(
         self, axis: Axes = None, keepdim: bool = False, correction: int = 1

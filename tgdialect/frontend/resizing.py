@@ -8,7 +8,7 @@ from typing import Self, TypeVar, cast
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.random import Random
-from tgdialect.frontend.symbolic import to_dim
+from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.movement import IndexOp
 
@@ -16,6 +16,9 @@ _MODES = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
 """PyTorch's names of modes."""
 _CUBIC = -0.75
 """The slope of the cubic kernel one cell beside its middle (Keys, 1981)."""
+
+_MOST_PARTS = 1 << 20
+"""The greatest denominator of a factor of a symbolic extent: the product fits into an i64."""
 
 T = TypeVar("T", bound="Resizing")
 Sizes = int | Sequence[int]
@@ -59,15 +62,26 @@ class Resizing(Random):
         # rows fewer comes before it, and what makes them more after it. Integers are rounded
         # between two axes, the last of which is PyTorch's first.
         last = len(sizes) - 1
-        fewer = [i for i in range(last) if self.dtype.is_float and sizes[i] < extents[i]]
+        is_fewer = [is_surely_less(s, e) for s, e in zip(sizes, extents, strict=True)]
+        fewer = [i for i in range(last) if self.dtype.is_float and is_fewer[i]]
         order = [*fewer, last, *(i for i in reversed(range(last)) if i not in fewer)]
         for i in order:
             wanted, scale = sizes[i], scales[i]
-            step = extents[i] / wanted if scale is None or recompute_scale_factor else 1 / scale
+            step: float | Self
+            if scale is None or recompute_scale_factor:
+                step = self._ratio(extents[i], wanted)
+            else:
+                step = 1 / scale
             x = x._resized(first + i, wanted, _MODES.get(mode, mode), align_corners, step)
             # Cells are computed once, but may be picked where they are needed.
             x = x if i == order[-1] or mode.startswith("nearest") else x.contiguous()
         return x._apart_from(self)
+
+    def _ratio(self, a: int, b: int) -> float | Self:
+        """a / b in f64: a number, or a scalar of symbolic sizes."""
+        if isinstance(a, SymInt) or isinstance(b, SymInt):
+            return self._number(a, dtypes.float64) / self._number(b, dtypes.float64)
+        return a / b
 
     def _resized_to(
         self, size: Sizes | None, scale_factor: Factors | None
@@ -78,19 +92,21 @@ class Resizing(Random):
         given = scale_factor if size is None else size
         count = max(self.ndim - 2, 1)
         each = tuple(given) if isinstance(given, list | tuple) else (cast(float, given),) * count
-        if not 0 < len(each) <= self.ndim or min(each) <= 0:
+        # A number is positive. A symbolic size is, if it is now.
+        numbers = [greatest(cast(int, e)) for e in each]
+        if not 0 < len(each) <= self.ndim or min(numbers) <= 0:
             name = "scale_factor" if size is None else "size"
             raise ValueError(f"{name} {given} for a tensor with {self.ndim} axes")
         if size is not None:
             return tuple(to_dim(cast(int, s)) for s in each), (None,) * len(each)
-        sizes = tuple(
-            math.floor(d * f) for d, f in zip(self.shape[-len(each) :], each, strict=True)
-        )
+        sizes = tuple(_scaled(d, f) for d, f in zip(self.shape[-len(each) :], each, strict=True))
         if 0 in sizes:
             raise ValueError(f"scale_factor {given} of {self.shape}: an axis without elements")
         return sizes, each
 
-    def _resized(self, axis: int, size: int, mode: str, align_corners: bool, step: float) -> Self:
+    def _resized(
+        self, axis: int, size: int, mode: str, align_corners: bool, step: float | Self
+    ) -> Self:
         """One axis resized. New cells are `step` old ones apart."""
         extent = self.shape[axis]
         line = self.arange(size).cast(dtypes.float64)
@@ -102,7 +118,7 @@ class Resizing(Random):
         if mode not in ("linear", "cubic"):
             raise ValueError(f"mode is linear, nearest, nearest-exact, cubic or area, got {mode!r}")
         if align_corners:
-            place = line * ((extent - 1) / max(size - 1, 1))
+            place = line * self._ratio(extent - 1, larger(size - 1, 1))
         else:
             place = (line + 0.5) * step - 0.5
         if mode == "linear":
@@ -160,6 +176,20 @@ class Resizing(Random):
     def _rounded(self, dtype: DType) -> Self:
         """Converted to a dtype; to the nearest integer, halves up."""
         return self.cast(dtype) if dtype.is_float else (self + 0.5).floor().cast(dtype)
+
+
+def _scaled(extent: int, factor: float) -> int:
+    """floor(extent * factor). Raises ValueError for a symbolic extent, and a factor that is no
+    fraction of a small denominator."""
+    if not isinstance(extent, SymInt):
+        return math.floor(extent * factor)
+    numerator, denominator = factor.as_integer_ratio()
+    if denominator > _MOST_PARTS:
+        raise ValueError(
+            f"scale_factor {factor} of an axis of {extent}: a symbolic size is multiplied with "
+            f"fractions as 0.5 or 1.25; `size` takes another one"
+        )
+    return extent * numerator // denominator
 
 
 def _cubic_weight(distance: T) -> T:

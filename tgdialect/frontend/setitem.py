@@ -12,7 +12,7 @@ from tgdialect.frontend.base import Number, TensorBase
 from tgdialect.frontend.graph import Node
 from tgdialect.frontend.indexing import position_of, slice_bounds
 from tgdialect.frontend.state import State
-from tgdialect.frontend.symbolic import SymInt, greatest
+from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.ops.movement import IndexOp
 
 _FEW = 512
@@ -76,11 +76,10 @@ class SetItem(State):
                 shape.append(1)
                 continue
             start, stop, step = slice_bounds(entry, extent)
-            count = stop - start if step == 1 else len(range(start, stop, step))
-            if step < 0:
-                bounds.append((start + step * (count - 1), count, -step, True))
-            else:
-                bounds.append((start, count, step, False))
+            span = larger(stop - start if step > 0 else start - stop, 0)
+            count = -(-span // abs(step))
+            first = start if step > 0 else start + step * (count - 1)
+            bounds.append((first, count, abs(step), step < 0))
             shape.append(count)
         new = given.reshape(shape).flip([i for i, b in enumerate(bounds) if b[3]])
         mask = self.full(new.shape, True, dtypes.bool_)

@@ -18,7 +18,7 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import is_cpu
 from tgdialect.frontend.graph import apply
 from tgdialect.frontend.linear_algebra import LinearAlgebra
-from tgdialect.frontend.symbolic import greatest
+from tgdialect.frontend.symbolic import greatest, is_surely_less, to_dim
 from tgdialect.kernels.merge_sort import merge_argsort
 from tgdialect.kernels.radix_sort import extent_in_chunks, radix_sort
 from tgdialect.kernels.smallest import filtered, inserted, is_inserted, selected
@@ -202,9 +202,10 @@ class Sorting(LinearAlgebra):
         """The k largest (or smallest) values along an axis, sorted, and their positions."""
         axis = self._axis(dim)
         extent = self.shape[axis] if self.ndim else 1
-        if not 0 <= k <= extent:
+        if is_surely_less(to_dim(k), 0) or is_surely_less(extent, k):
             raise ValueError(f"topk of {k} along an axis of {extent}")
-        is_selected = self.ndim and self.node.extents is None and is_cpu(self.device)
+        is_static = self.node.extents is None and to_dim(k) == greatest(k)
+        is_selected = self.ndim and is_static and is_cpu(self.device)
         if is_selected and k > 0 and max(k * _SELECTED, _SHORT + 1) <= extent:
             x = self.detach().transpose(axis, -1)
             indices = x._selected(k, largest).transpose(axis, -1)

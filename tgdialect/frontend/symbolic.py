@@ -1,4 +1,5 @@
-"""Sizes that are not known when a program is compiled: variables, and polynomials in them."""
+"""Sizes that are not known when a program is compiled: variables, polynomials in them, quotients
+rounded down, and maxima."""
 
 from __future__ import annotations
 
@@ -6,8 +7,9 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from math import gcd
 from operator import index
-from typing import Any, TypeVar, cast
+from typing import Any, Literal, TypeVar, cast
 
 from tgdialect.frontend.dtypes import DTypeLike, to_dtype
 from tgdialect.ops import affine
@@ -24,6 +26,10 @@ from tgdialect.ops.dtypes import DType
 from tgdialect.ops.intervals import Interval
 
 T = TypeVar("T")
+
+_MAX_NESTING = 16
+"""The greatest number of quotients and maxima within one another in a size: comparing and printing
+take time that grows with it. Those of strides and pools merge, so that no layer comes near."""
 
 
 @dataclass(frozen=True)
@@ -71,25 +77,72 @@ class Atom:
     value: int | None
     parameter: int | None = None
 
+    @property
+    def interval(self) -> Interval:
+        """The bounds of the value."""
+        return Interval(self.variable.min, self.variable.max)
 
-Polynomial = affine.Polynomial[Atom]
+
+@dataclass(frozen=True)
+class Derived:
+    """A factor of a size that is no polynomial: floor(a / b) for b > 0, or the maximum of a and b.
+    `SymInt.__floordiv__` and `larger` make one, in a form in which equal ones are the same."""
+
+    rule: Literal["//", "max"]
+    a: SymInt
+    b: Dim
+
+    def __str__(self) -> str:
+        if self.rule == "max":
+            return f"max({self.a}, {self.b})"
+        a, b = (f"({d})" if " " in (d := str(size)) else d for size in (self.a, self.b))
+        return f"{a}//{b}"
+
+    @cached_property
+    def nesting(self) -> int:
+        """The number of factors of this kind within one another."""
+        return 1 + max(_nesting(self.a), _nesting(self.b))
+
+    def computed(self, of: Callable[[Dim], int]) -> int:
+        """The value, from those of the operands."""
+        a, b = of(self.a), of(self.b)
+        return max(a, b) if self.rule == "max" else a // b
+
+    @cached_property
+    def interval(self) -> Interval:
+        """The bounds of the value."""
+        (a, c), (b, d) = ((least(size), greatest(size)) for size in (self.a, self.b))
+        if self.rule == "max":
+            return Interval(max(a, b), max(c, d))
+        ends = [x // y for x in (a, c) for y in (b, d)]
+        return Interval(min(ends), max(ends))
+
+
+def _nesting(dim: Dim) -> int:
+    if isinstance(dim, int):
+        return 0
+    return max((f.nesting for f in dim.factors if isinstance(f, Derived)), default=0)
+
+
+Factor = Atom | Derived
+Polynomial = affine.Polynomial[Factor]
 
 
 class SymInt:
     """A size that depends on variables. It does arithmetic with others and with integers.
 
     A comparison is answered if it has the same answer for all values within the bounds of the
-    variables. Raises ValueError for one that depends on them, and for a quotient with a remainder
-    that does.
+    variables. Raises ValueError for one that depends on them, for a division by what may be 0, and
+    for sizes with too many terms.
     """
 
     def __init__(self, polynomial: Polynomial) -> None:
         self.polynomial = polynomial
 
     @staticmethod
-    def of(atom: Atom) -> SymInt:
-        """A size that is a single variable."""
-        return SymInt(Affine({(atom,): 1}))
+    def of(factor: Factor) -> SymInt:
+        """A size that is a single variable, quotient or maximum."""
+        return SymInt(Affine({(factor,): 1}))
 
     def __hash__(self) -> int:
         return hash(self.polynomial)
@@ -98,42 +151,58 @@ class SymInt:
         return isinstance(other, SymInt) and self.polynomial == other.polynomial
 
     def __repr__(self) -> str:
-        def term(atoms: tuple[Atom, ...], coefficient: int) -> str:
-            names = [atom.variable.name for atom in atoms]
+        def term(factors: tuple[Factor, ...], coefficient: int) -> str:
+            names = [f.variable.name if isinstance(f, Atom) else str(f) for f in factors]
             is_plain = abs(coefficient) == 1 and names
+            if len(names) > 1 or not is_plain:
+                names = [f"({name})" if "//" in name else name for name in names]
             return "*".join(names if is_plain else [str(abs(coefficient)), *names])
 
         text = ""
         terms = monomials(self.polynomial)
-        for atoms, coefficient in sorted(terms, key=lambda t: (-len(t[0]), -t[1])):
+        for factors, coefficient in sorted(terms, key=lambda t: (-len(t[0]), -t[1])):
             sign = "-" if coefficient < 0 else "+"
-            text += f" {sign} {term(atoms, coefficient)}"
+            text += f" {sign} {term(factors, coefficient)}"
         return text[3:] if text.startswith(" +") else f"-{text[3:]}"
 
     # -- values ------------------------------------------------------------------------------------
 
     @cached_property
+    def factors(self) -> frozenset[Factor]:
+        """The variables, quotients and maxima that occur in a term."""
+        return frozenset(f for factors in self.polynomial.terms for f in factors)
+
+    @cached_property
     def atoms(self) -> tuple[Atom, ...]:
-        """The variables that occur, in order of their names."""
-        found = {atom for atoms in self.polynomial.terms for atom in atoms}
+        """The variables that occur, also within quotients and maxima, in order of their names."""
+        found: set[Atom] = set()
+        for factor in self.factors:
+            found.update((factor,) if isinstance(factor, Atom) else atoms_of((factor.a, factor.b)))
         return tuple(sorted(found, key=lambda atom: (atom.variable.name, atom.parameter or 0)))
+
+    @property
+    def factor(self) -> Factor | None:
+        """The variable, quotient or maximum, if this size is a single one; else None."""
+        factors = self.polynomial.atom or ()
+        return factors[0] if len(factors) == 1 else None
 
     @property
     def atom(self) -> Atom | None:
         """The variable, if this size is a single variable; else None."""
-        factors = self.polynomial.atom or ()
-        return factors[0] if len(factors) == 1 else None
+        return factor if isinstance(factor := self.factor, Atom) else None
 
     @property
     def value(self) -> int:
         """The present value. Raises RuntimeError if it is unbound, or a function is traced."""
         return self.evaluated(self._value_of, int, operator.mul, operator.add)
 
-    def _value_of(self, atom: Atom) -> int:
-        if atom.value is None:
-            check_bound(atom)
+    def _value_of(self, factor: Factor) -> int:
+        if isinstance(factor, Derived):
+            return factor.computed(value_of)
+        if factor.value is None:
+            check_bound(factor)
             raise RuntimeError(f"{self!r} is not known while its function is traced")
-        return atom.value
+        return factor.value
 
     @property
     def dtype(self) -> DType | None:
@@ -159,9 +228,7 @@ class SymInt:
 
     @cached_property
     def _interval(self) -> Interval:
-        return polynomial_interval(
-            self.polynomial, lambda a: Interval(a.variable.min, a.variable.max)
-        )
+        return _interval(self.polynomial)
 
     @property
     def min(self) -> int:
@@ -175,15 +242,15 @@ class SymInt:
 
     def evaluated(
         self,
-        atom: Callable[[Atom], T],
+        factor: Callable[[Factor], T],
         constant: Callable[[int], T],
         times: Callable[[T, T], T],
         plus: Callable[[T, T], T],
     ) -> T:
         """The sum of products in any arithmetic."""
         total: T | None = None
-        for atoms, coefficient in monomials(self.polynomial):
-            factors = [atom(a) for a in atoms]
+        for product, coefficient in monomials(self.polynomial):
+            factors = [factor(f) for f in product]
             if coefficient != 1 or not factors:
                 factors.append(constant(coefficient))
             term = reduce(times, factors)
@@ -193,7 +260,14 @@ class SymInt:
 
     def substituted(self, values: Mapping[Atom, Atom]) -> SymInt:
         """This size with some variables replaced by others."""
-        return SymInt(renamed(self.polynomial, lambda atom: values.get(atom, atom)))
+
+        def replaced(factor: Factor) -> Factor:
+            if isinstance(factor, Atom):
+                return values.get(factor, factor)
+            b = factor.b if isinstance(factor.b, int) else factor.b.substituted(values)
+            return Derived(factor.rule, factor.a.substituted(values), b)
+
+        return SymInt(renamed(self.polynomial, replaced))
 
     # -- arithmetic --------------------------------------------------------------------------------
 
@@ -224,25 +298,26 @@ class SymInt:
     __radd__ = __add__
     __rmul__ = __mul__
 
-    def __divmod__(self, other: Dim) -> tuple[Dim, Dim]:
-        """Term by term, by one term."""
+    def __floordiv__(self, other: Dim) -> Dim:
         if not isinstance(cast(object, other), Dim):
             return NotImplemented
-        terms = list(monomials(_polynomial(other)))
-        if len(terms) == 1:
+        quotient, rest = Affine[tuple[Factor, ...]](), self.polynomial
+        if len(terms := list(monomials(_polynomial(other)))) == 1:
             ((factors, divisor),) = terms
-            quotient, remainder = split_by(self.polynomial, divisor, factors)
-            if not remainder.summands or (isinstance(other, int) and not remainder.terms):
-                return _simplest(quotient), remainder.constant
-        if is_surely_less(-1, self) and is_surely_less(self, other):
-            return 0, self
-        raise ValueError(f"{self!r} divided by {other!r}: the remainder depends on the size")
-
-    def __floordiv__(self, other: Dim) -> Dim:
-        return divmod(self, other)[0]
+            quotient, rest = split_by(self.polynomial, divisor, factors)
+        if rest.summands and least(other) <= 0:
+            raise ValueError(f"{self!r} divided by {other!r}, which may be 0 or less")
+        return _simplest(quotient) + _floor(_simplest(rest), other)
 
     def __mod__(self, other: Dim) -> Dim:
-        return divmod(self, other)[1]
+        if not isinstance(cast(object, other), Dim):
+            return NotImplemented
+        return self - other * (self // other)
+
+    def __divmod__(self, other: Dim) -> tuple[Dim, Dim]:
+        if not isinstance(cast(object, other), Dim):
+            return NotImplemented
+        return self // other, self % other
 
     def __rfloordiv__(self, other: int) -> Dim:
         return SymInt(Affine(constant=other)) // self
@@ -272,7 +347,9 @@ class SymInt:
         return not self > other
 
     def __bool__(self) -> bool:
-        return self < 0 or self > 0
+        if self.min == self.max == 0 or self.min > 0 or self.max < 0:
+            return self.max != 0
+        raise ValueError(f"whether {self!r} is 0 depends on the size")
 
 
 Dim = int | SymInt
@@ -288,26 +365,79 @@ def _simplest(polynomial: Polynomial) -> Dim:
     return SymInt(polynomial) if polynomial.terms else polynomial.constant
 
 
+def _floor(a: Dim, b: Dim) -> Dim:
+    """floor(a / b) for b > 0, in one form for all that are known to be equal."""
+    if a == 0 or (isinstance(a, int) and isinstance(b, int)):
+        return 0 if a == 0 else a // b
+    if least(a) >= 0 and greatest(a - b) < 0:
+        return 0
+    if greatest(a) < 0 and least(a + b) >= 0:
+        return -1
+    dividend = _polynomial(a)
+    if isinstance(b, int):
+        # floor(-x / b) is -floor((x + b - 1) / b),
+        if repr(a).startswith("-"):
+            return -((b - 1 - a) // b)
+        # floor((g x + c) / (g d)) is floor((x + floor(c / g)) / d),
+        if (common := gcd(dividend.divisor, b)) > 1:
+            return _simplest(dividend.divided(common)) // (b // common)
+        # and floor((floor(x / d) + c) / b) is floor((x + c d) / (b d)).
+        inner = (dividend - dividend.constant).atom
+        if inner is not None and len(inner) == 1 and isinstance(inner[0], Derived):
+            ((rule, x, divisor),) = [(f.rule, f.a, f.b) for f in inner if isinstance(f, Derived)]
+            if rule == "//" and isinstance(divisor, int):
+                return (x + dividend.constant * divisor) // (b * divisor)
+    return _derived(Derived("//", SymInt(dividend), b))
+
+
+def _derived(factor: Derived) -> SymInt:
+    if factor.nesting > _MAX_NESTING:
+        raise ValueError(f"{factor} has too many terms")
+    return SymInt.of(factor)
+
+
+def _interval(of: Polynomial) -> Interval:
+    """The bounds of a size. Those of `n - 2 * (n // 2)` are 0 and 1, and so on: in the first
+    quotient or maximum of a term, `b * (a // b)` is between a - b + 1 and a."""
+    found = polynomial_interval(of, lambda f: f.interval)
+    if all(isinstance(f, Atom) for factors in of.terms for f in factors):
+        return found
+    for factors, coefficient in of.terms.items():
+        quotients = [f for f in factors if isinstance(f, Derived)]
+        if not quotients:
+            continue
+        factor = quotients[0]
+        rest = of - Affine({factors: coefficient})
+        if factor.rule == "max" and len(factors) == 1:
+            zero, more = _interval(rest), _interval(rest + factor.a.polynomial * coefficient)
+            choose = max if coefficient > 0 else min
+            low, high = choose(zero.lo, more.lo), choose(zero.hi, more.hi)
+        elif factor.rule == "//" and (scale := _scale(factor, factors)) is not None:
+            whole = _interval(rest * scale + factor.a.polynomial * coefficient)
+            most = coefficient * (greatest(factor.b) - 1)
+            low, high = whole.lo - max(most, 0), whole.hi - min(most, 0)
+            low, high = -(-low // scale), high // scale
+        else:
+            continue
+        return Interval(max(found.lo, low), min(found.hi, high))
+    return found
+
+
+def _scale(quotient: Derived, factors: tuple[Factor, ...]) -> int | None:
+    """The number s for which s * (the product of factors) is the divisor times the quotient; None
+    if there is none."""
+    if isinstance(quotient.b, int):
+        return quotient.b if len(factors) == 1 else None
+    rest = affine.without(factors, (quotient,))
+    return 1 if rest and quotient.b.polynomial == Affine({rest: 1}) else None
+
+
 def is_surely_less(a: Dim, b: Dim) -> bool:
     """Whether a < b for all values within the bounds, or for the values that both have now."""
     difference = a - b
     if isinstance(difference, int):
         return difference < 0
     return difference.max < 0 or (difference.is_bound and difference.value < 0)
-
-
-def quotient(a: Dim, b: Dim) -> Dim:
-    """a / b rounded up, for b > 0 and a not negative. If that is no polynomial it is a variable of
-    its own, bound to the present value. Raises RuntimeError while a function is traced."""
-    text = f"ceil({a!r} / {b!r})"
-    if is_surely_less(b, 1) or is_surely_less(a, 0):
-        raise ValueError(f"{text}: {b!r} is not positive, or {a!r} is negative")
-    try:
-        return -(-a // b)
-    except ValueError:
-        pass  # A remainder that depends on the variables.
-    greatest_value, now = greatest(a), -(-value_of(a) // value_of(b))
-    return Variable(text, 0, max(greatest_value, now)).bind(now)
 
 
 def is_undecided(a: Dim, b: Dim) -> bool:
@@ -343,9 +473,14 @@ def value_of(dim: Dim) -> int:
     return dim if isinstance(dim, int) else dim.value
 
 
+def least(dim: Dim) -> int:
+    """A lower bound of a size."""
+    return dim if isinstance(dim, int) else dim.min
+
+
 def greatest(dim: Dim) -> int:
     """What a size is at most."""
-    return dim if isinstance(dim, int) else dim.max
+    return dim.max if isinstance(dim, SymInt) else dim
 
 
 def atoms_of(dims: Iterable[Dim]) -> Iterable[Atom]:
@@ -353,22 +488,38 @@ def atoms_of(dims: Iterable[Dim]) -> Iterable[Atom]:
     return (atom for dim in dims if isinstance(dim, SymInt) for atom in dim.atoms)
 
 
+def factors_of(dims: Iterable[Dim]) -> Iterable[Factor]:
+    """The variables, quotients and maxima that are factors of terms of sizes."""
+    return (factor for dim in dims if isinstance(dim, SymInt) for factor in dim.factors)
+
+
 def larger(a: int, b: int) -> int:
-    """The greater of two sizes. Raises ValueError where it depends on the variables."""
-    return _chosen(a, b, a - b, "larger")
+    """The greater of two sizes."""
+    return cast(int, _larger(a, b))
+
+
+def _larger(a: Dim, b: Dim) -> Dim:
+    difference = a - b
+    if least(difference) >= 0:
+        return a
+    if greatest(difference) <= 0:
+        return b
+    # max(a, b) is b + max(a - b, 0), or a + max(b - a, 0): one of them, without common factors.
+    assert isinstance(difference, SymInt)
+    if _order(-difference) < _order(difference):
+        b, difference = a, -difference
+    polynomial = difference.polynomial
+    common = gcd(polynomial.divisor, polynomial.constant)
+    return b + common * _derived(Derived("max", SymInt(polynomial.divided(common)), 0))
+
+
+def _order(size: SymInt) -> tuple[bool, str]:
+    return (text := repr(size)).startswith("-"), text
 
 
 def smaller(a: int, b: int) -> int:
-    """The lesser of two sizes. Raises ValueError where it depends on the variables."""
-    return _chosen(b, a, a - b, "smaller")
-
-
-def _chosen(if_more: int, if_less: int, difference: Dim, what: str) -> int:
-    if (difference if isinstance(difference, int) else difference.min) >= 0:
-        return if_more
-    if greatest(difference) <= 0:
-        return if_less
-    raise ValueError(f"which of {if_more!r} and {if_less!r} is {what} depends on the size")
+    """The lesser of two sizes."""
+    return a + b - larger(a, b)
 
 
 def substituted(

@@ -126,8 +126,8 @@ def test_equal_sizes_are_equal():
         (lambda: N.bind(1.5), TypeError, "float"),  # type: ignore[arg-type]
         (lambda: range(N.bind(3)), TypeError, "n is symbolic"),  # type: ignore[call-overload]
         (lambda: N.bind(3) < 5, ValueError, "whether n < 5 depends on the size"),
-        (lambda: N.bind(3) // 2, ValueError, "n divided by 2: the remainder depends on the size"),
         (lambda: N.bind(3) // 0, ValueError, "n divided by 0"),
+        (lambda: N.bind(3) // M.bind(1), ValueError, "n divided by m, which may be 0 or less"),
         (lambda: N.bind(3) + 1.5, TypeError, "unsupported operand"),  # type: ignore[operator]
     ],
 )
@@ -268,10 +268,30 @@ def test_one_variable_with_two_values_is_two_sizes():
         (lambda x, n: x[: n + 12], ValueError, "is outside of"),
         (lambda x, n: x[:n][:6], ValueError, "is outside of"),
         (lambda x, n: x[:n][-6:], ValueError, "is outside of"),
-        (lambda x, n: x[:n][::2], ValueError, "a slice with symbolic bounds has the step 1, not 2"),
+        (lambda x, n: x[:8:n], ValueError, "the step of a slice is an integer other than 0, not n"),
         (lambda x, n: list(x[:n]), TypeError, "n is symbolic"),
-        (lambda x, n: x[:n].split(2), TypeError, "n is symbolic"),
-        (lambda x, n: x[:n].chunk(2), ValueError, "depends on the size"),
+        (
+            lambda x, n: x[:n].split(2),
+            ValueError,
+            r"their number, \(n \+ 1\)//2, depends on the size",
+        ),
+        (
+            lambda x, n: x[:n].chunk(2),
+            ValueError,
+            "chunk of n cells into 2 parts: .* depend on the",
+        ),
+        (lambda x, n: x[:n].unfold(0, 2, n - 1), RuntimeError, "windows of 2, step n - 1, of an"),
+        (lambda x, n: x[:n].pad((n - 3, 0), mode="circular"), ValueError, "whether it is negative"),
+        (lambda x, n: x[:n].qr(), ValueError, r"qr of shape \(n, 3\): .* are not symbolic"),
+        (lambda x, n: x[:n].svd(), ValueError, r"svd of shape \(n, 3\): .* are not symbolic"),
+        (lambda x, n: x[:n].T.rfft(), ValueError, "rfft of a symbolic length: n"),
+        (lambda x, n: x[:n].reshape(-1, 2), ValueError, "cannot be reshaped"),
+        (lambda x, n: x[:n].T.interpolate(scale_factor=0.3), ValueError, "scale_factor 0.3 of an"),
+        (
+            lambda x, n: tg.Tensor.kaiming_uniform(2, n),
+            ValueError,
+            "their bound is a number, not n",
+        ),
         (lambda x, n: x[:n].item(), ValueError, r"a tensor of one element, got shape \(n, 3\)"),
         (lambda x, n: tg.Tensor.arange(0, n, 0.5), TypeError, "is of integers"),
         (lambda x, n: tg.Tensor.arange(n, 0, n), ValueError, "-n is negative"),

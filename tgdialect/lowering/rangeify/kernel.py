@@ -10,7 +10,6 @@ from collections.abc import Callable, Generator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
@@ -44,7 +43,7 @@ from tgdialect.ops.movement import (
     ReshapeOp,
 )
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, SinkOp
-from tgdialect.ops.properties import dtype_of, is_memory, shape_of, tensor, tensor_type
+from tgdialect.ops.properties import Dim, dtype_of, is_memory, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.ops.walk import ops_of
 
@@ -229,13 +228,13 @@ class KernelBuilder(ScalarEmitter):
 
         `a[i // 4, i % 4]` of a `3x4` buffer is `a[i]` of 12 cells: no division is left.
         """
-        extents: list[int] = []
+        extents: list[Dim] = []
         positions: list[Position] = []
-        for extent, position in zip(tensor(memory).get_shape(), index, strict=True):
-            if positions and DYNAMIC_INDEX not in (extent, extents[-1]):
+        for extent, position in zip(shape_of(memory), index, strict=True):
+            if positions and isinstance(extent, int) and isinstance(extents[-1], int):
                 whole = self.add(positions[-1] * extent, position)
                 if _is_digit(whole) and _is_digit(positions[-1]) and _is_digit(position):
-                    extents[-1] *= extent
+                    extents[-1] = extents[-1] * extent
                     positions[-1] = whole
                     continue
             extents.append(extent)

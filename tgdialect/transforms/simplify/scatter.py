@@ -13,6 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import AxisType, ReduceKind
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import number_attribute
@@ -103,8 +104,12 @@ def _scattered(
     `axis` is the loop over cells that the rewrite removes from the updates.
     """
     # The loop must reach every cell that an update may have: it drops updates of other cells.
-    extent = shape_of(location.source)[list(location.indices).index(axis.result)]
-    if not same_dim(extent, axis.bound):
+    shape = shape_of(location.source)
+    if not same_dim(shape[list(location.indices).index(axis.result)], axis.bound):
+        return None
+    # An ATOMICADD out of bounds adds 0 to the first cell, so that there has to be one.
+    dynamic = [extent for extent in shape if isinstance(extent, SSAValue)]
+    if any(engine.interval(Affine({extent: 1})).lo < 1 for extent in dynamic):
         return None
     # No other bound may depend on `axis`, or on a loop that gets a new RANGE.
     loops = closed_ranges(end)
