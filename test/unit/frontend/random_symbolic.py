@@ -83,7 +83,11 @@ def _reflected(random: Random) -> Step:
 
 
 def _convolved(random: Random) -> Step:
-    size, stride, dilation = random.choice((1, 2, 3)), random.choice((1, 2, 3)), random.choice((1, 2))
+    size, stride, dilation = (
+        random.choice((1, 2, 3)),
+        random.choice((1, 2, 3)),
+        random.choice((1, 2)),
+    )
     padding, groups = dilation * (size - 1), random.choice((1, 3))
 
     def convolve(x: Any) -> Any:

@@ -190,6 +190,12 @@ METHODS: dict[str, Callable[[Any, Any], Any]] = {
     "gather": lambda x, n: x[:n].gather(0, type(x)([[0, 0, 0]]).long()),
     "index": lambda x, n: x[:n][type(x)([0, 0]).long()],
     "sort": lambda x, n: x[:n].sort(0)[0],
+    "stride": lambda x, n: x[:n][::2] * 1,
+    "roll": lambda x, n: x[:n].roll(-5, 0),
+    "conv": lambda x, n: (
+        torch.nn.functional.conv1d if isinstance(x, torch.Tensor) else tg.Tensor.conv2d
+    )(x[:n].T[None], x[:9].reshape((3, 3, 3)), padding=1, stride=2),
+    "median": lambda x, n: x[:n].median(0)[0],
 }
 
 
@@ -218,6 +224,42 @@ def test_gradient(name: str, compilations: list[Any]):
         assert reference.grad is not None
         np.testing.assert_allclose(x.grad.numpy(), reference.grad.numpy(), rtol=1e-4, atol=1e-4)
     assert len(compilations) <= 1
+
+
+@pytest.mark.parametrize("least", [0, 1])
+def test_strides_windows_and_rolls_of_all_sizes(least: int):
+    """A compiled function gets sizes of 0 and 1, even and odd ones, and the greatest."""
+    weight = tg.Tensor(values(3, 3, 3, seed=4))
+
+    def all_of_them(x: tg.Tensor) -> Any:
+        parts = x[::3], x[1::2], x[::-2], x.roll(1, 0), x.roll((-7, 20), (0, 0))
+        return *parts, x.T[None].conv2d(weight, padding=1)
+
+    function = tg.compile(all_of_them, tg.spec(("n", 3), "f32", n=(least, 16)))
+    for size in (least, 1, 2, 7, 16):
+        x = X[:size]
+        *parts, convolved = function(x)
+        expected = x[::3], x[1::2], x[::-2], np.roll(x, 1, 0), np.roll(x, 13, 0)
+        for found, wanted in zip(parts, expected, strict=True):
+            np.testing.assert_array_equal(found, wanted)
+        wide = np.pad(x, ((1, 1), (0, 0)))
+        windows = np.lib.stride_tricks.sliding_window_view(wide, 3, 0)[:size]
+        wanted = np.einsum("nck,ock->on", windows, weight.numpy())
+        np.testing.assert_allclose(convolved[0], wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_quotients_have_one_form():
+    n, m = N.bind(7), M.bind(2)
+    assert -(-n // 2) == (n + 1) // 2 == (2 * n + 2) // 4 == (n + 3) // 2 - 1
+    assert n // 2 // 3 == n // 6
+    assert (n - n % 4) % 4 == 0
+    assert (n % 4).min == 0
+    assert (n % 4).max == 3
+    assert larger(n, m) == larger(m, n) == larger(n + 1, m + 1) - 1
+    assert smaller(n, m) + larger(n, m) == n + m
+    assert str((n + 1) // 2) == "(n + 1)//2"
+    assert str(3 * (n // 2)) == "3*(n//2)"
+    assert str(larger(n, 3)) == "max(n - 3, 0) + 3"
 
 
 def test_creation():

@@ -10,7 +10,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import PlaceAttr, ReduceKind
 from tgdialect.ops.builder import UNKNOWN, UniquingBuilder
 from tgdialect.ops.dtypes import BOOL, number_attribute, round_to
-from tgdialect.ops.elementwise import AddOp, CmpEqOp, MulOp, OrOp, SubOp
+from tgdialect.ops.elementwise import AddOp, CmpEqOp, MulOp, OrOp
 from tgdialect.ops.memory import CopyOp, LoadOp
 from tgdialect.ops.movement import ExpandOp, PadOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.multi import placing
@@ -136,19 +136,18 @@ class Builder(UniquingBuilder):
                 return a + b
             return self.put(AddOp(a, self.index_constant(b)))
 
-        # Pad `size` ones to a row with size - 1 zeros in front, and repeat the row.
-        row = plus(times(size, 2), -1)
+        # Pad `size` ones to a row with as many zeros in front, and repeat the row.
+        row = times(size, 2)
         ones = self.expanded(one, (size,))
-        padded = self.put(PadOp(ones, [plus(size, -1)], [row]))
+        padded = self.put(PadOp(ones, [size], [row]))
         tiled = self.expanded(self.reshaped(padded, (1, row)), (plus(size, 1), row))
         flat = self.reshaped(tiled, (times(plus(size, 1), row),))
         # Cut the repeated rows into rows one cell longer, so that each starts one cell later.
-        trimmed = self.put(ShrinkOp(flat, [0], [times(times(size, size), 2)]))
-        sliding = self.reshaped(trimmed, (size, times(size, 2)))
-        # Row i of the windows then has i + 1 ones.
+        trimmed = self.put(ShrinkOp(flat, [0], [times(size, plus(row, 1))]))
+        sliding = self.reshaped(trimmed, (size, plus(row, 1)))
+        # Row i of the windows then has i ones.
         windows = self.put(ShrinkOp(sliding, [0, 0], [size, size]))
-        counts = self.reshaped(self.put(ReduceOp(ReduceKind.ADD, windows, [1])), (size,))
-        return self.put(SubOp(counts, one))
+        return self.reshaped(self.put(ReduceOp(ReduceKind.ADD, windows, [1])), (size,))
 
     def _index(self, size: int | SSAValue) -> SSAValue:
         return self.index_constant(size) if isinstance(size, int) else size
