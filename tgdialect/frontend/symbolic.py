@@ -77,6 +77,9 @@ class Atom:
     value: int | None
     parameter: int | None = None
 
+    def __str__(self) -> str:
+        return self.variable.name
+
     @property
     def interval(self) -> Interval:
         """The bounds of the value."""
@@ -152,7 +155,7 @@ class SymInt:
 
     def __repr__(self) -> str:
         def term(factors: tuple[Factor, ...], coefficient: int) -> str:
-            names = [f.variable.name if isinstance(f, Atom) else str(f) for f in factors]
+            names = [str(f) for f in factors]
             is_plain = abs(coefficient) == 1 and names
             if len(names) > 1 or not is_plain:
                 names = [f"({name})" if "//" in name else name for name in names]
@@ -247,10 +250,11 @@ class SymInt:
         times: Callable[[T, T], T],
         plus: Callable[[T, T], T],
     ) -> T:
-        """The sum of products in any arithmetic."""
+        """The sum of products in any arithmetic, in an order that values of variables do not
+        change: programs for several of them are equal."""
         total: T | None = None
         for product, coefficient in monomials(self.polynomial):
-            factors = [factor(f) for f in product]
+            factors = [factor(f) for f in sorted(product, key=str)]
             if coefficient != 1 or not factors:
                 factors.append(constant(coefficient))
             term = reduce(times, factors)

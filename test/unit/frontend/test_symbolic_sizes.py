@@ -242,7 +242,7 @@ def test_strides_windows_and_rolls_of_all_sizes(least: int):
         expected = x[::3], x[1::2], x[::-2], np.roll(x, 1, 0), np.roll(x, 13, 0)
         for found, wanted in zip(parts, expected, strict=True):
             np.testing.assert_array_equal(found, wanted)
-        wide = np.pad(x, ((1, 1), (0, 0)))
+        wide = np.pad(x, ((1, 2), (0, 0)))
         windows = np.lib.stride_tricks.sliding_window_view(wide, 3, 0)[:size]
         wanted = np.einsum("nck,ock->on", windows, weight.numpy())
         np.testing.assert_allclose(convolved[0], wanted, rtol=1e-5, atol=1e-6)
