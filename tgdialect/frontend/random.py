@@ -116,8 +116,9 @@ class Random(Decompositions):
         kind = dtypes.NAMES[f"uint{wanted.bits}"]
         fraction = 7 if wanted.name == "bf16" else _FRACTION_BITS[wanted.bits]
         one = int(np.array(1, dtypes.numpy_of(wanted)).view(f"u{wanted.itemsize}"))
-        # Words of 32 bits are parts of a number, or have several.
-        bits = words.reshape((-1, max(wanted.bits // 32, 1))).bitcast(kind).flatten()
+        bits = words
+        if kind != dtypes.uint32:  # Words are parts of a number, or have two.
+            bits = words.reshape((-1, max(wanted.bits // 32, 1))).bitcast(kind).flatten()
         floats = ((bits >> (wanted.bits - fraction)) | one).bitcast(wanted)
         return (floats.shrink([(0, count)]) - 1).reshape(extents).contiguous()
 
