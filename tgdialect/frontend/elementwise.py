@@ -280,8 +280,10 @@ class Elementwise(TensorBase):
             if abs(n) <= 64:
                 if n == 0:
                     return base.eq(base).where(1, 1).cast(x_dtype)  # 1, for NaN and infinities too.
-                power = base._repeated_product(abs(n))._apart_from(self)
-                return power.reciprocal() if n < 0 else power
+                if n > 0:
+                    return base._repeated_product(n)._apart_from(self)
+                if n == -1:
+                    return base.reciprocal()  # Of others the product may overflow.
         if x == 0.5:
             return base.sqrt()
         if not x_dtype.is_float:

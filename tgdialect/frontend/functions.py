@@ -144,10 +144,13 @@ class Functions(Elementwise):
         scale = y.detach().abs().maximum(x.detach().abs())
         scale = scale.eq(0).where(1, scale)
         y, x = (t.isinf().where(t.sign(), t / scale) for t in (y, x))
+        is_origin = y.eq(0) & x.eq(0)
+        y = is_origin.where(y.detach(), y)  # Its gradient is 0, as in PyTorch.
         is_left = (x < 0) | (x.eq(0) & (x.reciprocal() < 0))
         # Half of the angle to the x axis, on the nearer side, has the tangent y / (r + |x|).
-        span = (y * y + x * x).sqrt() + is_left.where(-x, x)
-        angle = 2 * (y / span.eq(0).where(1, span))._atan_up_to_one()
+        distance = is_origin.where(1, is_left.where(-x, x))
+        span = (y * y + distance * distance).sqrt() + distance
+        angle = 2 * (y / span)._atan_up_to_one()
         angle = is_left.where(y._constant(math.pi).copysign(y) - angle, angle)
         return angle
 
@@ -190,7 +193,7 @@ class Functions(Elementwise):
     @widened
     def atanh(self) -> Self:
         """The inverse hyperbolic tangent."""
-        return (2 * self / (1 - self)).log1p() * 0.5
+        return (self.log1p() - (-self).log1p()) * 0.5
 
     @rounded_once
     def erf(self) -> Self:
@@ -302,11 +305,11 @@ class Functions(Elementwise):
     @rounded_once
     def hardswish(self) -> Self:
         """self * relu6(self + 3) / 6."""
-        return self * (self + 3).relu6() * (1 / 6)
+        return self * ((self + 3).relu6() * (1 / 6))
 
     def hardtanh(self, min_val: float = -1, max_val: float = 1) -> Self:
-        """Between `min_val` and `max_val`."""
-        return self.clip(min_val, max_val)
+        """Between `min_val` and `max_val`, with gradient 0 at both."""
+        return self._between(min_val, max_val)
 
     @rounded_once
     def softsign(self) -> Self:

@@ -118,8 +118,10 @@ class Reduction(Creation):
 
     @rounded_once
     def std(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
-        """The square root of the variance."""
-        return self.var(axis, keepdim, correction).sqrt()
+        """The square root of the variance, with gradient 0 where it is 0."""
+        variance = self.var(axis, keepdim, correction)
+        is_zero = variance.eq(0)
+        return is_zero.where(0, is_zero.where(1, variance).sqrt())
 
     def std_mean(
         self, axis: Axes = None, keepdim: bool = False, correction: int = 1
@@ -143,9 +145,16 @@ class Reduction(Creation):
             return (self.abs().max if p > 0 else self.abs().min)(axis, keepdim)
         if p == 1:
             return self.abs().sum(axis, keepdim)
-        total = (self * self if p == 2 else self.abs().pow(p)).sum(axis, keepdim)
+        total = (self * self if p == 2 else self._power_of_magnitude(p)).sum(axis, keepdim)
         is_zero = total.eq(0) if p > 0 else total.eq(math.inf)
         return is_zero.where(0, is_zero.where(1, total).pow(1 / p))
+
+    def _power_of_magnitude(self, p: float) -> Self:
+        """|self|^p, with gradient 0 at 0."""
+        if p > 1:
+            return self.abs().pow(p)
+        is_zero = self.eq(0)
+        return is_zero.where(0 if p > 0 else math.inf, is_zero.where(1, self).abs().pow(p))
 
     # -- softmax and its like ----------------------------------------------------------------------
 

@@ -66,7 +66,8 @@ def test_activation(name: str, shape: tuple[int, ...]):
 @pytest.mark.parametrize("name", [*SAME_NAME, *ACTIVATIONS])
 def test_edges(name: str):
     reference = ACTIVATIONS.get(name) or (lambda t: getattr(t, name)())
-    x = EDGES if name not in ("tan", "sin", "cos") else EDGES[:-1]
+    # Not the greatest: for angles, and since PyTorch multiplies it by 6 in hardswish.
+    x = EDGES if name not in ("tan", "sin", "cos", "hardswish") else EDGES[:-1]
     tolerance = max(LOOSE.get(name, 0), 2e-5)
     check(
         lambda t: getattr(t, name)(), reference, x, gradient=False, rtol=tolerance, atol=tolerance

@@ -145,12 +145,13 @@ def _div(b: Builder, op: DivOp, g: SSAValue) -> Gradients:
 
 @_rule(MaxOp)
 def _max(b: Builder, op: MaxOp, g: SSAValue) -> Gradients:
+    """Nothing for the smaller operand; all of it for both, if one is NaN."""
     half = b.put(MulOp(g, b.constant(0.5, g)))
     zero = b.constant(0, g)
-    shared = b.put(WhereOp(b.put(CmpEqOp(op.lhs, op.rhs)), half, zero))
+    shared = b.put(WhereOp(b.put(CmpEqOp(op.lhs, op.rhs)), half, g))
     return tuple(
-        b.put(WhereOp(b.put(CmpLtOp(low, high)), g, shared))
-        for low, high in ((op.rhs, op.lhs), (op.lhs, op.rhs))
+        b.put(WhereOp(b.put(CmpLtOp(own, other)), zero, shared))
+        for own, other in ((op.lhs, op.rhs), (op.rhs, op.lhs))
     )
 
 

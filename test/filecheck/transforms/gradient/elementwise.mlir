@@ -70,11 +70,11 @@ func.func @div(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %[[V1:.*]] = tg.mul %r_gradient, %[[V0]]
 // CHECK-NEXT: %[[V2:.*]] = tg.const 0.000000e+00
 // CHECK-NEXT: %[[V3:.*]] = tg.cmpeq %x, %y
-// CHECK-NEXT: %[[V4:.*]] = tg.where %[[V3]], %[[V1]], %[[V2]]
-// CHECK-NEXT: %[[V5:.*]] = tg.cmplt %y, %x
-// CHECK-NEXT: %[[V6:.*]] = tg.where %[[V5]], %r_gradient, %[[V4]]
-// CHECK-NEXT: %[[V7:.*]] = tg.cmplt %x, %y
-// CHECK-NEXT: %[[V8:.*]] = tg.where %[[V7]], %r_gradient, %[[V4]]
+// CHECK-NEXT: %[[V4:.*]] = tg.where %[[V3]], %[[V1]], %r_gradient
+// CHECK-NEXT: %[[V5:.*]] = tg.cmplt %x, %y
+// CHECK-NEXT: %[[V6:.*]] = tg.where %[[V5]], %[[V2]], %[[V4]]
+// CHECK-NEXT: %[[V7:.*]] = tg.cmplt %y, %x
+// CHECK-NEXT: %[[V8:.*]] = tg.where %[[V7]], %[[V2]], %[[V4]]
 // CHECK-NEXT: func.return %[[V6]], %[[V8]]
 func.func @max(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %r = tg.max %x, %y : tensor<4xf32>
