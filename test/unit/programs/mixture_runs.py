@@ -39,7 +39,7 @@ SECONDS = 60
 """The time for one program on one executor: a longer one is an outcome of its own."""
 
 RULES = {
-    r"^(a )?cycle: ": "semantics.md: A program that needs both orders at once is refused as a cycle",
+    r"^(a )?cycle: ": "semantics.md: program that needs both orders at once is refused as a cycle",
 }
 """The refusals that a program may meet, and the sentence of docs/ that says so. All executors
 refuse the same programs."""
