@@ -53,7 +53,7 @@ def assembly(source: str) -> str:
 def _compiled(source: str, mode: str) -> bytes:
     with TemporaryDirectory() as folder:
         file, result = os.path.join(folder, "program.c"), os.path.join(folder, "result")
-        with open(file, "w") as text:
+        with open(file, "w", encoding="utf-8") as text:
             text.write(source)
         _run(compiler(), *FLAGS, mode, file, "-o", result)
         with open(result, "rb") as code:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region
 
 from tgdialect.backends.llvm_ir import llvm_ir
@@ -14,7 +14,6 @@ from tgdialect.backends.llvm_machine import Machine
 from tgdialect.gpu_dialect import gpu
 from tgdialect.gpu_dialect.target import ChipAttr
 from tgdialect.lowering.render.gpu import render_symbols
-from tgdialect.lowering.render.source import c_name
 from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 
@@ -25,7 +24,7 @@ class KernelIr:
 
     machine: Machine
     texts: Mapping[str, str]
-    """By the names of the programs; the name of a kernel in its module is the program's `c_name`.
+    """By the names of the kernels, which are those of the programs in `SOURCE` (`render/names.py`).
     Each has a module of its own: what a kernel takes in the object cache and in the memory of the
     device does not depend on the other kernels of its program."""
 
@@ -45,7 +44,6 @@ def kernel_ir(module: ModuleOp, target: Target) -> KernelIr:
         parts.append(op)
         if isinstance(op, llvm.FuncOp):  # After the variables of its workgroup.
             name = op.sym_name.data
-            op.sym_name = StringAttr(c_name(name))
             texts[name] = llvm_ir(gpu.ModuleOp(name, [chip], Region(Block(parts))))
             parts = []
     return KernelIr(Machine(chip.triple, chip.chip, chip.features), texts)

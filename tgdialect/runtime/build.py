@@ -19,6 +19,7 @@ from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
 from tgdialect.lowering.optimize import Scheduled, declared_packing, pass_packed
 from tgdialect.lowering.render.llvm import render_symbols
+from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.ordering import RangeOp
@@ -41,6 +42,9 @@ from tgdialect.runtime.staged import (
 from tgdialect.runtime.windows import Window
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
+
+_ENTRY = "tg.frame"
+"""The function that takes a frame (`Program`)."""
 
 SHORT = 256
 """The most ops of a kernel without loops whose code LLVM does not optimise. Calls of the examples
@@ -121,7 +125,8 @@ class _Kernels:
                 if (future := self._coming.pop(part, None)) is not None:
                     self._made[part] = self._made[part]._replace(code=future.result())
             self._cache.keep(name, [self._made[part] for part in parts])
-            yield Object(name, self._made[name].code, self._made[name].symbol)
+            made = self._made[name]
+            yield Object(OBJECT.symbol(name), made.code, made.symbol)
 
     def _taken(self, scheduled: Scheduled, compiled: Sequence[Compiled]) -> LoweredKernel:
         """Let a kernel be one that is compiled."""
@@ -151,7 +156,7 @@ class _Kernels:
         for program in lowered.programs:
             made = self._without_code(lowered, program)
             note_in_place(program, made.in_place)
-            self._made[made.symbol] = made
+            self._made[program.sym_name.data] = made
         self._shown.step()
         if self._shown.total == len(lowered.programs) == 1:
             self.only = lowered.programs
@@ -171,7 +176,7 @@ class _Kernels:
     @staticmethod
     def _without_code(lowered: LoweredKernel, program: KernelOp | ProgramOp) -> Compiled:
         slots, packing = in_place_slots(program), lowered.prepacked.get(program)
-        return Compiled(b"", program.sym_name.data, slots, packing)
+        return Compiled(b"", OBJECT.symbol(program.sym_name.data), slots, packing)
 
 
 @dataclass(frozen=True)
@@ -213,16 +218,16 @@ class Build(StagedModule):
         checks. `begun` is set when LLVM is in its last call, or has failed.
         """
         module, by_reference = self.copy()
-        entry = f"{self.entry}.frame"
         passes = self.passes
         # A module at level `llvm` goes to LLVM as it is.
         if passes.render is None:
             signature = self.signature(module, by_reference)
+            function = entry_function(module, self.entry).sym_name.data
             whole = generator.submit(
-                llvm_ir(module) + _frame_entry(entry, self.entry, signature), begun=begun.set
+                llvm_ir(module) + _frame_entry(function, signature), begun=begun.set
             )
             whole.add_done_callback(lambda _: begun.set())
-            return signature, lambda: iter((Object(entry, whole.result(), entry),)), ()
+            return signature, lambda: iter((Object(_ENTRY, whole.result(), _ENTRY),)), ()
         # Stages on the whole module, and on one kernel after the other.
         windows = self.until_kernels(module, passes)
         machine = target_of(module)
@@ -233,7 +238,7 @@ class Build(StagedModule):
         # Functions only call kernels, unless one shares their object.
         opt = max(map(_level, kernels.only), default=0)
         whole = generator.submit(
-            ir + _frame_entry(entry, self.entry, signature), opt=opt, begun=begun.set
+            ir + _frame_entry(OBJECT.symbol(self.entry), signature), opt=opt, begun=begun.set
         )
         whole.add_done_callback(lambda _: begun.set())
         # No object comes before those that it calls, whichever was lowered first.
@@ -243,7 +248,7 @@ class Build(StagedModule):
 
         def objects() -> Iterator[Object]:
             yield from kernels.objects(order)
-            yield Object(entry, whole.result(), entry)
+            yield Object(_ENTRY, whole.result(), _ENTRY)
 
         return signature, objects, windows
 
@@ -255,7 +260,7 @@ class Build(StagedModule):
             from tgdialect.runtime.profile import with_records
 
             timed = (p for p in symbols if isinstance(p, ProgramOp) and not p.calls)
-            records = with_records(functions, [p.sym_name.data for p in timed])
+            records = with_records(functions, [OBJECT.symbol(p.sym_name.data) for p in timed])
         return llvm_ir(ModuleOp(list(functions))) + records
 
     @property
@@ -287,9 +292,9 @@ def compile_module(
     return HostExecutable(build.program(), lambda: build)
 
 
-def _frame_entry(name: str, function: str, signature: Sequence[Parameter]) -> str:
+def _frame_entry(function: str, signature: Sequence[Parameter]) -> str:
     """LLVM IR of a function that loads arguments from a frame and calls `function` with them."""
-    lines = [f"define void {symbol_text(name)}(ptr %frame) {{"]
+    lines = [f"define void {symbol_text(_ENTRY)}(ptr %frame) {{"]
     arguments: list[str] = []
     for i, parameter in enumerate(signature):
         type = "i64" if parameter.role == "scalar" else "ptr"

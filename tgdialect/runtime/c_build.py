@@ -11,7 +11,8 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.backends.c_compiler import assembly, object_code
 from tgdialect.backends.sources import source_of
-from tgdialect.lowering.render.source import c_name, source_text
+from tgdialect.lowering.render.names import SOURCE
+from tgdialect.lowering.render.source import source_text
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.inspection import Kernel, code_in, kernels_of
@@ -71,7 +72,7 @@ class CBuild(StagedModule):
             for op in module.ops
             if isinstance(op, ProgramOp)
         }
-        return kernels_of(function, lambda name: (sources[name], code_in(asm, c_name(name))))
+        return kernels_of(function, lambda name: (sources[name], code_in(asm, SOURCE.symbol(name))))
 
 
 def compile_c(
@@ -89,4 +90,4 @@ def _frame_entry(entry: str, signature: Sequence[Parameter]) -> str:
         f"frame[{i}]" if parameter.role == "scalar" else f"(void *)frame[{i}]"
         for i, parameter in enumerate(signature)
     )
-    return f"\nvoid {_ENTRY}(const int64_t *frame) {{\n  {c_name(entry)}({arguments});\n}}\n"
+    return f"\nvoid {_ENTRY}(const int64_t *frame) {{\n  {SOURCE.symbol(entry)}({arguments});\n}}\n"

@@ -13,6 +13,7 @@ from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.estimates import estimate
 from tgdialect.lowering.render.llvm.threads import body_name
+from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.ordering import LinearOp, SinkOp
@@ -88,7 +89,8 @@ def host_code(ir: str, asm: str) -> CodeOf:
     """The code of kernels that are functions of LLVM IR and its assembly."""
 
     def code_of(name: str) -> tuple[str, str]:
-        functions = (body_name(name), name)  # The first one exists if it has threads.
+        symbol = OBJECT.symbol(name)
+        functions = (body_name(symbol), symbol)  # The first one exists if it has threads.
         source = "\n\n".join(filter(None, (_definition(ir, f) for f in functions)))
         return source, "\n".join(filter(None, (code_in(asm, f) for f in functions)))
 
@@ -103,14 +105,12 @@ def _opts(linear: LinearOp) -> tuple[str, ...]:
 
 def _definition(ir: str, name: str) -> str:
     """A function of LLVM IR: from `define` to the brace that ends it."""
-    found = re.search(
-        rf'^define [^\n]*@"?{re.escape(name)}"?\(.*?^}}', ir, re.DOTALL | re.MULTILINE
-    )
+    found = re.search(rf"^define [^\n]*@{re.escape(name)}\(.*?^}}", ir, re.DOTALL | re.MULTILINE)
     return found[0] if found else ""
 
 
 def code_in(asm: str, name: str) -> str:
     """A function of assembly: from its label to where its size is given, or the next function."""
-    pattern = rf'^_?"?{re.escape(name)}"?:.*?(?=^\s*\.size|^\s*\.globl|\Z)'
+    pattern = rf"^_?{re.escape(name)}:.*?(?=^\s*\.size|^\s*\.globl|\Z)"
     found = re.search(pattern, asm, re.DOTALL | re.MULTILINE)
     return found[0] if found else ""

@@ -24,6 +24,7 @@ from tgdialect.analysis.estimates import estimate
 from tgdialect.backends.llvm_ir.constants import symbol_text
 from tgdialect.backends.llvm_ir.types import type_text
 from tgdialect.lowering.render.llvm.function import argument_type
+from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops.call import parameters
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.intervals import Interval
@@ -50,7 +51,7 @@ Records = Mapping[str, Array]
 
 _CLOCK = f"""
 declare i32 @clock_gettime(i32, ptr)
-define internal i64 @profile.now() {{
+define internal i64 @tg.now() {{
   %time = alloca [2 x i64]
   %failed = call i32 @clock_gettime(i32 {time.CLOCK_MONOTONIC}, ptr %time)
   %seconds = load i64, ptr %time
@@ -158,9 +159,9 @@ def _wrapper(kernel: llvm.FuncOp) -> str:
     lines = [
         f"{record} = external global i64",
         f"define void {symbol_text(name)}({parameters}) {{",
-        "  %start = call i64 @profile.now()",
+        "  %start = call i64 @tg.now()",
         f"  call void {symbol_text(kernel.sym_name.data)}({parameters})",
-        "  %stop = call i64 @profile.now()",
+        "  %stop = call i64 @tg.now()",
         "  %elapsed = sub i64 %stop, %start",
     ]
     for word, term in ((_CALLS, "1"), (_NANOSECONDS, "%elapsed")):
@@ -199,7 +200,7 @@ def new_records(build: Compilation) -> Records:
 
 def record_symbols(records: Records) -> Mapping[str, int]:
     """The addresses of records, by their names in compiled code."""
-    return {_record(name): address(record) for name, record in records.items()}
+    return {_record(OBJECT.symbol(name)): address(record) for name, record in records.items()}
 
 
 def add_time(record: Array, seconds: float, scalars: Sequence[int]) -> None:

@@ -21,6 +21,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass, find_level, is_before
 from tgdialect.lowering.optimize import OptimizePass, Packing, Scheduled, pass_packed, settled
 from tgdialect.lowering.pipeline import AfterStage, Stages, run_stages, stages
+from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.signature import (
     arguments_said_to_be_written,
     described_function,
@@ -247,26 +248,39 @@ def refuse_untrusted(module: ModuleOp) -> None:
             raise locate(VerifyException(message), op)
 
 
+def rendered_function(module: ModuleOp, name: str) -> FuncOp | None:
+    """The function at level `llvm` of that name, or of the one that it had before `tg-render`: it
+    has no ops, and the arguments that the attributes of the `llvm.func` describe."""
+    names = (name, OBJECT.symbol(name))
+    found = [op for op in _rendered(module) if op.sym_name.data in names]
+    return described_function(found[0]) if found else None
+
+
+def rendered_names(module: ModuleOp) -> Sequence[str]:
+    """The names of the functions at level `llvm` that `tg-render` has made of ours."""
+    return [op.sym_name.data for op in _rendered(module)]
+
+
+def _rendered(module: ModuleOp) -> Iterator[llvm.FuncOp]:
+    for op in module.ops:
+        if isinstance(op, llvm.FuncOp) and SIGNATURE in op.attributes:
+            yield op
+
+
 def entry_function(module: ModuleOp, name: str) -> FuncOp:
     """The function of that name. The error for an unknown name lists the known ones.
 
-    At level `llvm` it is a function without ops, whose arguments are those that the attributes of
-    the `llvm.func` describe.
+    At level `llvm` it is a function without ops (`rendered_function`).
     """
     functions = {function.sym_name.data: function for function in own_functions(module)}
-    described = {
-        op.sym_name.data: op
-        for op in module.ops
-        if isinstance(op, llvm.FuncOp) and SIGNATURE in op.attributes
-    }
-    if name in described:
-        return described_function(described[name])
+    if (rendered := rendered_function(module, name)) is not None:
+        return rendered
     if name not in functions:
         found = SymbolTable.lookup_symbol(module, name)
         if isinstance(found, FuncOp) and not found.is_declaration:
             message = f"@{name} is a function of other dialects: only those of ours are compiled"
             raise locate(PassFailedException(message), found)
-        there_are = ", ".join((*functions, *described)) or "none"
+        there_are = ", ".join((*functions, *rendered_names(module))) or "none"
         raise PassFailedException(f"there is no function @{name}; there are: {there_are}")
     return functions[name]
 

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, cast
 
-from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
@@ -16,7 +15,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from tgdialect import registry
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.symbols import SIGNATURE, own_functions
+from tgdialect.analysis.symbols import own_functions
 from tgdialect.diagnostics import (
     CompilationError,
     Diagnostic,
@@ -28,7 +27,6 @@ from tgdialect.diagnostics import (
 )
 from tgdialect.interpreter import run
 from tgdialect.legacy.upgrade.stage import is_legacy, upgrade
-from tgdialect.lowering.signature import described_function
 from tgdialect.ops.arguments import ALLOCATED, argument_attributes, overwritten_arguments
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.properties import shape_of, tensor_type
@@ -40,7 +38,7 @@ from tgdialect.runtime.distributed.mpi import launched_size, mpi_communicator
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.profile_plot import require_matplotlib
 from tgdialect.runtime.program import DEFAULT_OPT
-from tgdialect.runtime.staged import refuse_untrusted
+from tgdialect.runtime.staged import refuse_untrusted, rendered_function, rendered_names
 from tgdialect.runtime.text import show_seconds
 from tgdialect.targets import INTERPRETER, MPI
 from tgdialect.tools.pass_pipeline import nearest_names
@@ -121,19 +119,14 @@ def parse_verified(source: SourceFile, format: str | None = None) -> ModuleOp:
 
 def find_entry(module: ModuleOp, name: str | None) -> FuncOp:
     """The function to run: the one of that name, else `main`, else the only one."""
-    described = {
-        op.sym_name.data: op
-        for op in module.ops
-        if isinstance(op, llvm.FuncOp) and SIGNATURE in op.attributes
-    }
-    functions = [*(op.sym_name.data for op in own_functions(module)), *described]
+    functions = [*(op.sym_name.data for op in own_functions(module)), *rendered_names(module)]
     if name is None:
         name = functions[0] if len(functions) == 1 else "main"
     found = SymbolTable.lookup_symbol(module, name)
     if isinstance(found, FuncOp) and not found.is_declaration:
         return found
-    if name in described:
-        return described_function(described[name])
+    if (rendered := rendered_function(module, name)) is not None:
+        return rendered
     if found is not None:
         what = "has no body" if isinstance(found, FuncOp) else f"is a {found.name}, not a function"
         raise CompilationError(operation_diagnostic(found, f"@{name} {what}"))

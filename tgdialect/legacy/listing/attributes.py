@@ -21,6 +21,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     IntegerType,
     StringAttr,
+    SymbolRefAttr,
     UnitAttr,
     i1,
     i64,
@@ -285,6 +286,16 @@ def parse_dictionary(ctx: Context, token: Token) -> dict[str, Attribute]:
     if not isinstance(found, DictionaryAttr):
         raise token.error("expected a dictionary of attributes")
     return dict(found.data)
+
+
+def parse_symbol(ctx: Context, token: Token) -> str:
+    """The name of a symbol, `@x`, with MLIR's quotes if it is no identifier; empty if the token
+    is."""
+    if not token.text.startswith('@"'):
+        return token.text[1:]
+    found = parse_mlir(ctx, token)
+    assert isinstance(found, SymbolRefAttr)
+    return found.root_reference.data
 
 
 def _message(error: ParseError) -> str:

@@ -228,7 +228,7 @@ def _sink(p: ProgramBuilder, effects: Values) -> SSAValue:
             name = str(ast.literal_eval(found[1]))
         except (SyntaxError, ValueError):
             raise p.line.argument.error("the name of the kernel has an invalid escape") from None
-        p.name = re.sub(r"\W", "_", re.sub(r"\x1b\[[0-9;]*m", "", name), flags=re.ASCII)
+        p.name = re.sub(r"\x1b\[[0-9;]*m", "", name)
     return p.add(ordering.SinkOp(effects))
 
 

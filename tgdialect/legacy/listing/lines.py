@@ -110,7 +110,7 @@ _ANSI = re.compile(r"\x1b\[[0-9;]*m")
 _LINE = re.compile(r"[^\n]*")
 _IGNORED = re.compile(r"[ \t\r]*+(//|#|$)")
 _TITLE = re.compile(
-    r'[ \t]*+(?P<kind>[a-z]*+)[ \t]*+(?P<name>@(?:[\w$.-]++|"[^"]*+"))?[ \t]*+'
+    r'[ \t]*+(?P<kind>[a-z]*+)[ \t]*+(?P<name>@(?:[\w$.-]++|"(?:[^"\\]|\\.)*+"))?[ \t]*+'
     r"(?P<attributes>\{.*\})?\s*+$"
 )
 _HEAD = re.compile(r"[ \t]*+(?P<number>[-+]?\d\S*+(?=[ \t]))?[ \t]*+(?P<op>U?Ops\.[^\s:\[]*+)")

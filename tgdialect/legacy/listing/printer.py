@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import IO
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp, StringAttr, SymbolRefAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.irdl import IRDLOperation, OperandDef
 from xdsl.utils.target import Target
@@ -76,7 +76,7 @@ def _listing(op: Operation) -> Iterator[str]:
 def _title(kind: str, name: Attribute | None, attributes: Mapping[str, Attribute]) -> str:
     parts = (
         kind,
-        f"@{name.data}" if isinstance(name, StringAttr) else "",
+        show_mlir(SymbolRefAttr(name)) if isinstance(name, StringAttr) else "",
         show_mlir(DictionaryAttr(dict(attributes))) if attributes else "",
     )
     return " ".join(part for part in parts if part)

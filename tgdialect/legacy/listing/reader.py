@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region
 
 from tgdialect.diagnostics import SourceFile
-from tgdialect.legacy.listing.attributes import parse_dictionary
+from tgdialect.legacy.listing.attributes import parse_dictionary, parse_symbol
 from tgdialect.legacy.listing.lines import Line, read_listings
 from tgdialect.legacy.listing.tinygrad import read_program
 from tgdialect.legacy.listing.titled import read_titled
@@ -31,11 +31,11 @@ def parse_listings(ctx: Context, source: SourceFile) -> ModuleOp:
             ops.append(_program(listing.lines, symbols))
         elif title.kind.text != "module":
             ops.append(read_titled(ctx, listing, title))
-            symbols[title.name.text[1:].strip('"')] = 0
+            symbols[parse_symbol(ctx, title.name)] = 0
         elif ops or listing.lines:
             raise title.kind.error("the title of the module is the first line, before listings")
         else:
-            name = title.name.text[1:] or None
+            name = parse_symbol(ctx, title.name) or None
             attributes = parse_dictionary(ctx, title.attributes) if title.attributes.text else {}
     return ModuleOp(ops, attributes, None if name is None else StringAttr(name))
 

@@ -17,6 +17,7 @@ from tgdialect.legacy.listing.attributes import (
     parse_dictionary,
     parse_mlir,
     parse_string,
+    parse_symbol,
 )
 from tgdialect.legacy.listing.dtypes import did_you_mean, parse_dtype
 from tgdialect.legacy.listing.lines import Line, Listing, Source, Title, Token
@@ -34,7 +35,7 @@ _KINDS = ("func", "customfunction")
 def read_titled(ctx: Context, listing: Listing, title: Title) -> Operation:
     """The program or function of a listing."""
     attributes = parse_dictionary(ctx, title.attributes) if title.attributes.text else {}
-    kind, name = title.kind.text, title.name.text[1:].strip('"')
+    kind, name = title.kind.text, parse_symbol(ctx, title.name)
     body = _Body(ctx, takes_arguments=kind == "func")
     for line in listing.lines:
         body.enter(line)

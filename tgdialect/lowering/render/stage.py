@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.symbols import SIGNATURE, is_foreign
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.render.llvm import render_symbols
+from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.signature import signature_attribute
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, state_in_builtin
@@ -68,7 +69,7 @@ def _render_dialect(module: ModuleOp, output: str, target: Target) -> None:
         raise PassFailedException(f"the target {target.name} has no output {output}")
     symbols = [symbol for symbol in module.ops if not is_foreign(symbol)]
     signatures = {
-        symbol.sym_name.data: signature_attribute(symbol)
+        OBJECT.symbol(symbol.sym_name.data): signature_attribute(symbol)
         for symbol in symbols
         if isinstance(symbol, FuncOp)
     }

@@ -6,6 +6,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.backends.ptx import kernel_ir
 from tgdialect.lowering.render import RenderPass
+from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.stage import default_output
 from tgdialect.ops.codegen import ProgramOp, SourceOp
 from tgdialect.runtime.codegen import CodeGenerator
@@ -35,6 +36,6 @@ def _assemble(module: ModuleOp, target: Target) -> None:
         codes = {name: code.result() for name, code in coming.items()}
     for program in module.ops:
         if isinstance(program, ProgramOp) and not program.calls:
-            source = SourceOp(codes[program.sym_name.data])
+            source = SourceOp(codes[SOURCE.symbol(program.sym_name.data)])
             source.location = program.location
             program.body.block.insert_op_after(source, program.linear)

@@ -20,8 +20,8 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.calls import check_call, requirements
 from tgdialect.lowering.render.dynamic_local import dynamic_local
+from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.output import LOADED_BOUND
-from tgdialect.lowering.render.source import c_name
 from tgdialect.ops.call import CallOp, parameters
 from tgdialect.ops.codegen import AtomicAddOp, ProgramOp, SourceOp, SpecialOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -186,7 +186,7 @@ def _kernel(program: ProgramOp, target: Target) -> DeviceKernel:
     dynamic = dynamic_local(block.ops, target)
     return DeviceKernel(
         name=name,
-        symbol=name if is_binary else c_name(name),
+        symbol=name if is_binary else SOURCE.symbol(name),
         code=code,
         is_binary=is_binary,
         scalars=tuple(None if is_memory(p) else _scalar_dtype(p) for p in params),

@@ -23,7 +23,7 @@
 // CUDA:           asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;"
 // CUDA-NEXT:          :: "r"((unsigned)__cvta_generic_to_shared(shared0
 // CUDA-NEXT:             "l"(__cvta_generic_to_global(a + ({{.*}} < {{125|1000}} ? {{.*}} : 0))), "r"({{.*}} < {{125|1000}} ? 16 : 0) : "memory");
-// CUDA:           wgmma_m64n64k64_f16_kn(
+// CUDA:           tg_wgmma_m64n64k64_f16_kn(
 
 func.func @main(%a: tensor<1000x1000xf16>, %b: tensor<1000x1000xf16>) -> tensor<1000x1000xf32> {
   %0 = tg.reshape %a [1000, 1, 1000] : tensor<1000x1000xf16> -> tensor<1000x1x1000xf16>

@@ -36,7 +36,7 @@
 // CHECK-DAG:    ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {b0, b1, b2, b3}, [q+0];
 // CHECK-DAG:    mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32
 
-// CUDA:         static __device__ inline void ldmatrix_m32n32k32_f16_kn(float *d, const void *a, const void *b) {
+// CUDA:         static __device__ inline void tg_ldmatrix_m32n32k32_f16_kn(float *d, const void *a, const void *b) {
 // CUDA-NEXT:    a_operand = (unsigned long long)__cvta_generic_to_shared(a);
 // CUDA:         mov.u32 l, %%laneid
 // CUDA:         #pragma unroll

@@ -31,12 +31,12 @@
 // CHECK:        bar.sync
 // CHECK:        cp.async.cg.shared.global
 
-// CUDA:         static __device__ inline void wgmma_m64n64k64_f16_kn(float *d, const void *a, const void *b) {
+// CUDA:         static __device__ inline void tg_wgmma_m64n64k64_f16_kn(float *d, const void *a, const void *b) {
 // CUDA:         a_operand = ((unsigned long long)__cvta_generic_to_shared(a) & 262143) / 16 | 4611686293305360384ULL;
 // CUDA:         __half *shared0 = (__half *)
 // CUDA:         fence.proxy.async
 // CUDA-NEXT:    __syncthreads();
-// CUDA:         wgmma_m64n64k64_f16_kn(
+// CUDA:         tg_wgmma_m64n64k64_f16_kn(
 
 func.func @main(%a: tensor<256x256xf16>, %b: tensor<256x256xf16>) -> tensor<256x256xf32> {
   %0 = tg.reshape %a [256, 1, 256] : tensor<256x256xf16> -> tensor<256x1x256xf16>

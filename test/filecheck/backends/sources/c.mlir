@@ -22,13 +22,13 @@ func.func @main(%x: tensor<8x16xf32>, %k: tensor<8xi32>, %n: tensor<index> {tg.m
 // CHECK-NEXT:   }
 // CHECK-NEXT: }
 
-// CHECK:      static inline int floor_div_i32(int a, int b) {
+// CHECK:      static inline int tg_floor_div_i32(int a, int b) {
 // CHECK-NEXT:   if (b == 0) return 0;
 
 // CHECK:      void main_1(int *out1, const int *k) {
 // CHECK-NEXT:   for (int i = 0; i < 8; i++) {
 // CHECK-NEXT:     int val0 = k[i];
-// CHECK-NEXT:     out1[i] = floor_div_i32(val0, val0);
+// CHECK-NEXT:     out1[i] = tg_floor_div_i32(val0, val0);
 
 // CHECK:      void main_(const float *x, const int *k, int64_t n, float *out0, int *out1) {
 // CHECK-NEXT:   main_0(out0, x);

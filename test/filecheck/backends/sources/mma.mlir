@@ -5,12 +5,12 @@
 
 // WMMA in CUDA C++: a helper function of inline assembly, called on arrays of the fragments.
 
-// CHECK:       static __device__ inline void mma_m16n8k16_f16(float *d, const void *a, const void *b) {
+// CHECK:       static __device__ inline void tg_mma_m16n8k16_f16(float *d, const void *a, const void *b) {
 // CHECK-NEXT:    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
 // CHECK:         __align__(4) __half a0[8] = {val0.x, val0.y, val1.x, val1.y, val2.x, val2.y, val3.x, val3.y};
 // CHECK-NEXT:    __align__(4) __half b0[4] = {val4.x, val4.y, val5.x, val5.y};
 // CHECK-NEXT:    float d0[4] = {acc[0], acc[1], acc[2], acc[3]};
-// CHECK-NEXT:    mma_m16n8k16_f16(d0, a0, b0);
+// CHECK-NEXT:    tg_mma_m16n8k16_f16(d0, a0, b0);
 
 // TF32:        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(x[0]) : "f"(__uint_as_float(((const unsigned int *)a)[0])));
 

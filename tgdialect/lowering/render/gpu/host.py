@@ -13,6 +13,7 @@ from tgdialect.lowering.render.dynamic_local import dynamic_local
 from tgdialect.lowering.render.gpu.kernel import indices
 from tgdialect.lowering.render.gpu.vendors import GLOBAL
 from tgdialect.lowering.render.llvm.function import LLVMFunction
+from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.walker import LinearWalker
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.source import ParamOp
@@ -60,7 +61,8 @@ class LaunchingFunction(LLVMFunction):
         )
         dynamic = dynamic_local(block.ops, self._target)
         shared = None if dynamic is None else self.number(dynamic.nbytes, i32)
-        self.insert(LaunchFuncOp(MODULE, name, grid, workgroup, arguments, shared))
+        kernel = SOURCE.symbol(name)
+        self.insert(LaunchFuncOp(MODULE, kernel, grid, workgroup, arguments, shared))
         for _ in empty:
             self.end_if()
 

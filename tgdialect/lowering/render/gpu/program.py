@@ -16,6 +16,7 @@ from tgdialect.lowering.render.dynamic_local import dynamic_local
 from tgdialect.lowering.render.gpu.host import MODULE, LaunchingFunction
 from tgdialect.lowering.render.gpu.kernel import KernelFunction, indices
 from tgdialect.lowering.render.gpu.vendors import VENDORS, Vendor
+from tgdialect.lowering.render.names import OBJECT, SOURCE
 from tgdialect.lowering.render.output import LOADED_BOUND, refusal
 from tgdialect.lowering.render.walker import Alignments, LinearWalker
 from tgdialect.ops.call import parameters
@@ -63,7 +64,9 @@ def _function(
     alignments: Alignments,
 ) -> Operation:
     """A host function; enters the alignments of its calls' arguments."""
-    output = LaunchingFunction(function.sym_name.data, function.args, target, programs)
+    output = LaunchingFunction(
+        OBJECT.symbol(function.sym_name.data), function.args, target, programs
+    )
     walker = LinearWalker(output, target, wanted, alignments)
     for parameter, argument in zip(function.args, output.given, strict=True):
         walker.bind(parameter, argument, ALIGNMENT)
@@ -83,7 +86,7 @@ def _caller(
     """The host function of a program that calls others; enters the alignments of its arguments."""
     name, block = program.sym_name.data, program.linear.body.block
     params = [param.result for param in parameters(block)]
-    output = LaunchingFunction(name, params, target, programs)
+    output = LaunchingFunction(OBJECT.symbol(name), params, target, programs)
     walker = LinearWalker(output, target, wanted, alignments)
     for slot, (param, argument) in enumerate(zip(params, output.given, strict=True)):
         walker.bind(param, argument, alignments.get((name, slot), ALIGNMENT))
@@ -104,7 +107,8 @@ def _kernel(
 ) -> Sequence[Operation]:
     name, block = program.sym_name.data, program.linear.body.block
     params = [param.result for param in parameters(block)]
-    output = KernelFunction(name, params, target, vendor, dynamic_local(block.ops, target))
+    dynamic = dynamic_local(block.ops, target)
+    output = KernelFunction(SOURCE.symbol(name), params, target, vendor, dynamic)
     walker = LinearWalker(output, target)
     for slot, (param, argument) in enumerate(zip(params, output.given, strict=True)):
         walker.bind(param, argument, alignments.get((name, slot), ALIGNMENT))

@@ -21,6 +21,7 @@ from tgdialect.lowering.render.llvm.matrix import assembly, begin_sums, end_sums
 from tgdialect.lowering.render.llvm.streams import Stream
 from tgdialect.lowering.render.llvm.threads import SharedFrame
 from tgdialect.lowering.render.llvm.types import POINTER, lanes_of, literal, register_type
+from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.render.output import Output
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.codegen import WmmaOp
@@ -255,4 +256,4 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         self.end_if()
 
     def call(self, name: str, arguments: Sequence[SSAValue]) -> None:
-        self.insert(call(name, arguments))
+        self.insert(call(OBJECT.symbol(name), arguments))

@@ -18,6 +18,7 @@ from tgdialect.lowering.render.llvm.emitter import function
 from tgdialect.lowering.render.llvm.function import LLVMFunction, argument_type
 from tgdialect.lowering.render.llvm.streams import prefetched, streamed
 from tgdialect.lowering.render.llvm.threads import body_name, declarations, driver
+from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.render.output import refusal
 from tgdialect.lowering.render.shuffles import shuffles_through_memory
 from tgdialect.lowering.render.walker import LinearWalker
@@ -70,7 +71,7 @@ def render(
         case ProgramOp():
             return _render_program(symbol, programs, target)
         case FuncOp():
-            output = LLVMFunction(symbol.sym_name.data, symbol.args, target)
+            output = LLVMFunction(OBJECT.symbol(symbol.sym_name.data), symbol.args, target)
             walker = _bound(LinearWalker(output, target, programs), symbol.args, output)
             walker.function(symbol)
             return [output.finish()]
@@ -84,7 +85,7 @@ def _render_program(
     shuffles_through_memory(program.linear)
     loops_of_grid(program.linear)
     fission(program.linear)
-    name, block = program.sym_name.data, program.linear.body.block
+    name, block = OBJECT.symbol(program.sym_name.data), program.linear.body.block
     params = [param.result for param in parameters(block)]
     is_threaded = any(map(_is_thread, ops_of(block)))
     output = LLVMFunction(
@@ -124,7 +125,9 @@ def _bound(
 
 
 def _declaration(name: str, body: Block) -> llvm.FuncOp:
-    return function(name, [argument_type(p.result) for p in parameters(body)], Region())
+    return function(
+        OBJECT.symbol(name), [argument_type(p.result) for p in parameters(body)], Region()
+    )
 
 
 def _is_thread(op: Operation) -> bool:

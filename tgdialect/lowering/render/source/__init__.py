@@ -15,7 +15,6 @@
 from tgdialect.lowering.render.source.languages import LANGUAGES
 from tgdialect.lowering.render.source.module import render_sources
 from tgdialect.lowering.render.source.program import (
-    c_name,
     joined,
     render_function,
     sections_of,
@@ -24,7 +23,6 @@ from tgdialect.lowering.render.source.program import (
 
 __all__ = [
     "LANGUAGES",
-    "c_name",
     "joined",
     "render_function",
     "render_sources",

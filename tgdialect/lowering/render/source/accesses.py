@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
 from typing import cast
@@ -48,10 +48,12 @@ class SourceAccesses(SourceBuilder):
         language: Language,
         initial_stores: Mapping[SSAValue, Operation],
         dynamic: DynamicLocal | None,
+        called: Iterable[str],
     ) -> None:
         """`initial_stores` are the STOREs that declare a buffer (`placement.py`); `dynamic` is
-        where the LOCAL buffers are that the launch allocates."""
-        super().__init__(language)
+        where the LOCAL buffers are that the launch allocates, `called` are the names of functions
+        that it may call."""
+        super().__init__(language, called)
         self._dynamic = dynamic
         self._local_memory = ""
         """The name of the array of all of these."""
@@ -125,7 +127,7 @@ class SourceAccesses(SourceBuilder):
     def _dynamic_block(self, alignment: int) -> str:
         """The array whose size the launch says, which is declared when it is first asked for."""
         if not self._local_memory:
-            self._local_memory = self.fresh("local_memory", iter(""))
+            self._local_memory = self.fresh("local_memory", iter(()))
             declared = self.language.dynamic_shared.format(bytes=alignment, name=self._local_memory)
             self.line(declared)
         return self._local_memory
@@ -313,7 +315,7 @@ class SourceAccesses(SourceBuilder):
             )
         if template.startswith("helper "):
             _, kind = template.split()
-            name = "_".join((kind, dtype.name, *space.strip("_ ").split()))
+            name = "_".join(("tg", kind, dtype.name, *space.strip("_ ").split()))
             arguments = (pointer, text)
             self.line(f"{self.helper_statement(kind, name, arguments, dtype, space=space)};")
             return

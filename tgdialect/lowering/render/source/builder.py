@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
 
 import numpy as np
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.source.expressions import (
     INT,
     LONG,
@@ -23,32 +23,22 @@ from tgdialect.lowering.render.source.language import Language
 from tgdialect.ops.dtypes import DTYPES, INDEX, DType, Kind, unsigned
 from tgdialect.ops.intervals import Interval
 
-_RESERVED = frozenset(
-    """
-    auto break case char const continue default do double else enum extern float for goto half if
-    inline int long register restrict return short signed sizeof static struct switch typedef union
-    unsigned void volatile while bool true false kernel global local constant device thread
-    threadgroup main gid lid asm class new delete this template operator namespace using y0 y1 yn j0
-    j1 jn gamma index div exp log pow sin cos tan abs min max round floor ceil trunc sqrt fma sum
-    signbit uchar ushort uint ulong
-    """.split()  # noqa: SIM905
-)
-"""Keywords, and names of libraries that a local name would hide."""
-
 _ASSOCIATIVE = ("+", "*", "|", "&", "^")
 
 
 class SourceBuilder:
     """A function under construction: the text of its body, and the helper functions it needs."""
 
-    def __init__(self, language: Language) -> None:
+    def __init__(self, language: Language, called: Iterable[str] = ()) -> None:
+        """`called` are the names of the functions that it may call, besides those of the language
+        and helper functions."""
         self.language = language
         self.helpers: dict[str, str] = {}
         """The text of each helper function, by its name."""
         self.headers: dict[str, None] = {}
         """What the preamble has for the types that are used."""
         self._lines: list[str] = []
-        self._scopes: list[set[str]] = [set()]
+        self._scopes: list[set[str]] = [set(called)]
         """The names of each open block."""
 
     @property
@@ -74,15 +64,16 @@ class SourceBuilder:
 
     def fresh(self, hint: str | None, names: Iterator[str]) -> str:
         """A name that no open block has: the hint, or the next of some names."""
-        if hint is not None and (hint := _identifier(hint)):
+        if hint is not None and (hint := SOURCE.value(hint)):
             tried = (f"{hint}{n or ''}" for n in count())
             names = tried
-        for name in names:
-            taken = name in _RESERVED or any(name in scope for scope in self._scopes)
-            if not taken:
-                self._scopes[-1].add(name)
-                return name
-        raise AssertionError
+        name = next(
+            name
+            for name in map(SOURCE.free, names)
+            if not any(name in scope for scope in self._scopes)
+        )
+        self._scopes[-1].add(name)
+        return name
 
     def named(self, value: Scalar, hint: str | None = None, prefix: str = "t") -> Scalar:
         """A value as a name or a literal: a new variable, unless it is one already."""
@@ -241,7 +232,7 @@ class SourceBuilder:
 
     def helper(self, kind: str, operands: Sequence[Scalar], dtype: DType, **fields: str) -> Scalar:
         """A call of a helper function, which is added to the source."""
-        text = ["".join(kind.split()[:1]), fields.pop("suffix", ""), dtype.name]
+        text = ["tg", "".join(kind.split()[:1]), fields.pop("suffix", ""), dtype.name]
         name = "_".join(part for part in text if part).lower()
         self._add_helper(kind, name, dtype, fields)
         return self._call(name, operands, dtype)
@@ -288,9 +279,3 @@ def _keeps_bits(source: DType, between: DType, result: DType) -> bool:
     """Whether an integer comes out the same if it is converted without the step between."""
     is_integer = source.is_integer and between.is_integer and result.is_integer
     return is_integer and source.bits == between.bits == result.bits
-
-
-def _identifier(hint: str) -> str:
-    """A hint as an identifier of C; empty if nothing of it can be one."""
-    text = re.sub(r"\W", "_", hint, flags=re.ASCII).strip("_")
-    return "" if text[:1].isdigit() else text

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from itertools import count
 
@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
 from tgdialect.lowering.render.memory import copy_parts
+from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.lowering.render.ptx import PROXY_FENCE
 from tgdialect.lowering.render.source.accesses import SourceAccesses, View
@@ -62,11 +63,15 @@ class SourceFunction(SourceAccesses, Output[Value]):
         ops: Sequence[Operation],
         written: Set[SSAValue],
         dynamic: DynamicLocal | None = None,
+        called: Iterable[str] = (),
     ) -> None:
-        """`ops` are those that will be rendered; `written` are the parameters that they write, and
-        `dynamic` is the LOCAL memory that the launch allocates."""
+        """`ops` are those that will be rendered; `written` are the parameters that they write,
+        `dynamic` is the LOCAL memory that the launch allocates, and `called` are the symbols that
+        it may call."""
         self._placement = Placement(ops)
-        super().__init__(language, self._placement.initial_stores, dynamic)
+        super().__init__(
+            language, self._placement.initial_stores, dynamic, map(SOURCE.symbol, called)
+        )
         self.location: LocationAttr = UNKNOWN_LOC
         self.parameters: list[str] = []
         self.given: list[Value] = []
@@ -273,7 +278,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
             else scalar_of(a).text
             for a in arguments
         ]
-        self.line(f"{name}({', '.join(texts)});")
+        self.line(f"{SOURCE.symbol(name)}({', '.join(texts)});")
 
     def special(self, op: SpecialOp, bound: Value) -> Value:
         kind, axis = op.symbol.data[:-1], int(op.symbol.data[-1])

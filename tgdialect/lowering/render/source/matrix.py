@@ -41,7 +41,7 @@ def call_helper(
         make = _tile_helper
     else:
         make = _local_helper if instruction.reads_local else _helper
-    helper = instruction.name.replace(".", "_")
+    helper = f"tg_{instruction.name.replace('.', '_')}"
     if helper not in builder.helpers:
         builder.helpers[helper] = f"{builder.language.helper}{make(instruction, helper)}"
     builder.line(f"{helper}({sums}, {', '.join(factors)});")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.dialects.func import FuncOp
@@ -14,6 +13,7 @@ from tgdialect.analysis.memory_order import accesses
 from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.dynamic_local import dynamic_local
 from tgdialect.lowering.render.grid_loops import loops_of_grid
+from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.shuffles import shuffles_through_memory
 from tgdialect.lowering.render.source.function import SourceFunction
 from tgdialect.lowering.render.source.language import Language
@@ -53,8 +53,8 @@ def render_program(
     slots = {owner.slot.data for owner in owners if isinstance(owner, ParamOp)}
     written = {param for slot, param in enumerate(params) if slot in slots}
     dynamic = dynamic_local(ops, target) if language.dynamic_shared else None
-    output = SourceFunction(language, params, ops, written, dynamic)
     wanted = {op.sym_name.data: requirements(op.linear.body.block) for op in callees}
+    output = SourceFunction(language, params, ops, written, dynamic, wanted)
     walker = LinearWalker(output, target, wanted)
     name = program.sym_name.data
     for slot, (param, value) in enumerate(zip(params, output.given, strict=True)):
@@ -62,7 +62,7 @@ def render_program(
     walker.program(block, params)
     x, y, z = items = _workgroup(ops)
     head = language.kernel.format(
-        name=c_name(name),
+        name=SOURCE.symbol(name),
         parameters=", ".join(output.parameters),
         items=math.prod(items),
         x=x,
@@ -86,12 +86,12 @@ def render_function(
         program.sym_name.data: requirements(program.linear.body.block) for program in programs
     }
     written = {function.args[position] for position in written_arguments(function)}
-    output = SourceFunction(C, function.args, (), written)
+    output = SourceFunction(C, function.args, (), written, called=wanted)
     walker = LinearWalker(output, target, wanted, alignments)
     for param, value in zip(function.args, output.given, strict=True):
         walker.bind(param, value, ALIGNMENT if target.is_grid else None)
     walker.function(function)
-    name = c_name(function.sym_name.data)
+    name = SOURCE.symbol(function.sym_name.data)
     return joined([_sections(output, f"void {name}({', '.join(output.parameters)})")])
 
 
@@ -127,9 +127,3 @@ def _workgroup(ops: Iterable[Operation]) -> tuple[int, int, int]:
                 raise PassFailedException("the size of a workgroup is a constant")
             items[op.symbol.data] = bound
     return items["lidx0"], items["lidx1"], items["lidx2"]
-
-
-def c_name(symbol: str) -> str:
-    """The name of a function for a symbol: `main` has a signature of its own in C."""
-    name = re.sub(r"\W", "_", symbol, flags=re.ASCII)
-    return f"{name}_" if name in ("main", "kernel") or name[:1].isdigit() else name
