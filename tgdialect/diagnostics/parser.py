@@ -116,10 +116,21 @@ class _Lexer(MLIRLexer):
     """xDSL's lexer, which finds most tokens by one regular expression, in a third of the time.
 
     String literals have possessive quantifiers: xDSL's own regular expression takes exponential
-    time on an unclosed one.
+    time on an unclosed one. One whose escapes are UTF-8, as every printer writes what is no ASCII,
+    is a text and no sequence of bytes.
     """
 
     _unescaped_characters_regex = re.compile(r'"(?:[^"\\\n\v\f]++|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*+"')
+
+    def _lex_string_literal(self, start_pos: int) -> MLIRToken:
+        token = super()._lex_string_literal(start_pos)
+        if token.kind is not MLIRTokenKind.BYTES_LIT:
+            return token
+        try:
+            MLIRTokenKind.STRING_LIT.get_string_literal_value(token.span)
+        except UnicodeDecodeError:
+            return token
+        return MLIRToken(MLIRTokenKind.STRING_LIT, token.span)
 
     def lex(self) -> MLIRToken:
         found = _PLAIN_TOKEN.match(self.input.content, self.pos)

@@ -1,8 +1,8 @@
 """The names of symbols and values in the languages that programs are rendered to.
 
 A symbol of MLIR is any text; a language takes identifiers, of which some mean something already.
-`Naming` says for a language, or a group of them, what a symbol is called there. Whatever defines one
-and whatever calls it ask here, so that they agree.
+`Naming` says for a group of languages what a symbol is called there. Whatever defines one and
+whatever calls it ask here, so that they agree.
 
 An identifier that is free stays as it is. Any other name becomes one that ends in an underscore,
 which no free one does: `main` is `main_` in C. A character that is none of an identifier is written

@@ -11,18 +11,18 @@ from __future__ import annotations
 import re
 
 _MATH = """
-    acos acosh asin asinh atan atan2 atan2pi atanh canonicalize cbrt ceil copysign cos cosh drem erf erfc exp exp10 exp2
-    expm1 fabs fadd fdim fdiv finite floor fma fmax fmaximum fmaximum_mag fmaximum_mag_num
-    fmaximum_num fmin fminimum fminimum_mag fminimum_mag_num fminimum_num fmod fmul fromfp fromfpx
-    frexp fsub gamma hypot ilogb isinf isnan j0 j1 jn ldexp lgamma llogb llrint llround log log10
-    log1p log2 logb lrint lround modf nan nearbyint nextafter nextdown nexttoward nextup pow pow10
-    pown powr remainder remquo rint rootn round roundeven rsqrt scalb scalbln scalbn significand sin
-    sincos sincospi sinh sinpi cospi tanpi acospi asinpi atanpi sqrt tan tanh tgamma trunc ufromfp
-    ufromfpx y0 y1 yn
+    acos acosh asin asinh atan atan2 atan2pi atanh canonicalize cbrt ceil copysign cos cosh drem erf
+    erfc exp exp10 exp2 expm1 fabs fadd fdim fdiv finite floor fma fmax fmaximum fmaximum_mag
+    fmaximum_mag_num fmaximum_num fmin fminimum fminimum_mag fminimum_mag_num fminimum_num fmod fmul
+    fromfp fromfpx frexp fsub gamma hypot ilogb isinf isnan j0 j1 jn ldexp lgamma llogb llrint
+    llround log log10 log1p log2 logb lrint lround modf nan nearbyint nextafter nextdown nexttoward
+    nextup pow pow10 pown powr remainder remquo rint rootn round roundeven rsqrt scalb scalbln
+    scalbn significand sin sincos sincospi sinh sinpi cospi tanpi acospi asinpi atanpi sqrt tan tanh
+    tgamma trunc ufromfp ufromfpx y0 y1 yn
     dadd ddiv dfma dmul dsqrt dsub ffma fmaxmag fminmag fsqrt getpayload setpayload setpayloadsig
     totalorder totalordermag
-    cabs cacos cacosh carg casin casinh catan catanh ccos ccosh cexp cimag clog clog10 conj cpow cproj
-    creal csin csinh csqrt ctan ctanh
+    cabs cacos cacosh carg casin casinh catan catanh ccos ccosh cexp cimag clog clog10 conj cpow
+    cproj creal csin csinh csqrt ctan ctanh
 """.split()  # noqa: SIM905
 """Functions of <math.h> and <complex.h>. Each has forms for other types (`_TYPES`)."""
 
@@ -149,15 +149,21 @@ _DEVICE_FUNCTIONS = """
 SOURCE = frozenset((*LIBRARY, *_KEYWORDS, *_DEVICE_FUNCTIONS, "main"))
 """What a source in a C-like language may not define."""
 
+_BEFORE_UNDERSCORE = """
+    amd arm as async atom atomic bitfield cl clk convert cuda dot get half intel make memory native
+    ndrange nv packed pocl quad read simd simdgroup sub_group vload vloada vstore vstorea work_group
+    write
+""".split()  # noqa: SIM905
+
 SOURCE_PATTERN = re.compile(
     rf"""{LIBRARY_PATTERN.pattern}
-    |(amd|arm|as|async|atom|atomic|bitfield|cl|clk|convert|cuda|dot|get|intel|make|memory|native|nv|packed
-      |quad|read|simd|simdgroup|sub_group|vloada?|vstorea?|work_group|write|half|pocl)_
+    |({"|".join(_BEFORE_UNDERSCORE)})_
     |[A-Z][A-Z0-9_]*[A-Z_][A-Z0-9_]*$
     |[A-Za-z0-9_]*_t$
-    |(vload|vstore)[0-9]?$|CLK_|cu[A-Z]|(image|tex|surf)[123]|(tex|surf)Cube|atomic[A-Z]|cuda[A-Z]
+    |CLK_|cu[A-Z]|cuda[A-Z]|atomic[A-Z]
+    |(vload|vstore)[0-9]*$|(image|tex|surf)[123]|(tex|surf)Cube
     |(double|float|int|uint|ll|ull)2[a-z]+$
-    |u?(bool|char|short|int|long|longlong|float|double|half|bfloat)[0-9]+(x[0-9]+)?$
+    |u?(bool|char|short|int|long|longlong|float|double|half|bfloat)[0-9]+(x[0-9]+|_[0-9]+a)?$
     """,
     re.VERBOSE,
 )
