@@ -163,3 +163,22 @@ def test_error_shows_the_source():
     lines = str(error.value.with_source(source)).split("\n")
     assert lines[0].startswith("f:2:3: error: property 'a' is not defined")
     assert lines[1:] == [source.line(2), "  ^"]
+
+
+def test_a_file_of_any_name_is_on_one_line():
+    text = Diagnostic("wrong", file="a\n\x1b[2Jb: error: found", line=1, column=2).render()
+    assert (
+        text
+        == "a\N{REPLACEMENT CHARACTER}\N{REPLACEMENT CHARACTER}[2Jb: error: found:1:2: error: wrong"
+    )
+
+
+def test_texts_that_are_printed_with_escapes_stay_texts():
+    attribute = StringAttr("é\0")
+    source = SourceFile(
+        "x.mlir", f"builtin.module attributes {{a = {attribute}}} {{}} loc({attribute}:1:2)"
+    )
+    module = parse_module(context(), source)
+    assert module.attributes["a"] == attribute
+    assert isinstance(module.location, FileLineColLoc)
+    assert module.location.filename == attribute

@@ -24,9 +24,9 @@ class KernelIr:
 
     machine: Machine
     texts: Mapping[str, str]
-    """By the names of the kernels, which are those of the programs in `SOURCE` (`render/names.py`).
-    Each has a module of its own: what a kernel takes in the object cache and in the memory of the
-    device does not depend on the other kernels of its program."""
+    """By the names of the kernels, which are those of the programs in `SOURCE`
+    (`lowering/render/names.py`). Each has a module of its own: what a kernel takes in the object
+    cache and in the memory of the device does not depend on the other kernels of its program."""
 
 
 def kernel_ir(module: ModuleOp, target: Target) -> KernelIr:

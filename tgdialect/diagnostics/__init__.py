@@ -22,6 +22,7 @@ from tgdialect.diagnostics.diagnostic import (
     emit,
     exception_text,
     one_line,
+    printable,
     remarks_are_wanted,
 )
 from tgdialect.diagnostics.locations import (
@@ -58,6 +59,7 @@ __all__ = [
     "one_line",
     "operation_diagnostic",
     "parse_module",
+    "printable",
     "read_source",
     "remarks_are_wanted",
     "verify_module",

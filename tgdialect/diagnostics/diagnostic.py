@@ -88,16 +88,17 @@ class Diagnostic:
                ^
         ```
         """
-        place = ":".join(str(p) for p in (self.file, self.line, self.column) if p is not None)
+        file = None if self.file is None else printable(self.file)
+        place = ":".join(str(p) for p in (file, self.line, self.column) if p is not None)
         if self.line is None:
-            place = self.file or ""
+            place = file or ""
         severity = f"{self.severity}:"
         if colored:
             severity = f"{_SEVERITY_COLORS[self.severity]}{severity}{RESET}"
-        message = f"{severity} {_printable(self.message)}"
+        message = f"{severity} {printable(self.message)}"
         lines = [f"{place}: {message}" if place else message]
         if self.source_line is not None and self.column is not None:
-            lines += _caret_lines(_printable(self.source_line), self.column)
+            lines += _caret_lines(printable(self.source_line), self.column)
         lines += (note.render(colored) for note in self.notes)
         return "\n".join(lines)
 
@@ -105,8 +106,9 @@ class Diagnostic:
 _CONTROL_CHARACTER = re.compile(r"[\x00-\x08\x0a-\x1f\x7f]")
 
 
-def _printable(text: str) -> str:
-    """The text without control characters: a binary file must not send them to a terminal."""
+def printable(text: str) -> str:
+    """The text without control characters: neither a binary file nor a name may send them to a
+    terminal, or begin a line of their own."""
     return _CONTROL_CHARACTER.sub("\N{REPLACEMENT CHARACTER}", text)
 
 

@@ -13,6 +13,7 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from tgdialect.diagnostics import printable
 from tgdialect.runtime.kernel_time import KernelTime
 from tgdialect.runtime.peaks import Peaks, measured_peaks
 from tgdialect.targets.host import thread_count
@@ -92,11 +93,11 @@ def _largest(kernels: Sequence[KernelTime]) -> Sequence[KernelTime]:
 
 def _draw_bars(axes: Any, kernels: Sequence[KernelTime]) -> None:
     shares = [100 * k.share for k in kernels]
-    names = [f"{k.name} (once)" if k.is_once else k.name for k in kernels]
+    names = [printable(f"{k.name} (once)" if k.is_once else k.name) for k in kernels]
     bars = axes.barh(range(len(kernels)), shares)
     labels = [f"{k.gflops:.3g} GFLOP/s, {k.gbytes:.3g} GB/s" for k in kernels]
     axes.bar_label(bars, labels, padding=3, fontsize="small")
-    axes.set_yticks(range(len(kernels)), names)
+    axes.set_yticks(range(len(kernels)), names, parse_math=False)
     axes.invert_yaxis()  # The first call is at the top.
     axes.set_xlim(0, 1.5 * max(shares, default=1) or 1)  # Room for the labels.
     axes.set_xlabel("share of the time in kernels, %")
@@ -118,7 +119,7 @@ def _draw_roofline(axes: Any, kernels: Sequence[KernelTime], peaks: Peaks) -> No
     axes.scatter(intensities, [k.gflops for k in points], sizes, alpha=0.6)
     for kernel in sorted(points, key=lambda k: -k.share)[:_MOST_NAMES]:
         at = kernel.flops / kernel.bytes, kernel.gflops
-        axes.annotate(kernel.name, at, (6, -10), **note)
+        axes.annotate(printable(kernel.name), at, (6, -10), parse_math=False, **note)
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.margins(y=0.15)  # Room for names.

@@ -95,6 +95,10 @@ class _Line:
         while not ended.wait(wait):
             wait = _PERIOD
             text = " | ".join(str(w) for w in tuple(self._works) if w.seconds >= _DELAY)
+            if text:
+                from tgdialect.diagnostics import printable  # Late: it imports xDSL.
+
+                text = printable(text)
             if text or shown:
                 _write(_CLEAR + text[: _columns() - 1])
             shown = text

@@ -25,7 +25,10 @@ def show_seconds(seconds: float) -> str:
 
 def aligned(rows: Sequence[Sequence[str]], left: Collection[int] = (0,)) -> str:
     """Rows of cells as lines with columns; those at the positions `left` are text, the others
-    numbers. The last column, if it is text, may be of any width."""
+    numbers. The last column, if it is text, may be of any width. Cells may be names of any text."""
+    from tgdialect.diagnostics import printable  # Late: it imports xDSL.
+
+    rows = [[printable(cell) for cell in row] for row in rows]
     widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
     lines = (
         "  ".join(

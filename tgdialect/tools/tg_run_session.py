@@ -22,6 +22,7 @@ from tgdialect.diagnostics import (
     SourceFile,
     diagnose,
     operation_diagnostic,
+    printable,
     read_source,
     verify_module,
 )
@@ -379,7 +380,7 @@ def signature(
     name: str, parameters: Sequence[ProgramInput], results: Sequence[TensorType[Any]]
 ) -> str:
     """The inputs and outputs of the entry, one per line."""
-    lines = [f"@{name}"]
+    lines = [printable(f"@{name}")]
     lines += [f"  input  {p.position}  {_show_parameter(p)}" for p in parameters]
     lines += [f"  output {position}  {show_type(type)}" for position, type in enumerate(results)]
     return "\n".join(lines)

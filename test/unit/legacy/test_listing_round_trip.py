@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 from listings import FILES, parsed, printed
+from xdsl.dialects.builtin import StringAttr
 
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.runtime.build import Build
@@ -33,3 +34,14 @@ def test_example(file: Path, opt: str, target: str, stage: str):
     again = parsed(listings)
     assert str(again) == str(module)
     assert printed(again) == listings
+
+
+@pytest.mark.parametrize("name", ['a"b', "a\\", "a b", "\0\n", "é", "@x", "", "{x}", "a-b"])
+def test_names_of_any_text(name: str):
+    """Titles quote them as MLIR does."""
+    text = FILES[0].read_text()
+    module = parsed(text)
+    for op in module.ops:
+        op.properties["sym_name"] = StringAttr(name)
+        break
+    assert parsed(printed(module)).is_structurally_equivalent(module)

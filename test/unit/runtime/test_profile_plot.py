@@ -95,3 +95,14 @@ def test_the_limits_of_this_cpu(tmp_path: Path):
     assert profile.device == "CPU"
     assert len(profile.plot(tmp_path / "profile.png").axes) == 2
     assert all(limit > 0 for limit in measured_peaks(1))
+
+
+def test_names_are_no_formulas(tmp_path: Path):
+    """Matplotlib would parse what is between dollars, and refuse most of it."""
+    hostile = replace(KERNEL, name="$\\frac{$ \x1b[2J\n</text>")
+    profile = replace(PROFILE, kernels=(hostile,))
+    profile.plot(tmp_path / "profile.svg", peaks=PEAKS)
+    assert "&lt;/text&gt;" in (tmp_path / "profile.svg").read_text()
+    table = str(profile)
+    assert "\x1b" not in table
+    assert len(table.splitlines()) == 3

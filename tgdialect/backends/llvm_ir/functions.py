@@ -1,5 +1,6 @@
 """Functions of the `llvm` dialect as LLVM IR: signatures, blocks, phis and terminators."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from xdsl.dialects import llvm
@@ -87,7 +88,7 @@ def _parameter_attributes(attributes: ArrayAttr[DictionaryAttr] | None, count: i
 def _passthrough(attribute: Attribute) -> str:
     match attribute:
         case StringAttr(data=name):
-            return name
+            return name if re.fullmatch("[a-z_]+", name) else quoted(name.encode())
         case ArrayAttr(data=(StringAttr(data=name), StringAttr(data=value))):
             return f"{quoted(name.encode())}={quoted(value.encode())}"
         case _:
