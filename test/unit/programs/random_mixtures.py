@@ -79,8 +79,8 @@ class Feature(Flag):
     SHARED = auto()
 
 
-LEAST, MOST = 1, 9
-"""The bounds of the index arguments."""
+MOST = 9
+"""The upper bound of the index arguments; the lower one is 1, or 0 in some programs."""
 MAX_RANK = 4
 MAX_CELLS = 400
 """Cells of the largest value, where every dynamic extent is at its greatest."""
@@ -120,6 +120,8 @@ class _Grower:
     block: Block
     features: Feature
     sizes: Sequence[SSAValue] = ()
+    least: int = 1
+    """The lower bound of sizes."""
     dtypes: Sequence[Attribute] = _WIDE
     pool: list[SSAValue] = field(default_factory=list)
     memories: list[SSAValue] = field(default_factory=list)
@@ -369,7 +371,7 @@ class _Grower:
                 offsets[axis] = self.random.randint(0, extent - extents[axis])
             elif less:
                 offsets[axis], extents[axis] = self.random.randint(0, 1), less[0]
-            else:  # A dynamic extent is at least 1.
+            elif self.least > 0:
                 extents[axis] = 1
                 if self.chance(0.5):
                     offsets[axis] = self.add(ew.SubOp, extent, self.constant(1, INDEX))
@@ -491,7 +493,7 @@ class _Grower:
         if x is None:
             return None
         (n,) = shape_of(x)
-        if isinstance(n, int) and n == 0:
+        if n == 0 or (self.least == 0 and not isinstance(n, int)):
             return None
         less, more = self.enlarged(n, -1), self.enlarged(n, 1)
         double = self.product([2, n])
@@ -546,9 +548,10 @@ class _Grower:
         if not given:
             return None
         body = Block()
-        inner = _Grower(self.random, body, self.features & ~Feature.IN_PLACE, dtypes=self.dtypes)
+        features = self.features & ~Feature.IN_PLACE
+        inner = _Grower(self.random, body, features, least=self.least, dtypes=self.dtypes)
         inner.sizes = [
-            inner.add(lambda slot=slot: ParamOp(slot, tensor_type(INDEX), min=LEAST, max=MOST))
+            inner.add(lambda slot=slot: ParamOp(slot, tensor_type(INDEX), min=self.least, max=MOST))
             for slot in range(len(self.sizes))
         ]
         inner.__post_init__()
@@ -806,7 +809,8 @@ def mixture(
     index = tensor_type(INDEX)
     block = Block(arg_types=[index, index] if is_symbolic else [])
     sizes = tuple(block.args)
-    bounds = {"tg.min": IntegerAttr(LEAST, i64), "tg.max": IntegerAttr(MOST, i64)}
+    least = 0 if seed % 8 == 0 else 1
+    bounds = {"tg.min": IntegerAttr(least, i64), "tg.max": IntegerAttr(MOST, i64)}
     attributes: list[dict[str, Attribute]] = [dict(bounds) for _ in sizes]
     dtypes: Sequence[Attribute] = (*_NARROW, F32, I32) if is_narrow else _WIDE
     if Feature.GRADIENT in features:
@@ -816,6 +820,8 @@ def mixture(
             dtypes = tuple(d for d in dtypes if d != F32)
     favourite = random.choice(dtypes)
     base: list[Any] = [random.choice((2, 3, 4, 5, 7)) for _ in range(random.randint(1, 3))]
+    if seed % 50 == 49:
+        base[0] = 0
     if is_symbolic:
         n, m = sizes
         base = random.choice(([n], [m, n], [n, 3], [2, m], [n, m], [1, n], [n, n], [2, n, 3]))
@@ -837,7 +843,7 @@ def mixture(
     function = FuncOp("main", ([a.type for a in block.args], []), Region(block))
     function.arg_attrs = ArrayAttr(DictionaryAttr(a) for a in attributes)
     arguments = block.args[len(sizes) :]
-    grower = _Grower(random, block, features, sizes, dtypes, list(arguments))
+    grower = _Grower(random, block, features, sizes, least, dtypes, list(arguments))
     grower.memories = [a for a in arguments if is_memory(a)]
     extra = [step for feature in features for step in _EXTRA.get(feature, ())]
     grower.grow(steps, (*_STEPS, *extra))
@@ -864,7 +870,7 @@ def mixture(
             arrays.append(make(_element(argument), extents, chooser.randrange(2**16)))
         return tuple(arrays)
 
-    of_runs = [(LEAST, MOST), (chooser.randint(2, 8), chooser.randint(2, 8))]
+    of_runs = [(least, MOST), (chooser.randint(2, 8), chooser.randint(2, 8))]
     runs = [inputs(size) for size in (of_runs if is_symbolic else [()])]
     made = Mixture(module, tuple(runs), features)
     is_gradient = Feature.GRADIENT in features and differentiate
