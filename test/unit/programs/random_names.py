@@ -50,11 +50,12 @@ def random_symbol(random: Random, others: Sequence[str]) -> str:
 
 
 def random_hint(random: Random, others: Sequence[str]) -> str:
-    """A name of a value: the letters of an identifier in MLIR."""
-    plain = [name for name in (*_WORDS, *_MACROS, *_FAMILIES, *_OURS) if name.isidentifier()]
-    plain += [name for name in others if name.isidentifier() and name.isascii() and name[0] != "_"]
-    if random.random() < 0.7:
-        return random.choice((random.choice(plain), *_OURS[:1], random.choice(_MACROS)))
+    """A name of a value: the letters of an identifier in MLIR. It may be that of a function."""
+    pools = [[name for name in (*_WORDS, *_FAMILIES) if name.isidentifier()], _MACROS, _OURS[:3]]
+    shared = [name for name in others if name.isidentifier() and name.isascii() and name[0] != "_"]
+    pools += [shared, [SOURCE.symbol(name) for name in others]] if shared else []
+    if random.random() < 0.8:
+        return random.choice(random.choice(pools))
     rest = (random.choice(_HINT_CHARACTERS) for _ in range(random.randrange(7)))
     return random.choice(_HINT_FIRST) + "".join(rest)
 
