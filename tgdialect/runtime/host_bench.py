@@ -14,6 +14,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.lowering.pipeline import run_stages, stages
+from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.runtime.beam import Bench, Run, filled, search_schedules, timed_module
 from tgdialect.runtime.codegen import generated
@@ -69,7 +70,7 @@ class HostBench(Bench):
         except DiagnosticException:
             return None
         pointers = [ctypes.c_void_p] * len(arrays)
-        function: Any = ctypes.CFUNCTYPE(None, *pointers)(code.address(entry))
+        function: Any = ctypes.CFUNCTYPE(None, *pointers)(code.address(OBJECT.symbol(entry)))
         addresses = [address(array) for array in arrays]
 
         def run(keep: object = (code, arrays)) -> float:

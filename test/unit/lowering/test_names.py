@@ -103,6 +103,29 @@ def test_symbols_that_mean_something(target: str, symbols: tuple[str, str, str])
     check(target, first, second, entry=entry)
 
 
+SCALED = """
+func.func @{name}(%x: tensor<64xf32>) -> tensor<64xf32> {{
+  %0 = tg.mul %x, %x : tensor<64xf32>
+  func.return %0 : tensor<64xf32>
+}}
+"""
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_kernels_are_inspected_and_timed(target: str, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TG_BEAM_SECONDS", "0.01")
+    name, opt = '"sin\\"', "none" if target == "c" else "beam:1"
+    text = SCALED.format(name=r'"\22sin\5C\22"')
+    executable = tg.compile(text, entry=name, target=target, opt=opt)
+    x = np.arange(64, dtype=np.float32)
+    np.testing.assert_array_equal(executable(x), x * x)
+    (kernel,) = executable.kernels
+    assert kernel.name == f"{name}_0"
+    assert "x22_sin_x5c__x22__0_" in kernel.source
+    if target != "c":
+        assert [each.name for each in executable.profile(x, seconds=0.01)] == [kernel.name]
+
+
 # -- the table itself --------------------------------------------------------------------------
 
 
