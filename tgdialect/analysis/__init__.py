@@ -8,6 +8,7 @@ Graphs and loops:
 * `ranges.py`: the live ops of a graph, and the RANGEs that each is in;
 * `loop_nest.py`: the loop nest of a kernel, and an order of execution;
 * `memory_order.py`: the order that versions of memory ask for;
+* `overwriting.py`: whether a kernel reads what it overwrites in time, in any order of iterations;
 * `liveness.py`: live ranges of the buffers of a LINEAR;
 * `coverage.py`: which LOCAL buffers may be read where nothing was stored;
 * `capacity.py`: the number of elements that storage of dynamic shape has to hold;

@@ -19,7 +19,6 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.ranges import open_ranges
 from tgdialect.analysis.symbols import symbols_around
 from tgdialect.diagnostics import locate
 from tgdialect.ops.arguments import argument_attributes
@@ -28,7 +27,7 @@ from tgdialect.ops.codegen import AtomicAddOp, ProgramOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, MovementOp, ReshapeOp
-from tgdialect.ops.ordering import AfterOp, RangeOp
+from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import is_memory, number, tensor, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.ops.views import memory_of
@@ -174,6 +173,11 @@ class MemoryOrder:
         ]
         """The accesses of each memory that is written, and accessed more than once."""
 
+    @property
+    def is_shared(self) -> bool:
+        """Whether some memory is written, and accessed more than once."""
+        return bool(self._shared)
+
     @cached_property
     def _writes_before(self) -> dict[object, int]:
         """The shared writes that each op depends on, or is, as a set of bits."""
@@ -194,7 +198,7 @@ class MemoryOrder:
     def _depends(self, op: Operation, write: Operation) -> bool:
         return bool(self._writes_before[op] & self._bits[write])
 
-    def _seen(self, read: MemoryAccess) -> int:
+    def seen(self, read: MemoryAccess) -> int:
         """The shared writes that a read sees: those that its location is AFTER."""
         seen, location = 0, read.location
         while isinstance(owner := location.owner, MovementOp | AfterOp):
@@ -219,7 +223,7 @@ class MemoryOrder:
             for read in group:
                 if not read.reads:
                     continue
-                seen = self._seen(read)
+                seen = self.seen(read)
                 cell = read.cell
                 for write in anywhere if cell is None else [*everywhere, *by_cell.get(cell, ())]:
                     if read.writes and write.reads:
@@ -231,7 +235,7 @@ class MemoryOrder:
         """Raise PassFailedException for two unordered STOREs of different values to one location
         under one gate."""
         intervals = MinMax()
-        numbering, values = _Numbering(intervals), _ValueNumbering(intervals)
+        numbering, values = LocationNumbering(intervals), _ValueNumbering(intervals)
         for group in self._shared:
             last: dict[object, StoreOp] = {}
             for access in group:
@@ -253,57 +257,8 @@ class MemoryOrder:
                     )
                 last[location] = op
 
-    def check_loop_carried(self) -> None:
-        """Raise PassFailedException for a read without AFTER of cells that other iterations may
-        write.
 
-        Read and write must be of one location, or of cells that intervals prove different.
-        """
-        if not self._shared:
-            return
-        open_in, intervals = open_ranges(self.ops), MinMax()
-        numbering = _Numbering(intervals)
-        for read, write in self.anti_dependences():
-            shared = open_in[read.op] & open_in[write.op]
-            if self._seen(read) or not shared or not shared.isdisjoint(_begun(read)):
-                continue
-            a, b = read.location, write.location
-            if numbering[a] != numbering[b] and not _are_disjoint(a, b, intervals):
-                raise locate(
-                    PassFailedException(
-                        "this LOAD reads the buffer before every STORE to it, but is in a loop "
-                        "with a STORE to a cell that it may read in another iteration"
-                    ),
-                    read.op,
-                )
-
-
-def _begun(read: MemoryAccess) -> set[Operation]:
-    """The RANGEs that the location of a read is AFTER: it sees what their earlier iterations
-    wrote."""
-    begun: set[Operation] = set()
-    location = read.location
-    while isinstance(owner := location.owner, MovementOp | AfterOp):
-        if isinstance(owner, AfterOp):
-            begun.update(d.owner for d in owner.dependencies if isinstance(d.owner, RangeOp))
-        location = owner.operands[0]
-    return begun
-
-
-def _are_disjoint(a: SSAValue, b: SSAValue, intervals: MinMax) -> bool:
-    """Whether the intervals of two locations' indices prove that they are different cells."""
-    a_op, b_op = _without_after(a).owner, _without_after(b).owner
-    if not isinstance(a_op, IndexOp) or not isinstance(b_op, IndexOp):
-        return False
-    if tensor(a_op.source).get_shape() != tensor(b_op.source).get_shape():
-        return False
-    for i, j in zip(a_op.indices, b_op.indices, strict=False):
-        if intervals[i].hi < intervals[j].lo or intervals[j].hi < intervals[i].lo:
-            return True
-    return False
-
-
-class _Numbering:
+class LocationNumbering:
     """Value numbering of locations. Equal pure ops have one number, values that intervals prove
     constant have that of the constant, and an AFTER has that of its buffer."""
 
@@ -341,7 +296,7 @@ class _Numbering:
         return self._numbers.setdefault(key, len(self._numbers))
 
 
-class _ValueNumbering(_Numbering):
+class _ValueNumbering(LocationNumbering):
     """Value numbering of stored values: LOADs of one location AFTER the same writes are equal."""
 
     def _is_known(self, value: SSAValue) -> bool:

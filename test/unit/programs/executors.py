@@ -64,7 +64,11 @@ def between_fences(
     """The results of an executable on copies next to memory that cannot be accessed. They begin as
     junk: what is not written shows."""
     out = [fenced(junk(p.shape, p.dtype), at_start=at_start) for p in executable.outputs]
-    return as_sequence(executable(*(fenced(i, at_start=at_start) for i in inputs), out=out))
+    given = [fenced(i, at_start=at_start) for i in inputs]
+    # Results in the memory of donated arguments have none of their own.
+    return as_sequence(
+        executable(*given) if executable.overwritten else executable(*given, out=out)
+    )
 
 
 def lowered_for_grid(

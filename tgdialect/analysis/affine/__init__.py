@@ -6,6 +6,7 @@
 * `bounds.py`: bounds of polynomials in RANGEs, each of which is less than its own bound;
 * `bits.py`: the stride in memory of each bit of a coordinate, for the fragments of WMMAs;
 * `strides.py`: the stride of a memory access in each range;
+* `cell_positions.py`: the cell of a location as positions in loops, the normal form of accesses;
 * `cells.py`: the numbers of the cells of an access, as polynomials;
 * `work_items.py`: the cells that each work item accesses, and whether two may meet;
 * `meetings.py`: the arithmetic of that;

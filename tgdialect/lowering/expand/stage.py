@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from xdsl.ir import Operation
 
 from tgdialect.analysis.memory_order import MemoryOrder
+from tgdialect.analysis.overwriting import check_overwriting
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop, needed_ops
 from tgdialect.lowering.expand.expansion import Expansion
 from tgdialect.lowering.expand.fragments import make_fragments
@@ -71,7 +72,7 @@ def expand_kernel(kernel: KernelOp, *, is_grid: bool = False) -> None:
     if not kernel.sink.opts:
         # OptOps keep the order of accesses, but not the forms of locations that show it: they ask
         # before the first of them is applied.
-        memory.check_loop_carried()
+        check_overwriting(ops, memory)
     # A kernel without reductions and expanded ranges stays as it is.
     if not any(map(_is_to_expand, ops)):
         erase_dead_ops(old, ops)

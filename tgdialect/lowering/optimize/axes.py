@@ -13,7 +13,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect import unchecked
-from tgdialect.analysis.memory_order import MemoryOrder
+from tgdialect.analysis.overwriting import check_overwriting
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr
 from tgdialect.ops.base import TgOp
@@ -143,7 +143,7 @@ class Axes:
 
         OptOps do not change which iterations conflict: one check before the first is enough."""
         if not self._is_checked:
-            MemoryOrder(self.ops).check_loop_carried()
+            check_overwriting(self.ops)
             self._is_checked = True
 
     @cached_property

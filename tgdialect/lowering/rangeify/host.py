@@ -164,6 +164,11 @@ class HostFunction(Calls):
             if isinstance(op, AfterOp) and not op.result.uses:
                 self.block.erase_op(op)
 
+    def put_old(self, op: Operation, user: Operation) -> SSAValue:
+        """Add an op to those that are erased at the end, before one that is to use it."""
+        self._old.insert(self._old.index(user), op)
+        return OpBuilder.before(user).put(op)
+
     def buffer(self, like: SSAValue, dtype: Attribute, order: Sequence[int] = ()) -> SSAValue:
         """A new buffer in global memory with the shape of a value, or its axes in another order."""
         buffer = buffer_like(like, dtype, self._device, next(self.free_slots), order)

@@ -8,7 +8,7 @@ buffer, a read AFTER some writers comes before all other writers.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -21,9 +21,10 @@ from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.rangeify.kernel import memory_leaf
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.memory import StoreOp
+from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import integers, is_memory, tensor, window
@@ -61,16 +62,8 @@ def written_operands(op: CallOp) -> list[SSAValue]:
     ]
 
 
-def schedule(
-    block: Block,
-    realised: set[Operation],
-    overwrites: Iterable[tuple[Operation, SSAValue]] = (),
-) -> list[Task]:
-    """The tasks of a function in execution order. Refuses cycles and races.
-
-    `overwrites` are tasks that may write memory which nothing needs after this function: each is
-    put after the tasks that read it, if that is possible, and if it is the first for this memory.
-    """
+def tasks_of(block: Block, realised: set[Operation]) -> list[Task]:
+    """The tasks of a function, with the edges between them that the program asks for."""
     tasks: dict[Operation, Task] = {}
     for op in ops_of(block):
         if op in realised:
@@ -84,8 +77,20 @@ def schedule(
         _add_data_edges(task, tasks)
     numbered = list(tasks.values())
     _add_version_edges(numbered)
-    _put_readers_first(numbered, ((tasks[op], memory) for op, memory in overwrites))
-    order = next_to_readers(_topological(numbered))
+    return numbered
+
+
+def schedule(
+    tasks: Sequence[Task], overwrites: Iterable[tuple[Operation, SSAValue]] = ()
+) -> list[Task]:
+    """Tasks in execution order. Refuses cycles and races.
+
+    `overwrites` are tasks that may write memory which nothing needs after this function: each is
+    put after the tasks that read it, if that is possible, and if it is the first for this memory.
+    """
+    by_op = {task.op: task for task in tasks}
+    _put_readers_first(tasks, ((by_op[op], memory) for op, memory in overwrites))
+    order = next_to_readers(_topological(tasks))
     _refuse_races(order)
     return order
 
@@ -210,16 +215,89 @@ def _put_readers_first(tasks: Sequence[Task], overwrites: Iterable[tuple[Task, S
 def _topological(tasks: Sequence[Task]) -> list[Task]:
     """The tasks, by number, in an order of execution; among those that are ready, the first of the
     program."""
+    order = _runnable(tasks)
+    if len(order) != len(tasks):
+        stuck = min({task.number for task in tasks}.difference(task.number for task in order))
+        error = PassFailedException("a cycle: this needs memory both before and after a STORE")
+        raise locate(error, tasks[stuck].op)
+    return order
+
+
+def _runnable(tasks: Sequence[Task]) -> list[Task]:
+    """The tasks that are in no cycle and wait for none, in the order of `_topological`."""
     followers: dict[int, list[int]] = defaultdict(list)
     for task in tasks:
         for other in task.before:
             followers[other.number].append(task.number)
-    order = topological(range(len(tasks)), followers)
-    if len(order) != len(tasks):
-        stuck = min(set(range(len(tasks))).difference(order))
-        error = PassFailedException("a cycle: this needs memory both before and after a STORE")
-        raise locate(error, tasks[stuck].op)
-    return [tasks[number] for number in order]
+    return [tasks[number] for number in topological(range(len(tasks)), followers)]
+
+
+def early_reads(tasks: Sequence[Task]) -> set[Operation]:
+    """The ops to compute by tasks of their own since they read memory before STOREs that tasks
+    which use them wait for; none where tasks are in no cycle, or that does not help.
+
+    An operand that is memory is copied by a LOAD where an op that is a task reads it so.
+    """
+    stuck = {*tasks}.difference(_runnable(tasks))
+    while awaited := stuck & {other for task in stuck for other in task.before}:
+        if awaited == stuck:
+            break
+        stuck = awaited  # Without those that only wait for tasks in a cycle.
+    writers: dict[SSAValue, set[Task]] = defaultdict(set)
+    for task in stuck:
+        for memory in task.writes:
+            writers[memory].add(task)
+    fused: set[Operation] = set()
+    loaded: list[tuple[Operation, int]] = []
+    for task in stuck if writers else ():
+        for reader, position, memory, version in _reads_of(task, tasks):
+            for writer in writers[memory] - version - {task}:
+                if reader is not task.op:
+                    fused.add(reader)
+                elif not isinstance(reader, LoadOp) and not _waits_for(reader, writer.op):
+                    loaded.append((reader, position))
+    if not fused:
+        for op, position in dict.fromkeys(loaded):
+            copy = OpBuilder.before(op).insert(LoadOp(op.operands[position]))
+            op.operands[position] = copy.result
+            fused.add(copy)
+    return fused
+
+
+def _reads_of(
+    task: Task, tasks: Sequence[Task]
+) -> Iterator[tuple[Operation, int, SSAValue, set[Task]]]:
+    """The ops of a task that read memory: each with the position of the operand that is a view of
+    it, the memory, and the tasks whose writes it sees."""
+    by_op = {each.op: each for each in tasks}
+    seen, stack = {task.op}, [task.op]
+    while stack:
+        op = stack.pop()
+        for position, operand in enumerate(op.operands):
+            if is_memory(operand):
+                if position or not isinstance(op, StoreOp):
+                    version = {*_effects_of(operand, by_op)}
+                    yield op, position, memory_of(operand), version
+                others = [v.owner for v in _view_operands(operand)]
+            else:
+                others = [operand.owner]
+            for other in others:
+                if isinstance(other, TgOp) and other not in by_op and other not in seen:
+                    seen.add(other)
+                    stack.append(other)
+
+
+def _waits_for(op: Operation, writer: Operation) -> bool:
+    """Whether an op uses something that needs a STORE."""
+    seen, stack = {op}, [op]
+    while stack:
+        for operand in stack.pop().operands:
+            if (owner := operand.owner) is writer:
+                return True
+            if isinstance(owner, TgOp) and owner not in seen:
+                seen.add(owner)
+                stack.append(owner)
+    return False
 
 
 def next_to_readers(order: Sequence[Task]) -> list[Task]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import NamedTuple, TypeGuard
@@ -15,11 +15,14 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect import unchecked
 from tgdialect.analysis.affine.positions import Index
+from tgdialect.analysis.demand import is_storage
 from tgdialect.analysis.fusion import plan_fusion
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.online import OnlineSums
 from tgdialect.analysis.online_blocks import Blocks
+from tgdialect.analysis.overwriting import overwritten_reads
 from tgdialect.analysis.padding import border
+from tgdialect.analysis.ranges import needed_ops
 from tgdialect.analysis.structure import Structures
 from tgdialect.analysis.symbols import callees_first, own_functions
 from tgdialect.analysis.validity import Validity
@@ -36,7 +39,7 @@ from tgdialect.lowering.rangeify.online import OnlineKernel
 from tgdialect.lowering.rangeify.partial import split_reductions
 from tgdialect.lowering.rangeify.phases import split_phases
 from tgdialect.lowering.rangeify.residues import split_residues
-from tgdialect.lowering.rangeify.schedule import Task, schedule
+from tgdialect.lowering.rangeify.schedule import Task, early_reads, schedule, tasks_of
 from tgdialect.lowering.rangeify.updates import nest_updates
 from tgdialect.lowering.rangeify.views import copy_non_contiguous, store_before_movement
 from tgdialect.ops.affine import Affine
@@ -45,14 +48,15 @@ from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import BOOL
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import PadOp, PermuteOp, StackOp
+from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.movement import IndexOp, MovementOp, PadOp, PermuteOp, StackOp
 from tgdialect.ops.numbering import next_symbol, symbols
+from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import Shape, integers, is_memory, place, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import operands_of, ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.targets.cpu import has_maximum
@@ -70,17 +74,21 @@ For 8 arrays of 10^6 f32 it took 2.8 ms, and 4.5 ms by STOREs; for 4 arrays both
 
 
 class _Emitted(NamedTuple):
-    """A kernel that is not finished: its ops, STOREs, loops, and the index of the cell that it
-    writes; None if it writes several."""
+    """A kernel that is not finished: its ops, STOREs and loops."""
 
     builder: KernelBuilder
     stores: Sequence[SSAValue]
     ranges: Sequence[SSAValue]
-    position: Index | None
 
-    def reads_elsewhere(self, memory: SSAValue) -> bool:
-        """Whether it reads other cells of the memory that it writes than the one that it writes."""
-        return bool(self.builder.loads.get(memory, set()) - {self.position})
+    def reads(self, memory: SSAValue) -> bool:
+        return memory in self.builder.loads
+
+
+class _Finished(NamedTuple):
+    """The kernels that one has become, and the memory that is passed for its parameters."""
+
+    parts: Parts
+    arguments: Sequence[SSAValue]
 
 
 class _Rangeifier:
@@ -109,11 +117,18 @@ class _Rangeifier:
         apart = split_residues(block)
         store_before_movement(block)
         apart |= split_reductions(block, self.is_whole, target)
-        self.fusion = plan_fusion(block, self.is_closed, self.validity.__getitem__, apart, target)
-        self.host = HostFunction(function, device)
         self.donors = Donors(function)
-        windows = (op for op in self.donors.windows() if self.store_of_output(op.results[0]))
-        self.fusion.realised.update(windows)
+        windows = [op for op in self.donors.windows() if self.store_of_output(op.results[0])]
+        # Values of what memory was, where they are used after a STORE to it, are stored before.
+        while True:
+            is_valid = self.validity.__getitem__
+            self.fusion = plan_fusion(block, self.is_closed, is_valid, apart, target)
+            self.fusion.realised.update(windows)
+            self.scheduled = tasks_of(block, self.fusion.realised)
+            if not (early := early_reads(self.scheduled) - apart):
+                break
+            apart |= early
+        self.host = HostFunction(function, device)
         self.tasks = Tasks(
             self.structures, self.fusion, self.realised, self.intervals, self.is_output
         )
@@ -122,7 +137,7 @@ class _Rangeifier:
 
     def run(self) -> None:
         overwrites = ((self.writer(store), memory) for store, memory in self.donors.pairs())
-        tasks = schedule(self.function.body.block, self.fusion.realised, overwrites)
+        tasks = schedule(self.scheduled, overwrites)
         self.tasks.are_several = len(tasks) > 1
         for number, task in enumerate(tasks):
             self.donors.last_read.update((memory, number) for memory, _ in task.reads)
@@ -212,7 +227,7 @@ class _Rangeifier:
             stores, ranges = self.store_parts(
                 builder, op, op, lambda index: builder.locate(data, made.at(index))
             )
-            return self.effect_of(store, self.call(builder, stores, ranges, written, where))
+            return self.effect_of(store, self.call_new(builder, stores, ranges, written, where))
         index, ranges = self.loops(builder, op, shape_of(result))
         cell = builder.root_cell(op, index)
         at = made.at(index)
@@ -222,7 +237,7 @@ class _Rangeifier:
             self.realised[op] = Realised(data, mask, order)
             stores.append(builder.store(builder.locate(mask, at), Cell(cell.valid, None)))
             written.append(mask)
-        return self.effect_of(store, self.call(builder, stores, ranges, written, where))
+        return self.effect_of(store, self.call_new(builder, stores, ranges, written, where))
 
     def realise_border(self, op: PadOp, inside: Realised) -> SSAValue | None:
         """Kernels that store the cells around a value which is `inside` of the buffer of a PAD."""
@@ -242,7 +257,7 @@ class _Rangeifier:
                 at = tuple(i + first for i, first in zip(index, start, strict=True))
                 cell = builder.locate(made.data, made.at(at))
                 stores.append(builder.store(cell, fill))
-            calls.append(self.call(builder, stores, ranges, [made.data], where))
+            calls.append(self.call_new(builder, stores, ranges, [made.data], where))
         return self.host.together(calls)
 
     def effect_of(self, store: StoreOp | None, call: SSAValue) -> SSAValue:
@@ -293,7 +308,7 @@ class _Rangeifier:
         self.online.append(kernel)
         self.realised[op] = Realised(data, None)
         stores = [builder.store(builder.locate(data, index), cell, gate)]
-        return self.effect_of(store, self.call(builder, stores, ranges, [leaf], where))
+        return self.effect_of(store, self.call_new(builder, stores, ranges, [leaf], where))
 
     def only_store(self, value: SSAValue) -> StoreOp | None:
         """The STORE of a value in a view of a result of the function, if that is its only use."""
@@ -333,13 +348,13 @@ class _Rangeifier:
         if where is not None and (known := self.tasks.lowered.get(where.text)) is not None:
             return self.call_again(where, known, [leaf])
         emitted = self.emit(op, op.buffer, op.value, op.gate, in_parts=not copied)
-        # A value that reads other cells of the same buffer has to read them before any is written.
-        if emitted.reads_elsewhere(leaf):
+        # Where a read of the same buffer may come too late, the value is stored elsewhere first.
+        if (lowered := self.lower(*emitted, in_place=leaf)) is None:
             if copied:
                 message = "where a STORE writes depends on what it overwrites"
                 raise locate(PassFailedException(message), op)
             return self.store_through_copy(op)
-        return self.call(*emitted[:3], [leaf], where)
+        return self.call(lowered, [leaf], where)
 
     def overwrite(self, store: StoreOp, root: Operation, value: SSAValue) -> SSAValue | None:
         """Write the value of a result to the memory of a donated argument, which is returned; None
@@ -352,11 +367,13 @@ class _Rangeifier:
                 if not _is_empty(view)
             ]
             # One kernel may read the cells that it writes; what a later one reads is overwritten.
-            if any(e.reads_elsewhere(donor) for e in emitted[:1]) or any(
-                donor in e.builder.loads for e in emitted[1:]
-            ):
+            if any(e.reads(donor) for e in emitted[1:]):
                 continue
-            calls = [self.call(*e[:3], [donor]) for e in emitted]
+            lowered = [self.lower(*e, in_place=donor) for e in emitted[:1]]
+            if None in lowered:
+                continue
+            lowered += [self.lower(*e) for e in emitted[1:]]
+            calls = [self.call(each, [donor]) for each in lowered if each is not None]
             self.donors.taken[donor] = self.donors.stores[store]
             self.stored[store] = self.host.together(calls)
             return donor
@@ -387,7 +404,7 @@ class _Rangeifier:
             and not (_interleaves(target) and len(parts.sources) >= MANY_INTERLEAVED)
         ):
             at = partial(builder.locate, target)
-            return _Emitted(builder, *self.store_parts(builder, root, parts, at), None)
+            return _Emitted(builder, *self.store_parts(builder, root, parts, at))
         index, ranges = self.loops(builder, root, shape_of(target))
         where = builder.locate(target, index)
         cell = builder.cell(value, index)
@@ -398,15 +415,41 @@ class _Rangeifier:
             gated = builder.cell(gate, index if tensor(gate).get_shape() else ())
             condition = builder.both(gated.value, gated.valid)
         store = builder.store(where, cell, condition)
-        return _Emitted(builder, [store], ranges, where.position)
+        return _Emitted(builder, [store], ranges)
 
     def store_through_copy(self, op: StoreOp) -> SSAValue | None:
-        """A kernel that computes the value and the gate of a STORE, and one that stores them."""
-        sources = [op.value] if op.gate is None else [op.value, op.gate]
-        for source in sources:
-            if isinstance(source.owner, TgOp) and source.owner not in self.realised:
-                self.realise(source.owner, apart=True)
+        """Kernels that compute the value, the gate and the indices of a STORE where these read what
+        it overwrites, and one that stores."""
+        leaf = memory_of(op.buffer)
+        uses = [(op, position) for position in range(1, len(op.operands))]
+        view = op.buffer
+        while isinstance(movement := view.owner, MovementOp | AfterOp):
+            if isinstance(movement, IndexOp):
+                uses += [(movement, position) for position in range(1, len(movement.operands))]
+            view = movement.operands[0]
+        for user, position in uses:
+            source = user.operands[position]
+            if not self.reads(source, leaf):
+                continue
+            if is_storage(source):
+                source = self.host.put_old(LoadOp(source), user)
+                user.operands[position] = source
+            assert isinstance(source.owner, TgOp)
+            self.realise(source.owner, apart=True)
         return self.store(op, copied=True)
+
+    def reads(self, value: SSAValue, leaf: SSAValue) -> bool:
+        """Whether a kernel that computes a value reads some memory."""
+        seen, stack = {value}, [value]
+        while stack:
+            value = stack.pop()
+            if value is leaf:
+                return True
+            if value.owner not in self.realised:
+                new = {*operands_of(value)} - seen
+                seen |= new
+                stack += new
+        return False
 
     def loops(
         self, builder: KernelBuilder, root: Operation | None, shape: Shape, *, first: int = 0
@@ -426,7 +469,43 @@ class _Rangeifier:
             return False
         return not {"tg.output", "tg.donated"}.isdisjoint(argument_attributes(leaf))
 
+    def lower(
+        self,
+        builder: KernelBuilder,
+        stores: Sequence[SSAValue],
+        ranges: Sequence[SSAValue],
+        *,
+        in_place: SSAValue | None = None,
+    ) -> _Finished | None:
+        """Finish a kernel, or take an equal one that there is already. It is several, one after the
+        other, if it is split (`index_sets.py`, `phases.py`).
+
+        None where `in_place` is memory that it reads and writes, and it is not proven that each
+        read comes before the STOREs to its cell.
+        """
+        name = next_symbol(self.function.sym_name.data, len(self.kernels), self.taken)
+        kernel = builder.finish(name, stores, ranges)
+        key = self.structures.of(kernel.body.block) if self.tasks.are_several else name
+        if (parts := self.symbols.get(key)) is None:
+            is_shared = in_place is not None and in_place in builder.loads
+            if (kernels := self.split(kernel, is_shared=is_shared)) is None:
+                return None
+            parts = self.symbols[key] = [*self.named_parts(kernels)]
+        return _Finished(parts, list(builder.arguments))
+
     def call(
+        self, lowered: _Finished, written: Sequence[SSAValue], where: TaskPlace | None = None
+    ) -> SSAValue:
+        """CALL the kernels that one has become. `where` is the structure of the task, for those
+        that are alike."""
+        if where is not None:
+            where.buffers.extend(w for w in written if w not in where.buffers)
+            is_masked = len(written) > 1
+            numbers = where.numbers_of(lowered.arguments)
+            self.tasks.lowered[where.text] = LoweredTask(lowered.parts, numbers, is_masked)
+        return self.call_parts(lowered.parts, lowered.arguments, written)
+
+    def call_new(
         self,
         builder: KernelBuilder,
         stores: Sequence[SSAValue],
@@ -434,21 +513,10 @@ class _Rangeifier:
         written: Sequence[SSAValue],
         where: TaskPlace | None = None,
     ) -> SSAValue:
-        """Finish a kernel and CALL it, or an equal one that there is already: one after the other
-        those of its parts, if it is split (`index_sets.py`, `phases.py`). `where` is the structure
-        of the task, for those that are alike."""
-        name = next_symbol(self.function.sym_name.data, len(self.kernels), self.taken)
-        kernel = builder.finish(name, stores, ranges)
-        key = self.structures.of(kernel.body.block) if self.tasks.are_several else name
-        if (parts := self.symbols.get(key)) is None:
-            parts = self.symbols[key] = [*self.named_parts(kernel)]
-        arguments = list(builder.arguments)
-        if where is not None:
-            where.buffers.extend(w for w in written if w not in where.buffers)
-            is_masked = len(written) > 1
-            numbers = where.numbers_of(arguments)
-            self.tasks.lowered[where.text] = LoweredTask(parts, numbers, is_masked)
-        return self.call_parts(parts, arguments, written)
+        """Finish a kernel that writes new memory, and CALL it."""
+        lowered = self.lower(builder, stores, ranges)
+        assert lowered is not None
+        return self.call(lowered, written, where)
 
     def call_again(
         self, where: TaskPlace, known: LoweredTask, written: Sequence[SSAValue]
@@ -465,19 +533,38 @@ class _Rangeifier:
         assert effect is not None
         return effect
 
-    def named_parts(self, kernel: KernelOp) -> Iterator[tuple[str, list[int]]]:
-        """Simplify a new kernel. The names of the kernels that it becomes, and the slots of their
-        parameters."""
+    def split(
+        self, kernel: KernelOp, *, is_shared: bool
+    ) -> Sequence[tuple[KernelOp, list[int]]] | None:
+        """Simplify a new kernel, and split it. None if it reads memory that `is_shared` with its
+        STOREs, and a read may come too late, before or after it is split."""
         simplify(kernel)
+        if is_shared and _may_read_late(kernel):
+            return None
         split = split_phases if self.target.is_grid else split_index_sets
         if not self.target.is_grid:
             nest_updates(kernel)
-        for part, slots in split(kernel):
+        parts = split(kernel)
+        if is_shared and any(_may_read_late(part) for part, _ in parts):
+            return None
+        return parts
+
+    def named_parts(
+        self, parts: Iterable[tuple[KernelOp, list[int]]]
+    ) -> Iterator[tuple[str, list[int]]]:
+        """The names of the kernels that one becomes, and the slots of their parameters."""
+        for part, slots in parts:
             name = next_symbol(self.function.sym_name.data, len(self.kernels), self.taken)
             part.sym_name = unchecked.text(name)
             self.kernels.append(part)
             self.taken.add(name)
             yield name, slots
+
+
+def _may_read_late(kernel: KernelOp) -> bool:
+    """Whether a read of a kernel may come after a STORE that it must not see."""
+    ops = needed_ops(kernel.body.block)
+    return next(overwritten_reads(ops), None) is not None
 
 
 def _interleaves(view: SSAValue) -> bool:

@@ -24,14 +24,14 @@ func.func @stacked(%a: tensor<64x32xf32>, %b: tensor<64x32xf32>) -> tensor<2x64x
 
 // -----
 
-// An operand that reads the memory that is written is computed before.
+// Operands that read the cells which an iteration writes are computed in it.
 
 // CHECK-LABEL: tg.kernel @over_itself_0
-// CHECK-LABEL: tg.kernel @over_itself_1
+// CHECK:         tg.store
+// CHECK:         tg.store
 // CHECK-LABEL: func.func @over_itself(
-// CHECK:         %[[B:.*]] = tg.buffer
-// CHECK:         tg.call @over_itself_0(%[[B]], %x)
-// CHECK:         tg.call @over_itself_1(%{{.*}}, %{{.*}})
+// CHECK-NOT:     tg.buffer
+// CHECK:         tg.call @over_itself_0(%x)
 func.func @over_itself(%x: tensor<2x8xf32, #tg.place<"CPU", global>>) {
   %l = tg.load %x : tensor<2x8xf32, #tg.place<"CPU", global>> -> tensor<2x8xf32, #tg.place<"CPU">>
   %0 = tg.shrink %x at [0, 0] to [1, 8] : tensor<2x8xf32, #tg.place<"CPU", global>> -> tensor<1x8xf32, #tg.place<"CPU", global>>
@@ -39,6 +39,30 @@ func.func @over_itself(%x: tensor<2x8xf32, #tg.place<"CPU", global>>) {
   %a = tg.reshape %0 [8] : tensor<1x8xf32, #tg.place<"CPU", global>> -> tensor<8xf32, #tg.place<"CPU", global>>
   %b = tg.reshape %1 [8] : tensor<1x8xf32, #tg.place<"CPU", global>> -> tensor<8xf32, #tg.place<"CPU", global>>
   %n = tg.neg %a : tensor<8xf32, #tg.place<"CPU", global>> -> tensor<8xf32, #tg.place<"CPU">>
+  %m = tg.neg %b : tensor<8xf32, #tg.place<"CPU", global>> -> tensor<8xf32, #tg.place<"CPU">>
+  %s = tg.stack %m, %n : (tensor<8xf32, #tg.place<"CPU">>, tensor<8xf32, #tg.place<"CPU">>) -> tensor<2x8xf32, #tg.place<"CPU">>
+  %t = tg.store %x, %s : tensor<2x8xf32, #tg.place<"CPU", global>>, tensor<2x8xf32, #tg.place<"CPU">>
+  func.return
+}
+
+// -----
+
+// An operand that reads cells which another iteration writes is computed before.
+
+// CHECK-LABEL: tg.kernel @over_others_0
+// CHECK-LABEL: tg.kernel @over_others_1
+// CHECK-LABEL: func.func @over_others(
+// CHECK:         %[[B:.*]] = tg.buffer
+// CHECK:         tg.call @over_others_0(%[[B]], %x)
+// CHECK:         tg.call @over_others_1(%{{.*}}, %{{.*}})
+func.func @over_others(%x: tensor<2x8xf32, #tg.place<"CPU", global>>) {
+  %l = tg.load %x : tensor<2x8xf32, #tg.place<"CPU", global>> -> tensor<2x8xf32, #tg.place<"CPU">>
+  %0 = tg.shrink %x at [0, 0] to [1, 8] : tensor<2x8xf32, #tg.place<"CPU", global>> -> tensor<1x8xf32, #tg.place<"CPU", global>>
+  %1 = tg.shrink %x at [1, 0] to [1, 8] : tensor<2x8xf32, #tg.place<"CPU", global>> -> tensor<1x8xf32, #tg.place<"CPU", global>>
+  %a = tg.reshape %0 [8] : tensor<1x8xf32, #tg.place<"CPU", global>> -> tensor<8xf32, #tg.place<"CPU", global>>
+  %b = tg.reshape %1 [8] : tensor<1x8xf32, #tg.place<"CPU", global>> -> tensor<8xf32, #tg.place<"CPU", global>>
+  %f = tg.flip %a [true] : tensor<8xf32, #tg.place<"CPU", global>>
+  %n = tg.neg %f : tensor<8xf32, #tg.place<"CPU", global>> -> tensor<8xf32, #tg.place<"CPU">>
   %m = tg.neg %b : tensor<8xf32, #tg.place<"CPU", global>> -> tensor<8xf32, #tg.place<"CPU">>
   %s = tg.stack %m, %n : (tensor<8xf32, #tg.place<"CPU">>, tensor<8xf32, #tg.place<"CPU">>) -> tensor<2x8xf32, #tg.place<"CPU">>
   %t = tg.store %x, %s : tensor<2x8xf32, #tg.place<"CPU", global>>, tensor<2x8xf32, #tg.place<"CPU">>
