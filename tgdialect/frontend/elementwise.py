@@ -69,10 +69,10 @@ def _computing_in(
 ) -> Callable[Concatenate[E, P], R]:
     @wraps(function)
     def compute(x: E, *args: P.args, **kwargs: P.kwargs) -> R:
-        others = [t for t in (*args, *kwargs.values()) if isinstance(t, TensorBase)]
-        dtype = dtypes.promote(x.dtype, *[t.dtype for t in others]) if others else x.dtype
-        wide = wider.get(dtypes.as_float(dtype))
-        if wide is None:
+        others = [t.dtype for t in (*args, *kwargs.values()) if isinstance(t, TensorBase)]
+        dtype = dtypes.as_float(dtypes.promote(x.dtype, *others) if others else x.dtype)
+        wide = wider.get(dtype, dtype)
+        if all(d == wide or not d.is_float for d in (x.dtype, *others)):
             return function(x, *args, **kwargs)
 
         def widened(value: Any) -> Any:
@@ -80,7 +80,7 @@ def _computing_in(
             return value.cast(wide) if is_float else value
 
         def rounded(value: Any) -> Any:
-            return value.cast(dtypes.as_float(dtype))
+            return value.cast(dtype)
 
         keywords = {name: widened(value) for name, value in kwargs.items()}
         result = cast(Any, function)(x.cast(wide), *map(widened, args), **keywords)

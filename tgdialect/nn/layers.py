@@ -9,6 +9,7 @@ import math
 from collections.abc import Sequence
 
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.elementwise import rounded_once
 from tgdialect.frontend.linear_algebra import same_padding
 from tgdialect.frontend.tensor import Tensor
 
@@ -142,6 +143,43 @@ def ConvTranspose1d(
     )
 
 
+@rounded_once
+def _times_and_plus(
+    x: Tensor, mean: Tensor, var: Tensor, eps: float, weight: Tensor | None, bias: Tensor | None
+) -> Tensor:
+    """x normalised by statistics, with one factor and summand for each channel."""
+    factor = (var + eps).rsqrt() if weight is None else (var + eps).rsqrt() * weight
+    summand = -mean * factor if bias is None else bias - mean * factor
+    shape = [1, x.shape[1], *[1] * (x.ndim - 2)]
+    return x * factor.reshape(shape) + summand.reshape(shape)
+
+
+@rounded_once
+def _group_norm(
+    x: Tensor, groups: int, eps: float, weight: Tensor | None, bias: Tensor | None
+) -> Tensor:
+    grouped = x.reshape((x.shape[0], groups, -1))
+    result = grouped.layernorm(eps=eps).reshape(x.shape)
+    if weight is None or bias is None:
+        return result
+    shape = (1, -1, *[1] * (x.ndim - 2))
+    return result * weight.reshape(shape) + bias.reshape(shape)
+
+
+@rounded_once
+def _layer_norm(
+    x: Tensor, axes: tuple[int, ...], eps: float, weight: Tensor | None, bias: Tensor | None
+) -> Tensor:
+    result = x.layernorm(axes, eps)
+    return result if weight is None or bias is None else result * weight + bias
+
+
+@rounded_once
+def _rms_norm(x: Tensor, eps: float, weight: Tensor | None) -> Tensor:
+    scale = ((x * x).mean(-1, keepdim=True) + eps).rsqrt()
+    return x * scale if weight is None else x * scale * weight
+
+
 class BatchNorm:
     """Normalisation of each channel: by the batch's statistics in training, else by running
     ones."""
@@ -186,12 +224,8 @@ class BatchNorm:
     def _normalized_by_running_ones(self, x: Tensor) -> Tensor:
         """x * factor + summand, as PyTorch computes it: one multiply-add for each element, and one
         factor and summand for each channel."""
-        factor = (self.running_var + self.eps).rsqrt()
-        factor = factor if self.weight is None else factor * self.weight
-        summand = -self.running_mean * factor
-        summand = summand if self.bias is None else self.bias + summand
-        shape = [1, x.shape[1], *[1] * (x.ndim - 2)]
-        return x * factor.reshape(shape) + summand.reshape(shape)
+        statistics = self.running_mean, self.running_var, self.eps
+        return _times_and_plus(x, *statistics, self.weight, self.bias)
 
 
 BatchNorm2d = BatchNorm3d = BatchNorm
@@ -208,12 +242,7 @@ class GroupNorm:
         self.bias = Tensor.zeros(num_channels).requires_grad_() if affine else None
 
     def __call__(self, x: Tensor) -> Tensor:
-        grouped = x.reshape((x.shape[0], self.num_groups, -1))
-        result = grouped.layernorm(eps=self.eps).reshape(x.shape)
-        if self.weight is None or self.bias is None:
-            return result
-        shape = (1, -1, *[1] * (x.ndim - 2))
-        return result * self.weight.reshape(shape) + self.bias.reshape(shape)
+        return _group_norm(x, self.num_groups, self.eps, self.weight, self.bias)
 
 
 class InstanceNorm(GroupNorm):
@@ -240,10 +269,7 @@ class LayerNorm:
         n = len(self.normalized_shape)
         if x.shape[-n:] != self.normalized_shape:
             raise ValueError(f"last axes of {x.shape} are not {self.normalized_shape}")
-        result = x.layernorm(tuple(range(-n, 0)), self.eps)
-        if self.weight is None or self.bias is None:
-            return result
-        return result * self.weight + self.bias
+        return _layer_norm(x, tuple(range(-n, 0)), self.eps, self.weight, self.bias)
 
 
 class LayerNorm2d(LayerNorm):
@@ -261,10 +287,7 @@ class RMSNorm:
         self.weight = Tensor.ones(dim).requires_grad_() if elementwise_affine else None
 
     def __call__(self, x: Tensor) -> Tensor:
-        wide = x.cast(dtypes.promote(x.dtype, dtypes.float32))
-        scale = ((wide * wide).mean(-1, keepdim=True) + self.eps).rsqrt()
-        result = (wide * scale).cast(x.dtype)
-        return result if self.weight is None else result * self.weight
+        return _rms_norm(x, self.eps, self.weight)
 
 
 class Embedding:

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import tgdialect as tg
-from tgdialect import Tensor, dtypes
+from tgdialect import Tensor, dtypes, nn
 
 NARROW = ["f16", "bf16", "f8E4M3FN", "f8E5M2"]
 FUNCTIONS = [
@@ -65,6 +65,24 @@ def test_gradients_are_rounded_once(name: str, dtype: str) -> None:
     expected = expected.cast(dtype).cast("f32").numpy()
     assert gradient.dtype.name == dtype
     np.testing.assert_array_equal(gradient.cast("f32").numpy(), expected)
+
+
+@pytest.mark.parametrize("other", ["bf16", "f32"])
+def test_layers_round_once(other: str) -> None:
+    x = Tensor(np.random.default_rng(0).standard_normal((4, 8, 6))).bfloat16()
+    ramp = np.linspace(0.5, 2, 48)
+    layers = [nn.LayerNorm(6), nn.RMSNorm(6), nn.GroupNorm(2, 8), nn.BatchNorm(8)]
+    for layer in layers:
+        for name, value in vars(layer).items():
+            if isinstance(value, Tensor) and value.dtype.is_float:
+                setattr(layer, name, Tensor(ramp[: value.numel()]).cast(other))
+        result = layer(x)
+        assert result.dtype.name == other
+        for name, value in vars(layer).items():
+            if isinstance(value, Tensor) and value.dtype.is_float:
+                setattr(layer, name, value.float())
+        expected = layer(x.float()).cast(other)
+        np.testing.assert_array_equal(result.float().numpy(), expected.float().numpy())
 
 
 def test_result_has_the_promoted_dtype() -> None:
