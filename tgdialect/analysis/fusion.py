@@ -59,9 +59,11 @@ from tgdialect.analysis.padding import (
 from tgdialect.diagnostics import emit_remark, remarks_are_wanted
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.call import CallOp
 from tgdialect.ops.elementwise import CastOp, ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import MovementOp, PadOp, StackOp
+from tgdialect.ops.movement import IndexOp, MovementOp, PadOp, StackOp
+from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.walk import ops_of
@@ -214,6 +216,8 @@ class _Planner:
         matrix instruction computes a product, only a kernel of its own has register tiles."""
         self.online: dict[Operation, OnlineSums] = {}
         """The ops inside of sums that are computed in one pass."""
+        self.locations = _locations(block)
+        """The views of memory of which more than the cells matters."""
 
     def plan(self) -> Fusion:
         constants = constant_values(self.block)
@@ -338,20 +342,24 @@ class _Planner:
             return [min(asked, key=lambda demand: demand.trips)] if op in group.once else asked
         if isinstance(op, PadOp):
             return self.decide_padding(op, value, asked)
-        if not isinstance(op, ElementwiseOp | ReduceOp | StackOp) or is_memory(value):
+        # An INDEX is asked for twice as often by each INDEX of it by itself.
+        is_gather = isinstance(op, IndexOp) and len(asked) > 1 and value not in self.locations
+        if not is_gather and (
+            is_memory(value) or not isinstance(op, ElementwiseOp | ReduceOp | StackOp)
+        ):
             return asked
         if op in self.masks or (isinstance(op, ReduceOp) and self.is_closed(op)):
             return asked
         if self.is_widened(op):
             return asked
         # A value that is used once is fused, unless an inner loop would compute it.
-        if self.is_worth_keeping(value, asked):
+        if not is_gather and self.is_worth_keeping(value, asked):
             return [self.realise(op, value)]
         fresh = all_elements(self.demands, op, value)
         elements = fresh.trips
         # Few values are asked for where their cost matters, and each walk has up to 128 steps.
         cost_once = cache(lambda: demand_cost(self.demands, [fresh], self.prices).cost)
-        is_hot = self.is_hot(op, asked, elements, cost_once)
+        is_hot = not is_gather and self.is_hot(op, asked, elements, cost_once)
         if len(asked) == 1 and asked[0].trips <= elements and not is_hot:
             return asked
         # What realising, fusing, and a local buffer cost.
@@ -360,7 +368,7 @@ class _Planner:
         has_many = len(asked) > _MANY_DEMANDS
         again = None if has_many else demand_cost(self.demands, asked, self.prices)
         fused = again.cost if again and again.is_complete else math.inf
-        row = self.local_demand(value, asked, is_hot=is_hot)
+        row = None if is_gather else self.local_demand(value, asked, is_hot=is_hot)
         local = math.inf if row is None else self.local_cost(row, reads, is_hot=is_hot)
         if is_hot:
             fused = math.inf
@@ -606,6 +614,24 @@ class _Planner:
         if loops <= self.roots.known:
             return 0
         return sum(trips_of(surrounding(demand.depends)) for demand in asked)
+
+
+def _locations(block: Block) -> set[SSAValue]:
+    """The views that STOREs and CALLs may write, or of which there are later versions: a copy of
+    the cells does not stand for them."""
+    found: set[SSAValue] = set()
+    for op in ops_of(block):
+        if isinstance(op, AfterOp | StoreOp):
+            views = op.operands[:1]
+        elif isinstance(op, CallOp):
+            views = op.arguments
+        else:
+            continue
+        for view in views:
+            while view not in found and isinstance(owner := view.owner, MovementOp | AfterOp):
+                found.add(view)
+                view = owner.operands[0]
+    return found
 
 
 def _moved(op: Operation) -> Operation:
