@@ -45,6 +45,7 @@ from tgdialect.ops.arguments import ANY_RESULT
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import FunctionOp, GetTupleOp
 from tgdialect.ops.movement import ShrinkOp
+from tgdialect.ops.walk import nested_ops
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import Array
 
@@ -279,6 +280,7 @@ def trace(
     for number, (t, node) in enumerate(changed, len(outputs)):
         unneeded[params[slots[id(t)]] if id(t) in slots else node] = number
     # The program, and the FUNCTION by which other traces call it.
+    _check_size(function, order)
     is_apart = not is_program and len(named_devices([*leaves, *order])) > 1
     frozen = constants if freeze else ()
     module = ModuleOp([function_of(entry, order, leaves, roots, frozen, unneeded)])
@@ -331,6 +333,24 @@ def _donated(
 
         mapped(given[name], note)
     return found
+
+
+MAX_OPS = 1 << 15
+"""The greatest number of ops that the traced functions have which one traced function calls, those
+that they call among them: each call is a FUNCTION with a copy of the body. As many take 10 s to
+trace. A model of 100 layers has some 10,000; functions that call the one before twice would have
+2^n."""
+
+
+def _check_size(function: Callable[..., Any], order: Sequence[Node]) -> None:
+    """Raise RuntimeError if the FUNCTIONs that a function calls have too many ops."""
+    prototypes = [p for node in order if (p := node.prototype) is not None and p.regions]
+    size = sum(len(nested_ops(prototype)) for prototype in prototypes)
+    if size > MAX_OPS:
+        raise RuntimeError(
+            f"the functions that {name_of(function)} calls, and those that they call, have {size} "
+            f"operations in all, and may have {MAX_OPS}"
+        )
 
 
 def _function_op(

@@ -12,6 +12,8 @@ import math
 from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
+from itertools import accumulate
+from operator import or_
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -202,19 +204,45 @@ def assign_offsets(sizes: Sequence[int], live: Sequence[LiveRange]) -> tuple[lis
     blocks = range(len(sizes))
     by_size = sorted(blocks, key=lambda i: (-sizes[i], live[i], i))
     by_time = sorted(blocks, key=lambda i: (-live[i].end, -sizes[i], i))
-    plans = (_greedy_offsets(order, sizes, live) for order in (by_size, by_time))
+    overlaps = _overlaps(live)
+    plans = (_greedy_offsets(order, sizes, overlaps) for order in (by_size, by_time))
     return min(plans, key=lambda plan: plan[1])
 
 
+def _overlaps(live: Sequence[LiveRange]) -> list[int]:
+    """For each block those that are live at the same time, as bits: most of thousands of blocks are
+    not, and to compare each with all others takes seconds."""
+    begun, ended = _prefixes([r.start for r in live]), _prefixes([r.end for r in live])
+    return [
+        begun[1][bisect_right(begun[0], r.end)] & ~ended[1][bisect_left(ended[0], r.start)]
+        for r in live
+    ]
+
+
+def _prefixes(positions: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Positions in order, and the blocks that the first 0, 1, 2, ... of them belong to, as bits."""
+    order = sorted(range(len(positions)), key=positions.__getitem__)
+    bits = accumulate((1 << block for block in order), or_, initial=0)
+    return [positions[block] for block in order], list(bits)
+
+
+def _bits(mask: int) -> Iterator[int]:
+    """The numbers of the bits that are set."""
+    while mask:
+        last = mask & -mask
+        yield last.bit_length() - 1
+        mask ^= last
+
+
 def _greedy_offsets(
-    order: Sequence[int], sizes: Sequence[int], live: Sequence[LiveRange]
+    order: Sequence[int], sizes: Sequence[int], overlaps: Sequence[int]
 ) -> tuple[list[int], int]:
     """The offsets of blocks that are placed in an order, and the total size."""
     offsets: dict[int, int] = {}
+    placed = 0
     for block in order:
-        beside = sorted(
-            (offsets[other], sizes[other]) for other in offsets if live[other].overlaps(live[block])
-        )
+        beside = sorted((offsets[i], sizes[i]) for i in _bits(placed & overlaps[block]))
+        placed |= 1 << block
         end, best, smallest = 0, None, math.inf
         for offset, size in beside:
             if sizes[block] <= offset - end < smallest:

@@ -19,7 +19,13 @@ from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.ordering import GroupOp, SinkOp
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import ParamOp
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import nested_ops, ops_of
+
+MAX_COPIES = 1 << 14
+"""The greatest number of ops that copies of functions may have in one function, beyond the first
+copy of each. A program of as many ops takes a minute to compile. With a smaller limit, programs of
+many layers that cannot be outlined would be refused; without one, functions of a line each that
+call the one before twice would make 2^n copies."""
 
 
 class Substitution(ABC):
@@ -36,19 +42,24 @@ class Substitution(ABC):
         """What the last body that ended has returned."""
         self._active: list[FuncOp] = []
         """The functions that are being substituted, outermost first."""
+        self._sizes: dict[FuncOp, int] = {}
+        """The number of ops of each function that has been substituted."""
+        self._copies = 0
+        """How many ops the copies beyond the first have."""
 
     @abstractmethod
     def convert_op(self, op: Operation) -> None:
         """Rebuild one op on the new values."""
 
     def is_kept(self, op: Operation) -> bool:
-        """Whether this FUNCTION or SCAN is rebuilt as it is, instead of its body: by default a
+        """Whether `keep` rebuilds this FUNCTION, SCAN or call, instead of its body: by default a
         SCAN, and a FUNCTION that has BUFFERs, which would become state of the function around it.
         """
         return isinstance(op, ScanOp) or (isinstance(op, FunctionOp) and op.has_memory)
 
-    def keep(self, op: FunctionOp | ScanOp) -> None:
+    def keep(self, op: Operation) -> None:
         """Rebuild a FUNCTION or SCAN on the new values, and take it apart."""
+        assert isinstance(op, FunctionOp | ScanOp)
         new = op.rebuild([self.values[argument] for argument in op.arguments])
         new.attributes.update(op.attributes)
         packed = self.builder.put(new)
@@ -73,7 +84,11 @@ class Substitution(ABC):
                 if finish:
                     finish.pop()()
                 continue
-            inner = None if self.is_kept(op) else self._substituted(op)
+            if self.is_kept(op):
+                self.builder.location = op.location
+                self.keep(op)
+                continue
+            inner = self._substituted(op)
             if inner is not None:
                 body, done = inner
                 stack.append(iter(ops_of(body)))
@@ -81,8 +96,6 @@ class Substitution(ABC):
                 continue
             self.builder.location = op.location
             match op:
-                case FunctionOp() | ScanOp():
-                    self.keep(op)
                 case ParamOp() if isinstance(op.parent_op(), FunctionOp):
                     pass  # `_substituted` has bound it.
                 case ReturnOp():
@@ -112,7 +125,7 @@ class Substitution(ABC):
                 self.tuples[op.result] = self.tuples[last.result]
 
             return body, pack
-        callee = _callee(op)
+        callee = called_function(op)
         if callee is None:
             return None
         if is_foreign(callee):
@@ -121,6 +134,7 @@ class Substitution(ABC):
             raise self.error(f"a tensor program cannot call @{name}: {reason}", op)
         if callee is self.function or callee in self._active:
             raise self.error(f"@{callee.sym_name.data} calls itself", op)
+        self._count(callee, op)
         for parameter, argument in zip(callee.args, op.operands, strict=True):
             self.values[parameter] = self.values[argument]
         self._active.append(callee)
@@ -140,8 +154,22 @@ class Substitution(ABC):
 
         return callee.body.block, bind
 
+    def _count(self, callee: FuncOp, call: Operation) -> None:
+        """Raise PassFailedException where the copies of functions become too large."""
+        if (size := self._sizes.get(callee)) is None:
+            self._sizes[callee] = len(nested_ops(callee))
+            return
+        self._copies += size
+        if self._copies > MAX_COPIES:
+            name = callee.sym_name.data
+            raise self.error(
+                f"calls of @{name} and other functions copy more than {MAX_COPIES} ops into "
+                f"@{self.function.sym_name.data}",
+                call,
+            )
 
-def _callee(op: Operation) -> FuncOp | None:
+
+def called_function(op: Operation) -> FuncOp | None:
     """The function that an op calls; None for a CALL of a kernel, and for other ops."""
     if not isinstance(op, FuncCallOp | CallOp):
         return None

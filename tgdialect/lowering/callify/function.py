@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.analysis.demand import is_storage
 from tgdialect.lowering.callify.arguments import SEVERAL_DEVICES, NewFunction
-from tgdialect.lowering.callify.outlining import Outliner
+from tgdialect.lowering.callify.outlining import Outliner, function_for
 from tgdialect.lowering.callify.scan import ScanMemory, row_of, rows_of, scan_kernel
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import VOID, InvalidAttr
@@ -27,7 +28,7 @@ from tgdialect.ops.properties import place, place_of, tensor, tensor_type
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 from tgdialect.ops.walk import ops_of
-from tgdialect.transforms.substitution import Substitution
+from tgdialect.transforms.substitution import Substitution, called_function
 
 
 class Callifier(Substitution):
@@ -45,6 +46,8 @@ class Callifier(Substitution):
         self.values.update(self.new.add_arguments())
         self.results: dict[SSAValue, BufferOp] = {}
         """Results of outlined functions, and the buffers that they are in."""
+        self.called: FunctionOp | None = None
+        """The call that `keep` is about."""
 
     def run(self) -> FuncOp:
         self.convert(self.function.body.block)
@@ -56,20 +59,52 @@ class Callifier(Substitution):
     # -- outlining
 
     def is_kept(self, op: Operation) -> bool:
+        if isinstance(op, FuncCallOp | CallOp):
+            return self.is_outlined_call(op)
         return isinstance(op, ScanOp) or (
             isinstance(op, FunctionOp) and self.outliner.is_outlined(op)
         )
 
-    def keep(self, op: FunctionOp | ScanOp) -> None:
-        """CALL the function that a FUNCTION has become, with memory for its results."""
-        if isinstance(op, ScanOp):
-            self.scan(op)
-            return
+    def is_outlined_call(self, op: FuncCallOp | CallOp) -> bool:
+        """Whether `called` gets the FUNCTION to outline for a call of a function."""
+        callee = called_function(op)
+        if callee is None or not self.outliner.is_called_often(callee):
+            return False
+        function = function_for(op, callee, [self.values[operand] for operand in op.operands])
+        if self.outliner.can_be_called(function):
+            self.called = function
+            return True
+        function.erase()
+        return False
+
+    def keep(self, op: Operation) -> None:
+        """CALL the function that a FUNCTION, SCAN or function has become."""
+        match op:
+            case ScanOp():
+                self.scan(op)
+            case FunctionOp():
+                arguments = {argument: self.values[argument] for argument in op.arguments}
+                self.tuples[op.result] = self.outlined(op, arguments)
+            case _:
+                function = self.called
+                assert function is not None
+                results = self.outlined(function, {v: v for v in function.arguments})
+                function.erase()
+                if isinstance(op, FuncCallOp):
+                    self.values.update(zip(op.results, results, strict=True))
+                else:
+                    self.tuples[op.results[0]] = results
+
+    def outlined(self, op: FunctionOp, values: Mapping[SSAValue, SSAValue]) -> Sequence[SSAValue]:
+        """CALL the function that a FUNCTION has become, with memory for its results; returns these.
+
+        `values` has each argument as the new function has it.
+        """
         # The function, which takes each argument once.
-        unique = {value: slot for slot, value in enumerate(dict.fromkeys(op.arguments))}
+        unique = {value: slot for slot, value in enumerate(values)}
         slots = [unique[argument] for argument in op.arguments]
         callee = self.outliner.function(op.body.clone(), slots, self.function, self.callified)
-        arguments = [self.as_memory(self.values[a]) for a in unique]
+        arguments = [self.as_memory(values[a]) for a in unique]
         buffers = [
             self.new_buffer(tensor(argument))
             for argument in callee.args
@@ -78,8 +113,9 @@ class Callifier(Substitution):
         # The CALL, and the results AFTER it.
         operands = [*arguments, *(b.result for b in buffers)]
         call = self.builder.put(CallOp(callee.sym_name.data, operands, VOID))
-        self.tuples[op.result] = values = [self.builder.put(AfterOp(b, [call])) for b in buffers]
-        self.results.update(zip(values, buffers, strict=True))
+        results = [self.builder.put(AfterOp(b, [call])) for b in buffers]
+        self.results.update(zip(results, buffers, strict=True))
+        return results
 
     def scan(self, op: ScanOp) -> None:
         """CALL the kernel that a SCAN has become, on stacks of its states."""

@@ -1,5 +1,7 @@
 """Outlining: FUNCTIONs that become functions, and are called instead of substituted.
 
+A private function that is called is a FUNCTION by another name, without the attribute.
+
 `{tg.outline}` or `{tg.outline = true}` on a FUNCTION asks for it, `{tg.outline = false}` for
 substitution. Without either a FUNCTION is outlined if it is large and another one is equal: they
 share their kernels, which are compiled once.
@@ -10,8 +12,8 @@ index scalar, a value of dynamic shape, or one with invalid cells, which memory 
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Hashable, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import cast
@@ -25,24 +27,37 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i1,
 )
+from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Region
+from xdsl.ir import Operation, Region, SSAValue
+from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.structure import Structures
+from tgdialect.analysis.symbols import is_own_tensor, own_functions
+from tgdialect.analysis.topological import topological
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
-from tgdialect.ops.call import FunctionOp, KernelOp, TupleOp
+from tgdialect.ops.base import PureInGraph
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.call import CallOp, FunctionOp, KernelOp, TupleOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.properties import tensor, tensor_type
-from tgdialect.ops.source import ParamOp
+from tgdialect.ops.properties import place_of, tensor, tensor_type
+from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.walk import nested_ops
+from tgdialect.transforms.substitution import called_function
 
 OUTLINE = "tg.outline"
 """The attribute of a FUNCTION that says whether it is called or substituted."""
 OUTLINED_OPS = 48
 """The number of ops from which on equal FUNCTIONs are outlined. Outlining saves compile time, but
 nothing is fused across the border: a small function saves little and loses more."""
+_MAX_DEPTH = 100
+"""How deep functions that are outlined may be nested; those inside are substituted. As deep as the
+interpreter's calls. Python's recursion limit is met with twice as many."""
+_IN_FUNCTIONS = FuncOp, ReturnOp, FuncCallOp, CallOp, TupleOp
+"""What a function that is outlined may have, besides pure ops."""
 
 
 @dataclass
@@ -56,14 +71,42 @@ class Outliner:
     validity: Validity = field(default_factory=Validity)
     structures: Structures = field(default_factory=Structures)
 
+    depth: int = 0
+    """How many functions that are being made are nested."""
+
     @cached_property
     def counts(self) -> Counter[str]:
         """How many FUNCTIONs of the module have each structure, of those large enough."""
         return Counter(
             self.structures.of(op.body.block)
-            for op in self.module.walk()
-            if isinstance(op, FunctionOp) and len(op.body.block.ops) >= OUTLINED_OPS
+            for op in nested_ops(self.module)
+            if isinstance(op, FunctionOp) and _is_large(op)
         )
+
+    @cached_property
+    def calls(self) -> Counter[FuncOp]:
+        """How many calls of each function the module has."""
+        callees = map(called_function, nested_ops(self.module))
+        return Counter(callee for callee in callees if callee is not None)
+
+    @cached_property
+    def sizes(self) -> Mapping[FuncOp, int]:
+        """The number of ops of each function whose calls may be outlined, after substitution of
+        those that it calls, and theirs: those without effects, which take and give values."""
+        sizes: dict[FuncOp, int] = {}
+        for function in _callees_first(self.module):
+            ops = nested_ops(function)
+            callees = [callee for op in ops if (callee := called_function(op)) is not None]
+            types = (*function.function_type.inputs, *function.function_type.outputs)
+            if (
+                function.function_type.outputs.data
+                and all(is_own_tensor(t) and place_of(t).addrspace is None for t in types)
+                and all(isinstance(op, _IN_FUNCTIONS) or op.has_trait(PureInGraph) for op in ops)
+                and not any(isinstance(op, ParamOp | BufferOp) for op in function.body.block.ops)
+                and all(callee in sizes for callee in callees)
+            ):
+                sizes[function] = len(ops) + sum(sizes[callee] for callee in callees)
+        return sizes
 
     @cached_property
     def taken(self) -> set[str]:
@@ -76,19 +119,24 @@ class Outliner:
         block, asked = op.body.block, op.attributes.get(OUTLINE)
         match asked:
             case None:
-                is_asked = (
-                    len(block.ops) >= OUTLINED_OPS and self.counts[self.structures.of(block)] > 1
-                )
+                is_asked = _is_large(op) and self.counts[self.structures.of(block)] > 1
             case UnitAttr():
                 is_asked = True
             case IntegerAttr(type=type) if type == i1:
                 is_asked = asked.value.data != 0
             case _:
                 raise locate(PassFailedException(f"{OUTLINE} is true or false, not {asked}"), op)
-        if not is_asked or any(a.type == tensor_type(INDEX) for a in op.arguments):
+        return is_asked and self.can_be_called(op)
+
+    def is_called_often(self, callee: FuncOp) -> bool:
+        """Whether calls of a function are worth outlining."""
+        return self.calls[callee] > 1 and self.sizes.get(callee, 0) >= OUTLINED_OPS
+
+    def can_be_called(self, op: FunctionOp) -> bool:
+        """Whether all that a FUNCTION takes and gives can be in memory."""
+        if self.depth == _MAX_DEPTH or any(a.type == tensor_type(INDEX) for a in op.arguments):
             return False
-        # Whether all that is passed can be in memory.
-        passed = (*op.arguments, *cast(TupleOp, block.last_op).values)
+        passed = (*op.arguments, *cast(TupleOp, op.body.block.last_op).values)
         is_static = all(DYNAMIC_INDEX not in tensor(v).get_shape() for v in passed)
         return is_static and all(self.validity[value] for value in passed)
 
@@ -127,7 +175,9 @@ class Outliner:
             function.location = location
             # It is in the module while it is rebuilt, so that its CALLs find their kernels.
             self.module.body.block.add_op(function)
+            self.depth += 1
             self.functions[key] = callified(function)
+            self.depth -= 1
             function.detach()
         return self.functions[key]
 
@@ -136,3 +186,40 @@ class Outliner:
         name = next_symbol(prefix, number, self.taken)
         self.taken.add(name)
         return name
+
+
+def function_for(call: Operation, callee: FuncOp, arguments: Sequence[SSAValue]) -> FunctionOp:
+    """A call of a function as a FUNCTION."""
+    region = callee.body.clone()
+    block = region.block
+    builder = OpBuilder(InsertPoint.at_start(block), callee.location)
+    for slot, argument in enumerate(tuple(block.args)):
+        argument.replace_all_uses_with(builder.put(ParamOp(slot, tensor(argument))))
+        block.erase_arg(argument)
+    last = block.last_op
+    assert isinstance(last, ReturnOp)
+    builder = OpBuilder.before(last)
+    builder.location = last.location
+    builder.insert(TupleOp(last.arguments))
+    block.erase_op(last)
+    function = FunctionOp(arguments, region)
+    function.location = call.location
+    return function
+
+
+def _is_large(op: FunctionOp) -> bool:
+    """Whether a FUNCTION, with those inside, is worth outlining."""
+    return len(nested_ops(op)) > OUTLINED_OPS
+
+
+def _callees_first(module: ModuleOp) -> list[FuncOp]:
+    """The functions of a module after those that they call; those that call themselves, and those
+    that call these, are left out."""
+    functions = list(own_functions(module))
+    numbers = {function: number for number, function in enumerate(functions)}
+    callers: dict[int, list[int]] = defaultdict(list)
+    for function, number in numbers.items():
+        for op in nested_ops(function):
+            if (callee := called_function(op)) in numbers:
+                callers[numbers[callee]].append(number)
+    return [functions[i] for i in topological(range(len(functions)), callers)]

@@ -10,8 +10,10 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.traits import SymbolTable
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect import unchecked
+from tgdialect.diagnostics import locate
 from tgdialect.lowering.passed_memory import add_parameters
 from tgdialect.lowering.rangeify.schedule import written_operands
 from tgdialect.lowering.rangeify.views import buffer_like, views_of
@@ -25,6 +27,11 @@ from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.source import BufferOp
 from tgdialect.ops.walk import ops_of
+
+MAX_CALLS = 1 << 12
+"""The greatest number of CALLs that a function may get from functions that have been outlined,
+beyond the first ones of each. As many take ten seconds to compile. A model of 96 layers with 40
+kernels each has 3,800; functions that call the one before twice would have 2^n."""
 
 
 class Calls(OpBuilder):
@@ -45,6 +52,10 @@ class Calls(OpBuilder):
         self._kept: set[Operation] = {op for op in self._old if isinstance(op, BufferOp)}
         """The old ops that stay: index arithmetic for extents and arguments, and the buffers for
         results of outlined functions."""
+        self._inlined: set[FuncOp] = set()
+        """The functions whose CALLs are in place of one of them."""
+        self._copies = 0
+        """How many CALLs are in place of others of the same functions."""
 
     def _keep(self, value: SSAValue) -> None:
         """Keep an old value, which the extent of a buffer or a CALL needs, and its operands."""
@@ -105,8 +116,15 @@ class Calls(OpBuilder):
     def inline(self, op: CallOp, callee: FuncOp) -> SSAValue:
         """Put the CALLs that a function makes in place of a CALL of it; returns their GROUP.
 
-        The function has been split into kernels already.
+        The function has been split into kernels already. Raises PassFailedException if there are
+        too many.
         """
+        if callee in self._inlined:
+            self._copies += sum(isinstance(inner, CallOp) for inner in ops_of(callee.body.block))
+            if self._copies > MAX_CALLS:
+                message = f"functions that are called again and again take more than {MAX_CALLS}"
+                raise locate(PassFailedException(f"{message} calls of kernels"), op)
+        self._inlined.add(callee)
         values: dict[SSAValue, SSAValue] = dict(zip(callee.args, op.arguments, strict=True))
         effects: list[SSAValue] = []
         for inner in callee.body.block.ops:
