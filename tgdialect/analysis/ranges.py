@@ -1,9 +1,11 @@
-"""The ops that a SINK needs, and the RANGEs whose loops they are in."""
+"""The ops that a SINK needs, the RANGEs whose loops they are in, and how much code they become."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import cast
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import NamedTuple, cast
 
 from xdsl.ir import Block, Operation
 
@@ -14,6 +16,15 @@ from tgdialect.ops.source import ParamOp
 from tgdialect.ops.walk import ops_of
 
 Ranges = frozenset[RangeOp]
+
+MAX_LANES = 1 << 11
+"""The greatest number of elements that a value may have for its expanded ranges. The code for them
+is straight: as many exponentials take 8 s to compile. The schedules of `test_work.py` have up to
+1,792."""
+
+MAX_EXPANDED = 1 << 16
+"""The greatest cost of the elements of all values of a kernel that have expanded ranges, where one
+of an ADD is 1, as in the cost model. The schedules of `test_work.py` have up to a third of it."""
 
 _NONE: Ranges = frozenset()
 _CHANGES_RANGES = frozenset({RangeOp, EndOp, ReduceOp})
@@ -63,3 +74,38 @@ def open_ranges(ops: Sequence[Operation]) -> dict[Operation, Ranges]:
         else:
             known[id(op)] = sources.pop() if sources else _NONE
     return dict(zip(ops, known.values(), strict=True))
+
+
+class Excess(NamedTuple):
+    """An op for which a limit is exceeded, and what is too much."""
+
+    op: Operation
+    reason: str
+
+
+def excess(
+    open: Mapping[Operation, Ranges],
+    extent: Callable[[RangeOp], int],
+    cost: Callable[[type], float],
+) -> Excess | None:
+    """Where the expanded ranges of a kernel are too much code; None if they are not.
+
+    `open` has the ranges around each op, `extent` gives how many elements an expanded range adds,
+    and 1 for others, and `cost` what an element of an op costs.
+    """
+
+    @cache
+    def lanes(ranges: Ranges) -> int:
+        return math.prod(map(extent, ranges))
+
+    total = 0.0
+    for op, ranges in open.items():
+        if not ranges or (count := lanes(ranges)) <= 1:
+            continue
+        if count > MAX_LANES:
+            return Excess(op, f"a value of {count} elements in code, and {MAX_LANES} are the most")
+        total += count * max(cost(type(op)), 1)
+        if total > MAX_EXPANDED:
+            reason = f"code that costs more than {MAX_EXPANDED} operations on one element"
+            return Excess(op, reason)
+    return None

@@ -13,7 +13,6 @@ from bisect import bisect_left, bisect_right
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import accumulate
-from operator import or_
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -222,7 +221,7 @@ def _overlaps(live: Sequence[LiveRange]) -> list[int]:
 def _prefixes(positions: Sequence[int]) -> tuple[list[int], list[int]]:
     """Positions in order, and the blocks that the first 0, 1, 2, ... of them belong to, as bits."""
     order = sorted(range(len(positions)), key=positions.__getitem__)
-    bits = accumulate((1 << block for block in order), or_, initial=0)
+    bits = accumulate((1 << block for block in order), int.__or__, initial=0)
     return [positions[block] for block in order], list(bits)
 
 

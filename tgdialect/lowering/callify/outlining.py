@@ -220,6 +220,7 @@ def _callees_first(module: ModuleOp) -> list[FuncOp]:
     callers: dict[int, list[int]] = defaultdict(list)
     for function, number in numbers.items():
         for op in nested_ops(function):
-            if (callee := called_function(op)) in numbers:
+            callee = called_function(op)
+            if callee is not None and callee in numbers:
                 callers[numbers[callee]].append(number)
     return [functions[i] for i in topological(range(len(functions)), callers)]

@@ -15,7 +15,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.ranges import closed_ranges, is_expanded, open_ranges
+from tgdialect.analysis.demand import own_cost
+from tgdialect.analysis.ranges import closed_ranges, excess, is_expanded, open_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.base import TgOp
@@ -44,6 +45,9 @@ class Expansion(UniquingBuilder):
         """The new values of old ones; a value that is not here stays."""
         self._order = {axis: i for i, axis in enumerate(_ordered_axes(ops))}
         self._extent = {axis: _extent(axis) for axis in self._order}
+        if (too_much := excess(self.open, lambda r: self._extent.get(r, 1), own_cost)) is not None:
+            message = f"UPCAST and UNROLL ranges make {too_much.reason}"
+            raise locate(PassFailedException(message), too_much.op)
         self._axes: dict[SSAValue, Axes] = {}
         self._broadcast: dict[tuple[SSAValue, Axes], SSAValue] = {}
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Set
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.analysis.demand import own_cost
+from tgdialect.analysis.ranges import closed_ranges, excess
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.workgroups import check_work_items
 from tgdialect.ops.attributes import AddrSpace, AxisType, OptOp
@@ -66,6 +67,8 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     if kind is AxisType.LOCAL:
         _check_copies(axes, range, factor)
     check_work_items(axes, range, kind, factor)
+    if kind in EXPANDED:
+        _check_size(axes, range, factor)
     has_copies = kind in EXPANDED or kind is AxisType.LOCAL
     shared = axes.shared_buffers(range) if has_copies else ()
     if factor == extent:
@@ -87,6 +90,17 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     if kind is AxisType.THREAD:
         ends = closed_ranges(axes.ends[new])
         axes.reorder([new, *(r for r in reversed(ends) if r is not new)])
+
+
+def _check_size(axes: Axes, range: RangeOp, factor: int) -> None:
+    """Raise IllegalOptError if a kernel would be too much code with one more expanded range."""
+
+    def extent(each: RangeOp) -> int:
+        known = known_index(each.bound) if each.axis_type.data in EXPANDED else 1
+        return (known or 1) * (factor if each is range else 1)
+
+    if (too_much := excess(axes.open, extent, own_cost)) is not None:
+        raise IllegalOptError(f"it makes {too_much.reason}")
 
 
 def _count(range: RangeOp, factor: int) -> SSAValue | None:
