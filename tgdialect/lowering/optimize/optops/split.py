@@ -93,7 +93,10 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
 
 
 def _check_size(axes: Axes, range: RangeOp, factor: int) -> None:
-    """Raise IllegalOptError if a kernel would be too much code with one more expanded range."""
+    """Raise IllegalOptError if a kernel would be too much code with one more expanded range. That
+    of a matrix instruction is less than its fragments' elements: `tg-expand` counts it."""
+    if any(isinstance(op, ReduceOp) and op.wmma is not None for op in axes.ops):
+        return
 
     def extent(each: RangeOp) -> int:
         known = known_index(each.bound) if each.axis_type.data in EXPANDED else 1

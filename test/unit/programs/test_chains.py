@@ -1,0 +1,172 @@
+"""Chains whose links use the result of the one before twice take work that is linear in their
+length: in each stage, in passes between tensors, and in gradients."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from chains import CHAINS, OTHERS, Chain
+from parsing import parse_module, tg_context
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.func import FuncOp
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect import Tensor, compile, function
+from tgdialect.frontend import traced
+from tgdialect.interpreter import run
+from tgdialect.lowering.levels import LoweringPass
+from tgdialect.lowering.pipeline import run_stages, stages
+from tgdialect.lowering.rangeify import host
+from tgdialect.ops.dtypes import F32
+from tgdialect.transforms.annotate_properties import AnnotatePropertiesPass
+from tgdialect.transforms.gradient import GradientPass
+from tgdialect.transforms.simplify import SimplifyPass
+
+GROWTH = 3
+"""How much more may come of a chain that is twice as long: a quadratic growth is 4, and one that
+doubles with each link 2^20."""
+
+FIRST_KERNEL = 100
+"""Ops of a program that is one kernel: a longer chain may be several."""
+
+CALLS = ("call", "func-call")
+"""What these compute is 2^n calls."""
+
+
+def size(module: ModuleOp) -> int:
+    return sum(1 for _ in module.walk())
+
+
+def sizes(chain: Chain, depth: int) -> dict[str, int]:
+    """The number of ops after each stage."""
+    found: dict[str, int] = {}
+
+    def count(stage: LoweringPass, module: ModuleOp) -> None:
+        found[stage.name] = size(module)
+
+    run_stages(chain.module(depth), stages(), count)
+    return found
+
+
+@pytest.mark.sampled(9)
+@pytest.mark.parametrize("name", sorted({*CHAINS} - {*CALLS}))
+def test_stages(name: str):
+    short, long = (sizes(CHAINS[name], depth) for depth in (20, 40))
+    for stage, count in long.items():
+        assert count < GROWTH * max(short[stage], FIRST_KERNEL), stage
+
+
+@pytest.mark.parametrize("name", ["index", "index-two", "function-outlined"])
+def test_values_that_were_copied(name: str):
+    """Each index of a value by itself was a copy of the value."""
+    short, long = (sizes(CHAINS[name], depth) for depth in (10, 20))
+    for stage, count in long.items():
+        assert count < GROWTH * short[stage], stage
+
+
+@pytest.mark.sampled(4)
+@pytest.mark.parametrize("name", OTHERS)
+def test_results(name: str):
+    chain = CHAINS[name]
+    (wanted,) = run(chain.module(8), "main", [chain.input()])
+    found = compile(chain.module(8), target="cpu")(chain.input())
+    np.testing.assert_allclose(found, wanted, rtol=1e-4)
+
+
+@pytest.mark.parametrize("name", ["index", "index-two", *CALLS])
+def test_results_of_what_was_copied(name: str):
+    test_results(name)
+
+
+PASSES: dict[str, Callable[[ModuleOp], None]] = {
+    "annotate": lambda module: AnnotatePropertiesPass().apply(tg_context(), module),
+    "gradient": lambda module: GradientPass().apply(tg_context(), module),
+    "simplify": lambda module: SimplifyPass().apply(tg_context(), module),
+    "text": lambda module: parse_module(str(module)).verify(),
+}
+NO_GRADIENT = {"load-gated", "copy", "store", "store-in-place", "scan", "func-call"}
+"""Chains on which tg-gradient has an error of its own, or whose gradient is a loop."""
+
+
+@pytest.mark.sampled(5)
+@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("kind", PASSES)
+def test_passes(kind: str, name: str):
+    chain = CHAINS[name]
+    if kind == "gradient" and (chain.dtype != F32 or name in NO_GRADIENT):
+        return
+    counts: list[int] = []
+    for depth in (20, 40):
+        module = chain.module(depth)
+        PASSES[kind](module)
+        counts.append(size(module))
+    assert counts[1] < GROWTH * counts[0]
+
+
+def test_calls_are_shared():
+    """A function that is called again and again is one, which CALLs share."""
+
+    def lowered(depth: int) -> int:
+        module = CHAINS["call"].module(depth)
+        run_stages(module, stages().module[:1])
+        return size(module)
+
+    assert lowered(40) < GROWTH * lowered(20)
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_too_many_calls(name: str, monkeypatch: pytest.MonkeyPatch):
+    """Of kernels there is a call for each, which takes as long to compile as to do."""
+    monkeypatch.setattr(host, "MAX_CALLS", 64)
+    with pytest.raises(PassFailedException, match="take more than 64 calls of kernels") as error:
+        run_stages(CHAINS[name].module(40), stages())
+    assert vars(error.value)
+
+
+def test_too_many_copies():
+    """What cannot be outlined, as an index is an argument, is copied."""
+    functions = "".join(
+        f"""func.func private @f{i}(%x: tensor<4xf32>, %n: tensor<index>) -> tensor<4xf32> {{
+          %a = func.call @f{i - 1}(%x, %n) : (tensor<4xf32>, tensor<index>) -> tensor<4xf32>
+          %b = func.call @f{i - 1}(%a, %n) : (tensor<4xf32>, tensor<index>) -> tensor<4xf32>
+          return %b : tensor<4xf32>
+        }}"""
+        for i in range(1, 40)
+    )
+    text = f"""func.func private @f0(%x: tensor<4xf32>, %n: tensor<index>) -> tensor<4xf32> {{
+      %v = tg.cast %n to f32 : tensor<index> -> tensor<f32>
+      %a = tg.mul %x, %v : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+      return %a : tensor<4xf32>
+    }}
+    {functions}
+    func.func @main(%x: tensor<4xf32>, %n: tensor<index>) -> tensor<4xf32> {{
+      %a = func.call @f39(%x, %n) : (tensor<4xf32>, tensor<index>) -> tensor<4xf32>
+      return %a : tensor<4xf32>
+    }}"""
+    with pytest.raises(PassFailedException, match="copy more than 16384 ops into @main"):
+        run_stages(parse_module(text), stages())
+
+
+def test_traced_functions_have_a_limit(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(traced, "MAX_OPS", 100)
+    nested = function(lambda x: x * 2)
+
+    def twice(inner: Callable[..., object]):
+        return function(lambda x: inner(inner(x)))
+
+    for _ in range(3):
+        nested = twice(nested)
+    assert nested(Tensor.ones(4)).numpy() == pytest.approx(2**8)
+    for _ in range(4):
+        nested = twice(nested)
+    with pytest.raises(RuntimeError, match="operations in all, and may have 100"):
+        nested(Tensor.ones(4))
+
+
+def test_private_functions_stay_as_they_are():
+    """A function that is called once is substituted, whatever its size."""
+    module = CHAINS["call"].module(1)
+    run_stages(module, stages().module[:1])
+    assert sum(isinstance(op, FuncOp) for op in module.ops) == 1
