@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from hashlib import sha256
 
 from tgdialect.lowering.render import reserved
@@ -42,14 +42,18 @@ class Naming:
 
     words: Set[str]
     """Names that are taken."""
-    pattern: re.Pattern[str]
-    """What matches the beginning of further ones."""
+    pattern: str
+    """A regular expression that matches the beginning of further ones."""
+
+    @cached_property
+    def _family(self) -> re.Pattern[str]:
+        return re.compile(self.pattern, re.VERBOSE)
 
     def is_taken(self, name: str) -> bool:
         """Whether an identifier means something already. None that ends in an underscore does."""
         if name[-1:] == "_":
             return False
-        return name in self.words or self.pattern.match(name) is not None
+        return name in self.words or self._family.match(name) is not None
 
     def symbol(self, symbol: str) -> str:
         """The name of a symbol. Different symbols have different names."""

@@ -8,8 +8,6 @@ installed.
 
 from __future__ import annotations
 
-import re
-
 _MATH = """
     acos acosh asin asinh atan atan2 atan2pi atanh canonicalize cbrt ceil copysign cos cosh drem erf
     erfc exp exp10 exp2 expm1 fabs fadd fdim fdiv finite floor fma fmax fmaximum fmaximum_mag
@@ -100,8 +98,9 @@ LIBRARY = frozenset(_FUNCTIONS) - {"main"} | {
 }
 """What a compiler may take for the function of a library that it knows, or call by itself."""
 
-LIBRARY_PATTERN = re.compile(r"tg_|pthread_|WARP_SZ$")
-"""What begins like a name of our own, or of the thread library; and the one word that PTX has."""
+LIBRARY_PATTERN = "tg_|pthread_|WARP_SZ$"
+"""A regular expression: what begins like a name of our own, or of the thread library; and the one
+word that PTX has."""
 
 _KEYWORDS = """
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t
@@ -155,8 +154,7 @@ _BEFORE_UNDERSCORE = """
     write
 """.split()  # noqa: SIM905
 
-SOURCE_PATTERN = re.compile(
-    rf"""{LIBRARY_PATTERN.pattern}
+SOURCE_PATTERN = rf"""{LIBRARY_PATTERN}
     |({"|".join(_BEFORE_UNDERSCORE)})_
     |[A-Z][A-Z0-9_]*[A-Z_][A-Z0-9_]*$
     |[A-Za-z0-9_]*_t$
@@ -164,8 +162,6 @@ SOURCE_PATTERN = re.compile(
     |(vload|vstore)[0-9]*$|(image|tex|surf)[123]|(tex|surf)Cube
     |(double|float|int|uint|ll|ull)2[a-z]+$
     |u?(bool|char|short|int|long|longlong|float|double|half|bfloat)[0-9]+(x[0-9]+|_[0-9]+a)?$
-    """,
-    re.VERBOSE,
-)
-"""What begins or ends like one of a family of names of these languages: conversions, vector types,
-atomic functions; and macros, which have no lower-case letters."""
+    """
+"""A regular expression: what begins or ends like one of a family of names of these languages, as
+conversions, vector types, atomic functions; and macros, which have no lower-case letters."""
