@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from itertools import count
 from typing import cast
 
 from xdsl.ir import Operation, SSAValue
@@ -103,7 +102,7 @@ class SourceAccesses(SourceBuilder):
         is_shared = space is AddrSpace.LOCAL and bool(self.language.shared)
         is_variable = not is_shared and cells == 1
         default = "shared" if is_shared else "acc" if is_variable else "buf"
-        name = self.fresh(op.result.name_hint, (f"{default}{n}" for n in count()))
+        name = self.fresh(op.result.name_hint, self.numbered(default))
         pointer = Pointer(name, self.stored(dtype), space, is_variable=is_variable)
         if is_shared and self._dynamic is not None:
             type = self.pointer_type(pointer, dtype)
@@ -294,7 +293,7 @@ class SourceAccesses(SourceBuilder):
             if is_cleared:
                 return
         if len(texts) == 1:
-            self._scopes.append(set())
+            self.begin_scope()
             index = self.fresh(None, loop_names())
             self._scopes.pop()
             head = f"for (int {index} = 0; {index} < {cells}; {index}++)"

@@ -26,6 +26,16 @@ from tgdialect.ops.intervals import Interval
 _ASSOCIATIVE = ("+", "*", "|", "&", "^")
 
 
+class _Scope(set[str]):
+    """The names of an open block."""
+
+    def __init__(self, names: Iterable[str] = (), numbers: Mapping[str, int] = {}) -> None:
+        super().__init__(names)
+        self.numbers = dict(numbers)
+        """For each prefix the number up to which all names are taken: to try them again takes
+        quadratic time."""
+
+
 class SourceBuilder:
     """A function under construction: the text of its body, and the helper functions it needs."""
 
@@ -38,7 +48,7 @@ class SourceBuilder:
         self.headers: dict[str, None] = {}
         """What the preamble has for the types that are used."""
         self._lines: list[str] = []
-        self._scopes: list[set[str]] = [set(called)]
+        self._scopes = [_Scope(called)]
         """The names of each open block."""
 
     @property
@@ -55,7 +65,11 @@ class SourceBuilder:
     def open(self, text: str) -> None:
         """Begin a block."""
         self.line(f"{text} {{")
-        self._scopes.append(set())
+        self.begin_scope()
+
+    def begin_scope(self) -> None:
+        """Begin a block that has its own names."""
+        self._scopes.append(_Scope(numbers=self._scopes[-1].numbers))
 
     def close(self) -> None:
         """End a block."""
@@ -65,8 +79,7 @@ class SourceBuilder:
     def fresh(self, hint: str | None, names: Iterator[str]) -> str:
         """A name that no open block has: the hint, or the next of some names."""
         if hint is not None and (hint := SOURCE.value(hint)):
-            tried = (f"{hint}{n or ''}" for n in count())
-            names = tried
+            names = self.numbered(hint, is_hint=True)
         name = next(
             name
             for name in map(SOURCE.free, names)
@@ -75,12 +88,19 @@ class SourceBuilder:
         self._scopes[-1].add(name)
         return name
 
+    def numbered(self, prefix: str, *, is_hint: bool = False) -> Iterator[str]:
+        """Names for `fresh`: a prefix and each number. That of a hint begins without one."""
+        numbers, key = self._scopes[-1].numbers, f"{prefix} hint" if is_hint else prefix
+        for number in count(numbers.get(key, 0)):
+            numbers[key] = number + 1
+            yield prefix if is_hint and not number else f"{prefix}{number}"
+
     def named(self, value: Scalar, hint: str | None = None, prefix: str = "t") -> Scalar:
         """A value as a name or a literal: a new variable, unless it is one already."""
         if value.precedence is Precedence.NAME:
             return value
         dtype = value.dtype if value.interval is None else index_type(value.interval)
-        name = self.fresh(hint, (f"{prefix}{n}" for n in count()))
+        name = self.fresh(hint, self.numbered(prefix))
         self.line(f"{self.type_name(dtype)} {name} = {self.statement(value)};")
         return Scalar(name, dtype, interval=value.interval)
 

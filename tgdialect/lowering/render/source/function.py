@@ -131,7 +131,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
     def _define_vector(self, result: SSAValue, value: Vector, prefix: str) -> Value:
         hint, lanes = result.name_hint, tensor(result).get_shape()[0]
         if value.whole:
-            name = self.fresh(hint, (f"{prefix}{n}" for n in count()))
+            name = self.fresh(hint, self.numbered(prefix))
             dtype = dtype_of(result)
             self.line(f"{self.vector_type(dtype, lanes)} {name} = {value.whole};")
             names = "xyzw" if lanes <= 4 else [f"s{lane:x}" for lane in range(lanes)]
@@ -244,7 +244,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
         interval = Interval(0, max(int(known.hi) - 1, 0))
         dtype = index_type(known)
         default = (f"ridx{n}" for n in count()) if self.language.is_tutorial else loop_names()
-        self._scopes.append(set())
+        self.begin_scope()
         name = self.fresh(op.result.name_hint, default)
         scope = self._scopes.pop()
         type = self.type_name(dtype)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import count
 
 from tgdialect.lowering.render.ptx import (
     DESCRIBED,
@@ -63,7 +62,7 @@ def multiply_in_place(
 def _array(builder: SourceBuilder, letter: str, fragment: Value, qualifier: str = "") -> str:
     """The name of a new array of the elements of a fragment."""
     lanes = lanes_of(fragment)
-    name = builder.fresh(None, (f"{letter}{n}" for n in count()))
+    name = builder.fresh(None, builder.numbered(letter))
     values = ", ".join(lane.text for lane in lanes)
     type = builder.type_name(lanes[0].dtype)
     builder.line(f"{qualifier}{type} {name}[{len(lanes)}] = {{{values}}};")
