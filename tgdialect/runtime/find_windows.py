@@ -2,7 +2,8 @@
 
 The extents and offsets of SHRINK, PAD, RESHAPE and EXPAND are index values. The verifier refuses
 windows that are out of bounds for every call. Those that constants, or the bounds of the arguments,
-prove to be in bounds need no check. The others become polynomials in the arguments.
+prove to be in bounds need no check. The others become polynomials in the arguments, and in what
+other ops compute from these.
 """
 
 from __future__ import annotations
@@ -19,10 +20,12 @@ from tgdialect.diagnostics import Diagnostic, operation_diagnostic
 from tgdialect.ops.affine import monomials
 from tgdialect.ops.arguments import argument_attributes, integer_attribute
 from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.elementwise import CastOp, ElementwiseOp
 from tgdialect.ops.movement import PadOp, ResizeOp, ShrinkOp, WindowOp
 from tgdialect.ops.properties import (
     Dim,
     UnknownDim,
+    dtype_of,
     mixed,
     polynomial,
     shape_of,
@@ -32,7 +35,11 @@ from tgdialect.ops.properties import (
 )
 from tgdialect.ops.source import BufferOp
 from tgdialect.ops.walk import ops_of
-from tgdialect.runtime.windows import Polynomial, Window
+from tgdialect.runtime.windows import OPS, Computed, Polynomial, Window
+
+MAX_DEPTH = 6
+"""The number of ops, other than sums and products, that may compute a bound one after the other. A
+polynomial may have each of them several times. Beyond it a bound is not checked."""
 
 _Bounds = tuple[Dim, Dim, Dim]
 """The offset, the inner and the outer extent of a window on one axis."""
@@ -129,12 +136,38 @@ def _checked(
     return None if extent is None else ((), extent, extent)
 
 
-def _terms(dim: Dim, positions: Mapping[SSAValue, int]) -> Polynomial | None:
-    """A polynomial in the arguments; None if the extent depends on anything else."""
-    terms: list[tuple[int, tuple[int, ...]]] = []
+def _terms(dim: Dim, positions: Mapping[SSAValue, int], depth: int = 0) -> Polynomial | None:
+    """A polynomial in the arguments and in what is computed from them; None if the extent depends
+    on anything else."""
+    terms: list[tuple[int, tuple[int | Computed, ...]]] = []
     for factors, coefficient in monomials(polynomial(dim)):
-        known = [positions[f] for f in factors if isinstance(f, SSAValue) and f in positions]
-        if len(known) != len(factors):
+        known: list[int | Computed] = []
+        for factor in factors:
+            if not isinstance(factor, SSAValue):
+                return None
+            found = positions.get(factor)
+            if found is None and (found := _computed(factor, positions, depth)) is None:
+                return None
+            known.append(found)
+        terms.append((coefficient, tuple(sorted(known, key=repr))))
+    return tuple(sorted(terms, key=repr))
+
+
+def _computed(value: SSAValue, positions: Mapping[SSAValue, int], depth: int) -> Computed | None:
+    """A scalar that an op computes from index values and bools, as a factor."""
+    op = value.owner
+    if not isinstance(op, ElementwiseOp) or op.name not in OPS or depth == MAX_DEPTH:
+        return None
+    if tensor(value).get_shape():
+        return None
+    dtype = dtype_of(value)
+    bounds: tuple[Polynomial, ...] = ()
+    if isinstance(op, CastOp):
+        if dtype.is_float or dtype.is_bool or dtype_of(op.source).is_float:
             return None
-        terms.append((coefficient, tuple(sorted(known))))
-    return tuple(sorted(terms))
+        bounds = ((int(dtype.low), ()),), ((int(dtype.high), ()),)
+    elif not all(dtype_of(each).name in ("i1", "index") for each in (*op.operands, value)):
+        return None
+    operands = [_terms(operand, positions, depth + 1) for operand in op.operands]
+    found = tuple(operand for operand in operands if operand is not None)
+    return Computed(op.name, (*found, *bounds)) if len(found) == len(operands) else None

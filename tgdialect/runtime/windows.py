@@ -16,8 +16,26 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 if TYPE_CHECKING:
     from tgdialect.diagnostics import CompilationError
 
-Polynomial = tuple[tuple[int, tuple[int, ...]], ...]
-"""Terms: a coefficient, and the positions of the scalar parameters that are its factors."""
+
+class Computed(NamedTuple):
+    """A factor that is the result of an op, as a quotient."""
+
+    op: str
+    operands: tuple[Polynomial, ...]
+
+
+Polynomial = tuple[tuple[int, tuple["int | Computed", ...]], ...]
+"""Terms: a coefficient, and its factors: positions of scalar parameters, and computed values."""
+
+OPS = frozenset(
+    f"tg.{name}"
+    for name in (
+        *("idiv", "mod", "max", "where", "and", "or", "xor", "cast"),
+        *("cmplt", "cmpgt", "cmple", "cmpge", "cmpeq", "cmpne"),
+    )
+)
+"""The ops on index values and bools that factors are computed by. A CAST wraps between two bounds,
+which are operands as well."""
 
 _INDEX_VALUES, _GREATEST_INDEX = 2**64, 2**63 - 1
 
@@ -40,8 +58,16 @@ class Window(NamedTuple):
     def of(cls, fields: Sequence[Any]) -> Window:
         """A window from JSON, which has lists for tuples."""
         axis, *bounds, file, line, column = fields
-        offset, inner, outer = (tuple((c, tuple(at)) for c, at in p) for p in bounds)
+        offset, inner, outer = map(_polynomial, bounds)
         return cls(axis, offset, inner, outer, file, line, column)
+
+
+def _polynomial(terms: Sequence[Any]) -> Polynomial:
+    return tuple((factor, tuple(map(_factor, at))) for factor, at in terms)
+
+
+def _factor(of: Any) -> int | Computed:
+    return of if isinstance(of, int) else Computed(of[0], tuple(map(_polynomial, of[1])))
 
 
 def check_windows(windows: Sequence[Window], frame: Sequence[Any], name: str, text: str) -> None:
@@ -59,9 +85,47 @@ def check_windows(windows: Sequence[Window], frame: Sequence[Any], name: str, te
 
 def _value(polynomial: Polynomial, frame: Sequence[Any]) -> int:
     """The value of a polynomial, which wraps as index arithmetic does."""
-    total = sum(c * math.prod(frame[i] for i in factors) for c, factors in polynomial)
+    total = sum(c * math.prod(_computed(f, frame) for f in factors) for c, factors in polynomial)
     wrapped = total % _INDEX_VALUES
     return wrapped if wrapped <= _GREATEST_INDEX else wrapped - _INDEX_VALUES
+
+
+def _computed(factor: int | Computed, frame: Sequence[Any]) -> int:
+    if isinstance(factor, Computed):
+        return _evaluated(factor.op, *(_value(operand, frame) for operand in factor.operands))
+    return frame[factor]
+
+
+def _evaluated(op: str, a: int, b: int, c: int = 0) -> int:
+    match op:
+        case "tg.idiv":
+            return a // b if b else 0
+        case "tg.mod":
+            return a % b if b else 0
+        case "tg.max":
+            return max(a, b)
+        case "tg.where":
+            return b if a else c
+        case "tg.and":
+            return a & b
+        case "tg.or":
+            return a | b
+        case "tg.xor":
+            return a ^ b
+        case "tg.cast":
+            return (a - b) % (c - b + 1) + b
+        case "tg.cmplt":
+            return a < b
+        case "tg.cmpgt":
+            return a > b
+        case "tg.cmple":
+            return a <= b
+        case "tg.cmpge":
+            return a >= b
+        case "tg.cmpeq":
+            return a == b
+        case _:
+            return a != b
 
 
 def _error(window: Window, bounds: tuple[int, int, int], name: str, text: str) -> CompilationError:

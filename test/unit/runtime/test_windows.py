@@ -11,6 +11,7 @@ import tgdialect as tg
 from tgdialect.diagnostics import CompilationError
 from tgdialect.runtime.build import Build
 from tgdialect.runtime.compiler import load_module
+from tgdialect.runtime.find_windows import MAX_DEPTH
 from tgdialect.runtime.program import Program
 from tgdialect.tools.tg_run import main
 
@@ -120,14 +121,28 @@ def test_an_offset_that_is_data():
     np.testing.assert_array_equal(interpreted(X, np.int32(4)), X[4:])
 
 
+@pytest.mark.parametrize(("target", "opt"), TARGETS)
+def test_an_offset_that_is_a_quotient(target: str, opt: str):
+    exe = tg.compile(QUOTIENT, target=target, opt=opt)
+    np.testing.assert_array_equal(exe(X, np.int64(8)), X[4:])
+    with pytest.raises(CompilationError, match="offset 6 plus extent 4 exceeds 8"):
+        exe(X, np.int64(13))
+    with pytest.raises(CompilationError, match="offset -2 is negative"):
+        exe(X, np.int64(-4))
+
+
 @pytest.mark.parametrize("opt", ["none", "heuristic"])
-def test_an_offset_that_is_no_polynomial_reads_no_other_memory(opt: str):
+def test_an_offset_that_is_not_checked_reads_no_other_memory(opt: str):
     around = np.full(24, 7, np.float32)
     around[8:16] = X
-    exe = tg.compile(QUOTIENT, opt=opt)
-    np.testing.assert_array_equal(exe(around[8:16], np.int64(8)), X[4:])
-    np.testing.assert_array_equal(exe(around[8:16], np.int64(13)), [7, 8, 0, 0])
-    np.testing.assert_array_equal(exe(around[8:16], np.int64(-4)), [0, 0, 1, 2])
+    line = next(line for line in QUOTIENT.split("\n") if "tg.idiv" in line)
+    steps = [line.replace("%o =", "%o0 =")]
+    steps += [f"%o{i + 1} = tg.xor %o{i}, %n : tensor<index>" for i in range(2 * MAX_DEPTH)]
+    steps.append(f"%o = tg.add %o{2 * MAX_DEPTH}, %o{2 * MAX_DEPTH} : tensor<index>")
+    exe = tg.compile(QUOTIENT.replace(line, "\n".join(steps)), opt=opt)
+    np.testing.assert_array_equal(exe(around[8:16], np.int64(4)), X[4:])
+    np.testing.assert_array_equal(exe(around[8:16], np.int64(6)), [7, 8, 0, 0])
+    np.testing.assert_array_equal(exe(around[8:16], np.int64(-2)), [0, 0, 1, 2])
 
 
 def test_bounds_that_prove_a_window_leave_nothing_to_check():
