@@ -160,9 +160,20 @@ def test_names_of_values(hint: str):
 
 
 def test_plain_names_stay():
-    for name in ("main_0", "main_0_prepack_1", "softmax", "E_4_4n1", "r_64_32", "gemm", "x", "k"):
+    for name in (
+        "main_0",
+        "main_0_prepack_1",
+        "softmax",
+        "E_4_4n1",
+        "r_64_32",
+        "gemm",
+        "x",
+        "k",
+        "f0",
+    ):
         assert OBJECT.symbol(name) == SOURCE.symbol(name) == name
     assert OBJECT.symbol("main") == "main"
+    assert (OBJECT.symbol("w0"), SOURCE.symbol("w0")) == ("w0_", "w0")  # A register of ARM.
     assert SOURCE.symbol("main") == "main_"
 
 

@@ -85,7 +85,7 @@ def _symbol(names: Naming, symbol: str) -> str:
     return f"{text[:_KEPT]}_xh{digest}_"
 
 
-OBJECT = Naming(reserved.LIBRARY, reserved.LIBRARY_PATTERN)
+OBJECT = Naming(reserved.LIBRARY, reserved.OBJECT_PATTERN)
 """The names in object code and LLVM IR, and of the `llvm` and `gpu` dialects."""
 
 SOURCE = Naming(reserved.SOURCE, reserved.SOURCE_PATTERN)

@@ -102,6 +102,10 @@ LIBRARY_PATTERN = "tg_|pthread_|WARP_SZ$"
 """A regular expression: what begins like a name of our own, or of the thread library; and the one
 word that PTX has."""
 
+OBJECT_PATTERN = rf"""{LIBRARY_PATTERN}
+    |([bdhpqsvwxz][0-9]{{1,2}}|[wx]zr|w?sp|lr|fp|lsl|lsr|asr|ror|msl|[su]xt[bhwx])$"""
+"""The same, and registers and shifts that an assembler for ARM takes for no labels."""
+
 _KEYWORDS = """
     alignas alignof and and_eq asm auto bitand bitor bool break case catch char char16_t char32_t
     char8_t class co_await co_return co_yield compl concept const const_cast consteval constexpr
