@@ -193,20 +193,23 @@ def _error(row: Row, dtype: DType, xs: Sequence[float], y: float) -> float:
 
 def error_of(dtype: DType, exact: Any, y: float) -> float:
     """The error of a result `y` of a dtype in ulps, given the exact value."""
-    if mp.isnan(exact) or math.isnan(y):
-        return 0.0 if mp.isnan(exact) and math.isnan(y) else math.inf
+    lib: Any = mp
+    if dtype.bits < 64:  # f64 holds the exact value well enough, and is much faster.
+        lib, exact = math, float(exact)
+    if lib.isnan(exact) or math.isnan(y):
+        return 0.0 if lib.isnan(exact) and math.isnan(y) else math.inf
     top = math.frexp(dtype.max_finite)[1]
-    exponent = mp.frexp(exact)[1] if mp.isfinite(exact) else top
+    exponent = lib.frexp(exact)[1] if lib.isfinite(exact) else top
     least = max(min(exponent, top) - 1, dtype.min_exponent)
-    ulp = mp.ldexp(1, least - dtype.precision + 1)
-    limit = mp.mpf(dtype.max_finite) + (ulp / 2 if math.isinf(dtype.high) else 0)
+    ulp = lib.ldexp(1, least - dtype.precision + 1)
+    limit = dtype.max_finite + (ulp / 2 if math.isinf(dtype.high) else 0)
     if abs(exact) >= limit and y == math.copysign(dtype.high, exact):
         return 0.0
-    if mp.isinf(exact) or (math.isinf(y) and (y > 0) != (exact > 0)):
+    if lib.isinf(exact) or (math.isinf(y) and (y > 0) != (exact > 0)):
         return math.inf
     if math.isinf(y):
-        y = mp.ldexp(math.copysign(1, y), top)
-    return float(abs(mp.fsub(y, exact)) / ulp)
+        y = lib.ldexp(math.copysign(1, y), top)
+    return float(abs(y - exact) / ulp)
 
 
 # -- the table -----------------------------------------------------------------------------------
