@@ -29,6 +29,8 @@ from tgdialect.targets import TARGETS, target_named
 
 Number = bool | int | float
 """A Python number, or a `SymInt`, which type checkers see as an int."""
+Devices = str | Sequence[str]
+"""The name of a device, or those of several that get a copy each."""
 
 
 class ArgumentError(ValueError, RuntimeError):
@@ -119,11 +121,11 @@ class TensorBase:
             return named or DEVICES.DEFAULT
         return data.device if isinstance(data, DeviceArray) else HOST
 
-    def to(self, device: str | tuple[str, ...] | None) -> Self:
-        """This value on a device, as "CL:0"; None is the default device. A tuple of devices gets a
-        copy on each. Raises DeviceError for a device that does not exist."""
-        if isinstance(device, tuple):
-            return self._on_devices(device, None)
+    def to(self, device: Devices | None) -> Self:
+        """This value on a device, as "CL:0"; None is the default device. A sequence of devices gets
+        a copy on each. Raises DeviceError for a device that does not exist."""
+        if isinstance(device, list | tuple):
+            return self._on_devices(tuple(device), None)
         name = DEVICES[DEVICES.DEFAULT if device is None else device].name
         if name == self.device:
             return self

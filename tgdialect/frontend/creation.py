@@ -10,6 +10,7 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import (
+    Devices,
     DTypeError,
     Number,
     check_tensors,
@@ -37,9 +38,9 @@ class Creation(Movement):
 
     @classmethod
     def _number(
-        cls, value: Number, dtype: dtypes.DTypeLike | None, device: str | None = None
+        cls, value: Number, dtype: dtypes.DTypeLike | None, device: Devices | None = None
     ) -> Self:
-        """A scalar; on a device if one is named, and wherever it is used otherwise. A size is an
+        """A scalar; on the devices that are named, and wherever it is used otherwise. A size is an
         i32, or an i64 if it may be out of its range."""
         value = number_of(value)
         wanted = None if dtype is None else dtypes.to_dtype(dtype)
@@ -51,6 +52,8 @@ class Creation(Movement):
             number = cls.of_node(constant(0, found))._constant(value)
         if device is None:
             return number
+        if isinstance(device, list | tuple):
+            return number.to(device)
         return number._apply(CopyOp, number.node, DEVICES[device].name)
 
     @classmethod
@@ -73,7 +76,7 @@ class Creation(Movement):
         shape: Any,
         fill_value: Number,
         dtype: dtypes.DTypeLike | None = None,
-        device: str | None = None,
+        device: Devices | None = None,
     ) -> Self:
         """One value in every cell."""
         extents = tuple(to_dim(d) for d in flattened(shape, ()))
@@ -81,7 +84,7 @@ class Creation(Movement):
 
     @classmethod
     def zeros(
-        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: str | None = None
+        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: Devices | None = None
     ) -> Self:
         """Zeros, of the default float dtype."""
         wanted = dtypes.default_float if dtype is None else dtype
@@ -89,7 +92,7 @@ class Creation(Movement):
 
     @classmethod
     def ones(
-        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: str | None = None
+        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: Devices | None = None
     ) -> Self:
         """Ones, of the default float dtype."""
         wanted = dtypes.default_float if dtype is None else dtype
@@ -97,7 +100,7 @@ class Creation(Movement):
 
     @classmethod
     def empty(
-        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: str | None = None
+        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: Devices | None = None
     ) -> Self:
         """Unspecified contents; currently zeros."""
         return cls.zeros(*shape, dtype=dtype, device=device)

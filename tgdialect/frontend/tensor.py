@@ -15,6 +15,7 @@ from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.base import (
     PARAMETERS,
     ArgumentError,
+    Devices,
     DTypeError,
     Number,
     check_tensors,
@@ -45,7 +46,7 @@ class Tensor(Sharding, Casts):
         dtype: by default that of the data: a Python float is f32, an int i32. Other data is
             converted as by `cast`.
         requires_grad: whether `backward` gives this tensor a `grad`.
-        device: where it is copied, as "CL:0", or a tuple of devices that get a copy each. By
+        device: where it is copied, as "CL:0", or a sequence of devices that get a copy each. By
             default an array on a device stays there, and anything else goes to the default device
             (docs/devices.md).
     """
@@ -57,12 +58,12 @@ class Tensor(Sharding, Casts):
         data: Any = None,
         dtype: dtypes.DTypeLike | None = None,
         requires_grad: bool = False,
-        device: str | tuple[str, ...] | None = None,
+        device: Devices | None = None,
     ) -> None:
         wanted = None if dtype is None else dtypes.to_dtype(dtype)
         self.grad = self.views = None
         self._requires_grad = False
-        if isinstance(device, tuple):
+        if isinstance(device, list | tuple):
             found = Tensor(data, dtype).to(device)
         elif isinstance(data, Tensor):
             found = data if device is None else data.to(device)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pytest
@@ -298,3 +298,11 @@ def test_dlpack_of_tensors():
     np.testing.assert_array_equal(np.from_dlpack(x, device="cpu"), 2 * X)
     with pytest.raises((RuntimeError, BufferError), match="nsupported device"):
         np.from_dlpack(x)
+
+
+@pytest.mark.parametrize("places", [("CPU:0", "CPU:1"), ["CPU:0", "CPU:1"]])
+def test_tensors_are_made_on_several_devices(places: Sequence[str]):
+    for made in (tg.Tensor.ones(2, 3, device=places), tg.Tensor.full((2, 3), 1.0, device=places)):
+        assert made.device == ("CPU", "CPU:1")
+        assert (made * 2).numpy().tolist() == [[2.0] * 3] * 2
+    assert tg.Tensor([1, 2], device=places).to(places).sum().item() == 3
