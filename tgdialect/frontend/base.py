@@ -29,7 +29,7 @@ from tgdialect.targets import TARGETS, target_named
 
 Number = bool | int | float
 """A Python number, or a `SymInt`, which type checkers see as an int."""
-Devices = str | Sequence[str]
+Devices = str | list[str] | tuple[str, ...]
 """The name of a device, or those of several that get a copy each."""
 
 

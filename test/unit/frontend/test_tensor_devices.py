@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 import weakref
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 import numpy as np
 import pytest
@@ -301,7 +301,7 @@ def test_dlpack_of_tensors():
 
 
 @pytest.mark.parametrize("places", [("CPU:0", "CPU:1"), ["CPU:0", "CPU:1"]])
-def test_tensors_are_made_on_several_devices(places: Sequence[str]):
+def test_tensors_are_made_on_several_devices(places: list[str] | tuple[str, ...]):
     for made in (tg.Tensor.ones(2, 3, device=places), tg.Tensor.full((2, 3), 1.0, device=places)):
         assert made.device == ("CPU", "CPU:1")
         assert (made * 2).numpy().tolist() == [[2.0] * 3] * 2
