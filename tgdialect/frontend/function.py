@@ -119,6 +119,8 @@ class Function(Generic[P, R]):
             result: Any = launch(*args, *captured)
             if result is not None:
                 return result
+        if kwargs:
+            args, kwargs = self._by_position(args, kwargs)
         inputs: list[Tensor] = []
         nodes: list[Node] = []
         quick: list[Any] = [Neural.training]
@@ -153,6 +155,16 @@ class Function(Generic[P, R]):
         sizes = dict(zip(traced.sizes, found.atoms, strict=True))
         nodes = [t.node for t in found.tensors]
         return self._called(traced, found.tensors, nodes, sizes)
+
+    def _by_position(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
+        """Arguments with those given by name at their positions, so that equal calls have one
+        signature. Those of `**kwargs` keep their order, which the function can see."""
+        try:
+            # A wrapper may ask for names that the wrapped function has.
+            given = signature(self._function, follow_wrapped=False).bind(*args, **kwargs)
+        except (TypeError, ValueError):  # The call says what is wrong, in Python's words.
+            return args, kwargs
+        return given.args, given.kwargs
 
     def _traced_for(self, args: Any, kwargs: Any, inputs: Sequence[Tensor]) -> Traced[Executable]:
         """The traced function for the signature of these arguments."""
@@ -382,7 +394,7 @@ def function(
     """Compile a function on tensors, once for each signature.
 
     The tensors among its arguments, also in lists, tuples and dicts, are its inputs; other
-    arguments are part of the signature. It may assign to tensors, which takes effect with each
+    arguments are part of the signature. An argument is the same by name and by position. It may assign to tensors, which takes effect with each
     call: in place, if nobody else can see the memory of the tensor, and else in new memory. Called
     within another such function it becomes a FUNCTION in that function's body.
 

@@ -449,3 +449,40 @@ def test_values_on_two_devices():
     (inner(x) * inner(x)).sum().backward()
     assert x.grad is not None
     np.testing.assert_allclose(x.grad.numpy(), 32 * values(3), rtol=1e-5)
+
+
+def test_arguments_are_the_same_by_name_and_by_position(compilations: list[Any]):
+    @tg.function(max_signatures=1)
+    def difference(a: tg.Tensor, b: tg.Tensor, *, factor: float, shift: float) -> tg.Tensor:
+        return (a - b) * factor + shift
+
+    x, y = tg.Tensor([5.0]), tg.Tensor([2.0])
+    for found in (
+        difference(x, y, factor=2.0, shift=1.0),
+        difference(a=x, b=y, factor=2.0, shift=1.0),
+        difference(shift=1.0, b=y, factor=2.0, a=x),
+        difference(x, factor=2.0, b=y, shift=1.0),
+    ):
+        assert found.tolist() == [7.0]
+    assert len(compilations) == 1
+
+    class Model:
+        @tg.function(max_signatures=1)
+        def __call__(self, a: tg.Tensor, b: tg.Tensor) -> tg.Tensor:
+            return a - b
+
+    model = Model()
+    assert [model(x, b=y).tolist(), model(b=y, a=x).tolist()] == [[3.0], [3.0]]
+    with pytest.raises(TypeError, match="unexpected keyword argument 'c'"):
+        tg.function(lambda a: a)(x, c=y)
+
+
+def test_the_order_of_other_names_is_seen():
+    """As in Python: a function of `**tensors` may iterate over them."""
+
+    @tg.function
+    def first(**tensors: tg.Tensor) -> tg.Tensor:
+        return next(iter(tensors.values())) + 0
+
+    x, y = tg.Tensor([5.0]), tg.Tensor([2.0])
+    assert [first(a=x, b=y).item(), first(b=y, a=x).item()] == [5.0, 2.0]
