@@ -7,6 +7,7 @@ Errors that name the file, line and column, and show the line with a caret.
 * `bounded_parser.py`: xDSL's parser, in which no short text takes long or much memory.
 * `parser.py`: that parser, recording where each operation stands; `func_ops.py`: its parsers of
   `func.func` and `func.return`.
+* `hints.py`: names of values that survive copies.
 * `verifier.py`: verification of a module, dominance included, that stops at one located error.
 
 This is the bottom layer: it imports xDSL and the standard library only.
@@ -25,6 +26,7 @@ from tgdialect.diagnostics.diagnostic import (
     printable,
     remarks_are_wanted,
 )
+from tgdialect.diagnostics.hints import lasting_hint
 from tgdialect.diagnostics.locations import (
     add_note,
     diagnose,
@@ -55,6 +57,7 @@ __all__ = [
     "errors_at",
     "errors_in",
     "exception_text",
+    "lasting_hint",
     "locate",
     "one_line",
     "operation_diagnostic",

@@ -3,6 +3,7 @@
 import difflib
 import re
 import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -45,6 +46,7 @@ from tgdialect.diagnostics.diagnostic import (
     exception_text,
 )
 from tgdialect.diagnostics.func_ops import QUICKER
+from tgdialect.diagnostics.hints import lasting_hint
 from tgdialect.diagnostics.locations import parse_error_diagnostic
 
 _NO_OPERATION = "Could not parse entire input!"
@@ -348,6 +350,12 @@ class LocatedParser(BoundedParser):
         results = super()._parse_op_result_list()
         self._op_name_offsets.append(self.pos)
         return results
+
+    def _register_ssa_definition(self, name: str, values: Sequence[SSAValue], span: Span) -> None:
+        super()._register_ssa_definition(name, values, span)
+        if name[-1].isdecimal() and "_" in name:
+            for value in values:
+                value.name_hint = lasting_hint(name)
 
     def resolve_operand(
         self, operand: UnresolvedOperand, type: AttributeInvT

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
+from tgdialect.diagnostics import lasting_hint
 from tgdialect.frontend.base import is_elsewhere, traced_for
 from tgdialect.frontend.graph import Node, serials, size_node
 from tgdialect.frontend.lowered import Argument, Interface, Lowered
@@ -346,7 +347,7 @@ def _name_parameters(module: ModuleOp, names: Sequence[str]) -> None:
     (entry,) = (op for op in module.ops if isinstance(op, FuncOp))
     for param in parameters(entry.body.block):
         if param.slot.data < len(names):
-            param.result.name_hint = names[param.slot.data]
+            param.result.name_hint = lasting_hint(names[param.slot.data])
 
 
 def _names_of(function: Callable[..., Any], arguments: Donated) -> frozenset[str]:
@@ -394,9 +395,10 @@ def function(
     """Compile a function on tensors, once for each signature.
 
     The tensors among its arguments, also in lists, tuples and dicts, are its inputs; other
-    arguments are part of the signature. An argument is the same by name and by position. It may assign to tensors, which takes effect with each
-    call: in place, if nobody else can see the memory of the tensor, and else in new memory. Called
-    within another such function it becomes a FUNCTION in that function's body.
+    arguments are part of the signature. An argument is the same by name and by position. It may
+    assign to tensors, which takes effect with each call: in place, if nobody else can see the
+    memory of the tensor, and else in new memory. Called within another such function it becomes a
+    FUNCTION in that function's body.
 
     `donate` has the names or positions of arguments whose tensors are not needed after a call:
     their memory is used for results, and using such a tensor afterwards is a RuntimeError. If

@@ -17,6 +17,7 @@ import numpy as np
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
+from tgdialect.diagnostics import lasting_hint
 from tgdialect.frontend.dtypes import attribute_of, of_attribute
 from tgdialect.frontend.symbolic import (
     Atom,
@@ -323,8 +324,7 @@ def _prototype(op: Callable[..., TgOp], arguments: Sequence[Any], call: _Call) -
         number: block.insert_arg(INDEX_TYPE, 0) for number in call.atoms.values()
     }
     for atom, number in call.atoms.items():
-        if SSAValue.is_valid_name(atom.variable.name):
-            atoms[number].name_hint = atom.variable.name
+        atoms[number].name_hint = lasting_hint(atom.variable.name)
     sizes: dict[SymInt, SSAValue] = {}
 
     def size(dim: Dim) -> SSAValue:

@@ -24,7 +24,7 @@ from xdsl.utils.hints import isa
 
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.symbols import SIGNATURE, is_own_tensor
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import lasting_hint, locate
 from tgdialect.lowering.verify import argument_attributes_are_typed
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr
@@ -86,7 +86,7 @@ def described_function(function: llvm.FuncOp) -> FuncOp:
         argument = block.insert_arg(
             tensor_type(type.element_type, type.get_shape(), place), position
         )
-        argument.name_hint = hint.data if isinstance(hint, StringAttr) else None
+        argument.name_hint = lasting_hint(hint.data) if isinstance(hint, StringAttr) else None
         attributes.append(DictionaryAttr(given))
     block.add_op(ReturnOp())
     signature = FunctionType.from_lists(block.arg_types, ())

@@ -31,7 +31,7 @@ from xdsl.irdl import IRDLOperation, OptPropertyDef, PropertyDef
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from tgdialect.diagnostics import LocatedParser, SourceFile
+from tgdialect.diagnostics import LocatedParser, SourceFile, lasting_hint
 from tgdialect.legacy.listing.dtypes import ELEMENTS, show_element
 from tgdialect.legacy.listing.lines import Token
 from tgdialect.ops.attributes import (
@@ -272,12 +272,12 @@ def _number(token: Token, element: Attribute) -> Attribute:
     return number_attribute(float(token.text) if value is None else value, element)
 
 
-def parse_hint(token: Token) -> str:
+def parse_hint(token: Token) -> str | None:
     """The name of a value: `%x`."""
     name = token.text[1:]
     if not SSAValue.is_valid_name(name):
         raise token.error(f"{token.text!r} is not the name of a value")
-    return name
+    return lasting_hint(name)
 
 
 def parse_dictionary(ctx: Context, token: Token) -> dict[str, Attribute]:

@@ -15,6 +15,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from tgdialect.diagnostics import lasting_hint
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr, is_tensor
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
@@ -44,7 +45,7 @@ def calling_function(kernel: KernelOp, name: str) -> FuncOp:
     block = Block(arg_types=[_argument_type(param) for param in order])
     values: dict[ParamOp, SSAValue] = {}
     for param, value in zip(order, block.args, strict=True):
-        symbol = None if param.symbol is None else param.symbol.data
+        symbol = None if param.symbol is None else lasting_hint(param.symbol.data)
         value.name_hint = param.result.name_hint or symbol or f"data{param.slot.data}"
         values[param] = value
     builder = OpBuilder.at_end(block, kernel.location)

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import needed_ops
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import lasting_hint, locate
 from tgdialect.legacy.attributes import Axes
 from tgdialect.legacy.ops import blocks, control, framework, indexing
 from tgdialect.legacy.ops import memory as old_memory
@@ -130,13 +130,13 @@ class OrderedKernel:
         type = tensor_type(dtype, (self.sizes[op.result],), _GLOBAL)
         self._define(op, ParamOp(self.slots[op.result], type))
         if op.symbol is not None:
-            self.values[op.result].name_hint = op.symbol.data
+            self.values[op.result].name_hint = lasting_hint(op.symbol.data)
 
     def define_variable(self, op: framework.DefineVarOp) -> None:
         low, high = op.min.data, op.max.data
         type, name = tensor_type(INDEX), op.symbol.data
         param = self.put(ParamOp(self.slots[op.result], type, name=name, min=low, max=high))
-        param.name_hint = name if name.isidentifier() else None
+        param.name_hint = lasting_hint(name)
         self._enter_index(op.result, param)
 
     def define_parameter(self, op: ParamOp) -> None:

@@ -27,7 +27,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.analysis.validity import Validity
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import lasting_hint, locate
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import VOID, Device, PlaceAttr, is_tensor
 from tgdialect.ops.base import TgOp
@@ -315,7 +315,7 @@ class _Split:
             type = tensor_type(INDEX)
             last = len(self.grids[grid].devices) - 1
             param = ParamOp(slot, type, name=name, min=0, max=last)
-            param.result.name_hint = name
+            param.result.name_hint = lasting_hint(name)
             self.ranks[grid] = param.result
             self.values[param.result] = param.result
         return self.ranks[grid]
