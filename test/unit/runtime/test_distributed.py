@@ -339,3 +339,35 @@ def test_functions_that_are_not_called_may_be_sharded():
     for target in ("cpu", "c", None):
         x = np.arange(4, dtype=np.float32)
         assert np.array_equal(tg.compile(text, target=target)(x), -x)
+
+
+COUNTED = """
+#memory = #tg.place<"CPU", global>
+#one = #tg.place<"CPU">
+#both = #tg.place<["CPU", "CPU:1"], axis = 0>
+func.func @main(%n: tensor<index> {tg.min = 1 : i64, tg.max = 9 : i64}, %x: tensor<8xf32, #both>) -> (tensor<?xf32, #one>, tensor<8xf32, #both>) {
+  %e = tg.buffer 4(%n) : tensor<?xf32, #memory>
+  %unused = tg.buffer 5(%n) : tensor<?x4xf32, #memory>
+  %old = tg.load %e : tensor<?xf32, #memory> -> tensor<?xf32, #one>
+  %1 = tg.const 1.0 : tensor<f32>
+  %new = tg.add %old, %1 : (tensor<?xf32, #one>, tensor<f32>) -> tensor<?xf32, #one>
+  %s = tg.store %e, %new : tensor<?xf32, #memory>, tensor<?xf32, #one>
+  %after = tg.after %e, %s : (tensor<?xf32, #memory>, !tg.void) -> tensor<?xf32, #memory>
+  %r = tg.load %after : tensor<?xf32, #memory> -> tensor<?xf32, #one>
+  %y = tg.neg %x : tensor<8xf32, #both>
+  func.return %r, %y : tensor<?xf32, #one>, tensor<8xf32, #both>
+}
+"""  # noqa: E501
+
+
+def test_a_buffer_of_dynamic_shape():
+    """It is the last call's if the shape is the same, and else zeros, as on one device."""
+    x = np.arange(8, dtype=np.float32)
+    executable = tg.compile(COUNTED)
+    assert isinstance(executable, ShardedExecutable)
+    for n, count in ((3, 1), (3, 2), (2, 1), (3, 1)):
+        counted, negative = executable(n, x)
+        assert counted.tolist() == [count] * n
+        np.testing.assert_array_equal(negative, -x)
+    few, many = (executable.memory(arg0=n)[0].buffers for n in (2, 5))
+    assert (few, many) == (2 * 4 * (1 + 4), 5 * 4 * (1 + 4))

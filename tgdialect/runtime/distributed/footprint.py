@@ -62,7 +62,7 @@ def device_footprint(
             live.pop(dropped, None)
     returned = {number for number in program.returned if number >= first}
     results = sum(live[number] for number in returned)
-    buffers = sum(parameter.nbytes for parameter in program.buffers)
+    buffers = sum(parameter.nbytes_for(scalars) for parameter in program.buffers)
     name = program.devices[rank]
     kept = sum(persistent.values())
     return DeviceFootprint(name, sum(arguments), results, max(most - results, 0), kept, buffers)

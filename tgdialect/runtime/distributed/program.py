@@ -249,9 +249,12 @@ class _Reader:
     def _extent(self, dim: Dim) -> Extent:
         if isinstance(dim, int):
             return Extent(dim)
-        if isinstance(dim, SSAValue):
-            return Extent(self.numbers[dim], is_dynamic=True)
-        message = f"extent {dim.axis} of {dim.value.type} is no size of an input"
+        if not isinstance(dim, SSAValue):
+            message = f"extent {dim.axis} of {dim.value.type} is no size of an input"
+        elif (number := self.numbers.get(dim)) is not None:
+            return Extent(number, is_dynamic=True)
+        else:
+            message = "an extent of a BUFFER is no size of an input"
         raise locate(PassFailedException(message), self.function)
 
     def _sizes(self, op: Operation) -> Sequence[int]:

@@ -32,14 +32,15 @@ class Runner:
         self, program: ShardedProgram, parts: Mapping[str, Executable], device: Device, rank: int
     ) -> None:
         self.program, self.parts, self.device, self.rank = program, parts, device, rank
-        self.buffers = [device.array(np.zeros(p.shape_for(()), p.dtype)) for p in program.buffers]
+        self._buffers: dict[int, Any] = {}
         self._ranks = [m.index(rank) if rank in m else 0 for m in program.ranks]
 
     def run(
         self, communicator: Communicator, inputs: Sequence[Any], clock: Clock | None = None
     ) -> list[Any]:
         """The results of this device, given its own part of each input."""
-        values: dict[int, Any] = dict(enumerate([*inputs, *self._ranks, *self.buffers]))
+        buffers = [self._buffer(number, inputs) for number in range(len(self.program.buffers))]
+        values: dict[int, Any] = dict(enumerate([*inputs, *self._ranks, *buffers]))
         for number, step in enumerate(self.program.steps):
             start = time.perf_counter()
             self._run(step, values, communicator)
@@ -51,6 +52,15 @@ class Runner:
                 clock(number, time.perf_counter() - start)
             communicator.progress()
         return [self._value(number, values) for number in self.program.returned]
+
+    def _buffer(self, number: int, inputs: Sequence[Any]) -> Any:
+        """A BUFFER: the last call's if it has the shape of this one, else zeros."""
+        parameter = self.program.buffers[number]
+        known, shape = self._buffers.get(number), parameter.shape_for(inputs)
+        if known is None or known.shape != shape:
+            known = self.device.array(np.zeros(shape, parameter.dtype))
+            self._buffers[number] = known
+        return known
 
     def _run(self, step: ProgramStep, values: dict[int, Any], communicator: Communicator) -> None:
         match step:
