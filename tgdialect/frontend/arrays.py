@@ -15,16 +15,17 @@ from tgdialect.ops.dtypes import DType
 def array_of(data: Any, dtype: DType | None = None) -> Array:
     """Data as an array of a dtype; without one a list of Python numbers gets a default dtype.
 
-    Numbers are converted as by `cast`: integers wrap. Raises ValueError for integers of more than
-    64 bits, and TypeError for values that are not numbers.
+    Numbers are converted as by `cast`: integers wrap. Bytes are the memory of a tensor of the
+    dtype, by default u8, as in tinygrad. Raises ValueError for integers of more than 64 bits and
+    for bytes that are no whole number of elements, and TypeError for values that are not numbers.
     """
+    if isinstance(data, bytes | bytearray | memoryview):
+        return _of_memory(cast(bytes, data), dtype or dtypes.uint8)
     is_array = True
     if isinstance(data, np.ndarray | np.generic):
         array = np.asarray(cast(Array, data))
     elif hasattr(data, "__dlpack__"):
         array = cast(Array, np.from_dlpack(data))
-    elif isinstance(data, bytes | bytearray | memoryview):
-        array = np.frombuffer(cast(bytes, data), np.uint8)
     else:
         is_array = False
         try:
@@ -44,6 +45,18 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
     if dtype is None:
         return array if is_array else _in_default_dtype(array)
     return convert(array, dtypes.to_dtype(array.dtype), dtype)
+
+
+def _of_memory(data: bytes | bytearray | memoryview, dtype: DType) -> Array:
+    """Bytes as an array of one axis, which shares their memory if that is aligned."""
+    kind, nbytes = dtypes.numpy_of(dtype), memoryview(data).nbytes
+    if nbytes % kind.itemsize:
+        size = f"{kind.itemsize} byte{'s' * (kind.itemsize > 1)}"
+        raise ValueError(f"{nbytes} bytes are no whole number of {dtype.name} of {size}")
+    array = np.frombuffer(data, np.uint8) if nbytes else np.empty(0, np.uint8)
+    if dtype.is_bool:
+        return array != 0
+    return np.require(array.view(kind), requirements="A")
 
 
 def _in_default_dtype(array: Array) -> Array:

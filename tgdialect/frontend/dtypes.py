@@ -6,6 +6,7 @@ weakly typed: it takes the dtype of the tensor that it is used with.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any
@@ -47,11 +48,21 @@ _OF_NUMPY = {
 }
 
 
+_CODE = re.compile("([iuf])([1248])")
+"""NumPy's codes of dtypes, with their bytes."""
+
+
 class UnknownDTypeError(TypeError, AttributeError):
     """What names no dtype: a TypeError in NumPy, and a missing attribute of `torch` or `dtypes`."""
 
     def __init__(self, given: object) -> None:
-        super().__init__(f"{given!r} is not a dtype; there are: {', '.join(NAMES)}")
+        message = f"{given!r} is not a dtype; there are: {', '.join(NAMES)}"
+        if isinstance(given, str) and (code := _CODE.fullmatch(given)):
+            kind, bits = {"i": "int", "u": "uint", "f": "float"}[code[1]], 8 * int(code[2])
+            message = (
+                f"{given!r} is NumPy's {kind}{bits}: write that, or a name with the number of bits"
+            )
+        super().__init__(message)
 
 
 def __getattr__(name: str) -> DType:
@@ -129,11 +140,17 @@ def as_float(dtype: DType) -> DType:
 
 
 def to_dtype(dtype: DTypeLike) -> DType:
-    """Convert to a dtype. Raises UnknownDTypeError for values that name none."""
+    """Convert to a dtype. A text is one of `NAMES`: NumPy's codes count bytes, where MLIR's names
+    count bits, so that `i8` would be one and `u8` the other. Raises UnknownDTypeError for values
+    that name none."""
     if isinstance(dtype, DType):
         return dtype
-    if isinstance(dtype, str) and dtype in NAMES:
-        return NAMES[dtype]
+    if isinstance(dtype, str):
+        if dtype in NAMES:
+            return NAMES[dtype]
+        raise UnknownDTypeError(dtype)
+    if dtype is None:  # NumPy's default.
+        raise UnknownDTypeError(dtype)
     try:
         return _OF_NUMPY[np.dtype(dtype)]
     except (TypeError, KeyError, ValueError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from types import EllipsisType
 from typing import Any, Literal, Self, cast
 
@@ -32,6 +32,7 @@ from tgdialect.frontend.symbolic import (
     to_dim,
 )
 from tgdialect.frontend.views import mark_view
+from tgdialect.ops.dtypes import DType
 from tgdialect.ops.movement import IndexOp
 
 Bounds = list[tuple[int, int] | None]
@@ -204,16 +205,36 @@ class Indexing(Reduction):
         return picked.permute(order)
 
     @classmethod
-    def _linear(cls, indices: Sequence[Self], extents: Sequence[int]) -> Self:
-        """Flat positions from positions in each axis. Negative ones count from the end."""
+    def _linear(
+        cls, indices: Sequence[Self], extents: Sequence[int], checked: Collection[int] | None = None
+    ) -> Self:
+        """Flat positions, in i64, from positions in each axis. Negative ones count from the end;
+        what is outside of an axis is outside of the flat axis, too. The positions in axes other
+        than the `checked` ones are inside."""
+        checked = range(len(extents)) if checked is None else checked
         total: Self | None = None
-        for index, extent in zip(indices, extents, strict=True):
-            wide = index.cast(dtypes.int64) if index.dtype.bits < 64 else index
-            if wide.dtype.low < 0:
-                wide = (wide < 0).where(wide + extent, wide)
+        is_inside: Self | None = None
+        for axis, (index, extent) in enumerate(zip(indices, extents, strict=True)):
+            is_checked = axis in checked
+            wide = (
+                index._from_front(extent, dtypes.int64) if is_checked else index.cast(dtypes.int64)
+            )
+            # Outside of the first axis the sum is outside as well, unless it wraps around.
+            may_wrap = len(extents) > 1 and index.dtype.bits > 32
+            if is_checked and (axis > 0 or may_wrap):
+                inside = (wide >= 0) & (wide < extent)
+                is_inside = inside if is_inside is None else is_inside & inside
             total = wide if total is None else total * extent + wide
         assert total is not None
-        return total
+        return total if is_inside is None else is_inside.where(total, -1)
+
+    def _from_front(self, extent: int, dtype: DType) -> Self:
+        """Positions along an axis, negative ones from its end, in a signed dtype that has all of
+        the axis."""
+        if self.dtype == dtypes.uint64:
+            return self.minimum(dtypes.int64.high).cast(dtypes.int64)
+        wide = self.cast(dtype) if self.dtype.bits < dtype.bits else self
+        return wide if self.dtype.low == 0 else (wide < 0).where(wide + extent, wide)
 
     def repeat_interleave(self, repeats: int | Self, dim: int | None = None) -> Self:
         """Each cell of an axis repeated in place; of the flattened tensor if `dim` is None. A
@@ -241,10 +262,10 @@ class Indexing(Reduction):
         """The cells at the positions in `index` along an axis."""
         check_integers("an index", index)
         axis = self._axis(dim)
-        if index.max_numel() == 0:
-            return self.full(index.shape, 0, self.dtype)
         if not self.ndim and index.ndim == 1:
             return self.reshape((1,)).gather(dim, index)
+        if index.max_numel() == 0:
+            return self.full(index.shape, 0, self.dtype)
         if index.ndim != self.ndim:
             raise RuntimeError(
                 f"gather from {self.shape} by {index.shape}: the index needs as many axes"
@@ -255,9 +276,15 @@ class Indexing(Reduction):
             if a != axis
         ):
             raise RuntimeError(f"gather from {self.shape} by {index.shape}: the index is larger")
+        return self._gathered(axis, index, (axis,))
+
+    def _gathered(self, axis: int, index: Self, checked: Collection[int] = ()) -> Self:
+        """`gather` by an index of positions that are inside of an axis, unless it is `checked`."""
+        if index.max_numel() == 0:
+            return self.full(index.shape, 0, self.dtype)
         positions = index._places(axis)
         flat = self.flatten()
-        linear = self._linear(positions, self.shape)
+        linear = self._linear(positions, self.shape, checked)
         picked = flat._apply(IndexOp, flat.node, (linear.flatten().node,))
         return picked.reshape(index.shape)
 
@@ -301,8 +328,8 @@ class Indexing(Reduction):
         inside = inside.transpose(axis, -1).unsqueeze(-2)
         extent = self.shape[axis]
         line = self.arange(extent).reshape((extent, 1))
-        if moved.dtype.low < 0:
-            moved = (moved < 0).where(moved + extent, moved)
+        is_narrow = is_surely_less(extent, 1 << 31)
+        moved = moved._from_front(extent, dtypes.default_int if is_narrow else dtypes.int64)
         return moved.eq(line) & inside, entries, self.transpose(axis, -1)
 
     def scatter(

@@ -110,26 +110,13 @@ class SetItem(State):
             values = values.permute([*range(before, before + rank), *range(before), *inner])
         count = indices[0].numel()
         values = values.reshape((count, *cells))
-        places = self._places_of(indices, extents).reshape((count,))
+        places = self._linear(indices, extents).reshape((count,))
         # For each row the last of its values, if there is one.
         last = places._last_entries(rows.shape[0])
         taken = values._apply(IndexOp, values.node, ((last - 1).node,))
         is_hit = (last > 0).reshape((rows.shape[0], *(1 for _ in rest)))
         new = is_hit.where(taken, rows).reshape((*extents, *cells))
         return new.permute([order.index(axis) for axis in range(self.ndim)])
-
-    @classmethod
-    def _places_of(cls, indices: Sequence[Self], extents: Sequence[int]) -> Self:
-        """Flat positions from positions in each axis; -1 for those that are outside."""
-        is_inside: Self | None = None
-        for index, extent in zip(indices, extents, strict=True):
-            wide = index.cast(dtypes.int64) if index.dtype.bits < 64 else index
-            inside = wide < extent
-            if wide.dtype.low < 0:
-                inside = inside & (wide >= -extent)
-            is_inside = inside if is_inside is None else is_inside & inside
-        assert is_inside is not None
-        return is_inside.where(cls._linear(indices, extents), -1).cast(dtypes.int64)
 
     def _last_entries(self, count: int) -> Self:
         """For each number below `count`, 1 + the last place where it is in this tensor of one axis;

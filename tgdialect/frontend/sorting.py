@@ -72,7 +72,7 @@ class Sorting(LinearAlgebra):
         axis = self._axis(dim)
         values = self.transpose(axis, -1)._sorted_alone(descending)
         if values is None:
-            return self.gather(dim, indices), indices
+            return self._gathered(axis, indices), indices
         return values.transpose(axis, -1), indices
 
     def _sorted_alone(self, descending: bool) -> Self | None:
@@ -209,7 +209,7 @@ class Sorting(LinearAlgebra):
         if is_selected and k > 0 and max(k * _SELECTED, _SHORT + 1) <= extent:
             x = self.detach().transpose(axis, -1)
             indices = x._selected(k, largest).transpose(axis, -1)
-            return self.gather(axis, indices), indices
+            return self._gathered(axis, indices), indices
         values, indices = self.sort(dim, descending=largest)
         if not self.ndim:
             return values, indices

@@ -43,7 +43,7 @@ class Statistics(Sorting):
         if self.dtype.is_float:
             is_nan = self.isnan()
             position = is_nan.any(axis, keepdim=True).where(is_nan.argmax(axis, True), position)
-        return self.gather(axis, position), position
+        return self._gathered(axis, position), position
 
     def bincount(
         self, weights: Self | None = None, minlength: int = 0, size: int | None = None

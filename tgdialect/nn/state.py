@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from importlib import import_module
+from pathlib import Path
 from typing import Any, cast
+
+import ml_dtypes
+import numpy as np
 
 from tgdialect.frontend.function import Function
 from tgdialect.frontend.tensor import Tensor
@@ -89,12 +94,30 @@ def safe_save(
     save_file(arrays, os.fspath(fn), None if metadata is None else dict(metadata))
 
 
-def safe_load(fn: str | os.PathLike[str]) -> StateDict:
-    """Read a safetensors file. Raises OSError, and ValueError for a malformed file."""
-    from safetensors import SafetensorError
-    from safetensors.numpy import load_file
+_OF_SAFETENSORS = {"F8_E4M3": "float8_e4m3fn", "F8_E5M2": "float8_e5m2"}
+"""The dtypes that the library writes and cannot read as arrays of NumPy, by its names."""
 
+
+def safe_load(fn: str | os.PathLike[str]) -> StateDict:
+    """Read a safetensors file, of any dtype that `safe_save` writes. Raises OSError, and ValueError
+    for a malformed file or another dtype."""
+    from safetensors import SafetensorError
+
+    library: Any = import_module("safetensors")  # Its types are not known.
+    path = os.fspath(fn)
+    arrays: dict[str, Any] = {}
     try:
-        return {name: Tensor(array) for name, array in load_file(os.fspath(fn)).items()}
-    except SafetensorError as error:
-        raise ValueError(f"{fn}: {error}") from None
+        with library.safe_open(path, "np") as file:
+            names: list[str] = file.keys()
+            kinds = {name: file.get_slice(name).get_dtype() for name in names}
+            for name, kind in kinds.items():
+                if kind not in _OF_SAFETENSORS:
+                    arrays[name] = file.get_tensor(name)
+        if len(arrays) < len(kinds):
+            for name, entry in library.deserialize(Path(path).read_bytes()):
+                if name not in arrays:
+                    dtype = getattr(ml_dtypes, _OF_SAFETENSORS[entry["dtype"]])
+                    arrays[name] = np.frombuffer(entry["data"], dtype).reshape(entry["shape"])
+        return {name: Tensor(arrays[name]) for name in kinds}
+    except (SafetensorError, TypeError, AttributeError) as error:
+        raise ValueError(f"{path}: {error}") from None

@@ -10,7 +10,7 @@ import pytest
 from parity import torch, values
 
 import tgdialect as tg
-from tgdialect import nn
+from tgdialect import dtypes, nn
 from tgdialect.nn.state import (
     get_parameters,
     get_state_dict,
@@ -270,6 +270,37 @@ def test_state(tmp_path: Path):
     (tmp_path / "bad").write_bytes(b"nothing of the kind")
     with pytest.raises(ValueError, match="bad"):
         safe_load(tmp_path / "bad")
+
+
+KINDS = [
+    name for name in dict.fromkeys(each.name for each in dtypes.NAMES.values()) if name != "index"
+]
+
+
+def test_files_of_every_dtype(tmp_path: Path):
+    """What is written is read again, also by PyTorch, and the other way round."""
+    torch = pytest.importorskip("torch")
+    from safetensors.torch import load_file, save_file
+
+    whole = {name: tg.Tensor([[0, 1, 3], [4, 0, 1]]).cast(name) for name in KINDS}
+    saved = whole | {"scalar": tg.Tensor(2.0).cast("fp8e4m3"), "none": tg.Tensor.zeros(0, 3)}
+    safe_save(saved, tmp_path / "ours")
+    for loaded in (safe_load(tmp_path / "ours"), load_file(tmp_path / "ours")):
+        assert loaded.keys() == saved.keys()
+        for name, tensor in loaded.items():
+            expected = saved[name].cast("f64").numpy()
+            if isinstance(tensor, torch.Tensor):
+                np.testing.assert_array_equal(tensor.double().numpy(), expected)
+            else:
+                np.testing.assert_array_equal(tensor.cast("f64").numpy(), expected)
+                assert tensor.dtype == saved[name].dtype
+    save_file(load_file(tmp_path / "ours"), tmp_path / "theirs")
+    assert {k: (t.dtype, t.shape) for k, t in safe_load(tmp_path / "theirs").items()} == {
+        k: (t.dtype, t.shape) for k, t in saved.items()
+    }
+    save_file({"a": torch.ones(2, dtype=torch.complex64)}, tmp_path / "wrong")
+    with pytest.raises(ValueError, match="complex"):
+        safe_load(tmp_path / "wrong")
 
 
 def test_optimizer_errors():

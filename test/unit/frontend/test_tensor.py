@@ -249,3 +249,32 @@ def test_tensors_of_anything():
 
 def test_sequential():
     assert tg.Tensor([1.0]).sequential([lambda x: x + 1, tg.Tensor.exp2]).tolist() == [4]
+
+
+def test_bytes_are_memory():
+    for name, dtype in tg.dtypes.NAMES.items():
+        if dtype.is_bool:
+            assert tg.Tensor(b"\0\1\2", dtype=name).tolist() == [False, True, True]
+            continue
+        numbers = np.arange(5).astype(tg.dtypes.numpy_of(dtype))
+        data = numbers.tobytes()
+        for memory in (data, bytearray(data), memoryview(b"x" + data)[1:]):
+            found = tg.Tensor(memory, dtype=name)
+            assert (found.dtype, found.shape) == (dtype, (5,))
+            np.testing.assert_array_equal(found.numpy(), numbers)
+        assert tg.Tensor(b"", dtype=name).shape == (0,)
+        if dtype.itemsize > 1:
+            with pytest.raises(ValueError, match=f"7 bytes are no whole number of {dtype.name}"):
+                tg.Tensor(data[:7], dtype=name)
+    assert tg.Tensor(b"ab").tolist() == [97, 98]
+
+
+@pytest.mark.parametrize(
+    "name", ["u8", "i4", "i2", "f2", "f4", "f8", "<f4", ">i8", "?", "B", None, ""]
+)
+def test_codes_are_no_names(name: str | None):
+    """NumPy's have bytes, `i8` of MLIR has bits."""
+    with pytest.raises(TypeError, match=r"is not a dtype|is NumPy's"):
+        tg.Tensor([1.0]).cast(name)
+    assert tg.Tensor([1.0]).cast("i8").dtype == tg.dtypes.int8
+    assert tg.Tensor([1.0]).cast(np.dtype("i8")).dtype == tg.dtypes.int64
