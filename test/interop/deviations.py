@@ -56,3 +56,24 @@ DIFFERENT = {
     "TestTinygrad::test_copy_from_disk": "there is no device of tinygrad's named DISK",
 }
 """Other differences by decision."""
+NO_DEVICE = "there is no device of tinygrad's named {}"
+SIZES = "arithmetic of UOps: a variable is a size here, which is not negative, nor a float"
+KINDS = (
+    ("", "DeviceError: '(NULL|PYTHON)", "by design", NO_DEVICE),
+    ("", "DeviceError: '()disk:|a tensor of PosixPath", "by design", NO_DEVICE.format("DISK")),
+    ("", "not Invalid", "by design", "there is no element that is never computed"),
+    ("", "no attribute 'keccak'", "by design", "Tensor has no keccak: hashlib has SHA-3"),
+    ("^(amd|device|mockgpu)/", "", "internals", "the assembler, or the runtime of a device"),
+    (
+        "_uop|symbolic_failures|simplify_valid",
+        "Variable|SymInt|is between|a size",
+        "internals",
+        SIZES,
+    ),
+    ("linearizer|uop_|gpudims|process_replay", "", "internals", "what is made of UOps"),
+    ("", "NameError: name '", "internals", "a name of a module that is imported by *"),
+    ("", r"issubclass\(\) arg 2|Internal", "internals", "a class of tinygrad's runtime"),
+    ("", "No module named '(.*)'", "skipped", "{} is not installed"),
+)
+"""Failures of one kind: expressions for the file and the reason, the outcome, and its reason, which
+has the first group."""

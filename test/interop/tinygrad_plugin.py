@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import sys
 from collections.abc import Generator
@@ -12,6 +13,7 @@ from typing import Any
 
 import pytest
 import tinygrad_shim
+from tinygrad_shim.internals import PUBLIC
 
 SECONDS = 300
 """The time that a test may take."""
@@ -72,14 +74,20 @@ def _use_of_internals(error: BaseException | None) -> tinygrad_shim.UsesInternal
     return error
 
 
+def _of_name(name: str) -> tuple[str, str]:
+    """The outcome of a test that uses a name of tinygrad's, and the reason."""
+    public = PUBLIC.get(name)
+    return ("internals", name) if public is None else ("by design", public)
+
+
 def _record(name: str, report: Any, excinfo: Any) -> None:
     outcome, reason = report.outcome, ""
     if excinfo is not None:
         reason = f"{excinfo.type.__name__}: {excinfo.value}"
         if (used := _use_of_internals(excinfo.value)) is not None:
-            outcome, reason = "internals", str(used)
-        elif "<tinygrad's " in reason:  # Such a name was passed to something else.
-            outcome = "internals"
+            outcome, reason = _of_name(str(used))
+        elif passed := re.search("<tinygrad's (.*?)>", reason):  # It was given to something else.
+            outcome, reason = _of_name(passed[1])
         elif reason == "Failed: Unexpected success":
             outcome = "passed"
     if hasattr(report, "wasxfail"):

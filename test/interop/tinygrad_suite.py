@@ -17,6 +17,7 @@ import argparse
 import io
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -27,21 +28,12 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from deviations import DIFFERENT, REFUSED
+from deviations import DIFFERENT, KINDS, REFUSED
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "conformance.md"
 COMMIT = "a9069c177a"
 """The commit of tinygrad whose tests these are: that of its release 0.14."""
-FILES = (
-    *("backend/test_ops", "backend/test_nn", "backend/test_optim", "backend/test_tensor"),
-    *("backend/test_setitem", "backend/test_randomness", "backend/test_dtype"),
-    *("backend/test_dtype_alu", "backend/test_arange", "backend/test_transcendental"),
-    *("backend/test_edgecases", "backend/test_symbolic_ops", "backend/test_symbolic_jit"),
-    *("backend/test_tensor_variable", "backend/test_jit", "unit/test_jit", "unit/test_jit_cases"),
-    *("unit/test_assign", "unit/test_function", "unit/test_gradient", "unit/test_indexing"),
-    *("test_tiny", "tinygrad_models"),
-)
 MODELS = Path(__file__).with_name("tinygrad_models.py")
 """Tests of ours on models of tinygrad's repository."""
 HEAD = """\
@@ -80,6 +72,13 @@ def extract(repository: Path, folder: Path) -> None:
     with tarfile.open(fileobj=io.BytesIO(archive)) as tar:
         tar.extractall(folder, filter="data")
     shutil.copy(MODELS, folder / "test")
+
+
+def files_of(folder: Path) -> list[str]:
+    """All files of tests, without `test/` and suffix; last those of ours."""
+    found = sorted((folder / "test").rglob("test_*.py"))
+    names = [str(path.relative_to(folder / "test").with_suffix("")) for path in found]
+    return [*names, MODELS.stem]
 
 
 def run(folder: Path, file: str, options: Sequence[str], record: Path) -> list[Outcome]:
@@ -126,8 +125,13 @@ def _with_reason(failed: Outcome) -> Outcome:
     name = failed.test.partition("::")[2]
     if (refused := REFUSED.get(name)) is not None:
         return Outcome(failed.test, "refused", f"tinygrad refuses {refused}")
-    reason = DIFFERENT.get(name)
-    return failed if reason is None else Outcome(failed.test, "by design", reason)
+    if (reason := DIFFERENT.get(name)) is not None:
+        return Outcome(failed.test, "by design", reason)
+    file = failed.test.partition("::")[0].removeprefix("test/")
+    for files, reasons, outcome, text in KINDS:
+        if re.search(files, file) and (found := re.search(reasons, failed.reason)):
+            return Outcome(failed.test, outcome, text.format(*found.groups()))
+    return failed
 
 
 def row(name: str, found: Sequence[Outcome]) -> str:
@@ -182,17 +186,18 @@ def main() -> None:
     parser.add_argument("-k", help="run the tests that match, and print what they print")
     parser.add_argument("--outcomes", type=Path, help="a folder in which outcomes are kept")
     arguments = parser.parse_args()
-    wanted = [
-        file
-        for file in FILES
-        if not arguments.files or {file, file.split("/")[-1]} & {*arguments.files}
-    ]
     options = ["-k", arguments.k] if arguments.k else []
     with tempfile.TemporaryDirectory() as folder:
         kept: Path = arguments.outcomes.resolve() if arguments.outcomes else Path(folder)
         kept.mkdir(parents=True, exist_ok=True)
-        records = {file: kept / f"{file.replace('/', '_')}.jsonl" for file in FILES}
         extract(arguments.tinygrad_repo.resolve(), Path(folder))
+        files = files_of(Path(folder))
+        records = {file: kept / f"{file.replace('/', '_')}.jsonl" for file in files}
+        wanted = [
+            file
+            for file in files
+            if not arguments.files or {file, file.split("/")[-1]} & {*arguments.files}
+        ]
         for file in wanted:
             found = run(Path(folder), file, options, records[file])
             print(row(file, found), flush=True)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
+import ml_dtypes
 import numpy as np
 
 from tgdialect import Tensor
 from tgdialect.frontend import dtypes as ours
 from tgdialect.ops.dtypes import DType as DType
-from tgdialect.ops.dtypes import Kind, round_to, wrap_to
-from tinygrad_shim.internals import InternalValue
+from tgdialect.ops.dtypes import Kind
+from tinygrad_shim.internals import InternalValue, Refused, UsesInternals
 
 DTYPES_DICT = {name: ours.NAMES[name] for name in (
     *("bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64"),
@@ -76,16 +78,55 @@ class DTypes:
 dtypes = DTypes()
 
 
+NARROW = {
+    ours.bfloat16: (ml_dtypes.bfloat16, np.uint16),
+    ours.fp8e4m3: (ml_dtypes.float8_e4m3fn, np.uint8),
+    ours.fp8e5m2: (ml_dtypes.float8_e5m2, np.uint8),
+}
+"""The types of ml_dtypes for narrow floats, and those of their bits."""
+
+
 class _Truncate(dict[DType, Any]):
-    """A function that rounds a Python number, for each dtype."""
+    """A function that rounds a Python number, for each dtype, by NumPy and ml_dtypes: results are
+    compared with it, so that nothing of ours is in it."""
 
     def __missing__(self, dtype: DType) -> Any:
+        if dtype.is_bool:
+            return bool
         if dtype.is_float:
-            return lambda value: round_to(dtype, float(value))
-        return bool if dtype.is_bool else lambda value: wrap_to(dtype, int(value))
+            return lambda value: _rounded(dtype, float(value))
+        type = ours.numpy_of(dtype).type
+        return lambda value: int(np.array(int(value) % 2**dtype.bits, np.uint64).astype(type))
+
+
+def _rounded(dtype: DType, value: float) -> float:
+    type = NARROW[dtype][0] if dtype in NARROW else ours.numpy_of(dtype).type
+    with np.errstate(over="ignore"):
+        if dtype in DTypes.fp8s and math.isfinite(value):  # They saturate.
+            most = float(ml_dtypes.finfo(type).max)
+            value = min(max(value, -most), most)
+        return float(np.float64(value).astype(type))
 
 
 truncate = _Truncate()
+
+
+def from_storage_scalar(bits: Any, dtype: DType) -> Any:
+    """The number of a dtype with these bits; of dtypes that NumPy has, the number itself."""
+    if not isinstance(dtype, DType):
+        raise UsesInternals(repr(dtype).removeprefix("<tinygrad's ").removesuffix(">"))
+    if dtype not in NARROW:
+        return bits
+    type, of_bits = NARROW[dtype]
+    return float(np.array(bits, of_bits).view(type))
+
+
+def to_storage_scalar(value: Any, dtype: DType) -> Any:
+    """The bits of a number in a narrow dtype; of another dtype, the number itself."""
+    if dtype not in NARROW:
+        return value
+    type, of_bits = NARROW[dtype]
+    return int(np.array(_rounded(dtype, value), type).view(of_bits))
 
 
 def least_upper_dtype(*given: DType) -> DType:
@@ -130,3 +171,5 @@ def extend_dtype() -> None:
         "max": lambda self: self.high,
     }.items():
         setattr(DType, name, property(read))
+    for name in ("const", "scalar", "vec", "ptr"):
+        setattr(DType, name, Refused(f"DType.{name}"))

@@ -4,6 +4,17 @@ from __future__ import annotations
 
 from typing import Any
 
+PUBLIC = {
+    "dtypes.fp8e4m3fnuz": "floats of 8 bits without -0 and infinities (fnuz) are no dtypes here",
+    "dtypes.fp8e5m2fnuz": "floats of 8 bits without -0 and infinities (fnuz) are no dtypes here",
+    "dtypes.weakint": "there are no weak dtypes: a number of Python takes the dtype of a tensor",
+    "dtypes.weakfloat": "there are no weak dtypes: a number of Python takes the dtype of a tensor",
+    "Tensor.invalids": "there is no element that is never computed",
+    "Tensor._device_rng_counters": "a counter of random numbers is for all devices here",
+}
+"""Names that a user of tinygrad may write, and why they have no counterpart: tests that use them
+fail by design, and are counted."""
+
 
 class UsesInternals(BaseException):
     """A test looks at tinygrad's internals. It is no `Exception`, so that a test which expects some
@@ -45,6 +56,10 @@ class InternalValue(Internal):
 
     __eq__ = Internal.__call__
     __hash__ = object.__hash__
+
+
+class Invalid(Internal):
+    """tinygrad's element that is never computed. Errors of our methods name its class."""
 
 
 class Refused:

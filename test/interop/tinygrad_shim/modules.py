@@ -13,7 +13,7 @@ from typing import Any
 import tgdialect as tg
 from tgdialect.nn import layers, state
 from tinygrad_shim import devices, dtypes, helpers, jit, tensors, variables
-from tinygrad_shim.internals import Internal, UsesInternals
+from tinygrad_shim.internals import Internal, Invalid, UsesInternals
 
 BATCH_NORMS = "BatchNorm", "BatchNorm2d", "BatchNorm3d"
 
@@ -37,10 +37,12 @@ def _names() -> dict[str, dict[str, Any]]:
         "tinygrad.tensor": {"Tensor": tg.Tensor, "_to_np_dtype": dtypes.to_numpy},
         "tinygrad.dtype": {
             **_public(dtypes),
+            "Invalid": Invalid("Invalid"),
             "_to_np_dtype": dtypes.to_numpy,
             "_to_torch_dtype": dtypes.to_torch,
         },
         "tinygrad.device": {"Device": devices.Device},
+        "tinygrad.runtime.ops_python": {"from_storage_scalar": dtypes.from_storage_scalar},
         "tinygrad.helpers": {**_public(helpers), "GlobalCounters": counters},
         "tinygrad.engine.jit": {"TinyJit": jit.TinyJit, "JitError": jit.JitError},
         "tinygrad.function": {"function": jit.function},

@@ -14,7 +14,6 @@ from tgdialect.frontend.graph import Node, sorted_nodes
 from tgdialect.frontend.tensor import accumulate
 from tgdialect.nn import layers, optim
 from tgdialect.ops.marker import ContiguousOp
-from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.source import ConstOp
 from tinygrad_shim.internals import Refused
 
@@ -49,13 +48,11 @@ def backward(self: tg.Tensor, gradient: tg.Tensor | None = None) -> tg.Tensor:
 
 def _is_number(node: Node) -> bool:
     """Whether a node is a number, or computed from numbers alone: in tinygrad it has no memory.
-    `Tensor.ones(3)`, one number in every cell, and what `contiguous` gives do have memory."""
+    What `contiguous` gives has memory, and so has `Tensor.ones(3)` (`without_buffer`)."""
     order = sorted_nodes([node], through_data=True)
     if not all(each.operands or isinstance(each.prototype, ConstOp) for each in order):
         return False
-    if any(isinstance(each.prototype, ContiguousOp) for each in order):
-        return False
-    return not node.shape or not all(isinstance(e.prototype, ConstOp | MovementOp) for e in order)
+    return not any(isinstance(each.prototype, ContiguousOp) for each in order)
 
 
 def numpy(self: tg.Tensor) -> Any:
@@ -97,9 +94,15 @@ def without_buffer(name: str) -> classmethod[Any, Any, Any]:
 
     @functools.wraps(method)
     def call(*args: Any, buffer: bool = True, **options: Any) -> tg.Tensor:
-        return method(*args, **options)
+        made = method(*args, **options)
+        return made.contiguous() if buffer else made
 
     return classmethod(call)
+
+
+def const(b: Any, dtype: Any = None) -> tg.Tensor:
+    """A number, which is wherever it is used."""
+    return tg.Tensor(b, dtype=dtype)
 
 
 def extend_tensor() -> None:
@@ -109,6 +112,7 @@ def extend_tensor() -> None:
         **{"is_param_": is_param_, "is_param": property(is_param)},
         **{name: like_its_source(name) for name in ("clone", "to")},
         **{name: without_buffer(name) for name in ("zeros", "ones", "full")},
+        "const": staticmethod(const),
         **{name: Refused(f"Tensor.{name}") for name in _INTERNAL},
     }
     for name, method in methods.items():
