@@ -46,7 +46,10 @@ def _names() -> dict[str, dict[str, Any]]:
         "tinygrad.helpers": {**_public(helpers), "GlobalCounters": counters},
         "tinygrad.engine.jit": {"TinyJit": jit.TinyJit, "JitError": jit.JitError},
         "tinygrad.function": {"function": jit.function},
-        "tinygrad.uop.ops": {"UOp": variables.UOp, "Variable": variables.Variable},
+        "tinygrad.uop.ops": {
+            **{"UOp": variables.UOp, "Variable": variables.Variable},
+            "sym_infer": variables.sym_infer,
+        },
         "tinygrad.nn": nn | dict.fromkeys(BATCH_NORMS, tensors.BatchNorm),
         "tinygrad.nn.optim": tensors.optimizers(),
         "tinygrad.nn.state": _public(state),
@@ -93,5 +96,6 @@ class _Finder(MetaPathFinder, Loader):
 def install() -> None:
     """Make `import tinygrad` import this package, and extend our classes by tinygrad's names."""
     dtypes.extend_dtype()
+    variables.extend_variable()
     tensors.extend_tensor()
     sys.meta_path.insert(0, _Finder())
