@@ -3,8 +3,8 @@
 _KEPT = "to read a value that is overwritten later; here a value is kept"
 _OTHER_USES = "to write to a tensor with other uses; here those keep their value, as in PyTorch"
 _OVERFLOW = (
-    "an infinity becomes 448 in f8E4M3FN, and f8E5M2 overflows to one, as in PyTorch; tinygrad makes "
-    "NaN of the first, and saturates the second"
+    "an infinity becomes 448 in f8E4M3FN, and f8E5M2 overflows to one, as in PyTorch; in tinygrad "
+    "the first becomes NaN, and the second saturates"
 )
 
 REFUSED = {
@@ -67,24 +67,32 @@ DIFFERENT = {
     "TestTinygrad::test_copy_from_disk": "there is no device of tinygrad's named DISK",
 }
 """Other differences by decision."""
-NO_DEVICE = "there is no device of tinygrad's named {}"
-SIZES = "arithmetic of UOps: a variable is a size here, which is not negative, nor a float"
+_SIZES = "a variable is a size when it is bound: it is no UOp, not negative, and no float"
+_SHARDS = "tensors that are split alike are computed with: others are split or copied by a call"
+_TRACES = (
+    "TinyJit keeps the values of its first call; a traced function refuses to, or traces again"
+)
+_VARIABLES = "'Variable'|'SymInt'|Variable.__init__|is between -|a size is an integer"
 KINDS = (
-    ("", "DeviceError: '(NULL|PYTHON)", "by design", NO_DEVICE),
-    ("", "DeviceError: '()disk:|a tensor of PosixPath", "by design", NO_DEVICE.format("DISK")),
+    ("", "DeviceError: '(NULL|PYTHON)", "by design", "there is no device of tinygrad's named {}"),
+    ("", "DeviceError: '(disk):|(a tensor of PosixPath)", "by design", "no device is a file"),
     ("", "not Invalid", "by design", "there is no element that is never computed"),
-    ("", "no attribute 'keccak'", "by design", "Tensor has no keccak: hashlib has SHA-3"),
+    ("", "no attribute 'keccak'|a tensor of list", "by design", "Tensor has no keccak"),
+    ("", "the sharding axis|sharded on different|not split into", "by design", _SHARDS),
+    ("jit_footguns", "", "by design", _TRACES),
     ("^(amd|device|mockgpu)/", "", "internals", "the assembler, or the runtime of a device"),
     (
-        "_uop|symbolic_failures|simplify_valid",
-        "Variable|SymInt|is between|a size",
+        "_uop|simplify|_failures|^null/test_(gradient|helpers)|^opt/",
+        _VARIABLES,
         "internals",
-        SIZES,
+        _SIZES,
     ),
+    ("", _VARIABLES, "by design", _SIZES),
     ("linearizer|uop_|gpudims|process_replay", "", "internals", "what is made of UOps"),
+    ("", "'DType' object has no attribute 'const'", "internals", "DType.const"),
     ("", "NameError: name '", "internals", "a name of a module that is imported by *"),
     ("", r"issubclass\(\) arg 2|Internal", "internals", "a class of tinygrad's runtime"),
-    ("", "No module named '(.*)'", "skipped", "{} is not installed"),
+    ("", "No module named '(.*)'|No such file or directory: '(clang)'", "skipped", "{} is missing"),
 )
 """Failures of one kind: expressions for the file and the reason, the outcome, and its reason, which
 has the first group."""

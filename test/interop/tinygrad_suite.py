@@ -41,10 +41,13 @@ HEAD = """\
 
 Made by `python test/interop/tinygrad_suite.py --tinygrad-repo PATH`: do not edit this page.
 
-tinygrad's tests of commit {commit}, which is its release 0.14, run unmodified on `tg.Tensor`:
+All tests of tinygrad's commit {commit}, which is its release 0.14, run unmodified on `tg.Tensor`:
 `import tinygrad` gives a package that maps names ([tinygrad_shim](../test/interop/tinygrad_shim)),
 and nothing is computed by tinygrad. A test that looks at tinygrad's internals (UOps, schedules,
-renderers, counts of kernels, buffers) is not counted. The number of kernels that TinyJit has
+renderers, counts of kernels, buffers) is not counted: it is one that uses a name that the shim does
+not map, and which is not among those that a user may write
+([internals.py](../test/interop/tinygrad_shim/internals.py)). What results are rounded to, to be
+compared, is computed by NumPy and ml_dtypes. The number of kernels that TinyJit has
 captured, or that were run (`assert_jit_cache_len`, `assert_kernel_count`), is not checked; the rest
 of such a test is. Tests that fail by design ([deviations.py](../test/interop/deviations.py)) are
 counted as failed. Some of them expect an error for a program that tinygrad refuses and PyTorch
@@ -54,6 +57,10 @@ The last file has tests of ours ([tinygrad_models.py](../test/interop/tinygrad_m
 in tinygrad's repository, which are imported unmodified as well: llama and gpt2 generate the tokens
 that NumPy gives, with and without a KV cache, and beautiful_mnist trains.
 """
+
+
+_NAMES = 6
+"""The number of names that the page has for the internals of a file, the most frequent first."""
 
 
 @dataclass(frozen=True)
@@ -152,13 +159,20 @@ def page(results: dict[str, list[Outcome]]) -> str:
     kinds = "passed | failed | failed by design | computed, not refused | skipped | internals"
     lines += [f"| file | {kinds} | passed of those counted | without the computed ones |"]
     lines += ["|---|---|---|---|---|---|---|---|---|"]
-    lines += [row(name, found) for name, found in results.items() if found]
+    is_counted = {
+        name: any(o.outcome not in ("skipped", "internals") for o in found)
+        for name, found in results.items()
+    }
+    lines += [row(name, found) for name, found in results.items() if is_counted[name]]
+    others = [found for name, found in results.items() if found and not is_counted[name]]
+    lines += [
+        row(f"{len(others)} files without counted ones", [o for found in others for o in found])
+    ]
     lines += [row("all", [outcome for found in results.values() for outcome in found])]
     titles = {
         "failed": "Tests that fail",
         "by design": "Tests that fail by design",
         "refused": "Tests that fail since we compute what tinygrad refuses",
-        "internals": "Tests of internals, which are not counted",
     }
     for kind, title in titles.items():
         lines += ["", f"## {title}", "", "| test | reason |", "|---|---|"]
@@ -166,6 +180,14 @@ def page(results: dict[str, list[Outcome]]) -> str:
             for outcome in found:
                 if outcome.outcome == kind:
                     lines.append(f"| {_short(outcome.test)} | {_reason(outcome.reason)} |")
+    lines += ["", "## Tests of internals, which are not counted", ""]
+    lines += ["| file | tests | names |", "|---|---|---|"]
+    for name, found in results.items():
+        names = Counter(_reason(o.reason) for o in found if o.outcome == "internals")
+        if names:
+            most = [name for name, _ in names.most_common(_NAMES)]
+            more = [] if len(names) <= _NAMES else [f"{len(names) - _NAMES} more"]
+            lines.append(f"| {name} | {names.total()} | {', '.join([*most, *more])} |")
     return "\n".join(lines) + "\n"
 
 
