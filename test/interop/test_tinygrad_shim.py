@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from tinygrad_suite import ROOT, read
+from tinygrad_suite import ROOT, Outcome, carried, page, read, row
 
 FOLDER = Path(__file__).parent
 CODE = """
@@ -74,3 +74,20 @@ def test_kinds_of_outcomes(tmp_path: Path):
             "by design",
         ),
     }
+
+
+def test_files_that_are_not_run_keep_their_rows():
+    found = {
+        "unit/a": [
+            *(Outcome(f"test/unit/a.py::T::{i}", "passed", "") for i in range(3)),
+            Outcome("test/unit/a.py::T::test_b", "failed", "ValueError: 1"),
+            Outcome("test/unit/a.py::T::test_c", "refused", "tinygrad refuses it"),
+            Outcome("test/unit/a.py::T::test_d", "internals", "Tensor.uop"),
+        ]
+    }
+    before = page(found)
+    again = carried(before, "unit/a")
+    assert [o.outcome for o in again].count("passed") == 3
+    rows = [row("unit/a", outcomes) for outcomes in (again, found["unit/a"])]
+    assert rows[0] == rows[1]
+    assert rows[0] in before

@@ -59,6 +59,13 @@ that NumPy gives, with and without a KV cache, and beautiful_mnist trains.
 """
 
 
+OUTCOMES = ("passed", "failed", "by design", "refused", "skipped", "internals")
+TITLES = {
+    "failed": "Tests that fail",
+    "by design": "Tests that fail by design",
+    "refused": "Tests that fail since we compute what tinygrad refuses",
+}
+"""The sections of the page that name tests."""
 _NAMES = 6
 """The number of names that the page has for the internals of a file, the most frequent first."""
 
@@ -141,6 +148,27 @@ def _with_reason(failed: Outcome) -> Outcome:
     return failed
 
 
+def carried(text: str, file: str) -> list[Outcome]:
+    """The outcomes of a file as a page has them: the tests that fail are named there, others
+    counted."""
+    found: list[Outcome] = []
+    kinds = {title: kind for kind, title in TITLES.items()}
+    kind: str | None = None
+    for line in text.splitlines():
+        if line.startswith("## "):
+            kind = kinds.get(line.removeprefix("## "))
+        name, *cells = line.strip("| ").split(" | ")
+        if name == file and len(cells) >= len(OUTCOMES):
+            counts = dict(zip(OUTCOMES, cells, strict=False))
+            for each in ("passed", "skipped", "internals"):
+                found += [Outcome(f"{file}::{i}", each, "") for i in range(int(counts[each]))]
+        elif kind is not None and name.startswith(f"{file} ") and cells:
+            found.append(
+                Outcome(f"test/{file}.py::{name.removeprefix(f'{file} ')}", kind, cells[0])
+            )
+    return found
+
+
 def row(name: str, found: Sequence[Outcome]) -> str:
     """The row of a file in the table."""
     counts = Counter(outcome.outcome for outcome in found)
@@ -149,13 +177,16 @@ def row(name: str, found: Sequence[Outcome]) -> str:
         f"{100 * counts['passed'] / ran:.1f} %" if (ran := counts["passed"] + more) else ""
         for more in (failed + counts["refused"], failed)
     ]
-    kinds = ("passed", "failed", "by design", "refused", "skipped", "internals")
-    return f"| {name} | {' | '.join(str(counts[kind]) for kind in kinds)} | {' | '.join(shares)} |"
+    kinds = " | ".join(str(counts[kind]) for kind in OUTCOMES)
+    return f"| {name} | {kinds} | {' | '.join(shares)} |"
 
 
-def page(results: dict[str, list[Outcome]]) -> str:
-    """The page: counts for each file, the tests that fail, and those that are not counted."""
+def page(results: dict[str, list[Outcome]], kept: Sequence[str] = ()) -> str:
+    """The page: counts for each file, the tests that fail, and those that are not counted. `kept`
+    are the files whose outcomes are those of the page before."""
     lines = [HEAD.format(commit=COMMIT)]
+    if kept:
+        lines += [f"Not run anew, but as on the page before: {', '.join(kept)}.", ""]
     kinds = "passed | failed | failed by design | computed, not refused | skipped | internals"
     lines += [f"| file | {kinds} | passed of those counted | without the computed ones |"]
     lines += ["|---|---|---|---|---|---|---|---|---|"]
@@ -169,12 +200,7 @@ def page(results: dict[str, list[Outcome]]) -> str:
         row(f"{len(others)} files without counted ones", [o for found in others for o in found])
     ]
     lines += [row("all", [outcome for found in results.values() for outcome in found])]
-    titles = {
-        "failed": "Tests that fail",
-        "by design": "Tests that fail by design",
-        "refused": "Tests that fail since we compute what tinygrad refuses",
-    }
-    for kind, title in titles.items():
+    for kind, title in TITLES.items():
         lines += ["", f"## {title}", "", "| test | reason |", "|---|---|"]
         for found in results.values():
             for outcome in found:
@@ -183,7 +209,7 @@ def page(results: dict[str, list[Outcome]]) -> str:
     lines += ["", "## Tests of internals, which are not counted", ""]
     lines += ["| file | tests | names |", "|---|---|---|"]
     for name, found in results.items():
-        names = Counter(_reason(o.reason) for o in found if o.outcome == "internals")
+        names = Counter(_reason(o.reason) for o in found if o.outcome == "internals" and o.reason)
         if names:
             most = [name for name, _ in names.most_common(_NAMES)]
             more = [] if len(names) <= _NAMES else [f"{len(names) - _NAMES} more"]
@@ -227,8 +253,11 @@ def main() -> None:
                 if outcome.outcome == "failed":
                     print("  ", _short(outcome.test), _reason(outcome.reason))
         results = {file: read(record) for file, record in records.items()}
-    if not options and (arguments.outcomes or all(results.values())):
-        PAGE.write_text(page(results), encoding="utf-8")
+        kept = [file for file, record in records.items() if not record.exists()]
+    if not options and (arguments.outcomes or not kept):
+        before = PAGE.read_text(encoding="utf-8")
+        results |= {file: carried(before, file) for file in kept}
+        PAGE.write_text(page(results, kept), encoding="utf-8")
 
 
 if __name__ == "__main__":
