@@ -8,7 +8,7 @@ from typing import Self
 
 from tgdialect.frontend.base import Number
 from tgdialect.frontend.elementwise import Elementwise, rounded_once, widened
-from tgdialect.ops.elementwise import ErfOp, Exp2Op, ExpOp, Log2Op, LogOp, SinOp
+from tgdialect.ops.elementwise import ErfOp, Exp2Op, Expm1Op, ExpOp, Log1pOp, Log2Op, LogOp, SinOp
 
 _LN_2 = math.log(2)
 _LARGE = 1e9
@@ -35,10 +35,7 @@ class Functions(Elementwise):
     @rounded_once
     def expm1(self) -> Self:
         """e ** self - 1, without cancellation near 0."""
-        wide = self._float()
-        is_small = wide.abs() < _SMALL
-        x = is_small.where(wide, 0)
-        return is_small.where(x * x._polynomial(_EXPM1), wide.exp() - 1)
+        return self._float()._unary(Expm1Op)
 
     @rounded_once
     def log2(self) -> Self:
@@ -58,11 +55,7 @@ class Functions(Elementwise):
     @rounded_once
     def log1p(self) -> Self:
         """The logarithm of 1 + self, without cancellation near 0."""
-        wide = self._float()
-        is_small = wide.abs() < _SMALL
-        x = is_small.where(wide, 0)
-        y = x / (2 + x)  # log(1 + x) = 2 atanh(x / (2 + x))
-        return is_small.where(2 * y * (y * y)._polynomial(_ATANH), (1 + wide).log())
+        return self._float()._unary(Log1pOp)
 
     @rounded_once
     def rsqrt(self) -> Self:

@@ -151,6 +151,8 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "tg.log2": _in_wider(np.log2),
     "tg.exp": _in_wider(np.exp),
     "tg.log": _in_wider(np.log),
+    "tg.expm1": _in_wider(np.expm1),
+    "tg.log1p": _in_wider(np.log1p),
     "tg.sin": _in_wider(np.sin),
     "tg.erf": _in_wider(np.vectorize(math.erf, otypes=[FLOAT64])),
     "tg.sqrt": np.sqrt,

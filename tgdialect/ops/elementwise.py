@@ -476,6 +476,30 @@ class LogOp(UnaryOp):
 
 
 @op_definition
+class Expm1Op(UnaryOp):
+    """EXPM1 (T,): e^x - 1, within 1 ulp, near 0 too.
+
+    `%1 = tg.expm1 %0 : tensor<4xf32>`
+    """
+
+    name = "tg.expm1"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 10
+
+
+@op_definition
+class Log1pOp(UnaryOp):
+    """LOG1P (T,): the natural logarithm of 1 + x, within 1 ulp, near 0 too; -inf at -1, NaN below.
+
+    `%1 = tg.log1p %0 : tensor<4xf32>`
+    """
+
+    name = "tg.log1p"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 12
+
+
+@op_definition
 class SinOp(UnaryOp):
     """SIN (T,): sin x in radians, within 2 ulp (f32) or 3 ulp (f64); NaN at the infinities.
 
@@ -604,6 +628,8 @@ TRANSCENDENTAL = (
     Log2Op,
     ExpOp,
     LogOp,
+    Expm1Op,
+    Log1pOp,
     SinOp,
     ErfOp,
     PowOp,

@@ -181,6 +181,14 @@ def _log(x: float) -> float | None:
     return None if 0 < x < math.inf and x != 1 else _log2(x)
 
 
+def _expm1(x: float) -> float | None:
+    return x if x in (0, math.inf) else -1.0 if x == -math.inf else None
+
+
+def _log1p(x: float) -> float | None:
+    return x if x == 0 else _log(1 + x) if x <= -1 or math.isinf(x) else None
+
+
 def _fmod(dtype: DType, a: float, b: float) -> float:
     is_nan = a != a or b != b or math.isinf(a) or b == 0
     return math.nan if is_nan else math.fmod(a, b)
@@ -230,6 +238,8 @@ SCALAR_RULES: dict[str, ScalarRule] = {
     "tg.log2": _where_exact(_log2),
     "tg.exp": _where_exact(_exp),
     "tg.log": _where_exact(_log),
+    "tg.expm1": _where_exact(_expm1),
+    "tg.log1p": _where_exact(_log1p),
     "tg.sin": _where_exact(_sin),
     "tg.sqrt": _where_exact(_sqrt),
     "tg.fmod": _fmod,

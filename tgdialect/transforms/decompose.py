@@ -30,7 +30,7 @@ from tgdialect.transforms.remainder import fmod
 from tgdialect.transforms.sine import sin
 from tgdialect.transforms.soft_float import NARROW_FORMATS, soft_cast
 from tgdialect.transforms.threefry import threefry
-from tgdialect.transforms.transcendental import exp, exp2, log, log2, power, sqrt
+from tgdialect.transforms.transcendental import exp, exp2, expm1, log, log1p, log2, power, sqrt
 
 Tg = Value[SSAValue]
 
@@ -84,6 +84,8 @@ _UNARY: dict[str, Callable[[Tg], Tg]] = {
     "log2": log2,
     "exp": exp,
     "log": log,
+    "expm1": expm1,
+    "log1p": log1p,
     "sin": sin,
     "erf": erf,
     "sqrt": sqrt,

@@ -1,4 +1,4 @@
-"""EXP2, EXP, LOG2, LOG, SQRT and POW in primitive operations, for f32 and f64.
+"""EXP2, EXP, EXPM1, LOG2, LOG, LOG1P, SQRT and POW in primitive operations, for f32 and f64.
 
 Within 2 ulp (f32) and 3 ulp (f64) of the exact result over the whole range, subnormals
 included; special values as C99. Without branches, tables in memory or library calls. `sine.py`
@@ -47,6 +47,30 @@ def exp(x: Value[V]) -> Value[V]:
     return is_small.where(result * 2.0**-raised, result)
 
 
+def expm1(x: Value[V]) -> Value[V]:
+    """e^x - 1 = 2^n (e^r - 1) + 2^n - 1. The terms of the first order are added with what their
+    rounding loses. Half of the result is computed, so that 2^n is finite."""
+    form = format_of(x)
+    low = x.constant(float(math.ceil(-(form.bias - 3) * LN_2)))
+    bounded = _below_overflow((x < low).where(low, x), form)
+    shifted, minus_n = _exponents(bounded, form)
+    first, second = form.ln_2
+    high = minus_n.mulacc(first, bounded)
+    r = minus_n.mulacc(second, high)
+    tail = minus_n.mulacc(second, high - r)
+    half = (shifted.bitcast(form.unsigned) << form.stored).bitcast(form.dtype)
+    base = half - 0.5
+    total = r.mulacc(half, base)
+    lost = r.mulacc(half, base - total) + (half - base - 0.5)
+    part = (r * r).mulacc(horner(r, form.exp_tail), tail)
+    return _unless_tiny(x, (total + part.mulacc(half, lost)) * 2.0, form)
+
+
+def _unless_tiny(x: Value[V], value: Value[V], form: FloatFormat) -> Value[V]:
+    """The value of a function close to x, which x is for tiny x; 0 has its sign."""
+    return (clear_sign(x, form) < 2.0 ** -(form.precision + 1)).where(x, value)
+
+
 def exp_of_more(x: Value[V]) -> Value[V]:
     """e^x, if x is at least `least_of_normal` or NaN; else anything."""
     form = format_of(x)
@@ -62,11 +86,16 @@ def _below_overflow(x: Value[V], form: FloatFormat) -> Value[V]:
 def _exp_parts(x: Value[V], form: FloatFormat) -> tuple[Value[V], Value[V]]:
     """(s, r) with x = n ln 2 + r and |r| <= ln 2 / 2, but for a rounding of n; s has the exponent
     of 2^(n - 1) in its low bits."""
-    to_exponent = form.to_integer + (form.bias - 1)
-    shifted = x.mulacc(form.log2_e[0], to_exponent)
-    minus_n = to_exponent - shifted
+    shifted, minus_n = _exponents(x, form)
     first, second = form.ln_2
     return shifted, minus_n.mulacc(second, minus_n.mulacc(first, x))
+
+
+def _exponents(x: Value[V], form: FloatFormat) -> tuple[Value[V], Value[V]]:
+    """s of `_exp_parts`, and -n."""
+    to_exponent = form.to_integer + (form.bias - 1)
+    shifted = x.mulacc(form.log2_e[0], to_exponent)
+    return shifted, to_exponent - shifted
 
 
 def _exp_of_parts(shifted: Value[V], r: Value[V], form: FloatFormat) -> Value[V]:
@@ -96,6 +125,25 @@ def log(x: Value[V]) -> Value[V]:
     first, second = form.ln_2
     rest = (f * f).mulacc(horner(f, form.log_tail), e * second)
     return _log_special(x, e.mulacc(first, f + rest))
+
+
+def log1p(x: Value[V]) -> Value[V]:
+    """The natural logarithm of 1 + x; -inf at -1 and NaN below.
+
+    What the rounding of 1 + x loses is added to its logarithm, divided by 1 + x; where that is near
+    1, x itself takes the place of the rounded difference to 1.
+    """
+    form = format_of(x)
+    total = x + 1.0
+    lost = (x - (total - 1.0)) * total.recip()
+    m, e = _split_exponent(total, form)
+    is_near = e.eq(0.0)
+    f = is_near.where(x, m - 1.0)
+    first, second = form.ln_2
+    lost = is_near.where(x.constant(0.0), lost)
+    rest = (f * f).mulacc(horner(f, form.log_tail), e.mulacc(second, lost))
+    result = _log_special(total, e.mulacc(first, f + rest))
+    return _unless_tiny(x, result, form)
 
 
 def sqrt(x: Value[V]) -> Value[V]:

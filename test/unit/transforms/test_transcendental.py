@@ -30,17 +30,21 @@ UNARY = {
 }
 """The recipe of each, and the interpreter's function, which takes wider arrays."""
 LIMITS = {np.dtype(np.float32): 2, np.dtype(np.float64): 3}
-FUSED_LIMITS = {"exp2": 1, "exp": 1, "log2": 1, "log": 1}
+FUSED_LIMITS = dict.fromkeys(("exp2", "exp", "expm1", "log2", "log", "log1p"), 1)
 """Those of both formats where mulacc is rounded once."""
 OPERATIONS = {
     ("exp2", "f4"): 22,
     ("exp2", "f8"): 27,
     ("exp", "f4"): 21,
     ("exp", "f8"): 26,
+    ("expm1", "f4"): 29,
+    ("expm1", "f8"): 34,
     ("log2", "f4"): 30,
     ("log2", "f8"): 41,
     ("log", "f4"): 30,
     ("log", "f8"): 42,
+    ("log1p", "f4"): 42,
+    ("log1p", "f8"): 54,
     ("sin", "f4"): 77,
     ("sin", "f8"): 151,
     ("sqrt", "f4"): 38,

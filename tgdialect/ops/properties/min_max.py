@@ -229,6 +229,14 @@ def log(x: float) -> float:
     return -math.inf if x <= 0 else x if math.isinf(x) else math.log(x)
 
 
+def expm1(x: float) -> float:
+    return math.inf if x >= 710 else math.expm1(x)
+
+
+def log1p(x: float) -> float:
+    return -math.inf if x <= -1 else x if math.isinf(x) else math.log1p(x)
+
+
 def sqrt(x: float) -> float:
     return math.sqrt(max(x, 0.0))
 

@@ -236,6 +236,8 @@ TABLE: Rules = {
     "tg.log2": _elementwise(min_max.increasing(min_max.log2, domain=0.0)),
     "tg.exp": _elementwise(min_max.increasing(min_max.exp, low=0.0)),
     "tg.log": _elementwise(min_max.increasing(min_max.log, domain=0.0)),
+    "tg.expm1": _elementwise(min_max.increasing(min_max.expm1, low=-1.0)),
+    "tg.log1p": _elementwise(min_max.increasing(min_max.log1p, domain=-1.0)),
     "tg.sin": _elementwise(min_max.sin),
     "tg.erf": _elementwise(min_max.increasing(math.erf, low=-1.0, high=1.0)),
     "tg.sqrt": _elementwise(min_max.increasing(min_max.sqrt, low=0.0, domain=0.0)),

@@ -33,8 +33,10 @@ from tgdialect.ops.elementwise import (
     DivOp,
     ErfOp,
     Exp2Op,
+    Expm1Op,
     ExpOp,
     FmodOp,
+    Log1pOp,
     Log2Op,
     LogOp,
     MaxOp,
@@ -187,6 +189,16 @@ def _exp(b: Builder, op: ExpOp, g: SSAValue) -> Gradients:
 @_rule(LogOp)
 def _log(b: Builder, op: LogOp, g: SSAValue) -> Gradients:
     return (b.put(DivOp(g, op.source)),)
+
+
+@_rule(Expm1Op)
+def _expm1(b: Builder, op: Expm1Op, g: SSAValue) -> Gradients:
+    return (b.put(MulOp(g, b.put(ExpOp(op.source)))),)
+
+
+@_rule(Log1pOp)
+def _log1p(b: Builder, op: Log1pOp, g: SSAValue) -> Gradients:
+    return (b.put(DivOp(g, b.put(AddOp(op.source, b.constant(1, g))))),)
 
 
 @_rule(FmodOp)
