@@ -8,11 +8,21 @@ from typing import Self
 
 from tgdialect.frontend.base import Number
 from tgdialect.frontend.elementwise import Elementwise, rounded_once, widened
-from tgdialect.ops.elementwise import ErfOp, Exp2Op, Expm1Op, ExpOp, Log1pOp, Log2Op, LogOp, SinOp
+from tgdialect.ops.elementwise import (
+    CosOp,
+    ErfOp,
+    Exp2Op,
+    Expm1Op,
+    ExpOp,
+    Log1pOp,
+    Log2Op,
+    LogOp,
+    SinOp,
+)
 
 _LN_2 = math.log(2)
-_LARGE = 1e9
-"""From here on sqrt(x^2 + 1) rounds to x, even in f64."""
+_LARGE = 1e150
+"""The square of more may overflow. sqrt(x^2 + 1) rounds to x, and 1 + x, too."""
 
 
 class Functions(Elementwise):
@@ -80,9 +90,8 @@ class Functions(Elementwise):
 
     @widened
     def cos(self) -> Self:
-        """The cosine, as 1 - 2 sin(x / 2)^2: half of x is exact."""
-        half = (self * 0.5).sin()
-        return 1 - 2 * half * half
+        """The cosine of an angle in radians."""
+        return self._float()._unary(CosOp)
 
     @widened
     def tan(self) -> Self:
@@ -91,13 +100,30 @@ class Functions(Elementwise):
 
     @widened
     def asin(self) -> Self:
-        """The inverse sine, as an arctangent: x / sqrt(1 - x^2)."""
-        return self._atan_of_ratio((1 - self * self).sqrt())
+        """The inverse sine, beyond 1/2 as pi/2 - 2 asin(sqrt((1 - |x|) / 2))."""
+        magnitude = self.abs()
+        is_steep = magnitude > 0.5
+        value = self._asin_of_less(is_steep, magnitude)
+        angle = is_steep.where(_HALF_PI - (2 * value - _HALF_PI_TAIL), value)
+        return self.eq(0).where(self, (self < 0).where(-angle, angle))
 
     @widened
     def acos(self) -> Self:
-        """The inverse cosine."""
-        return math.pi / 2 - self.asin()
+        """The inverse cosine: pi/2 - asin x, beyond 1/2 as 2 asin(sqrt((1 - |x|) / 2)) or pi less
+        that."""
+        magnitude = self.abs()
+        is_steep = magnitude > 0.5
+        value = self._asin_of_less(is_steep, magnitude)
+        is_negative = self < 0
+        steep = is_negative.where(math.pi - (2 * value - 2 * _HALF_PI_TAIL), 2 * value)
+        angle = is_negative.where(value, -value)
+        return is_steep.where(steep, _HALF_PI + (angle + _HALF_PI_TAIL))
+
+    def _asin_of_less(self, is_steep: Self, magnitude: Self) -> Self:
+        """asin |x|, or asin(sqrt((1 - |x|) / 2)) where x is steep."""
+        square = is_steep.where((1 - magnitude) * 0.5, magnitude * magnitude)
+        root = is_steep.where(is_steep.where(square, 1).sqrt(), magnitude)
+        return root._mulacc(square * square._polynomial(_ASIN), root)
 
     @widened
     def atan(self) -> Self:
@@ -115,7 +141,7 @@ class Functions(Elementwise):
         ratio = low / is_zero.where(1, high)
         ratio = (low.isinf() & high.isinf()).where(1, ratio)
         angle = ratio._atan_up_to_one()
-        angle = is_steep.where(math.pi / 2 - angle, angle)
+        angle = is_steep.where(_HALF_PI - (angle - _HALF_PI_TAIL), angle)
         # For 0, `self` has the right sign, and the right derivative where `other` is 1.
         return self.eq(0).where(self, (self < 0).where(-angle, angle))
 
@@ -125,9 +151,9 @@ class Functions(Elementwise):
         t = self / (1 + (1 + self * self).sqrt())
         square = t * t
         total = square._constant(0)
-        for n in range(_ATAN_TERMS, -1, -1):
+        for n in range(_ATAN_TERMS, 0, -1):
             total = total * square + (-1 if n % 2 else 1) / (2 * n + 1)
-        return 2 * t * total
+        return 2 * (t + t * (square * total))
 
     @widened
     def atan2(self, other: Self | Number) -> Self:
@@ -150,38 +176,68 @@ class Functions(Elementwise):
     @widened
     def sinh(self) -> Self:
         """The hyperbolic sine."""
-        return (self.expm1() - (-self).expm1()) * 0.5
+        magnitude = self.abs()
+        is_huge, less = magnitude._less_if_huge()
+        growth = less.expm1()
+        value = 0.5 * (growth + growth / (growth + 1))
+        value = is_huge.where(growth * _HUGE_FACTOR, value)
+        return self.eq(0).where(self, (self < 0).where(-value, value))
 
     @widened
     def cosh(self) -> Self:
         """The hyperbolic cosine."""
-        return (self.exp() + (-self).exp()) * 0.5
+        is_huge, less = self.abs()._less_if_huge()
+        growth = less.exp() * is_huge.where(less._constant(_HUGE_FACTOR), 0.5)
+        return growth + 0.25 / growth
+
+    def _less_if_huge(self) -> tuple[Self, Self]:
+        """Whether x is greater than 700, where e^x may be infinite and half of it not; and x, then
+        less 8."""
+        is_huge = self > _HUGE
+        return is_huge, self - is_huge.where(self._constant(8), 0)
 
     @rounded_once
     def tanh(self) -> Self:
         """The hyperbolic tangent."""
         x = self._float()
-        return x._near_zero(_TANH, 2 * (2 * x).sigmoid() - 1)
+        magnitude = x.abs()
+        twice = 2 * (magnitude > _TANH_IS_ONE).where(_TANH_IS_ONE, magnitude)
+        if x.dtype.bits == 64:
+            growth = twice.expm1()
+            total = growth + 2
+            lost = growth - (total - 2)  # What the rounding of the sum loses.
+            value = growth / total
+            value = value - value * (lost / total)
+            return x.eq(0).where(x, (x < 0).where(-value, value))
+        value = 1 - 2 / (twice.exp() + 1)
+        value = (x < 0).where(-value, value)
+        is_small = magnitude < _TANH_LIMIT
+        small = is_small.where(x, 0)
+        square = small * small
+        return is_small.where(small._mulacc(square * square._polynomial(_TANH), small), value)
 
     @widened
     def asinh(self) -> Self:
         """The inverse hyperbolic sine."""
         magnitude = self.abs()
-        is_large = magnitude > _LARGE  # The square may overflow, and adding 1 changes nothing.
+        is_large = magnitude > _LARGE
         small = is_large.where(1, magnitude)
         root = (small * small + 1).sqrt()
-        value = (small + small * small / (1 + root)).log1p()
-        value = is_large.where(is_large.where(magnitude, 1).log() + _LN_2, value)
+        value = magnitude._log1p_of(is_large, small + small * small / (1 + root))
         return self.eq(0).where(self, (self < 0).where(-value, value))
 
     @widened
     def acosh(self) -> Self:
         """The inverse hyperbolic cosine; NaN below 1."""
         is_large = self > _LARGE
-        small = is_large.where(1, self)
-        value = is_large.where(self.log() + _LN_2, (small + (small * small - 1).sqrt()).log())
-        # Far below 1 the sum rounds to 0, whose logarithm is -inf.
-        return value.eq(-math.inf).where(math.nan, value)
+        less = is_large.where(1, self) - 1
+        value = self._log1p_of(is_large, less + (less * (less + 2)).sqrt())
+        return (self < 1).where(math.nan, value)
+
+    def _log1p_of(self, is_large: Self, value: Self) -> Self:
+        """log(1 + value), or log(2 self) where that is large."""
+        logarithm = is_large.where(self, value).log1p()
+        return logarithm + is_large.where(self._constant(_LN_2), 0)
 
     @widened
     def atanh(self) -> Self:
@@ -200,12 +256,6 @@ class Functions(Elementwise):
         for coefficient in reversed(rest):
             total = self._mulacc(total, coefficient)
         return total
-
-    def _near_zero(self, series: Sequence[float], value: Self) -> Self:
-        """x times a series in x^2 near zero, else `value`."""
-        is_small = self.abs() < _SMALL
-        x = is_small.where(self, 0)
-        return is_small.where(x * (x * x)._polynomial(series), value)
 
     # -- activations -------------------------------------------------------------------------------
 
@@ -312,8 +362,19 @@ class Functions(Elementwise):
 
 _ATAN_TERMS = 20
 """The number of terms of atan's power series that f64 needs up to tan(pi / 8)."""
-_SMALL = 0.25
-"""Up to here functions close to x are computed by their power series."""
-_EXPM1 = [1 / math.factorial(n) for n in range(1, 12)]
-_ATANH = [1 / (2 * n + 1) for n in range(9)]
-_TANH = (1, -1 / 3, 2 / 15, -17 / 315, 62 / 2835, -1382 / 155925, 21844 / 6081075)
+_HALF_PI, _HALF_PI_TAIL = math.pi / 2, 6.123233995736766e-17
+"""pi / 2 as a sum of two f64."""
+_HUGE, _HUGE_FACTOR = 700.0, 0.5 * math.exp(8)
+_ASIN = (
+    *(0.1666666666666676, 0.07499999999970759, 0.04464285717465315, 0.030381942705715124),
+    *(0.022372215048230223, 0.017351610886093997, 0.013980834520223117, 0.011398794232064954),
+    *(0.010780934498123566, 0.0037037575241090416, 0.02171408107520328, -0.02100870676485028),
+    0.032634813053041764,
+)
+"""(asin(t)/t - 1) / t^2 in t^2 up to t = 1/2, with a relative error of asin t of 2^-59."""
+_TANH_LIMIT, _TANH_IS_ONE = 0.5625, 20.0
+_TANH = (
+    *(-0.3333331346511841, 0.133324533700943, -0.05383748188614845),
+    *(0.021007610484957695, -0.0061799599789083),
+)
+"""(tanh(x)/x - 1) / x^2 in x^2 up to the limit, with a relative error of tanh x of 2^-28."""

@@ -154,6 +154,7 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "tg.expm1": _in_wider(np.expm1),
     "tg.log1p": _in_wider(np.log1p),
     "tg.sin": _in_wider(np.sin),
+    "tg.cos": _in_wider(np.cos),
     "tg.erf": _in_wider(np.vectorize(math.erf, otypes=[FLOAT64])),
     "tg.sqrt": np.sqrt,
     "tg.pow": _in_wider(np.power),

@@ -512,6 +512,18 @@ class SinOp(UnaryOp):
 
 
 @op_definition
+class CosOp(UnaryOp):
+    """COS (T,): cos x in radians, within 2 ulp (f32) or 3 ulp (f64); NaN at the infinities.
+
+    `%1 = tg.cos %0 : tensor<4xf32>`
+    """
+
+    name = "tg.cos"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 12
+
+
+@op_definition
 class ErfOp(UnaryOp):
     """ERF (T,): the error function, within 2 ulp (f32) or 3 ulp (f64).
 
@@ -631,6 +643,7 @@ TRANSCENDENTAL = (
     Expm1Op,
     Log1pOp,
     SinOp,
+    CosOp,
     ErfOp,
     PowOp,
 )

@@ -189,6 +189,10 @@ def _log1p(x: float) -> float | None:
     return x if x == 0 else _log(1 + x) if x <= -1 or math.isinf(x) else None
 
 
+def _cos(x: float) -> float | None:
+    return math.nan if math.isinf(x) else 1.0 if x == 0 else None
+
+
 def _fmod(dtype: DType, a: float, b: float) -> float:
     is_nan = a != a or b != b or math.isinf(a) or b == 0
     return math.nan if is_nan else math.fmod(a, b)
@@ -241,6 +245,7 @@ SCALAR_RULES: dict[str, ScalarRule] = {
     "tg.expm1": _where_exact(_expm1),
     "tg.log1p": _where_exact(_log1p),
     "tg.sin": _where_exact(_sin),
+    "tg.cos": _where_exact(_cos),
     "tg.sqrt": _where_exact(_sqrt),
     "tg.fmod": _fmod,
     "tg.mulacc": _multiply_add,

@@ -27,7 +27,7 @@ from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.error_function import erf
 from tgdialect.transforms.recipe import Dtype, Primitive, Value
 from tgdialect.transforms.remainder import fmod
-from tgdialect.transforms.sine import sin
+from tgdialect.transforms.sine import cos, sin
 from tgdialect.transforms.soft_float import NARROW_FORMATS, soft_cast
 from tgdialect.transforms.threefry import threefry
 from tgdialect.transforms.transcendental import exp, exp2, expm1, log, log1p, log2, power, sqrt
@@ -87,6 +87,7 @@ _UNARY: dict[str, Callable[[Tg], Tg]] = {
     "expm1": expm1,
     "log1p": log1p,
     "sin": sin,
+    "cos": cos,
     "erf": erf,
     "sqrt": sqrt,
 }

@@ -1,4 +1,4 @@
-"""SIN in primitive operations, for f32 and f64.
+"""SIN and COS in primitive operations, for f32 and f64.
 
 Within 2 ulp (f32) and 3 ulp (f64) of the exact result for every argument. |x| is reduced by
 multiples of pi/2: near zero with the parts of pi/2 (Cody and Waite, "Software Manual for the
@@ -115,28 +115,44 @@ QUARTER_TURN = (1 << 62) - 1
 
 def sin(x: Value[V]) -> Value[V]:
     """The sine of x in radians; NaN at the infinities, and -0 at -0."""
+    return _wave(x, is_cosine=False)
+
+
+def cos(x: Value[V]) -> Value[V]:
+    """The cosine of x in radians, the sine a quarter turn later; NaN at the infinities."""
+    return _wave(x, is_cosine=True)
+
+
+def _wave(x: Value[V], *, is_cosine: bool) -> Value[V]:
     form = format_of(x)
     tables = TABLES[x.dtype]
     bits = x.bitcast(form.unsigned)
     magnitude = (bits & (form.sign_bit - 1)).bitcast(form.dtype)
-    near, near_quadrant = reduce_near(magnitude, form, tables)
-    far, far_quadrant = FAR_REDUCTIONS[x.dtype](magnitude)
+    near, near_tail, near_quadrant = reduce_near(magnitude, form, tables)
+    far, far_tail, far_quadrant = FAR_REDUCTIONS[x.dtype](magnitude)
 
     is_near = magnitude < tables.near_limit
-    r = is_near.where(near, far)
+    r, tail = is_near.where(near, far), is_near.where(near_tail, far_tail)
     quadrant = is_near.where(near_quadrant, far_quadrant)
+    if is_cosine:  # A quarter turn back where the quarter is mirrored, which bit 0 says.
+        if x.dtype == "f64":
+            quadrant = quadrant + (quadrant << 63)
+        quadrant = quadrant + (form.sign_bit >> 1)
     z = r * r
-    sine = (r * z).mulacc(horner(z, tables.sine_tail), r)
+    sine = r + (r * z).mulacc(horner(z, tables.sine_tail), tail)
     # What is taken from 1 is not negative, so that no result is greater.
-    cosine = 1.0 - (z * 0.5 - z * z * horner(z, tables.cosine_tail))
+    cosine = 1.0 - (z * 0.5 - (z * z * horner(z, tables.cosine_tail) - r * tail))
     result = (quadrant & (form.sign_bit >> 1)).ne(0).where(cosine, sine)
-    negative = (quadrant ^ bits) & form.sign_bit
+    negative = (quadrant if is_cosine else quadrant ^ bits) & form.sign_bit
     result = (result.bitcast(form.unsigned) ^ negative).bitcast(form.dtype)
     return (magnitude < math.inf).where(result, math.nan)
 
 
-def reduce_near(x: Value[V], form: FloatFormat, tables: SineTables) -> tuple[Value[V], Value[V]]:
-    """(r, quadrant) with sin x = sin(r + n pi/2), |r| <= pi/4, for 0 <= x < near_limit.
+def reduce_near(
+    x: Value[V], form: FloatFormat, tables: SineTables
+) -> tuple[Value[V], Value[V], Value[V]]:
+    """(r, tail, quadrant) with sin x = sin(r + tail + n pi/2), |r| <= pi/4, for 0 <= x <
+    near_limit. The tail is what r is rounded by.
 
     The two highest bits of the quadrant are n modulo 4. What the second subtraction loses goes
     into the third, so that r is rounded once.
@@ -148,12 +164,13 @@ def reduce_near(x: Value[V], form: FloatFormat, tables: SineTables) -> tuple[Val
     product = n * second
     rounded = exact - product
     lost = (exact - rounded) - product
-    r = rounded - (n * third - lost)
-    return r, shifted.bitcast(form.unsigned) << (form.width - 2)
+    rest = n * third - lost
+    r = rounded - rest
+    return r, (rounded - r) - rest, shifted.bitcast(form.unsigned) << (form.width - 2)
 
 
-def reduce_far_f32(x: Value[V]) -> tuple[Value[V], Value[V]]:
-    """(r, quadrant) as `reduce_near`, for any finite x >= near_limit.
+def reduce_far_f32(x: Value[V]) -> tuple[Value[V], Value[V], Value[V]]:
+    """(r, tail, quadrant) as `reduce_near`, for any finite x >= near_limit.
 
     x = significand * 2^k. The 96 bits of 1/(2 pi) from the bit of weight 2^(-k-1) on give x in
     turns, modulo 1, with an error below 2^-63: those before only add whole turns.
@@ -170,19 +187,21 @@ def reduce_far_f32(x: Value[V]) -> tuple[Value[V], Value[V]]:
     window_end = (lower << shift) >> 32
     turns = significand * window + ((significand * window_end) >> 32)
 
-    # The signed fraction of the nearest quarter turn, in 2^-64 of it; the product by pi/2 is
-    # rounded once, and 2^-32 of it is all the precision that the constant needs.
+    # The signed fraction of the nearest quarter turn, in 2^-64 of it, by pi/2: 2^-32 of it is all
+    # the precision that the constant needs.
     fraction = (turns << 2).bitcast("i64")
     scaled = (fraction >> 32) * PI_29 + (((fraction & LOW_32) * PI_29) >> 32)
-    r = scaled.cast("f32") * 2.0**-62
-    return r, ((turns + (1 << 61)) >> 32).cast("ui32")
+    high = (scaled >> 40) << 40
+    head, rest = (part.cast("f32") * 2.0**-62 for part in (high, scaled - high))
+    r = head + rest
+    return r, rest - (r - head), ((turns + (1 << 61)) >> 32).cast("ui32")
 
 
-def reduce_far_f64(x: Value[V]) -> tuple[Value[V], Value[V]]:
+def reduce_far_f64(x: Value[V]) -> tuple[Value[V], Value[V], Value[V]]:
     """As `reduce_far_f32`, with turns of 128 bits from a window of 192.
 
     The upper half of a quarter turn is mirrored, so that r is never the small difference of
-    large parts; sin and cos change places there.
+    large parts; sin and cos change places there, which the lowest bit of the quadrant says.
 
     No double comes closer to a multiple of pi/2 than 2^-61 (Ng, "Argument reduction for huge
     arguments: good to the last bit", 1992), which leaves r more than 53 bits.
@@ -211,8 +230,10 @@ def reduce_far_f64(x: Value[V]) -> tuple[Value[V], Value[V]]:
     rounded = head + tail
     tail = tail - (rounded - head)
     pi, pi_rest = (part * 2.0**-63 for part in PI_F64)
-    r = rounded.mulacc(pi, rounded.mulacc(pi_rest, tail * pi))
-    return r, turns ^ (mirrored & (1 << 62))
+    rest = rounded.mulacc(pi_rest, tail * pi)
+    quadrant = (turns ^ (mirrored & (1 << 62))) & (3 << 62)
+    r = rounded.mulacc(pi, rest)
+    return r, rounded.mulacc(pi, r * -1.0) + rest, quadrant | (mirrored & 1)
 
 
 FAR_REDUCTIONS = {"f32": reduce_far_f32, "f64": reduce_far_f64}

@@ -30,6 +30,7 @@ from tgdialect.ops.elementwise import (
     CmpGeOp,
     CmpLtOp,
     CmpNeOp,
+    CosOp,
     DivOp,
     ErfOp,
     Exp2Op,
@@ -210,11 +211,12 @@ def _fmod(b: Builder, op: FmodOp, g: SSAValue) -> Gradients:
 
 @_rule(SinOp)
 def _sin(b: Builder, op: SinOp, g: SSAValue) -> Gradients:
-    """cos x = 1 - 2 sin^2 (x / 2): x / 2 is exact, while x + pi / 2 would be rounded."""
-    half = b.put(SinOp(b.put(MulOp(op.source, b.constant(0.5, g)))))
-    square = b.put(MulOp(half, half))
-    twice = b.put(MulOp(square, b.constant(2, g)))
-    return (b.put(MulOp(g, b.put(SubOp(b.constant(1, g), twice)))),)
+    return (b.put(MulOp(g, b.put(CosOp(op.source)))),)
+
+
+@_rule(CosOp)
+def _cos(b: Builder, op: CosOp, g: SSAValue) -> Gradients:
+    return (b.put(NegOp(b.put(MulOp(g, b.put(SinOp(op.source)))))),)
 
 
 @_rule(ErfOp)

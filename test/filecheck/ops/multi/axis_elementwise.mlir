@@ -23,6 +23,8 @@ func.func @unary(%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>, %y: tenso
   %expm1 = tg.expm1 %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %log1p = tg.log1p %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   %log1p = tg.log1p %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  // CHECK: %cos = tg.cos %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  %cos = tg.cos %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %erf = tg.erf %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   %erf = tg.erf %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %sqrt = tg.sqrt %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
