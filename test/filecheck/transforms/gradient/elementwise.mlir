@@ -1,4 +1,4 @@
-// RUN: tg-opt %s -p 'tg-gradient{entry=add},tg-gradient{entry=sub},tg-gradient{entry=neg},tg-gradient{entry=mul},tg-gradient{entry=mulacc},tg-gradient{entry=recip},tg-gradient{entry=div},tg-gradient{entry=max},tg-gradient{entry=where},tg-gradient{entry=cast},tg-gradient{entry=exp2},tg-gradient{entry=log2},tg-gradient{entry=sin},tg-gradient{entry=sqrt},tg-gradient{entry=pow},tg-gradient{entry=trunc},tg-gradient{entry=broadcast}' --verify-each=true | filecheck %s
+// RUN: tg-opt %s -p 'tg-gradient{entry=add},tg-gradient{entry=sub},tg-gradient{entry=neg},tg-gradient{entry=mul},tg-gradient{entry=mulacc},tg-gradient{entry=recip},tg-gradient{entry=div},tg-gradient{entry=max},tg-gradient{entry=where},tg-gradient{entry=cast},tg-gradient{entry=exp2},tg-gradient{entry=log2},tg-gradient{entry=sin},tg-gradient{entry=cos},tg-gradient{entry=exp},tg-gradient{entry=log},tg-gradient{entry=expm1},tg-gradient{entry=log1p},tg-gradient{entry=fmod},tg-gradient{entry=sqrt},tg-gradient{entry=pow},tg-gradient{entry=trunc},tg-gradient{entry=broadcast}' --verify-each=true | filecheck %s
 
 // The gradient of each elementwise op; what was broadcast is summed.
 
@@ -121,18 +121,68 @@ func.func @log2(%x: tensor<4xf32>) -> tensor<4xf32> {
 }
 
 // CHECK-LABEL: func.func @sin_gradient(
-// CHECK-NEXT: %[[V0:.*]] = tg.const 5.000000e-01
-// CHECK-NEXT: %[[V1:.*]] = tg.mul %x, %[[V0]]
-// CHECK-NEXT: %[[V2:.*]] = tg.sin %[[V1]]
-// CHECK-NEXT: %[[V3:.*]] = tg.mul %[[V2]], %[[V2]]
-// CHECK-NEXT: %[[V4:.*]] = tg.const 2.000000e+00
-// CHECK-NEXT: %[[V5:.*]] = tg.mul %[[V3]], %[[V4]]
-// CHECK-NEXT: %[[V6:.*]] = tg.const 1.000000e+00
-// CHECK-NEXT: %[[V7:.*]] = tg.sub %[[V6]], %[[V5]]
-// CHECK-NEXT: %[[V8:.*]] = tg.mul %r_gradient, %[[V7]]
-// CHECK-NEXT: func.return %[[V8]]
+// CHECK-NEXT: %[[V0:.*]] = tg.cos %x
+// CHECK-NEXT: %[[V1:.*]] = tg.mul %r_gradient, %[[V0]]
+// CHECK-NEXT: func.return %[[V1]]
 func.func @sin(%x: tensor<4xf32>) -> tensor<4xf32> {
   %r = tg.sin %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @cos_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.sin %x
+// CHECK-NEXT: %[[V1:.*]] = tg.mul %r_gradient, %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = tg.neg %[[V1]]
+// CHECK-NEXT: func.return %[[V2]]
+func.func @cos(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.cos %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @exp_gradient(
+// CHECK-NEXT: %r = tg.exp %x
+// CHECK-NEXT: %[[V0:.*]] = tg.mul %r_gradient, %r
+// CHECK-NEXT: func.return %[[V0]]
+func.func @exp(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.exp %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @log_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.div %r_gradient, %x
+// CHECK-NEXT: func.return %[[V0]]
+func.func @log(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.log %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @expm1_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.exp %x
+// CHECK-NEXT: %[[V1:.*]] = tg.mul %r_gradient, %[[V0]]
+// CHECK-NEXT: func.return %[[V1]]
+func.func @expm1(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.expm1 %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @log1p_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.const 1.000000e+00
+// CHECK-NEXT: %[[V1:.*]] = tg.add %x, %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = tg.div %r_gradient, %[[V1]]
+// CHECK-NEXT: func.return %[[V2]]
+func.func @log1p(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.log1p %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @fmod_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.div %x, %y
+// CHECK-NEXT: %[[V1:.*]] = tg.trunc %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = tg.mul %r_gradient, %[[V1]]
+// CHECK-NEXT: %[[V3:.*]] = tg.neg %[[V2]]
+// CHECK-NEXT: func.return %r_gradient, %[[V3]]
+func.func @fmod(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.fmod %x, %y : tensor<4xf32>
   func.return %r : tensor<4xf32>
 }
 
@@ -157,16 +207,14 @@ func.func @sqrt(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: %[[V5:.*]] = tg.mul %r_gradient, %[[V4]]
 // CHECK-NEXT: %[[V6:.*]] = tg.cmpeq %y, %[[V0]]
 // CHECK-NEXT: %[[V7:.*]] = tg.where %[[V6]], %[[V0]], %[[V5]]
-// CHECK-NEXT: %[[V8:.*]] = tg.log2 %x
-// CHECK-NEXT: %[[V9:.*]] = tg.const 0.693147182
-// CHECK-NEXT: %[[V10:.*]] = tg.mul %[[V8]], %[[V9]]
-// CHECK-NEXT: %[[V11:.*]] = tg.mul %r, %[[V10]]
-// CHECK-NEXT: %[[V12:.*]] = tg.mul %r_gradient, %[[V11]]
-// CHECK-NEXT: %[[V13:.*]] = tg.cmpeq %x, %[[V0]]
-// CHECK-NEXT: %[[V14:.*]] = tg.cmpge %y, %[[V0]]
-// CHECK-NEXT: %[[V15:.*]] = tg.and %[[V13]], %[[V14]]
-// CHECK-NEXT: %[[V16:.*]] = tg.where %[[V15]], %[[V0]], %[[V12]]
-// CHECK-NEXT: func.return %[[V7]], %[[V16]]
+// CHECK-NEXT: %[[V8:.*]] = tg.log %x
+// CHECK-NEXT: %[[V9:.*]] = tg.mul %r, %[[V8]]
+// CHECK-NEXT: %[[V10:.*]] = tg.mul %r_gradient, %[[V9]]
+// CHECK-NEXT: %[[V11:.*]] = tg.cmpeq %x, %[[V0]]
+// CHECK-NEXT: %[[V12:.*]] = tg.cmpge %y, %[[V0]]
+// CHECK-NEXT: %[[V13:.*]] = tg.and %[[V11]], %[[V12]]
+// CHECK-NEXT: %[[V14:.*]] = tg.where %[[V13]], %[[V0]], %[[V10]]
+// CHECK-NEXT: func.return %[[V7]], %[[V14]]
 func.func @pow(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %r = tg.pow %x, %y : tensor<4xf32>
   func.return %r : tensor<4xf32>
