@@ -27,6 +27,7 @@ from tgdialect.interpreter import run
 from tgdialect.lowering.render.source.program import joined, sections_of
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.dtypes import dtype_row
+from tgdialect.ops.properties import is_memory
 from tgdialect.runtime import c_build
 from tgdialect.runtime.build import compile_module
 from tgdialect.runtime.compiler import device_build, target_of_device
@@ -165,8 +166,14 @@ def _interpreted(program: Mixture) -> list[Sequence[Array]]:
     for arrays in program.runs:
         given = [a.copy() for a in arrays]
         results = run(program.module, program.entry, given, buffers=buffers)
-        found.append([*results, *given])
+        found.append([*results, *(given[i] for i in _memories(program))])
     return found
+
+
+def _memories(program: Mixture) -> Sequence[int]:
+    """The positions of arguments that are memory."""
+    (function,) = (op for op in program.module.ops if isinstance(op, FuncOp))
+    return [i for i, argument in enumerate(function.args) if is_memory(argument)]
 
 
 def _compare(case: _Case, executable: Any) -> None:
@@ -174,13 +181,14 @@ def _compare(case: _Case, executable: Any) -> None:
     for number, arrays in enumerate(case.program.runs):
         given = [fenced(a) if a.size else a.copy() for a in arrays]
         if isinstance(executable, HostExecutable) and not any(
-            None in p.shape for p in executable.outputs
+            p.result is not None or None in p.shape for p in executable.parameters
         ):
             out = [fenced(junk(p.shape, p.dtype)) for p in executable.outputs]
             results = as_sequence(executable(*given, out=out))
         else:
             results = as_sequence(executable(*given))
-        together = [np.array(x) for x in (*results, *given)]
+        memories = (given[i] for i in _memories(case.program))
+        together = [np.array(x) for x in (*results, *memories)]
         again = lambda number=number: _interpreted(case.program)[number]  # noqa: E731
         if wrong := unexplained(again, case.expected[number], together):
             raise _Differs(f"run {number}: {'; '.join(wrong)}")
