@@ -16,7 +16,8 @@ import numpy as np
 from executors import as_sequence, fenced, junk
 from expression import Array
 from opencl_device import DEVICE, KIND
-from random_mixtures import Mixture, mixture
+from random_in_place import random_in_place
+from random_mixtures import Feature, Mixture, mixture
 from slack import unexplained
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
@@ -38,6 +39,9 @@ from tgdialect.runtime.program import Object
 
 SECONDS = 60
 """The time for one program on one executor: a longer one is an outcome of its own."""
+
+IN_PLACE = 1_000_000
+"""From this seed on, programs are those of `random_in_place.py`."""
 
 RULES = {
     r"^(a )?cycle: ": "semantics.md: program that needs both orders at once is refused as a cycle",
@@ -78,6 +82,14 @@ class _Case:
         return f"p{self.seed}"
 
 
+def program_of(seed: int) -> Mixture:
+    """The program of a seed."""
+    if seed < IN_PLACE:
+        return mixture(seed)
+    program = random_in_place(seed)
+    return Mixture(program.module, (program.inputs,), Feature.IN_PLACE)
+
+
 def check(seeds: Sequence[int], begun: Callable[[str], None] = lambda text: None) -> list[Outcome]:
     """Outcomes of the programs of some seeds; `begun` hears what is about to be done, as a crash
     says nothing."""
@@ -87,7 +99,7 @@ def check(seeds: Sequence[int], begun: Callable[[str], None] = lambda text: None
         begun(f"{seed} interpreter")
         case: _Case | None = None
         with _recorded(outcomes, seed, "interpreter", may_refuse=True):
-            case = _Case(seed, mixture(seed))
+            case = _Case(seed, program_of(seed))
             case.program.module.verify()
             _rename(case.program.module, case.entry)
             case = replace(case, program=replace(case.program, entry=case.entry))

@@ -12,8 +12,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from expression import Expression, function
-from mixture_runs import RULES, check
-from random_mixtures import mixture
+from mixture_runs import RULES, check, program_of
 from random_seeds import batches
 from slack import unexplained
 from xdsl.dialects.builtin import Float16Type
@@ -24,10 +23,10 @@ from tgdialect.ops.dtypes import F32, I32
 DOCS = Path(__file__).parents[3] / "docs"
 
 
-@pytest.mark.parametrize("seeds", batches("TG_RANDOM_MIXTURES", 20), ids=str)
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_MIXTURES", 50), ids=str)
 def test_executors_agree(seeds: range):
     wrong = [o for o in check(seeds) if not o.is_right]
-    texts = [f"{outcome}\n{mixture(outcome.seed).module}" for outcome in wrong]
+    texts = [f"{outcome}\n{program_of(outcome.seed).module}" for outcome in wrong]
     assert not wrong, "\n\n".join(texts)
 
 
