@@ -7,7 +7,7 @@ the answer is not known. `tg-optimize` and `tg-expand` ask of the kernels that t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
@@ -24,6 +24,18 @@ from tgdialect.ops.properties import known_index
 from tgdialect.ops.source import ParamOp
 
 
+class _Known(dict[SSAValue | None, CellPositions]):
+    """Positions of cells where a gate is true, by the gate."""
+
+    def __init__(self, intervals: MinMax) -> None:
+        super().__init__()
+        self._intervals = intervals
+
+    def __missing__(self, gate: SSAValue | None) -> CellPositions:
+        found = self[gate] = CellPositions(self._intervals, gate)
+        return found
+
+
 def overwritten_reads(
     ops: Sequence[Operation], memory: MemoryOrder | None = None
 ) -> Iterator[MemoryAccess]:
@@ -38,7 +50,7 @@ def overwritten_reads(
     if not memory.is_shared:
         return
     open_in, intervals = open_ranges(ops), MinMax()
-    by_gate: dict[SSAValue | None, CellPositions] = {}
+    known = _Known(intervals)
     for read, write in memory.anti_dependences():
         loops = {op for op in open_in[write.op] if known_index(op.bound) != 1}
         if not loops or not loops.isdisjoint(_begun(read)):
@@ -47,15 +59,29 @@ def overwritten_reads(
         if is_own and (memory.seen(read) or loops.isdisjoint(open_in[read.op])):
             continue  # Each work item, or each workgroup between two BARRIERs, has its own.
         gate = write.op.gate if isinstance(write.op, StoreOp) else None
-        if (cells := by_gate.get(gate)) is None:
-            cells = by_gate[gate] = CellPositions(intervals, gate)
-        a, b = cells[read.location], cells[write.location]
-        if a is None or b is None:
+        if not _is_own(known, read, write, loops, gate) and not _are_apart(
+            known, read, write, loops | open_in[read.op]
+        ):
             yield read
-            continue
-        around = loops | open_in[read.op]
-        if not cells.is_own(a, b, loops) and not cells.are_apart(a, b, around):
-            yield read
+
+
+def _is_own(
+    known: _Known,
+    read: MemoryAccess,
+    write: MemoryAccess,
+    loops: Set[RangeOp],
+    gate: SSAValue | None,
+) -> bool:
+    """Whether each iteration that stores reads its own cell alone."""
+    a, b = known[gate][read.location], known[gate][write.location]
+    return a is not None and b is not None and known[gate].is_own(a, b, loops)
+
+
+def _are_apart(known: _Known, read: MemoryAccess, write: MemoryAccess, loops: Set[RangeOp]) -> bool:
+    """Whether no iteration reads a cell that any stores to. A LOAD that no gate leaves out also
+    reads where the gate of the STORE is false: without a use, but at the same time."""
+    a, b = known[None][read.location], known[None][write.location]
+    return a is not None and b is not None and known[None].are_apart(a, b, loops)
 
 
 def check_overwriting(ops: Sequence[Operation], memory: MemoryOrder | None = None) -> None:
