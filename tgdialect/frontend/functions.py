@@ -214,7 +214,8 @@ class Functions(Elementwise):
         is_small = magnitude < _TANH_LIMIT
         small = is_small.where(x, 0)
         square = small * small
-        return is_small.where(small._mulacc(square * square._polynomial(_TANH), small), value)
+        near = small._mulacc(square * square._polynomial(_TANH), small)
+        return x.eq(0).where(x, is_small.where(near, value))  # The sign of 0.
 
     @widened
     def asinh(self) -> Self:
