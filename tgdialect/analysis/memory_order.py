@@ -195,7 +195,8 @@ class MemoryOrder:
         writers = dict.fromkeys(a.op for group in self._shared for a in group if a.writes)
         return {op: 1 << i for i, op in enumerate(writers)}
 
-    def _depends(self, op: Operation, write: Operation) -> bool:
+    def depends(self, op: Operation, write: Operation) -> bool:
+        """Whether an op comes after a shared write."""
         return bool(self._writes_before[op] & self._bits[write])
 
     def seen(self, read: MemoryAccess) -> int:
@@ -245,7 +246,7 @@ class MemoryOrder:
                 before = last.get(location)
                 if (
                     before is not None
-                    and not self._depends(op, before)
+                    and not self.depends(op, before)
                     and values[op.value] != values[before.value]
                 ):
                     raise locate(

@@ -7,7 +7,7 @@ the answer is not known. `tg-optimize` and `tg-expand` ask of the kernels that t
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
@@ -15,8 +15,9 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.affine.cell_positions import CellPositions
 from tgdialect.analysis.memory_order import MemoryAccess, MemoryOrder
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.ranges import open_ranges
+from tgdialect.analysis.ranges import Ranges, open_ranges
 from tgdialect.diagnostics import locate
+from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import AfterOp, RangeOp
@@ -41,7 +42,8 @@ def overwritten_reads(
 ) -> Iterator[MemoryAccess]:
     """The reads that may see a STORE of another iteration, which they are not AFTER.
 
-    A read does not if the STORE is in no loop; if the two are never of one cell; or if they are of
+    A read does not if the STORE is in no loop, or begins when the loops of the read have ended with
+    all that is computed of it; if the two are never of one cell; or if they are of
     one cell in each iteration of the loops of the STORE, and no other iteration stores to that
     cell. Iterations may be in any order, and work items that share loops compute anew what does not
     depend on them.
@@ -58,6 +60,8 @@ def overwritten_reads(
         is_own = not isinstance(read.memory.owner, ParamOp)
         if is_own and (memory.seen(read) or loops.isdisjoint(open_in[read.op])):
             continue  # Each work item, or each workgroup between two BARRIERs, has its own.
+        if _has_ended(read, write, loops, open_in, memory):
+            continue
         gate = write.op.gate if isinstance(write.op, StoreOp) else None
         if not _is_own(known, read, write, loops, gate) and not _are_apart(
             known, read, write, loops | open_in[read.op]
@@ -82,6 +86,32 @@ def _are_apart(known: _Known, read: MemoryAccess, write: MemoryAccess, loops: Se
     reads where the gate of the STORE is false: without a use, but at the same time."""
     a, b = known[None][read.location], known[None][write.location]
     return a is not None and b is not None and known[None].are_apart(a, b, loops)
+
+
+def _has_ended(
+    read: MemoryAccess,
+    write: MemoryAccess,
+    loops: set[RangeOp],
+    open_in: Mapping[Operation, Ranges],
+    memory: MemoryOrder,
+) -> bool:
+    """Whether a write waits for the END of loops around a read, which nothing that is computed of
+    it leaves but by STOREs that the write is AFTER."""
+    own = {op for op in open_in[read.op] if known_index(op.bound) != 1}
+    if not own or not own.isdisjoint(loops):
+        return False
+    todo, seen = [read.op], {read.op}
+    while todo:
+        for user in {use.operation for result in todo.pop().results for use in result.uses} - seen:
+            if isinstance(user, StoreOp | AtomicAddOp):
+                if not memory.depends(write.op, user):
+                    return False
+            elif own.isdisjoint(open_in.get(user, ())):
+                return False
+            else:
+                todo.append(user)
+            seen.add(user)
+    return True
 
 
 def check_overwriting(ops: Sequence[Operation], memory: MemoryOrder | None = None) -> None:
