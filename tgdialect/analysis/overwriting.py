@@ -96,9 +96,11 @@ def _has_ended(
     memory: MemoryOrder,
 ) -> bool:
     """Whether a write waits for the END of loops around a read, which nothing that is computed of
-    it leaves but by STOREs that the write is AFTER."""
-    own = {op for op in open_in[read.op] if known_index(op.bound) != 1}
-    if not own or not own.isdisjoint(loops):
+    it leaves but by STOREs that the write is AFTER. Iterations of loops around both are those of a
+    kernel that orders its accesses by AFTER, which says of each what it sees."""
+    around = {op for op in open_in[read.op] if known_index(op.bound) != 1}
+    own = around - loops
+    if not own or (own != around and not memory.seen(read)):
         return False
     todo, seen = [read.op], {read.op}
     while todo:
