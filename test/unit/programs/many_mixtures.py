@@ -14,6 +14,7 @@ import re
 import selectors
 import subprocess
 import sys
+import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -60,19 +61,27 @@ class Parent:
         for _ in range(workers):
             self._start(selector)
         while selector.get_map():
-            for key, _ in selector.select(SILENCE):
+            events = selector.select(SILENCE / 10)
+            for key in selector.get_map().values():
+                process, _, state = key.data
+                if time.monotonic() - state["heard"] > SILENCE:
+                    process.terminate()
+            for key, _ in events:
                 process, seeds, state = key.data
-                line = process.stdout.readline()
-                if not line:
+                state["heard"] = time.monotonic()
+                data = os.read(key.fd, 1 << 16)
+                if not data:
                     selector.unregister(process.stdout)
                     self._ended(process, seeds, state["at"])
                     self._start(selector)
-                elif line.startswith("at "):
-                    state["at"] = line[3:].strip()
-                elif line.startswith("is "):
-                    number, what = line[3:].strip().split(" ", 1)
-                    seeds.discard(int(number))
-                    self._write(number, what)
+                *lines, state["rest"] = (state["rest"] + data.decode()).split("\n")
+                for line in lines:
+                    if line.startswith("at "):
+                        state["at"] = line[3:]
+                    elif line.startswith("is "):
+                        number, what = line[3:].split(" ", 1)
+                        seeds.discard(int(number))
+                        self._write(number, what)
 
     def _start(self, selector: selectors.BaseSelector) -> None:
         seeds, self._left = self._left[: CHUNK * CHUNKS], self._left[CHUNK * CHUNKS :]
@@ -90,12 +99,15 @@ class Parent:
                 ["timeout", "--foreground", "3600", *command],
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                text=True,
                 env=environment,
             )
-        selector.register(process.stdout, selectors.EVENT_READ, (process, set(seeds), {"at": ""}))
+        selector.register(
+            process.stdout,
+            selectors.EVENT_READ,
+            (process, set(seeds), {"at": "", "rest": "", "heard": time.monotonic()}),
+        )
 
-    def _ended(self, process: subprocess.Popen[str], left: set[int], at: str) -> None:
+    def _ended(self, process: subprocess.Popen[bytes], left: set[int], at: str) -> None:
         """Blame the seed that a child that died was at, and leave the others to the next."""
         code = process.wait()
         if not left:
