@@ -70,7 +70,13 @@ class Functions(Elementwise):
     @rounded_once
     def rsqrt(self) -> Self:
         """1 / sqrt(self)."""
-        return self.sqrt().reciprocal()
+        x = self._float()
+        root = x.sqrt().reciprocal()
+        # One step of Newton's: 1 - x root^2, the first product with what its rounding loses.
+        minus_x, exact = -x.detach(), root.detach()
+        product = minus_x * exact
+        rest = minus_x._mulacc(exact, -product)._mulacc(exact, product._mulacc(exact, 1))
+        return root + rest.eq(rest).where(rest * (0.5 * exact), 0)
 
     @rounded_once
     def logaddexp(self, other: Self | Number) -> Self:
