@@ -72,11 +72,12 @@ class Functions(Elementwise):
         """1 / sqrt(self)."""
         x = self._float()
         root = x.sqrt().reciprocal()
-        # One step of Newton's: 1 - x root^2, the first product with what its rounding loses.
-        minus_x, exact = -x.detach(), root.detach()
-        product = minus_x * exact
-        rest = minus_x._mulacc(exact, -product)._mulacc(exact, product._mulacc(exact, 1))
-        return root + rest.eq(rest).where(rest * (0.5 * exact), 0)
+        # One step of Newton's by (1 - x root^2) / 2, the first product with what its rounding loses.
+        x, exact = x.detach(), root.detach()
+        half = exact * -0.5
+        product = x * half
+        rest = x._mulacc(half, -product)._mulacc(exact, product._mulacc(exact, 0.5))
+        return root + rest.eq(rest).where(rest * exact, 0)
 
     @rounded_once
     def logaddexp(self, other: Self | Number) -> Self:
