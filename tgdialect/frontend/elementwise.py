@@ -65,14 +65,18 @@ _WIDER = {**_AT_LEAST_F32, dtypes.float32: dtypes.float64}
 
 
 def _computing_in(
-    wider: Mapping[dtypes.DType, dtypes.DType], function: Callable[Concatenate[E, P], R]
+    wider: Mapping[dtypes.DType, dtypes.DType],
+    function: Callable[Concatenate[E, P], R],
+    *,
+    of_integers: bool,
 ) -> Callable[Concatenate[E, P], R]:
     @wraps(function)
     def compute(x: E, *args: P.args, **kwargs: P.kwargs) -> R:
         others = [t.dtype for t in (*args, *kwargs.values()) if isinstance(t, TensorBase)]
         dtype = dtypes.as_float(dtypes.promote(x.dtype, *others) if others else x.dtype)
         wide = wider.get(dtype, dtype)
-        if all(d == wide or not d.is_float for d in (x.dtype, *others)):
+        is_wide = all(d == wide or not d.is_float for d in (x.dtype, *others))
+        if is_wide and (of_integers or x.dtype.is_float):
             return function(x, *args, **kwargs)
 
         def widened(value: Any) -> Any:
@@ -93,12 +97,13 @@ def _computing_in(
 def rounded_once(function: Callable[Concatenate[E, P], R]) -> Callable[Concatenate[E, P], R]:
     """Make a method that is made of several ops compute narrow floats in f32, as PyTorch does, and
     round each result once, to the promoted dtype of its tensors. So are its gradients."""
-    return _computing_in(_AT_LEAST_F32, function)
+    return _computing_in(_AT_LEAST_F32, function, of_integers=True)
 
 
 def widened(function: Callable[Concatenate[E, P], R]) -> Callable[Concatenate[E, P], R]:
-    """Make a method compute with twice the bits, at most 64, and round each result once."""
-    return _computing_in(_WIDER, function)
+    """Make a method compute with twice the bits, at most 64, and round each result once. Its tensor
+    is a float, also where the caller's is an integer."""
+    return _computing_in(_WIDER, function, of_integers=False)
 
 
 class Elementwise(TensorBase):

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Self
 
+from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number
 from tgdialect.frontend.elementwise import Elementwise, rounded_once, widened
 from tgdialect.ops.elementwise import (
@@ -21,8 +22,9 @@ from tgdialect.ops.elementwise import (
 )
 
 _LN_2 = math.log(2)
-_LARGE = 1e150
-"""The square of more may overflow. sqrt(x^2 + 1) rounds to x, and 1 + x, too."""
+_LARGE = {32: 1e15, 64: 1e150}
+"""By the bits of a float: the square of more may overflow. sqrt(x^2 + 1) rounds to x, and 1 + x,
+too."""
 
 
 class Functions(Elementwise):
@@ -72,7 +74,7 @@ class Functions(Elementwise):
         """1 / sqrt(self)."""
         x = self._float()
         root = x.sqrt().reciprocal()
-        # One step of Newton's by (1 - x root^2) / 2, the first product with what its rounding loses.
+        # A step of Newton's by (1 - x root^2) / 2, with what the first product's rounding loses.
         x, exact = x.detach(), root.detach()
         half = exact * -0.5
         product = x * half
@@ -118,10 +120,10 @@ class Functions(Elementwise):
     def acos(self) -> Self:
         """The inverse cosine: pi/2 - asin x, beyond 1/2 as 2 asin(sqrt((1 - |x|) / 2)) or pi less
         that."""
-        magnitude = self.abs()
+        is_negative = self < 0
+        magnitude = is_negative.where(-self, self)
         is_steep = magnitude > 0.5
         value = self._asin_of_less(is_steep, magnitude)
-        is_negative = self < 0
         steep = is_negative.where(math.pi - (2 * value - 2 * _HALF_PI_TAIL), 2 * value)
         angle = is_negative.where(value, -value)
         return is_steep.where(steep, _HALF_PI + (angle + _HALF_PI_TAIL))
@@ -135,50 +137,61 @@ class Functions(Elementwise):
     @widened
     def atan(self) -> Self:
         """The inverse tangent."""
-        return self._atan_of_ratio(self._constant(1))
+        is_negative = self._has_sign()
+        magnitude = is_negative.where(-self, self)
+        # Of greater ones the reciprocal is subnormal, and the angle is pi/2.
+        large = _LARGE[self.dtype.bits]
+        bounded = (magnitude > large).where(large, magnitude)
+        angle = bounded._atan_of_ratio(self._constant(1))
+        return is_negative.where(-angle, angle)
+
+    def _has_sign(self) -> Self:
+        """Whether an f32 or f64 is negative, or -0."""
+        kind = dtypes.int64 if self.dtype.bits == 64 else dtypes.int32
+        return self.detach().bitcast(kind) < 0
 
     def _atan_of_ratio(self, other: Self) -> Self:
-        """atan(self / other), for other >= 0. The ratio is reduced to at most 1 by exchanging both,
-        and then by halving the angle."""
-        magnitude = self.abs()
-        is_steep = magnitude > other
-        low = is_steep.where(other, magnitude)
-        high = is_steep.where(magnitude, other)
-        is_zero = high.eq(0)
-        ratio = low / is_zero.where(1, high)
-        ratio = (low.isinf() & high.isinf()).where(1, ratio)
-        angle = ratio._atan_up_to_one()
-        angle = is_steep.where(_HALF_PI - (angle - _HALF_PI_TAIL), angle)
-        # For 0, `self` has the right sign, and the right derivative where `other` is 1.
-        return self.eq(0).where(self, (self < 0).where(-angle, angle))
+        """atan(self / other) of numbers that are not negative, one of which is 1 or both 0.
 
-    def _atan_up_to_one(self) -> Self:
-        """The inverse tangent of numbers from -1 to 1."""
-        # atan r = 2 atan(r / (1 + sqrt(1 + r^2))), whose argument is at most tan(pi / 8).
-        t = self / (1 + (1 + self * self).sqrt())
-        square = t * t
-        total = square._constant(0)
-        for n in range(_ATAN_TERMS, 0, -1):
-            total = total * square + (-1 if n % 2 else 1) / (2 * n + 1)
-        return 2 * (t + t * (square * total))
+        With t the ratio of the lesser to the greater, it is atan t or pi/2 - atan t, and beyond
+        tan(pi/8) atan t is pi/4 + atan((t - 1) / (t + 1)). What the rounding of sum, difference
+        and quotient loses is added.
+        """
+        is_steep = self > other
+        low, high = is_steep.where(other, self), is_steep.where(self, other)
+        is_near = low > _TAN_EIGHTH * high
+        difference = is_near.where(low - high, low)
+        total = is_near.where(low + high, high.eq(0).where(1, high))
+        inverse = total.reciprocal()
+        ratio = difference * inverse
+        # The same without derivatives.
+        low, high, n, d, t = (x.detach() for x in (low, high, difference, total, ratio))
+        lost = t._mulacc(low - (d - high), (n + high) - low)
+        lost = (t._mulacc(d, -n) + is_near.where(lost, 0)) * inverse.detach()
+        square = ratio * ratio
+        angle = (ratio * square)._mulacc(square._polynomial(_ATAN), -lost)
+        base, tail = (
+            is_near.where(part * 0.5, is_steep.where(self._constant(part), 0))
+            for part in (_HALF_PI, _HALF_PI_TAIL)
+        )
+        ratio, angle = (is_steep.where(-part, part) for part in (ratio, angle))
+        return base + (ratio + (angle + tail))
 
     @widened
     def atan2(self, other: Self | Number) -> Self:
         """The angle of the point (other, self), from -pi to pi, with the sign of self."""
         y, x = self._pair(other, as_float=True)
+        is_below, is_left = y._has_sign(), x._has_sign()
         # The angle does not depend on the scale, so neither does its gradient.
         scale = y.detach().abs().maximum(x.detach().abs())
         scale = scale.eq(0).where(1, scale)
         y, x = (t.isinf().where(t.sign(), t / scale) for t in (y, x))
         is_origin = y.eq(0) & x.eq(0)
         y = is_origin.where(y.detach(), y)  # Its gradient is 0, as in PyTorch.
-        is_left = (x < 0) | (x.eq(0) & (x.reciprocal() < 0))
-        # Half of the angle to the x axis, on the nearer side, has the tangent y / (r + |x|).
-        distance = is_origin.where(1, is_left.where(-x, x))
-        span = (y * y + distance * distance).sqrt() + distance
-        angle = 2 * (y / span)._atan_up_to_one()
-        angle = is_left.where(y._constant(math.pi).copysign(y) - angle, angle)
-        return angle
+        height, distance = is_below.where(-y, y), is_left.where(-x, x)
+        angle = height._atan_of_ratio(distance)
+        angle = is_left.where(math.pi - (angle - 2 * _HALF_PI_TAIL), angle)
+        return is_below.where(-angle, angle)
 
     @widened
     def sinh(self) -> Self:
@@ -198,9 +211,8 @@ class Functions(Elementwise):
         return growth + 0.25 / growth
 
     def _less_if_huge(self) -> tuple[Self, Self]:
-        """Whether x is greater than 700, where e^x may be infinite and half of it not; and x, then
-        less 8."""
-        is_huge = self > _HUGE
+        """Whether e^x may be infinite and half of it not; and x, then less 8."""
+        is_huge = self > _HUGE[self.dtype.bits]
         return is_huge, self - is_huge.where(self._constant(8), 0)
 
     @rounded_once
@@ -228,7 +240,7 @@ class Functions(Elementwise):
     def asinh(self) -> Self:
         """The inverse hyperbolic sine."""
         magnitude = self.abs()
-        is_large = magnitude > _LARGE
+        is_large = magnitude > _LARGE[self.dtype.bits]
         small = is_large.where(1, magnitude)
         root = (small * small + 1).sqrt()
         value = magnitude._log1p_of(is_large, small + small * small / (1 + root))
@@ -237,10 +249,13 @@ class Functions(Elementwise):
     @widened
     def acosh(self) -> Self:
         """The inverse hyperbolic cosine; NaN below 1."""
-        is_large = self > _LARGE
-        less = is_large.where(1, self) - 1
-        value = self._log1p_of(is_large, less + (less * (less + 2)).sqrt())
-        return (self < 1).where(math.nan, value)
+        is_large = self > _LARGE[self.dtype.bits]
+        small = is_large.where(1, self)
+        less, square = small - 1, small * small - 1
+        # Near 1 the square has lost digits, but it has the derivative.
+        square = square + (less * (less + 2) - square).detach()
+        value = self._log1p_of(is_large, less + square.sqrt())
+        return value + (self < 1).where(math.nan, value._constant(0))
 
     def _log1p_of(self, is_large: Self, value: Self) -> Self:
         """log(1 + value), or log(2 self) where that is large."""
@@ -368,11 +383,12 @@ class Functions(Elementwise):
         return self / (1 + self.abs())
 
 
-_ATAN_TERMS = 20
-"""The number of terms of atan's power series that f64 needs up to tan(pi / 8)."""
+_TAN_EIGHTH = math.tan(math.pi / 8)
+_ATAN = tuple((-1) ** n / (2 * n + 1) for n in range(1, 21))
+"""(atan(t)/t - 1) / t^2 in t^2: the terms of the series that f64 needs up to tan(pi / 8)."""
 _HALF_PI, _HALF_PI_TAIL = math.pi / 2, 6.123233995736766e-17
 """pi / 2 as a sum of two f64."""
-_HUGE, _HUGE_FACTOR = 700.0, 0.5 * math.exp(8)
+_HUGE, _HUGE_FACTOR = {32: 80.0, 64: 700.0}, 0.5 * math.exp(8)
 _ASIN = (
     *(0.1666666666666676, 0.07499999999970759, 0.04464285717465315, 0.030381942705715124),
     *(0.022372215048230223, 0.017351610886093997, 0.013980834520223117, 0.011398794232064954),

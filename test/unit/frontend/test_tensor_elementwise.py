@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 import pytest
 from parity import EDGES, check, torch, values
+
+from tgdialect import Tensor
 
 pytestmark = pytest.mark.parity
 
@@ -72,6 +76,27 @@ def test_edges(name: str):
     check(
         lambda t: getattr(t, name)(), reference, x, gradient=False, rtol=tolerance, atol=tolerance
     )
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.int8, np.int64])
+@pytest.mark.parametrize("name", ["atan", "atanh", "acos", "asinh", "sinh", "tan", "rsqrt", "exp"])
+def test_functions_of_integers(name: str, dtype: type):
+    x = np.array([1], dtype)
+    expected = getattr(torch.tensor(x), name)()
+    np.testing.assert_allclose(getattr(Tensor(x), name)().numpy(), expected.numpy(), rtol=1e-6)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_signs_and_subnormals_of_angles(dtype: type):
+    numbers = [0.0, 1.0, math.inf, float(np.finfo(dtype).smallest_subnormal), 1e-30, 3e38]
+    x = np.array([*numbers, *(-n for n in numbers)], dtype)
+    y, x = (a.flatten() for a in np.meshgrid(x, x))
+    for found, expected in [
+        (Tensor(y).atan2(Tensor(x)), np.arctan2(y, x)),
+        (Tensor(x).atan(), np.arctan(x)),
+    ]:
+        np.testing.assert_allclose(found.numpy(), expected, rtol=1e-6, atol=0)
+        assert (np.signbit(found.numpy()) == np.signbit(expected)).all()
 
 
 @pytest.mark.parametrize("name", ["relu", "sigmoid", "tanh", "silu", "softplus", "abs", "gelu"])
