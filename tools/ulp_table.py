@@ -226,7 +226,7 @@ def worst(name: str, dtype_name: str, count: int | None = None) -> tuple[float, 
 
 
 def rounded_up(error: float) -> str:
-    return "inf" if math.isinf(error) else f"{math.ceil(error * 100) / 100:.2f}"
+    return "inf" if math.isinf(error) else f"{math.ceil(round(error * 100, 6)) / 100:.2f}"
 
 
 def text_of(table: Mapping[tuple[str, str], float], names: Sequence[str]) -> str:

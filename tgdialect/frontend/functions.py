@@ -74,11 +74,10 @@ class Functions(Elementwise):
         """1 / sqrt(self)."""
         x = self._float()
         root = x.sqrt().reciprocal()
-        # A step of Newton's by (1 - x root^2) / 2, with what the first product's rounding loses.
-        x, exact = x.detach(), root.detach()
-        half = exact * -0.5
-        product = x * half
-        rest = x._mulacc(half, -product)._mulacc(exact, product._mulacc(exact, 0.5))
+        # A step of Newton's; 0 and infinity have none. Layers do without: the sums that they take
+        # the root of are less exact than it.
+        exact = root.detach()
+        rest = (x.detach() * exact)._mulacc(exact * -0.5, 0.5)
         return root + rest.eq(rest).where(rest * exact, 0)
 
     @rounded_once

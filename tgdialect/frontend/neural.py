@@ -35,7 +35,7 @@ class Neural(Spectral):
         """(self - mean) / sqrt(variance + eps) along axes."""
         x = self._float()
         y = x - x.mean(axis, keepdim=True)
-        return y * ((y * y).mean(axis, keepdim=True) + eps).rsqrt()
+        return y * ((y * y).mean(axis, keepdim=True) + eps).sqrt().reciprocal()
 
     @rounded_once
     def batchnorm(
@@ -202,7 +202,7 @@ class Neural(Spectral):
         scores = self.matmul(key.transpose(-2, -1), dtype=wide)
         size = self.shape[-1]
         if isinstance(size, SymInt):
-            scores = scores * self._number(larger(size, 1), wide).rsqrt()
+            scores = scores * self._number(larger(size, 1), wide).sqrt().reciprocal()
         else:
             scores = scores * (1 / math.sqrt(size or 1))
         if is_causal:

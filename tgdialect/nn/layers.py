@@ -148,7 +148,7 @@ def _times_and_plus(
     x: Tensor, mean: Tensor, var: Tensor, eps: float, weight: Tensor | None, bias: Tensor | None
 ) -> Tensor:
     """x normalised by statistics, with one factor and summand for each channel."""
-    factor = (var + eps).rsqrt() if weight is None else (var + eps).rsqrt() * weight
+    factor = (var + eps).sqrt().reciprocal() if weight is None else (var + eps).rsqrt() * weight
     summand = -mean * factor if bias is None else bias - mean * factor
     shape = [1, x.shape[1], *[1] * (x.ndim - 2)]
     return x * factor.reshape(shape) + summand.reshape(shape)
@@ -176,7 +176,7 @@ def _layer_norm(
 
 @rounded_once
 def _rms_norm(x: Tensor, eps: float, weight: Tensor | None) -> Tensor:
-    scale = ((x * x).mean(-1, keepdim=True) + eps).rsqrt()
+    scale = ((x * x).mean(-1, keepdim=True) + eps).sqrt().reciprocal()
     return x * scale if weight is None else x * scale * weight
 
 
@@ -217,7 +217,7 @@ class BatchNorm:
             self.running_mean.assign(self.running_mean * keep + mean.detach() * self.momentum)
             self.running_var.assign(self.running_var * keep + unbiased * self.momentum)
             self.num_batches_tracked.assign(self.num_batches_tracked + 1)
-        result = x.batchnorm(self.weight, self.bias, mean, (var + self.eps).rsqrt())
+        result = x.batchnorm(self.weight, self.bias, mean, (var + self.eps).sqrt().reciprocal())
         kinds = [t.dtype for t in (x, self.weight, self.bias) if t is not None]
         return result.cast(dtypes.promote(*kinds))
 
