@@ -296,14 +296,34 @@ class Elementwise(TensorBase):
         return base._binary(PowOp, base._constant(x))
 
     def _repeated_product(self, n: int) -> Self:
-        result, square = None, self
-        while n:
-            if n & 1:
-                result = square if result is None else result * square
-            n >>= 1
-            square = square * square if n else square
-        assert result is not None
-        return result
+        """self ** n. From four factors of floats on, what the rounding of products loses is kept,
+        and added once."""
+        zero = self._constant(0) if self.dtype.is_float and n > 3 else None
+        result, lost = self._power_and_rest(n, zero)
+        if lost is None:
+            return result
+        is_finite = (lost - lost).eq(0) & result.ne(0)  # 0 keeps its sign.
+        return result + is_finite.where(lost, -0.0)
+
+    def _power_and_rest(self, n: int, zero: Self | None) -> tuple[Self, Self | None]:
+        """self ** n, and what its rounding loses; None without a zero, which self loses."""
+        if n == 1:
+            return self, zero
+        half, lost = self._power_and_rest(n // 2, zero)
+        square, lost = half._product_and_rest(lost, half, lost)
+        return square._product_and_rest(lost, self, zero) if n % 2 else (square, lost)
+
+    def _product_and_rest(
+        self, lost: Self | None, other: Self, other_lost: Self | None
+    ) -> tuple[Self, Self | None]:
+        """The product of two numbers, and what its rounding loses if that is known of both; NaN or
+        infinite where the product is, and without derivative."""
+        product = self * other
+        if lost is None or other_lost is None:
+            return product, None
+        x, y = self.detach(), other.detach()
+        cross = lost._mulacc(y, x * other_lost)
+        return product, x._mulacc(y, -product.detach()) + cross
 
     def maximum(self, x: Self | Number) -> Self:
         """The larger of both; NaN if either is NaN."""

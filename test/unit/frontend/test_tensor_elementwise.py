@@ -86,6 +86,19 @@ def test_functions_of_integers(name: str, dtype: type):
     np.testing.assert_allclose(getattr(Tensor(x), name)().numpy(), expected.numpy(), rtol=1e-6)
 
 
+@pytest.mark.parametrize("n", [4, 5, 10, 33])
+def test_powers_are_rounded_once(n: int):
+    numbers = np.random.default_rng(0).uniform(-3, 3, 1000).astype(np.float32)
+    special = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1e30, -1e30, 1e-30, -1e-30], "f4")
+    x = np.concatenate([numbers, special])
+    found = (Tensor(x) ** n).numpy()
+    with np.errstate(over="ignore"):
+        expected = (x.astype("f8") ** n).astype("f4")
+    np.testing.assert_array_max_ulp(found[:1000], expected[:1000], 1)
+    np.testing.assert_array_equal(found[1000:], expected[1000:])
+    assert (np.signbit(found) == np.signbit(expected))[~np.isnan(x)].all()
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_signs_and_subnormals_of_angles(dtype: type):
     numbers = [0.0, 1.0, math.inf, float(np.finfo(dtype).smallest_subnormal), 1e-30, 3e38]
