@@ -172,11 +172,13 @@ def digits(count: int, seed: int) -> tuple[Tensor, Tensor]:
 
 
 def test_beautiful_mnist_trains():
+    """After 60 steps the averages of the batch normalisations are those of the last batches. After
+    25, when the losses are as small, PyTorch has 52 to 100 % by the weights at the start."""
     Tensor.manual_seed(0)
     model = beautiful_mnist.Model()
     beautiful_mnist.opt = nn.optim.Adam(nn.state.get_parameters(model))
     images, classes = digits(256, seed=0)
-    losses = [model.train_step(images, classes).item() for _ in range(25)]
+    losses = [model.train_step(images, classes).item() for _ in range(60)]
     assert np.mean(losses[-3:]) < 0.3 * losses[0]
     accuracy = [model.get_test_acc(*digits(64, seed)).item() for seed in (1, 2, 3)]
-    assert min(accuracy) > 90
+    assert min(accuracy) > 95

@@ -1,4 +1,5 @@
-"""A small GPT, trained as PyTorch trains it from the same weights: the losses are the same."""
+"""A GPT and a convolutional network, both small, that PyTorch trains from the same weights: the losses
+are the same."""
 
 from __future__ import annotations
 
@@ -74,6 +75,54 @@ def test_losses_of_a_gpt():
     mine, theirs = np.array(losses).T
     np.testing.assert_allclose(mine, theirs, atol=1e-3)
     assert mine[-5:].mean() < mine[:5].mean() - 0.5
+
+
+@pytest.mark.parity
+def test_losses_of_a_convolutional_network():
+    """Steps in a traced function and outside of it update the same parameters, averages and state.
+    In f64, since one maximum that is rounded apart would be another path."""
+    random = np.random.default_rng(0)
+    shapes = {"0.weight": (4, 2, 3, 3), "0.bias": (4,), "2.weight": (4,), "2.bias": (4,)}
+    shapes |= {"5.weight": (3, 36), "5.bias": (3,)}
+    start = {name: random.normal(size=shape) / 3 for name, shape in shapes.items()}
+    L = torch.nn
+    reference = L.Sequential(
+        *(L.Conv2d(2, 4, 3), L.ReLU(), L.BatchNorm2d(4)),
+        *(L.MaxPool2d(2), L.Flatten(), L.Linear(36, 3)),
+    ).double()
+    given = {name: torch.tensor(value) for name, value in start.items()}
+    reference.load_state_dict(given, strict=False)
+    own = {name: tg.Tensor(value, requires_grad=True) for name, value in start.items()}
+    norm = nn.BatchNorm(4)
+    norm.weight, norm.bias = own["2.weight"], own["2.bias"]
+    norm.running_mean, norm.running_var = tg.Tensor(np.zeros(4)), tg.Tensor(np.ones(4))
+    ours = nn.optim.Adam(list(own.values()), lr=0.01)
+    ours.lr, ours.b1_t, ours.b2_t = (tg.Tensor([n], "float64") for n in (0.01, 1.0, 1.0))
+    theirs = torch.optim.Adam(reference.parameters(), lr=0.01)
+
+    def step(x: tg.Tensor, y: tg.Tensor) -> tg.Tensor:
+        ours.zero_grad()
+        hidden = norm(x.conv2d(own["0.weight"], own["0.bias"]).relu()).max_pool2d()
+        logits = hidden.flatten(1).linear(own["5.weight"].T, own["5.bias"])
+        loss = logits.sparse_categorical_crossentropy(y)
+        loss.backward()
+        ours.schedule_step()
+        return loss
+
+    traced = tg.function(step)
+    with tg.Tensor.train():
+        for i in range(12):
+            x, y = random.normal(size=(8, 2, 8, 8)), random.integers(0, 3, 8)
+            theirs.zero_grad()
+            expected = F.cross_entropy(reference(torch.tensor(x)), torch.tensor(y))
+            expected.backward()
+            theirs.step()
+            loss = (step if i % 4 == 0 else traced)(tg.Tensor(x), tg.Tensor(y))
+            np.testing.assert_allclose(loss.item(), expected.item(), rtol=1e-10)
+    got = own | {"2.running_mean": norm.running_mean, "2.running_var": norm.running_var}
+    for name, value in got.items():
+        wanted = reference.state_dict()[name].numpy()
+        np.testing.assert_allclose(value.numpy(), wanted, rtol=1e-9, atol=1e-12, err_msg=name)
 
 
 def test_a_cache_of_symbolic_length():
