@@ -1,5 +1,5 @@
-"""A GPT and a convolutional network, both small, that PyTorch trains from the same weights: the losses
-are the same."""
+"""Training of a small GPT and of a convolutional network: the losses are those of PyTorch from the
+same weights."""
 
 from __future__ import annotations
 
