@@ -17,12 +17,17 @@ from tgdialect.analysis.memory_order import MemoryAccess, MemoryOrder
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import Ranges, open_ranges
 from tgdialect.diagnostics import locate
+from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import AfterOp, RangeOp
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.source import ParamOp
+
+
+_IN_ORDER = frozenset({AxisType.LOOP, AxisType.REDUCE})
+"""The types of the loops that a CPU executes in order, by one thread."""
 
 
 class _Known(dict[SSAValue | None, CellPositions]):
@@ -38,7 +43,9 @@ class _Known(dict[SSAValue | None, CellPositions]):
 
 
 def overwritten_reads(
-    ops: Sequence[Operation], memory: MemoryOrder | None = None
+    ops: Sequence[Operation],
+    memory: MemoryOrder | None = None,
+    in_order: Set[AxisType] = frozenset(),
 ) -> Iterator[MemoryAccess]:
     """The reads that may see a STORE of another iteration, which they are not AFTER.
 
@@ -46,7 +53,7 @@ def overwritten_reads(
     all that is computed of it; if the two are never of one cell; or if they are of
     one cell in each iteration of the loops of the STORE, and no other iteration stores to that
     cell. Iterations may be in any order, and work items that share loops compute anew what does not
-    depend on them.
+    depend on them: not so the loops of the types `in_order`, which a read outside of them precedes.
     """
     memory = memory or MemoryOrder(ops)
     if not memory.is_shared:
@@ -58,7 +65,10 @@ def overwritten_reads(
         if not loops or not loops.isdisjoint(_begun(read)):
             continue
         is_own = not isinstance(read.memory.owner, ParamOp)
-        if is_own and (memory.seen(read) or loops.isdisjoint(open_in[read.op])):
+        is_outside = loops.isdisjoint(open_in[read.op])
+        if is_outside and all(op.axis_type.data in in_order for op in loops):
+            continue
+        if is_own and (memory.seen(read) or is_outside):
             continue  # Each work item, or each workgroup between two BARRIERs, has its own.
         if _has_ended(read, write, loops, open_in, memory):
             continue
@@ -116,9 +126,13 @@ def _has_ended(
     return True
 
 
-def check_overwriting(ops: Sequence[Operation], memory: MemoryOrder | None = None) -> None:
-    """Raise PassFailedException for a read that `overwritten_reads` finds."""
-    for read in overwritten_reads(ops, memory):
+def check_overwriting(
+    ops: Sequence[Operation], memory: MemoryOrder | None = None, *, is_grid: bool
+) -> None:
+    """Raise PassFailedException for a read that `overwritten_reads` finds. On a grid, any loop may
+    become one of work items."""
+    in_order = frozenset() if is_grid else _IN_ORDER
+    for read in overwritten_reads(ops, memory, in_order):
         raise locate(
             PassFailedException(
                 "this LOAD reads the buffer before every STORE to it, but is in a loop with a "

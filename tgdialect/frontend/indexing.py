@@ -498,7 +498,10 @@ def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
         return smaller(larger(at, low), high)
 
     if step > 0:
-        return bound(entry.start, 0), bound(entry.stop, extent), step
+        start = bound(entry.start, 0)
+        if entry.stop is None and not isinstance(entry.start, SymInt):
+            start = smaller(start, extent)  # Nothing is left: a window begins at the end.
+        return start, bound(entry.stop, extent), step
     return bound(entry.start, high), bound(entry.stop, low), step
 
 

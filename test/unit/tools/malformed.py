@@ -169,15 +169,6 @@ TEXTS = [
         ("-t", "llvm"),
     ),
     Malformed(
-        "too deep to be printed",
-        "|"
-        + "#a0 = loc(unknown)\n"
-        + "".join(f"#a{n + 1} = loc(fused[#a{n}])\n" for n in range(999))
-        + '"test.op"() : () -> () loc(#a999)',
-        "nested too deeply",
-        ("--mlir-print-debuginfo",),
-    ),
-    Malformed(
         "target of another kind",
         "|module attributes {tg.target = 1 : i32} {}",
         "tg.target is not a #tg.target",

@@ -72,7 +72,7 @@ def expand_kernel(kernel: KernelOp, *, is_grid: bool = False) -> None:
     if not kernel.sink.opts:
         # OptOps keep the order of accesses, but not the forms of locations that show it: they ask
         # before the first of them is applied.
-        check_overwriting(ops, memory)
+        check_overwriting(ops, memory, is_grid=is_grid)
     # A kernel without reductions and expanded ranges stays as it is.
     if not any(map(_is_to_expand, ops)):
         erase_dead_ops(old, ops)

@@ -143,7 +143,7 @@ class Axes:
 
         OptOps do not change which iterations conflict: one check before the first is enough."""
         if not self._is_checked:
-            check_overwriting(self.ops)
+            check_overwriting(self.ops, is_grid=self.target.is_grid)
             self._is_checked = True
 
     @cached_property
