@@ -25,7 +25,6 @@ from tgdialect.ops.ordering import AfterOp, RangeOp
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.source import ParamOp
 
-
 _IN_ORDER = frozenset({AxisType.LOOP, AxisType.REDUCE})
 """The types of the loops that a CPU executes in order, by one thread."""
 
@@ -129,10 +128,14 @@ def _has_ended(
 def check_overwriting(
     ops: Sequence[Operation], memory: MemoryOrder | None = None, *, is_grid: bool
 ) -> None:
-    """Raise PassFailedException for a read that `overwritten_reads` finds. On a grid, any loop may
-    become one of work items."""
+    """Raise PassFailedException for a read that `overwritten_reads` finds, unless it is AFTER some
+    STOREs: such a kernel states an order itself. On a grid, any loop may become one of work
+    items."""
+    memory = memory or MemoryOrder(ops)
     in_order = frozenset() if is_grid else _IN_ORDER
     for read in overwritten_reads(ops, memory, in_order):
+        if memory.seen(read):
+            continue
         raise locate(
             PassFailedException(
                 "this LOAD reads the buffer before every STORE to it, but is in a loop with a "

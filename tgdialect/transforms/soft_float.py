@@ -2,8 +2,8 @@
 
 For targets without the conversion. Rounds to nearest even, once, also from f64 and 64-bit
 integers; values too great for a format become its infinity, or its greatest number where it has
-none, as with PyTorch and the conversions of NVIDIA's GPUs. NaNs
-become the quiet NaN of their sign (from bf16 they keep their payload).
+none, as with PyTorch and the conversions of GPUs. NaNs become the quiet NaN of their sign (from
+bf16 they keep their payload).
 """
 
 from __future__ import annotations

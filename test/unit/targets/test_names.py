@@ -35,6 +35,7 @@ EXCEPTIONS = {
     "backends/asm.py": "the names of output formats",
     "gpu_dialect/": "names of upstream's dialects, and what they say",
     "lowering/pipeline.py": "the default target of `tg-to-gpu`",
+    "lowering/render/reserved.py": "words that compilers for some processors reserve",
     "lowering/render/gpu/": "the intrinsics of each vendor",
     "runtime/devices/": "the drivers of each vendor",
     "runtime/distributed/nccl.py": "the collectives of one vendor's GPUs",

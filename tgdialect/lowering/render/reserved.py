@@ -2,8 +2,8 @@
 
 `names.py` renames a symbol or a value that has one of them. The lists hold more than one compiler
 knows: a name is rendered alike for all of them, and one that is renamed without need stays
-readable. `test/unit/lowering/test_names_of_languages.py` holds them against the headers and compilers that are
-installed.
+readable. `test/unit/lowering/test_names_of_languages.py` holds them against the headers and
+compilers that are installed.
 """
 
 from __future__ import annotations
