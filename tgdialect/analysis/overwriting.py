@@ -44,7 +44,7 @@ class _Known(dict[SSAValue | None, CellPositions]):
 def overwritten_reads(
     ops: Sequence[Operation],
     memory: MemoryOrder | None = None,
-    in_order: Set[AxisType] = frozenset(),
+    in_order: Set[AxisType] = frozenset[AxisType](),
 ) -> Iterator[MemoryAccess]:
     """The reads that may see a STORE of another iteration, which they are not AFTER.
 
@@ -132,7 +132,7 @@ def check_overwriting(
     STOREs: such a kernel states an order itself. On a grid, any loop may become one of work
     items."""
     memory = memory or MemoryOrder(ops)
-    in_order = frozenset() if is_grid else _IN_ORDER
+    in_order = frozenset[AxisType]() if is_grid else _IN_ORDER
     for read in overwritten_reads(ops, memory, in_order):
         if memory.seen(read):
             continue

@@ -10,7 +10,7 @@
 
 // WIDTH: error: pass tg-optimize: mode 'beam:0': the width of a beam is a positive number
 // OPTS: error: pass tg-optimize: mode 'beam' takes no opts: mode=explicit does
-// SECONDS: error: pass tg-optimize: TG_BEAM_SECONDS is 'soon', not a number of seconds
+// SECONDS: error: TG_BEAM_SECONDS is 'soon', not a positive number of seconds
 
 func.func @main(%a: tensor<64xf32>) -> tensor<64xf32> {
   %0 = tg.neg %a : tensor<64xf32>

@@ -2,7 +2,7 @@
 
 // How many threads there are is a number.
 
-// CHECK: error: pass tg-optimize: TG_NUM_THREADS is 'none', not a positive number
+// CHECK: error: TG_NUM_THREADS is 'none', not a whole number from 1 to 999999999
 
 tg.kernel @k {
   tg.sink
