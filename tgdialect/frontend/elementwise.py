@@ -71,7 +71,7 @@ def _computing_in(
     of_integers: bool,
 ) -> Callable[Concatenate[E, P], R]:
     @wraps(function)
-    def compute(x: E, *args: P.args, **kwargs: P.kwargs) -> R:
+    def compute(x: E, /, *args: P.args, **kwargs: P.kwargs) -> R:
         others = [t.dtype for t in (*args, *kwargs.values()) if isinstance(t, TensorBase)]
         dtype = dtypes.as_float(dtypes.promote(x.dtype, *others) if others else x.dtype)
         wide = wider.get(dtype, dtype)
@@ -87,7 +87,9 @@ def _computing_in(
             return value.cast(dtype)
 
         keywords = {name: widened(value) for name, value in kwargs.items()}
-        result = cast(Any, function)(x.cast(wide), *map(widened, args), **keywords)
+        # An integer is a float of the default dtype first, as in PyTorch.
+        x = (x if x.dtype.is_float else x.cast(dtype)).cast(wide)
+        result = cast(Any, function)(x, *map(widened, args), **keywords)
         is_one = isinstance(result, TensorBase)
         return cast(Any, rounded(result) if is_one else tuple(map(rounded, result)))
 
@@ -198,7 +200,6 @@ class Elementwise(TensorBase):
 
     def _whole_quotient(self, other: Self, rounding_mode: Literal["trunc", "floor"]) -> Self:
         """The quotient of floats rounded to an integer, and not to the float before that."""
-        # No derivative: the operands are constants.
         a, b = self.detach(), other.detach()
         rest = (a.mod(b) if rounding_mode == "floor" else a.fmod(b)).cast(dtypes.float64)
         whole = (a.cast(dtypes.float64) - rest) / b.cast(dtypes.float64)
@@ -207,7 +208,9 @@ class Elementwise(TensorBase):
         quotient = a / b
         whole = whole.eq(0).where(quotient * 0, whole)  # The sign of the quotient.
         is_infinite = b.eq(0) if rounding_mode == "floor" else b.eq(0) | a.isinf()
-        return is_infinite.where(quotient, whole)
+        # The derivatives are 0: those of alternatives that nothing selects.
+        never = self._everywhere(False)
+        return never.where(self, never.where(other, is_infinite.where(quotient, whole)))
 
     def mod(self, x: Self | Number, reverse: bool = False) -> Self:
         """The remainder with the sign of the divisor. Of floats it is exact, but for one rounding
