@@ -1,4 +1,4 @@
-"""What the shim for tinygrad's tests gives is independent of us where results are compared with it,
+"""The shim for tinygrad's tests is independent of us where results are compared with what it gives,
 and each outcome has its kind by the names that a test uses."""
 
 from __future__ import annotations

@@ -109,7 +109,7 @@ for text in json.load(sys.stdin):
 
 
 def tg_opt(texts: list[str], folder) -> list[tuple[int, str, str]]:
-    """What tg-opt does with each text, in 2 GiB of memory."""
+    """The outcome of tg-opt for each text, in 2 GiB of memory."""
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT],
         input=json.dumps(texts),

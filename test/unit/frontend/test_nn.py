@@ -278,7 +278,7 @@ KINDS = [
 
 
 def test_files_of_every_dtype(tmp_path: Path):
-    """What is written is read again, also by PyTorch, and the other way round."""
+    """Files that we write are read by us and by PyTorch, and those of PyTorch by us."""
     torch = pytest.importorskip("torch")
     from safetensors.torch import load_file, save_file
 

@@ -62,7 +62,7 @@ class Builder:
 
     block: Block
     start: SSAValue
-    """What the chain begins with, which is another operand of its links."""
+    """The first value of the chain, which is another operand of its links."""
     module: ModuleOp
 
     def put(self, op: Operation) -> SSAValue:

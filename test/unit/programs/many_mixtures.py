@@ -1,6 +1,6 @@
 """Runs many mixtures in child processes, and logs what comes of each: a run that is cut goes on.
 
-    python test/unit/programs/many_mixtures.py --count 20000 --workers 2 --log /tmp/mixtures.log
+    python test/unit/programs/many_mixtures.py --count 20000 --workers 2 --log mixtures.log
 
 A line of the log is a seed, the commit, and "ok" or what is wrong. A seed in the log is not run
 again. A child that dies, or is silent for too long, takes one seed along: the one it was at.
@@ -139,7 +139,7 @@ def main() -> None:
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--count", type=int, default=20000)
     parser.add_argument("--workers", type=int, default=1)
-    parser.add_argument("--log", type=Path, default=Path("/tmp/mixtures.log"))
+    parser.add_argument("--log", type=Path, default=Path("mixtures.log"))
     parser.add_argument("--again", action="store_true", help="run what is not ok again")
     parser.add_argument("--child")
     arguments = parser.parse_args()

@@ -52,7 +52,7 @@ refuse the same programs."""
 
 @dataclass(frozen=True)
 class Outcome:
-    """What has come of one program on one executor: nothing to say if it is right."""
+    """The outcome of one program on one executor: nothing to say if it is right."""
 
     seed: int
     executor: str

@@ -176,7 +176,7 @@ class _Grower:
         return self.constant(value / 2 if row.is_float else value, dtype)
 
     def value(self, memory: SSAValue) -> SSAValue:
-        """What memory holds, as a value; a value as it is."""
+        """The contents of memory, as a value; a value as it is."""
         return self.add(LoadOp, memory) if is_memory(memory) else memory
 
     def enlarged(self, extent: Any, more: int) -> Any:
@@ -694,7 +694,7 @@ class _Grower:
         return new
 
     def read(self) -> SSAValue | None:
-        """What memory holds now, whatever is stored later."""
+        """The present contents of memory, whatever is stored later."""
         if not self.memories:
             return None
         memory = self.choose(self.memories)
@@ -714,7 +714,7 @@ class _Grower:
                 self.pool.append(made)
 
     def returned(self, value: SSAValue, sizes: Any) -> SSAValue:
-        """What a function may return: its dynamic extents are arguments themselves."""
+        """A value that a function may return: its dynamic extents are arguments themselves."""
         value = self.value(value)
         for axis, extent in enumerate(shape_of(value)):
             if not isinstance(extent, int) and extent not in sizes:

@@ -31,7 +31,7 @@ ULPS = {np.dtype(np.float32): 2, np.dtype(np.float64): 3}
 
 
 def unexplained(run: Callable[[], Results], expected: Results, results: Results) -> list[str]:
-    """What of the results differs from those expected by more than other roundings explain, a line
+    """The results that differ from those expected by more than other roundings explain, a line
     for each. `run` evaluates the program once more."""
     if len(results) != len(expected):
         return [f"{len(expected)} results, got {len(results)}"]

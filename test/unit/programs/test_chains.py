@@ -32,7 +32,7 @@ FIRST_KERNEL = 100
 """Ops of a program that is one kernel: a longer chain may be several."""
 
 CALLS = ("call", "func-call")
-"""What these compute is 2^n calls."""
+"""Chains that stand for 2^n calls."""
 
 
 def size(module: ModuleOp) -> int:
@@ -126,7 +126,7 @@ def test_too_many_calls(name: str, monkeypatch: pytest.MonkeyPatch):
 
 
 def test_too_many_copies():
-    """What cannot be outlined, as an index is an argument, is copied."""
+    """Functions that cannot be outlined, since an index is an argument, are copied."""
     functions = "".join(
         f"""func.func private @f{i}(%x: tensor<4xf32>, %n: tensor<index>) -> tensor<4xf32> {{
           %a = func.call @f{i - 1}(%x, %n) : (tensor<4xf32>, tensor<index>) -> tensor<4xf32>

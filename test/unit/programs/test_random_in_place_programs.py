@@ -27,7 +27,7 @@ VARIABLE = "TG_RANDOM_IN_PLACE"
 
 
 def expected(program: RandomInPlace) -> Sequence[Array] | None:
-    """What the interpreter computes; None where it refuses a program."""
+    """The results of the interpreter; None where it refuses a program."""
     program.module.verify()
     try:
         return interpret(program.module, [array.copy() for array in program.inputs])

@@ -57,7 +57,7 @@ _MAX_DEPTH = 100
 """How deep functions that are outlined may be nested; those inside are substituted. As deep as the
 interpreter's calls. Python's recursion limit is met with twice as many."""
 _IN_FUNCTIONS = FuncOp, ReturnOp, FuncCallOp, CallOp, TupleOp
-"""What a function that is outlined may have, besides pure ops."""
+"""The ops, besides pure ones, that a function may have and still be outlined."""
 
 
 @dataclass

@@ -96,7 +96,7 @@ _FUNCTIONS = """
 LIBRARY = frozenset(_FUNCTIONS) - {"main"} | {
     f"{name}{suffix}" for name in _MATH for suffix in _TYPES
 }
-"""What a compiler may take for the function of a library that it knows, or call by itself."""
+"""Functions of libraries that compilers know by their names, or call by themselves."""
 
 LIBRARY_PATTERN = "tg_|pthread_|WARP_SZ$"
 """A regular expression: what begins like a name of our own, or of the thread library; and the one
@@ -150,7 +150,7 @@ _DEVICE_FUNCTIONS = """
 """Functions that are built into OpenCL C, CUDA C++ and Metal, besides those of <math.h>."""
 
 SOURCE = frozenset((*LIBRARY, *_KEYWORDS, *_DEVICE_FUNCTIONS, "main"))
-"""What a source in a C-like language may not define."""
+"""Names that a source in a C-like language may not define."""
 
 _BEFORE_UNDERSCORE = """
     amd arm as async atom atomic bitfield cl clk convert cuda dot get half intel make memory native
