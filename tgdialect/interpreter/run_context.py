@@ -13,7 +13,7 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.diagnostics import errors_at
+from tgdialect.diagnostics import errors_at, locate
 from tgdialect.interpreter.custom import CustomCode
 from tgdialect.interpreter.memory_uses import Roots, memory_uses
 from tgdialect.ops.arrays import Data
@@ -22,6 +22,10 @@ from tgdialect.ops.source import ParamOp
 
 _MAX_DEPTH = 100
 """How deep calls and FUNCTIONs may nest. The limit stops recursion, which would never end."""
+_MAX_CALLS = 1 << 14
+"""The greatest number of calls in a call, those of its callees included and a loop's counted once.
+As many take the interpreter some ten seconds. Functions that call the one before twice would have
+2^n."""
 
 
 @dataclass(frozen=True)
@@ -61,6 +65,7 @@ class RunContext:
     _effects: dict[Operation, tuple[Slots, Slots]] = field(
         default_factory=dict[Operation, tuple[Slots, Slots]]
     )
+    _calls: dict[Operation, int] = field(default_factory=dict[Operation, int])
     _depth: int = 0
 
     @contextmanager
@@ -91,7 +96,8 @@ class RunContext:
     # -- what a callee does to its arguments
 
     def effects(self, callee: Operation) -> tuple[Slots, Slots]:
-        """The arguments that a callee reads, and those that it writes."""
+        """The arguments that a callee reads, and those that it writes. Refuses one that calls
+        again and again."""
         if (known := self._effects.get(callee)) is not None:
             return known
         if not callee.regions:
@@ -101,11 +107,18 @@ class RunContext:
             read: set[int] = set()
             written: set[int] = set()
             roots = Roots()
+            calls = 0
             for op in callee.regions[0].walk():
                 inner: tuple[Slots, Slots] | None = None
                 if isinstance(op, CallOp | func.CallOp):
                     target = SymbolTable.lookup_symbol(op, op.callee.string_value())
                     inner = None if target is None else self.effects(target)
+                    calls += 1 + self._calls.get(target, 0) if target else 1
+                    if calls > _MAX_CALLS:
+                        message = (
+                            f"functions that are called again and again make over {_MAX_CALLS}"
+                        )
+                        raise locate(InterpretationError(f"{message} calls"), op)
                 for use in memory_uses(op, roots):
                     if (slot := _slot(use.root)) is None:
                         continue
@@ -113,6 +126,7 @@ class RunContext:
                         read.add(slot)
                     if use.writes and (inner is None or use.position in inner[1]):
                         written.add(slot)
+        self._calls[callee] = calls
         result = self._effects[callee] = (frozenset(read), frozenset(written))
         return result
 

@@ -108,6 +108,23 @@ PROGRAMS = {
         (ONE,),
         "nests more than 100 deep",
     ),
+    "calls that double": (
+        "\n".join(
+            f"""
+        func.func @{"main" if n == 20 else f"f{n}"}(%x: tensor<4xf32>) -> tensor<4xf32> {{
+          %y = func.call @f{n - 1}(%x) : (tensor<4xf32>) -> tensor<4xf32>
+          %z = func.call @f{n - 1}(%y) : (tensor<4xf32>) -> tensor<4xf32>{" // HERE" * (n == 14)}
+          return %z : tensor<4xf32>
+        }}"""
+            for n in range(1, 21)
+        )
+        + """
+        func.func @f0(%x: tensor<4xf32>) -> tensor<4xf32> {
+          return %x : tensor<4xf32>
+        }""",
+        (ONE,),
+        "functions that are called again and again make over 16384 calls",
+    ),
     "parallel iterations of a kernel": (
         f"""
         tg.kernel @main {{
