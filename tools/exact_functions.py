@@ -146,9 +146,7 @@ UNARY: Mapping[str, Row] = {
     "celu": _row("celu", _elu(1.0), -1, INF, odd=True),
     "selu": _row("selu", _elu(1.67326, 1.0507), None, INF, odd=True),
     "leaky_relu": _row("leaky_relu", lambda x: x if x > 0 else mp.mpf(0.01) * x, -INF, INF, True),
-    "hardsigmoid": _row(
-        "hardsigmoid", lambda x: _clamped(mp.mpf(1 / 6) * x + mp.mpf(0.5), 0, 1), 0, 1
-    ),
+    "hardsigmoid": _row("hardsigmoid", lambda x: _clamped((x + 3) / 6, 0, 1), 0, 1),
     "hardswish": _row("hardswish", lambda x: x * _clamped(x + 3, 0, 6) / 6, None, INF, odd=True),
     "softsign": _row("softsign", lambda x: x / (1 + abs(x)), None, None, odd=True),
     "pow 3": Row(lambda x: x.pow(3), lambda x: x**3, (-INF, INF), is_odd=True),

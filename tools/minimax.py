@@ -1,4 +1,5 @@
-"""Derive the polynomial tables in `tgdialect/transforms`: `float_format`, `sine`, `error_function`.
+"""Derive the polynomial tables of `float_format`, `sine` and `error_function` in
+`tgdialect/transforms`, and those of `tgdialect/frontend/functions.py`.
 
 Needs mpmath. Each table is the minimax polynomial of a relative error, found with Remez's
 exchange from Chebyshev nodes, and rounded to the format. Prints every table with the relative
@@ -130,6 +131,18 @@ def erf_far(x: mpf) -> mpf:
     return mp.log(mp.erfc(x), 2) / x
 
 
+def tanh_tail(z: mpf) -> mpf:
+    """(tanh(x)/x - 1) / x^2 with z = x^2."""
+    x = mp.sqrt(z)
+    return (mp.tanh(x) / x - 1) / z
+
+
+def asin_tail(z: mpf) -> mpf:
+    """(asin(x)/x - 1) / x^2 with z = x^2."""
+    x = mp.sqrt(z)
+    return (mp.asin(x) / x - 1) / z
+
+
 def approximations() -> list[Approximation]:
     half = mpf(1) / 2
     # A little more than pi/4, for the argument reduction rounds its quotient.
@@ -222,6 +235,26 @@ def approximations() -> list[Approximation]:
                 digits,
             ),
         ]
+    found += [
+        Approximation(
+            "TANH up to 1",
+            tanh_tail,
+            lambda z: z / (1 + z * tanh_tail(z)),
+            SMALLEST,
+            mpf(1),
+            6,
+            24,
+        ),
+        Approximation(
+            "ASIN up to 1/2",
+            asin_tail,
+            lambda z: z / (1 + z * asin_tail(z)),
+            SMALLEST,
+            half**2,
+            12,
+            53,
+        ),
+    ]
     return found
 
 

@@ -299,14 +299,24 @@ class Elementwise(TensorBase):
         return base._binary(PowOp, base._constant(x))
 
     def _repeated_product(self, n: int) -> Self:
-        """self ** n. From four factors of floats on, what the rounding of products loses is kept,
+        """self ** n. From three factors of floats on, what the rounding of products loses is kept,
         and added once."""
-        zero = self._constant(0) if self.dtype.is_float and n > 3 else None
-        result, lost = self._power_and_rest(n, zero)
-        if lost is None:
-            return result
-        is_finite = (lost - lost).eq(0) & result.ne(0)  # 0 keeps its sign.
-        return result + is_finite.where(lost, -0.0)
+        if not self.dtype.is_float or n < 3:
+            return self._power_and_rest(n, None)[0]
+        # What small products lose may be subnormal.
+        bits = -self.dtype.min_exponent // 2 // n
+        is_small = self.detach().abs() < 2.0**-bits
+        factor, back = (
+            is_small.where(2.0**exponent, self._constant(1)) for exponent in (bits, -bits * n)
+        )
+        result, lost = (self * factor)._power_and_rest(n, self._constant(0))
+        assert lost is not None
+        return result._corrected(lost) * back
+
+    def _corrected(self, lost: Self) -> Self:
+        """The sum with what rounding has lost; self where that is not finite, or self is 0."""
+        is_finite = (lost - lost).eq(0) & self.ne(0)
+        return self + is_finite.where(lost, -0.0)
 
     def _power_and_rest(self, n: int, zero: Self | None) -> tuple[Self, Self | None]:
         """self ** n, and what its rounding loses; None without a zero, which self loses."""

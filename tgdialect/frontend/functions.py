@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from fractions import Fraction
 from typing import Self
 
 from tgdialect.frontend import dtypes
@@ -21,7 +22,7 @@ from tgdialect.ops.elementwise import (
     SinOp,
 )
 
-_LN_2 = math.log(2)
+_LN_2, _LOG2_E = math.log(2), math.log2(math.e)
 _LARGE = {32: 1e15, 64: 1e150}
 """By the bits of a float: the square of more may overflow. sqrt(x^2 + 1) rounds to x, and 1 + x,
 too."""
@@ -59,7 +60,7 @@ class Functions(Elementwise):
         """The natural logarithm."""
         return self._float()._unary(LogOp)
 
-    @rounded_once
+    @widened
     def log10(self) -> Self:
         """The logarithm to base 10."""
         return self.log2() * math.log10(2)
@@ -80,10 +81,15 @@ class Functions(Elementwise):
         rest = (x.detach() * exact)._mulacc(exact * -0.5, 0.5)
         return root + rest.eq(rest).where(rest * exact, 0)
 
-    @rounded_once
+    @widened
     def logaddexp(self, other: Self | Number) -> Self:
         """log(exp(self) + exp(other))."""
         a, b = self._pair(other, as_float=True)
+        return a._log_of_sum(b)
+
+    def _log_of_sum(self, other: Self | Number) -> Self:
+        """`logaddexp` in the dtype of self."""
+        a, b = self._pair(other)
         greatest = a.maximum(b)
         # The difference of equal infinities is NaN.
         difference = (a.eq(b)).where(0.0, (a - b).abs())
@@ -103,8 +109,18 @@ class Functions(Elementwise):
 
     @widened
     def tan(self) -> Self:
-        """The tangent."""
-        return self.sin() / self.cos()
+        """The tangent as sin 2x / (1 + cos 2x) or (1 - cos 2x) / sin 2x, for which the errors of
+        sine and cosine count less than for sin x / cos x."""
+        is_huge = self.abs() > self.dtype.max_finite / 2  # Twice of it is infinite.
+        angle = is_huge.where(self, 2 * self)
+        sine, cosine = angle.sin(), angle.cos()
+        is_steep = (cosine < 0) & is_huge.logical_not()
+        share = is_steep.where(-cosine, cosine)
+        total = is_huge.where(share, 1 + share)
+        lost = is_huge.where(0, share - (total - 1)).detach()
+        ratio = is_steep.where(total, sine) / is_steep.where(sine, total)
+        rest = ratio.detach() * (lost / total.detach())
+        return ratio._corrected(is_steep.where(rest, -rest))
 
     @widened
     def asin(self) -> Self:
@@ -229,7 +245,7 @@ class Functions(Elementwise):
             return x.eq(0).where(x, (x < 0).where(-value, value))
         value = 1 - 2 / (twice.exp() + 1)
         value = (x < 0).where(-value, value)
-        is_small = magnitude < _TANH_LIMIT
+        is_small = magnitude < 1
         small = is_small.where(x, 0)
         square = small * small
         near = small._mulacc(square * square._polynomial(_TANH), small)
@@ -271,6 +287,24 @@ class Functions(Elementwise):
         """The error function."""
         return self._float()._unary(ErfOp)
 
+    def _scaled(self, factor: float) -> Self:
+        """self * factor of an f32 or f64, rounded once; the factor is an f64."""
+        value, lost = self._scaled_and_rest(Fraction(factor), Fraction(0))
+        return value._corrected(lost)
+
+    def _scaled_and_rest(self, factor: Fraction, shift: Fraction) -> tuple[Self, Self]:
+        """(self + shift) * factor of an f32 or f64, and what its rounding loses, which has no
+        derivative."""
+        (high, low), (base, rest) = (_parts(n, self.dtype) for n in (factor, shift))
+        total = self + base if shift else self
+        product = total * high
+        x, t = self.detach(), total.detach()
+        lost = t._mulacc(high, -product.detach()) + t * low
+        if shift:
+            back = t - x  # The shift, but for what the sum's rounding loses.
+            lost = lost + ((x - (t - back)) + (base - back) + rest) * high
+        return product, lost
+
     def _polynomial(self, coefficients: Sequence[float]) -> Self:
         """The polynomial with these coefficients, the constant one first, by Horner's rule."""
         *rest, last = coefficients
@@ -287,10 +321,13 @@ class Functions(Elementwise):
 
     @rounded_once
     def sigmoid(self) -> Self:
-        """1 / (1 + exp(-self)), computed from exp(-|self|), which does not overflow."""
-        x = self._float()
-        is_negative = x < 0
-        small = is_negative.where(x, -x).exp()
+        """1 / (1 + exp(-self))."""
+        return self._float()._logistic(Functions.exp)
+
+    def _logistic(self, power: Callable[[Functions], Functions]) -> Self:
+        """1 / (1 + b^-x) for a power of x, computed from b^-|x|, which does not overflow."""
+        is_negative = self < 0
+        small = power(is_negative.where(self, -self))
         return is_negative.where(small, 1) / (1 + small)
 
     @rounded_once
@@ -303,7 +340,7 @@ class Functions(Elementwise):
         """log(1 + exp(beta * self)) / beta; self where beta * self is above a threshold."""
         if beta == 0:
             raise ValueError("softplus with beta 0")
-        result = (self * beta).logaddexp(0.0) * (1 / beta)
+        result = (self._float() * beta)._log_of_sum(0.0) * (1 / beta)
         return result if threshold == math.inf else (self * beta > threshold).where(self, result)
 
     @rounded_once
@@ -317,8 +354,11 @@ class Functions(Elementwise):
 
     @rounded_once
     def mish(self) -> Self:
-        """self * tanh(softplus(self))."""
-        return self * self.softplus().tanh()
+        """self * tanh(softplus(self)), which is n / (n + 2) with n = exp(self) (exp(self) + 2)."""
+        x = self._float()
+        growth = (x > _MISH_IS_X).where(_MISH_IS_X, x).exp()
+        n = growth * (growth + 2)
+        return x * (n / (n + 2))
 
     @rounded_once
     def gelu(self, approximate: str = "tanh") -> Self:
@@ -327,12 +367,15 @@ class Functions(Elementwise):
             return 0.5 * self * (1 + (self * (1 / math.sqrt(2))).erf())
         if approximate != "tanh":
             raise ValueError(f"approximate is tanh or none, got {approximate!r}")
-        return self * (2 * math.sqrt(2 / math.pi) * (self + 0.044715 * self.pow(3))).sigmoid()
+        linear = 2 * math.sqrt(2 / math.pi) * _LOG2_E
+        x = self._float()
+        exponent = x * (x * x)._mulacc(0.044715 * linear, linear)
+        return x * exponent._logistic(Functions.exp2)
 
     @rounded_once
     def quick_gelu(self) -> Self:
         """self * sigmoid(1.702 * self)."""
-        return self * (self * 1.702).sigmoid()
+        return self * (self._float() * (1.702 * _LOG2_E))._logistic(Functions.exp2)
 
     def relu6(self) -> Self:
         """relu, at most 6."""
@@ -355,7 +398,9 @@ class Functions(Elementwise):
     @rounded_once
     def selu(self, alpha: float = 1.67326, gamma: float = 1.0507) -> Self:
         """gamma * elu(self, alpha)."""
-        return gamma * self.elu(alpha)
+        x = self._float()
+        less = (x > 0).where(0, x).expm1()
+        return (x > 0).where(x._scaled(gamma), less._scaled(gamma * alpha))
 
     @rounded_once
     def leaky_relu(self, neg_slope: float = 0.01) -> Self:
@@ -364,13 +409,27 @@ class Functions(Elementwise):
 
     @rounded_once
     def hardsigmoid(self, alpha: float = 1 / 6, beta: float = 0.5) -> Self:
-        """alpha * self + beta between 0 and 1."""
-        return (alpha * self + beta)._between(0, 1)
+        """alpha * self + beta between 0 and 1. A number like 1/6 or 0.2 is that fraction."""
+        slope, height = (
+            near if float(near := Fraction(n).limit_denominator(1 << 20)) == n else Fraction(n)
+            for n in (alpha, beta)
+        )
+        if not slope:
+            return (self * alpha + beta)._between(0, 1)
+        value, lost = self._float()._scaled_and_rest(slope, height / slope)
+        return value._corrected(lost)._between(0, 1)
 
     @rounded_once
     def hardswish(self) -> Self:
         """self * relu6(self + 3) / 6."""
-        return self * ((self + 3).relu6() * (1 / 6))
+        x = self._float()
+        gate, lost = x._scaled_and_rest(Fraction(1, 6), Fraction(3))
+        is_inside = (gate > 0) & (gate < 1)
+        gate = gate._between(0, 1)
+        product = x * gate
+        x, gate = x.detach(), gate.detach()
+        rest = x._mulacc(gate, -product.detach()) + x * lost
+        return product._corrected(is_inside.where(rest, 0))
 
     def hardtanh(self, min_val: float = -1, max_val: float = 1) -> Self:
         """Between `min_val` and `max_val`, with gradient 0 at both."""
@@ -379,7 +438,23 @@ class Functions(Elementwise):
     @rounded_once
     def softsign(self) -> Self:
         """self / (1 + |self|)."""
-        return self / (1 + self.abs())
+        x = self._float()
+        magnitude = x.abs()
+        total = 1 + magnitude
+        inverse = total.reciprocal()
+        ratio = x * inverse
+        # What the rounding of sum, quotient and product loses.
+        x, magnitude, t, r = (v.detach() for v in (x, magnitude, total, ratio))
+        lost = (magnitude < 1).where(magnitude - (t - 1), 1 - (t - magnitude))
+        rest = (-r)._mulacc(t, x) - r * lost
+        return ratio._corrected(rest * inverse.detach())
+
+
+def _parts(number: Fraction, dtype: dtypes.DType) -> tuple[float, float]:
+    """A number as a sum of two floats of a dtype of 32 or 64 bits."""
+    kind = dtypes.numpy_of(dtype).type
+    high = float(kind(float(number)))
+    return high, float(kind(float(number - Fraction(high))))
 
 
 _TAN_EIGHTH = math.tan(math.pi / 8)
@@ -389,15 +464,15 @@ _HALF_PI, _HALF_PI_TAIL = math.pi / 2, 6.123233995736766e-17
 """pi / 2 as a sum of two f64."""
 _HUGE, _HUGE_FACTOR = {32: 80.0, 64: 700.0}, 0.5 * math.exp(8)
 _ASIN = (
-    *(0.1666666666666676, 0.07499999999970759, 0.04464285717465315, 0.030381942705715124),
-    *(0.022372215048230223, 0.017351610886093997, 0.013980834520223117, 0.011398794232064954),
-    *(0.010780934498123566, 0.0037037575241090416, 0.02171408107520328, -0.02100870676485028),
-    0.032634813053041764,
+    *(0.1666666666666676, 0.074999999999708, 0.04464285717461178, 0.030381942707800418),
+    *(0.02237221498682623, 0.017351612033914936, 0.013980820251142573, 0.011398914958602447),
+    *(0.010780236403880882, 0.0037064727109961523, 0.021707289475733773, -0.020998839628855067),
+    0.03262848575143863,
 )
 """(asin(t)/t - 1) / t^2 in t^2 up to t = 1/2, with a relative error of asin t of 2^-59."""
-_TANH_LIMIT, _TANH_IS_ONE = 0.5625, 20.0
+_TANH_IS_ONE, _MISH_IS_X = 20.0, 40.0
 _TANH = (
-    *(-0.3333331346511841, 0.133324533700943, -0.05383748188614845),
-    *(0.021007610484957695, -0.0061799599789083),
+    *(-0.33333295583724976, 0.13332344591617584, -0.05387980118393898, 0.021486656740307808),
+    *(-0.007946105673909187, 0.002301363507285714, -0.0003584516525734216),
 )
-"""(tanh(x)/x - 1) / x^2 in x^2 up to the limit, with a relative error of tanh x of 2^-28."""
+"""(tanh(x)/x - 1) / x^2 in x^2 up to 1, with a relative error of tanh x of 2^-27.4."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable
 
 import numpy as np
@@ -12,7 +13,7 @@ from tgdialect import Tensor, dtypes, nn
 
 NARROW = ["f16", "bf16", "f8E4M3FN", "f8E5M2"]
 FUNCTIONS = [
-    *("exp", "exp2", "expm1", "log", "log2", "log10", "log1p", "sqrt", "rsqrt", "reciprocal"),
+    *("exp", "exp2", "expm1", "log", "log2", "log1p", "sqrt", "rsqrt", "reciprocal"),
     *("sin", "tanh", "erf", "sigmoid", "logsigmoid", "softplus", "silu", "swish", "mish"),
     *("gelu", "quick_gelu", "elu", "celu", "selu", "leaky_relu", "hardsigmoid", "hardswish"),
     *("softsign", "softmax", "log_softmax", "logsumexp", "mean", "var", "std", "layernorm"),
@@ -92,3 +93,25 @@ def test_result_has_the_promoted_dtype() -> None:
     assert [t.dtype.name for t in x.var_mean()] == ["f16", "f16"]
     assert x.softmax(dtype="f64").dtype.name == "f64"
     assert tg.compile(lambda x: x.exp(), x.numpy())(x.numpy()).dtype == np.float16
+
+
+@pytest.mark.parametrize("dtype", ["float16", "bfloat16"])
+@pytest.mark.parametrize("zero", [0.0, -0.0])
+def test_a_selection_with_zero_keeps_the_sign_of_a_widened_zero(dtype, zero):
+    numbers = np.resize(np.array([-0.0, 0.0, 1.5, -1.5, np.nan], np.float32), 4096)
+    x = Tensor(numbers).cast(dtype).realize()
+    for compare in (operator.lt, operator.gt, operator.le, operator.ge):
+
+        @tg.function
+        def selected(x, compare=compare):
+            x = x.cast("float32")
+            rest = compare(x, 0).where(zero, x)
+            double = rest * 2
+            return compare(x, 0).where(x, double + (double != 0).where(rest, -0.0))
+
+        is_chosen = compare(numbers, 0)
+        expected = np.where(is_chosen, numbers, numbers * 3)
+        computed = selected(x).numpy()
+        np.testing.assert_array_equal(computed, expected)
+        zeros = expected == 0
+        np.testing.assert_array_equal(np.signbit(computed[zeros]), np.signbit(expected[zeros]))
