@@ -127,6 +127,9 @@ class Target:
         for name in ("vector_bits", "cache_line", "page", "view_alignment"):
             if (value := getattr(self, name)) & (value - 1):
                 raise ValueError(f"{name} is {value}, not a power of two")
+        for name, value in ((f.name, getattr(self, f.name)) for f in fields(self)):
+            if isinstance(value, int) and value >= _MOST:
+                raise ValueError(f"{name} is {value}, not a number below {_MOST}")
         if bool(self.vector_bits) != bool(self.vector_registers):
             raise ValueError(
                 f"{self.vector_registers} vector registers of {self.vector_bits} bits: "
@@ -213,6 +216,9 @@ _POSITIVE = (
     "view_alignment",
 )
 """The fields that must be at least 1."""
+
+_MOST = 1 << 48
+"""More than any machine has of anything: multiples of a field are 64-bit numbers in code."""
 
 _WIDEST_SCALAR = 8
 """The bytes of the widest dtype."""

@@ -38,6 +38,8 @@ def test_fields_that_are_given() -> None:
     assert found.masks_stores
     assert "mulacc" in found.native
     assert host_target(threads=1).lanes(4) == 1
+    with pytest.raises(ValueError, match=rf"l2 is {10**30}, not a number below"):
+        host_target(l2=10**30)
     with pytest.raises(ValueError, match="l2 is 0, not a positive number"):
         host_target(l2=0)
 

@@ -94,14 +94,18 @@ def _multiply_add(
 def _where(
     e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
 ) -> SSAValue:
-    """The selected arm. LLVM 22 turns "0 < x ? 0 : x" of an x that was widened into a minimum of
+    """The selected side. LLVM 22 turns "0 < x ? 0 : x" of an x that was widened into a minimum of
     narrow floats that makes +0 of -0; a fence hides that x was widened."""
-    condition, *arms = values
-    widened = [arm for arm in arms if isinstance(arm.owner, llvm.FPExtOp)]
-    if widened and any(arm in (e.number(0.0, arm.type), e.number(-0.0, arm.type)) for arm in arms):
-        fences = {arm: e.intrinsic("llvm.arithmetic.fence", (arm,), arm.type) for arm in widened}
-        arms = [fences.get(arm, arm) for arm in arms]
-    return e.select(condition, *arms)
+    condition, *sides = values
+    widened = [side for side in sides if isinstance(side.owner, llvm.FPExtOp)]
+    if widened and any(
+        side in (e.number(0.0, side.type), e.number(-0.0, side.type)) for side in sides
+    ):
+        fences = {
+            side: e.intrinsic("llvm.arithmetic.fence", (side,), side.type) for side in widened
+        }
+        sides = [fences.get(side, side) for side in sides]
+    return e.select(condition, *sides)
 
 
 Columns = Mapping[Kind, Writer]
