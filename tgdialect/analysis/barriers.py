@@ -8,7 +8,8 @@ if that has accesses left from the first, once more for all later ones.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence, Set
+import bisect
+from collections.abc import Iterable, Iterator, Sequence, Set
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -32,6 +33,8 @@ class _Scope:
     outer: tuple[_Scope, ...] = ()
     children: list[Operation | _Scope] = field(default_factory=list["Operation | _Scope"])
     has_accesses: bool = False
+    end: int = 0
+    """The position of the op that ends it."""
 
     def __post_init__(self) -> None:
         self.around = (*self.outer, self)
@@ -103,6 +106,7 @@ class Barriers:
 
     def __init__(self, block: Block) -> None:
         self.ops = ops_of(block)
+        self.positions = {op: position for position, op in enumerate(self.ops)}
         found = [a for a in accesses(self.ops) if place(a.memory).addrspace is not AddrSpace.REG]
         written = {a.memory for a in found if a.writes}
         read_only = {a.memory for a in found} - written
@@ -123,6 +127,7 @@ class Barriers:
         for op in self.ops:
             if isinstance(op, EndOp | EndIfOp):
                 for _ in op.ranges if isinstance(op, EndOp) else (op,):
+                    scope.end = self.positions[op]
                     scope = scope.outer[-1]
             self._scopes[op] = scope
             if isinstance(op, RangeOp | IfOp):
@@ -144,6 +149,14 @@ class Barriers:
             key = scope, access.memory, access.writes, is_atomic, shape
             group = groups.setdefault(key, _Group(*key))
             self._accesses[access.op].append(_Access(access, group, first))
+
+    def scope_at(self, position: int) -> _Scope:
+        """The scope of an op, and of a BARRIER before it."""
+        return self._scopes[self.ops[position]]
+
+    def start(self, scope: _Scope) -> int:
+        """The position of the op that begins a scope."""
+        return -1 if scope.op is None else self.positions[scope.op]
 
     # -- who reaches a BARRIER
 
@@ -264,17 +277,77 @@ class Barriers:
         as late as it can be, so that it orders as many pairs as it can. Raises ConflictError for a
         pair that no BARRIER can order.
         """
-        chosen: dict[Operation, None] = {}
+        chosen: dict[Operation, tuple[_Earlier, _Access]] = {}
         while found := self._pairs(chosen.keys()):
-            deepest = self._conflict(*max(found, key=lambda pair: self._depth(*pair)))
-            if self.blocked(deepest.before) is not None or deepest.before in chosen:
-                raise ConflictError(deepest)
-            chosen[deepest.before] = None
-        # The last one has been found necessary with all others there.
-        for op in list(chosen)[:-1]:
+            deepest = max(self._depth(*pair) for pair in found)
+            new = _Places(self)
+            for pair in found:
+                if self._depth(*pair) < deepest or new.order(*pair):
+                    continue
+                if new.may_order(*pair):
+                    break
+                conflict = self._conflict(*pair)
+                if self.blocked(conflict.before) is not None or conflict.before in chosen:
+                    raise ConflictError(conflict)
+                chosen[conflict.before] = pair
+                new.add(conflict.before)
+        # Those between the accesses of an earlier one may have made it superfluous.
+        later, doubtful = _Places(self), list[Operation]()
+        for op, pair in reversed(chosen.items()):
+            if later.may_order(*pair):
+                doubtful.append(op)
+            later.add(op)
+        for op in reversed(doubtful):
             if not self._pairs(chosen.keys() - {op}):
                 del chosen[op]
         return [op for op in self.ops if op in chosen]
+
+
+class _Places:
+    """Places of BARRIERs, of which each is in execution before an op.
+
+    They answer without following the program: a program of n BARRIERs would be followed n times.
+    """
+
+    def __init__(self, barriers: Barriers) -> None:
+        self._barriers = barriers
+        self._sorted: list[int] = []
+
+    def add(self, op: Operation) -> None:
+        bisect.insort(self._sorted, self._barriers.positions[op])
+
+    def order(self, earlier: _Earlier, later: _Access) -> bool:
+        """Whether one of them is between two accesses on every path, as it is in a scope around
+        them. There may be others that are, in loops beside the accesses."""
+        first, second = earlier.access.group.scope.around, later.group.scope.around
+        start, end = self._positions(earlier, later)
+        if (carrier := earlier.carrier) is None:
+            return any(scope in first and scope in second for scope in self._scopes(start, end))
+        return any(
+            carrier in scope.around and scope in first for scope in self._scopes(start, carrier.end)
+        ) or any(
+            carrier in scope.around and scope in second
+            for scope in self._scopes(self._barriers.start(carrier), end)
+        )
+
+    def may_order(self, earlier: _Earlier, later: _Access) -> bool:
+        """Whether one of them may be between two accesses on some path."""
+        start, end = self._positions(earlier, later)
+        if (carrier := earlier.carrier) is not None:
+            start, end = self._barriers.start(carrier), carrier.end
+        return bool(self._between(start, end))
+
+    def _positions(self, earlier: _Earlier, later: _Access) -> tuple[int, int]:
+        positions = self._barriers.positions
+        return positions[earlier.access.access.op], positions[later.access.op]
+
+    def _between(self, start: int, end: int) -> Sequence[int]:
+        low, high = (bisect.bisect_right(self._sorted, at) for at in (start, end))
+        return self._sorted[low:high]
+
+    def _scopes(self, start: int, end: int) -> Iterator[_Scope]:
+        """The scopes of those between two positions."""
+        return map(self._barriers.scope_at, self._between(start, end))
 
 
 def _carried(state: _State, loop: _Scope, distance: int | None) -> _State:

@@ -38,7 +38,7 @@ from tgdialect.diagnostics.locations import (
     operation_diagnostic,
 )
 from tgdialect.diagnostics.parser import LocatedParser, decode_source, parse_module, read_source
-from tgdialect.diagnostics.verifier import verify_module
+from tgdialect.diagnostics.verifier import facts, verify_module
 
 __all__ = [
     "CompilationError",
@@ -57,6 +57,7 @@ __all__ = [
     "errors_at",
     "errors_in",
     "exception_text",
+    "facts",
     "lasting_hint",
     "locate",
     "one_line",

@@ -6,7 +6,8 @@ does not check dominance. This walk calls the same verifiers of the operations, 
 (nested operations first), and adds MLIR's dominance rule.
 """
 
-from collections.abc import Iterator
+from collections.abc import Hashable, Iterator
+from contextvars import ContextVar
 from typing import Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType, UnregisteredOp
@@ -24,8 +25,21 @@ Operations, besides modules and unregistered ones, with graph regions: values ma
 operation that defines them. xDSL has no trait for them.
 """
 
+_FACTS: ContextVar[dict[Hashable, dict[Any, Any]] | None] = ContextVar("facts", default=None)
+"""The `facts` of the module that is being verified."""
+
 _REDEFINITION = "Redefinition of symbol"
 """The beginning of an error that xDSL raises at a symbol table, not at the symbol in it."""
+
+
+def facts(kind: Hashable) -> dict[Any, Any]:
+    """
+    What verifiers of operations have found out about the module that `verify_module` verifies, by
+    the kind of fact: they walk what many operations share once. Empty if an operation is verified
+    by itself.
+    """
+    known = _FACTS.get()
+    return {} if known is None else known.setdefault(kind, {})
 
 
 def verify_module(module: Operation) -> None:
@@ -33,6 +47,14 @@ def verify_module(module: Operation) -> None:
     Verify an operation and all nested ones, without recursion. Raises `CompilationError` with one
     diagnostic for the first operation in the text, innermost first, that breaks a rule.
     """
+    token = _FACTS.set({})
+    try:
+        _verify_all(module)
+    finally:
+        _FACTS.reset(token)
+
+
+def _verify_all(module: Operation) -> None:
     dominance = _Dominance()
     valid: set[tuple[object, ...]] = set()
     stack = [(module, _nested_operations(module))]
@@ -163,7 +185,7 @@ class _Dominance:
 
     def __init__(self) -> None:
         self._completed: set[Operation] = set()
-        self._dominators: dict[Region, dict[Block, Block]] = {}
+        self._subtrees: dict[Region, dict[Block, range]] = {}
 
     def complete(self, op: Operation) -> None:
         """The walk has gone past `op`: what comes later in its block may use its results."""
@@ -200,21 +222,40 @@ class _Dominance:
             return True
         if at is block:
             return not isinstance(value, OpResult) or owner in self._completed
-        dominators = self._dominators.get(region)
-        if dominators is None:
-            dominators = self._dominators[region] = _immediate_dominators(region)
-        if at not in dominators:
+        subtrees = self._subtrees.get(region)
+        if subtrees is None:
+            subtrees = self._subtrees[region] = _dominated(_immediate_dominators(region))
+        if at not in subtrees:
             return True  # Unreachable blocks are dominated by every block.
-        while at is not block:
-            if dominators[at] is at:
-                return False
-            at = dominators[at]
-        return True
+        return block in subtrees and subtrees[at].start in subtrees[block]
 
 
 def _is_graph(region: Region) -> bool:
     op = region.parent
     return op is None or isinstance(op, ModuleOp | UnregisteredOp) or op.name in GRAPH_REGION_OPS
+
+
+def _dominated(dominators: dict[Block, Block]) -> dict[Block, range]:
+    """
+    The numbers of the blocks that each block dominates, in an order of the dominator tree in which
+    a block comes right before those that it dominates. Its own number is the first.
+    """
+    children: dict[Block, list[Block]] = {block: [] for block in dominators}
+    for block, nearest in dominators.items():
+        if nearest is not block:
+            children[nearest].append(block)
+    first: dict[Block, int] = {}
+    subtrees: dict[Block, range] = {}
+    stack = [block for block, nearest in dominators.items() if nearest is block]
+    while stack:
+        block = stack[-1]
+        if block not in first:
+            first[block] = len(first)
+            stack += children[block]
+        else:
+            stack.pop()
+            subtrees[block] = range(first[block], len(first))
+    return subtrees
 
 
 def _immediate_dominators(region: Region) -> dict[Block, Block]:

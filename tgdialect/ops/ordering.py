@@ -25,6 +25,7 @@ from xdsl.traits import MemoryWriteEffect, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect import unchecked
+from tgdialect.diagnostics import facts
 from tgdialect.ops.attributes import VOID, AxisType, AxisTypeAttr, OptAttr
 from tgdialect.ops.base import (
     INDEX_SCALAR,
@@ -137,7 +138,7 @@ class EndOp(TgOp):
         if not self.ranges:
             raise VerifyException("an END closes at least one range")
         # In a LINEAR the position determines the loop of an op; the LINEAR's verifier checks it.
-        open_ranges = None if self._is_linear else dependent_ranges(self.body)
+        open_ranges = None if self._is_linear else dependent_ranges(self.body, facts(RangeOp))
         inner: set[RangeOp] = set()
         for value in self.ranges:
             range = value.owner
@@ -151,7 +152,7 @@ class EndOp(TgOp):
                 if use.index > 0
             ):
                 raise VerifyException(f"range {range.axis.data} is closed more than once")
-            if inner & dependent_ranges(range.bound):
+            if inner & dependent_ranges(range.bound, facts(RangeOp)):
                 raise VerifyException(
                     f"range {range.axis.data} is inside a range that is closed before it"
                 )

@@ -17,6 +17,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect import unchecked
+from tgdialect.diagnostics import facts
 from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr, WmmaAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
@@ -121,7 +122,7 @@ class ReduceOp(TgOp):
             raise VerifyException("only a max of floats is relaxed")
         if not self.ranges:
             return
-        open_ranges = dependent_ranges(self.source)
+        open_ranges = dependent_ranges(self.source, facts(RangeOp))
         for range in self.ranges:
             if not isinstance(range.owner, RangeOp):
                 raise VerifyException("a REDUCE goes over RANGEs only")

@@ -26,6 +26,7 @@ from xdsl.traits import ConstantLike, MemoryAllocEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect import unchecked
+from tgdialect.diagnostics import facts
 from tgdialect.ops.attributes import AddrSpace, InvalidAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.definitions import op_definition
@@ -150,7 +151,10 @@ def _siblings(op: Operation) -> Iterable[Operation]:
 
 def _first_of_kind(op: Operation) -> Operation | None:
     """The first op of the same class in the block, whose verifier checks all of them."""
-    return next((other for other in _siblings(op) if type(other) is type(op)), None)
+    known = facts(type(op))
+    if op.parent not in known:
+        known[op.parent] = next((other for other in _siblings(op) if type(other) is type(op)), None)
+    return known[op.parent]
 
 
 SlotT = TypeVar("SlotT", ParamOp, BufferOp)

@@ -16,16 +16,22 @@ from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
+from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.movement import PadOp
 from tgdialect.ops.ordering import GroupOp, SinkOp
+from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import ParamOp
 from tgdialect.ops.walk import nested_ops, ops_of
 
 MAX_COPIES = 1 << 14
-"""The greatest number of ops that copies of functions may have in one function, beyond the first
-copy of each. A program of as many ops takes a minute to compile. With a smaller limit, programs of
-many layers that cannot be outlined would be refused; without one, functions of a line each that
+"""The greatest work that copies of functions may have in one function, beyond the first copy of
+each, in additions (`_work`). As much takes ten seconds to compile. With a smaller limit, programs
+of many layers that cannot be outlined would be refused; without one, functions of a line each that
 call the one before twice would make 2^n copies."""
+_RECIPE, _LOOP = 8, 12
+"""How many additions take as long to compile as a unit of an op's cost, and as a REDUCE or a PAD:
+measured with chains of SIN, POW, REDUCE and of PAD and SHRINK."""
 
 
 class Substitution(ABC):
@@ -43,9 +49,9 @@ class Substitution(ABC):
         self._active: list[FuncOp] = []
         """The functions that are being substituted, outermost first."""
         self._sizes: dict[FuncOp, int] = {}
-        """The number of ops of each function that has been substituted."""
+        """The work of each function that has been substituted."""
         self._copies = 0
-        """How many ops the copies beyond the first have."""
+        """The work of the copies beyond the first."""
 
     @abstractmethod
     def convert_op(self, op: Operation) -> None:
@@ -157,16 +163,23 @@ class Substitution(ABC):
     def _count(self, callee: FuncOp, call: Operation) -> None:
         """Raise PassFailedException where the copies of functions become too large."""
         if (size := self._sizes.get(callee)) is None:
-            self._sizes[callee] = len(nested_ops(callee))
+            self._sizes[callee] = sum(map(_work, nested_ops(callee)))
             return
         self._copies += size
         if self._copies > MAX_COPIES:
             name = callee.sym_name.data
             raise self.error(
-                f"calls of @{name} and other functions copy more than {MAX_COPIES} ops into "
-                f"@{self.function.sym_name.data}",
+                f"calls of @{name} and other functions copy the work of more than {MAX_COPIES} "
+                f"additions into @{self.function.sym_name.data}",
                 call,
             )
+
+
+def _work(op: Operation) -> int:
+    """About how many additions take as long to compile as an op."""
+    if isinstance(op, ElementwiseOp):
+        return 1 if op.COST <= 1 else int(_RECIPE * op.COST)
+    return _LOOP if isinstance(op, ReduceOp | PadOp) else 1
 
 
 def called_function(op: Operation) -> FuncOp | None:

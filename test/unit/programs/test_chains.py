@@ -3,14 +3,20 @@ length: in each stage, in passes between tensors, and in gradients."""
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
+from functools import partial
+from pathlib import Path
 
 import numpy as np
 import pytest
 from chains import CHAINS, OTHERS, Chain
 from parsing import parse_module, tg_context
+from text_chains import TEXT_CHAINS
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
+from xdsl.transforms.canonicalize import CanonicalizePass
+from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect import Tensor, compile, function
@@ -20,6 +26,7 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.lowering.rangeify import host
 from tgdialect.ops.dtypes import F32
+from tgdialect.tools import tg_opt
 from tgdialect.transforms.annotate_properties import AnnotatePropertiesPass
 from tgdialect.transforms.gradient import GradientPass
 from tgdialect.transforms.simplify import SimplifyPass
@@ -81,6 +88,8 @@ def test_results_of_what_was_copied(name: str):
 
 
 PASSES: dict[str, Callable[[ModuleOp], None]] = {
+    "canonicalize": lambda module: CanonicalizePass().apply(tg_context(), module),
+    "cse": lambda module: CommonSubexpressionElimination().apply(tg_context(), module),
     "annotate": lambda module: AnnotatePropertiesPass().apply(tg_context(), module),
     "gradient": lambda module: GradientPass().apply(tg_context(), module),
     "simplify": lambda module: SimplifyPass().apply(tg_context(), module),
@@ -105,6 +114,47 @@ def test_passes(kind: str, name: str):
     assert counts[1] < GROWTH * counts[0]
 
 
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("name", TEXT_CHAINS)
+def test_texts(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """As lines of what tg-opt prints."""
+    chain, file, lines = TEXT_CHAINS[name], tmp_path / "chain.mlir", list[int]()
+    for depth in (20, 40):
+        file.write_text(chain.text(depth))
+        assert tg_opt.main([str(file), "-p", chain.passes]) == 0
+        lines.append(capsys.readouterr().out.count("\n"))
+    assert lines[1] < GROWTH * max(lines[0], 2 * FIRST_KERNEL)
+
+
+def calls(function: Callable[[], object]) -> int:
+    """How many functions are called: a measure of work that is the same on every machine."""
+    count = 0
+
+    def see(frame: object, event: str, argument: object) -> None:
+        nonlocal count
+        count += event in ("call", "c_call")
+
+    sys.setprofile(see)
+    try:
+        function()
+    finally:
+        sys.setprofile(None)
+    return count
+
+
+@pytest.mark.parametrize("target", ["tg-to-llvm", "tg-to-source{target=opencl mode=heuristic}"])
+def test_many_loops_in_a_kernel(target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    """Every op, verifier and BARRIER is looked at a number of times that is the same for kernels of
+    any length: one of 48 loops took 2.54 times as many calls as one of 24."""
+    counts: list[int] = []
+    for depth in (4, 24, 48):  # The first one imports what is needed.
+        file = tmp_path / "loops.mlir"
+        file.write_text(str(CHAINS["reduce-max-1"].module(depth)))
+        counts.append(calls(partial(tg_opt.main, [str(file), "-p", target])))
+        assert "error" not in capsys.readouterr().err
+    assert counts[2] < 2.3 * counts[1]
+
+
 def test_calls_are_shared():
     """A function that is called again and again is one, which CALLs share."""
 
@@ -125,28 +175,41 @@ def test_too_many_calls(name: str, monkeypatch: pytest.MonkeyPatch):
     assert vars(error.value)
 
 
+SINES = """func.func private @f0(%x: tensor<4xf32>, %n: tensor<index>) -> tensor<4xf32> {
+      %a = tg.sin %x : tensor<4xf32>
+      return %a : tensor<4xf32>
+    }"""
+
+
 def test_too_many_copies():
     """Functions that cannot be outlined, since an index is an argument, are copied."""
+    scaled = """func.func private @f0(%x: tensor<4xf32>, %n: tensor<index>) -> tensor<4xf32> {
+      %v = tg.cast %n to f32 : tensor<index> -> tensor<f32>
+      %a = tg.mul %x, %v : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
+      return %a : tensor<4xf32>
+    }"""
+    run_stages(parse_module(copied(scaled, 9)), stages().module[:1])
+    for first, depth in ((scaled, 40), (SINES, 9)):
+        with pytest.raises(PassFailedException, match="more than 16384 additions into @main"):
+            run_stages(parse_module(copied(first, depth)), stages())
+
+
+def copied(first: str, depth: int) -> str:
+    """A program of functions that call the one before twice."""
     functions = "".join(
         f"""func.func private @f{i}(%x: tensor<4xf32>, %n: tensor<index>) -> tensor<4xf32> {{
           %a = func.call @f{i - 1}(%x, %n) : (tensor<4xf32>, tensor<index>) -> tensor<4xf32>
           %b = func.call @f{i - 1}(%a, %n) : (tensor<4xf32>, tensor<index>) -> tensor<4xf32>
           return %b : tensor<4xf32>
         }}"""
-        for i in range(1, 40)
+        for i in range(1, depth + 1)
     )
-    text = f"""func.func private @f0(%x: tensor<4xf32>, %n: tensor<index>) -> tensor<4xf32> {{
-      %v = tg.cast %n to f32 : tensor<index> -> tensor<f32>
-      %a = tg.mul %x, %v : (tensor<4xf32>, tensor<f32>) -> tensor<4xf32>
-      return %a : tensor<4xf32>
-    }}
+    return f"""{first}
     {functions}
     func.func @main(%x: tensor<4xf32>, %n: tensor<index>) -> tensor<4xf32> {{
-      %a = func.call @f39(%x, %n) : (tensor<4xf32>, tensor<index>) -> tensor<4xf32>
+      %a = func.call @f{depth}(%x, %n) : (tensor<4xf32>, tensor<index>) -> tensor<4xf32>
       return %a : tensor<4xf32>
     }}"""
-    with pytest.raises(PassFailedException, match="copy more than 16384 ops into @main"):
-        run_stages(parse_module(text), stages())
 
 
 def test_traced_functions_have_a_limit(monkeypatch: pytest.MonkeyPatch):

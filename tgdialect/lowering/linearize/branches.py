@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import count
 
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -46,6 +47,7 @@ _YES, _NO = 1, 2
 
 def branch_around_alternatives(block: Block) -> None:
     """Put the long alternatives of the WHEREs of a LINEAR into IFs."""
+    slots = count(next_slot(ops_of(block)))
     for ops in _straight_lines(block):
         wheres: dict[SSAValue, list[Operation]] = defaultdict(list)
         for op in ops:
@@ -54,7 +56,7 @@ def branch_around_alternatives(block: Block) -> None:
         if wheres:
             positions = {op: position for position, op in enumerate(ops)}
             for group in wheres.values():
-                _branch(block, group, positions)
+                _branch(block, group, positions, slots)
 
 
 def _straight_lines(block: Block) -> Iterator[Sequence[Operation]]:
@@ -69,7 +71,12 @@ def _straight_lines(block: Block) -> Iterator[Sequence[Operation]]:
             line.append(op)
 
 
-def _branch(block: Block, group: Sequence[Operation], positions: Mapping[Operation, int]) -> None:
+def _branch(
+    block: Block,
+    group: Sequence[Operation],
+    positions: Mapping[Operation, int],
+    slots: Iterator[int],
+) -> None:
     """Skip the longer alternatives of WHEREs that have one condition, if no lane selects them."""
     alike = [where for where in group if _has_like_alternatives(where)]
     if not alike or not _are_together(group, positions):
@@ -83,7 +90,7 @@ def _branch(block: Block, group: Sequence[Operation], positions: Mapping[Operati
     assert top is not None
     assert end is not None
     first, before, after = map(OpBuilder.before, (top, last, end))
-    cells = [_registers(first, where) for where in alike]
+    cells = [_registers(first, where, next(slots)) for where in alike]
     users = [list(where.results[0].uses) for where in alike]
 
     for where, cell in zip(alike, cells, strict=True):
@@ -106,13 +113,12 @@ def _has_like_alternatives(where: Operation) -> bool:
     return all(where.operands[which].type == where.results[0].type for which in (_YES, _NO))
 
 
-def _registers(builder: OpBuilder, where: Operation) -> SSAValue:
+def _registers(builder: OpBuilder, where: Operation, slot: int) -> SSAValue:
     """A new place for what a WHERE selects."""
     type = tensor(where.results[0])
     lanes = static_shape(type)
     registers = PlaceAttr.of(addrspace=AddrSpace.REG)
     buffer = tensor_type(type.element_type, lanes or (1,), registers)
-    slot = next_slot(ops_of(builder.block))
     index = builder.put(VConstOp(range(*lanes))) if lanes else builder.index_constant(0)
     return builder.put(IndexOp(builder.put(BufferOp(slot, buffer)), [index]))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Sequence, Set
+from collections.abc import Generator, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import combinations
@@ -22,7 +22,7 @@ from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import AtomicAddOp, ProgramOp
 from tgdialect.ops.elementwise import AddOp, CmpLtOp, MulOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp
+from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import dtype_of, integers, known_index, place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
@@ -179,7 +179,7 @@ class Axes:
         return {range: end for end in ends for range in closed_ranges(end)}
 
     def changed(self) -> None:
-        for name in ("ops", "open", "ranges", "ends", "_stores"):
+        for name in ("ops", "open", "ranges", "ends", "_stores", "_users"):
             self.__dict__.pop(name, None)
 
     def simplify(self) -> bool:
@@ -236,6 +236,20 @@ class Axes:
     @cached_property
     def _stores(self) -> Sequence[StoreOp]:
         return [op for op in self.ops if isinstance(op, StoreOp)]
+
+    @cached_property
+    def _users(self) -> Mapping[SSAValue, Sequence[Operation]]:
+        """The views and accesses of each memory."""
+        memories: dict[SSAValue, SSAValue] = {}
+        found: dict[SSAValue, list[Operation]] = {}
+        for op in self.ops:
+            if isinstance(op, BufferOp | ParamOp):
+                memories[op.result], found[op.result] = op.result, []
+            elif op.operands and (memory := memories.get(op.operands[0])) is not None:
+                found[memory].append(op)
+                if isinstance(op, MovementOp | AfterOp):
+                    memories[op.results[0]] = memory
+        return found
 
     def around(self, value: SSAValue) -> Ranges:
         """The ranges in whose loops a value is."""
@@ -339,9 +353,8 @@ class Axes:
             return False
         return all(
             range in self.open[op]
-            for op in self.ops
+            for op in self._users[buffer.result]
             if isinstance(op, LoadOp | StoreOp | AtomicAddOp)
-            and memory_of(op.operands[0]).owner is buffer
         )
 
     def privatize(self, buffer: BufferOp, range: RangeOp) -> None:
@@ -381,9 +394,7 @@ class Axes:
 
     def check_views(self, buffer: BufferOp) -> None:
         """Raise IllegalOptError where a view of a buffer has no place for one more axis."""
-        for op in self.ops:
-            if not op.operands or memory_of(op.operands[0]) is not buffer.result:
-                continue
+        for op in self._users[buffer.result]:
             if isinstance(op, BitcastOp) and tensor(op.result).get_shape():
                 sizes = {dtype_of(value).itemsize for value in (op.source, op.result)}
                 if len(sizes) > 1:
