@@ -42,6 +42,20 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None]:
     signal.alarm(0)
 
 
+@pytest.hookimpl(hookwrapper=True)
+def pytest_fixture_setup(fixturedef: Any, request: Any) -> Generator[None]:
+    """Keep what ended a `setUpClass`, as pytest does for an `Exception`: it ends every test of the
+    class, not the first alone."""
+    result: Any = yield
+    if result.excinfo is not None and isinstance(result.excinfo[1], tinygrad_shim.UsesInternals):
+        error = result.excinfo[1]
+        fixturedef.cached_result = (
+            None,
+            fixturedef.cache_key(request),
+            (error, error.__traceback__),
+        )
+
+
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Leave out the checks of numbers of kernels."""
     modules = [item.module for item in items if isinstance(item, pytest.Function)]

@@ -16,7 +16,7 @@ from tgdialect.analysis.validity import Validity
 from tgdialect.ops.arguments import argument_attributes, integer_attribute
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.elementwise import CastOp
+from tgdialect.ops.elementwise import CastOp, ElementwiseOp
 from tgdialect.ops.intervals import Interval, dtype_range
 from tgdialect.ops.properties import Row, dtype_of, rule_of, tensor
 from tgdialect.ops.walk import computed, operands_of
@@ -61,6 +61,24 @@ class MinMax:
     def forget(self, value: SSAValue) -> None:
         """Drop the interval of a value whose operands have changed."""
         self._known.pop(value, None)
+
+
+class MinMaxOfCells(MinMax):
+    """Intervals where a condition with axes holds, as one on the lanes of a vector.
+
+    It says of each cell what holds in that cell alone. So the result of an op that is not
+    elementwise, which may read other cells, has the interval that it has without the condition.
+    """
+
+    def __init__(self, assumed: Mapping[SSAValue, Interval], outer: MinMax) -> None:
+        """`assumed` are intervals under the condition, and `outer` those without it."""
+        super().__init__(assumed)
+        self._outer = outer
+
+    def _compute(self, value: SSAValue) -> Interval:
+        if isinstance(value.owner, ElementwiseOp):
+            return super()._compute(value)
+        return self._outer[value]
 
 
 def _sources(value: SSAValue) -> Iterable[SSAValue]:

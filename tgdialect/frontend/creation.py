@@ -30,6 +30,10 @@ from tgdialect.runtime.devices.device import DEVICES
 
 T = TypeVar("T", bound="Creation")
 
+_LONGEST_LINE = 2**28
+"""The elements of a range that are counted one by one. Their windows have twice the square of that
+in cells, whose numbers have to be indices; a longer range has rows of this length."""
+
 
 class Creation(Movement):
     """Class methods that make tensors."""
@@ -169,8 +173,7 @@ class Creation(Movement):
         if count == 0:
             return cls.full((0,), 0, wanted, device)
         _check_ends(wanted, start, last)
-        ones = cls.full((count,), 1, dtypes.default_int, device)
-        positions = ones._count() - 1
+        positions = cls._positions(count, device)
         if is_float:
             return (positions.cast(dtypes.float64) * float(step) + float(start)).cast(wanted)
         positions = positions.cast(wide)
@@ -200,6 +203,15 @@ class Creation(Movement):
         line = cls.arange(greatest(count), dtype=dtype, device=device)
         line = line.shrink([(0, cast(int, count))]) * step
         return line if start == 0 else line + start
+
+    @classmethod
+    def _positions(cls, count: int, device: str | None) -> Self:
+        """0, 1, and so on, `count` of them."""
+        if count <= _LONGEST_LINE:
+            return cls.full((count,), 1, dtypes.int32, device)._count() - 1
+        rows = cls._positions(-(-count // _LONGEST_LINE), device).cast(dtypes.int64)
+        line = cls._positions(_LONGEST_LINE, device)
+        return (rows.reshape((-1, 1)) * _LONGEST_LINE + line).flatten().shrink([(0, count)])
 
     def _count(self) -> Self:
         """The prefix sums of a tensor with one axis."""

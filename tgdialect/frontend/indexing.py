@@ -131,6 +131,8 @@ class Indexing(Reduction):
             elif hasattr(entry, "__index__") and not isinstance(entry, TensorBase):
                 entries.append(entry if isinstance(entry, SymInt) else operator.index(entry))
             elif entry is None or isinstance(entry, slice | EllipsisType | TensorBase):
+                if isinstance(entry, slice):
+                    _check_slice(entry)
                 entries.append(entry)
             else:
                 raise IndexError(f"an index of type {type(entry).__name__}")
@@ -165,7 +167,7 @@ class Indexing(Reduction):
     def _ranked(self, count: int) -> Self:
         """The positions of the first `count` true cells of a mask with one axis."""
         n = self.shape[0]
-        found = self.full((count,), 0, dtypes.default_int)
+        found = self.full((count,), 0, dtypes.int32)
         if count == 0 or n == 0:
             return found
         # Binary search in the prefix sums of the mask.
@@ -174,7 +176,7 @@ class Indexing(Reduction):
             last = found + ((1 << bit) - 1)
             before = running._apply(IndexOp, running.node, (last.minimum(n - 1).node,))
             is_further = (last < n) & (before <= wanted)
-            found = found + is_further.cast(dtypes.default_int) * (1 << bit)
+            found = found + is_further.cast(dtypes.int32) * (1 << bit)
         return found
 
     def _count_of_true(self) -> int:
@@ -184,7 +186,11 @@ class Indexing(Reduction):
         """The cells at tensors of positions along axes. The tensors are broadcast. Their axes
         replace the indexed ones if these are adjacent; else they come first, as in NumPy."""
         axes = [axis for axis, _ in tensors]
-        indices = tensors[0][1]._broadcasted(*(t for _, t in tensors[1:]))
+        try:
+            indices = tensors[0][1]._broadcasted(*(t for _, t in tensors[1:]))
+        except ValueError:
+            shapes = ", ".join(str(t.shape) for _, t in tensors)
+            raise IndexError(f"indices of shapes {shapes} do not broadcast") from None
         rest = [i for i in range(self.ndim) if i not in axes]
         moved = self.permute([*axes, *rest])
         flat = moved.reshape(
@@ -329,7 +335,7 @@ class Indexing(Reduction):
         extent = self.shape[axis]
         line = self.arange(extent).reshape((extent, 1))
         is_narrow = is_surely_less(extent, 1 << 31)
-        moved = moved._from_front(extent, dtypes.default_int if is_narrow else dtypes.int64)
+        moved = moved._from_front(extent, dtypes.int32 if is_narrow else dtypes.int64)
         return moved.eq(line) & inside, entries, self.transpose(axis, -1)
 
     def scatter(
@@ -450,7 +456,7 @@ class Indexing(Reduction):
         mask = self.cast(dtypes.bool_)
         if not self.ndim:
             count = mask.reshape((1,))._count_of_true() if size is None else size
-            return self.full((count, 0), 0, dtypes.default_int)
+            return self.full((count, 0), 0, dtypes.int32)
         positions = mask._positions_of_true(size)
         found = positions[0].stack(*positions[1:], dim=1)
         if size is None:
@@ -471,6 +477,13 @@ def position_of(index: int, extent: int, axis: int) -> int:
             f"out of bounds: index {index} is outside of axis {axis}, which has {extent}"
         )
     return index + extent if is_surely_less(index, 0) else index
+
+
+def _check_slice(entry: slice[Any, Any, Any]) -> None:
+    """Raise TypeError, as Python does, if a number of a slice is no integer."""
+    for number in (entry.start, entry.stop, entry.step):
+        if number is not None and not hasattr(number, "__index__"):
+            raise TypeError(f"the numbers of a slice are integers, not {type(number).__name__}")
 
 
 def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:

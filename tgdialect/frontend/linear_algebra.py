@@ -66,10 +66,13 @@ class LinearAlgebra(Indexing):
     def linear(
         self, weight: Self, bias: Self | None = None, dtype: dtypes.DTypeLike | None = None
     ) -> Self:
-        """self @ weight + bias; of a weight with one axis, self * weight + bias."""
+        """self @ weight + bias; of a weight with one axis, self * weight + bias. With a dtype, all
+        are of it, and so is the result."""
         check_tensors(weight)
-        x = self if dtype is None else self.cast(dtype)
-        result = x * weight if weight.ndim == 1 else x.dot(weight)
+        if dtype is not None:
+            cast_bias = None if bias is None else bias.cast(dtype)
+            return self.cast(dtype).linear(weight.cast(dtype), cast_bias)
+        result = self * weight if weight.ndim == 1 else self.dot(weight)
         return result if bias is None else result + bias
 
     @classmethod

@@ -18,7 +18,7 @@ from typing import Any, Self, cast
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import extents_of, number_in
+from tgdialect.frontend.base import ArgumentError, extents_of, number_in
 from tgdialect.frontend.decompositions import Decompositions
 from tgdialect.frontend.graph import Node, leaf
 from tgdialect.frontend.realization import as_array
@@ -26,7 +26,6 @@ from tgdialect.frontend.symbolic import SymInt, is_surely_less, to_dim, value_of
 from tgdialect.frontend.tracing import is_tracing
 from tgdialect.ops.elementwise import ThreefryOp
 
-_FRACTION_BITS = {16: 10, 32: 23, 64: 52}
 _PI = (
     -3.1414794921875,
     -0.00011315941810607910156,
@@ -107,14 +106,14 @@ class Random(Decompositions):
         if any(is_surely_less(to_dim(d), 0) for d in extents):
             raise ValueError(f"invalid input shape={extents}")
         wanted = dtypes.default_float if dtype is None else dtypes.to_dtype(dtype)
-        if not wanted.is_float or wanted.bits not in _FRACTION_BITS:
-            raise ValueError(f"rand of {wanted.name}: only floats of 16 bits or more")
+        if not wanted.is_float:
+            raise ValueError(f"rand of {wanted.name}: only floats are random numbers in [0, 1)")
         count = math.prod(extents)
         if count == 0:
             return cls.full(extents, 0.0, wanted, device)
         words = cls._words(-(-count * wanted.itemsize // 4), device)
         kind = dtypes.NAMES[f"uint{wanted.bits}"]
-        fraction = 7 if wanted.name == "bf16" else _FRACTION_BITS[wanted.bits]
+        fraction = wanted.precision - 1
         one = int(np.array(1, dtypes.numpy_of(wanted)).view(f"u{wanted.itemsize}"))
         bits = words
         if kind != dtypes.uint32:  # Words are parts of a number, or have two.
@@ -293,13 +292,14 @@ class Random(Decompositions):
 
     def multinomial(self, num_samples: int = 1, replacement: bool = False) -> Self:
         """Positions in the last axis, drawn with its values as weights. Without replacement by the
-        keys of Efraimidis & Spirakis (2006)."""
+        keys of Efraimidis & Spirakis (2006). Raises ArgumentError for weights without axes or with
+        more than two, and for numbers of samples that cannot be drawn."""
         if self.ndim not in (1, 2) or num_samples <= 0:
-            raise ValueError(f"{num_samples} samples of weights of shape {self.shape}")
+            raise ArgumentError(f"{num_samples} samples of weights of shape {self.shape}")
         weight = (self.unsqueeze(0) if self.ndim == 1 else self).cast(dtypes.float32)
         rows, columns = weight.shape
         if not replacement and is_surely_less(columns, num_samples):
-            raise ValueError(f"{num_samples} samples of {columns} without replacement")
+            raise ArgumentError(f"{num_samples} samples of {columns} without replacement")
         if replacement or num_samples == 1:
             running = weight.cumsum(1)
             share = running / running[:, -1].unsqueeze(1)

@@ -225,11 +225,13 @@ class Reduction(Creation):
         return self._inverse().argmax(axis, keepdim)
 
     def _zeros_index(self) -> Self:
-        return self._constant(0, dtypes.default_int)
+        return self._constant(0, dtypes.int32)
 
     def _line(self, extent: int, axis: int, *, descending: bool = False) -> Self:
         """0, 1, ..., extent - 1 along an axis; or extent, ..., 1."""
-        line = self.arange(extent, 0, -1) if descending else self.arange(extent)
+        kind = dtypes.int32 if greatest(extent) < 1 << 31 else dtypes.int64
+        ends = (extent, 0, -1) if descending else (0, extent, 1)
+        line = self.arange(*ends, dtype=kind)
         return line.reshape((extent, *(1,) * (self.ndim - axis - 1)))
 
     # -- running reductions ------------------------------------------------------------------------

@@ -134,7 +134,7 @@ class SetItem(State):
             last = found + ((1 << bit) - 1)
             value = ordered._apply(IndexOp, ordered.node, (last.minimum(k - 1).node,))
             is_further = (last < k) & (value <= numbers)
-            found = found + is_further.cast(dtypes.default_int) * (1 << bit)
+            found = found + is_further.cast(dtypes.int32) * (1 << bit)
         at = (found - 1).maximum(0)
         is_there = ordered._apply(IndexOp, ordered.node, (at.node,)).eq(numbers) & (found > 0)
         return is_there.where(order._apply(IndexOp, order.node, (at.node,)) + 1, 0)

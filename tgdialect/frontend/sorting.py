@@ -113,7 +113,7 @@ class Sorting(LinearAlgebra):
         """The positions of the sorted values along an axis."""
         axis = self._axis(dim)
         if not self.ndim:
-            return self._constant(0, dtypes.default_int)
+            return self._constant(0, dtypes.int32)
         x = self.detach().transpose(axis, -1)
         if x.numel() == 0:
             return self.full(self.shape, 0, "int32")

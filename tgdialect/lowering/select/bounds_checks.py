@@ -13,12 +13,12 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.bounds import exact_polynomial, interval, is_less
 from tgdialect.analysis.conditions import conjuncts, order
-from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.min_max import MinMax, MinMaxOfCells
 from tgdialect.lowering.select.indices import Extent, Index, Scalar, is_ramp, is_sum
 from tgdialect.lowering.select.scalars import Scalars
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.intervals import Interval, add
-from tgdialect.ops.properties import Polynomial, polynomial
+from tgdialect.ops.properties import Polynomial, polynomial, tensor
 
 _INDEX = DTYPES[INDEX]
 
@@ -53,7 +53,10 @@ class BoundsChecks:
         if (known := self._intervals.get(gate)) is None:
             assert gate is not None
             assumed = implied_intervals(gate, self._intervals[None])
-            known = self._intervals[gate] = MinMax(assumed)
+            of_all = self._intervals[None]
+            has_lanes = bool(tensor(gate).get_shape())
+            known = MinMaxOfCells(assumed, of_all) if has_lanes else MinMax(assumed)
+            self._intervals[gate] = known
         return known
 
     def _limits_under(self, gate: SSAValue | None) -> Sequence[Polynomial]:

@@ -8,6 +8,10 @@ sum `k * F + R`,
 
 so the lower bound of R is a lower bound of the sum. Upper bounds follow from the negated sum. A
 value that is used only under the condition is copied, and the copy is simplified with these bounds.
+
+A condition with axes, as one on the lanes of a vector, says of each cell what holds in that cell
+alone. What moves or joins cells (INDEX, movement ops, REDUCE) is not simplified under it, and its
+interval is the one that holds without the condition.
 """
 
 from __future__ import annotations
@@ -19,7 +23,7 @@ from typing import cast
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.conditions import conjuncts, order
-from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.min_max import MinMax, MinMaxOfCells
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import number_attribute, wrap_to
@@ -32,6 +36,8 @@ from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.simplify.comparison import is_of_clamp
 from tgdialect.transforms.simplify.engine import NAMING, Engine, is_even
+
+Shape = tuple[int, ...]
 
 MAX_OPS = 32
 """The greatest number of ops that one simplification under a condition visits. It bounds compile
@@ -94,7 +100,7 @@ def _simplified(
         return value  # Conditions do not nest, so the work stays linear.
     if engine.looks_left <= 0:
         return value
-    ops = list(_ops_of(engine, value))
+    ops = list(_ops_of(engine, value, tensor(condition).get_shape()))
     engine.looks_left -= len(ops)
     if not is_worthwhile and not _has_more(ops):
         return value
@@ -105,7 +111,8 @@ def _simplified(
         conditions = list(conjuncts([(condition, holds)]))
         facts = [f for c in conditions if (f := _fact(engine, *c)) is not None]
         known = dict([(condition, holds), *conditions])
-        assuming = engine.assuming[key] = _Assuming(engine, known, facts[:MAX_FACTS])
+        shape = tensor(condition).get_shape()
+        assuming = engine.assuming[key] = _Assuming(engine, known, facts[:MAX_FACTS], shape)
     assert isinstance(assuming, _Assuming)
     return assuming.simplified(value, ops)
 
@@ -115,8 +122,9 @@ def _has_more(ops: Iterable[Operation]) -> bool:
     return any(op.name in _WORTHWHILE for op in ops)
 
 
-def _ops_of(engine: Engine, value: SSAValue) -> Iterator[TgOp]:
-    """The ops that compute a value and that may be copied under a condition, operands first.
+def _ops_of(engine: Engine, value: SSAValue, shape: Shape) -> Iterator[TgOp]:
+    """The ops that compute a value and that may be copied under a condition of a shape, operands
+    first.
 
     A copy duplicates an op that has other users. So an expensive op (a LOAD, INDEX, REDUCE or float
     op) is copied only if it has one user, or if a LOAD, INDEX or REDUCE is the value itself.
@@ -131,7 +139,7 @@ def _ops_of(engine: Engine, value: SSAValue) -> Iterator[TgOp]:
         if isinstance(op, LoadOp) and engine.selected:
             is_taken = False
         elif isinstance(op, LoadOp | IndexOp | ReduceOp):
-            is_taken = inner is value or _is_read_once(inner)
+            is_taken = (inner is value or _is_read_once(inner)) and _keeps_cells(op, shape)
         else:
             is_taken = isinstance(op, ElementwiseOp) and (
                 not dtype_of(inner).is_float or (not engine.selected and _is_read_once(inner))
@@ -143,6 +151,19 @@ def _ops_of(engine: Engine, value: SSAValue) -> Iterator[TgOp]:
             yield op
 
     return visit(value)
+
+
+def _keeps_cells(op: LoadOp | IndexOp | ReduceOp, shape: Shape) -> bool:
+    """Whether each cell of an op's result is computed from the operands' cells at its place, where
+    a condition of a shape says something of them."""
+    match op:
+        case IndexOp() if shape:
+            indices = [tensor(index).get_shape() for index in op.indices]
+            return is_memory(op.source) and indices == [shape]
+        case ReduceOp() if shape:
+            return not op.axes.get_values()
+        case _:
+            return True
 
 
 def _is_read_once(value: SSAValue) -> bool:
@@ -157,9 +178,14 @@ class _Assuming(Engine):
     may_store = False
 
     def __init__(
-        self, outer: Engine, conditions: Mapping[SSAValue, bool], facts: Sequence[Linear]
+        self,
+        outer: Engine,
+        conditions: Mapping[SSAValue, bool],
+        facts: Sequence[Linear],
+        shape: Shape,
     ) -> None:
-        """Make an engine for the case that each bool of `conditions` has the outcome given there.
+        """Make an engine for the case that each bool of `conditions` has the outcome given there,
+        in the cells of a shape.
 
         `facts` are linear forms that are not negative in that case.
         """
@@ -169,6 +195,7 @@ class _Assuming(Engine):
         self.validity = outer.validity
         self._conditions = conditions
         self._facts = facts
+        self._shape = shape
         self._cases: dict[tuple[Hashable, SSAValue], _Assuming] = {}
         self._is_possible = self._narrow()
 
@@ -212,7 +239,7 @@ class _Assuming(Engine):
                 if low > high:
                     return False
                 known[atom] = Interval(low, high)
-        self.min_max = MinMax(known)
+        self.min_max = MinMaxOfCells(known, of) if self._shape else MinMax(known)
         return True
 
     def interval(self, form: Linear) -> Interval:
@@ -277,7 +304,7 @@ class _Assuming(Engine):
         """
         if not isinstance(value.owner, IDivOp | ModOp):
             return value
-        ops = list(_ops_of(self, value))
+        ops = list(_ops_of(self, value, self._shape))
         for fact in self._facts:
             if fact.constant >= 0 or len(fact.terms) < 2 or not self._is_sum_of_positive(fact):
                 continue
@@ -295,7 +322,7 @@ class _Assuming(Engine):
         key = fact, atom
         if key not in self._cases:
             facts = [*self._facts, Affine({atom: 1}, -1)]
-            self._cases[key] = _Assuming(self, self._conditions, facts)
+            self._cases[key] = _Assuming(self, self._conditions, facts, self._shape)
         return self._cases[key]
 
     def _known_or_same(self, value: SSAValue) -> SSAValue:

@@ -132,3 +132,60 @@ tg.kernel @to_memory {
   %e = tg.end %w over %i : !tg.void
   %z = tg.sink %e : !tg.void
 }
+
+// A condition on each lane says nothing of another lane.
+// CHECK-LABEL: tg.kernel @another_lane
+// CHECK: %[[LAST:.*]] = tg.index %{{.*}}[%{{.*}}] : (tensor<6xindex>
+// CHECK: %[[AT:.*]] = tg.add %[[LAST]], %r
+// CHECK: %[[INSIDE:.*]] = tg.cmplt %[[AT]], %{{.*}}
+// CHECK: tg.and %[[INSIDE]], %
+tg.kernel @another_lane {
+  %out = tg.param 0 : tensor<6xi1, #tg.place<global>>
+  %r = tg.param 1 min 0 max 2 : tensor<index>
+  %0 = tg.const 0 : tensor<index>
+  %3 = tg.const 3 : tensor<index>
+  %5 = tg.const 5 : tensor<index>
+  %7 = tg.const 7 : tensor<index>
+  %lanes = tg.vconst [1, 2, 3, 4, 5, 6] : tensor<6xindex>
+  %row = tg.idiv %lanes, %3 : (tensor<6xindex>, tensor<index>) -> tensor<6xindex>
+  %first = tg.mul %row, %3 : (tensor<6xindex>, tensor<index>) -> tensor<6xindex>
+  %last = tg.index %first[%5] : (tensor<6xindex>, tensor<index>) -> tensor<index>
+  %at = tg.add %last, %r : tensor<index>
+  %inside = tg.cmplt %at, %7 : (tensor<index>, tensor<index>) -> tensor<i1>
+  %one = tg.const 1 : tensor<index>
+  %low = tg.cmplt %row, %one : (tensor<6xindex>, tensor<index>) -> tensor<6xi1>
+  %more = tg.add %row, %one : (tensor<6xindex>, tensor<index>) -> tensor<6xindex>
+  %true = tg.cmplt %0, %more : (tensor<index>, tensor<6xindex>) -> tensor<6xi1>
+  %wide = tg.and %inside, %true : (tensor<i1>, tensor<6xi1>) -> tensor<6xi1>
+  %both = tg.and %wide, %low : tensor<6xi1>
+  %s = tg.store %out, %both : tensor<6xi1, #tg.place<global>>, tensor<6xi1>
+  %sink = tg.sink %s : !tg.void
+}
+
+// Nor does it of all lanes together.
+// CHECK-LABEL: tg.kernel @all_lanes
+// CHECK: %[[ROW:.*]] = tg.idiv
+// CHECK: %[[LAST:.*]] = tg.reduce max %[[ROW]] [0]
+// CHECK: %[[INSIDE:.*]] = tg.cmplt %one, %[[LAST]]
+// CHECK: tg.and %[[INSIDE]], %
+tg.kernel @all_lanes {
+  %out = tg.param 0 : tensor<6xi1, #tg.place<global>>
+  %one = tg.const 1 : tensor<index>
+  %r = tg.param 1 min 0 max 2 : tensor<index>
+  %0 = tg.const 0 : tensor<index>
+  %3 = tg.const 3 : tensor<index>
+  %5 = tg.const 5 : tensor<index>
+  %7 = tg.const 7 : tensor<index>
+  %lanes = tg.vconst [1, 2, 3, 4, 5, 6] : tensor<6xindex>
+  %row = tg.idiv %lanes, %3 : (tensor<6xindex>, tensor<index>) -> tensor<6xindex>
+  %first = tg.mul %row, %3 : (tensor<6xindex>, tensor<index>) -> tensor<6xindex>
+  %last = tg.reduce max %row [0] : tensor<6xindex> -> tensor<1xindex>
+  %inside = tg.cmplt %one, %last : (tensor<index>, tensor<1xindex>) -> tensor<1xi1>
+  %low = tg.cmplt %row, %one : (tensor<6xindex>, tensor<index>) -> tensor<6xi1>
+  %more = tg.add %row, %one : (tensor<6xindex>, tensor<index>) -> tensor<6xindex>
+  %true = tg.cmplt %0, %more : (tensor<index>, tensor<6xindex>) -> tensor<6xi1>
+  %wide = tg.and %inside, %true : (tensor<1xi1>, tensor<6xi1>) -> tensor<6xi1>
+  %both = tg.and %wide, %low : tensor<6xi1>
+  %s = tg.store %out, %both : tensor<6xi1, #tg.place<global>>, tensor<6xi1>
+  %sink = tg.sink %s : !tg.void
+}
