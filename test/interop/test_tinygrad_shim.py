@@ -3,13 +3,14 @@ and each outcome has its kind by the names that a test uses."""
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
-from tinygrad_suite import ROOT, Outcome, carried, page, read, row
+from tinygrad_suite import ROOT, read
 
 FOLDER = Path(__file__).parent
 CODE = """
@@ -43,7 +44,9 @@ def test_names_and_expectations():
 
 TESTS = """
 import pytest
+from unittest import TestCase
 from tinygrad import Tensor, UOp, dtypes
+from tinygrad.helpers import fetch
 from tinygrad.dtype import Invalid
 
 def test_passes(): assert Tensor([1, 2]).sum().item() == 3
@@ -52,7 +55,16 @@ def test_looks_at_uops(): Tensor([1, 2]).uop
 def test_takes_fnuz(): Tensor([1, 2]).cast(dtypes.fp8e4m3fnuz)
 def test_takes_invalid(): Tensor.full((2,), Invalid)
 def test_hashes(): Tensor([1, 2]).keccak()
-def test_runs_nowhere(): Tensor([1, 2]).to("NULL")
+def test_runs_on_the_host(): assert Tensor([1, 2]).to("NULL:1").device == "CPU:1"
+def test_takes_opts(): Tensor([1, 2]).contiguous(arg=())
+def test_fetches(): fetch("https://example.com")
+def test_makes_a_kernel(): Tensor([1, 2]).custom_kernel(fxn=None)
+
+class TestOfUOps(TestCase):
+    @classmethod
+    def setUpClass(cls): cls.program = Tensor([1, 2]).schedule_linear()
+    def test_first(self): pass
+    def test_second(self): pass
 """
 
 
@@ -69,25 +81,43 @@ def test_kinds_of_outcomes(tmp_path: Path):
         "test_passes": "passed",
         "test_fails": "failed",
         "test_looks_at_uops": "internals",
+        "test_runs_on_the_host": "passed",
+        "test_takes_opts": "internals",
+        "test_fetches": "skipped",
         **dict.fromkeys(
-            ("test_takes_fnuz", "test_takes_invalid", "test_hashes", "test_runs_nowhere"),
+            ("test_takes_fnuz", "test_takes_invalid", "test_hashes", "test_makes_a_kernel"),
             "by design",
         ),
+        "TestOfUOps::test_first": "internals",
+        "TestOfUOps::test_second": "internals",
     }
 
 
-def test_files_that_are_not_run_keep_their_rows():
-    found = {
-        "unit/a": [
-            *(Outcome(f"test/unit/a.py::T::{i}", "passed", "") for i in range(3)),
-            Outcome("test/unit/a.py::T::test_b", "failed", "ValueError: 1"),
-            Outcome("test/unit/a.py::T::test_c", "refused", "tinygrad refuses it"),
-            Outcome("test/unit/a.py::T::test_d", "internals", "Tensor.uop"),
-        ]
-    }
-    before = page(found)
-    again = carried(before, "unit/a")
-    assert [o.outcome for o in again].count("passed") == 3
-    rows = [row("unit/a", outcomes) for outcomes in (again, found["unit/a"])]
-    assert rows[0] == rows[1]
-    assert rows[0] in before
+def test_tests_of_tinygrad_alone_are_not_counted(tmp_path: Path):
+    record = tmp_path / "outcomes"
+    tests = ("null/test_helpers.py::TestProd::test_ints", "unit/test_jit.py::TestJit::test_ints")
+    lines = [{"test": f"test/{test}", "outcome": "passed", "reason": ""} for test in tests]
+    record.write_text("\n".join(map(json.dumps, lines)), encoding="utf-8")
+    assert [outcome.outcome for outcome in read(record)] == ["internals", "passed"]
+
+
+VALUES = """
+import tinygrad_shim
+tinygrad_shim.install()
+from tinygrad import Tensor
+from tgdialect.ops.marker import ContiguousOp
+from tgdialect.frontend.graph import sorted_nodes
+
+def has_memory(x): return any(isinstance(n.prototype, ContiguousOp) for n in sorted_nodes([x.node]))
+
+assert has_memory(Tensor.ones(3))
+assert not has_memory(Tensor.arange(3))  # Our methods make their values as they do elsewhere.
+assert not has_memory(Tensor.eye(3))
+"""
+
+
+def test_our_own_methods_are_as_they_are():
+    paths = os.pathsep.join([str(ROOT), str(FOLDER)])
+    environment = {**os.environ, "PYTHONPATH": paths}
+    done = subprocess.run([sys.executable, "-c", VALUES], env=environment, capture_output=True)
+    assert done.returncode == 0, done.stderr.decode()

@@ -3,8 +3,8 @@
     python test/interop/tinygrad_suite.py --tinygrad-repo PATH             # all files, and the page
     python test/interop/tinygrad_suite.py --tinygrad-repo PATH test_assign -k view
 
-With `--outcomes FOLDER` the outcomes of each file are kept there, and the page is made of those of
-all files, whichever are run now.
+The page is made by a run of all files alone, which takes half an hour. With `--outcomes FOLDER` the
+outcome of each test is kept there, one file for each of theirs.
 
 PATH is a checkout or a git directory of https://github.com/tinygrad/tinygrad. Its tests are copied
 to a temporary folder and run unmodified; `import tinygrad` there is the package `tinygrad_shim`,
@@ -28,7 +28,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from deviations import DIFFERENT, KINDS, REFUSED
+from deviations import DIFFERENT, KINDS, OF_TINYGRAD, REFUSED
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "docs" / "conformance.md"
@@ -46,7 +46,9 @@ All tests of tinygrad's commit {commit}, which is its release 0.14, run unmodifi
 and nothing is computed by tinygrad. A test that looks at tinygrad's internals (UOps, schedules,
 renderers, counts of kernels, buffers) is not counted: it is one that uses a name that the shim does
 not map, and which is not among those that a user may write
-([internals.py](../test/interop/tinygrad_shim/internals.py)). What results are rounded to, to be
+([internals.py](../test/interop/tinygrad_shim/internals.py)), or one in which nothing of ours is
+executed, whether it passes or not. All rows are of one run. tinygrad's devices for tests, NULL and
+PYTHON, are the host. What results are rounded to, to be
 compared, is computed by NumPy and ml_dtypes. The number of kernels that TinyJit has
 captured, or that were run (`assert_jit_cache_len`, `assert_kernel_count`), is not checked; the rest
 of such a test is. Tests that fail by design ([deviations.py](../test/interop/deviations.py)) are
@@ -131,7 +133,17 @@ def read(record: Path) -> list[Outcome]:
         # A test with subtests has an outcome for each: one that did not pass counts.
         if outcome.test not in found or found[outcome.test].outcome == "passed":
             found[outcome.test] = outcome
-    return [_with_reason(o) if o.outcome == "failed" else o for o in found.values()]
+    return [_judged(outcome) for outcome in found.values()]
+
+
+def _judged(found: Outcome) -> Outcome:
+    """An outcome with its kind: one of a test in which nothing of ours is executed is internal."""
+    if found.outcome in ("passed", "failed"):
+        test = found.test.removeprefix("test/").replace(".py::", "::")
+        for tests, what in OF_TINYGRAD.items():
+            if re.search(tests, test):
+                return Outcome(found.test, "internals", what)
+    return _with_reason(found) if found.outcome == "failed" else found
 
 
 def _with_reason(failed: Outcome) -> Outcome:
@@ -141,32 +153,11 @@ def _with_reason(failed: Outcome) -> Outcome:
         return Outcome(failed.test, "refused", f"tinygrad refuses {refused}")
     if (reason := DIFFERENT.get(name)) is not None:
         return Outcome(failed.test, "by design", reason)
-    file = failed.test.partition("::")[0].removeprefix("test/")
-    for files, reasons, outcome, text in KINDS:
-        if re.search(files, file) and (found := re.search(reasons, failed.reason)):
+    for tests, reasons, outcome, text in KINDS:
+        test = failed.test.removeprefix("test/")
+        if re.search(tests, test) and (found := re.search(reasons, failed.reason)):
             return Outcome(failed.test, outcome, text.format(*found.groups()))
     return failed
-
-
-def carried(text: str, file: str) -> list[Outcome]:
-    """The outcomes of a file as a page has them: the tests that fail are named there, others
-    counted."""
-    found: list[Outcome] = []
-    kinds = {title: kind for kind, title in TITLES.items()}
-    kind: str | None = None
-    for line in text.splitlines():
-        if line.startswith("## "):
-            kind = kinds.get(line.removeprefix("## "))
-        name, *cells = line.strip("| ").split(" | ")
-        if name == file and len(cells) >= len(OUTCOMES):
-            counts = dict(zip(OUTCOMES, cells, strict=False))
-            for each in ("passed", "skipped", "internals"):
-                found += [Outcome(f"{file}::{i}", each, "") for i in range(int(counts[each]))]
-        elif kind is not None and name.startswith(f"{file} ") and cells:
-            found.append(
-                Outcome(f"test/{file}.py::{name.removeprefix(f'{file} ')}", kind, cells[0])
-            )
-    return found
 
 
 def row(name: str, found: Sequence[Outcome]) -> str:
@@ -181,12 +172,9 @@ def row(name: str, found: Sequence[Outcome]) -> str:
     return f"| {name} | {kinds} | {' | '.join(shares)} |"
 
 
-def page(results: dict[str, list[Outcome]], kept: Sequence[str] = ()) -> str:
-    """The page: counts for each file, the tests that fail, and those that are not counted. `kept`
-    are the files whose outcomes are those of the page before."""
+def page(results: dict[str, list[Outcome]]) -> str:
+    """The page: counts for each file, the tests that fail, and those that are not counted."""
     lines = [HEAD.format(commit=COMMIT)]
-    if kept:
-        lines += [f"Not run anew, but as on the page before: {', '.join(kept)}.", ""]
     kinds = "passed | failed | failed by design | computed, not refused | skipped | internals"
     lines += [f"| file | {kinds} | passed of those counted | without the computed ones |"]
     lines += ["|---|---|---|---|---|---|---|---|---|"]
@@ -235,29 +223,22 @@ def main() -> None:
     parser.add_argument("--outcomes", type=Path, help="a folder in which outcomes are kept")
     arguments = parser.parse_args()
     options = ["-k", arguments.k] if arguments.k else []
+    results: dict[str, list[Outcome]] = {}
     with tempfile.TemporaryDirectory() as folder:
         kept: Path = arguments.outcomes.resolve() if arguments.outcomes else Path(folder)
         kept.mkdir(parents=True, exist_ok=True)
         extract(arguments.tinygrad_repo.resolve(), Path(folder))
-        files = files_of(Path(folder))
-        records = {file: kept / f"{file.replace('/', '_')}.jsonl" for file in files}
-        wanted = [
-            file
-            for file in files
-            if not arguments.files or {file, file.split("/")[-1]} & {*arguments.files}
-        ]
-        for file in wanted:
-            found = run(Path(folder), file, options, records[file])
-            print(row(file, found), flush=True)
-            for outcome in found if arguments.files else ():
+        for file in files_of(Path(folder)):
+            if arguments.files and not {file, file.split("/")[-1]} & {*arguments.files}:
+                continue
+            record = kept / f"{file.replace('/', '_')}.jsonl"
+            results[file] = run(Path(folder), file, options, record)
+            print(row(file, results[file]), flush=True)
+            for outcome in results[file] if arguments.files else ():
                 if outcome.outcome == "failed":
                     print("  ", _short(outcome.test), _reason(outcome.reason))
-        results = {file: read(record) for file, record in records.items()}
-        kept = [file for file, record in records.items() if not record.exists()]
-    if not options and (arguments.outcomes or not kept):
-        before = PAGE.read_text(encoding="utf-8")
-        results |= {file: carried(before, file) for file in kept}
-        PAGE.write_text(page(results, kept), encoding="utf-8")
+    if not options and not arguments.files:
+        PAGE.write_text(page(results), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -65,7 +65,9 @@ def _groups(formula: str, side: str) -> Groups:
     at, side = 0, side.rstrip()
     while at < len(side):
         if (match := _TOKEN.match(side, at)) is None:
-            raise ArgumentError(f"rearrange {formula!r}: {side[at:].strip()!r} is no name of an axis")
+            raise ArgumentError(
+                f"rearrange {formula!r}: {side[at:].strip()!r} is no name of an axis"
+            )
         at, token = match.end(), match[0].strip()
         if token in "()":
             if inside is (token == "("):
@@ -104,7 +106,9 @@ def _extents(
     missing = [name for name in group if name not in sizes]
     known = math.prod(found.values())
     if len(missing) > 1:
-        raise ArgumentError(f"rearrange {formula!r}: the extents of {', '.join(missing)} are needed")
+        raise ArgumentError(
+            f"rearrange {formula!r}: the extents of {', '.join(missing)} are needed"
+        )
     if missing and known and extent % known == 0:
         found[missing[0]] = extent // known
     elif missing or known != extent:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import tgdialect as tg
+from tgdialect.runtime.devices.device import Devices as OurDevices
 from tinygrad_shim.dtypes import DTypes
 from tinygrad_shim.internals import Internal
 
@@ -61,3 +63,16 @@ class Devices:
 
 
 Device = Devices()
+
+
+def extend_devices() -> None:
+    """Take tinygrad's devices for tests, one that runs nothing and one that is Python, for places
+    of the host: "NULL:1" is "CPU:1"."""
+    canonicalize = OurDevices.canonicalize
+
+    def call(self: OurDevices, name: str) -> str:
+        if isinstance(name, str):
+            name = re.sub("^(NULL|PYTHON)(?=:|$)", "CPU", name.upper())
+        return canonicalize(self, name)
+
+    OurDevices.canonicalize = call

@@ -10,6 +10,16 @@ PUBLIC = {
     "dtypes.weakint": "there are no weak dtypes: a number of Python takes the dtype of a tensor",
     "dtypes.weakfloat": "there are no weak dtypes: a number of Python takes the dtype of a tensor",
     "Tensor.invalids": "there is no element that is never computed",
+    "Tensor.custom_kernel": "a kernel is written in the dialect, and not of UOps in Python",
+    "Tensor.keccak": "Tensor has no hash functions",
+    "Tensor.hash": "Tensor has no hash functions",
+    "Tensor.from_url": "nothing is fetched from the network",
+    "Tensor.image_conv2d": "no memory is an image",
+    "tinygrad.dtype.Invalid": "there is no element that is never computed",
+    "tinygrad.dtype.InvalidType": "there is no element that is never computed",
+    "Invalid": "there is no element that is never computed",
+    "tinygrad.nn.state.tar_extract": "archives are read by Python's own modules",
+    "tinygrad.nn.state.TensorIO": "a tensor is no file",
     "Tensor._device_rng_counters": "a counter of random numbers is for all devices here",
 }
 """Names that a user of tinygrad may write, and why they have no counterpart: tests that use them

@@ -52,6 +52,7 @@ def _names() -> dict[str, dict[str, Any]]:
         },
         "tinygrad.nn": nn | dict.fromkeys(BATCH_NORMS, tensors.BatchNorm),
         "tinygrad.nn.optim": tensors.optimizers(),
+        "tinygrad.nn.datasets": dict.fromkeys(("mnist", "cifar"), helpers.fetch),
         "tinygrad.nn.state": _public(state),
     }
 
@@ -98,4 +99,5 @@ def install() -> None:
     dtypes.extend_dtype()
     variables.extend_variable()
     tensors.extend_tensor()
+    devices.extend_devices()
     sys.meta_path.insert(0, _Finder())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import inspect
+import sys
 from collections.abc import Callable
 from typing import Any
 from weakref import WeakValueDictionary
@@ -15,16 +16,18 @@ from tgdialect.frontend.tensor import accumulate
 from tgdialect.nn import layers, optim
 from tgdialect.ops.marker import ContiguousOp
 from tgdialect.ops.source import ConstOp
-from tinygrad_shim.internals import Refused
+from tinygrad_shim.internals import Refused, UsesInternals
 
 _INTERNAL = (
     *("uop", "_buffer", "callify", "linear_with_vars", "schedule_linear"),
     *("custom_kernel", "invalids", "call", "as_param"),
-    *("_device_rng_counters", "_threefry_random_bits"),
+    *("_device_rng_counters", "_threefry_random_bits", "_uop", "alu"),
+    *("image_conv2d", "image_dot", "keccak", "hash", "from_url"),
 )
 _no_params: WeakValueDictionary[int, tg.Tensor] = WeakValueDictionary()
 """The tensors that are no parameters, by id."""
 _init, _gradient, _numpy = tg.Tensor.__init__, tg.Tensor.gradient, tg.Tensor.numpy
+_contiguous = tg.Tensor.contiguous
 
 
 @functools.wraps(_init)
@@ -60,6 +63,13 @@ def numpy(self: tg.Tensor) -> Any:
     return _numpy(self.contiguous() if _is_number(self.node) else self)
 
 
+def contiguous(self: tg.Tensor, *args: Any, arg: Any = None, **options: Any) -> tg.Tensor:
+    """`arg` are OptOps of tinygrad's."""
+    if arg is not None:
+        raise UsesInternals("Tensor.contiguous(arg)")
+    return _contiguous(self, *args, **options)
+
+
 def is_param(self: tg.Tensor) -> bool:
     """Whether optimizers update a tensor: unless it says no."""
     return _no_params.get(id(self)) is not self
@@ -89,13 +99,15 @@ def like_its_source(name: str) -> Callable[..., tg.Tensor]:
 
 
 def without_buffer(name: str) -> classmethod[Any, Any, Any]:
-    """A method that makes a tensor, which in tinygrad has memory of its own or not."""
+    """A method that makes a tensor, which in tinygrad has memory of its own or not. Our own methods
+    make values by it."""
     method = getattr(tg.Tensor, name).__func__
 
     @functools.wraps(method)
     def call(*args: Any, buffer: bool = True, **options: Any) -> tg.Tensor:
         made = method(*args, **options)
-        return made.contiguous() if buffer else made
+        is_ours = sys._getframe(1).f_globals["__name__"].startswith("tgdialect.frontend.")
+        return made.contiguous() if buffer and not is_ours else made
 
     return classmethod(call)
 
@@ -108,7 +120,7 @@ def const(b: Any, dtype: Any = None) -> tg.Tensor:
 def extend_tensor() -> None:
     """Give our `Tensor` the methods of tinygrad's that it lacks."""
     methods: dict[str, Any] = {
-        **{"__init__": init, "backward": backward, "numpy": numpy},
+        **{"__init__": init, "backward": backward, "numpy": numpy, "contiguous": contiguous},
         **{"is_param_": is_param_, "is_param": property(is_param)},
         **{name: like_its_source(name) for name in ("clone", "to")},
         **{name: without_buffer(name) for name in ("zeros", "ones", "full")},
@@ -117,6 +129,7 @@ def extend_tensor() -> None:
     }
     for name, method in methods.items():
         setattr(tg.Tensor, name, method)
+    optim.Optimizer.device = property(lambda self: self.params[0].device)
     # tinygrad checks arguments by `assert`.
     base.ArgumentError.__bases__ = (*base.ArgumentError.__bases__, AssertionError)
 
