@@ -132,7 +132,7 @@ class Indexing(Reduction):
                 entries.append(entry if isinstance(entry, SymInt) else operator.index(entry))
             elif entry is None or isinstance(entry, slice | EllipsisType | TensorBase):
                 if isinstance(entry, slice):
-                    _check_slice(entry)
+                    _check_slice(cast("slice[Any, Any, Any]", entry))
                 entries.append(entry)
             else:
                 raise IndexError(f"an index of type {type(entry).__name__}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import re
 import weakref
 from pathlib import Path
 
@@ -214,6 +215,22 @@ def test_every_method_is_documented():
     hidden = {"adopt", "expire", "grad", "node", "of_node", "requires_grad", "training", "views"}
     names = {name for name in dir(tg.Tensor) if not name.startswith("_")} - hidden
     assert sorted(name for name in names if f"| `{name}` |" not in text) == []
+
+
+def test_what_is_said_to_be_missing_is_missing():
+    text = (Path(__file__).parents[3] / "docs" / "tensor.md").read_text(encoding="utf-8")
+    there, missing = text.split("## What tinygrad 0.14 has and this has not")
+    names = set(re.findall(r"^\| `(\w+)` \|", missing, re.MULTILINE))
+    assert names
+    ours = {name for name in dir(tg.Tensor) if not name.startswith("_")}
+    assert names & ours == set()
+    # No name of tinygrad's is left out, and the tables name only what it has.
+    tinygrad = pytest.importorskip("tinygrad")
+    theirs = {name for name in dir(tinygrad.Tensor) if not name.startswith("_")}
+    assert theirs - ours == names
+    column = re.findall(r"^\| `\w+` \| `([^`|]+)` \|", there, re.MULTILINE)
+    assert {name for name in column if name not in theirs} == {"copy_to_device", "uop.axis"}
+    assert all(hasattr(tinygrad.uop.ops.UOp, name) for name in ("copy_to_device", "axis"))
 
 
 def test_replace_keeps_the_history():

@@ -280,3 +280,12 @@ def test_a_mask_with_one_value_is_written_while_tracing():
     assert clipped(tg.Tensor([[0.5, 2.0], [3.0, 1.0]])).tolist() == [[-1, -1], [1, 1]]
     with pytest.raises(IndexError, match="a mask of shape"):
         tg.Tensor.zeros(3)[tg.Tensor([True, False])] = 1
+
+
+def test_errors_of_indices_are_index_errors():
+    x = tg.Tensor.zeros(5, 5).contiguous()
+    for use in (lambda i: x[i], lambda i: x.__setitem__(i, 0)):
+        with pytest.raises(IndexError, match=r"indices of shapes \(2,\), \(3,\) do not broadcast"):
+            use(([0, 1], [0, 1, 2]))
+        with pytest.raises(TypeError, match="the numbers of a slice are integers, not float"):
+            use((S(0.0, None), 0.0))

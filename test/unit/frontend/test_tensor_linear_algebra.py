@@ -205,3 +205,17 @@ def test_the_first_factor_is_transposed(shape: tuple[int, int, int]):
     found = (tg.Tensor(a).T @ tg.Tensor(b)).numpy()
     expected = a.T.astype(np.float64) @ b
     np.testing.assert_allclose(found, expected, atol=1e-5 * np.abs(expected).max())
+
+
+def test_linear_in_a_dtype():
+    """All operands are cast, as in tinygrad, so that the result is of the dtype."""
+    x = tg.Tensor([[200, 1], [2, 3]], dtype="uint8")
+    w = tg.Tensor([[1.5, 2.0], [3.0, 4.0]])
+    b = tg.Tensor([1, 2], dtype="int64")
+    for dtype in ("bool", "int8", "int32", "float16"):
+        given = [t.cast(dtype).numpy().astype(np.float64) for t in (x, w, b)]
+        found = x.linear(w, b, dtype=dtype)
+        assert found.dtype == tg.dtypes.to_dtype(dtype)
+        if dtype in ("int32", "float16"):
+            np.testing.assert_array_equal(found.numpy(), given[0] @ given[1] + given[2])
+    assert x.linear(w[0], dtype="int8").dtype.name == "i8"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 import pytest
 from llvmlite.binding import get_host_cpu_features
@@ -159,3 +161,25 @@ def test_in_a_function():
     np.testing.assert_allclose(first, plain, rtol=1e-6)
     tg.Tensor.manual_seed(5)
     np.testing.assert_array_equal(f(x).numpy(), first)
+
+
+# What tinygrad 0.14 gives after Tensor.manual_seed(3).
+RAND_8_BITS = {
+    "fp8e4m3": [0.875, 0.25, 0.75, 0.875, 0.25, 0.0, 0.125, 0.75],
+    "fp8e5m2": [0.75, 0.25, 0.75, 0.75, 0.25, 0.0, 0.0, 0.75],
+}
+
+
+def test_random_numbers_of_8_bits():
+    for dtype, expected in RAND_8_BITS.items():
+        tg.Tensor.manual_seed(3)
+        assert tg.Tensor.rand(len(expected), dtype=dtype).tolist() == expected
+
+
+@pytest.mark.parametrize(
+    ("weights", "count"), [(2.0, 1), ([[[1.0]]], 1), ([1.0, 9.0], 0), ([1.0, 9.0], 3)]
+)
+def test_samples_that_cannot_be_drawn(weights: Any, count: int):
+    with pytest.raises(RuntimeError, match=f"{count} samples of") as error:
+        tg.Tensor(weights).multinomial(count)
+    assert isinstance(error.value, ValueError)
