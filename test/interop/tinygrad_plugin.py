@@ -8,12 +8,14 @@ import os
 import re
 import signal
 import sys
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any
 
 import pytest
 import tinygrad_shim
-from tinygrad_shim.internals import PUBLIC
+from tinygrad_shim.internals import PUBLIC, Internal
+
+from tgdialect import Tensor
 
 SECONDS = 300
 """The time that a test may take."""
@@ -27,6 +29,22 @@ CHECKS = ("assert_jit_cache_len", "assert_kernel_count")
 
 def _skip_check(*_: Any, **__: Any) -> None:
     """In place of such a check. The rest of the test counts."""
+
+
+def _compute(tensors: Any, _: int, first: Sequence[Tensor] = (), **__: Any) -> tuple[Any, Any]:
+    """In place of `check_schedule`, which makes a schedule and counts its kernels: compute."""
+    given = tensors if isinstance(tensors, list) else [tensors]
+    if not all(isinstance(tensor, Tensor) for tensor in given):
+        raise tinygrad_shim.UsesInternals("Tensor.linear_with_vars")
+    if first:
+        Tensor.realize(*first)
+    Tensor.realize(*given)
+    return Internal("schedule"), Internal("variables of a schedule")
+
+
+def _compute_one(_: int, tensor: Tensor) -> None:
+    """In place of `_check_ast_count`, which no longer compares its count."""
+    tensor.realize()
 
 
 @pytest.hookimpl(hookwrapper=True)
@@ -63,6 +81,10 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for name in CHECKS:
             if hasattr(module, name):
                 setattr(module, name, _skip_check)
+        if hasattr(module, "check_schedule"):
+            module.check_schedule = _compute
+        if hasattr(module, "_check_ast_count"):
+            module._check_ast_count = _compute_one
 
 
 @pytest.hookimpl(hookwrapper=True)

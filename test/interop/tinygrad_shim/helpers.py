@@ -139,6 +139,10 @@ def counters() -> type[GlobalCounters]:
     return Reading("GlobalCounters", (GlobalCounters,), {})
 
 
+def nothing(*_: Any, **__: Any) -> None:
+    """Do nothing."""
+
+
 def fetch(*_: Any, **__: Any) -> Any:
     """A file of the network, which tests do without."""
     raise SkipTest("a file of the network is missing")
