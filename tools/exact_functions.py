@@ -58,6 +58,12 @@ def _sigmoid(x: Any) -> Any:
     return 1 / (1 + mp.exp(-x))
 
 
+def _erfc(x: Any) -> Any:
+    if abs(x) > 1000:
+        return mp.exp(-x * x) if x > 0 else mp.mpf(2)
+    return mp.erfc(x)
+
+
 def _softplus(x: Any) -> Any:
     if abs(x) < 1000:
         return mp.log1p(mp.exp(x))
@@ -128,6 +134,7 @@ UNARY: Mapping[str, Row] = {
     "acosh": _row("acosh", mp.acosh, NAN, INF),
     "atanh": _row("atanh", mp.atanh, NAN, NAN, odd=True, one=INF, minus_one=-INF),
     "erf": _row("erf", mp.erf, -1, 1, odd=True),
+    "erfc": _row("erfc", _erfc, 2, 0),
     "sigmoid": _row("sigmoid", _sigmoid, 0, 1),
     "logsigmoid": _row("logsigmoid", lambda x: -_softplus(-x), -INF, -0.0),
     "softplus": _row("softplus", _softplus, 0, INF),

@@ -8,11 +8,14 @@ error that is left after rounding.
     python tools/minimax.py
 """
 
+import math
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 
 from mpmath import mp, mpf
+
+from tgdialect.transforms.error_function import CENTER, FACTOR, POLE, SHIFT, TABLES
 
 Function = Callable[[mpf], mpf]
 
@@ -25,7 +28,8 @@ SMALLEST = mpf(2) ** -60
 class Approximation:
     """A polynomial on [low, high] that minimises |weight * (function - polynomial)|.
 
-    `digits` are the significand bits of the format of the coefficients; `weight` > 0.
+    `digits` are the significand bits of the format of the coefficients; `weight` > 0. `is_refined`
+    says that each coefficient makes up for the rounding of the ones before it.
     """
 
     name: str
@@ -35,6 +39,7 @@ class Approximation:
     high: mpf
     degree: int
     digits: int
+    is_refined: bool = False
 
 
 def evaluate(coefficients: list[mpf], x: mpf) -> mpf:
@@ -76,6 +81,28 @@ def remez(job: Approximation) -> list[mpf]:
             raise ValueError(f"{job.name}: {len(indices)} extrema, {count} needed")
         nodes = [grid[i] for i in indices]
     raise ValueError(f"{job.name}: the exchange does not settle")
+
+
+def refined(job: Approximation) -> list[mpf]:
+    """Rounded coefficients, each of which makes up for the rounding of those of lower degree: the
+    rest is fitted again, by least squares."""
+    count = 4 * job.degree + 24
+    middle, half = (job.low + job.high) / 2, (job.high - job.low) / 2
+    nodes = [middle - half * mp.cos(mp.pi * (2 * i + 1) / (2 * count)) for i in range(count)]
+    weights = [job.weight(x) for x in nodes]
+    left = [w * job.function(x) for x, w in zip(nodes, weights, strict=True)]
+    found: list[mpf] = []
+    for degree in range(job.degree + 1):
+        rows = mp.matrix(
+            [
+                [w * x**power for power in range(degree, job.degree + 1)]
+                for x, w in zip(nodes, weights, strict=True)
+            ]
+        )
+        best = mp.lu_solve(rows.T * rows, rows.T * mp.matrix(left))[0]
+        found.append(rounded(best, job.digits))
+        left = [y - row * found[-1] for y, row in zip(left, rows[:, 0], strict=True)]
+    return found
 
 
 def rounded(value: mpf, digits: int) -> mpf:
@@ -131,6 +158,24 @@ def erf_far(x: mpf) -> mpf:
     return mp.log(mp.erfc(x), 2) / x
 
 
+def erfc_ratio(t: mpf) -> mpf:
+    """The quotient F of ERFC, in units of `FACTOR`, with t = x / (x + POLE) - CENTER."""
+    s = t + CENTER
+    x = POLE * s / (1 - s)
+    return mp.erfc(x) * mp.exp(x * x) * (x + SHIFT) / FACTOR
+
+
+def erfc_tail(t: mpf) -> mpf:
+    """(F(t) - F(0)) / t."""
+    t = t or SMALLEST
+    return (erfc_ratio(t) - erfc_ratio(mpf(0))) / t
+
+
+def erfc_excess(largest: float, digits: int) -> mpf:
+    """The largest x^2 - h^2 of ERFC, where h is x without the lower half of its digits."""
+    return 2 * largest * mpf(2) ** (math.frexp(largest)[1] - digits // 2)
+
+
 def tanh_tail(z: mpf) -> mpf:
     """(tanh(x)/x - 1) / x^2 with z = x^2."""
     x = mp.sqrt(z)
@@ -149,9 +194,10 @@ def approximations() -> list[Approximation]:
     eighth_turn = (mp.pi / 4 * mpf("1.0001")) ** 2
     low, high = mp.sqrt(half) - 1, mp.sqrt(2) - 1
     widest = (high / (2 + high)) ** 2
-    degrees = {24: (5, 4, 9, 8, 2, 2, 3, 6, 7), 53: (10, 9, 20, 20, 5, 5, 7, 11, 16)}
+    degrees = {24: (5, 4, 9, 8, 2, 2, 3, 6, 7, 9), 53: (10, 9, 20, 20, 5, 5, 7, 11, 16, 22)}
     found: list[Approximation] = []
-    for digits, (exp2, exp, log2, log, sine, cosine, atanh, near, far) in degrees.items():
+    for digits, (exp2, exp, log2, log, sine, cosine, atanh, near, far, ratio) in degrees.items():
+        underflow = TABLES["f32" if digits == 24 else "f64"].underflow
         found += [
             Approximation(
                 f"EXP2, {digits} bits",
@@ -234,6 +280,26 @@ def approximations() -> list[Approximation]:
                 far,
                 digits,
             ),
+            Approximation(
+                f"ERFC, {digits} bits; F(0) is {float(rounded(erfc_ratio(mpf(0)), digits))!r}",
+                erfc_tail,
+                lambda t: (abs(t) + SMALLEST) / erfc_ratio(t),
+                -mpf(CENTER),
+                underflow / (underflow + mpf(POLE)) - CENTER,
+                ratio,
+                digits,
+                is_refined=True,
+            ),
+            Approximation(
+                f"EXP of ERFC, {digits} bits",
+                lambda r: FACTOR * exp_tail(-r),
+                lambda r: (r * r + SMALLEST) * mp.exp(r) / FACTOR,
+                -mp.ln(2) / 2 * mpf("1.0001"),
+                mp.ln(2) / 2 * mpf("1.0001") + erfc_excess(underflow, digits),
+                exp,
+                digits,
+                is_refined=True,
+            ),
         ]
     found += [
         Approximation(
@@ -261,7 +327,9 @@ def approximations() -> list[Approximation]:
 def main() -> int:
     mp.prec = 400
     for job in approximations():
-        coefficients = [rounded(c, job.digits) for c in remez(job)]
+        coefficients = (
+            refined(job) if job.is_refined else [rounded(c, job.digits) for c in remez(job)]
+        )
         left = float(mp.log(remaining_error(job, coefficients), 2))
         print(f"{job.name}: relative error 2^{left:.1f}")
         for coefficient in coefficients:

@@ -156,6 +156,7 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "tg.sin": _in_wider(np.sin),
     "tg.cos": _in_wider(np.cos),
     "tg.erf": _in_wider(np.vectorize(math.erf, otypes=[FLOAT64])),
+    "tg.erfc": _in_wider(np.vectorize(math.erfc, otypes=[FLOAT64])),
     "tg.sqrt": np.sqrt,
     "tg.pow": _in_wider(np.power),
     "tg.fmod": np.fmod,

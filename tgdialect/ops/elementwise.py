@@ -536,6 +536,20 @@ class ErfOp(UnaryOp):
 
 
 @op_definition
+class ErfcOp(UnaryOp):
+    """ERFC (T,): 1 - erf x, within 2 ulp for large x too; 0 at inf and 2 at -inf.
+
+    Within 3 ulp where MULACC is rounded twice.
+
+    `%1 = tg.erfc %0 : tensor<4xf32>`
+    """
+
+    name = "tg.erfc"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 16
+
+
+@op_definition
 class SqrtOp(UnaryOp):
     """SQRT (T,): the square root; NaN below 0, and sqrt(-0) is -0.
 
@@ -645,6 +659,7 @@ TRANSCENDENTAL = (
     SinOp,
     CosOp,
     ErfOp,
+    ErfcOp,
     PowOp,
 )
 """Decomposed ops that are approximated: within 2 ulp (f32) or 3 ulp (f64)."""

@@ -189,6 +189,10 @@ def _log1p(x: float) -> float | None:
     return x if x == 0 else _log(1 + x) if x <= -1 or math.isinf(x) else None
 
 
+def _erfc(x: float) -> float | None:
+    return 1.0 if x == 0 else 1.0 - math.copysign(1.0, x) if math.isinf(x) else None
+
+
 def _cos(x: float) -> float | None:
     return math.nan if math.isinf(x) else 1.0 if x == 0 else None
 
@@ -246,6 +250,7 @@ SCALAR_RULES: dict[str, ScalarRule] = {
     "tg.log1p": _where_exact(_log1p),
     "tg.sin": _where_exact(_sin),
     "tg.cos": _where_exact(_cos),
+    "tg.erfc": _where_exact(_erfc),
     "tg.sqrt": _where_exact(_sqrt),
     "tg.fmod": _fmod,
     "tg.mulacc": _multiply_add,

@@ -165,7 +165,7 @@ def sqrt(x: Value[V]) -> Value[V]:
     for _ in range(form.inverse_root_steps):
         y = y * (1.5 - half * y * y)
     r = scaled * y
-    head = _head(r, form)
+    head = head_of(r, form)
     tail = r - head
     residual = scaled - head * head - head * tail * 2.0 - tail * tail
     r = r + residual * (y * 0.5)
@@ -190,7 +190,7 @@ def power(x: Value[V], y: Value[V]) -> Value[V]:
     bound = 2.0 ** (form.precision + form.exponent_bits + 2)
     finite_y = (y < bound).where(y, bound)
     finite_y = (finite_y < -bound).where(y.constant(-bound), finite_y)
-    y_head = _head(finite_y, form)
+    y_head = head_of(finite_y, form)
     tail = (finite_y - y_head) * log_head + finite_y * log_tail
     head = y_head * log_head
     total = head + tail
@@ -219,7 +219,7 @@ def clear_sign(x: Value[V], form: FloatFormat) -> Value[V]:
     return (x.bitcast(form.unsigned) & (form.sign_bit - 1)).bitcast(form.dtype)
 
 
-def _head(x: Value[V], form: FloatFormat) -> Value[V]:
+def head_of(x: Value[V], form: FloatFormat) -> Value[V]:
     """x without the lower half of its significand: products of two heads are exact."""
     return (x.bitcast(form.unsigned) & form.head_mask).bitcast(form.dtype)
 
@@ -290,24 +290,24 @@ def _log2_pair(x: Value[V], form: FloatFormat) -> tuple[Value[V], Value[V]]:
     denominator = m + 1.0
     inverse = denominator.recip()
     s = f * inverse
-    s_head = _head(s, form)
-    denominator_head = _head(denominator, form)
+    s_head = head_of(s, form)
+    denominator_head = head_of(denominator, form)
     denominator_tail = m - (denominator_head - 1.0)
     s_tail = (f - s_head * denominator_head - s_head * denominator_tail) * inverse
 
     w = s * s
     square = s_head * s_head
     rest = (w * w).mulacc(horner(w, form.atanh_tail), s_tail * (s_head + s))
-    bracket_head = _head(square + 3.0 + rest, form)
+    bracket_head = head_of(square + 3.0 + rest, form)
     bracket_tail = rest - (bracket_head - 3.0 - square)
 
     product = s_head * bracket_head
     product_tail = s_tail * bracket_head + bracket_tail * s
-    head = _head(product + product_tail, form)
+    head = head_of(product + product_tail, form)
     tail = product_tail - (head - product)
 
     factor, factor_head, factor_tail = form.two_thirds_log2_e
     log_head = head * factor_head
     log_tail = head * factor_tail + tail * factor
-    total = _head(log_head + log_tail + e, form)
+    total = head_of(log_head + log_tail + e, form)
     return total, log_tail - (total - e - log_head)

@@ -46,7 +46,7 @@ ELEMENTWISE: Mapping[str, tuple[Function, Function]] = {
     **{name: unary(name) for name in ("logical_not", "bitwise_not", "contiguous", "clone")},
     **{name: unary(name) for name in ("detach", "bool", "short", "int", "long", "half", "float")},
     **{name: unary(name) for name in ("double", "bfloat16", "is_floating_point", "element_size")},
-    **{name: unary(name) for name in ("expm1", "log1p")},
+    **{name: unary(name) for name in ("expm1", "log1p", "erfc")},
     **{name: binary(name) for name in ("add", "sub", "mul", "div", "maximum", "minimum", "fmod")},
     **{name: binary(name) for name in ("pow", "eq", "ne", "copysign", "isclose", "logaddexp")},
     **{name: binary(name) for name in ("bitwise_and", "bitwise_or", "bitwise_xor")},

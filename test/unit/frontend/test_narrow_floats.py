@@ -21,7 +21,7 @@ FUNCTIONS = [
 ]
 COMPOSITES: dict[str, Callable[[Tensor], Tensor]] = {
     **{name: getattr(Tensor, name) for name in FUNCTIONS},
-    "gelu of erf": lambda x: x.gelu("none"),
+    "gelu of erfc": lambda x: x.gelu("none"),
     "normalize": lambda x: x.normalize(dim=0),
     "pow 3": lambda x: x.pow(3),
     "pow -5": lambda x: x.pow(-5),

@@ -41,11 +41,12 @@ def alike(function: Callable[..., Any]) -> Functions:
 
 UNARY: dict[str, Functions] = {
     **same("exp exp2 expm1 log log2 log10 log1p sqrt rsqrt reciprocal square sin cos tan", torch),
-    **same("asin acos atan sinh cosh tanh asinh acosh atanh erf sigmoid relu abs sign neg", torch),
-    **same("trunc floor ceil round", torch),
+    **same("asin acos atan sinh cosh tanh asinh acosh atanh erf erfc sigmoid relu abs sign", torch),
+    **same("neg trunc floor ceil round", torch),
     **same("logsigmoid softplus silu mish elu celu selu leaky_relu hardsigmoid hardswish", F),
     **same("hardtanh relu6 softsign", F),
     "gelu": (Tensor.gelu, lambda x: F.gelu(x, approximate="tanh")),
+    "gelu of erfc": (lambda x: x.gelu("none"), F.gelu),
     **{f"x ** {p}": alike(lambda x, p=p: x**p) for p in (0, 1, 2, 3, -1, -2, 0.5, 1.5, -0.5)},
     **{f"{p} ** x": alike(lambda x, p=p: p**x) for p in (0.0, 1.0, 2.0)},
     "clamp": alike(lambda x: x.clamp(-1, 3)),

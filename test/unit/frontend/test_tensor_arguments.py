@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from mpmath import mp, mpf
 
 import tgdialect as tg
 from tgdialect import Tensor as T
@@ -314,10 +315,24 @@ def test_gradients_at_infinities():
     x = T([-math.inf, 0.5, math.inf], requires_grad=True)
     near = 2 / math.sqrt(math.pi) * math.exp(-0.25)
     assert x.erf().sum().gradient(x)[0].tolist() == pytest.approx([0, near, 0], rel=1e-6)
+    assert x.erfc().sum().gradient(x)[0].tolist() == pytest.approx([0, -near, 0], rel=1e-6)
     for factors in ([-math.inf, 0, 1], [math.inf, -2, 3], [math.inf, -math.inf, 2], [0, 0, 5]):
         x = T([float(f) for f in factors], requires_grad=True)
         others = [math.prod(factors[:i] + factors[i + 1 :]) for i in range(3)]
         np.testing.assert_equal(x.prod().gradient(x)[0].tolist(), others)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_gelu_of_the_error_function_does_not_cancel(kind: type[np.floating[Any]]):
+    """From where 1 + erf loses digits to where the result is almost subnormal, and at the ends."""
+    x = np.linspace(-12.5 if kind is np.float32 else -37, 6, 200).astype(kind)
+    with mp.workprec(100):
+        exact = [float(mpf(v) * mp.erfc(-mpf(v) / mp.sqrt(2)) / 2) for v in x.tolist()]
+    np.testing.assert_allclose(T(x).gelu("none").numpy(), exact, rtol=4 * np.finfo(kind).eps)
+    ends = T(np.array([-3e38, -0.0, 3e38, math.inf, -math.inf, math.nan], kind)).gelu("none")
+    expected = np.array([-0.0, -0.0, 3e38, math.inf, math.nan, math.nan], kind)
+    np.testing.assert_array_equal(ends.numpy(), expected)
+    assert np.signbit(ends.numpy()[:2]).all()
 
 
 def test_the_package_of_layers():

@@ -17,7 +17,7 @@ F = torch.nn.functional
 SAME_NAME = [
     *("neg", "abs", "sign", "square", "reciprocal", "trunc", "floor", "ceil", "round"),
     *("exp", "exp2", "log", "log2", "log10", "sqrt", "rsqrt", "sin", "cos", "tan"),
-    *("asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf"),
+    *("asin", "acos", "atan", "sinh", "cosh", "tanh", "asinh", "acosh", "atanh", "erf", "erfc"),
     *("relu", "sigmoid", "isnan", "isinf", "isfinite", "logical_not"),
 ]
 ACTIVATIONS = {

@@ -75,6 +75,7 @@ class NumpySemantics:
 
 FUNCTIONS: dict[str, Callable[..., Array]] = {
     "add": np.add,
+    "neg": np.negative,
     "sub": np.subtract,
     "mul": np.multiply,
     "recip": lambda a: a.dtype.type(1) / a,

@@ -258,6 +258,14 @@ def increasing(
     return rule
 
 
+def erfc(op: Operation, sources: Sequence[Interval]) -> Interval:
+    """The rule of a decreasing function, with results in [0, 2]."""
+    a = sources[0]
+    mirrored = Interval(-a.hi, -a.lo, nan=a.nan)
+    found = intervals.monotone(dtype.result(op), lambda x: math.erfc(-x), mirrored)
+    return Interval(max(found.lo, 0.0), min(found.hi, 2.0), nan=found.nan)
+
+
 def sin(op: Operation, sources: Sequence[Interval]) -> Interval:
     a = sources[0]
     return Interval(-1.0, 1.0, nan=a.nan or math.isinf(a.lo) or math.isinf(a.hi))

@@ -32,6 +32,7 @@ from tgdialect.ops.elementwise import (
     CmpNeOp,
     CosOp,
     DivOp,
+    ErfcOp,
     ErfOp,
     Exp2Op,
     Expm1Op,
@@ -219,11 +220,12 @@ def _cos(b: Builder, op: CosOp, g: SSAValue) -> Gradients:
     return (b.put(NegOp(b.put(MulOp(g, b.put(SinOp(op.source)))))),)
 
 
-@_rule(ErfOp)
-def _erf(b: Builder, op: ErfOp, g: SSAValue) -> Gradients:
-    """2 / sqrt(pi) exp(-x^2), which is 0 for infinite x."""
+@_rule(ErfOp, ErfcOp)
+def _erf(b: Builder, op: ErfOp | ErfcOp, g: SSAValue) -> Gradients:
+    """2 / sqrt(pi) exp(-x^2), or less than 0 of ERFC; it is 0 for infinite x."""
     exponent = b.put(NegOp(b.put(MulOp(op.source, op.source))))
-    slope = b.put(MulOp(b.put(ExpOp(exponent)), b.constant(2 / math.sqrt(math.pi), g)))
+    greatest = math.copysign(2 / math.sqrt(math.pi), 1 if isinstance(op, ErfOp) else -1)
+    slope = b.put(MulOp(b.put(ExpOp(exponent)), b.constant(greatest, g)))
     return (b.put(MulOp(g, slope)),)
 
 

@@ -27,6 +27,8 @@ func.func @unary(%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>, %y: tenso
   %cos = tg.cos %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %erf = tg.erf %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   %erf = tg.erf %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  // CHECK: %erfc = tg.erfc %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  %erfc = tg.erfc %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %sqrt = tg.sqrt %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   %sqrt = tg.sqrt %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %not = tg.not %p : tensor<8xi1, #tg.place<["A", "B", "C", "D"], axis = 0>>
