@@ -299,9 +299,9 @@ class Elementwise(TensorBase):
         return base._binary(PowOp, base._constant(x))
 
     def _repeated_product(self, n: int) -> Self:
-        """self ** n. From three factors of floats on, what the rounding of products loses is kept,
+        """self ** n. From four factors of floats on, what the rounding of products loses is kept,
         and added once."""
-        if not self.dtype.is_float or n < 3:
+        if not self.dtype.is_float or n < 4:
             return self._power_and_rest(n, None)[0]
         # What small products lose may be subnormal.
         bits = -self.dtype.min_exponent // 2 // n

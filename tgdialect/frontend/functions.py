@@ -7,6 +7,8 @@ from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Self
 
+import numpy as np
+
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number
 from tgdialect.frontend.elementwise import Elementwise, rounded_once, widened
@@ -61,7 +63,7 @@ class Functions(Elementwise):
         """The natural logarithm."""
         return self._float()._unary(LogOp)
 
-    @widened
+    @rounded_once
     def log10(self) -> Self:
         """The logarithm to base 10."""
         return self.log2() * math.log10(2)
@@ -82,15 +84,10 @@ class Functions(Elementwise):
         rest = (x.detach() * exact)._mulacc(exact * -0.5, 0.5)
         return root + rest.eq(rest).where(rest * exact, 0)
 
-    @widened
+    @rounded_once
     def logaddexp(self, other: Self | Number) -> Self:
         """log(exp(self) + exp(other))."""
         a, b = self._pair(other, as_float=True)
-        return a._log_of_sum(b)
-
-    def _log_of_sum(self, other: Self | Number) -> Self:
-        """`logaddexp` in the dtype of self."""
-        a, b = self._pair(other)
         greatest = a.maximum(b)
         # The difference of equal infinities is NaN.
         difference = (a.eq(b)).where(0.0, (a - b).abs())
@@ -246,11 +243,12 @@ class Functions(Elementwise):
             return x.eq(0).where(x, (x < 0).where(-value, value))
         value = 1 - 2 / (twice.exp() + 1)
         value = (x < 0).where(-value, value)
-        is_small = magnitude < 1
+        is_small = magnitude < _TANH_LIMIT
         small = is_small.where(x, 0)
         square = small * small
-        near = small._mulacc(square * square._polynomial(_TANH), small)
-        return x.eq(0).where(x, is_small.where(near, value))  # The sign of 0.
+        # A share that is not negative at 0, so that 0 keeps its sign.
+        share = square._mulacc(square._polynomial(_TANH), 2.0**x.dtype.min_exponent)
+        return is_small.where(small._mulacc(share, small), value)
 
     @widened
     def asinh(self) -> Self:
@@ -293,23 +291,13 @@ class Functions(Elementwise):
         """1 - erf(self), without cancellation where that is small."""
         return self._unary(ErfcOp)
 
-    def _scaled(self, factor: float) -> Self:
-        """self * factor of an f32 or f64, rounded once; the factor is an f64."""
-        value, lost = self._scaled_and_rest(Fraction(factor), Fraction(0))
-        return value._corrected(lost)
-
-    def _scaled_and_rest(self, factor: Fraction, shift: Fraction) -> tuple[Self, Self]:
-        """(self + shift) * factor of an f32 or f64, and what its rounding loses, which has no
-        derivative."""
-        (high, low), (base, rest) = (_parts(n, self.dtype) for n in (factor, shift))
-        total = self + base if shift else self
-        product = total * high
-        x, t = self.detach(), total.detach()
-        lost = t._mulacc(high, -product.detach()) + t * low
-        if shift:
-            back = t - x  # The shift, but for what the sum's rounding loses.
-            lost = lost + ((x - (t - back)) + (base - back) + rest) * high
-        return product, lost
+    def _scaled(self, factor: Fraction | float, addend: float = 0.0) -> Self:
+        """self * factor + addend of an f32 or f64, rounded about once; the addend is small."""
+        high, low = _parts(Fraction(factor), self.dtype)
+        if not low and not addend:
+            return self * high
+        rest = self._mulacc(low, addend) if addend else self * low
+        return self._mulacc(high, rest)
 
     def _polynomial(self, coefficients: Sequence[float]) -> Self:
         """The polynomial with these coefficients, the constant one first, by Horner's rule."""
@@ -346,7 +334,7 @@ class Functions(Elementwise):
         """log(1 + exp(beta * self)) / beta; self where beta * self is above a threshold."""
         if beta == 0:
             raise ValueError("softplus with beta 0")
-        result = (self._float() * beta)._log_of_sum(0.0) * (1 / beta)
+        result = (self * beta).logaddexp(0.0) * (1 / beta)
         return result if threshold == math.inf else (self * beta > threshold).where(self, result)
 
     @rounded_once
@@ -432,20 +420,15 @@ class Functions(Elementwise):
         )
         if not slope:
             return (self * alpha + beta)._between(0, 1)
-        value, lost = self._float()._scaled_and_rest(slope, height / slope)
-        return value._corrected(lost)._between(0, 1)
+        x = self._float()
+        shift, rest = _parts(height / slope, x.dtype)
+        return (x + shift)._scaled(slope, rest * alpha)._between(0, 1)
 
     @rounded_once
     def hardswish(self) -> Self:
         """self * relu6(self + 3) / 6."""
         x = self._float()
-        gate, lost = x._scaled_and_rest(Fraction(1, 6), Fraction(3))
-        is_inside = (gate > 0) & (gate < 1)
-        gate = gate._between(0, 1)
-        product = x * gate
-        x, gate = x.detach(), gate.detach()
-        rest = x._mulacc(gate, -product.detach()) + x * lost
-        return product._corrected(is_inside.where(rest, 0))
+        return x * (x + 3).relu6()._scaled(Fraction(1, 6))
 
     def hardtanh(self, min_val: float = -1, max_val: float = 1) -> Self:
         """Between `min_val` and `max_val`, with gradient 0 at both."""
@@ -454,23 +437,17 @@ class Functions(Elementwise):
     @rounded_once
     def softsign(self) -> Self:
         """self / (1 + |self|)."""
-        x = self._float()
-        magnitude = x.abs()
-        total = 1 + magnitude
-        inverse = total.reciprocal()
-        ratio = x * inverse
-        # What the rounding of sum, quotient and product loses.
-        x, magnitude, t, r = (v.detach() for v in (x, magnitude, total, ratio))
-        lost = (magnitude < 1).where(magnitude - (t - 1), 1 - (t - magnitude))
-        rest = (-r)._mulacc(t, x) - r * lost
-        return ratio._corrected(rest * inverse.detach())
+        return self / (1 + self.abs())
 
 
 def _parts(number: Fraction, dtype: dtypes.DType) -> tuple[float, float]:
-    """A number as a sum of two floats of a dtype of 32 or 64 bits."""
+    """A number as a sum of two floats of a dtype of 32 or 64 bits, both with its sign: products of
+    an infinity with them are not of different signs."""
     kind = dtypes.numpy_of(dtype).type
-    high = float(kind(float(number)))
-    return high, float(kind(float(number - Fraction(high))))
+    high = kind(float(number))
+    if abs(Fraction(float(high))) > abs(number):
+        high = np.nextafter(high, kind(0))
+    return float(high), float(kind(float(number - Fraction(float(high)))))
 
 
 _TAN_EIGHTH = math.tan(math.pi / 8)
@@ -489,9 +466,9 @@ _ASIN = (
     0.03262848575143863,
 )
 """(asin(t)/t - 1) / t^2 in t^2 up to t = 1/2, with a relative error of asin t of 2^-59."""
-_TANH_IS_ONE, _MISH_IS_X = 20.0, 40.0
+_TANH_LIMIT, _TANH_IS_ONE, _MISH_IS_X = 1.0, 20.0, 40.0
 _TANH = (
     *(-0.33333295583724976, 0.13332344591617584, -0.05387980118393898, 0.021486656740307808),
     *(-0.007946105673909187, 0.002301363507285714, -0.0003584516525734216),
 )
-"""(tanh(x)/x - 1) / x^2 in x^2 up to 1, with a relative error of tanh x of 2^-27.4."""
+"""(tanh(x)/x - 1) / x^2 in x^2 up to the limit, with a relative error of tanh x of 2^-27.4."""

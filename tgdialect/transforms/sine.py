@@ -140,9 +140,12 @@ def _wave(x: Value[V], *, is_cosine: bool) -> Value[V]:
         quadrant = quadrant + (form.sign_bit >> 1)
     z = r * r
     sine = r + (r * z).mulacc(horner(z, tables.sine_tail), tail)
-    half = z * 0.5
-    most = 1.0 - half
-    cosine = most + ((1.0 - most - half) + (z * z * horner(z, tables.cosine_tail) - r * tail))
+    half, rest = z * 0.5, z * z * horner(z, tables.cosine_tail) - r * tail
+    if x.dtype == "f64":  # What the rounding of 1 - half loses is half of the error.
+        most = 1.0 - half
+        cosine = most + ((1.0 - most - half) + rest)
+    else:  # What is taken from 1 is not negative, so that no result is greater.
+        cosine = 1.0 - (half - rest)
     result = (quadrant & (form.sign_bit >> 1)).ne(0).where(cosine, sine)
     negative = (quadrant if is_cosine else quadrant ^ bits) & form.sign_bit
     result = (result.bitcast(form.unsigned) ^ negative).bitcast(form.dtype)

@@ -51,8 +51,7 @@ ELEMENTWISE: Mapping[str, tuple[Function, Function]] = {
     **{name: binary(name) for name in ("pow", "eq", "ne", "copysign", "isclose", "logaddexp")},
     **{name: binary(name) for name in ("bitwise_and", "bitwise_or", "bitwise_xor")},
     "atan2": binary("atan2"),
-    # The magnitude of an integer, and its sum with 1, wrap in PyTorch.
-    "softsign": unary("softsign", lambda x: F.softsign(x + torch.zeros(()))),
+    "softsign": unary("softsign", F.softsign),
     "silu": unary("silu", F.silu),
     "swish": unary("swish", F.silu),
     "selu": unary("selu", F.selu),
