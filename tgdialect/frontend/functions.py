@@ -358,23 +358,14 @@ class Functions(Elementwise):
     def gelu(self, approximate: str = "tanh") -> Self:
         """self * P(Z < self) for a normal Z; `approximate` is "tanh" or "none"."""
         if approximate == "none":
-            return self._float()._gelu_of_erfc()
+            x = self._float()
+            return 0.5 * x * (x * -math.sqrt(0.5))._unary(ErfcOp)
         if approximate != "tanh":
             raise ValueError(f"approximate is tanh or none, got {approximate!r}")
         linear = 2 * math.sqrt(2 / math.pi) * _LOG2_E
         x = self._float()
         exponent = x * (x * x)._mulacc(0.044715 * linear, linear)
         return x * exponent._logistic(Functions.exp2)
-
-    def _gelu_of_erfc(self) -> Self:
-        """x erfc(z) / 2 with z = -x sqrt(1/2). Where x is negative, erfc(z + rest) is
-        erfc(z) (1 - 2 z rest)."""
-        x = self.detach()
-        x = (x > _GELU_IS_ZERO).where(x, _GELU_IS_ZERO)
-        x = (x < 0).where(x, 0)
-        z, rest = x._scaled_and_rest(-_ROOT_HALF, Fraction(0))
-        half = (-z)._mulacc(rest, 0.5)
-        return self * half * (self * -float(_ROOT_HALF))._unary(ErfcOp)
 
     @rounded_once
     def quick_gelu(self) -> Self:
@@ -455,9 +446,6 @@ _ATAN = tuple((-1) ** n / (2 * n + 1) for n in range(1, 21))
 """(atan(t)/t - 1) / t^2 in t^2: the terms of the series that f64 needs up to tan(pi / 8)."""
 _HALF_PI, _HALF_PI_TAIL = math.pi / 2, 6.123233995736766e-17
 """pi / 2 as a sum of two f64."""
-_ROOT_HALF = Fraction(math.sqrt(0.5)) - Fraction(4.833646656726457e-17)
-_GELU_IS_ZERO = -40.0
-"""Below, gelu is less than the least float."""
 _HUGE, _HUGE_FACTOR = {32: 80.0, 64: 700.0}, 0.5 * math.exp(8)
 _ASIN = (
     *(0.1666666666666676, 0.074999999999708, 0.04464285717461178, 0.030381942707800418),
