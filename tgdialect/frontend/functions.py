@@ -66,7 +66,7 @@ class Functions(Elementwise):
     @rounded_once
     def log10(self) -> Self:
         """The logarithm to base 10."""
-        return self.log2() * math.log10(2)
+        return self._float().log2()._scaled(_LOG10_2)
 
     @rounded_once
     def log1p(self) -> Self:
@@ -441,6 +441,7 @@ def _parts(number: Fraction, dtype: dtypes.DType) -> tuple[float, float]:
     return float(high), float(kind(float(number - Fraction(float(high)))))
 
 
+_LOG10_2 = Fraction("0.30102999566398119521373889472449302677")
 _TAN_EIGHTH = math.tan(math.pi / 8)
 _ATAN = tuple((-1) ** n / (2 * n + 1) for n in range(1, 21))
 """(atan(t)/t - 1) / t^2 in t^2: the terms of the series that f64 needs up to tan(pi / 8)."""
