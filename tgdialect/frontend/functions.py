@@ -293,7 +293,7 @@ class Functions(Elementwise):
 
     def _scaled(self, factor: Fraction | float, addend: float = 0.0) -> Self:
         """self * factor + addend of an f32 or f64, rounded about once; the addend is small."""
-        high, low = _parts(Fraction(factor), self.dtype)
+        high, low = _parts(factor, self.dtype)
         if not low and not addend:
             return self * high
         rest = self._mulacc(low, addend) if addend else self * low
@@ -405,12 +405,12 @@ class Functions(Elementwise):
     @rounded_once
     def hardsigmoid(self, alpha: float = 1 / 6, beta: float = 0.5) -> Self:
         """alpha * self + beta between 0 and 1. A number like 1/6 or 0.2 is that fraction."""
+        if not (math.isfinite(alpha) and abs(beta) < _MOST_SHIFT * abs(alpha)):
+            return (self * alpha + beta)._between(0, 1)
         slope, height = (
             near if float(near := Fraction(n).limit_denominator(1 << 20)) == n else Fraction(n)
             for n in (alpha, beta)
         )
-        if not slope:
-            return (self * alpha + beta)._between(0, 1)
         x = self._float()
         shift, rest = _parts(height / slope, x.dtype)
         return (x + shift)._scaled(slope, rest * alpha)._between(0, 1)
@@ -431,16 +431,21 @@ class Functions(Elementwise):
         return self / (1 + self.abs())
 
 
-def _parts(number: Fraction, dtype: dtypes.DType) -> tuple[float, float]:
+def _parts(number: Fraction | float, dtype: dtypes.DType) -> tuple[float, float]:
     """A number as a sum of two floats of a dtype of 32 or 64 bits, both with its sign: products of
     an infinity with them are not of different signs."""
     kind = dtypes.numpy_of(dtype).type
-    high = kind(float(number))
-    if abs(Fraction(float(high))) > abs(number):
-        high = np.nextafter(high, kind(0))
-    return float(high), float(kind(float(number - Fraction(float(high)))))
+    with np.errstate(over="ignore"):
+        high = float(kind(number))
+    if not math.isfinite(high):
+        return high, 0.0
+    if abs(Fraction(high)) > abs(number):
+        high = float(np.nextafter(kind(high), kind(0)))
+    return high, float(kind(Fraction(number) - Fraction(high)))
 
 
+_MOST_SHIFT = 1e9
+"""Where `hardsigmoid` is 0 for an argument of more than that, its digits do not matter."""
 _LOG10_2 = Fraction("0.30102999566398119521373889472449302677")
 _TAN_EIGHTH = math.tan(math.pi / 8)
 _ATAN = tuple((-1) ** n / (2 * n + 1) for n in range(1, 21))
