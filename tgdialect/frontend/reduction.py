@@ -102,29 +102,32 @@ class Reduction(Creation):
         return total * math.nan if count == 0 else total / count
 
     @rounded_once
-    def var(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
-        """The variance: the sum of squares over n - correction."""
+    def var(self, axis: Axes = None, keepdim: bool = False, correction: float = 1) -> Self:
+        """The variance: the sum of squares over n - correction, which is whole along an axis of
+        symbolic size."""
         x = self._float()
         difference = x - x.mean(axis, keepdim=True)
-        count = math.prod(self.shape[a] for a in self._axes(axis)) - correction
+        count = math.prod(self.shape[a] for a in self._axes(axis))
         total = (difference * difference).sum(axis, keepdim)
-        return total / larger(count, 0)
+        if correction != int(correction):
+            return total / max(count - correction, 0)
+        return total / larger(count - int(correction), 0)
 
     def var_mean(
-        self, axis: Axes = None, keepdim: bool = False, correction: int = 1
+        self, axis: Axes = None, keepdim: bool = False, correction: float = 1
     ) -> tuple[Self, Self]:
         """`var` and `mean`."""
         return self.var(axis, keepdim, correction), self.mean(axis, keepdim)
 
     @rounded_once
-    def std(self, axis: Axes = None, keepdim: bool = False, correction: int = 1) -> Self:
+    def std(self, axis: Axes = None, keepdim: bool = False, correction: float = 1) -> Self:
         """The square root of the variance, with gradient 0 where it is 0."""
         variance = self.var(axis, keepdim, correction)
         is_zero = variance.eq(0)
         return is_zero.where(0, is_zero.where(1, variance).sqrt())
 
     def std_mean(
-        self, axis: Axes = None, keepdim: bool = False, correction: int = 1
+        self, axis: Axes = None, keepdim: bool = False, correction: float = 1
     ) -> tuple[Self, Self]:
         """`std` and `mean`."""
         return self.std(axis, keepdim, correction), self.mean(axis, keepdim)

@@ -131,6 +131,7 @@ def test_running_of_few():
 def test_statistics():
     x = values(4, 5)
     check(lambda t: t.var(1, correction=0), lambda t: t.var(1, correction=0), x, rtol=1e-5)
+    check(lambda t: t.std(1, correction=1.3), lambda t: t.std(1, correction=1.3), x, rtol=1e-5)
     check(lambda t: t.var_mean(0), lambda t: torch.var_mean(t, 0), x, rtol=1e-5)
     check(lambda t: t.std_mean(0), lambda t: torch.std_mean(t, 0), x, rtol=1e-5)
     check(lambda t: t.normalize(), torch.nn.functional.normalize, x, rtol=1e-5)
