@@ -539,7 +539,7 @@ class ErfOp(UnaryOp):
 class ErfcOp(UnaryOp):
     """ERFC (T,): 1 - erf x, within 2 ulp for large x too; 0 at inf and 2 at -inf.
 
-    Within 3 ulp where MULACC is rounded twice.
+    Within 3.1 ulp where MULACC is rounded twice.
 
     `%1 = tg.erfc %0 : tensor<4xf32>`
     """
