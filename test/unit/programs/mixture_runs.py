@@ -42,6 +42,8 @@ SECONDS = 60
 
 IN_PLACE = 1_000_000
 """From this seed on, programs are those of `random_in_place.py`."""
+REINTERPRETED = 2_000_000
+"""From this seed on, they see memory in elements of other sizes as well."""
 
 RULES = {
     r"^(a )?cycle: ": "semantics.md: program that needs both orders at once is refused as a cycle",
@@ -86,7 +88,7 @@ def program_of(seed: int) -> Mixture:
     """The program of a seed."""
     if seed < IN_PLACE:
         return mixture(seed)
-    program = random_in_place(seed)
+    program = random_in_place(seed, reinterprets=seed >= REINTERPRETED)
     return Mixture(program.module, (program.inputs,), Feature.IN_PLACE)
 
 

@@ -16,7 +16,7 @@ from typing import TypeVar
 
 from expression import Array
 from random_arrays import random_array
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, ModuleOp, i64
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, IntegerAttr, IntegerType, ModuleOp, i64
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Block, Region, SSAValue
 
@@ -48,6 +48,7 @@ SHAPES = ((6,), (12,), (2, 6), (6, 2), (3, 4), (4, 4), (2, 3, 4), (1, 6), (5, 7)
 LARGE_SHAPES = ((97, 96), (9216,), (48, 2, 96))
 """With these, loops are split where their conditions change, and threads share them."""
 _DTYPES = (I32, I32, unsigned(32), I64)
+_WIDTHS = (unsigned(8), IntegerType(16), unsigned(32), I32, I64)
 _BINARY = (ew.AddOp, ew.AddOp, ew.MulOp, ew.SubOp, ew.MaxOp, ew.XorOp)
 
 
@@ -300,14 +301,27 @@ class _Grower:
             memory.latest = put(ExpandOp(one, shape))
 
 
+class _Reinterpreter(_Grower):
+    """Some views have elements of another size."""
+
+    def moved(self, value: SSAValue, *, is_target: bool) -> SSAValue | None:
+        if not _shape(value) or not self.chance(3):
+            return super().moved(value, is_target=is_target)
+        old = DTYPES[tensor(value).element_type].bits
+        size = _shape(value)[-1] * old
+        fitting = [dtype for dtype in _WIDTHS if size % DTYPES[dtype].bits == 0]
+        return self.builder.put(BitcastOp(value, self.choose(fitting)))
+
+
 def _shape(value: SSAValue) -> tuple[int, ...]:
     return tuple(tensor(value).get_shape())
 
 
-def random_in_place(seed: int) -> RandomInPlace:
-    """The program of a seed."""
+def random_in_place(seed: int, *, reinterprets: bool = False) -> RandomInPlace:
+    """The program of a seed. If it `reinterprets`, it sees memory in elements of other sizes."""
     random = Random(seed)
     is_large, is_donating = random.randrange(8) == 0, random.randrange(4) == 0
+    is_donating = is_donating and not reinterprets
     choices = LARGE_SHAPES if is_large else SHAPES
     shapes = [random.choice(choices) for _ in range(random.randint(1, 3))]
     dtypes = [random.choice(_DTYPES) for _ in shapes]
@@ -320,7 +334,8 @@ def random_in_place(seed: int) -> RandomInPlace:
         type = tensor_type(random.choice(_DTYPES), random.choice(choices), where)
         buffer = builder.put(BufferOp(0, type))
         memories.append(_Memory(buffer, buffer))
-    grower = _Grower(random, builder, memories)
+    kind = _Reinterpreter if reinterprets else _Grower
+    grower = kind(random, builder, memories)
     for _ in range(random.randint(1, 4)):
         if is_donating:
             grower.replace()

@@ -36,11 +36,11 @@ def expected(program: RandomInPlace) -> Sequence[Array] | None:
         return None
 
 
-def check(seed: int, *executors: Executor) -> None:
-    program = random_in_place(seed)
+def check(seed: int, *executors: Executor, reinterprets: bool = False) -> None:
+    program = random_in_place(seed, reinterprets=reinterprets)
     wanted = expected(program)
     for number, execute in enumerate(executors):
-        where = f"random_in_place({seed}), executor {number}\n{program.module}"
+        where = f"random_in_place({seed}, {reinterprets=}), executor {number}\n{program.module}"
         if wanted is None:
             with pytest.raises((PassFailedException, CompilationError), match="a cycle"):
                 execute(program.module, program.inputs)
@@ -76,6 +76,13 @@ def test_on_a_grid(seeds: range):
 def test_on_opencl(seeds: range):
     for seed in seeds:
         check(seed, on_opencl)
+
+
+@pytest.mark.parametrize("seeds", batches(VARIABLE, 6), ids=str)
+@pytest.mark.parametrize("name", ["cpu-none", "cpu-heuristic", "c"])
+def test_elements_of_other_sizes(name: str, seeds: range):
+    for seed in seeds:
+        check(seed, EXECUTORS[name], reinterprets=True)
 
 
 def typed(text: str) -> str:
@@ -140,12 +147,34 @@ func.func @main(%x: !4xi32) -> ?4xi32 {
   return %l : ?4xi32
 }
 """)
+BYTES = typed("""
+func.func @main(%x: !4xi32, %n: tensor<2xui8>) -> ?4xi32 {
+  %b = tg.bitcast %x to ui8 : !4xi32 -> !16xui8
+  %v = tg.shrink %b at [3] to [2] : !16xui8 -> !2xui8
+  %t = tg.store %v, %n : !2xui8, tensor<2xui8>
+  %y = tg.after %x, %t : (!4xi32, !tg.void) -> !4xi32
+  %l = tg.load %y : !4xi32 -> ?4xi32
+  return %l : ?4xi32
+}
+""")
+PAIRS = typed("""
+func.func @main(%x: !4xi32, %n: tensor<2xi64>) -> ?4xi32 {
+  %f = tg.flip %x [true] : !4xi32
+  %b = tg.bitcast %f to i64 : !4xi32 -> !2xi64
+  %t = tg.store %b, %n : !2xi64, tensor<2xi64>
+  %y = tg.after %x, %t : (!4xi32, !tg.void) -> !4xi32
+  %l = tg.load %y : !4xi32 -> ?4xi32
+  return %l : ?4xi32
+}
+""")
 X, Y = np.array([2, 0, 3, 1], np.int32), np.arange(10, 14, dtype=np.int32)
 CASES = [
     (RESHAPED, [np.ones((6, 2), np.float32), np.arange(12, dtype=np.float32)], [[1, 2], [3, 4]]),
     (EQUAL_ROWS, [X, np.array([1, 1, 2])], [2, 5, 8, 1]),
     (OWN_NUMBERS, [X], [3, 2, 1, 0]),
     (SWAP, [X, Y], [10, 11, 12, 13]),
+    (BYTES, [X, np.ones(2, np.uint8)], [2 + (1 << 24), 1, 3, 1]),
+    (PAIRS, [X, np.full(2, 5 + (6 << 32))], [6, 5, 6, 5]),
 ]
 
 

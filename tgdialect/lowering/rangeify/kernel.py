@@ -1,7 +1,7 @@
 """The kernel of one task: every value broken down to shape ().
 
-`KernelBuilder.cell` computes one element of a value, `locate` finds the memory cell that a view
-shows at an index, `store` writes an element to a cell, and `finish` closes the loops.
+`KernelBuilder.cell` computes one element of a value, `locate` finds the memory cells that a view
+shows at an index, `store` writes an element to them, and `finish` closes the loops.
 """
 
 from __future__ import annotations
@@ -28,12 +28,14 @@ from tgdialect.lowering.rangeify.cells import (
     materialised,
 )
 from tgdialect.lowering.rangeify.emitter import ScalarEmitter
+from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import UNKNOWN
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.creation import erase
-from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.dtypes import unsigned
+from tgdialect.ops.elementwise import CastOp, ElementwiseOp, ShrOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import (
     BitcastOp,
@@ -54,6 +56,8 @@ class MemoryCell(NamedTuple):
     buffer: SSAValue
     position: Index
     valid: SSAValue | None
+    dtype: Attribute | None = None
+    """The dtype of the buffer's cells; None if it is the buffer's own."""
 
 
 @dataclass(frozen=True)
@@ -259,9 +263,16 @@ class KernelBuilder(ScalarEmitter):
         finally:
             self.realised[op] = buffers
 
-    def locate(self, target: SSAValue, index: Index) -> MemoryCell:
-        """The memory cell that a view shows at an index."""
+    def locate(self, target: SSAValue, index: Index) -> Sequence[MemoryCell]:
+        """The memory cells that a view shows at an index: one, unless a BITCAST on the way goes
+        from smaller elements to larger ones."""
+        size, unit = dtype_of(target).itemsize, _smallest_element(target)
+        return [self._piece(target, index, part, unit) for part in range(size // unit)]
+
+    def _piece(self, target: SSAValue, index: Index, number: int, unit: int) -> MemoryCell:
+        """The memory cell that has a part of an element: the n-th one of `unit` bytes."""
         valid: SSAValue | None = None
+        part: Position = Affine(constant=number)
         while isinstance(op := target.owner, TgOp) and not isinstance(op, BufferOp):
             match op:
                 case AfterOp():
@@ -272,13 +283,27 @@ class KernelBuilder(ScalarEmitter):
                     valid = self.both(valid, exists)
                 case BitcastOp() if _same_size(op):
                     target = op.source
+                case BitcastOp():
+                    new, old = (dtype_of(v).itemsize for v in (op.result, op.source))
+                    *outer, last = index
+                    if new < old:
+                        last, within = self.divided(last, Affine(constant=old // new))
+                        part = self.add(within * (new // unit), part)
+                    else:
+                        whole, part = self.divided(part, Affine(constant=old // unit))
+                        last = self.add(last * (new // old), whole)
+                    target, index = op.source, (*outer, last)
                 case MovementOp() if (inner := moved(self, op, index)) is not None:
                     target, index = op.operands[0], inner
                     if isinstance(op, PadOp):
                         valid = self.both(valid, self.inside(inner, shape_of(target)))
                 case _:
                     raise locate(PassFailedException(f"a STORE cannot go through {op.name}"), op)
-        return MemoryCell(target, index, valid)
+        if (size := dtype_of(target).itemsize) == unit:
+            return MemoryCell(target, index, valid)
+        *outer, last = index
+        at = self.add(last * (size // unit), part)
+        return MemoryCell(target, (*outer, at), valid, unsigned(8 * unit))
 
     def _drive(
         self, indices: Generator[Request, Cell, tuple[Index, SSAValue | None, Index]]
@@ -292,14 +317,27 @@ class KernelBuilder(ScalarEmitter):
                 return done.value
             reply = self.cell(*request)
 
-    def store(self, where: MemoryCell, cell: Cell, gate: SSAValue | None = None) -> SSAValue:
-        """Write a cell if the memory cell exists, the value is valid, and the gate is true."""
-        condition = self.both(gate, self.both(where.valid, cell.valid))
-        location = self._at(self.parameter(where.buffer), where.position)
-        value, dtype = cell.value, tensor(where.buffer).element_type
-        if tensor(value).element_type != dtype:
-            value = self.emit(BitcastOp, value, dtype)
-        return self.put(StoreOp(location, value, condition))
+    def store(
+        self, where: Sequence[MemoryCell], cell: Cell, gate: SSAValue | None = None
+    ) -> SSAValue:
+        """Write a cell if the memory cells exist, the value is valid, and the gate is true."""
+        values = [cell.value]
+        if len(where) > 1:
+            bits = 8 * dtype_of(cell.value).itemsize
+            whole, size = self.emit(BitcastOp, cell.value, unsigned(bits)), bits // len(where)
+            values = [self.emit(ShrOp, whole, self.constant(n)) for n in range(0, bits, size)]
+            values = [self.emit(CastOp, value, unsigned(size)) for value in values]
+        stores: list[SSAValue] = []
+        for (buffer, position, exists, dtype), value in zip(where, values, strict=True):
+            memory = self.parameter(buffer)
+            if dtype is not None:
+                memory = self.emit(BitcastOp, memory, dtype)
+            dtype = tensor(memory).element_type
+            if tensor(value).element_type != dtype:
+                value = self.emit(BitcastOp, value, dtype)
+            condition = self.both(gate, self.both(exists, cell.valid))
+            stores.append(self.put(StoreOp(self._at(memory, position), value, condition)))
+        return stores[0] if len(stores) == 1 else self.put(GroupOp(stores))
 
     def finish(self, name: str, stores: Sequence[SSAValue], ranges: Sequence[SSAValue]) -> KernelOp:
         """Close the loops around the stores, the innermost first, and erase what is not used."""
@@ -321,6 +359,16 @@ class KernelBuilder(ScalarEmitter):
 def _is_digit(position: Position) -> bool:
     """Whether a position is one digit of a loop variable."""
     return position.atom is not None and position.atom.kind == "digit"
+
+
+def _smallest_element(target: SSAValue) -> int:
+    """The bytes of an element of the views on the way from a view to its memory, where they have
+    fewest."""
+    size = dtype_of(target).itemsize
+    while isinstance(op := target.owner, MovementOp | AfterOp):
+        target = op.operands[0]
+        size = min(size, dtype_of(target).itemsize)
+    return size
 
 
 def _same_size(op: BitcastOp) -> bool:

@@ -276,7 +276,7 @@ class _Rangeifier:
         builder: KernelBuilder,
         root: Operation | None,
         stack: StackOp,
-        locate: Callable[[Index], MemoryCell],
+        locate: Callable[[Index], Sequence[MemoryCell]],
     ) -> tuple[list[SSAValue], list[SSAValue]]:
         """STOREs of an element of each operand of a STACK in the loops of a kernel, where `locate`
         says, and the loops."""
