@@ -155,7 +155,7 @@ _SIZES = "a variable is a size when it is bound: it is no UOp, not negative, and
 _SHARDS = "tensors that are split alike are computed with: others are split or copied by a call"
 _VARIABLES = "'Variable'|'SymInt'|Variable.__init__|is between -|a size is an integer"
 KINDS = (
-    ("", "DeviceError: '(disk):|(a tensor of PosixPath)", "by design", "no device is a file"),
+    ("", "DeviceError: '(?i:disk):|a tensor of PosixPath", "by design", "no device is a file"),
     ("", "not (Invalid)|'(Invalid)'", "by design", "there is no element that is never computed"),
     ("TestKeccak::", "a tensor of list", "by design", "Tensor has no hash functions"),
     ("", "the sharding axis|sharded on different|not split into", "by design", _SHARDS),

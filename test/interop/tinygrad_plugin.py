@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 import tinygrad_shim
+from tinygrad_shim.helpers import MISSING
 from tinygrad_shim.internals import PUBLIC, Internal
 
 from tgdialect import Tensor
@@ -101,6 +102,12 @@ def pytest_exception_interact(node: Any, call: Any, report: Any) -> None:
     """Record a file that cannot be imported."""
     if isinstance(report, pytest.CollectReport):
         _record(node.nodeid, report, call.excinfo)
+
+
+def pytest_collectreport(report: pytest.CollectReport) -> None:
+    """Record a file that fetches another one when it is imported."""
+    if report.skipped and MISSING in str(report.longrepr):
+        _record(report.nodeid, report, None)
 
 
 def _use_of_internals(error: BaseException | None) -> tinygrad_shim.UsesInternals | None:

@@ -47,12 +47,12 @@ and nothing is computed by tinygrad. A test that looks at tinygrad's internals (
 renderers, counts of kernels, buffers) is not counted: it is one that uses a name that the shim does
 not map, and which is not among those that a user may write
 ([internals.py](../test/interop/tinygrad_shim/internals.py)), or one in which nothing of ours is
-executed, whether it passes or not. All rows are of one run. tinygrad's devices for tests, NULL and
-PYTHON, are the host. What results are rounded to, to be compared, is computed by NumPy and
-ml_dtypes. The number of kernels that TinyJit has captured, that were run, or that a schedule has
-(`assert_jit_cache_len`, `assert_kernel_count`, `check_schedule`), is not checked: what would be
-scheduled is computed, and the rest of such a test is checked. Files of the network are not fetched:
-tests that need one are skipped. Tests that fail by design
+executed, whether it passes or not. No row is kept from an earlier page. tinygrad's devices for
+tests, NULL and PYTHON, are the host. What results are rounded to, to be compared, is computed by
+NumPy and ml_dtypes. The number of kernels that TinyJit has captured, that were run, or that a
+schedule has (`assert_jit_cache_len`, `assert_kernel_count`, `check_schedule`), is not checked: what
+would be scheduled is computed, and the rest of such a test is checked. Files of the network are not
+fetched: tests that need one are skipped. Tests that fail by design
 ([deviations.py](../test/interop/deviations.py)) are counted as failed. Some of them expect an error
 for a program that tinygrad refuses and PyTorch computes, as we do: the last column leaves these
 out.

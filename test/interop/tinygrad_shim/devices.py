@@ -72,7 +72,7 @@ def extend_devices() -> None:
 
     def call(self: OurDevices, name: str) -> str:
         if isinstance(name, str):
-            name = re.sub("^(NULL|PYTHON)(?=:|$)", "CPU", name.upper())
+            name = re.sub("^(NULL|PYTHON)(?=:|$)", "CPU", name)
         return canonicalize(self, name)
 
     OurDevices.canonicalize = call

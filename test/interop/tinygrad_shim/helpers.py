@@ -18,6 +18,7 @@ from tgdialect.frontend.neural import Neural
 from tinygrad_shim.internals import UsesInternals
 
 T = TypeVar("T")
+MISSING = "a file of the network is missing"
 OSX = sys.platform == "darwin"
 CI = os.getenv("CI", "") != ""
 
@@ -145,7 +146,7 @@ def nothing(*_: Any, **__: Any) -> None:
 
 def fetch(*_: Any, **__: Any) -> Any:
     """A file of the network, which tests do without."""
-    raise SkipTest("a file of the network is missing")
+    raise SkipTest(MISSING)
 
 
 @functools.cache
