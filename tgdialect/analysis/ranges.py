@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
 from typing import NamedTuple, cast
 
@@ -98,9 +98,17 @@ def excess(
     def lanes(ranges: Ranges) -> int:
         return math.prod(map(extent, ranges))
 
+    return too_much_code(((op, lanes(ranges)) for op, ranges in open.items() if ranges), cost)
+
+
+def too_much_code(
+    elements: Iterable[tuple[Operation, int]], cost: Callable[[type], float]
+) -> Excess | None:
+    """Where the elements of ops are too much code, each with the number of those that its result
+    has; None if they are not."""
     total = 0.0
-    for op, ranges in open.items():
-        if not ranges or (count := lanes(ranges)) <= 1:
+    for op, count in elements:
+        if count <= 1:
             continue
         if count > MAX_LANES:
             return Excess(op, f"a value of {count} elements in code, and {MAX_LANES} are the most")

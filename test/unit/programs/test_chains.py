@@ -3,6 +3,7 @@ length: in each stage, in passes between tensors, and in gradients."""
 
 from __future__ import annotations
 
+import re
 import sys
 from collections.abc import Callable
 from functools import partial
@@ -210,6 +211,32 @@ def copied(first: str, depth: int) -> str:
       %a = func.call @f{depth}(%x, %n) : (tensor<4xf32>, tensor<index>) -> tensor<4xf32>
       return %a : tensor<4xf32>
     }}"""
+
+
+@pytest.mark.parametrize(
+    ("lanes", "depth", "what"),
+    [
+        (2**20, 1, "a value of 1048576 elements in code, and 2048 are the most"),
+        (2048, 20, "code that costs more than 65536 operations on one element"),
+    ],
+)
+def test_wide_vectors_have_a_limit(
+    lanes: int, depth: int, what: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    """A vector is straight code for each register of it."""
+    memory, type = f"tensor<{lanes}xf32, #tg.place<global>>", f"tensor<{lanes}xf32>"
+    sines = "".join(f"%v{i + 1} = tg.sin %v{i} : {type}\n" for i in range(depth))
+    file = tmp_path / "vectors.mlir"
+    file.write_text(f"""tg.kernel @k {{
+      %o = tg.param 0 : {memory}
+      %a = tg.param 1 : {memory}
+      %v0 = tg.load %a : {memory} -> {type}
+      {sines}
+      %s = tg.store %o, %v{depth} : {memory}, {type}
+      %k = tg.sink %s : !tg.void
+    }}""")
+    assert tg_opt.main([str(file), "-p", "tg-select"]) == 1
+    assert re.search(rf"mlir:\d+:\d+: error: .*{what}", capsys.readouterr().err)
 
 
 def test_traced_functions_have_a_limit(monkeypatch: pytest.MonkeyPatch):

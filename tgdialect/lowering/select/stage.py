@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence, Set
+import math
+from collections.abc import Callable, Iterator, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,6 +12,8 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect import unchecked
+from tgdialect.analysis.demand import own_cost
+from tgdialect.analysis.ranges import too_much_code
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.select import arithmetic, structure
@@ -127,6 +130,8 @@ class SelectPass(KernelPass):
 def select(ops: Sequence[Operation], target: Target) -> tuple[Block, Set[Operation]]:
     """Select instructions for the ops of a kernel, given in order. Returns a new block, with those
     of its ops that compute the scalars of the old one, and leaves the old ops unchanged."""
+    if (too_much := too_much_code(_elements(ops), own_cost)) is not None:
+        raise locate(PassFailedException(f"this makes {too_much.reason}"), too_much.op)
     kernel = SelectedKernel(target, vector_lanes(ops, target))
     copied: set[Operation] = set()
     for op in ops:
@@ -145,6 +150,16 @@ def select(ops: Sequence[Operation], target: Target) -> tuple[Block, Set[Operati
                     copied.add(piece.owner)
     _remove_unused(kernel.block)
     return kernel.block, copied
+
+
+def _elements(ops: Sequence[Operation]) -> Iterator[tuple[Operation, int]]:
+    """The ops of a kernel that become code for each element, and how many each has."""
+    for op in ops:
+        value = op.value if isinstance(op, StoreOp) else op.results[0] if op.results else None
+        if not isinstance(op, ElementwiseOp | LoadOp | StoreOp) or value is None:
+            continue
+        if is_tensor(value.type) and not is_memory(value):
+            yield op, math.prod(static_shape(tensor(value)))
 
 
 def vector_lanes(ops: Sequence[Operation], target: Target) -> int:
