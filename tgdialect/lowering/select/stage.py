@@ -20,7 +20,7 @@ from tgdialect.lowering.select import arithmetic, structure
 from tgdialect.lowering.select.kernel import SelectedKernel
 from tgdialect.lowering.select.lane_masks import narrow_lane_masks
 from tgdialect.lowering.select.tiles import RegisterTile
-from tgdialect.ops.attributes import is_tensor
+from tgdialect.ops.attributes import AddrSpace, is_tensor
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, ProgramOp, ShuffleOp, WmmaOp
@@ -40,7 +40,7 @@ from tgdialect.ops.movement import (
     StackOp,
 )
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
-from tgdialect.ops.properties import dtype_of, is_memory, static_shape, tensor
+from tgdialect.ops.properties import dtype_of, is_memory, place, static_shape, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.ops.walk import ops_of
@@ -158,6 +158,8 @@ def _elements(ops: Sequence[Operation]) -> Iterator[tuple[Operation, int]]:
         value = op.value if isinstance(op, StoreOp) else op.results[0] if op.results else None
         if not isinstance(op, ElementwiseOp | LoadOp | StoreOp) or value is None:
             continue
+        if isinstance(op, LoadOp) and place(op.operands[0]).addrspace is AddrSpace.LOCAL:
+            continue  # Matrix instructions take such factors whole, and other users are counted.
         if is_tensor(value.type) and not is_memory(value):
             yield op, math.prod(static_shape(tensor(value)))
 
