@@ -121,15 +121,16 @@ class Target:
         for name in _POSITIVE:
             if (value := getattr(self, name)) < 1:
                 raise ValueError(f"{name} is {value}, not a positive number")
+            if value >= _MOST:
+                raise ValueError(f"{name} is {value}, not a number below {_MOST}")
         for name in ("vector_bits", "vector_registers", "static_local"):
             if (value := getattr(self, name)) < 0:
                 raise ValueError(f"{name} is {value}, a negative number")
+            if value >= _MOST:
+                raise ValueError(f"{name} is {value}, not a number below {_MOST}")
         for name in ("vector_bits", "cache_line", "page", "view_alignment"):
             if (value := getattr(self, name)) & (value - 1):
                 raise ValueError(f"{name} is {value}, not a power of two")
-        for name, value in ((f.name, getattr(self, f.name)) for f in fields(self)):
-            if isinstance(value, int) and value >= _MOST:
-                raise ValueError(f"{name} is {value}, not a number below {_MOST}")
         if bool(self.vector_bits) != bool(self.vector_registers):
             raise ValueError(
                 f"{self.vector_registers} vector registers of {self.vector_bits} bits: "

@@ -16,7 +16,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache
 from hashlib import sha256
 
 from tgdialect.lowering.render import reserved
@@ -42,18 +42,14 @@ class Naming:
 
     words: Set[str]
     """Names that are taken."""
-    pattern: str
-    """A regular expression that matches the beginning of further ones."""
-
-    @cached_property
-    def _family(self) -> re.Pattern[str]:
-        return re.compile(self.pattern, re.VERBOSE)
+    family: re.Pattern[str]
+    """Matches the beginning of further ones."""
 
     def is_taken(self, name: str) -> bool:
         """Whether an identifier means something already. None that ends in an underscore does."""
         if name[-1:] == "_":
             return False
-        return name in self.words or self._family.match(name) is not None
+        return name in self.words or self.family.match(name) is not None
 
     def symbol(self, symbol: str) -> str:
         """The name of a symbol. Different symbols have different names."""
@@ -85,8 +81,8 @@ def _symbol(names: Naming, symbol: str) -> str:
     return f"{text[:_KEPT]}_xh{digest}_"
 
 
-OBJECT = Naming(reserved.LIBRARY, reserved.OBJECT_PATTERN)
+OBJECT = Naming(reserved.LIBRARY, re.compile(reserved.OBJECT_PATTERN, re.VERBOSE))
 """The names in object code and LLVM IR, and of the `llvm` and `gpu` dialects."""
 
-SOURCE = Naming(reserved.SOURCE, reserved.SOURCE_PATTERN)
+SOURCE = Naming(reserved.SOURCE, re.compile(reserved.SOURCE_PATTERN, re.VERBOSE))
 """The names in C, OpenCL C, CUDA C++ and Metal, and of kernels that drivers of devices load."""
