@@ -25,9 +25,11 @@ from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.reduction import Reduction
 from tgdialect.frontend.symbolic import (
     SymInt,
+    greatest,
     is_surely_less,
     is_undecided,
     larger,
+    least,
     smaller,
     to_dim,
 )
@@ -488,7 +490,8 @@ def _check_slice(entry: slice[Any, Any, Any]) -> None:
 
 def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
     """Start, stop and step of a slice of an axis. A bound that is outside of the axis is moved to
-    its end; one for which that depends on variables is taken to be inside."""
+    its end; one for which that depends on variables is taken to be inside. Raises ValueError for
+    a step of 0, and for a bound that is 0 or counts from the end, as it depends on variables."""
     given = entry.start, entry.stop, entry.step, extent
     if not any(isinstance(number, SymInt) for number in given):
         start, stop, step = entry.indices(extent)
@@ -502,10 +505,13 @@ def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
     def bound(given: int | None, default: int) -> int:
         if given is None:
             return default
-        if isinstance(given, SymInt):
-            return given
-        at = to_dim(given)
-        at = at if at >= 0 else at + extent
+        at = given if isinstance(given, SymInt) else to_dim(given)
+        if is_surely_less(at, 0):
+            at += extent
+        elif least(at) < 0:
+            if greatest(at) <= 0 and not is_surely_less(-1, at):
+                raise ValueError(f"whether {at} counts from the end depends on the variables")
+            return at
         if is_undecided(low, at) or is_undecided(at, high):
             return at
         return smaller(larger(at, low), high)

@@ -248,6 +248,29 @@ def test_strides_windows_and_rolls_of_all_sizes(least: int):
         np.testing.assert_allclose(convolved[0], wanted, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("size", [1, 2, 5])
+def test_symbolic_bounds_of_slices_count_from_the_end(size: int):
+    def parts(x: Any, n: Any) -> Any:
+        return x[:-n] * 1, x[-n:] * 1, x[: -n - 99] * 1, x[: n + 99] * 1, x[:-n:-1] * 1
+
+    function = tg.function(lambda n: parts(tg.Tensor(X), n))
+    n = tg.Variable("n", 1, 5).bind(size)
+    reversed_part = X[:-size:-1]
+    wanted = X[:-size], X[-size:], X[:0], X, reversed_part
+    for found in parts(tg.Tensor(X), n), function(n):
+        for part, expected in zip(found, wanted, strict=True):
+            np.testing.assert_array_equal(part.numpy(), expected)
+    changed, expected = tg.Tensor(X), X.copy()
+    changed[:-n] = expected[:-size] = 3
+    np.testing.assert_array_equal(changed.numpy(), expected)
+
+
+def test_a_bound_of_a_slice_that_is_0_or_counts_from_the_end():
+    function = tg.function(lambda n: tg.Tensor(X)[:-n] * 1)
+    with pytest.raises(ValueError, match="counts from the end depends on the variables"):
+        function(tg.Variable("n", 0, 5).bind(2))
+
+
 def test_quotients_have_one_form():
     n, m = N.bind(7), M.bind(2)
     assert -(-n // 2) == (n + 1) // 2 == (2 * n + 2) // 4 == (n + 3) // 2 - 1
