@@ -72,7 +72,7 @@ class Indexing(Reduction):
                     if step < 0:
                         flips.append(axis)
                         start, stop = stop + 1, start + 1
-                    bounds.append((start, larger(start, stop)))
+                    bounds.append((start, slice_end(start, stop)))
                     steps.append(abs(step))
                 case _:
                     bounds.append(None)
@@ -522,6 +522,14 @@ def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
             start = smaller(start, extent)  # Nothing is left: a window begins at the end.
         return start, bound(entry.stop, extent), step
     return bound(entry.start, high), bound(entry.stop, low), step
+
+
+def slice_end(start: int, stop: int) -> int:
+    """Where a slice ends that goes forward: not before it starts. A stop that may be negative is
+    kept in a slice from 0 on, whose size is then checked when it has a value."""
+    if start == 0 and not is_surely_less(-1, stop):
+        return stop
+    return larger(start, stop)
 
 
 def _positions(values: Sequence[Any]) -> Array:

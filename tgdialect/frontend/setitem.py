@@ -10,7 +10,7 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.base import Number, TensorBase
 from tgdialect.frontend.graph import Node
-from tgdialect.frontend.indexing import position_of, slice_bounds
+from tgdialect.frontend.indexing import position_of, slice_bounds, slice_end
 from tgdialect.frontend.state import State
 from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.ops.movement import IndexOp
@@ -76,7 +76,7 @@ class SetItem(State):
                 shape.append(1)
                 continue
             start, stop, step = slice_bounds(entry, extent)
-            span = larger(stop - start if step > 0 else start - stop, 0)
+            span = slice_end(start, stop) - start if step > 0 else larger(start - stop, 0)
             count = -(-span // abs(step))
             first = start if step > 0 else start + step * (count - 1)
             bounds.append((first, count, abs(step), step < 0))

@@ -269,6 +269,20 @@ def test_a_bound_of_a_slice_that_is_0_or_counts_from_the_end():
     function = tg.function(lambda n: tg.Tensor(X)[:-n] * 1)
     with pytest.raises(ValueError, match="counts from the end depends on the variables"):
         function(tg.Variable("n", 0, 5).bind(2))
+    shifted, changed = tg.function(lambda n: tg.Tensor(X)[: n - 3] * 1), tg.Tensor(X).realize()
+
+    @tg.function
+    def write(n: Any) -> None:
+        changed[: n - 3] = 3
+
+    for size in (5, 3):
+        write(tg.Variable("n", 0, 9).bind(size))
+        found = shifted(tg.Variable("n", 0, 9).bind(size)).numpy()
+        np.testing.assert_array_equal(found, X[: size - 3])
+    np.testing.assert_array_equal(changed.numpy(), np.where(np.arange(len(X))[:, None] < 2, 3, X))
+    for call in shifted, write:
+        with pytest.raises((ValueError, tg.CompilationError), match="-1"):
+            call(tg.Variable("n", 0, 9).bind(2))
 
 
 def test_quotients_have_one_form():
