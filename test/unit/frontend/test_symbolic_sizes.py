@@ -547,3 +547,26 @@ def test_arange_in_symbolic_steps():
         assert both.tolist() == list(range(2, 16, s))
     assert tg.Tensor.arange(0, N.bind(7), 2).tolist() == [0, 2, 4, 6]
     assert tg.Tensor.arange(N.bind(7), 0, -2).tolist() == [7, 5, 3, 1]
+
+
+@pytest.mark.parametrize("least", [0, 3])
+def test_writes_to_slices_of_symbolic_bounds(least: int):
+    n = tg.Variable("n", least, 9)
+    slices: list[Callable[[Any], slice]] = [
+        lambda n: slice(n - 1, None),
+        lambda n: slice(1, n - 1),
+        lambda n: slice(n // 2, n),
+        lambda n: slice(None, n - 3),
+    ]
+    for of in slices:
+        array = np.arange(27, dtype=np.float32).reshape(9, 3)
+        tensor = tg.Tensor(array.copy()).realize()
+
+        @tg.function
+        def write(n, tensor=tensor, of=of):
+            tensor[of(n)] += 1
+
+        for size in (5, 8, 3):
+            write(n.bind(size))
+            array[of(size)] += 1
+            np.testing.assert_array_equal(tensor.numpy(), array)

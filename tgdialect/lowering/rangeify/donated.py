@@ -133,11 +133,14 @@ class Donors:
         changed = _changed(self._views, view, value)
         return [Piece(view, value, True)] if changed is None else changed
 
-    def finish(self) -> None:
-        """Erase the arguments of results that are in the memory of others, which say so."""
+    def erase_views(self) -> None:
+        """Erase the views that pieces are of, whose extents may be ops of the function."""
         views = self._views.block
         for op in reversed(ops_of(views)):
             views.erase_op(op)
+
+    def finish(self) -> None:
+        """Erase the arguments of results that are in the memory of others, which say so."""
         if not self._wanted:
             return
         function = self.function

@@ -144,6 +144,7 @@ class _Rangeifier:
         effects: dict[SSAValue | None, None] = {}
         for self.number, task in enumerate(tasks):
             effects[self.run_task(task)] = None
+        self.donors.erase_views()
         self.host.finish(effect for effect in effects if effect is not None)
         self.donors.finish()
 
