@@ -34,9 +34,9 @@ _REDEFINITION = "Redefinition of symbol"
 
 def facts(kind: Hashable) -> dict[Any, Any]:
     """
-    What verifiers of operations have found out about the module that `verify_module` verifies, by
-    the kind of fact: they walk what many operations share once. Empty if an operation is verified
-    by itself.
+    The facts of a kind that verifiers of operations have found out about the module that
+    `verify_module` verifies, so that they walk once what many operations share. None are kept if an
+    operation is verified by itself.
     """
     known = _FACTS.get()
     return {} if known is None else known.setdefault(kind, {})

@@ -303,7 +303,7 @@ class Elementwise(TensorBase):
         and added once."""
         if not self.dtype.is_float or n < 4:
             return self._power_and_rest(n, None)[0]
-        # What small products lose may be subnormal.
+        # The rounding errors of small products may be subnormal.
         bits = -self.dtype.min_exponent // 2 // n
         is_small = self.detach().abs() < 2.0**-bits
         factor, back = (

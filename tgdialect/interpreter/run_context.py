@@ -24,8 +24,8 @@ _MAX_DEPTH = 100
 """How deep calls and FUNCTIONs may nest. The limit stops recursion, which would never end."""
 _MAX_CALLS = 1 << 14
 """The greatest number of calls in a call, those of its callees included and a loop's counted once.
-As many take the interpreter some ten seconds. Functions that call the one before twice would have
-2^n."""
+As many of one op each take some seconds. A smaller limit refuses programs of many short functions;
+without one, functions that call the one before twice would have 2^n."""
 
 
 @dataclass(frozen=True)
@@ -113,7 +113,7 @@ class RunContext:
                 if isinstance(op, CallOp | func.CallOp):
                     target = SymbolTable.lookup_symbol(op, op.callee.string_value())
                     inner = None if target is None else self.effects(target)
-                    calls += 1 + self._calls.get(target, 0) if target else 1
+                    calls += 1 + (0 if target is None else self._calls.get(target, 0))
                     if calls > _MAX_CALLS:
                         message = (
                             f"functions that are called again and again make over {_MAX_CALLS}"

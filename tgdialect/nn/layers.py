@@ -148,7 +148,8 @@ def _times_and_plus(
     x: Tensor, mean: Tensor, var: Tensor, eps: float, weight: Tensor | None, bias: Tensor | None
 ) -> Tensor:
     """x normalised by statistics, with one factor and summand for each channel."""
-    factor = (var + eps).sqrt().reciprocal() if weight is None else (var + eps).rsqrt() * weight
+    factor = (var + eps).sqrt().reciprocal()
+    factor = factor if weight is None else factor * weight
     summand = -mean * factor if bias is None else bias - mean * factor
     shape = [1, x.shape[1], *[1] * (x.ndim - 2)]
     return x * factor.reshape(shape) + summand.reshape(shape)

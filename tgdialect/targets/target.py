@@ -118,16 +118,15 @@ class Target:
     with 5,800 cycles, 0.73 with 11,500. Where threads sleep, waking them takes some 50,000."""
 
     def __post_init__(self) -> None:
-        for name in _POSITIVE:
-            if (value := getattr(self, name)) < 1:
-                raise ValueError(f"{name} is {value}, not a positive number")
-            if value >= _MOST:
-                raise ValueError(f"{name} is {value}, not a number below {_MOST}")
-        for name in ("vector_bits", "vector_registers", "static_local"):
-            if (value := getattr(self, name)) < 0:
-                raise ValueError(f"{name} is {value}, a negative number")
-            if value >= _MOST:
-                raise ValueError(f"{name} is {value}, not a number below {_MOST}")
+        for least, wrong, names in (
+            (1, "not a positive number", _POSITIVE),
+            (0, "a negative number", ("vector_bits", "vector_registers", "static_local")),
+        ):
+            for name in names:
+                if (value := getattr(self, name)) < least:
+                    raise ValueError(f"{name} is {value}, {wrong}")
+                if value >= _MOST:
+                    raise ValueError(f"{name} is {value}, not a number below {_MOST}")
         for name in ("vector_bits", "cache_line", "page", "view_alignment"):
             if (value := getattr(self, name)) & (value - 1):
                 raise ValueError(f"{name} is {value}, not a power of two")

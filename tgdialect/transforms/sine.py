@@ -141,7 +141,7 @@ def _wave(x: Value[V], *, is_cosine: bool) -> Value[V]:
     z = r * r
     sine = r + (r * z).mulacc(horner(z, tables.sine_tail), tail)
     half, rest = z * 0.5, z * z * horner(z, tables.cosine_tail) - r * tail
-    if x.dtype == "f64":  # What the rounding of 1 - half loses is half of the error.
+    if x.dtype == "f64":  # The rounding of 1 - half is half of the error.
         most = 1.0 - half
         cosine = most + ((1.0 - most - half) + rest)
     else:  # What is taken from 1 is not negative, so that no result is greater.

@@ -45,7 +45,7 @@ def _names() -> dict[str, dict[str, Any]]:
         "tinygrad.runtime.ops_python": {"from_storage_scalar": dtypes.from_storage_scalar},
         "tinygrad.helpers": {**_public(helpers), "GlobalCounters": counters},
         "tinygrad.engine.jit": {"TinyJit": jit.TinyJit, "JitError": jit.JitError},
-        # What a schedule computes is computed already (`check_schedule` in tinygrad_plugin.py).
+        # The tensors of a schedule are computed already (`check_schedule` in tinygrad_plugin.py).
         "tinygrad.engine.realize": dict.fromkeys(("run_linear", "compile_linear"), helpers.nothing),
         "tinygrad.function": {"function": jit.function},
         "tinygrad.uop.ops": {
