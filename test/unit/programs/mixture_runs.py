@@ -19,16 +19,18 @@ from opencl_device import DEVICE, KIND
 from random_in_place import random_in_place
 from random_mixtures import Feature, Mixture, mixture
 from slack import unexplained
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import InterpretationError, PassFailedException, VerifyException
 
 from tgdialect.backends import c_compiler
 from tgdialect.interpreter import run
 from tgdialect.lowering.render.source.program import joined, sections_of
-from tgdialect.ops.attributes import is_tensor
+from tgdialect.ops.arrays import numpy_dtype_of
+from tgdialect.ops.attributes import AddrSpace, is_tensor
 from tgdialect.ops.dtypes import dtype_row
-from tgdialect.ops.properties import is_memory
+from tgdialect.ops.properties import is_memory, place, static_shape, tensor
+from tgdialect.ops.source import BufferOp
 from tgdialect.runtime import c_build
 from tgdialect.runtime.build import compile_module
 from tgdialect.runtime.compiler import device_build, target_of_device
@@ -175,7 +177,13 @@ def _rename(module: ModuleOp, name: str) -> None:
 
 def _interpreted(program: Mixture) -> list[Sequence[Array]]:
     """The results and the memory after each run. BUFFERs keep their contents."""
-    buffers: dict[int, Array] = {}
+    buffers: dict[int, Array] = {
+        op.slot.data: np.zeros(static_shape(tensor(op.result)), numpy_dtype_of(op.result))
+        for op in program.module.walk()
+        if isinstance(op, BufferOp)
+        and place(op.result).addrspace is AddrSpace.GLOBAL
+        and DYNAMIC_INDEX not in tensor(op.result).get_shape()
+    }
     found: list[Sequence[Array]] = []
     for arrays in program.runs:
         given = [a.copy() for a in arrays]

@@ -89,7 +89,8 @@ class Versions:
             memory = self._root(operand)
             if memory in written or self._seen(operand) == self._writes.get(memory, 0):
                 continue
-            takes_memory = isinstance(op, CallOp | FunctionOp | ScanOp)
+            gives_memory = any(map(is_memory, op.results))  # As CONTIGUOUS of memory.
+            takes_memory = gives_memory or isinstance(op, CallOp | FunctionOp | ScanOp)
             op.operands[position] = self._loaded(op, operand, takes_memory=takes_memory)
 
     def _loaded(self, op: Operation, location: SSAValue, *, takes_memory: bool) -> SSAValue:

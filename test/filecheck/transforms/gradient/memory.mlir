@@ -1,4 +1,4 @@
-// RUN: tg-opt %s -p 'tg-gradient{entry=assign},tg-gradient{entry=over},tg-gradient{entry=calls}' --verify-each=true | filecheck %s
+// RUN: tg-opt %s -p 'tg-gradient{entry=assign},tg-gradient{entry=over},tg-gradient{entry=calls},tg-gradient{entry=copied}' --verify-each=true | filecheck %s
 
 // The gradient of what an AFTER reads is that of what was stored.
 // CHECK-LABEL: func.func @assign_gradient(
@@ -40,4 +40,16 @@ func.func @calls(%x: tensor<4xf32>) -> tensor<4xf32> {
   %u = tg.call @f(%y) : (tensor<4xf32>) -> !tg.tuple<tensor<4xf32>>
   %z = tg.gettuple %u 0 : !tg.tuple<tensor<4xf32>> -> tensor<4xf32>
   return %z : tensor<4xf32>
+}
+
+// A copy of memory that is stored to later is a copy of what a LOAD into memory has read.
+// CHECK-LABEL: func.func @copied_gradient(
+// CHECK: %[[READ:.*]] = tg.load %m addrspace "global"
+// CHECK-NEXT: tg.contiguous %[[READ]]
+func.func @copied(%m: tensor<4xf32, #tg.place<"CPU", global>>, %x: tensor<4xf32, #tg.place<"CPU">>) -> tensor<4xf32, #tg.place<"CPU">> {
+  %c = tg.contiguous %m : tensor<4xf32, #tg.place<"CPU", global>>
+  %s = tg.store %m, %x : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU">>
+  %a = tg.after %m, %s : (tensor<4xf32, #tg.place<"CPU", global>>, !tg.void) -> tensor<4xf32, #tg.place<"CPU", global>>
+  %r = tg.mul %c, %a : (tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU", global>>) -> tensor<4xf32, #tg.place<"CPU">>
+  func.return %r : tensor<4xf32, #tg.place<"CPU">>
 }
