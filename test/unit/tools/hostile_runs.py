@@ -3,6 +3,8 @@ says what is wrong: a crash, a traceback, an error without a place, more than `S
 command or `MEMORY` in all, a program that was started, a file that was written elsewhere.
 
     python test/unit/tools/hostile_runs.py --count 10000 [--first 0] [--jobs 2] [--log FILE]
+
+A seed in the log is not run again, so that a run that is cut goes on.
 """
 
 from __future__ import annotations
@@ -316,7 +318,13 @@ def warm_up() -> None:
                 tgdialect.tools.tg_opt.main([str(file), *args])
 
 
-def _slice(seeds: range, kinds: Sequence[str], log: Path) -> None:
+def _rows(log: Path) -> list[dict[str, Any]]:
+    """The outcomes that a log has."""
+    lines = log.read_text(encoding="utf-8").splitlines() if log.exists() else []
+    return [json.loads(line) for line in lines]
+
+
+def _slice(seeds: Sequence[int], kinds: Sequence[str], log: Path) -> None:
     warm_up()
     gc.freeze()  # Children copy no page because of a collection.
     with log.open("a", encoding="utf-8") as file:
@@ -340,18 +348,18 @@ def main(arguments: Sequence[str] | None = None) -> int:
     parser.add_argument("--log", type=Path, default=Path("hostile.jsonl"))
     options = parser.parse_args(arguments)
     log: Path = options.log
-    log.write_text("")
+    done = {row["seed"] for row in _rows(log)}
+    seeds = [s for s in range(options.first, options.first + options.count) if s not in done]
     workers: list[int] = []
     for n in range(options.jobs):
         pid = os.fork()
         if pid == 0:
-            end = options.first + options.count
-            _slice(range(options.first + n, end, options.jobs), options.kinds, log)
+            _slice(seeds[n :: options.jobs], options.kinds, log)
             os._exit(0)
         workers.append(pid)
     for pid in workers:
         os.waitpid(pid, 0)
-    rows = [json.loads(line) for line in log.read_text(encoding="utf-8").splitlines()]
+    rows = _rows(log)
     wrong = [row for row in rows if row["complaints"]]
     for row in wrong:
         print(row["seed"], row["kind"], *row["complaints"], sep="\n    ")
