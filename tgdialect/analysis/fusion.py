@@ -13,6 +13,7 @@ choice gives the same results.
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
@@ -41,6 +42,7 @@ from tgdialect.analysis.demand import (
     Demands,
     demand_cost,
     is_storage,
+    own_cost,
 )
 from tgdialect.analysis.loop_order import RootLoops
 from tgdialect.analysis.one_hot import constant_values, one_hot_mask
@@ -97,6 +99,13 @@ _ITEMSIZE = 4
 _MANY_DEMANDS = 16
 """Demands of one value beyond which it gets a buffer, whatever recomputing it would cost. Without a
 bound the cost of planning would be quadratic in programs such as sorting networks."""
+
+MAX_FUSED = 512
+"""The greatest cost of the elementwise ops that one kernel computes for an element, in the units of
+CHEAP; beyond it values that are not cheap get kernels of their own. LLVM takes a quarter of a
+second for ten sines, and more than in proportion for thousands; equal parts of a chain are compiled
+once. Smaller parts take more passes through memory: of this cost, one adds a twentieth. The kernels
+of `bench` have up to a fifth of it."""
 
 
 @dataclass
@@ -218,6 +227,8 @@ class _Planner:
         """The ops inside of sums that are computed in one pass."""
         self.locations = _locations(block)
         """The views of memory of which more than the cells matters."""
+        self.fused_cost = Counter[Operation]()
+        """The cost of the ops that the kernel of each root computes for an element."""
 
     def plan(self) -> Fusion:
         constants = constant_values(self.block)
@@ -322,6 +333,7 @@ class _Planner:
     def pass_on(self, op: Operation, demands: Iterable[Demand]) -> None:
         """Ask for the operands of a value at the indices at which it is computed."""
         for demand in demands:
+            self.fused_cost[demand.root] += own_cost(type(op))
             if isinstance(op, ReduceOp) or op in self.fusion.local_axes:
                 self.roots.split(demand)
             if not is_storage(demand.value):
@@ -359,6 +371,8 @@ class _Planner:
         elements = fresh.trips
         # Few values are asked for where their cost matters, and each walk has up to 128 steps.
         cost_once = cache(lambda: demand_cost(self.demands, [fresh], self.prices).cost)
+        if not is_gather and self.is_too_long(op, asked) and cost_once() > CHEAP * elements:
+            return [self.realise(op, value)]
         is_hot = not is_gather and self.is_hot(op, asked, elements, cost_once)
         if len(asked) == 1 and asked[0].trips <= elements and not is_hot:
             return asked
@@ -399,6 +413,11 @@ class _Planner:
         reads = sum(demand.trips for demand in asked)
         cost = demand_cost(self.demands, asked, self.prices).cost
         return kept <= sum(given) and cost > (LOAD + FREE) * reads
+
+    def is_too_long(self, op: Operation, asked: Sequence[Demand]) -> bool:
+        """Whether a kernel that fuses a value computes too many ops for an element."""
+        cost = own_cost(type(op))
+        return any(self.fused_cost[demand.root] + cost > MAX_FUSED for demand in asked)
 
     def is_widened(self, op: Operation) -> bool:
         """Whether an op converts computed floats to more bits. It is never stored on a grid, where

@@ -31,6 +31,12 @@ _PERHAPS_REFUSED = (*ALL_INTRINSICS, *LIBRARY_INTRINSICS, "\\")
 _GPU_FUNCTION = re.compile(rf"(?<![\w@.$-])({'|'.join(GPU_CONVENTIONS)}) [^@\n]*@")
 _PTX_VERSION = re.compile(r"\+ptx(\d+)")
 
+MANY_ACCESSES = 512
+"""The most loads and stores of a block that LLVM optimizes. Its vectorizer and its scheduler
+compare each pair, and take ten seconds for 1,000 stores. With a smaller number, code of long
+unrolled loops gets slower; with a greater one, its compilation. By counting, kernels of `examples`
+and of `bench` have up to 165."""
+
 
 @cache
 def _target(triple: str) -> llvm.Target:
@@ -54,6 +60,20 @@ def _tuning(level: int) -> llvm.PipelineTuningOptions:
     options = llvm.create_pipeline_tuning_options(speed_level=level)
     options.loop_unrolling = False
     return options
+
+
+def _exempt_long_blocks(module: llvm.ModuleRef) -> None:
+    """Have LLVM not optimize functions whose blocks have more than MANY_ACCESSES."""
+    for function in module.functions:
+        if any(_accesses(block) > MANY_ACCESSES for block in function.blocks) and not any(
+            b"alwaysinline" in attributes for attributes in function.attributes
+        ):
+            for attribute in ("noinline", "optnone"):
+                function.add_function_attribute(attribute)
+
+
+def _accesses(block: llvm.ValueRef) -> int:
+    return sum(each.opcode in ("load", "store") for each in block.instructions)
 
 
 @dataclass(frozen=True)
@@ -148,6 +168,8 @@ class Machine:
             part.triple, part.data_layout = triple, data_layout
         for part in linked:
             module.link_in(part)
+        if ir.count("load ") + ir.count("store ") > MANY_ACCESSES:
+            _exempt_long_blocks(module)
         builder = llvm.create_pass_builder(machine, _tuning(min(opt, 1)))
         run_passes(module, builder)
         for repaired in (

@@ -37,7 +37,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect import unchecked
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import facts, locate
 from tgdialect.ops.attributes import VOID, AddrSpace, TupleType, is_tensor
 from tgdialect.ops.base import TENSOR, TUPLE, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
@@ -292,7 +292,10 @@ class _CalleeExists(SymbolUserOpInterface):
         if callee is None:
             raise VerifyException(f"there is no symbol @{symbol}")
         if not isinstance(callee, CustomFunctionOp):
-            if (types := _parameter_types(callee)) is None:
+            known = facts("types of parameters")
+            if callee not in known:
+                known[callee] = _parameter_types(callee)
+            if (types := known[callee]) is None:
                 raise VerifyException(f"@{symbol} is a {callee.name}, which is not callable")
             if len(types) != len(op.arguments):
                 raise VerifyException(

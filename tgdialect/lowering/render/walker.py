@@ -6,7 +6,7 @@ This file says what each op does; an `Output` says how it is written.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 from types import MappingProxyType
 from typing import Any, Generic
 
@@ -62,7 +62,7 @@ from tgdialect.ops.properties import (
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import operands_of, ops_of
+from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.local_factors import CORE_BYTES
 from tgdialect.targets.matrix import MatrixInstruction, instruction_of
@@ -118,15 +118,10 @@ class LinearWalker(Generic[V]):
         else:
             self._values[value] = argument
 
-    def scalar(self, value: SSAValue, block: Block) -> V:
-        """An index of a program, computed from its bound parameters."""
-        needed: set[SSAValue] = set()
-        stack = [value]
-        while stack:
-            needed.add(next := stack.pop())
-            stack += [source for source in operands_of(next) if source not in needed]
-        self._append([op for op in block.ops if op.results and op.results[0] in needed])
-        return self._values[value]
+    def scalars(self, ops: Sequence[Operation], values: Iterable[SSAValue]) -> Sequence[V]:
+        """Indices of a program, which some of its ops compute from its bound parameters."""
+        self._append(ops)
+        return [self._values[value] for value in values]
 
     def program(self, block: Block, params: Sequence[SSAValue]) -> None:
         """Render the ops of a program. `params` has the bound parameter of each slot."""

@@ -14,6 +14,7 @@ from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.movement import IndexOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import known_index, tensor
@@ -37,6 +38,10 @@ def merge(axes: Axes, first: int, second: int) -> None:
         raise IllegalOptError(f"ranges {first} and {second} are not two of one type")
     if kind in EXPANDED or kind is AxisType.THREAD:
         raise IllegalOptError(f"range {first} is {kind}")
+    if (whole := math.prod(extents)) > DTYPES[INDEX].high:
+        raise IllegalOptError(
+            f"ranges {first} and {second} have {whole} iterations, more than an index counts"
+        )
     users = dict.fromkeys(use.operation for r in (outer, inner) for use in r.result.uses)
     closers = [op for op in users if isinstance(op, EndOp | ReduceOp | AfterOp)]
     if not all(_nest_directly(op, outer, inner) for op in closers):
@@ -51,7 +56,7 @@ def merge(axes: Axes, first: int, second: int) -> None:
     # The merged range is where both of its parts are known.
     last = max(outer, inner, key=block.get_operation_index)
     builder = OpBuilder(InsertPoint.before(last), outer.location)
-    whole = builder.put(RangeOp(first, kind, builder.index_constant(math.prod(extents))))
+    merged_range = builder.put(RangeOp(first, kind, builder.index_constant(whole)))
     # Each view merges the axes that the two ranges index.
     for op, positions in views:
         memory = op.source
@@ -61,11 +66,11 @@ def merge(axes: Axes, first: int, second: int) -> None:
         shape = tensor(op.source).get_shape()
         merged = (*shape[:start], math.prod(shape[start:stop]), *shape[stop:])
         reshaped = OpBuilder.before(op).put(ReshapeOp(memory, merged))
-        op.operands = (reshaped, *op.indices[:start], whole, *op.indices[stop:])
+        op.operands = (reshaped, *op.indices[:start], merged_range, *op.indices[stop:])
     # The nests name the merged range once.
     for op in closers:
         kept = [o for o in op.operands if o is not inner.result]
-        op.operands = [whole if o is outer.result else o for o in kept]
+        op.operands = [merged_range if o is outer.result else o for o in kept]
     axes.erase_dead_ops()
 
 

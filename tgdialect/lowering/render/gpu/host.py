@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import i32
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.gpu_dialect import LaunchFuncOp
@@ -17,11 +18,50 @@ from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.walker import LinearWalker
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.source import ParamOp
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import operands_of, ops_of
 from tgdialect.targets import Target
 
 MODULE = "kernels"
 """The name of the `gpu.module`."""
+
+
+class _Launch(NamedTuple):
+    """How a program is launched, read from its ops once for all of its calls."""
+
+    params: Sequence[ParamOp]
+    bounds: Mapping[str, SSAValue]
+    """The extents of the grid and the workgroup, by the name of the SPECIAL."""
+    perhaps_empty: Sequence[str]
+    """The names of those that may be 0."""
+    ops: Sequence[Operation]
+    """The ops that the extents are computed by, in order."""
+    local: int | None
+    """The bytes of LOCAL memory that the launch allocates; None if the program declares it."""
+
+
+def _launch(program: ProgramOp, target: Target) -> _Launch | None:
+    """How a program is launched; None if it calls others."""
+    if program.calls:
+        return None
+    ops, intervals = ops_of(program.linear.body.block), MinMax()
+    bounds = indices(ops)
+    dynamic = dynamic_local(ops, target)
+    return _Launch(
+        [op for op in ops if isinstance(op, ParamOp)],
+        bounds,
+        [index for index, bound in bounds.items() if intervals[bound].lo < 1],
+        _needed(ops, bounds.values()),
+        None if dynamic is None else dynamic.nbytes,
+    )
+
+
+def _needed(ops: Sequence[Operation], values: Iterable[SSAValue]) -> Sequence[Operation]:
+    """Those of some ops that values are computed by."""
+    stack, needed = [*values], set[SSAValue]()
+    while stack:
+        needed.add(next := stack.pop())
+        stack += [source for source in operands_of(next) if source not in needed]
+    return [op for op in ops if op.results and op.results[0] in needed]
 
 
 class LaunchingFunction(LLVMFunction):
@@ -38,29 +78,29 @@ class LaunchingFunction(LLVMFunction):
     ) -> None:
         super().__init__(name, parameters, target)
         self._programs = programs
+        self._launches: dict[str, _Launch | None] = {}
 
     def call(self, name: str, arguments: Sequence[SSAValue]) -> None:
         """Launch a kernel on as many workgroups as its SPECIALs say; none if that is 0. A program
         that calls others is a function of the host."""
-        if self._programs[name].calls:
+        if name not in self._launches:
+            self._launches[name] = _launch(self._programs[name], self._target)
+        if (launch := self._launches[name]) is None:
             super().call(name, arguments)
             return
-        block = self._programs[name].linear.body.block
         walker = LinearWalker(self, self._target)
-        for op in block.ops:
-            if isinstance(op, ParamOp):
-                walker.bind(op.result, arguments[op.slot.data])
-        bounds, intervals = indices(ops_of(block)), MinMax()
-        extents = {index: walker.scalar(bound, block) for index, bound in bounds.items()}
-        empty = [extents[index] for index, bound in bounds.items() if intervals[bound].lo < 1]
+        for param in launch.params:
+            walker.bind(param.result, arguments[param.slot.data])
+        scalars = walker.scalars(launch.ops, launch.bounds.values())
+        extents = dict(zip(launch.bounds, scalars, strict=True))
+        empty = [extents[index] for index in launch.perhaps_empty]
         for extent in empty:
             self.begin_if(self.compare("sgt", extent, self.number(0)))
         grid, workgroup = (
             [extents.get(f"{kind}{axis}", self.number(1)) for axis in range(3)]
             for kind in ("gidx", "lidx")
         )
-        dynamic = dynamic_local(block.ops, self._target)
-        shared = None if dynamic is None else self.number(dynamic.nbytes, i32)
+        shared = None if launch.local is None else self.number(launch.local, i32)
         kernel = SOURCE.symbol(name)
         self.insert(LaunchFuncOp(MODULE, kernel, grid, workgroup, arguments, shared))
         for _ in empty:
