@@ -8,7 +8,7 @@ xDSL's interpreter.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -45,6 +45,10 @@ from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import BufferOp, ParamOp
 
 
+class CycleError(InterpretationError):
+    """An op reads memory as it was before a STORE that it waits for."""
+
+
 @dataclass
 class Frame:
     """One run of a function: its stores, its buffers, and the values of its PARAMs."""
@@ -62,14 +66,24 @@ class Frame:
         """Evaluate a block. Returns the operands of its `func.return` or of a final `tg.tuple`."""
         known: dict[SSAValue, Value] = dict(zip(block.args, arguments, strict=True))
         last_use = _last_uses(block)
+        unneeded: Set[Operation] = frozenset()
+        """Once there is a cycle: the ops that nothing needs, which no code is made of."""
         for op in block.ops:
+            if op in unneeded:
+                continue
             operands = [known[operand] for operand in op.operands]
             if isinstance(op, func.ReturnOp) or (isinstance(op, TupleOp) and op.next_op is None):
                 return operands
-            results = self.evaluate(op, operands, known)
+            try:
+                results = self.evaluate(op, operands, known)
+            except CycleError:
+                unneeded = _unneeded(block)
+                if op not in unneeded:
+                    raise
+                continue
             known.update(zip(op.results, results, strict=True))
             for value in last_use.get(op, ()):
-                del known[value]
+                known.pop(value, None)
         return ()
 
     def evaluate(
@@ -102,7 +116,7 @@ class Frame:
             raise InterpretationError(f"{op.name} takes a tensor")
         waits_for = value.after if after is None else after
         if waits_for & value.memory.stores & ~value.version:
-            raise InterpretationError(
+            raise CycleError(
                 f"cycle: {op.name} reads {value.memory.name} as it was before a store that "
                 "it waits for"
             )
@@ -185,6 +199,20 @@ class Frame:
         if isinstance(op.results[0].type, TupleType):
             return [Tuple([TensorValue(Array(data), done) for data in outcome.results], done)]
         return [Void(done)]
+
+
+def _unneeded(block: Block) -> Set[Operation]:
+    """The ops that compute values which no result and no effect depends on."""
+    needed: set[Operation] = set()
+    for op in reversed(list(block.ops)):
+        is_used = any(use.operation in needed for result in op.results for use in result.uses)
+        # An op that is used inside of a region counts as needed.
+        is_captured = any(
+            use.operation.parent is not block for result in op.results for use in result.uses
+        )
+        if HOST.get(op.name) not in _VALUES or is_used or is_captured:
+            needed.add(op)
+    return {op for op in block.ops if op not in needed}
 
 
 def _last_uses(block: Block) -> dict[Operation, list[SSAValue]]:
@@ -425,3 +453,6 @@ HOST: dict[str, Callable[[Frame, Operation, Sequence[Value]], Value]] = {
     "tg.customfunction": _custom_function,
 }
 """Every op of a host program, by name."""
+
+_VALUES = (_pure, _movement, _identity, _load, _after, _tuple, _get_tuple)
+"""The functions of ops that have no effect."""

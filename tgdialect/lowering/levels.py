@@ -13,6 +13,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.analysis.symbols import own_functions
+from tgdialect.diagnostics import errors_at
 from tgdialect.lowering.verify import LEVELS, verify_level
 from tgdialect.ops.arguments import ALLOCATED, argument_attributes
 from tgdialect.ops.call import KernelOp
@@ -68,10 +69,12 @@ class KernelPass(LoweringPass):
     def lower(self, module: ModuleOp) -> None:
         for symbol in ops_of(module.body.block):
             if isinstance(symbol, KernelOp | ProgramOp):
-                self.lower_kernel(symbol)
+                with errors_at(symbol):
+                    self.lower_kernel(symbol)
         # Functions last: the effects of their CALLs are those of the lowered kernels.
         for function in own_functions(module):
-            self.lower_function(function)
+            with errors_at(function):
+                self.lower_function(function)
 
 
 def check_level(module: ModuleOp, wanted: LoweringPass) -> None:

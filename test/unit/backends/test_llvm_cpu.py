@@ -15,6 +15,7 @@ from xdsl.utils.exceptions import LLVMTranslationException
 from tgdialect.backends.asm import AsmTarget
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
+from tgdialect.backends.llvm_machine import MANY_ACCESSES
 from tgdialect.runtime.loader import load
 
 X86 = "x86_64-unknown-linux-gnu"
@@ -381,3 +382,22 @@ def test_the_tools_do_not_load_llvm_for_the_dialect():
     )
     result = subprocess.run([sys.executable, "-c", program], text=True, capture_output=True)
     assert result.stdout.strip() == "[]", result.stderr
+
+
+@pytest.mark.parametrize(
+    ("stores", "is_exempt"), [(MANY_ACCESSES, False), (MANY_ACCESSES + 1, True)]
+)
+def test_long_blocks_are_not_optimized(stores: int, is_exempt: bool):
+    """LLVM compares each pair of the accesses of a block."""
+    body = "".join(
+        f"""%c{i} = llvm.mlir.constant({i} : i64) : i64
+        %p{i} = llvm.getelementptr %a[{i}] : (!llvm.ptr) -> !llvm.ptr, i64
+        llvm.store %c{i}, %p{i} : i64, !llvm.ptr
+        """
+        for i in range(stores)
+    )
+    text = f"llvm.func @f(%a: !llvm.ptr) {{ {body} llvm.return }}"
+    assert ("optnone" in HASWELL.optimized_ir(llvm_ir(parse_llvm(text)))) == is_exempt
+    array = np.full(stores, -1, np.int64)
+    on_arrays(text, array)
+    np.testing.assert_array_equal(array, np.arange(stores))

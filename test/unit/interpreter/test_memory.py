@@ -149,6 +149,22 @@ def test_an_old_read_that_waits_for_the_store_is_a_cycle(execute):
         execute(text, B.copy(), X, Y)
 
 
+def test_a_cycle_that_nothing_needs_is_left_out(execute):
+    """As compiled code leaves it out: the ops on the way to no result and no STORE."""
+    text = program(
+        STORE_X,
+        AFTER_S,
+        f"%d = tg.add %b, %c : ({M}, {M}) -> {ON}",
+        f"%e = tg.neg %d : {ON}",
+        f"%r = tg.neg %c : {M} -> {ON}",
+    )
+    (result,) = execute(text, B.copy(), X, Y)
+    np.testing.assert_array_equal(result, -X)
+    needed = text.replace("tg.neg %c", "tg.neg %e").replace(f"%e : {M}", f"%e : {ON}")
+    with pytest.raises(InterpretationError, match=r"cycle: tg\.add reads argument 0"):
+        execute(needed.replace(f"{ON} -> {ON}", ON), B.copy(), X, Y)
+
+
 def test_store_skips_invalid_cells_and_gated_ones(execute):
     b = B.copy()
     execute(

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 import pytest
 
 import tgdialect as tg
+from tgdialect.analysis.fusion import MAX_FUSED
 from tgdialect.diagnostics import SourceFile, parse_module
+from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.lowering.rangeify.phases import split_phases
 from tgdialect.ops.call import KernelOp
+from tgdialect.ops.elementwise import SinOp
 from tgdialect.registry import make_context
 
 EIGHT = "tensor<8xf32>"
+NARROW = {
+    "f16": np.float16,
+    "bf16": ml_dtypes.bfloat16,
+    "f8E4M3FN": ml_dtypes.float8_e4m3fn,
+    "f8E5M2": ml_dtypes.float8_e5m2,
+}
 
 
 def program(steps: list[str], result: str) -> str:
@@ -64,6 +74,48 @@ def test_deep_chains(target: str):
     steps = [f"%x{i + 1} = tg.neg %x{i} : {EIGHT}" for i in range(2001)]
     x = np.arange(8, dtype=np.float32)
     np.testing.assert_array_equal(tg.compile(program(steps, "x2001"), target=target)(x), -x)
+
+
+def test_a_long_kernel_is_split():
+    """A kernel computes MAX_FUSED operations on an element at most; equal parts are one kernel."""
+    steps = [f"%x{i + 1} = tg.sin %x{i} : {EIGHT}" for i in range(150)]
+    text = program(steps, "x150")
+    module = parse_module(make_context(), SourceFile("test", text, 1))
+    run_stages(module, stages().module)
+    kernels = [op for op in module.ops if isinstance(op, KernelOp)]
+    sines = [sum(isinstance(op, SinOp) for op in kernel.walk()) for kernel in kernels]
+    assert len(kernels) < 150 / max(sines)
+    assert all(count * SinOp.COST <= MAX_FUSED for count in sines)
+    x = np.linspace(-3, 3, 8, dtype=np.float32)
+    expected = x.astype(np.float64)
+    for _ in range(150):
+        expected = np.sin(expected)
+    np.testing.assert_allclose(tg.compile(text)(x), expected, rtol=1e-4)
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_narrow_reductions_of_repeated_values_round_once(seed: int):
+    """A loop whose values are equal becomes arithmetic; what is left of the loops is in f32 too."""
+    rng = np.random.default_rng(seed)
+    name, dtype = list(NARROW.items())[seed % 4]
+    kind = ("add", "mul")[seed // 4 % 2]
+    rows, times = int(rng.integers(2, 6)), int(rng.integers(2, 9))
+    t, wide, one = (f"tensor<{shape}x{name}>" for shape in (f"{rows}x1", f"{rows}x{times}", "1x1"))
+    text = f"""func.func @main(%x: {t}) -> {one} {{
+      %e = tg.expand %x [{rows}, {times}] : {t} -> {wide}
+      %r = tg.reduce {kind} %e [0, 1] : {wide} -> {one}
+      return %r : {one}
+    }}"""
+    for target in ("interpreter", "cpu"):
+        compiled = tg.compile(text, target=target)
+        for _ in range(20):
+            x = (rng.uniform(0.7, 1.3, (rows, 1)) * rng.choice([-1, 1])).astype(dtype)
+            values = np.repeat(x.astype(np.float64), times)
+            exact = values.sum() if kind == "add" else values.prod()
+            if name == "f8E4M3FN":  # Conversions to it saturate.
+                exact = np.clip(exact, -448, 448)
+            rounded = {float(np.float64(exact * (1 + e)).astype(dtype)) for e in (-1e-5, 0, 1e-5)}
+            assert float(compiled(x)[0, 0]) in rounded
 
 
 SCATTER = """#g = #tg.place<global>

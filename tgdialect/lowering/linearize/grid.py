@@ -43,6 +43,7 @@ from tgdialect.lowering.linearize.shared_registers import share_registers
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp, SpecialOp
+from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.elementwise import AndOp, CmpEqOp, CmpLtOp, ElementwiseOp, IDivOp, ModOp, MulOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
@@ -254,7 +255,10 @@ class _Grid:
             # One axis for all; the last loop varies fastest.
             sizes = [extent for extent in extents if extent is not None]
             if len(sizes) == len(values):
-                whole = self._front.index_constant(math.prod(sizes))
+                if (count := math.prod(sizes)) > DTYPES[INDEX].high:
+                    what = "workgroups" if kinds is GROUPS else "work items of a workgroup"
+                    raise PassFailedException(f"{count} {what} are more than an index counts")
+                whole = self._front.index_constant(count)
             else:
                 whole = reduce(lambda a, b: put(MulOp(a, b)), values)
             index, indices = put(SpecialOp(f"{name}0", whole)), list[SSAValue]()

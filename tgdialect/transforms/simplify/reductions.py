@@ -51,17 +51,17 @@ def repeat_reduction(engine: Engine, op: Operation) -> SSAValue | None:
     lost = [v for v in op.ranges if v.owner not in inside]
     if not lost:
         return None
-    result = op.source
-    axes, kept = integers(op, "axes"), [v for v in op.ranges if v not in lost]
-    if axes or kept:
-        result = engine.insert(op.over(result, axes, kept))
+    kind, axes = op.kind.data, integers(op, "axes")
+    kept = [v for v in op.ranges if v not in lost]
 
-    def repeated(value: SSAValue) -> SSAValue:
+    def reduced(value: SSAValue) -> SSAValue:
+        if axes or kept:
+            value = engine.insert(op.over(value, axes, kept))
         for over in lost:
-            value = _repeated(engine, op.kind.data, value, over)
+            value = _repeated(engine, kind, value, over)
         return value
 
-    return accumulated(engine, result, repeated)
+    return reduced(op.source) if kind is ReduceKind.MAX else accumulated(engine, op.source, reduced)
 
 
 def _repeated(engine: Engine, kind: ReduceKind, value: SSAValue, over: SSAValue) -> SSAValue:
