@@ -13,7 +13,7 @@ choice gives the same results.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from functools import cache
@@ -227,7 +227,7 @@ class _Planner:
         """The ops inside of sums that are computed in one pass."""
         self.locations = _locations(block)
         """The views of memory of which more than the cells matters."""
-        self.fused_cost = Counter[Operation]()
+        self.fused_cost: dict[Operation, float] = defaultdict(float)
         """The cost of the ops that the kernel of each root computes for an element."""
 
     def plan(self) -> Fusion:
