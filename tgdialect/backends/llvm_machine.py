@@ -34,8 +34,9 @@ _PTX_VERSION = re.compile(r"\+ptx(\d+)")
 MANY_ACCESSES = 512
 """The most loads and stores of a block that LLVM optimizes. Its vectorizer and its scheduler
 compare each pair, and take ten seconds for 1,000 stores. With a smaller number, code of long
-unrolled loops gets slower; with a greater one, its compilation. By counting, kernels of `examples`
-and of `bench` have up to 165."""
+unrolled loops gets slower; with a greater one, its compilation. An order of magnitude: by counting,
+kernels of `examples`, of `bench` and of `test_optimize.py` have at most 165."""
+_EXCLUDE_OPTNONE = (b"alwaysinline", b"minsize", b"optsize")
 
 
 @cache
@@ -63,11 +64,12 @@ def _tuning(level: int) -> llvm.PipelineTuningOptions:
 
 
 def _exempt_long_blocks(module: llvm.ModuleRef) -> None:
-    """Have LLVM not optimize functions whose blocks have more than MANY_ACCESSES."""
+    """Have LLVM not optimize functions whose blocks have more than MANY_ACCESSES, except those with
+    an attribute that excludes `optnone`."""
     for function in module.functions:
-        if any(_accesses(block) > MANY_ACCESSES for block in function.blocks) and not any(
-            b"alwaysinline" in attributes for attributes in function.attributes
-        ):
+        attributes = b" ".join(function.attributes)
+        is_long = any(_accesses(block) > MANY_ACCESSES for block in function.blocks)
+        if is_long and not any(each in attributes for each in _EXCLUDE_OPTNONE):
             for attribute in ("noinline", "optnone"):
                 function.add_function_attribute(attribute)
 

@@ -43,6 +43,7 @@ from tgdialect.ops.ordering import LinearOp
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.walk import ops_of
 
 
 class CycleError(InterpretationError):
@@ -66,10 +67,11 @@ class Frame:
         """Evaluate a block. Returns the operands of its `func.return` or of a final `tg.tuple`."""
         known: dict[SSAValue, Value] = dict(zip(block.args, arguments, strict=True))
         last_use = _last_uses(block)
-        unneeded: Set[Operation] = frozenset()
-        """Once there is a cycle: the ops that nothing needs, which no code is made of."""
+        # The results of a cycle that nothing needs, and what is computed from them.
+        left_out: set[SSAValue] = set()
         for op in block.ops:
-            if op in unneeded:
+            if not left_out.isdisjoint(op.operands):
+                left_out.update(op.results)
                 continue
             operands = [known[operand] for operand in op.operands]
             if isinstance(op, func.ReturnOp) or (isinstance(op, TupleOp) and op.next_op is None):
@@ -77,9 +79,9 @@ class Frame:
             try:
                 results = self.evaluate(op, operands, known)
             except CycleError:
-                unneeded = _unneeded(block)
-                if op not in unneeded:
+                if op not in _unneeded(block):
                     raise
+                left_out.update(op.results)
                 continue
             known.update(zip(op.results, results, strict=True))
             for value in last_use.get(op, ()):
@@ -203,16 +205,13 @@ class Frame:
 
 def _unneeded(block: Block) -> Set[Operation]:
     """The ops that compute values which no result and no effect depends on."""
-    needed: set[Operation] = set()
-    for op in reversed(list(block.ops)):
-        is_used = any(use.operation in needed for result in op.results for use in result.uses)
-        # An op that is used inside of a region counts as needed.
-        is_captured = any(
-            use.operation.parent is not block for result in op.results for use in result.uses
-        )
-        if HOST.get(op.name) not in _VALUES or is_used or is_captured:
-            needed.add(op)
-    return {op for op in block.ops if op not in needed}
+    unneeded: set[Operation] = set()
+    for op in reversed(ops_of(block)):
+        users = (use.operation for result in op.results for use in result.uses)
+        # What a region uses counts as needed.
+        if HOST.get(op.name) in _VALUES and all(user in unneeded for user in users):
+            unneeded.add(op)
+    return unneeded
 
 
 def _last_uses(block: Block) -> dict[Operation, list[SSAValue]]:

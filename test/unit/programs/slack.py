@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 from unittest.mock import patch
 
+import ml_dtypes
 import numpy as np
 from expression import Array
 
@@ -132,15 +133,14 @@ def _other_roundings(rng: np.random.Generator) -> Generator[None]:
         error = _error(kind, data, tuple(axes), dtype, total)
         if kind is ReduceKind.MUL:
             data = source.data if source.valid is None else np.where(source.valid, source.data, 1)
+        elif has_overflow and rng.integers(2):
+            # A product that overflowed may be finite with what it is added to.
+            largest = ml_dtypes.finfo(data.dtype).max
+            data = np.clip(data, -largest, largest)
         other = _in_another_order(kind, data, axes, dtype, rng).astype(total.dtype)
         with np.errstate(all="ignore"):
-            if kind is ReduceKind.ADD and has_overflow and rng.integers(2):
-                # A product that overflowed may be finite with what it is added to.
-                largest = np.finfo(data.dtype).max
-                finite = np.where(np.isinf(data), np.copysign(largest, data), data)
-                other = np.where(np.isfinite(total), other, finite.sum(tuple(axes), keepdims=True))
-            if kind is ReduceKind.MUL or not np.isfinite(other).all() or has_overflow:
-                total = other.astype(total.dtype)
+            if kind is ReduceKind.MUL or has_overflow or not np.isfinite(other).all():
+                total = other
             elif has_underflow and rng.integers(2):
                 # A product that underflowed to -0 may keep its sign.
                 negative = (np.signbit(data) & (data == 0)).any(tuple(axes), keepdims=True)

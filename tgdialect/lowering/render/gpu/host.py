@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import i32
@@ -18,7 +18,7 @@ from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.walker import LinearWalker
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.source import ParamOp
-from tgdialect.ops.walk import operands_of, ops_of
+from tgdialect.ops.walk import computed_from, ops_of
 from tgdialect.targets import Target
 
 MODULE = "kernels"
@@ -45,23 +45,15 @@ def _launch(program: ProgramOp, target: Target) -> _Launch | None:
         return None
     ops, intervals = ops_of(program.linear.body.block), MinMax()
     bounds = indices(ops)
+    needed = {op for bound in bounds.values() for op in computed_from(bound)}
     dynamic = dynamic_local(ops, target)
     return _Launch(
         [op for op in ops if isinstance(op, ParamOp)],
         bounds,
         [index for index, bound in bounds.items() if intervals[bound].lo < 1],
-        _needed(ops, bounds.values()),
+        [op for op in ops if op in needed],
         None if dynamic is None else dynamic.nbytes,
     )
-
-
-def _needed(ops: Sequence[Operation], values: Iterable[SSAValue]) -> Sequence[Operation]:
-    """Those of some ops that values are computed by."""
-    stack, needed = [*values], set[SSAValue]()
-    while stack:
-        needed.add(next := stack.pop())
-        stack += [source for source in operands_of(next) if source not in needed]
-    return [op for op in ops if op.results and op.results[0] in needed]
 
 
 class LaunchingFunction(LLVMFunction):
