@@ -19,6 +19,7 @@ from tgdialect.ops.elementwise import (
     Exp2Op,
     Expm1Op,
     ExpOp,
+    GateOp,
     Log1pOp,
     Log2Op,
     LogOp,
@@ -316,7 +317,8 @@ class Functions(Elementwise):
     @rounded_once
     def sigmoid(self) -> Self:
         """1 / (1 + exp(-self))."""
-        return self._float()._logistic(Functions.exp)
+        x = self._float()
+        return x._constant(1)._binary(GateOp, x)
 
     def _logistic(self, power: Callable[[Functions], Functions]) -> Self:
         """1 / (1 + b^-x) for a power of x, computed from b^-|x|, which does not overflow."""
@@ -340,7 +342,8 @@ class Functions(Elementwise):
     @rounded_once
     def silu(self) -> Self:
         """self * sigmoid(self)."""
-        return self * self.sigmoid()
+        x = self._float()
+        return x._binary(GateOp, x)
 
     def swish(self) -> Self:
         """`silu`."""

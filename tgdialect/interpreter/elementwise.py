@@ -124,6 +124,11 @@ def _in_wider(function: Arithmetic) -> Arithmetic:
     return rounded
 
 
+def gate(x: Array, t: Array) -> Array:
+    """x / (1 + e^-t) of a finite x."""
+    return np.where(np.isinf(x) & (t < np.inf), np.nan, x / (1 + np.exp(-t)))
+
+
 ARITHMETIC: dict[str, Arithmetic] = {
     "tg.recip": reciprocal,
     "tg.trunc": truncate,
@@ -157,6 +162,7 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "tg.cos": _in_wider(np.cos),
     "tg.erf": _in_wider(np.vectorize(math.erf, otypes=[FLOAT64])),
     "tg.erfc": _in_wider(np.vectorize(math.erfc, otypes=[FLOAT64])),
+    "tg.gate": _in_wider(gate),
     "tg.sqrt": np.sqrt,
     "tg.pow": _in_wider(np.power),
     "tg.fmod": np.fmod,

@@ -562,6 +562,20 @@ class SqrtOp(UnaryOp):
 
 
 @op_definition
+class GateOp(BinaryOp):
+    """GATE (X, T) = X / (1 + e^-T): x times the logistic function of t, within 1 ulp.
+
+    Within 2 ulp where MULACC is rounded twice. NaN where x is infinite, unless t is inf.
+
+    `%2 = tg.gate %0, %1 : tensor<4xf32>`
+    """
+
+    name = "tg.gate"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 16
+
+
+@op_definition
 class PowOp(BinaryOp):
     """POW (A, B): a^b, within 2 ulp (f32) or 3 ulp (f64), special values as C99's pow.
 
@@ -660,6 +674,7 @@ TRANSCENDENTAL = (
     CosOp,
     ErfOp,
     ErfcOp,
+    GateOp,
     PowOp,
 )
 """Decomposed ops that are approximated: within 2 ulp (f32) or 3 ulp (f64)."""

@@ -25,6 +25,7 @@ from tgdialect.ops.properties import dtype_of
 from tgdialect.ops.source import ConstOp
 from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.error_function import erf, erfc
+from tgdialect.transforms.logistic import gate
 from tgdialect.transforms.recipe import Dtype, Primitive, Value
 from tgdialect.transforms.remainder import fmod
 from tgdialect.transforms.sine import cos, sin
@@ -99,6 +100,7 @@ _BINARY: dict[str, Callable[[Tg, Tg], Tg]] = {
     "cmpge": lambda a, b: (a < b).ne(1),
     "cmple": lambda a, b: (b < a).ne(1),
     "cmpeq": lambda a, b: a.ne(b).ne(1),
+    "gate": gate,
     "pow": power,
     "fmod": fmod,
     "threefry": threefry,

@@ -77,14 +77,17 @@ def _branch(
     positions: Mapping[Operation, int],
     slots: Iterator[int],
 ) -> None:
-    """Skip the longer alternatives of WHEREs that have one condition, if no lane selects them."""
+    """Skip the longer alternatives of WHEREs that have one condition, if no lane selects them. Of
+    two long ones the shorter is skipped: it is for a tail, as that of GATE."""
     alike = [where for where in group if _has_like_alternatives(where)]
     if not alike or not _are_together(group, positions):
         return
     only = {which: _only_for(alike, which, positions) for which in (_YES, _NO)}
-    other, longer = sorted(only, key=lambda which: len(only[which]))
-    if len(only[longer]) < LONG or len(only[other]) < OTHER:
+    other, skipped = sorted(only, key=lambda which: len(only[which]))
+    if len(only[skipped]) < LONG or len(only[other]) < OTHER:
         return
+    if len(only[other]) >= LONG:
+        other, skipped = skipped, other
     last, top = max(alike, key=positions.__getitem__), block.first_op
     end = last.next_op
     assert top is not None
@@ -95,8 +98,8 @@ def _branch(
 
     for where, cell in zip(alike, cells, strict=True):
         before.insert(StoreOp(cell, where.operands[other]))
-    begin = before.insert(IfOp(_gate(before, group[0].operands[0], longer)))
-    for op in sorted({*only[longer], *alike}, key=positions.__getitem__):
+    begin = before.insert(IfOp(_gate(before, group[0].operands[0], skipped)))
+    for op in sorted({*only[skipped], *alike}, key=positions.__getitem__):
         op.detach()
         after.insert(op)
     for where, cell in zip(alike, cells, strict=True):

@@ -266,6 +266,13 @@ def erfc(op: Operation, sources: Sequence[Interval]) -> Interval:
     return Interval(max(found.lo, 0.0), min(found.hi, 2.0), nan=found.nan)
 
 
+def gate(op: Operation, sources: Sequence[Interval]) -> Interval:
+    """Between 0 and the factor."""
+    x, t = sources
+    is_nan = x.nan or t.nan or math.inf in (-x.lo, x.hi)
+    return Interval(min(x.lo, 0.0), max(x.hi, 0.0), nan=is_nan)
+
+
 def sin(op: Operation, sources: Sequence[Interval]) -> Interval:
     a = sources[0]
     return Interval(-1.0, 1.0, nan=a.nan or math.isinf(a.lo) or math.isinf(a.hi))

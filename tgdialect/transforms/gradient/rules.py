@@ -38,6 +38,7 @@ from tgdialect.ops.elementwise import (
     Expm1Op,
     ExpOp,
     FmodOp,
+    GateOp,
     Log1pOp,
     Log2Op,
     LogOp,
@@ -227,6 +228,19 @@ def _erf(b: Builder, op: ErfOp | ErfcOp, g: SSAValue) -> Gradients:
     greatest = math.copysign(2 / math.sqrt(math.pi), 1 if isinstance(op, ErfOp) else -1)
     slope = b.put(MulOp(b.put(ExpOp(exponent)), b.constant(greatest, g)))
     return (b.put(MulOp(g, slope)),)
+
+
+@_rule(GateOp)
+def _gate(b: Builder, op: GateOp, g: SSAValue) -> Gradients:
+    """g s and g x s (1 - s) with s = 1 / (1 + e^-t). The smaller of s and 1 - s is computed, so that
+    both have all digits."""
+    one, x, t = b.constant(1, g), op.lhs, op.rhs
+    is_negative = b.put(CmpLtOp(t, b.constant(0, g)))
+    smaller = b.put(GateOp(one, b.put(WhereOp(is_negative, t, b.put(NegOp(t))))))
+    greater = b.put(SubOp(one, smaller))
+    factor = b.put(MulOp(g, b.put(WhereOp(is_negative, smaller, greater))))
+    slope = b.put(MulOp(smaller, b.put(MulOp(greater, x))))
+    return factor, b.put(MulOp(g, slope))
 
 
 @_rule(SqrtOp)
