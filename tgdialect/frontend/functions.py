@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Self
 
@@ -26,7 +26,7 @@ from tgdialect.ops.elementwise import (
     SinOp,
 )
 
-_LN_2, _LOG2_E = math.log(2), math.log2(math.e)
+_LN_2 = math.log(2)
 _LARGE = {32: 1e15, 64: 1e150}
 """By the bits of a float: the square of more may overflow. sqrt(x^2 + 1) rounds to x, and 1 + x,
 too."""
@@ -320,12 +320,6 @@ class Functions(Elementwise):
         x = self._float()
         return x._constant(1)._binary(GateOp, x)
 
-    def _logistic(self, power: Callable[[Functions], Functions]) -> Self:
-        """1 / (1 + b^-x) for a power of x, computed from b^-|x|, which does not overflow."""
-        is_negative = self < 0
-        small = power(is_negative.where(self, -self))
-        return is_negative.where(small, 1) / (1 + small)
-
     @rounded_once
     def logsigmoid(self) -> Self:
         """log(sigmoid(self))."""
@@ -365,15 +359,16 @@ class Functions(Elementwise):
             return 0.5 * x * (x * -math.sqrt(0.5))._unary(ErfcOp)
         if approximate != "tanh":
             raise ValueError(f"approximate is tanh or none, got {approximate!r}")
-        linear = 2 * math.sqrt(2 / math.pi) * _LOG2_E
+        linear = 2 * math.sqrt(2 / math.pi)
         x = self._float()
         exponent = x * (x * x)._mulacc(0.044715 * linear, linear)
-        return x * exponent._logistic(Functions.exp2)
+        return x._binary(GateOp, exponent)
 
     @rounded_once
     def quick_gelu(self) -> Self:
         """self * sigmoid(1.702 * self)."""
-        return self * (self._float() * (1.702 * _LOG2_E))._logistic(Functions.exp2)
+        x = self._float()
+        return x._binary(GateOp, x * 1.702)
 
     def relu6(self) -> Self:
         """relu, at most 6."""

@@ -124,9 +124,11 @@ def _in_wider(function: Arithmetic) -> Arithmetic:
     return rounded
 
 
-def gate(x: Array, t: Array) -> Array:
-    """x / (1 + e^-t) of a finite x."""
-    return np.where(np.isinf(x) & (t < np.inf), np.nan, x / (1 + np.exp(-t)))
+def gate(x: Data, t: Data) -> Data:
+    """x / (1 + e^-t); NaN of an infinite x, unless e^-t is below all digits."""
+    result = _in_wider(lambda x, t: x / (1 + np.exp(-t)))(x, t)
+    is_x = t > np.finfo(x.dtype).nmant + 1
+    return np.where(np.isinf(x) & ~is_x, np.asarray(np.nan, x.dtype), result)
 
 
 ARITHMETIC: dict[str, Arithmetic] = {
@@ -162,7 +164,7 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "tg.cos": _in_wider(np.cos),
     "tg.erf": _in_wider(np.vectorize(math.erf, otypes=[FLOAT64])),
     "tg.erfc": _in_wider(np.vectorize(math.erfc, otypes=[FLOAT64])),
-    "tg.gate": _in_wider(gate),
+    "tg.gate": gate,
     "tg.sqrt": np.sqrt,
     "tg.pow": _in_wider(np.power),
     "tg.fmod": np.fmod,

@@ -20,7 +20,7 @@ def gate(x: Value[V], t: Value[V]) -> Value[V]:
     exact. The quotient is corrected by its residual.
     """
     form = format_of(x)
-    shifted, _, r = _parts(t, form, form.bias)
+    shifted, _, _, r = _parts(t, form, form.bias)
     scale = _power_of_two(shifted, form)
     tail = tuple(-c if i % 2 else c for i, c in enumerate(form.exp_tail))
     second = r * r * horner(r, tail)  # 1 + p = e^-r = 1 - r + second.
@@ -39,10 +39,11 @@ def gate(x: Value[V], t: Value[V]) -> Value[V]:
 
 
 def _gate_tail(x: Value[V], t: Value[V], form: FloatFormat) -> Value[V]:
-    """x e^t for negative t. The power of two may be below the least number, so that it is multiplied
-    by in three parts; only the last product rounds, if the result is subnormal."""
-    _, n, r = _parts(t, form, 0)
-    p = (r * r).mulacc(horner(r, form.exp_tail), r)
+    """x e^t for negative t. The power of two may be below the least number, so that there are three
+    factors of it; only the product with the last one rounds, if the result is subnormal."""
+    _, n, high, r = _parts(t, form, 0)
+    rest = n.mulacc(form.ln_2[1], high - r)
+    p = (r * r).mulacc(horner(r, form.exp_tail), rest) + r
     to_exponent = form.to_integer + form.bias
     shifted = n.mulacc(-0.375, to_exponent)
     part = shifted - to_exponent
@@ -50,20 +51,22 @@ def _gate_tail(x: Value[V], t: Value[V], form: FloatFormat) -> Value[V]:
     scaled = x * scale
     last = _power_of_two(to_exponent - (n + part + part), form)
     result = scaled.mulacc(p, scaled) * scale * last
-    is_zero = t < -float(math.ceil((2 * form.bias + form.precision + 2) * LN_2))
-    return is_zero.where(x * 0.0, result)
+    nothing = x * 0.0  # With the sign of x; NaN if x is infinite.
+    is_beyond = t < -float(math.ceil((2 * form.bias + form.precision + 2) * LN_2))
+    return (is_beyond | result.eq(0.0)).where(nothing, result + nothing)
 
 
 def _parts(
     t: Value[V], form: FloatFormat, bias: int
-) -> tuple[Value[V], Value[V], Value[V]]:
-    """(s, n, r) with t = r - n ln 2 and |r| <= ln 2 / 2, but for a rounding of n; s has n + bias in
-    its low bits."""
+) -> tuple[Value[V], Value[V], Value[V], Value[V]]:
+    """(s, n, high, r) with t = r - n ln 2 and |r| <= ln 2 / 2, but for a rounding of n; s has
+    n + bias in its low bits, and high is r without the lesser part of ln 2, exactly."""
     to_exponent = form.to_integer + bias
     shifted = t.mulacc(-form.log2_e[0], to_exponent)
     n = shifted - to_exponent
     first, second = form.ln_2
-    return shifted, n, n.mulacc(second, n.mulacc(first, t))
+    high = n.mulacc(first, t)
+    return shifted, n, high, n.mulacc(second, high)
 
 
 def _power_of_two(shifted: Value[V], form: FloatFormat) -> Value[V]:

@@ -22,6 +22,7 @@ from tgdialect.interpreter.elementwise import ARITHMETIC
 from tgdialect.ops.elementwise import TRANSCENDENTAL, SqrtOp, UnaryOp
 from tgdialect.transforms.decompose import RECIPES
 from tgdialect.transforms.error_function import erfc
+from tgdialect.transforms.logistic import gate
 from tgdialect.transforms.remainder import fmod
 from tgdialect.transforms.sine import TABLES, sin
 from tgdialect.transforms.threefry import threefry
@@ -252,6 +253,29 @@ class TestPower:
         values = special_values(dtype)
         x, y = (grid.ravel() for grid in np.meshgrid(values, values))
         check(power, np.power, x, y, fused=fused)
+
+
+@both_roundings
+@pytest.mark.parametrize(
+    "dtype", [np.float32, pytest.param(np.float64, marks=needs_long_double)], ids=["f32", "f64"]
+)
+def test_gate(dtype, fused):
+    """Of sigmoids and silus, of arguments of every exponent, and where results are subnormal."""
+    generator = np.random.default_rng(12)
+    largest = -1.05 * float(np.log(np.finfo(dtype).smallest_subnormal))
+    ranges = (1, 4, 20, 90, largest)
+    t = np.concatenate([generator.uniform(-r, r, 100_000) for r in ranges]).astype(dtype)
+    exact, limit = ARITHMETIC["tg.gate"], 1 if fused else 2
+    for arguments in (t, random_patterns(dtype, 200_000, seed=13), special_values(dtype)):
+        check(gate, exact, np.ones_like(arguments), arguments, fused=fused, limit=limit)
+        check(gate, exact, arguments, arguments, fused=fused, limit=limit)
+    x = random_patterns(dtype, t.size, seed=14)
+    check(gate, exact, x, 3 * t, fused=fused, limit=1.1 if fused else 2)
+    # Where a subnormal product is rounded twice, a result of 0 may have another sign.
+    special = special_values(dtype)
+    factors = special[(np.abs(special) >= np.finfo(dtype).tiny) | (special == 0)]
+    x, t = (grid.ravel() for grid in np.meshgrid(special if fused else factors, special))
+    check(gate, exact, x, t, fused=fused, limit=limit)
 
 
 def test_power_special_values_of_c99():

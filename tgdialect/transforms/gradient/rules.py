@@ -232,8 +232,8 @@ def _erf(b: Builder, op: ErfOp | ErfcOp, g: SSAValue) -> Gradients:
 
 @_rule(GateOp)
 def _gate(b: Builder, op: GateOp, g: SSAValue) -> Gradients:
-    """g s and g x s (1 - s) with s = 1 / (1 + e^-t). The smaller of s and 1 - s is computed, so that
-    both have all digits."""
+    """g s and g x s (1 - s) with s = 1 / (1 + e^-t). The smaller of s and 1 - s is computed, so
+    that both have all digits."""
     one, x, t = b.constant(1, g), op.lhs, op.rhs
     is_negative = b.put(CmpLtOp(t, b.constant(0, g)))
     smaller = b.put(GateOp(one, b.put(WhereOp(is_negative, t, b.put(NegOp(t))))))

@@ -65,6 +65,8 @@ func.func @binary(%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>, %m: tens
   %scalar = tg.div %c, %x : (tensor<f32>, tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>) -> tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>
   // CHECK: %replicated_scalar = tg.pow %x, %cr : (tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>, tensor<f32, #tg.place<["A", "B"]>>) -> tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>
   %replicated_scalar = tg.pow %x, %cr : (tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>, tensor<f32, #tg.place<["A", "B"]>>) -> tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>
+  // CHECK: %gate = tg.gate %x, %cr : (tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>, tensor<f32, #tg.place<["A", "B"]>>) -> tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>
+  %gate = tg.gate %x, %cr : (tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>, tensor<f32, #tg.place<["A", "B"]>>) -> tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>
   // CHECK: %memory = tg.add %m, %mr : (tensor<4x6xf32, #tg.place<["A", "B"], global, axis = 1>>, tensor<4x6xf32, #tg.place<["A", "B"], global>>) -> tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>
   %memory = tg.add %m, %mr : (tensor<4x6xf32, #tg.place<["A", "B"], global, axis = 1>>, tensor<4x6xf32, #tg.place<["A", "B"], global>>) -> tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>
   // CHECK: %none_sharded = tg.add %r, %anonymous : (tensor<4x6xf32, #tg.place<["A", "B"]>>, tensor<4x6xf32>) -> tensor<4x6xf32, #tg.place<["A", "B"]>>

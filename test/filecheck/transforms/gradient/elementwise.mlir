@@ -1,4 +1,4 @@
-// RUN: tg-opt %s -p 'tg-gradient{entry=add},tg-gradient{entry=sub},tg-gradient{entry=neg},tg-gradient{entry=mul},tg-gradient{entry=mulacc},tg-gradient{entry=recip},tg-gradient{entry=div},tg-gradient{entry=max},tg-gradient{entry=where},tg-gradient{entry=cast},tg-gradient{entry=exp2},tg-gradient{entry=log2},tg-gradient{entry=sin},tg-gradient{entry=cos},tg-gradient{entry=exp},tg-gradient{entry=log},tg-gradient{entry=expm1},tg-gradient{entry=log1p},tg-gradient{entry=erf},tg-gradient{entry=erfc},tg-gradient{entry=fmod},tg-gradient{entry=sqrt},tg-gradient{entry=pow},tg-gradient{entry=trunc},tg-gradient{entry=broadcast}' --verify-each=true | filecheck %s
+// RUN: tg-opt %s -p 'tg-gradient{entry=add},tg-gradient{entry=sub},tg-gradient{entry=neg},tg-gradient{entry=mul},tg-gradient{entry=mulacc},tg-gradient{entry=recip},tg-gradient{entry=div},tg-gradient{entry=max},tg-gradient{entry=where},tg-gradient{entry=cast},tg-gradient{entry=exp2},tg-gradient{entry=log2},tg-gradient{entry=sin},tg-gradient{entry=cos},tg-gradient{entry=exp},tg-gradient{entry=log},tg-gradient{entry=expm1},tg-gradient{entry=log1p},tg-gradient{entry=erf},tg-gradient{entry=erfc},tg-gradient{entry=fmod},tg-gradient{entry=sqrt},tg-gradient{entry=gate},tg-gradient{entry=pow},tg-gradient{entry=trunc},tg-gradient{entry=broadcast}' --verify-each=true | filecheck %s
 
 // The gradient of each elementwise op; what was broadcast is summed.
 
@@ -220,6 +220,25 @@ func.func @fmod(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: func.return %[[V2]]
 func.func @sqrt(%x: tensor<4xf32>) -> tensor<4xf32> {
   %r = tg.sqrt %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @gate_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.const 1.000000e+00
+// CHECK-NEXT: %[[V1:.*]] = tg.const 0.000000e+00
+// CHECK-NEXT: %[[V2:.*]] = tg.cmplt %t, %[[V1]]
+// CHECK-NEXT: %[[V3:.*]] = tg.neg %t
+// CHECK-NEXT: %[[V4:.*]] = tg.where %[[V2]], %t, %[[V3]]
+// CHECK-NEXT: %[[V5:.*]] = tg.gate %[[V0]], %[[V4]]
+// CHECK-NEXT: %[[V6:.*]] = tg.sub %[[V0]], %[[V5]]
+// CHECK-NEXT: %[[V7:.*]] = tg.where %[[V2]], %[[V5]], %[[V6]]
+// CHECK-NEXT: %[[V8:.*]] = tg.mul %r_gradient, %[[V7]]
+// CHECK-NEXT: %[[V9:.*]] = tg.mul %[[V6]], %x
+// CHECK-NEXT: %[[V10:.*]] = tg.mul %[[V5]], %[[V9]]
+// CHECK-NEXT: %[[V11:.*]] = tg.mul %r_gradient, %[[V10]]
+// CHECK-NEXT: func.return %[[V8]], %[[V11]]
+func.func @gate(%x: tensor<4xf32>, %t: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.gate %x, %t : tensor<4xf32>
   func.return %r : tensor<4xf32>
 }
 
