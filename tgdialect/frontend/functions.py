@@ -318,7 +318,7 @@ class Functions(Elementwise):
     def sigmoid(self) -> Self:
         """1 / (1 + exp(-self))."""
         x = self._float()
-        return x._constant(1)._binary(GateOp, x)
+        return x._constant(1)._gated(x)
 
     @rounded_once
     def logsigmoid(self) -> Self:
@@ -337,7 +337,7 @@ class Functions(Elementwise):
     def silu(self) -> Self:
         """self * sigmoid(self)."""
         x = self._float()
-        return x._binary(GateOp, x)
+        return x._gated(x)
 
     def swish(self) -> Self:
         """`silu`."""
@@ -359,16 +359,34 @@ class Functions(Elementwise):
             return 0.5 * x * (x * -math.sqrt(0.5))._unary(ErfcOp)
         if approximate != "tanh":
             raise ValueError(f"approximate is tanh or none, got {approximate!r}")
-        linear = 2 * math.sqrt(2 / math.pi)
         x = self._float()
-        exponent = x * (x * x)._mulacc(0.044715 * linear, linear)
-        return x._binary(GateOp, exponent)
+        linear, _ = _parts(_GELU_LINEAR, x.dtype)
+        cubic, cubic_rest = _parts(_GELU_CUBIC, x.dtype)
+        square = x * x
+        slope = square._mulacc(cubic, linear)
+        argument = x * slope
+        # What rounding has lost of the three. head has so few digits that head - slope is exact.
+        bits = x.dtype.precision // 2
+        head = round(linear * 2**bits) / 2**bits
+        known, square, slope = x.detach(), square.detach(), slope.detach()
+        square_lost = known._mulacc(known, -square)
+        lost = square._mulacc(cubic_rest, float(_GELU_LINEAR - Fraction(head)))
+        lost = square._mulacc(cubic, head - slope) + square_lost._mulacc(cubic, lost)
+        lost = known._mulacc(lost, known._mulacc(slope, -argument.detach()))
+        return x._gated(argument, lost)
 
     @rounded_once
     def quick_gelu(self) -> Self:
         """self * sigmoid(1.702 * self)."""
         x = self._float()
-        return x._binary(GateOp, x * 1.702)
+        high, low = _parts(1.702, x.dtype)
+        argument, y = x * high, x.detach()
+        return x._gated(argument, y._mulacc(low, y._mulacc(high, -argument.detach())))
+
+    def _gated(self, argument: Self, lost: Self | None = None) -> Self:
+        """self * sigmoid(argument + lost), where rounding has lost that of the argument."""
+        rest = () if lost is None else (lost.node,)
+        return self._apply(GateOp, self.node, argument.node, *rest)
 
     def relu6(self) -> Self:
         """relu, at most 6."""
@@ -445,6 +463,9 @@ def _parts(number: Fraction | float, dtype: dtypes.DType) -> tuple[float, float]
 _MOST_SHIFT = 1e9
 """Where `hardsigmoid` is 0 for an argument of more than that, its digits do not matter."""
 _LOG10_2 = Fraction("0.30102999566398119521373889472449302677")
+_GELU_LINEAR = Fraction("1.595769121605730711759784239737527473903")
+"""2 sqrt(2 / pi): `gelu` is x sigmoid(x (_GELU_LINEAR + _GELU_CUBIC x^2))."""
+_GELU_CUBIC = _GELU_LINEAR * Fraction(0.044715)
 _TAN_EIGHTH = math.tan(math.pi / 8)
 _ATAN = tuple((-1) ** n / (2 * n + 1) for n in range(1, 21))
 """(atan(t)/t - 1) / t^2 in t^2: the terms of the series that f64 needs up to tan(pi / 8)."""

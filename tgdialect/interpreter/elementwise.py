@@ -124,11 +124,16 @@ def _in_wider(function: Arithmetic) -> Arithmetic:
     return rounded
 
 
-def gate(x: Data, t: Data) -> Data:
-    """x / (1 + e^-t); NaN of an infinite x, unless e^-t is below all digits."""
-    result = _in_wider(lambda x, t: x / (1 + np.exp(-t)))(x, t)
+def gate(x: Data, t: Data, lost: Data | None = None) -> Data:
+    """x / (1 + e^-(t + lost)); NaN of an infinite x, unless e^-t is below all digits."""
     is_x = t > np.finfo(x.dtype).nmant + 1
+    rest = np.zeros_like(t) if lost is None else np.where(is_x | np.isinf(t), 0, lost)
+    result = _in_wider(_gate)(x, t, rest)
     return np.where(np.isinf(x) & ~is_x, np.asarray(np.nan, x.dtype), result)
+
+
+def _gate(x: Data, t: Data, rest: Data) -> Data:
+    return np.divide(x, 1 + np.exp(-(t + rest)))
 
 
 ARITHMETIC: dict[str, Arithmetic] = {

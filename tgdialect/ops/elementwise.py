@@ -13,7 +13,7 @@ from typing import ClassVar
 
 from xdsl.interfaces import HasFolderInterface
 from xdsl.ir import Attribute, SSAValue
-from xdsl.irdl import AnyAttr, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import AnyAttr, operand_def, opt_operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Commutative
 from xdsl.utils.exceptions import VerifyException
 
@@ -562,18 +562,35 @@ class SqrtOp(UnaryOp):
 
 
 @op_definition
-class GateOp(BinaryOp):
-    """GATE (X, T) = X / (1 + e^-T): x times the logistic function of t, within 1 ulp.
+class GateOp(ElementwiseOp):
+    """GATE (X, T[, L]) = X / (1 + e^-(T + L)): x times the logistic function of t, within 1 ulp.
 
-    Within 2 ulp where MULACC is rounded twice. An infinite x gives NaN, unless t is above 24 (f32) or
-    53 (f64).
+    L is what the rounding of T has lost. Within 2 ulp where MULACC is rounded twice. An infinite x
+    gives NaN, unless t is above 24 (f32) or 53 (f64); there, and at -inf, L is ignored.
 
     `%2 = tg.gate %0, %1 : tensor<4xf32>`
+    `%3 = tg.gate %0, %1 lost %2 : tensor<4xf32>`
     """
 
     name = "tg.gate"
     DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 16
+
+    factor = operand_def(TENSOR)
+    argument = operand_def(TENSOR)
+    lost = opt_operand_def(TENSOR)
+
+    assembly_format = (
+        "$factor `,` $argument (`lost` $lost^)? attr-dict `:` "
+        "custom<Signature>(functional-type(operands, results))"
+    )
+
+    def __init__(self, factor: Value, argument: Value, lost: Value | None = None):
+        self.infer((factor, argument) if lost is None else (factor, argument, lost))
+
+    def verify_rule(self) -> None:
+        self.verify_domain()
+        verify_same_dtype(self)
 
 
 @op_definition

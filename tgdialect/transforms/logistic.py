@@ -13,17 +13,19 @@ from tgdialect.transforms.recipe import V, Value, horner
 from tgdialect.transforms.transcendental import LN_2
 
 
-def gate(x: Value[V], t: Value[V]) -> Value[V]:
-    """x / (1 + e^-t).
+def gate(x: Value[V], t: Value[V], lost: Value[V] | None = None) -> Value[V]:
+    """x / (1 + e^-(t + lost)), for a `lost` below the last digit of t.
 
-    With e^-t = 2^n (1 + p) the divisor is 2^n p + (1 + 2^n): its rounding is known, and the rest is
-    exact. The quotient is corrected by its residual.
+    With e^-(t + lost) = 2^n (1 + p) the divisor is 2^n p + (1 + 2^n): its rounding is known, and
+    the rest is exact. The quotient is corrected by its residual.
     """
     form = format_of(x)
-    shifted, _, _, r = _parts(t, form, form.bias)
+    shifted, _, r, rest = _parts(t, lost, form, form.bias)
     scale = _power_of_two(shifted, form)
     tail = tuple(-c if i % 2 else c for i, c in enumerate(form.exp_tail))
-    second = r * r * horner(r, tail)  # 1 + p = e^-r = 1 - r + second.
+    square = r * r
+    # 1 + p = e^-r = 1 - r + second.
+    second = square * horner(r, tail) if lost is None else square.mulacc(horner(r, tail), -rest)
     divisor = scale.mulacc(second - r, scale + 1.0)
     is_large = scale > 1.0
     greater = is_large.where(scale, 1.0)
@@ -35,14 +37,14 @@ def gate(x: Value[V], t: Value[V]) -> Value[V]:
     result = (-inverse).mulacc(surplus, quotient)  # -0 stays -0.
     result = (t > float(form.precision)).where(x, result)
     is_tail = t < -float(math.floor((form.bias - form.precision) * LN_2))
-    return is_tail.where(_gate_tail(x, t, form), result)
+    return is_tail.where(_gate_tail(x, t, lost, form), result)
 
 
-def _gate_tail(x: Value[V], t: Value[V], form: FloatFormat) -> Value[V]:
-    """x e^t for negative t. The power of two may be below the least number, so that there are three
-    factors of it; only the product with the last one rounds, if the result is subnormal."""
-    _, n, high, r = _parts(t, form, 0)
-    rest = n.mulacc(form.ln_2[1], high - r)
+def _gate_tail(x: Value[V], t: Value[V], lost: Value[V] | None, form: FloatFormat) -> Value[V]:
+    """x e^(t + lost) for negative t. The power of two may be below the least number, so that there
+    are three factors of it; only the product with the last one rounds, if the result is
+    subnormal."""
+    _, n, r, rest = _parts(t, lost, form, 0)
     p = (r * r).mulacc(horner(r, form.exp_tail), rest) + r
     to_exponent = form.to_integer + form.bias
     shifted = n.mulacc(-0.375, to_exponent)
@@ -57,16 +59,21 @@ def _gate_tail(x: Value[V], t: Value[V], form: FloatFormat) -> Value[V]:
 
 
 def _parts(
-    t: Value[V], form: FloatFormat, bias: int
+    t: Value[V], lost: Value[V] | None, form: FloatFormat, bias: int
 ) -> tuple[Value[V], Value[V], Value[V], Value[V]]:
-    """(s, n, high, r) with t = r - n ln 2 and |r| <= ln 2 / 2, but for a rounding of n; s has
-    n + bias in its low bits, and high is r without the lesser part of ln 2, exactly."""
+    """(s, n, r, rest) with t + lost = r + rest - n ln 2 and |r| <= ln 2 / 2, but for a rounding of
+    n; s has n + bias in its low bits."""
     to_exponent = form.to_integer + bias
     shifted = t.mulacc(-form.log2_e[0], to_exponent)
     n = shifted - to_exponent
     first, second = form.ln_2
     high = n.mulacc(first, t)
-    return shifted, n, high, n.mulacc(second, high)
+    if lost is None:
+        r = n.mulacc(second, high)
+        return shifted, n, r, n.mulacc(second, high - r)
+    low = n.mulacc(second, lost)
+    r = high + low
+    return shifted, n, r, (high - r) + low
 
 
 def _power_of_two(shifted: Value[V], form: FloatFormat) -> Value[V]:

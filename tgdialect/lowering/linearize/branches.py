@@ -78,7 +78,7 @@ def _branch(
     slots: Iterator[int],
 ) -> None:
     """Skip the longer alternatives of WHEREs that have one condition, if no lane selects them. Of
-    two long ones the shorter is skipped: it is for a tail, as that of GATE."""
+    two long ones the first is skipped: recipes select a tail so, as GATE does."""
     alike = [where for where in group if _has_like_alternatives(where)]
     if not alike or not _are_together(group, positions):
         return
@@ -87,7 +87,7 @@ def _branch(
     if len(only[skipped]) < LONG or len(only[other]) < OTHER:
         return
     if len(only[other]) >= LONG:
-        other, skipped = skipped, other
+        skipped, other = _YES, _NO
     last, top = max(alike, key=positions.__getitem__), block.first_op
     end = last.next_op
     assert top is not None

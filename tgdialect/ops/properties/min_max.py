@@ -268,8 +268,8 @@ def erfc(op: Operation, sources: Sequence[Interval]) -> Interval:
 
 def gate(op: Operation, sources: Sequence[Interval]) -> Interval:
     """Between 0 and the factor."""
-    x, t = sources
-    is_nan = x.nan or t.nan or math.inf in (-x.lo, x.hi)
+    x = sources[0]
+    is_nan = any(source.nan for source in sources) or math.inf in (-x.lo, x.hi)
     return Interval(min(x.lo, 0.0), max(x.hi, 0.0), nan=is_nan)
 
 

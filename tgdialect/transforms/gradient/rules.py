@@ -234,13 +234,14 @@ def _erf(b: Builder, op: ErfOp | ErfcOp, g: SSAValue) -> Gradients:
 def _gate(b: Builder, op: GateOp, g: SSAValue) -> Gradients:
     """g s and g x s (1 - s) with s = 1 / (1 + e^-t). The smaller of s and 1 - s is computed, so
     that both have all digits."""
-    one, x, t = b.constant(1, g), op.lhs, op.rhs
+    one, x, t = b.constant(1, g), op.factor, op.argument
     is_negative = b.put(CmpLtOp(t, b.constant(0, g)))
     smaller = b.put(GateOp(one, b.put(WhereOp(is_negative, t, b.put(NegOp(t))))))
     greater = b.put(SubOp(one, smaller))
     factor = b.put(MulOp(g, b.put(WhereOp(is_negative, smaller, greater))))
     slope = b.put(MulOp(smaller, b.put(MulOp(greater, x))))
-    return factor, b.put(MulOp(g, slope))
+    argument = b.put(MulOp(g, slope))
+    return factor, argument, *[argument for _ in op.operands[2:]]
 
 
 @_rule(SqrtOp)

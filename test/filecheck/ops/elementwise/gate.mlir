@@ -27,6 +27,9 @@ func.func @shapes(%a: tensor<4x1xf32>, %b: tensor<3xf32>, %c: tensor<f32>, %e: t
   // CHECK: %broadcast = tg.gate %a, %b : (tensor<4x1xf32>, tensor<3xf32>) -> tensor<4x3xf32>
   // GENERIC: %broadcast = "tg.gate"(%a, %b) : (tensor<4x1xf32>, tensor<3xf32>) -> tensor<4x3xf32>
   %broadcast = tg.gate %a, %b : (tensor<4x1xf32>, tensor<3xf32>) -> tensor<4x3xf32>
+  // CHECK: %lost = tg.gate %b, %c lost %b : (tensor<3xf32>, tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
+  // GENERIC: %lost = "tg.gate"(%b, %c, %b) : (tensor<3xf32>, tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
+  %lost = tg.gate %b, %c lost %b : (tensor<3xf32>, tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
   // CHECK: %scalar = tg.gate %c, %b : (tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
   // GENERIC: %scalar = "tg.gate"(%c, %b) : (tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
   %scalar = tg.gate %c, %b : (tensor<f32>, tensor<3xf32>) -> tensor<3xf32>
