@@ -16,6 +16,7 @@ from dataclasses import dataclass
 from mpmath import mp, mpf
 
 from tgdialect.transforms.error_function import CENTER, FACTOR, POLE, SHIFT, TABLES
+from tgdialect.transforms.transcendental import NEAR, NEAR_FACTOR
 
 Function = Callable[[mpf], mpf]
 
@@ -193,10 +194,12 @@ def approximations() -> list[Approximation]:
     # A little more than pi/4, for the argument reduction rounds its quotient.
     eighth_turn = (mp.pi / 4 * mpf("1.0001")) ** 2
     low, high = mp.sqrt(half) - 1, mp.sqrt(2) - 1
+    near_high = mp.exp(mpf(NEAR))
     widest = (high / (2 + high)) ** 2
     degrees = {24: (5, 4, 9, 8, 2, 2, 3, 6, 7, 9), 53: (10, 9, 20, 20, 5, 5, 7, 11, 16, 22)}
     found: list[Approximation] = []
     for digits, (exp2, exp, log2, log, sine, cosine, atanh, near, far, ratio) in degrees.items():
+        near_log = 7 if digits == 24 else 16
         underflow = TABLES["f32" if digits == 24 else "f64"].underflow
         found += [
             Approximation(
@@ -234,6 +237,16 @@ def approximations() -> list[Approximation]:
                 high,
                 log,
                 digits,
+            ),
+            Approximation(
+                f"LOG of SOFTPLUS, {digits} bits",
+                log_tail,
+                lambda f: (f * f + SMALLEST) / (abs(mp.log1p(f)) + SMALLEST),
+                NEAR_FACTOR * (1 + near_high) - 1,
+                near_high,
+                near_log,
+                digits,
+                is_refined=True,
             ),
             Approximation(
                 f"SINE, {digits} bits",

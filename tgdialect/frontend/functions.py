@@ -24,6 +24,7 @@ from tgdialect.ops.elementwise import (
     Log2Op,
     LogOp,
     SinOp,
+    SoftplusOp,
 )
 
 _LN_2 = math.log(2)
@@ -92,7 +93,7 @@ class Functions(Elementwise):
         greatest = a.maximum(b)
         # The difference of equal infinities is NaN.
         difference = (a.eq(b)).where(0.0, (a - b).abs())
-        return greatest + (-difference).exp().log1p()
+        return greatest + (-difference)._unary(SoftplusOp)
 
     # -- trigonometry ------------------------------------------------------------------------------
 
@@ -330,8 +331,13 @@ class Functions(Elementwise):
         """log(1 + exp(beta * self)) / beta; self where beta * self is above a threshold."""
         if beta == 0:
             raise ValueError("softplus with beta 0")
-        result = (self * beta).logaddexp(0.0) * (1 / beta)
-        return result if threshold == math.inf else (self * beta > threshold).where(self, result)
+        x = self._float()
+        if beta != 1:
+            x = x * beta
+        result = x._unary(SoftplusOp)
+        if beta != 1:
+            result = result * (1 / beta)
+        return result if threshold == math.inf else (x > threshold).where(self, result)
 
     @rounded_once
     def silu(self) -> Self:

@@ -136,6 +136,11 @@ def _gate(x: Data, t: Data, rest: Data) -> Data:
     return np.divide(x, 1 + np.exp(-(t + rest)))
 
 
+def _softplus(x: Data) -> Data:
+    """log(1 + e^x)."""
+    return np.logaddexp(x, x.dtype.type(0))
+
+
 ARITHMETIC: dict[str, Arithmetic] = {
     "tg.recip": reciprocal,
     "tg.trunc": truncate,
@@ -165,6 +170,7 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "tg.log": _in_wider(np.log),
     "tg.expm1": _in_wider(np.expm1),
     "tg.log1p": _in_wider(np.log1p),
+    "tg.softplus": _in_wider(_softplus),
     "tg.sin": _in_wider(np.sin),
     "tg.cos": _in_wider(np.cos),
     "tg.erf": _in_wider(np.vectorize(math.erf, otypes=[FLOAT64])),

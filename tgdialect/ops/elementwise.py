@@ -500,6 +500,20 @@ class Log1pOp(UnaryOp):
 
 
 @op_definition
+class SoftplusOp(UnaryOp):
+    """SOFTPLUS (T,): log(1 + e^x), within 1 ulp (f32) or 2 ulp (f64), where it is almost 0 too.
+
+    It is 0 at -inf and inf at inf. Within 1.1 ulp of f32 where MULACC is rounded twice.
+
+    `%1 = tg.softplus %0 : tensor<4xf32>`
+    """
+
+    name = "tg.softplus"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 16
+
+
+@op_definition
 class SinOp(UnaryOp):
     """SIN (T,): sin x in radians, within 2 ulp (f32) or 3 ulp (f64); NaN at the infinities.
 
@@ -688,6 +702,7 @@ TRANSCENDENTAL = (
     LogOp,
     Expm1Op,
     Log1pOp,
+    SoftplusOp,
     SinOp,
     CosOp,
     ErfOp,

@@ -189,6 +189,10 @@ def _log1p(x: float) -> float | None:
     return x if x == 0 else _log(1 + x) if x <= -1 or math.isinf(x) else None
 
 
+def _softplus(x: float) -> float | None:
+    return max(x, 0.0) if math.isinf(x) else None
+
+
 def _erfc(x: float) -> float | None:
     return 1.0 if x == 0 else 1.0 - math.copysign(1.0, x) if math.isinf(x) else None
 
@@ -248,6 +252,7 @@ SCALAR_RULES: dict[str, ScalarRule] = {
     "tg.log": _where_exact(_log),
     "tg.expm1": _where_exact(_expm1),
     "tg.log1p": _where_exact(_log1p),
+    "tg.softplus": _where_exact(_softplus),
     "tg.sin": _where_exact(_sin),
     "tg.cos": _where_exact(_cos),
     "tg.erfc": _where_exact(_erfc),

@@ -31,7 +31,17 @@ from tgdialect.transforms.remainder import fmod
 from tgdialect.transforms.sine import cos, sin
 from tgdialect.transforms.soft_float import NARROW_FORMATS, soft_cast
 from tgdialect.transforms.threefry import threefry
-from tgdialect.transforms.transcendental import exp, exp2, expm1, log, log1p, log2, power, sqrt
+from tgdialect.transforms.transcendental import (
+    exp,
+    exp2,
+    expm1,
+    log,
+    log1p,
+    log2,
+    power,
+    softplus,
+    sqrt,
+)
 
 Tg = Value[SSAValue]
 
@@ -87,6 +97,7 @@ _UNARY: dict[str, Callable[[Tg], Tg]] = {
     "log": log,
     "expm1": expm1,
     "log1p": log1p,
+    "softplus": softplus,
     "sin": sin,
     "cos": cos,
     "erf": erf,

@@ -1,4 +1,5 @@
-"""EXP2, EXP, EXPM1, LOG2, LOG, LOG1P, SQRT and POW in primitive operations, for f32 and f64.
+"""EXP2, EXP, EXPM1, LOG2, LOG, LOG1P, SOFTPLUS, SQRT and POW in primitive operations, for f32 and
+f64.
 
 Within 2 ulp (f32) and 3 ulp (f64) of the exact result over the whole range, subnormals
 included; special values as C99. Without branches, tables in memory or library calls. `sine.py`
@@ -83,17 +84,17 @@ def _below_overflow(x: Value[V], form: FloatFormat) -> Value[V]:
     return (x > high).where(high, x)
 
 
-def _exp_parts(x: Value[V], form: FloatFormat) -> tuple[Value[V], Value[V]]:
+def _exp_parts(x: Value[V], form: FloatFormat, less: int = 1) -> tuple[Value[V], Value[V]]:
     """(s, r) with x = n ln 2 + r and |r| <= ln 2 / 2, but for a rounding of n; s has the exponent
-    of 2^(n - 1) in its low bits."""
-    shifted, minus_n = _exponents(x, form)
+    of 2^(n - less) in its low bits."""
+    shifted, minus_n = _exponents(x, form, less)
     first, second = form.ln_2
     return shifted, minus_n.mulacc(second, minus_n.mulacc(first, x))
 
 
-def _exponents(x: Value[V], form: FloatFormat) -> tuple[Value[V], Value[V]]:
+def _exponents(x: Value[V], form: FloatFormat, less: int = 1) -> tuple[Value[V], Value[V]]:
     """s of `_exp_parts`, and -n."""
-    to_exponent = form.to_integer + (form.bias - 1)
+    to_exponent = form.to_integer + (form.bias - less)
     shifted = x.mulacc(form.log2_e[0], to_exponent)
     return shifted, to_exponent - shifted
 
@@ -144,6 +145,45 @@ def log1p(x: Value[V]) -> Value[V]:
     rest = (f * f).mulacc(horner(f, form.log_tail), e.mulacc(second, lost))
     result = _log_special(total, e.mulacc(first, f + rest))
     return _unless_tiny(x, result, form)
+
+
+NEAR, NEAR_FACTOR = -1.1875, 2447 / 4096
+"""Where -|x| > NEAR, SOFTPLUS takes the logarithm of NEAR_FACTOR (1 + e^-|x|), which is near 1.
+
+-log NEAR_FACTOR is added last; it is almost an f32, and almost an f64. What it is added to rounds
+at half of the result's last bit or less: since NEAR_FACTOR < e^-1/2, that is below 1/2 where the
+result is below 1, and it is above -1/4 where the result is above 1/4.
+"""
+
+
+def softplus(x: Value[V]) -> Value[V]:
+    """log(1 + e^x) = max(x, 0) + log(1 + e^-|x|); 0 at -inf and inf at inf.
+
+    e^-|x| = 2^n (1 + r + rest) is not rounded. With c = 1, or NEAR_FACTOR where |x| is small, the
+    logarithm is log(1 + f) - log c, where f = (c 2^n + c - 1) + c 2^n (r + rest). The first term
+    of f is exact. It is added to the other terms of log(1 + f), which are smaller, after these.
+    """
+    form = format_of(x)
+    low = x.constant(float(math.floor(-(form.bias + form.precision + 2) * LN_2)))
+    exponent = (x.bitcast(form.unsigned) | form.sign_bit).bitcast(form.dtype)
+    exponent = (exponent < low).where(low, exponent)
+    shifted, r = _exp_parts(exponent, form, less=0)
+    # Where e^-|x| may be subnormal, it is raised: log(1 + f) is then f.
+    raised = 2.0**form.exponent_bits / 4
+    is_small = exponent < least_of_normal(form, natural=True)
+    shifted = is_small.where(shifted + raised, shifted)
+    scale = (shifted.bitcast(form.unsigned) << form.stored).bitcast(form.dtype)
+    rest = r * r * horner(r, form.exp_tail)
+
+    is_near = exponent > NEAR
+    scale = is_near.where(scale * NEAR_FACTOR, scale)
+    base = is_near.where(scale - (1.0 - NEAR_FACTOR), scale)
+    f = scale.mulacc(r + rest, base)
+    tail = f.mulacc(f * horner(f, form.near_log_tail), scale * rest)
+    logarithm = base + scale.mulacc(r, tail)
+    logarithm = is_small.where(logarithm * 2.0**-raised, logarithm)
+    total = (x > 0.0).where(x, 0.0) + logarithm
+    return is_near.where(total + form.minus_log_of_near_factor, total)
 
 
 def sqrt(x: Value[V]) -> Value[V]:

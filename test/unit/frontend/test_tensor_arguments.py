@@ -316,10 +316,28 @@ def test_gradients_at_infinities():
     near = 2 / math.sqrt(math.pi) * math.exp(-0.25)
     assert x.erf().sum().gradient(x)[0].tolist() == pytest.approx([0, near, 0], rel=1e-6)
     assert x.erfc().sum().gradient(x)[0].tolist() == pytest.approx([0, -near, 0], rel=1e-6)
+    share = 1 / (1 + math.exp(-0.5))
+    assert x.softplus().sum().gradient(x)[0].tolist() == pytest.approx([0, share, 1], rel=1e-6)
     for factors in ([-math.inf, 0, 1], [math.inf, -2, 3], [math.inf, -math.inf, 2], [0, 0, 5]):
         x = T([float(f) for f in factors], requires_grad=True)
         others = [math.prod(factors[:i] + factors[i + 1 :]) for i in range(3)]
         np.testing.assert_equal(x.prod().gradient(x)[0].tolist(), others)
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.float64])
+def test_softplus_with_beta_and_threshold(kind: type[np.floating[Any]]):
+    """`beta` 1 is the op alone; of another one, each product rounds."""
+    x = np.array([-math.inf, -30, -2, 0, 0.5, 2, 40, math.inf], kind)
+    for beta in (1, 1.0, 2.5, -0.5):
+        exact = np.logaddexp(beta * x.astype(np.float64), 0) / beta
+        tolerance = (1 if beta == 1 else 100) * np.finfo(kind).eps
+        np.testing.assert_allclose(T(x).softplus(beta).numpy(), exact, rtol=tolerance)
+    above = T(x).softplus(2.0, threshold=3.0).numpy()
+    np.testing.assert_array_equal(above[x > 1.5], x[x > 1.5])
+    np.testing.assert_array_equal(above[x < 1.5], T(x).softplus(2.0).numpy()[x < 1.5])
+    assert (T([3, -3]).softplus().numpy() == T([3.0, -3.0]).softplus().numpy()).all()
+    with pytest.raises(ValueError, match="softplus with beta 0"):
+        T(x).softplus(0)
 
 
 @pytest.mark.parametrize("kind", [np.float32, np.float64])

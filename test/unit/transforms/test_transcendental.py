@@ -26,7 +26,7 @@ from tgdialect.transforms.logistic import gate
 from tgdialect.transforms.remainder import fmod
 from tgdialect.transforms.sine import TABLES, sin
 from tgdialect.transforms.threefry import threefry
-from tgdialect.transforms.transcendental import exp2, log, log2, power, sqrt
+from tgdialect.transforms.transcendental import exp2, log, log2, power, softplus, sqrt
 
 UNARY = {
     name: (RECIPES[name], ARITHMETIC[op.name])
@@ -50,11 +50,12 @@ UNARY["erfc"] = (erfc, exact_erfc)
 SAMPLED_F64 = {"erfc": 100}
 """Of so many arguments one is checked, since the exact function is slow."""
 LIMITS = {np.dtype(np.float32): 2, np.dtype(np.float64): 3}
-PLAIN_LIMITS = {"erfc": (3.1, 3)}
+PLAIN_LIMITS = {"erfc": (3.1, 3), "softplus": (1.1, 2)}
 """Other limits of f32 and f64 where mulacc is rounded twice."""
 FUSED_LIMITS = {
     **dict.fromkeys(("exp2", "exp", "expm1", "log2", "log", "log1p"), (1, 1)),
     "erfc": (1.45, 2),
+    "softplus": (1, 2),
 }
 """Those of f32 and f64 where mulacc is rounded once."""
 OPERATIONS = {
@@ -70,6 +71,8 @@ OPERATIONS = {
     ("log", "f8"): 42,
     ("log1p", "f4"): 42,
     ("log1p", "f8"): 54,
+    ("softplus", "f4"): 43,
+    ("softplus", "f8"): 57,
     ("erf", "f4"): 35,
     ("erf", "f8"): 56,
     ("erfc", "f4"): 50,
@@ -168,6 +171,21 @@ def test_erfc_where_it_is_small(fused):
         x = generator.uniform(0, high, 4000).astype(dtype)
         check_unary("erfc", np.concatenate([x, -x / 4]), fused=fused)
         result, _ = carry_out(erfc, np.array([high - 0.1, high], dtype), fused=fused)
+        assert result[0] > 0 == result[1]
+
+
+@needs_long_double
+@both_roundings
+def test_softplus_of_every_size_of_result(fused):
+    """Where the recipe divides 1 + e^-|x|, to the least subnormal, and beyond it."""
+    generator = np.random.default_rng(13)
+    for dtype, low in ((np.float32, -104.1), (np.float64, -745.2)):
+        ends = ((-1.3, -1.1), (-20, 2), (low, 0.8 * low), (low, -low))
+        for first, last in ends:
+            check_unary(
+                "softplus", generator.uniform(first, last, 200_000).astype(dtype), fused=fused
+            )
+        result, _ = carry_out(softplus, np.array([low + 0.5, low], dtype), fused=fused)
         assert result[0] > 0 == result[1]
 
 
@@ -337,6 +355,7 @@ def test_special_values_of_c99():
             (log2, [-inf, -inf, inf, nan, nan, 0, nan]),
             (sqrt, [0, -0.0, inf, nan, nan, 1, nan]),
             (erfc, [1, 1, 0, 2, nan]),
+            (softplus, [np.log(2), np.log(2), inf, 0, nan]),
         ):
             result, _ = carry_out(recipe, x[: len(expected)])
             np.testing.assert_array_equal(result, np.array(expected, dtype))

@@ -237,6 +237,10 @@ def log1p(x: float) -> float:
     return -math.inf if x <= -1 else x if math.isinf(x) else math.log1p(x)
 
 
+def softplus(x: float) -> float:
+    return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
+
+
 def sqrt(x: float) -> float:
     return math.sqrt(max(x, 0.0))
 

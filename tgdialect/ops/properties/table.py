@@ -238,6 +238,7 @@ TABLE: Rules = {
     "tg.log": _elementwise(min_max.increasing(min_max.log, domain=0.0)),
     "tg.expm1": _elementwise(min_max.increasing(min_max.expm1, low=-1.0)),
     "tg.log1p": _elementwise(min_max.increasing(min_max.log1p, domain=-1.0)),
+    "tg.softplus": _elementwise(min_max.increasing(min_max.softplus, low=0.0)),
     "tg.sin": _elementwise(min_max.sin),
     "tg.cos": _elementwise(min_max.sin),
     "tg.erf": _elementwise(min_max.increasing(math.erf, low=-1.0, high=1.0)),

@@ -50,6 +50,7 @@ from tgdialect.ops.elementwise import (
     PowOp,
     RecipOp,
     SinOp,
+    SoftplusOp,
     SqrtOp,
     SubOp,
     TruncOp,
@@ -202,6 +203,11 @@ def _expm1(b: Builder, op: Expm1Op, g: SSAValue) -> Gradients:
 @_rule(Log1pOp)
 def _log1p(b: Builder, op: Log1pOp, g: SSAValue) -> Gradients:
     return (b.put(DivOp(g, b.put(AddOp(op.source, b.constant(1, g))))),)
+
+
+@_rule(SoftplusOp)
+def _softplus(b: Builder, op: SoftplusOp, g: SSAValue) -> Gradients:
+    return (b.put(MulOp(g, b.put(GateOp(b.constant(1, g), op.source)))),)
 
 
 @_rule(FmodOp)

@@ -1,4 +1,4 @@
-// RUN: tg-opt %s -p 'tg-gradient{entry=add},tg-gradient{entry=sub},tg-gradient{entry=neg},tg-gradient{entry=mul},tg-gradient{entry=mulacc},tg-gradient{entry=recip},tg-gradient{entry=div},tg-gradient{entry=max},tg-gradient{entry=where},tg-gradient{entry=cast},tg-gradient{entry=exp2},tg-gradient{entry=log2},tg-gradient{entry=sin},tg-gradient{entry=cos},tg-gradient{entry=exp},tg-gradient{entry=log},tg-gradient{entry=expm1},tg-gradient{entry=log1p},tg-gradient{entry=erf},tg-gradient{entry=erfc},tg-gradient{entry=fmod},tg-gradient{entry=sqrt},tg-gradient{entry=gate},tg-gradient{entry=pow},tg-gradient{entry=trunc},tg-gradient{entry=broadcast}' --verify-each=true | filecheck %s
+// RUN: tg-opt %s -p 'tg-gradient{entry=add},tg-gradient{entry=sub},tg-gradient{entry=neg},tg-gradient{entry=mul},tg-gradient{entry=mulacc},tg-gradient{entry=recip},tg-gradient{entry=div},tg-gradient{entry=max},tg-gradient{entry=where},tg-gradient{entry=cast},tg-gradient{entry=exp2},tg-gradient{entry=log2},tg-gradient{entry=sin},tg-gradient{entry=cos},tg-gradient{entry=exp},tg-gradient{entry=log},tg-gradient{entry=expm1},tg-gradient{entry=log1p},tg-gradient{entry=softplus},tg-gradient{entry=erf},tg-gradient{entry=erfc},tg-gradient{entry=fmod},tg-gradient{entry=sqrt},tg-gradient{entry=gate},tg-gradient{entry=pow},tg-gradient{entry=trunc},tg-gradient{entry=broadcast}' --verify-each=true | filecheck %s
 
 // The gradient of each elementwise op; what was broadcast is summed.
 
@@ -172,6 +172,16 @@ func.func @expm1(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: func.return %[[V2]]
 func.func @log1p(%x: tensor<4xf32>) -> tensor<4xf32> {
   %r = tg.log1p %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @softplus_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.const 1.000000e+00
+// CHECK-NEXT: %[[V1:.*]] = tg.gate %[[V0]], %x
+// CHECK-NEXT: %[[V2:.*]] = tg.mul %r_gradient, %[[V1]]
+// CHECK-NEXT: func.return %[[V2]]
+func.func @softplus(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.softplus %x : tensor<4xf32>
   func.return %r : tensor<4xf32>
 }
 
