@@ -249,6 +249,16 @@ def approximations() -> list[Approximation]:
                 is_refined=True,
             ),
             Approximation(
+                f"LOG10, {digits} bits",
+                lambda f: log_tail(f) / mp.ln(10),
+                lambda f: (f * f + SMALLEST) * mp.ln(10) / (abs(mp.log1p(f)) + SMALLEST),
+                low,
+                high,
+                log,
+                digits,
+                is_refined=True,
+            ),
+            Approximation(
                 f"SINE, {digits} bits",
                 sine_tail,
                 lambda z: z / (1 + z * sine_tail(z)),

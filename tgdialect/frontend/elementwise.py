@@ -299,10 +299,17 @@ class Elementwise(TensorBase):
         return base._binary(PowOp, base._constant(x))
 
     def _repeated_product(self, n: int) -> Self:
-        """self ** n. From four factors of floats on, what the rounding of products loses is kept,
+        """self ** n. From three factors of floats on, what the rounding of products loses is kept,
         and added once."""
-        if not self.dtype.is_float or n < 4:
+        if not self.dtype.is_float or n < 3:
             return self._power_and_rest(n, None)[0]
+        if n == 3:
+            square = self * self
+            x, s = self.detach(), square.detach()
+            lost = x * x._mulacc(x, -s)
+            # The square is below this bound wherever the cube is finite, and the loss is finite.
+            is_bounded = s < self.dtype.max_finite**0.7
+            return self._mulacc(square, is_bounded.where(lost, 0))
         # The rounding errors of small products may be subnormal.
         bits = -self.dtype.min_exponent // 2 // n
         is_small = self.detach().abs() < 2.0**-bits

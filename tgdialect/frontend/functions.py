@@ -22,6 +22,7 @@ from tgdialect.ops.elementwise import (
     GateOp,
     Log1pOp,
     Log2Op,
+    Log10Op,
     LogOp,
     SinOp,
     SoftplusOp,
@@ -68,7 +69,7 @@ class Functions(Elementwise):
     @rounded_once
     def log10(self) -> Self:
         """The logarithm to base 10."""
-        return self._float().log2()._scaled(_LOG10_2)
+        return self._float()._unary(Log10Op)
 
     @rounded_once
     def log1p(self) -> Self:
@@ -349,13 +350,34 @@ class Functions(Elementwise):
         """`silu`."""
         return self.silu()
 
-    @rounded_once
     def mish(self) -> Self:
-        """self * tanh(softplus(self)), which is n / (n + 2) with n = exp(self) (exp(self) + 2)."""
+        """self * tanh(softplus(self))."""
         x = self._float()
-        growth = (x > _MISH_IS_X).where(_MISH_IS_X, x).exp()
+        return x._mish_of_f64() if x.dtype.bits == 64 else x._mish()
+
+    @widened
+    def _mish(self) -> Self:
+        """With g = exp(self) and n = g (g + 2) it is self * n / (n + 2)."""
+        growth = (self > _MISH_IS_X).where(_MISH_IS_X, self).exp()
         n = growth * (growth + 2)
-        return x * (n / (n + 2))
+        return self * (n / (n + 2))
+
+    def _mish_of_f64(self) -> Self:
+        """The same with n, n + 2 and their quotient as sums of two floats; silu, which is as close,
+        where g may be subnormal."""
+        growth = (self > _MISH_IS_X).where(_MISH_IS_X, self).exp()
+        n = growth._mulacc(growth, 2 * growth)
+        total = n + 2
+        ratio = n / total
+        # The same without derivatives.
+        x, g, high, d, q = (t.detach() for t in (self, growth, n, total, ratio))
+        low = g._mulacc(g, 2 * g - high)
+        two = d - high
+        total_low = (high - (d - two)) + (2 - two) + low
+        rest = q._mulacc(-total_low, q._mulacc(-d, high) + low)
+        rest = rest * (0.5 - 0.5 * q)  # 1 / (n + 2) is half of 1 - q.
+        lost = (x > _MISH_IS_X).where(0.0, x * rest)
+        return (self < -_MISH_IS_X).where(self._gated(self), self._mulacc(ratio, lost))
 
     @rounded_once
     def gelu(self, approximate: str = "tanh") -> Self:
@@ -412,12 +434,11 @@ class Functions(Elementwise):
         """self where that is positive, else alpha * (exp(self / alpha) - 1)."""
         return (self > 0).where(self, alpha * ((self > 0).where(0, self) / alpha).expm1())
 
-    @rounded_once
+    @widened
     def selu(self, alpha: float = 1.67326, gamma: float = 1.0507) -> Self:
         """gamma * elu(self, alpha)."""
-        x = self._float()
-        less = (x > 0).where(0, x).expm1()
-        return (x > 0).where(x._scaled(gamma), less._scaled(gamma * alpha))
+        less = (self > 0).where(0, self).expm1()
+        return (self > 0).where(self._scaled(gamma), less._scaled(gamma * alpha))
 
     @rounded_once
     def leaky_relu(self, neg_slope: float = 0.01) -> Self:
@@ -441,7 +462,13 @@ class Functions(Elementwise):
     def hardswish(self) -> Self:
         """self * relu6(self + 3) / 6."""
         x = self._float()
-        return x * (x + 3).relu6()._scaled(Fraction(1, 6))
+        bounded = x._between(-3, 3)
+        total = bounded + 3
+        share = total * (1 / 6)
+        factor, sum_, inner = share.detach(), total.detach(), bounded.detach()
+        # What sum and quotient lose by rounding, six times.
+        lost = factor._mulacc(-6, sum_) + (inner - (sum_ - 3))
+        return x._mulacc(share, inner * (lost * (1 / 6)))
 
     def hardtanh(self, min_val: float = -1, max_val: float = 1) -> Self:
         """Between `min_val` and `max_val`, with gradient 0 at both."""
@@ -450,7 +477,16 @@ class Functions(Elementwise):
     @rounded_once
     def softsign(self) -> Self:
         """self / (1 + |self|)."""
-        return self / (1 + self.abs())
+        magnitude = self.abs()
+        if not self.dtype.is_float:
+            return self / (1 + magnitude)
+        total = (magnitude < 2.0**self.dtype.precision).where(1 + magnitude, magnitude)
+        ratio = self / total
+        # The same without derivatives.
+        x, a, d, q = (t.detach() for t in (self, magnitude, total, ratio))
+        # What sum and quotient gain by rounding, times the sum, whose inverse is 1 - |q|.
+        gained = q._mulacc(a - (d - 1), q._mulacc(d, -x))
+        return gained._mulacc(q.abs() - 1, ratio)
 
 
 def _parts(number: Fraction | float, dtype: dtypes.DType) -> tuple[float, float]:
@@ -468,7 +504,6 @@ def _parts(number: Fraction | float, dtype: dtypes.DType) -> tuple[float, float]
 
 _MOST_SHIFT = 1e9
 """Where `hardsigmoid` is 0 for an argument of more than that, its digits do not matter."""
-_LOG10_2 = Fraction("0.30102999566398119521373889472449302677")
 _GELU_LINEAR = Fraction("1.595769121605730711759784239737527473903")
 """2 sqrt(2 / pi): `gelu` is x sigmoid(x (_GELU_LINEAR + _GELU_CUBIC x^2))."""
 _GELU_CUBIC = _GELU_LINEAR * Fraction(0.044715)
@@ -488,7 +523,7 @@ _ASIN = (
 _TANH_LIMIT = 1.0
 """Up to here tanh of f32 is a polynomial; beyond, the quotient loses less than half an ulp."""
 _TANH_IS_ONE, _MISH_IS_X = 20.0, 40.0
-"""From here on tanh rounds to 1 and mish to its argument, in f64 too."""
+"""From here on tanh rounds to 1 and mish to its argument, and from -40 down to silu, in f64 too."""
 _TANH = (
     *(-0.33333295583724976, 0.13332344591617584, -0.05387980118393898, 0.021486656740307808),
     *(-0.007946105673909187, 0.002301363507285714, -0.0003584516525734216),

@@ -168,6 +168,7 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "tg.log2": _in_wider(np.log2),
     "tg.exp": _in_wider(np.exp),
     "tg.log": _in_wider(np.log),
+    "tg.log10": _in_wider(np.log10),
     "tg.expm1": _in_wider(np.expm1),
     "tg.log1p": _in_wider(np.log1p),
     "tg.softplus": _in_wider(_softplus),

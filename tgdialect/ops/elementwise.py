@@ -476,6 +476,18 @@ class LogOp(UnaryOp):
 
 
 @op_definition
+class Log10Op(UnaryOp):
+    """LOG10 (T,): the logarithm to base 10, within 1 ulp; -inf at 0, NaN below.
+
+    `%1 = tg.log10 %0 : tensor<4xf32>`
+    """
+
+    name = "tg.log10"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 8
+
+
+@op_definition
 class Expm1Op(UnaryOp):
     """EXPM1 (T,): e^x - 1, within 1 ulp, near 0 too.
 
@@ -700,6 +712,7 @@ TRANSCENDENTAL = (
     Log2Op,
     ExpOp,
     LogOp,
+    Log10Op,
     Expm1Op,
     Log1pOp,
     SoftplusOp,

@@ -181,6 +181,13 @@ def _log(x: float) -> float | None:
     return None if 0 < x < math.inf and x != 1 else _log2(x)
 
 
+def _log10(x: float) -> float | None:
+    if not 1 < x < math.inf:
+        return _log(x)
+    exponent = round(math.log10(x))
+    return float(exponent) if x == 10**exponent else None
+
+
 def _expm1(x: float) -> float | None:
     return x if x in (0, math.inf) else -1.0 if x == -math.inf else None
 
@@ -250,6 +257,7 @@ SCALAR_RULES: dict[str, ScalarRule] = {
     "tg.log2": _where_exact(_log2),
     "tg.exp": _where_exact(_exp),
     "tg.log": _where_exact(_log),
+    "tg.log10": _where_exact(_log10),
     "tg.expm1": _where_exact(_expm1),
     "tg.log1p": _where_exact(_log1p),
     "tg.softplus": _where_exact(_softplus),

@@ -1,5 +1,5 @@
-"""EXP2, EXP, EXPM1, LOG2, LOG, LOG1P, SOFTPLUS, SQRT and POW in primitive operations, for f32 and
-f64.
+"""EXP2, EXP, EXPM1, LOG2, LOG, LOG10, LOG1P, SOFTPLUS, SQRT and POW in primitive operations, for
+f32 and f64.
 
 Within 2 ulp (f32) and 3 ulp (f64) of the exact result over the whole range, subnormals
 included; special values as C99. Without branches, tables in memory or library calls. `sine.py`
@@ -126,6 +126,18 @@ def log(x: Value[V]) -> Value[V]:
     first, second = form.ln_2
     rest = (f * f).mulacc(horner(f, form.log_tail), e * second)
     return _log_special(x, e.mulacc(first, f + rest))
+
+
+def log10(x: Value[V]) -> Value[V]:
+    """The logarithm to base 10; -inf at zeros and NaN below. Both terms of the first order are
+    products with constants of two parts; that of the exponent is exact, and comes last."""
+    form = format_of(x)
+    m, e = _split_exponent(x, form)
+    f = m - 1.0
+    slope, rest_of_slope = form.log10_e
+    first, second = form.log10_2
+    rest = e.mulacc(second, f * f.mulacc(horner(f, form.log10_tail), rest_of_slope))
+    return _log_special(x, e.mulacc(first, f.mulacc(slope, rest)))
 
 
 def log1p(x: Value[V]) -> Value[V]:

@@ -14,8 +14,8 @@ from tgdialect import Tensor, dtypes, nn
 NARROW = ["f16", "bf16", "f8E4M3FN", "f8E5M2"]
 FUNCTIONS = [
     *("exp", "exp2", "expm1", "log", "log2", "log1p", "sqrt", "rsqrt", "reciprocal"),
-    *("sin", "tanh", "erf", "sigmoid", "logsigmoid", "softplus", "silu", "swish", "mish"),
-    *("gelu", "quick_gelu", "elu", "celu", "selu", "leaky_relu", "hardsigmoid", "hardswish"),
+    *("sin", "tanh", "erf", "sigmoid", "logsigmoid", "softplus", "silu", "swish"),
+    *("gelu", "quick_gelu", "elu", "celu", "leaky_relu", "hardsigmoid", "hardswish"),
     *("softsign", "softmax", "log_softmax", "logsumexp", "mean", "var", "std", "layernorm"),
     *("norm", "cumsum", "logcumsumexp"),
 ]

@@ -86,17 +86,28 @@ def test_functions_of_integers(name: str, dtype: type):
     np.testing.assert_allclose(getattr(Tensor(x), name)().numpy(), expected.numpy(), rtol=1e-6)
 
 
-@pytest.mark.parametrize("n", [4, 5, 10, 33])
+@pytest.mark.parametrize("n", [3, 4, 5, 10, 33])
 def test_powers_are_rounded_once(n: int):
     numbers = np.random.default_rng(0).uniform(-3, 3, 1000).astype(np.float32)
     special = np.array([0, -0.0, np.inf, -np.inf, np.nan, 1e30, -1e30, 1e-30, -1e-30], "f4")
-    x = np.concatenate([numbers, special])
+    last = np.float32(6.9814636e12)  # The greatest number whose cube is finite.
+    special = np.concatenate(
+        [special, [last, np.nextafter(last, np.float32(np.inf)), 1e17, -2e-14]]
+    )
+    x = np.concatenate([numbers, special.astype("f4")])
     found = (Tensor(x) ** n).numpy()
     with np.errstate(over="ignore"):
         expected = (x.astype("f8") ** n).astype("f4")
     np.testing.assert_array_max_ulp(found[:1000], expected[:1000], 1)
     np.testing.assert_array_equal(found[1000:], expected[1000:])
     assert (np.signbit(found) == np.signbit(expected))[~np.isnan(x)].all()
+
+
+def test_gradient_of_cubes():
+    x = np.array([0, -0.0, 0.3, -2, 1e15, 1e-30, np.inf, -np.inf], "f4")
+    t = Tensor(x)
+    (found,) = (t**3).sum().gradient(t)
+    np.testing.assert_allclose(found.numpy(), 3 * x * x, rtol=1e-6)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])

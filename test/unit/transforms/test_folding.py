@@ -115,6 +115,10 @@ def test_casts_like_the_interpreter(source: Attribute, target: Attribute):
         ("tg.log2", 0.0, -math.inf),
         ("tg.log2", 2.0**-1074, -1074.0),
         ("tg.log2", 3.0, None),
+        ("tg.log10", 1e22, 22.0),
+        ("tg.log10", 1e23, None),  # Not a power of ten: it is rounded.
+        ("tg.log10", 0.1, None),
+        ("tg.log10", -1.0, math.nan),
         ("tg.log2", -1.0, math.nan),
         ("tg.sqrt", 2.25, 1.5),
         ("tg.sqrt", 2.0, None),

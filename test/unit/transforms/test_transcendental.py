@@ -26,7 +26,15 @@ from tgdialect.transforms.logistic import gate
 from tgdialect.transforms.remainder import fmod
 from tgdialect.transforms.sine import TABLES, sin
 from tgdialect.transforms.threefry import threefry
-from tgdialect.transforms.transcendental import exp2, log, log2, power, softplus, sqrt
+from tgdialect.transforms.transcendental import (
+    exp2,
+    log,
+    log2,
+    log10,
+    power,
+    softplus,
+    sqrt,
+)
 
 UNARY = {
     name: (RECIPES[name], ARITHMETIC[op.name])
@@ -53,7 +61,7 @@ LIMITS = {np.dtype(np.float32): 2, np.dtype(np.float64): 3}
 PLAIN_LIMITS = {"erfc": (3.1, 3), "softplus": (1.1, 2)}
 """Other limits of f32 and f64 where mulacc is rounded twice."""
 FUSED_LIMITS = {
-    **dict.fromkeys(("exp2", "exp", "expm1", "log2", "log", "log1p"), (1, 1)),
+    **dict.fromkeys(("exp2", "exp", "expm1", "log2", "log", "log10", "log1p"), (1, 1)),
     "erfc": (1.45, 2),
     "softplus": (1, 2),
 }
@@ -69,6 +77,8 @@ OPERATIONS = {
     ("log2", "f8"): 41,
     ("log", "f4"): 30,
     ("log", "f8"): 42,
+    ("log10", "f4"): 30,
+    ("log10", "f8"): 42,
     ("log1p", "f4"): 42,
     ("log1p", "f8"): 54,
     ("softplus", "f4"): 43,
@@ -187,6 +197,14 @@ def test_softplus_of_every_size_of_result(fused):
             )
         result, _ = carry_out(softplus, np.array([low + 0.5, low], dtype), fused=fused)
         assert result[0] > 0 == result[1]
+
+
+@both_roundings
+def test_log10_of_powers_of_ten_is_exact(fused):
+    for dtype, count in ((np.float32, 11), (np.float64, 23)):
+        exponents = np.arange(count)
+        x = np.array([10**n for n in range(count)], dtype)
+        np.testing.assert_array_equal(carry_out(log10, x, fused=fused)[0], exponents)
 
 
 def test_sqrt_f32_is_correctly_rounded():
@@ -353,13 +371,14 @@ def test_special_values_of_c99():
             (exp2, [1, 1, inf, 0, nan, 2, 0.5]),
             (log, [-inf, -inf, inf, nan, nan, 0, nan]),
             (log2, [-inf, -inf, inf, nan, nan, 0, nan]),
+            (log10, [-inf, -inf, inf, nan, nan, 0, nan]),
             (sqrt, [0, -0.0, inf, nan, nan, 1, nan]),
             (erfc, [1, 1, 0, 2, nan]),
             (softplus, [np.log(2), np.log(2), inf, 0, nan]),
         ):
             result, _ = carry_out(recipe, x[: len(expected)])
             np.testing.assert_array_equal(result, np.array(expected, dtype))
-        for recipe, expected in ((log2, 0.0), (log, 0.0), (sqrt, 1.0)):
+        for recipe, expected in ((log2, 0.0), (log, 0.0), (log10, 0.0), (sqrt, 1.0)):
             assert not np.signbit(carry_out(recipe, x[5:6])[0]).any(), expected
         signs = np.signbit(carry_out(sin, x[:2])[0])
         np.testing.assert_array_equal(signs, [False, True])

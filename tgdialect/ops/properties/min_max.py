@@ -229,6 +229,10 @@ def log(x: float) -> float:
     return -math.inf if x <= 0 else x if math.isinf(x) else math.log(x)
 
 
+def log10(x: float) -> float:
+    return -math.inf if x <= 0 else x if math.isinf(x) else math.log10(x)
+
+
 def expm1(x: float) -> float:
     return math.inf if x >= 710 else math.expm1(x)
 

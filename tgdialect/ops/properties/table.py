@@ -236,6 +236,7 @@ TABLE: Rules = {
     "tg.log2": _elementwise(min_max.increasing(min_max.log2, domain=0.0)),
     "tg.exp": _elementwise(min_max.increasing(min_max.exp, low=0.0)),
     "tg.log": _elementwise(min_max.increasing(min_max.log, domain=0.0)),
+    "tg.log10": _elementwise(min_max.increasing(min_max.log10, domain=0.0)),
     "tg.expm1": _elementwise(min_max.increasing(min_max.expm1, low=-1.0)),
     "tg.log1p": _elementwise(min_max.increasing(min_max.log1p, domain=-1.0)),
     "tg.softplus": _elementwise(min_max.increasing(min_max.softplus, low=0.0)),

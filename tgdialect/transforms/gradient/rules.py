@@ -41,6 +41,7 @@ from tgdialect.ops.elementwise import (
     GateOp,
     Log1pOp,
     Log2Op,
+    Log10Op,
     LogOp,
     MaxOp,
     MulAccOp,
@@ -179,10 +180,10 @@ def _exp2(b: Builder, op: Exp2Op, g: SSAValue) -> Gradients:
     return (b.put(MulOp(g, scaled)),)
 
 
-@_rule(Log2Op)
-def _log2(b: Builder, op: Log2Op, g: SSAValue) -> Gradients:
-    scaled = b.put(MulOp(op.source, b.constant(_LN2, g)))
-    return (b.put(DivOp(g, scaled)),)
+@_rule(Log2Op, Log10Op)
+def _log_of_base(b: Builder, op: Log2Op | Log10Op, g: SSAValue) -> Gradients:
+    scale = _LN2 if isinstance(op, Log2Op) else math.log(10)
+    return (b.put(DivOp(g, b.put(MulOp(op.source, b.constant(scale, g))))),)
 
 
 @_rule(ExpOp)

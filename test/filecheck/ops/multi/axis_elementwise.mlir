@@ -19,6 +19,8 @@ func.func @unary(%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>, %y: tenso
   %exp = tg.exp %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %log = tg.log %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   %log = tg.log %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  // CHECK: %log10 = tg.log10 %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  %log10 = tg.log10 %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %expm1 = tg.expm1 %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   %expm1 = tg.expm1 %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %log1p = tg.log1p %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>

@@ -1,4 +1,4 @@
-// RUN: tg-opt %s -p 'tg-gradient{entry=add},tg-gradient{entry=sub},tg-gradient{entry=neg},tg-gradient{entry=mul},tg-gradient{entry=mulacc},tg-gradient{entry=recip},tg-gradient{entry=div},tg-gradient{entry=max},tg-gradient{entry=where},tg-gradient{entry=cast},tg-gradient{entry=exp2},tg-gradient{entry=log2},tg-gradient{entry=sin},tg-gradient{entry=cos},tg-gradient{entry=exp},tg-gradient{entry=log},tg-gradient{entry=expm1},tg-gradient{entry=log1p},tg-gradient{entry=softplus},tg-gradient{entry=erf},tg-gradient{entry=erfc},tg-gradient{entry=fmod},tg-gradient{entry=sqrt},tg-gradient{entry=gate},tg-gradient{entry=pow},tg-gradient{entry=trunc},tg-gradient{entry=broadcast}' --verify-each=true | filecheck %s
+// RUN: tg-opt %s -p 'tg-gradient{entry=add},tg-gradient{entry=sub},tg-gradient{entry=neg},tg-gradient{entry=mul},tg-gradient{entry=mulacc},tg-gradient{entry=recip},tg-gradient{entry=div},tg-gradient{entry=max},tg-gradient{entry=where},tg-gradient{entry=cast},tg-gradient{entry=exp2},tg-gradient{entry=log2},tg-gradient{entry=sin},tg-gradient{entry=cos},tg-gradient{entry=exp},tg-gradient{entry=log},tg-gradient{entry=expm1},tg-gradient{entry=log1p},tg-gradient{entry=softplus},tg-gradient{entry=log10},tg-gradient{entry=erf},tg-gradient{entry=erfc},tg-gradient{entry=fmod},tg-gradient{entry=sqrt},tg-gradient{entry=gate},tg-gradient{entry=pow},tg-gradient{entry=trunc},tg-gradient{entry=broadcast}' --verify-each=true | filecheck %s
 
 // The gradient of each elementwise op; what was broadcast is summed.
 
@@ -153,6 +153,16 @@ func.func @exp(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: func.return %[[V0]]
 func.func @log(%x: tensor<4xf32>) -> tensor<4xf32> {
   %r = tg.log %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @log10_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.const 2.30258512
+// CHECK-NEXT: %[[V1:.*]] = tg.mul %x, %[[V0]]
+// CHECK-NEXT: %[[V2:.*]] = tg.div %r_gradient, %[[V1]]
+// CHECK-NEXT: func.return %[[V2]]
+func.func @log10(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.log10 %x : tensor<4xf32>
   func.return %r : tensor<4xf32>
 }
 
