@@ -15,7 +15,17 @@ from dataclasses import dataclass
 
 from mpmath import mp, mpf
 
-from tgdialect.transforms.error_function import CENTER, FACTOR, POLE, SHIFT, TABLES
+from tgdialect.transforms.error_function import (
+    CENTER,
+    FACTOR,
+    GELU_CENTER,
+    GELU_POLE,
+    GELU_SCALE,
+    GELU_SHIFT,
+    POLE,
+    SHIFT,
+    TABLES,
+)
 from tgdialect.transforms.transcendental import NEAR, NEAR_FACTOR
 
 Function = Callable[[mpf], mpf]
@@ -177,6 +187,19 @@ def erfc_excess(largest: float, digits: int) -> mpf:
     return 2 * largest * mpf(2) ** (math.frexp(largest)[1] - digits // 2)
 
 
+def gelu_ratio(t: mpf) -> mpf:
+    """The quotient G of GELU, with t = x / (x + GELU_POLE) - GELU_CENTER."""
+    s = t + GELU_CENTER
+    x = GELU_POLE * s / (1 - s)
+    return mp.erfc(x / mp.sqrt(2)) / 2 * mp.exp(x * x / 2) * (GELU_SCALE * x + GELU_SHIFT)
+
+
+def gelu_tail(t: mpf) -> mpf:
+    """(G(t) - G(0)) / t."""
+    t = t or SMALLEST
+    return (gelu_ratio(t) - gelu_ratio(mpf(0))) / t
+
+
 def tanh_tail(z: mpf) -> mpf:
     """(tanh(x)/x - 1) / x^2 with z = x^2."""
     x = mp.sqrt(z)
@@ -200,7 +223,8 @@ def approximations() -> list[Approximation]:
     found: list[Approximation] = []
     for digits, (exp2, exp, log2, log, sine, cosine, atanh, near, far, ratio) in degrees.items():
         near_log = 7 if digits == 24 else 16
-        underflow = TABLES["f32" if digits == 24 else "f64"].underflow
+        tables = TABLES["f32" if digits == 24 else "f64"]
+        underflow, gelu_underflow = tables.underflow, tables.gelu_underflow
         found += [
             Approximation(
                 f"EXP2, {digits} bits",
@@ -320,6 +344,26 @@ def approximations() -> list[Approximation]:
                 -mp.ln(2) / 2 * mpf("1.0001"),
                 mp.ln(2) / 2 * mpf("1.0001") + erfc_excess(underflow, digits),
                 exp,
+                digits,
+                is_refined=True,
+            ),
+            Approximation(
+                f"GELU, {digits} bits; G(0) is {float(rounded(gelu_ratio(mpf(0)), digits))!r}",
+                gelu_tail,
+                lambda t: (abs(t) + SMALLEST) / gelu_ratio(t),
+                -mpf(GELU_CENTER),
+                gelu_underflow / (gelu_underflow + mpf(GELU_POLE)) - GELU_CENTER,
+                ratio,
+                digits,
+                is_refined=True,
+            ),
+            Approximation(
+                f"EXP of GELU, {digits} bits",
+                exp_tail,
+                lambda u: (u * u + SMALLEST) / mp.exp(u),
+                -mp.ln(2) / 2 * mpf("1.0001") - erfc_excess(gelu_underflow, digits) / 2,
+                mp.ln(2) / 2 * mpf("1.0001"),
+                5 if digits == 24 else 9,
                 digits,
                 is_refined=True,
             ),

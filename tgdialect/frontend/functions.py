@@ -20,6 +20,7 @@ from tgdialect.ops.elementwise import (
     Expm1Op,
     ExpOp,
     GateOp,
+    GeluOp,
     Log1pOp,
     Log2Op,
     Log10Op,
@@ -35,7 +36,7 @@ too."""
 
 
 class Functions(Elementwise):
-    """Functions that are made of EXP2, LOG2, SIN, ERF, ERFC and arithmetic."""
+    """Functions that are made of EXP2, LOG2, SIN, ERF, ERFC, GELU and arithmetic."""
 
     __slots__ = ()
 
@@ -383,8 +384,7 @@ class Functions(Elementwise):
     def gelu(self, approximate: str = "tanh") -> Self:
         """self * P(Z < self) for a normal Z; `approximate` is "tanh" or "none"."""
         if approximate == "none":
-            x = self._float()
-            return 0.5 * x * (x * -math.sqrt(0.5))._unary(ErfcOp)
+            return self._float()._unary(GeluOp)
         if approximate != "tanh":
             raise ValueError(f"approximate is tanh or none, got {approximate!r}")
         x = self._float()

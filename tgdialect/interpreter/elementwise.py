@@ -141,6 +141,18 @@ def _softplus(x: Data) -> Data:
     return np.logaddexp(x, x.dtype.type(0))
 
 
+_erfc = np.vectorize(math.erfc, otypes=[FLOAT64])
+
+
+def _gelu(x: Data) -> Data:
+    """x P(Z < x) for a normal Z: ERFC of the rounded x / sqrt 2, and its first-order change by what
+    the rounding loses."""
+    quotient = np.clip(x.astype(np.longdouble) / np.sqrt(np.longdouble(2)), -40, 40)
+    rounded = quotient.astype(FLOAT64)
+    density = np.exp(-rounded * rounded) / math.sqrt(math.pi)
+    return x * np.maximum(_erfc(-rounded) / 2 + density * (quotient - rounded), 0)
+
+
 ARITHMETIC: dict[str, Arithmetic] = {
     "tg.recip": reciprocal,
     "tg.trunc": truncate,
@@ -175,7 +187,8 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "tg.sin": _in_wider(np.sin),
     "tg.cos": _in_wider(np.cos),
     "tg.erf": _in_wider(np.vectorize(math.erf, otypes=[FLOAT64])),
-    "tg.erfc": _in_wider(np.vectorize(math.erfc, otypes=[FLOAT64])),
+    "tg.erfc": _in_wider(_erfc),
+    "tg.gelu": _in_wider(_gelu),
     "tg.gate": gate,
     "tg.sqrt": np.sqrt,
     "tg.pow": _in_wider(np.power),

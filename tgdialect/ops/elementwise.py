@@ -576,6 +576,21 @@ class ErfcOp(UnaryOp):
 
 
 @op_definition
+class GeluOp(UnaryOp):
+    """GELU (T,): x P(Z < x) for a normal Z, within 1 ulp (f32) or 2 ulp (f64), where it is almost 0
+    too.
+
+    It is inf at inf and NaN at -inf. Within 3.5 ulp where MULACC is rounded twice.
+
+    `%1 = tg.gelu %0 : tensor<4xf32>`
+    """
+
+    name = "tg.gelu"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 18
+
+
+@op_definition
 class SqrtOp(UnaryOp):
     """SQRT (T,): the square root; NaN below 0, and sqrt(-0) is -0.
 
@@ -721,6 +736,7 @@ TRANSCENDENTAL = (
     ErfOp,
     ErfcOp,
     GateOp,
+    GeluOp,
     PowOp,
 )
 """Decomposed ops that are approximated: within 2 ulp (f32) or 3 ulp (f64)."""

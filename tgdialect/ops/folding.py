@@ -204,6 +204,10 @@ def _erfc(x: float) -> float | None:
     return 1.0 if x == 0 else 1.0 - math.copysign(1.0, x) if math.isinf(x) else None
 
 
+def _gelu(x: float) -> float | None:
+    return x if x in (0, math.inf) else math.nan if x == -math.inf else None
+
+
 def _cos(x: float) -> float | None:
     return math.nan if math.isinf(x) else 1.0 if x == 0 else None
 
@@ -264,6 +268,7 @@ SCALAR_RULES: dict[str, ScalarRule] = {
     "tg.sin": _where_exact(_sin),
     "tg.cos": _where_exact(_cos),
     "tg.erfc": _where_exact(_erfc),
+    "tg.gelu": _where_exact(_gelu),
     "tg.sqrt": _where_exact(_sqrt),
     "tg.fmod": _fmod,
     "tg.mulacc": _multiply_add,

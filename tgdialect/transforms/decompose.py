@@ -24,7 +24,7 @@ from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.ops.source import ConstOp
 from tgdialect.ops.walk import ops_of
-from tgdialect.transforms.error_function import erf, erfc
+from tgdialect.transforms.error_function import erf, erfc, gelu
 from tgdialect.transforms.logistic import gate
 from tgdialect.transforms.recipe import Dtype, Primitive, Value
 from tgdialect.transforms.remainder import fmod
@@ -104,6 +104,7 @@ _UNARY: dict[str, Callable[[Tg], Tg]] = {
     "cos": cos,
     "erf": erf,
     "erfc": erfc,
+    "gelu": gelu,
     "sqrt": sqrt,
 }
 _BINARY: dict[str, Callable[[Tg, Tg], Tg]] = {

@@ -347,7 +347,7 @@ def test_gelu_of_the_error_function_does_not_cancel(kind: type[np.floating[Any]]
     with mp.workprec(100):
         exact = [float(mpf(v) * mp.erfc(-mpf(v) / mp.sqrt(2)) / 2) for v in x.tolist()]
     relative = np.abs(T(x).gelu("none").numpy() / np.array(exact) - 1)
-    assert (relative < (4 + x * x) * np.finfo(kind).eps).all()  # x sqrt(1/2) is rounded.
+    assert (relative < 4 * np.finfo(kind).eps).all()  # Less than 2 where MULACC is rounded once.
     ends = T(np.array([-3e38, -0.0, 3e38, math.inf, -math.inf, math.nan], kind)).gelu("none")
     expected = np.array([-0.0, -0.0, 3e38, math.inf, math.nan, math.nan], kind)
     np.testing.assert_array_equal(ends.numpy(), expected)

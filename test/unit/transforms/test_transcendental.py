@@ -21,7 +21,7 @@ from numpy_recipe import (
 from tgdialect.interpreter.elementwise import ARITHMETIC
 from tgdialect.ops.elementwise import TRANSCENDENTAL, SqrtOp, UnaryOp
 from tgdialect.transforms.decompose import RECIPES
-from tgdialect.transforms.error_function import erfc
+from tgdialect.transforms.error_function import erfc, gelu
 from tgdialect.transforms.logistic import gate
 from tgdialect.transforms.remainder import fmod
 from tgdialect.transforms.sine import TABLES, sin
@@ -54,16 +54,27 @@ def exact_erfc(x: Array) -> Array:
     return np.array(values, x.dtype)
 
 
+def exact_gelu(x: Array) -> Array:
+    """x P(Z < x) for a normal Z in f64 or long double, within some ulp of f64."""
+    if x.dtype == np.float64:
+        return ARITHMETIC["tg.gelu"](x)
+    with mp.workprec(150):
+        shares = [mp.nstr(mp.ncdf(float(v)), 25) if abs(v) < 60 else str(float(v > 0)) for v in x]
+    return x * np.array(shares, x.dtype)
+
+
 UNARY["erfc"] = (erfc, exact_erfc)
-SAMPLED_F64 = {"erfc": 100}
+UNARY["gelu"] = (gelu, exact_gelu)
+SAMPLED_F64 = {"erfc": 100, "gelu": 100}
 """Of so many arguments one is checked, since the exact function is slow."""
 LIMITS = {np.dtype(np.float32): 2, np.dtype(np.float64): 3}
-PLAIN_LIMITS = {"erfc": (3.1, 3), "softplus": (1.1, 2)}
+PLAIN_LIMITS = {"erfc": (3.1, 3), "softplus": (1.1, 2), "gelu": (3.1, 3.5)}
 """Other limits of f32 and f64 where mulacc is rounded twice."""
 FUSED_LIMITS = {
     **dict.fromkeys(("exp2", "exp", "expm1", "log2", "log", "log10", "log1p"), (1, 1)),
     "erfc": (1.45, 2),
     "softplus": (1, 2),
+    "gelu": (1, 2),
 }
 """Those of f32 and f64 where mulacc is rounded once."""
 OPERATIONS = {
@@ -87,6 +98,8 @@ OPERATIONS = {
     ("erf", "f8"): 56,
     ("erfc", "f4"): 50,
     ("erfc", "f8"): 68,
+    ("gelu", "f4"): 69,
+    ("gelu", "f8"): 86,
     ("sin", "f4"): 91,
     ("sin", "f8"): 166,
     ("cos", "f4"): 91,
@@ -182,6 +195,20 @@ def test_erfc_where_it_is_small(fused):
         check_unary("erfc", np.concatenate([x, -x / 4]), fused=fused)
         result, _ = carry_out(erfc, np.array([high - 0.1, high], dtype), fused=fused)
         assert result[0] > 0 == result[1]
+
+
+@needs_long_double
+@both_roundings
+def test_gelu_of_every_size_of_result(fused):
+    """To the least subnormal, beyond it, and where one less the probability is small."""
+    generator = np.random.default_rng(14)
+    for dtype, low, count in ((np.float32, -14.4, 400_000), (np.float64, -38.6, 4000)):
+        for first, last in ((low, 0.8 * low), (low, 6), (-2, 0.5), (-0.07, 0.07)):
+            check_unary("gelu", generator.uniform(first, last, count).astype(dtype), fused=fused)
+        ends = np.array([0.98 * low, low, -np.finfo(dtype).max, -0.0], dtype)
+        result, _ = carry_out(gelu, ends, fused=fused)
+        assert np.signbit(result).all()
+        assert result[0] < 0 == abs(result[1:]).max()
 
 
 @needs_long_double
@@ -375,6 +402,7 @@ def test_special_values_of_c99():
             (sqrt, [0, -0.0, inf, nan, nan, 1, nan]),
             (erfc, [1, 1, 0, 2, nan]),
             (softplus, [np.log(2), np.log(2), inf, 0, nan]),
+            (gelu, [0, -0.0, inf, nan, nan]),
         ):
             result, _ = carry_out(recipe, x[: len(expected)])
             np.testing.assert_array_equal(result, np.array(expected, dtype))

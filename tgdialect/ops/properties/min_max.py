@@ -281,6 +281,17 @@ def gate(op: Operation, sources: Sequence[Interval]) -> Interval:
     return Interval(min(x.lo, 0.0), max(x.hi, 0.0), nan=is_nan)
 
 
+LEAST_GELU = -0.1875
+"""Less than the least result of GELU, -0.16997 at -0.7518, rounded to any format."""
+
+
+def gelu(op: Operation, sources: Sequence[Interval]) -> Interval:
+    """From `LEAST_GELU`, or 0 for positive x, to the greater of x and 0."""
+    a = sources[0]
+    least = LEAST_GELU if a.lo < 0 else 0.0
+    return Interval(least, max(a.hi, 0.0), nan=a.nan or math.isinf(a.lo))
+
+
 def sin(op: Operation, sources: Sequence[Interval]) -> Interval:
     a = sources[0]
     return Interval(-1.0, 1.0, nan=a.nan or math.isinf(a.lo) or math.isinf(a.hi))

@@ -245,6 +245,7 @@ TABLE: Rules = {
     "tg.erf": _elementwise(min_max.increasing(math.erf, low=-1.0, high=1.0)),
     "tg.erfc": _elementwise(min_max.erfc),
     "tg.gate": _elementwise(min_max.gate),
+    "tg.gelu": _elementwise(min_max.gelu),
     "tg.sqrt": _elementwise(min_max.increasing(min_max.sqrt, low=0.0, domain=0.0)),
     "tg.pow": _elementwise(),
     "tg.fmod": _elementwise(),

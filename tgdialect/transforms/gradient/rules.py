@@ -39,6 +39,7 @@ from tgdialect.ops.elementwise import (
     ExpOp,
     FmodOp,
     GateOp,
+    GeluOp,
     Log1pOp,
     Log2Op,
     Log10Op,
@@ -249,6 +250,18 @@ def _gate(b: Builder, op: GateOp, g: SSAValue) -> Gradients:
     slope = b.put(MulOp(smaller, b.put(MulOp(greater, x))))
     argument = b.put(MulOp(g, slope))
     return factor, argument, *[argument for _ in op.operands[2:]]
+
+
+@_rule(GeluOp)
+def _gelu(b: Builder, op: GeluOp, g: SSAValue) -> Gradients:
+    """g (P(Z < x) + x times the density of Z at x)."""
+    x, half = op.source, b.constant(0.5, g)
+    scaled = b.put(MulOp(x, b.constant(-math.sqrt(0.5), g)))
+    share = b.put(MulOp(b.put(ErfcOp(scaled)), half))
+    exponent = b.put(NegOp(b.put(MulOp(b.put(MulOp(x, x)), half))))
+    height = b.put(MulOp(x, b.constant(1 / math.sqrt(2 * math.pi), g)))
+    slope = b.put(MulAccOp(b.put(ExpOp(exponent)), height, share))
+    return (b.put(MulOp(g, slope)),)
 
 
 @_rule(SqrtOp)

@@ -31,6 +31,8 @@ func.func @unary(%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>, %y: tenso
   %erf = tg.erf %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %erfc = tg.erfc %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   %erfc = tg.erfc %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  // CHECK: %gelu = tg.gelu %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  %gelu = tg.gelu %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %softplus = tg.softplus %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   %softplus = tg.softplus %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %sqrt = tg.sqrt %x : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>

@@ -1,4 +1,4 @@
-// RUN: tg-opt %s -p 'tg-gradient{entry=add},tg-gradient{entry=sub},tg-gradient{entry=neg},tg-gradient{entry=mul},tg-gradient{entry=mulacc},tg-gradient{entry=recip},tg-gradient{entry=div},tg-gradient{entry=max},tg-gradient{entry=where},tg-gradient{entry=cast},tg-gradient{entry=exp2},tg-gradient{entry=log2},tg-gradient{entry=sin},tg-gradient{entry=cos},tg-gradient{entry=exp},tg-gradient{entry=log},tg-gradient{entry=expm1},tg-gradient{entry=log1p},tg-gradient{entry=softplus},tg-gradient{entry=log10},tg-gradient{entry=erf},tg-gradient{entry=erfc},tg-gradient{entry=fmod},tg-gradient{entry=sqrt},tg-gradient{entry=gate},tg-gradient{entry=pow},tg-gradient{entry=trunc},tg-gradient{entry=broadcast}' --verify-each=true | filecheck %s
+// RUN: tg-opt %s -p 'tg-gradient{entry=add},tg-gradient{entry=sub},tg-gradient{entry=neg},tg-gradient{entry=mul},tg-gradient{entry=mulacc},tg-gradient{entry=recip},tg-gradient{entry=div},tg-gradient{entry=max},tg-gradient{entry=where},tg-gradient{entry=cast},tg-gradient{entry=exp2},tg-gradient{entry=log2},tg-gradient{entry=sin},tg-gradient{entry=cos},tg-gradient{entry=exp},tg-gradient{entry=log},tg-gradient{entry=expm1},tg-gradient{entry=log1p},tg-gradient{entry=softplus},tg-gradient{entry=log10},tg-gradient{entry=erf},tg-gradient{entry=erfc},tg-gradient{entry=gelu},tg-gradient{entry=fmod},tg-gradient{entry=sqrt},tg-gradient{entry=gate},tg-gradient{entry=pow},tg-gradient{entry=trunc},tg-gradient{entry=broadcast}' --verify-each=true | filecheck %s
 
 // The gradient of each elementwise op; what was broadcast is summed.
 
@@ -218,6 +218,26 @@ func.func @erf(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: func.return %[[V5]]
 func.func @erfc(%x: tensor<4xf32>) -> tensor<4xf32> {
   %r = tg.erfc %x : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @gelu_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.const 5.000000e-01
+// CHECK-NEXT: %[[V1:.*]] = tg.const -0.707106769 : tensor<f32>
+// CHECK-NEXT: %[[V2:.*]] = tg.mul %x, %[[V1]]
+// CHECK-NEXT: %[[V3:.*]] = tg.erfc %[[V2]]
+// CHECK-NEXT: %[[V4:.*]] = tg.mul %[[V3]], %[[V0]]
+// CHECK-NEXT: %[[V5:.*]] = tg.mul %x, %x
+// CHECK-NEXT: %[[V6:.*]] = tg.mul %[[V5]], %[[V0]]
+// CHECK-NEXT: %[[V7:.*]] = tg.neg %[[V6]]
+// CHECK-NEXT: %[[V8:.*]] = tg.const 0.398942292 : tensor<f32>
+// CHECK-NEXT: %[[V9:.*]] = tg.mul %x, %[[V8]]
+// CHECK-NEXT: %[[V10:.*]] = tg.exp %[[V7]]
+// CHECK-NEXT: %[[V11:.*]] = tg.mulacc %[[V10]], %[[V9]], %[[V4]]
+// CHECK-NEXT: %[[V12:.*]] = tg.mul %r_gradient, %[[V11]]
+// CHECK-NEXT: func.return %[[V12]]
+func.func @gelu(%x: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.gelu %x : tensor<4xf32>
   func.return %r : tensor<4xf32>
 }
 
