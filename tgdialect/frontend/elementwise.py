@@ -80,14 +80,16 @@ def _computing_in(
             return function(x, *args, **kwargs)
 
         def widened(value: Any) -> Any:
-            is_float = isinstance(value, TensorBase) and value.dtype.is_float
-            return value.cast(wide) if is_float else value
+            if not isinstance(value, TensorBase):
+                return value
+            # An integer is a float of the default dtype first, as in PyTorch.
+            value = value if value.dtype.is_float or of_integers else value.cast(dtype)
+            return value.cast(wide) if value.dtype.is_float else value
 
         def rounded(value: Any) -> Any:
             return value.cast(dtype)
 
         keywords = {name: widened(value) for name, value in kwargs.items()}
-        # An integer is a float of the default dtype first, as in PyTorch.
         x = (x if x.dtype.is_float else x.cast(dtype)).cast(wide)
         result = cast(Any, function)(x, *map(widened, args), **keywords)
         is_one = isinstance(result, TensorBase)

@@ -109,11 +109,16 @@ class Functions(Elementwise):
         """The cosine of an angle in radians."""
         return self._float()._unary(CosOp)
 
-    @widened
     def tan(self) -> Self:
+        """The tangent of an angle in radians."""
+        return self._tan(_MOST[self._function_bits()] / 2)
+
+    @widened
+    def _tan(self, most: float) -> Self:
         """The tangent as sin 2x / (1 + cos 2x) or (1 - cos 2x) / sin 2x, for which the errors of
-        sine and cosine count less than for sin x / cos x."""
-        is_huge = self.abs() > self.dtype.max_finite / 2  # Twice of it is infinite.
+        sine and cosine count less than for sin x / cos x. Twice a number beyond `most` may be
+        infinite."""
+        is_huge = self.abs() > most
         angle = is_huge.where(self, 2 * self)
         sine, cosine = angle.sin(), angle.cos()
         is_steep = (cosine < 0) & is_huge.logical_not()
@@ -163,9 +168,8 @@ class Functions(Elementwise):
         return is_negative.where(-angle, angle)
 
     def _has_sign(self) -> Self:
-        """Whether an f32 or f64 is negative, or -0."""
-        kind = dtypes.int64 if self.dtype.bits == 64 else dtypes.int32
-        return self.detach().bitcast(kind) < 0
+        """Whether an f32 or f64 is negative, or -0; the sign outlives a rounding to f32."""
+        return self.detach().cast(dtypes.float32).bitcast(dtypes.int32) < 0
 
     def _atan_of_ratio(self, other: Self) -> Self:
         """atan(self / other) of numbers that are not negative, one of which is 1 or both 0.
@@ -210,26 +214,37 @@ class Functions(Elementwise):
         angle = is_left.where(math.pi - (angle - 2 * _HALF_PI_TAIL), angle)
         return is_below.where(-angle, angle)
 
-    @widened
     def sinh(self) -> Self:
         """The hyperbolic sine."""
+        return self._sinh(_HUGE[self._function_bits()])
+
+    @widened
+    def _sinh(self, huge: float) -> Self:
         magnitude = self.abs()
-        is_huge, less = magnitude._less_if_huge()
+        is_huge, less = magnitude._less_if_huge(huge)
         growth = less.expm1()
         value = 0.5 * (growth + growth / (growth + 1))
         value = is_huge.where(growth * _HUGE_FACTOR, value)
         return self.eq(0).where(self, (self < 0).where(-value, value))
 
-    @widened
     def cosh(self) -> Self:
         """The hyperbolic cosine."""
-        is_huge, less = self.abs()._less_if_huge()
+        return self._cosh(_HUGE[self._function_bits()])
+
+    @widened
+    def _cosh(self, huge: float) -> Self:
+        is_huge, less = self.abs()._less_if_huge(huge)
         growth = less.exp() * is_huge.where(less._constant(_HUGE_FACTOR), 0.5)
         return growth + 0.25 / growth
 
-    def _less_if_huge(self) -> tuple[Self, Self]:
+    def _function_bits(self) -> int:
+        """The bits of the float that a function of this tensor is for, at least 32. A function that
+        is widened may not depend on wider numbers: some targets compute it in f32."""
+        return max(dtypes.as_float(self.dtype).bits, 32)
+
+    def _less_if_huge(self, huge: float) -> tuple[Self, Self]:
         """Whether e^x may be infinite and half of it not; and x, then less 8."""
-        is_huge = self > _HUGE[self.dtype.bits]
+        is_huge = self > huge
         return is_huge, self - is_huge.where(self._constant(8), 0)
 
     @rounded_once
@@ -254,20 +269,26 @@ class Functions(Elementwise):
         share = square._mulacc(square._polynomial(_TANH), 2.0**x.dtype.min_exponent)
         return is_small.where(small._mulacc(share, small), value)
 
-    @widened
     def asinh(self) -> Self:
         """The inverse hyperbolic sine."""
+        return self._asinh(_LARGE[self._function_bits()])
+
+    @widened
+    def _asinh(self, large: float) -> Self:
         magnitude = self.abs()
-        is_large = magnitude > _LARGE[self.dtype.bits]
+        is_large = magnitude > large
         small = is_large.where(1, magnitude)
         root = (small * small + 1).sqrt()
         value = magnitude._log1p_of(is_large, small + small * small / (1 + root))
         return self.eq(0).where(self, (self < 0).where(-value, value))
 
-    @widened
     def acosh(self) -> Self:
         """The inverse hyperbolic cosine; NaN below 1."""
-        is_large = self > _LARGE[self.dtype.bits]
+        return self._acosh(_LARGE[self._function_bits()])
+
+    @widened
+    def _acosh(self, large: float) -> Self:
+        is_large = self > large
         small = is_large.where(1, self)
         less, square = small - 1, small * small - 1
         # Near 1 the square has lost digits, but it has the derivative.
@@ -512,6 +533,7 @@ _ATAN = tuple((-1) ** n / (2 * n + 1) for n in range(1, 21))
 """(atan(t)/t - 1) / t^2 in t^2: the terms of the series that f64 needs up to tan(pi / 8)."""
 _HALF_PI, _HALF_PI_TAIL = math.pi / 2, 6.123233995736766e-17
 """pi / 2 as a sum of two f64."""
+_MOST = {32: dtypes.float32.max_finite, 64: dtypes.float64.max_finite}
 _HUGE, _HUGE_FACTOR = {32: 80.0, 64: 700.0}, 0.5 * math.exp(8)
 _ASIN = (
     *(0.1666666666666676, 0.074999999999708, 0.04464285717461178, 0.030381942707800418),

@@ -222,6 +222,7 @@ def target_of_device(device: Device) -> Target:
         local=limits.local,
         units=limits.units,
         view_alignment=limits.alignment,
+        has_f64=limits.has_f64,
     )
 
 

@@ -32,7 +32,7 @@ GRID = Target(
 """An OpenCL device: the limits that nearly every device satisfies. `runtime/devices` raises them to
 what a device reports."""
 
-METAL = replace(GRID, name="metal", workgroup=1024, warp=32, shuffles=True, units=10)
+METAL = replace(GRID, name="metal", has_f64=False, workgroup=1024, warp=32, shuffles=True, units=10)
 """A GPU of Apple's M series. Source: Metal Feature Set Tables, family Apple7."""
 
 _LDMATRIX = frozenset(shape.name for shape in WARP_SHAPES)

@@ -34,6 +34,9 @@ class Target:
     converted: frozenset[str] = frozenset()
     """The narrow floats that an instruction converts to and from f32. Others are converted by
     integer operations on their bits. Arithmetic on narrow floats is always in f32."""
+    has_f64: bool = True
+    """Whether it computes with f64. Without, values that are f64 only between conversions from and
+    to narrower floats are f32, and others are errors."""
 
     instructions: frozenset[str] = frozenset()
     """The mnemonics that INS may name."""

@@ -142,7 +142,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "features": st.sampled_from([(), ("sse2",), ("avx2", "fma"), ("avx512f",)]),
     **dict.fromkeys(("vector_bits", "cache_line", "page"), POWERS),
     "vector_registers": st.integers(1, 40),
-    "masks_stores": st.booleans(),
+    **dict.fromkeys(("masks_stores", "has_f64"), st.booleans()),
     **{
         name: st.frozensets(st.sampled_from(sorted(getattr(MOST["cpu"], name))))
         for name in ("native", "converted")

@@ -60,6 +60,7 @@ from tgdialect.ops.walk import operands_of, ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.targets.cpu import has_maximum
+from tgdialect.transforms.demotion import demote_f64
 from tgdialect.transforms.simplify import simplify
 
 MANY_PARTS = 32
@@ -113,6 +114,8 @@ class _Rangeifier:
         self.intervals = MinMax()
         self.is_closed = ClosedForms(self.structures, self.intervals)
         block = function.body.block
+        if not target.has_f64:
+            demote_f64(block)
         copy_non_contiguous(block)
         apart = split_residues(block)
         store_before_movement(block)
@@ -584,7 +587,8 @@ class RangeifyPass(LoweringPass):
     """Split each function into kernels, and break everything in them down to shape ().
 
     Then simplify: masks become fewer iterations, and reductions that select become LOADs. Kernels
-    that record OptOps stay as they are.
+    that record OptOps stay as they are. For a target without f64, what is f64 only between CASTs
+    from and to narrower floats is computed in f32.
     """
 
     name = "tg-rangeify"

@@ -149,7 +149,17 @@ def select(ops: Sequence[Operation], target: Target) -> tuple[Block, Set[Operati
                 if not result.shape and isinstance(piece.owner, TgOp):
                     copied.add(piece.owner)
     _remove_unused(kernel.block)
+    if not target.has_f64:
+        _check_no_f64(kernel.block, target)
     return kernel.block, copied
+
+
+def _check_no_f64(block: Block, target: Target) -> None:
+    """Raise PassFailedException for an op that has a result of f64."""
+    for op in ops_of(block):
+        for value in op.results:
+            if is_tensor(value.type) and not is_memory(value) and dtype_of(value).name == "f64":
+                raise locate(PassFailedException(f"the target {target.name} has no f64"), op)
 
 
 def _elements(ops: Sequence[Operation]) -> Iterator[tuple[Operation, int]]:

@@ -44,6 +44,8 @@ class Limits:
     """The processors, each of which executes whole workgroups."""
     alignment: int
     """Where a view that is passed to a kernel may begin."""
+    has_f64: bool = True
+    """Whether it computes with f64."""
 
 
 @dataclass(frozen=True, slots=True, eq=False, weakref_slot=True)

@@ -73,6 +73,7 @@ class OpenClDriver(Driver):
                 groups=(_GROUPS, _GROUPS, _GROUPS),
                 units=device.max_compute_units,
                 alignment=max(device.mem_base_addr_align // 8, 1),
+                has_f64="cl_khr_fp64" in device.extensions.split(),
             ),
         )
         self.device = device

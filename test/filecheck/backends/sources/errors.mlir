@@ -3,7 +3,7 @@
 // RUN: not tg-opt %s -p 'tg-to-source{target=c output=fortran}' 2>&1 | filecheck %s --check-prefix=OUTPUT
 // RUN: not tg-opt %s -p 'tg-to-source{target=metal}' 2>&1 | filecheck %s --check-prefix=LACKS
 
-// Each is one error: a module at another level, a language for another kind of target, an unknown one, and what a language lacks.
+// Each is one error: a module at another level, a language for another kind of target, an unknown one, and what a target lacks.
 
 func.func @main(%x: tensor<4xf64>) -> tensor<4xf64> {
   %0 = tg.neg %x : tensor<4xf64>
@@ -13,4 +13,4 @@ func.func @main(%x: tensor<4xf64>) -> tensor<4xf64> {
 // LEVEL: error: target c: tg-render needs level planned, and the module is at level tensor: run tg-callify, tg-rangeify, tg-optimize, tg-expand, tg-select, tg-linearize, tg-plan first
 // GRID: error: pass tg-render: the target cpu is no grid: no source in opencl
 // OUTPUT: error: pass tg-render: 'fortran' is no output; there are: llvm, gpu, c, opencl, cuda, metal
-// LACKS: error: pass tg-render: metal has no f64
+// LACKS: errors.mlir:9:8: error: pass tg-select: the target metal has no f64
