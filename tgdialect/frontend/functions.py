@@ -379,10 +379,13 @@ class Functions(Elementwise):
 
     @widened
     def _mish(self) -> Self:
-        """With g = exp(self) and n = g (g + 2) it is self * n / (n + 2)."""
-        growth = (self > _MISH_IS_X).where(_MISH_IS_X, self).exp()
+        """With g = exp(self) and n = g (g + 2) it is self * n / (n + 2); self * g where g of f32,
+        in which some targets compute this, may be subnormal."""
+        is_tail = self < -_MISH_IS_X
+        bounded = (self > _MISH_IS_X).where(_MISH_IS_X, self)
+        growth = is_tail.where(self + 16, bounded).exp()
         n = growth * (growth + 2)
-        return self * (n / (n + 2))
+        return is_tail.where(self * growth, self) * is_tail.where(math.exp(-16), n / (n + 2))
 
     def _mish_of_f64(self) -> Self:
         """The same with n, n + 2 and their quotient as sums of two floats; silu, which is as close,
