@@ -73,6 +73,10 @@ REFUSED = {
     "signs": (attribute("affine_map<(d0) -> (" + "-" * 4000 + "d0)>"), "nested too deeply"),
     "width": (attribute("1 : i99999999999"), "an integer of 99999999999 bits, more than 16777215"),
     "digits": (attribute("9" * 19000), "an integer of more than 4300 digits"),
+    "digits of a foreign attribute": (
+        f"module attributes {{llvm.y = 0x{'F' * 4000}}} {{}}",
+        "an integer of more than 4300 digits",
+    ),
     "hexadecimal digits": (attribute("0x" + "F" * 19000), "an integer of more than 4300 digits"),
     "an extent": (
         attribute("tensor<99999999999999999999xf32>"),

@@ -36,6 +36,9 @@ MANY_ACCESSES = 512
 compare each pair, and take ten seconds for 1,000 stores. With a smaller number, code of long
 unrolled loops gets slower; with a greater one, its compilation. An order of magnitude: by counting,
 kernels of `examples`, of `bench` and of `test_optimize.py` have at most 165."""
+MANY_BLOCKS = 1024
+"""The most blocks of a function with many accesses that LLVM optimizes: it takes half a minute for
+1,000 gated stores in nested loops, which have 2,000. Functions of `examples` have at most 24."""
 _EXCLUDE_OPTNONE = (b"alwaysinline", b"minsize", b"optsize")
 
 
@@ -63,12 +66,13 @@ def _tuning(level: int) -> llvm.PipelineTuningOptions:
     return options
 
 
-def _exempt_long_blocks(module: llvm.ModuleRef) -> None:
-    """Have LLVM not optimize functions whose blocks have more than MANY_ACCESSES, except those with
-    an attribute that excludes `optnone`."""
+def _exempt_long_functions(module: llvm.ModuleRef) -> None:
+    """Have LLVM not optimize functions of more than MANY_BLOCKS, or with a block of more than
+    MANY_ACCESSES, except those with an attribute that excludes `optnone`."""
     for function in module.functions:
         attributes = b" ".join(function.attributes)
-        is_long = any(_accesses(block) > MANY_ACCESSES for block in function.blocks)
+        blocks = [_accesses(block) for block in function.blocks]
+        is_long = len(blocks) > MANY_BLOCKS or max(blocks, default=0) > MANY_ACCESSES
         if is_long and not any(each in attributes for each in _EXCLUDE_OPTNONE):
             for attribute in ("noinline", "optnone"):
                 function.add_function_attribute(attribute)
@@ -171,7 +175,7 @@ class Machine:
         for part in linked:
             module.link_in(part)
         if ir.count("load ") + ir.count("store ") > MANY_ACCESSES:
-            _exempt_long_blocks(module)
+            _exempt_long_functions(module)
         builder = llvm.create_pass_builder(machine, _tuning(min(opt, 1)))
         run_passes(module, builder)
         for repaired in (

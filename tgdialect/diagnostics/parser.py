@@ -1,6 +1,7 @@
 """xDSL's parser, which also records the position of each operation and locates every failure."""
 
 import difflib
+import math
 import re
 import sys
 from collections.abc import Sequence
@@ -55,6 +56,7 @@ _UNDEFINED_VALUES = "values used but not defined"
 _UNDEFINED_BLOCKS = "dangling block references:"
 """Beginnings of xDSL's errors that are improved below."""
 _MANY_DIGITS = "Exceeds the limit"
+_MOST_DIGITS = sys.get_int_max_str_digits()
 """The beginning of Python's error."""
 
 _REPHRASED = {
@@ -137,7 +139,12 @@ class _Lexer(MLIRLexer):
     def lex(self) -> MLIRToken:
         found = _PLAIN_TOKEN.match(self.input.content, self.pos)
         if found is None:
-            return super().lex()
+            token = super().lex()
+            # A hexadecimal integer may be longer than one that Python converts to a string.
+            digits = (len(token.text) - 2) * math.log10(16)
+            if token.kind is MLIRTokenKind.INTEGER_LIT and 0 < _MOST_DIGITS < digits:
+                raise ParseError(token.span, f"an integer of more than {_MOST_DIGITS} digits")
+            return token
         group: Any = found.lastindex
         text = found[group]
         start, self.pos = found.span(group)
@@ -195,7 +202,7 @@ class LocatedParser(BoundedParser):
         except (NotImplementedError, ValueError) as error:
             message = str(error) or "not supported by the parser"
             if message.startswith(_MANY_DIGITS):
-                message = f"an integer of more than {sys.get_int_max_str_digits()} digits"
+                message = f"an integer of more than {_MOST_DIGITS} digits"
             self._raise_malformed(error, message)
         except AssertionError as error:
             raise ParseError(self._current_token.span, "unexpected token") from error

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import LLVMTranslationException
 from tgdialect.backends.asm import AsmTarget
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
-from tgdialect.backends.llvm_machine import MANY_ACCESSES
+from tgdialect.backends.llvm_machine import MANY_ACCESSES, MANY_BLOCKS
 from tgdialect.runtime.loader import load
 
 X86 = "x86_64-unknown-linux-gnu"
@@ -401,3 +401,23 @@ def test_long_blocks_are_not_optimized(stores: int, is_exempt: bool):
     array = np.full(stores, -1, np.int64)
     on_arrays(text, array)
     np.testing.assert_array_equal(array, np.arange(stores))
+
+
+@pytest.mark.parametrize(
+    ("blocks", "is_exempt"), [(MANY_ACCESSES + 1, False), (MANY_BLOCKS + 1, True)]
+)
+def test_functions_of_many_blocks_are_not_optimized(blocks: int, is_exempt: bool):
+    body = "".join(
+        f"""%p{i} = llvm.getelementptr %a[{i}] : (!llvm.ptr) -> !llvm.ptr, i64
+        llvm.store %c, %p{i} : i64, !llvm.ptr
+        llvm.br ^b{i + 1}
+        ^b{i + 1}:
+        """
+        for i in range(blocks - 1)
+    )
+    constant = "%c = llvm.mlir.constant(7 : i64) : i64"
+    text = f"llvm.func @f(%a: !llvm.ptr) {{ {constant} {body} llvm.return }}"
+    assert ("optnone" in HASWELL.optimized_ir(llvm_ir(parse_llvm(text)))) == is_exempt
+    array = np.zeros(blocks - 1, np.int64)
+    on_arrays(text, array)
+    np.testing.assert_array_equal(array, 7)
