@@ -6,6 +6,7 @@ leading axes that stand for loops.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Sequence
 from typing import cast
 
@@ -32,6 +33,11 @@ from tgdialect.ops.properties import dtype_of, integers, number
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BinaryDataOp, ConstOp
 
+MAX_CELLS = 1 << 27
+"""The most cells that an elementwise op computes at once. An f32 of so many is half a GiB, and a
+product of broadcast operands may hold several; with more, a program of a few lines takes all memory
+of the machine, and with fewer, fewer programs run here. An order of magnitude."""
+
 PureFunction = Callable[[Operation, Sequence[Array], int], Array]
 
 
@@ -40,6 +46,10 @@ def elementwise(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     rank = max(x.data.ndim for x in operands) - lanes
     data = [aligned(x.data, lanes, rank) for x in operands]
     shape = broadcast_shape(data)
+    if (cells := math.prod(shape)) > MAX_CELLS:
+        raise InterpretationError(
+            f"{op.name} of {cells} elements: the interpreter computes at most {MAX_CELLS} at once"
+        )
     dtypes = [dtype_of(operand) for operand in op.operands]
     result = compute(op.name, data, dtypes, dtype_of(op.results[0]))
     masks = [None if x.valid is None else aligned(x.valid, lanes, rank) for x in operands]
