@@ -21,7 +21,7 @@ from kernels import (
 from tgdialect.interpreter.elementwise import compute
 from tgdialect.ops.arrays import NUMPY_DTYPES
 from tgdialect.ops.dtypes import DTYPES as ROWS
-from tgdialect.ops.elementwise import TRANSCENDENTAL, BinaryOp
+from tgdialect.ops.elementwise import TRANSCENDENTAL, UnaryOp
 
 ROW = {row.name: row for row in ROWS.values()}
 FLOATS = (*WIDE_FLOATS, *NARROW_FLOATS)
@@ -202,7 +202,7 @@ def is_rounded(result, *operands):
 def test_transcendental(op, dtype, target):
     """The recipes' accuracy is tested in test_transcendental.py: here, that they are compiled."""
     a, b = pairs(NUMPY_DTYPES[dtype])
-    operands, text = ([a, b], "%a, %b") if issubclass(op, BinaryOp) else ([a], "%a")
+    operands, text = ([a], "%a") if issubclass(op, UnaryOp) else ([a, b], "%a, %b")
     ops = [(f"{op.name} {text} : tensor<{dtype}>", op.name, dtype)]
     (output,) = run(ops, dtype, operands, target=target)
     with np.errstate(all="ignore"):
