@@ -37,8 +37,10 @@ compare each pair, and take ten seconds for 1,000 stores. With a smaller number,
 unrolled loops gets slower; with a greater one, its compilation. An order of magnitude: by counting,
 kernels of `examples`, of `bench` and of `test_optimize.py` have at most 165."""
 MANY_BLOCKS = 1024
-"""The most blocks of a function with many accesses that LLVM optimizes: it takes half a minute for
-1,000 gated stores in nested loops, which have 2,000. Functions of `examples` have at most 24."""
+"""The most basic blocks of a function with many accesses that LLVM optimizes. Its time grows faster
+than their number, as for 1,000 gated stores in nested loops, which have 2,000 blocks. With a
+smaller limit, code of many short loops gets slower; with a greater one, its compilation. An order
+of magnitude: by counting, functions of `examples` have at most 24."""
 _EXCLUDE_OPTNONE = (b"alwaysinline", b"minsize", b"optsize")
 
 

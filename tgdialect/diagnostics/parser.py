@@ -56,8 +56,9 @@ _UNDEFINED_VALUES = "values used but not defined"
 _UNDEFINED_BLOCKS = "dangling block references:"
 """Beginnings of xDSL's errors that are improved below."""
 _MANY_DIGITS = "Exceeds the limit"
-_MOST_DIGITS = sys.get_int_max_str_digits()
 """The beginning of Python's error."""
+_MOST_DIGITS = sys.get_int_max_str_digits()
+"""The most decimal digits of an integer that Python converts to a string, or 0 for no limit."""
 
 _REPHRASED = {
     _NO_OPERATION: "expected an operation",
@@ -140,10 +141,11 @@ class _Lexer(MLIRLexer):
         found = _PLAIN_TOKEN.match(self.input.content, self.pos)
         if found is None:
             token = super().lex()
-            # A hexadecimal integer may be longer than one that Python converts to a string.
-            digits = (len(token.text) - 2) * math.log10(16)
-            if token.kind is MLIRTokenKind.INTEGER_LIT and 0 < _MOST_DIGITS < digits:
-                raise ParseError(token.span, f"an integer of more than {_MOST_DIGITS} digits")
+            if token.kind is MLIRTokenKind.INTEGER_LIT and token.text[:2] in ("0x", "0X"):
+                # Python reads hexadecimal integers of any length, but does not print them.
+                digits = (len(token.text) - 2) * math.log10(16)
+                if 0 < _MOST_DIGITS < digits:
+                    raise ParseError(token.span, f"an integer of more than {_MOST_DIGITS} digits")
             return token
         group: Any = found.lastindex
         text = found[group]

@@ -604,10 +604,11 @@ class SqrtOp(UnaryOp):
 
 @op_definition
 class GateOp(ElementwiseOp):
-    """GATE (X, T[, L]) = X / (1 + e^-(T + L)): x times the logistic function of t, within 1 ulp.
+    """GATE (X, T[, L]) = X / (1 + e^-(T + L)): x times the logistic function of t, within 1.1 ulp.
 
-    L is what the rounding of T has lost. Within 2 ulp where MULACC is rounded twice. An infinite x
-    gives NaN, unless t is above 24 (f32) or 53 (f64); there, and at -inf, L is ignored.
+    Within 1 ulp where x is 1 or t, and within 2.2 where MULACC is rounded twice. L is what the
+    rounding of T has lost. An infinite x gives NaN, unless t is above 24 (f32) or 53 (f64); there,
+    and at -inf, L is ignored.
 
     `%2 = tg.gate %0, %1 : tensor<4xf32>`
     `%3 = tg.gate %0, %1 lost %2 : tensor<4xf32>`

@@ -94,7 +94,7 @@ TABLES = {
             0.0008271306287497282,
         ),
         underflow=10.0625,
-        gelu_ratio=(  # relative error of F: 2^-28.5
+        gelu_ratio=(  # relative error of G: 2^-28.5
             1.0382472276687622,
             -0.32312312722206116,
             -0.3874097466468811,
@@ -191,7 +191,7 @@ TABLES = {
             -1.5687523018805225e-08,
         ),
         underflow=27.25,
-        gelu_ratio=(  # relative error of F: 2^-57.3
+        gelu_ratio=(  # relative error of G: 2^-57.3
             1.038247228254662,
             -0.32312313085737526,
             -0.38741032853180074,

@@ -59,7 +59,7 @@ def expm1(x: Value[V]) -> Value[V]:
     high = minus_n.mulacc(first, bounded)
     r = minus_n.mulacc(second, high)
     tail = minus_n.mulacc(second, high - r)
-    half = (shifted.bitcast(form.unsigned) << form.stored).bitcast(form.dtype)
+    half = power_of_two(shifted, form)
     base = half - 0.5
     total = r.mulacc(half, base)
     lost = r.mulacc(half, base - total) + (half - base - 0.5)
@@ -102,7 +102,7 @@ def _exponents(x: Value[V], form: FloatFormat, less: int = 1) -> tuple[Value[V],
 def _exp_of_parts(shifted: Value[V], r: Value[V], form: FloatFormat) -> Value[V]:
     """2^n e^r of `_exp_parts`, as `exp2_of_normal`."""
     twice = horner(r, tuple(2.0 * c for c in (1.0, 1.0, *form.exp_tail)))
-    return twice * (shifted.bitcast(form.unsigned) << form.stored).bitcast(form.dtype)
+    return twice * power_of_two(shifted, form)
 
 
 def log2(x: Value[V]) -> Value[V]:
@@ -184,7 +184,7 @@ def softplus(x: Value[V]) -> Value[V]:
     raised = 2.0**form.exponent_bits / 4
     is_small = exponent < least_of_normal(form, natural=True)
     shifted = is_small.where(shifted + raised, shifted)
-    scale = (shifted.bitcast(form.unsigned) << form.stored).bitcast(form.dtype)
+    scale = power_of_two(shifted, form)
     rest = r * r * horner(r, form.exp_tail)
 
     is_near = exponent > NEAR
@@ -266,6 +266,11 @@ def power(x: Value[V], y: Value[V]) -> Value[V]:
     return (x.eq(1.0) | y.eq(0.0)).where(x.constant(1.0), result)
 
 
+def power_of_two(shifted: Value[V], form: FloatFormat) -> Value[V]:
+    """The float whose exponent's bits are the low bits of `shifted`."""
+    return (shifted.bitcast(form.unsigned) << form.stored).bitcast(form.dtype)
+
+
 def clear_sign(x: Value[V], form: FloatFormat) -> Value[V]:
     """|x|."""
     return (x.bitcast(form.unsigned) & (form.sign_bit - 1)).bitcast(form.dtype)
@@ -311,7 +316,7 @@ def exp2_of_normal(x: Value[V], tail: Value[V] | None = None) -> Value[V]:
     if tail is not None:
         r = r + tail
     twice = r.mulacc(horner(r, tuple(2.0 * c for c in form.exp2_tail)), 2.0)
-    return twice * (shifted.bitcast(form.unsigned) << form.stored).bitcast(form.dtype)
+    return twice * power_of_two(shifted, form)
 
 
 def _split_exponent(x: Value[V], form: FloatFormat) -> tuple[Value[V], Value[V]]:

@@ -24,7 +24,7 @@ ROWS = {name: row for name, row in {**UNARY, **BINARY}.items() if name not in RE
 SAMPLE = 600
 """The number of arguments of each function."""
 MOST_ULPS = 2.3
-"""What docs/semantics.md says."""
+"""The bound that docs/semantics.md states, in units of the last place."""
 WITHOUT_F64 = ('"cpu", has_f64 = false', '"cpu", features = ["avx2", "fma"], has_f64 = false')
 
 Function = Callable[..., tg.Tensor]

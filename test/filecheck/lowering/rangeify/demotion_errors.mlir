@@ -1,6 +1,6 @@
 // RUN: tg-opt %s -p 'tg-to-source{target=metal}' --split-input-file --verify-diagnostics
 
-// What a target without f64 cannot compute: f64 that comes from memory, and what f32 would make wrong instead of less exact.
+// A target without f64 cannot compute these: f64 that comes from memory, and what f32 would make wrong instead of less exact.
 
 func.func @memory(%x: tensor<4xf64>) -> tensor<4xf32> {
   // expected-error@below {{the target metal has no f64}}
