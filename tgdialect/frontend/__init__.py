@@ -27,6 +27,7 @@ Compiled functions:
 * `ownership.py`: which values a call may overwrite;
 * `spec.py`: shape and dtype of an argument without an array;
 * `structures.py`: tensors in nested arguments and results;
+* `arguments.py`: names, positions and arrays of arguments;
 * `tracing.py`: calls a function on tensors without values;
 * `loops.py`: `tg.scan` and `tg.while_loop`;
 * `function.py`: `@tg.function`; `traced.py`: one trace of a function, and how it is run;

@@ -12,6 +12,14 @@ from tgdialect.ops.arrays import convert
 from tgdialect.ops.dtypes import DType
 
 
+def is_array(value: object) -> bool:
+    """Whether a value is an array: of NumPy, also a scalar of it, or of a library that offers
+    NumPy's protocol or DLPack."""
+    if isinstance(value, type):  # The class np.float32 has the attributes of its scalars.
+        return False
+    return hasattr(value, "__array__") or hasattr(value, "__dlpack__")
+
+
 def array_of(data: Any, dtype: DType | None = None) -> Array:
     """Data as an array of a dtype; without one a list of Python numbers gets a default dtype.
 

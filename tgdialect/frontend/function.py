@@ -7,6 +7,7 @@ arguments of a call.
 from __future__ import annotations
 
 import functools
+import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
@@ -17,6 +18,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from tgdialect.diagnostics import lasting_hint
+from tgdialect.frontend.arguments import Arguments, Names, names_of
 from tgdialect.frontend.base import is_elsewhere, traced_for
 from tgdialect.frontend.graph import Node, serials, size_node
 from tgdialect.frontend.lowered import Argument, Interface, Lowered
@@ -36,8 +38,9 @@ from tgdialect.runtime.launcher import Holders
 P = ParamSpec("P")
 R = TypeVar("R")
 
-Donated = str | int | Sequence[str | int]
-"""Names or positions of arguments."""
+MANY_SIGNATURES = 32
+"""The number of traces of a function at which a warning says so: each takes milliseconds to seconds
+and stays in memory. A program with a signature for each of some buckets of sizes has fewer."""
 
 _NO_SIZES: Mapping[Atom, Atom] = {}
 
@@ -95,13 +98,15 @@ class Function(Generic[P, R]):
         function: Callable[P, R],
         *,
         freeze: bool | Literal["release"] = False,
-        donate: Donated = (),
+        donate: Names = (),
+        static: Names = (),
         max_signatures: int | None = None,
     ) -> None:
         self._function = function
         self._name = name_of(function)
         """What errors call it."""
-        self._donate = _names_of(function, donate)
+        self._arguments = Arguments(function, static)
+        self._donate = names_of(function, donate=donate)
         self._freeze = freeze
         self._max_signatures = max_signatures
         self._signatures: set[Any] = set()
@@ -121,7 +126,14 @@ class Function(Generic[P, R]):
             if result is not None:
                 return result
         if kwargs:
-            args, kwargs = self._by_position(args, kwargs)
+            args, kwargs = self._arguments.by_position(args, kwargs)
+        arrays: list[Tensor] = []
+        if (
+            kwargs
+            or self._arguments.static
+            or any(type(argument) is not Tensor for argument in args)
+        ):
+            args, kwargs = self._arguments.with_tensors(args, kwargs, arrays)
         inputs: list[Tensor] = []
         nodes: list[Node] = []
         quick: list[Any] = [Neural.training]
@@ -142,12 +154,12 @@ class Function(Generic[P, R]):
                     types = [n.type for n in nodes]
                     known = _Signature(traced, types, Neural.training)
                     if not traced.fits(inputs):
-                        return self._called(traced, inputs, nodes)
+                        return self._called(traced, inputs, nodes, _NO_SIZES, arrays)
                     self._quick[key] = known
                 elif known.traced.is_plain and self._freeze != "release":
                     self._last = _Last(known.training, known.launcher(), known.traced.implicit)
                 if known.traced.fits(inputs):
-                    return self._called(known.traced, inputs, nodes)
+                    return self._called(known.traced, inputs, nodes, _NO_SIZES, arrays)
                 self._quick.pop(key)
         # Any other arguments.
         found = Inputs()
@@ -155,17 +167,7 @@ class Function(Generic[P, R]):
         traced = self._traced_for(args, kwargs, found.tensors)
         sizes = dict(zip(traced.sizes, found.atoms, strict=True))
         nodes = [t.node for t in found.tensors]
-        return self._called(traced, found.tensors, nodes, sizes)
-
-    def _by_position(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
-        """Arguments with those given by name at their positions, so that equal calls have one
-        signature. Those of `**kwargs` keep their order, which the function can see."""
-        try:
-            # A wrapper may ask for names that the wrapped function has.
-            given = signature(self._function, follow_wrapped=False).bind(*args, **kwargs)
-        except (TypeError, ValueError):  # The call says what is wrong, in Python's words.
-            return args, kwargs
-        return given.args, given.kwargs
+        return self._called(traced, found.tensors, nodes, sizes, arrays)
 
     def _traced_for(self, args: Any, kwargs: Any, inputs: Sequence[Tensor]) -> Traced[Executable]:
         """The traced function for the signature of these arguments."""
@@ -198,6 +200,14 @@ class Function(Generic[P, R]):
                     freeze=bool(self._freeze),
                 )
                 self._traced[wanted] = traced
+                if len(self._traced) == MANY_SIGNATURES and self._max_signatures is None:
+                    warnings.warn(
+                        f"{self._name} has been traced for {MANY_SIGNATURES} signatures: other "
+                        "numbers and other shapes are other programs. A tensor or an array instead "
+                        "of a number, and symbolic sizes (docs/tensor.md), have one for all values",
+                        RuntimeWarning,
+                        stacklevel=4,
+                    )
             more = {s: t for s, t in enumerate(inputs) if id(t) in traced.captured}
             if more.keys() <= captured.keys():
                 return traced
@@ -218,8 +228,16 @@ class Function(Generic[P, R]):
         inputs: Sequence[Tensor],
         nodes: list[Node],
         sizes: Mapping[Atom, Atom] = _NO_SIZES,
+        arrays: Sequence[Tensor] = (),
     ) -> R:
-        """Call a traced function with the values of its inputs and sizes."""
+        """Call a traced function with the values of its inputs and sizes; `arrays` are the inputs
+        that the caller does not have as tensors."""
+        for changed in traced.changed if arrays else ():
+            if isinstance(changed, int) and any(inputs[changed] is tensor for tensor in arrays):
+                raise TypeError(
+                    f"{self._name} assigns to an argument, and the call passes an array for it, "
+                    "which would not change: pass a tensor, or return the value"
+                )
         # Add the inputs that are not arguments.
         for atom in sizes.values():
             nodes.append(size_node(SymInt.of(atom)))
@@ -253,8 +271,8 @@ class Function(Generic[P, R]):
     def lower(self, *args: Any, **kwargs: Any) -> Lowered:
         """The program of the function for these arguments, independent of the elements of tensors.
 
-        A tensor, an array or a `spec` stands for any tensor of its shape and dtype. Other arguments
-        are part of the program, as they are in a call.
+        A tensor, an array or a `spec` stands for any tensor of its shape and dtype. Other
+        arguments, and static ones, are part of the program, as they are in a call.
 
         Raises TypeError for arguments that the function does not take.
         """
@@ -283,7 +301,10 @@ class Function(Generic[P, R]):
             return spec
 
         # Replace each by a tensor without a value.
-        arguments = mapped(given.arguments, found)
+        arguments = {
+            name: self._arguments.leaves(name, value, found)
+            for name, value in given.arguments.items()
+        }
         sizes = Sizes(specs)
         for name, argument in arguments.items():
 
@@ -350,28 +371,13 @@ def _name_parameters(module: ModuleOp, names: Sequence[str]) -> None:
             param.result.name_hint = lasting_hint(names[param.slot.data])
 
 
-def _names_of(function: Callable[..., Any], arguments: Donated) -> frozenset[str]:
-    """Arguments of a function, given by names or positions, by their names. Raises ValueError for
-    one that it does not have."""
-    if isinstance(arguments, str | int):
-        arguments = [arguments]
-    names = list(signature(function).parameters) if arguments else []
-    found: set[str] = set()
-    for argument in arguments:
-        try:
-            found.add(names[names.index(argument) if isinstance(argument, str) else argument])
-        except (ValueError, IndexError):
-            there_are = ", ".join(names) or "none"
-            raise ValueError(f"donate={argument!r}: the arguments are {there_are}") from None
-    return frozenset(found)
-
-
 @overload
 def function(
     fxn: Callable[P, R],
     *,
     freeze: bool | Literal["release"] = False,
-    donate: Donated = (),
+    donate: Names = (),
+    static: Names = (),
     max_signatures: int | None = None,
 ) -> Function[P, R]: ...
 
@@ -380,7 +386,8 @@ def function(
 def function(
     *,
     freeze: bool | Literal["release"] = False,
-    donate: Donated = (),
+    donate: Names = (),
+    static: Names = (),
     max_signatures: int | None = None,
 ) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
@@ -389,16 +396,20 @@ def function(
     fxn: Callable[..., Any] | None = None,
     *,
     freeze: bool | Literal["release"] = False,
-    donate: Donated = (),
+    donate: Names = (),
+    static: Names = (),
     max_signatures: int | None = None,
 ) -> Any:
     """Compile a function on tensors, once for each signature.
 
-    The tensors among its arguments, also in lists, tuples and dicts, are its inputs; other
-    arguments are part of the signature. An argument is the same by name and by position. It may
-    assign to tensors, which takes effect with each call: in place, if nobody else can see the
-    memory of the tensor, and else in new memory. Called within another such function it becomes a
-    FUNCTION in that function's body.
+    The tensors among its arguments, also in lists, tuples and dicts, are its inputs. So are arrays
+    of NumPy, PyTorch and other libraries, which the function gets as tensors: other elements are no
+    other signature. Arguments of other kinds are part of the signature, and constants of the
+    program: numbers of Python and scalars of NumPy, strings, and the arrays of arguments whose
+    names or positions `static` has, which the function gets as they are. An argument is the same by
+    name and by position. The function may assign to tensors, which takes effect with each call: in
+    place, if nobody else can see the memory of the tensor, and else in new memory. Called within
+    another such function it becomes a FUNCTION in that function's body.
 
     `donate` has the names or positions of arguments whose tensors are not needed after a call:
     their memory is used for results, and using such a tensor afterwards is a RuntimeError. If
@@ -417,9 +428,9 @@ def function(
     """
     if fxn is None:
         return functools.partial(
-            Function, freeze=freeze, donate=donate, max_signatures=max_signatures
+            Function, freeze=freeze, donate=donate, static=static, max_signatures=max_signatures
         )
-    return Function(fxn, freeze=freeze, donate=donate, max_signatures=max_signatures)
+    return Function(fxn, freeze=freeze, donate=donate, static=static, max_signatures=max_signatures)
 
 
 def traceable(fxn: Callable[..., Any]) -> Function[..., Any]:

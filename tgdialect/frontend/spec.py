@@ -10,6 +10,7 @@ from typing import Any, cast
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.arrays import is_array
 from tgdialect.frontend.graph import Node
 from tgdialect.frontend.structures import mapped
 from tgdialect.frontend.symbolic import Atom, Dim, SymInt, Variable
@@ -102,9 +103,7 @@ def spec_of(value: object) -> Spec | None:
         return value
     if isinstance(value, Tensor):
         return spec(value.shape, value.dtype)
-    if hasattr(value, "__array__") or hasattr(value, "__dlpack__"):
-        return spec_of(Tensor(value))
-    return None
+    return spec_of(Tensor(value)) if is_array(value) else None
 
 
 class Sizes:
