@@ -154,7 +154,7 @@ def leaf(data: Data, dtype: DType, *, is_named: bool = False) -> Node:
         place = PlaceAttr.of(data.device, None, data.axis)
         return Node(None, (), tensor_type(attribute_of(dtype), data.shape, place), data)
     device = HOST if isinstance(data, np.ndarray) else data.device
-    if not is_named and device in (HOST, DEVICES.DEFAULT):
+    if not is_named and (device == HOST or device == DEVICES.DEFAULT):
         device = None
     place = PlaceAttr.of(device)
     return Node(None, (), tensor_type(attribute_of(dtype), data.shape, place), data)
