@@ -24,7 +24,9 @@ sys.dont_write_bytecode = False
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-work", action="store_true", help="write work_table.md anew")
-    parser.addoption("--update-pages", action="store_true", help="write what commands print on pages anew")
+    parser.addoption(
+        "--update-pages", action="store_true", help="write what commands print on pages anew"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)  # Before `-m` selects.

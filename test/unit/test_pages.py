@@ -79,7 +79,7 @@ def blocks(text: str) -> list[Block]:
     end = -1  # Of a block of commands.
     for match in re.finditer(r"^```(\w+)\n(.*?)^```\n", text, re.DOTALL | re.MULTILINE):
         kind, code = match.groups()
-        is_output = kind != "sh" and text[end : match.start()] == "\n"
+        is_output = kind not in ("sh", "python") and text[end : match.start()] == "\n"
         found.append(Block(kind, code, match.start(2), is_output))
         end = match.end() if kind == "sh" else -1
     return found
@@ -121,7 +121,9 @@ def printed(folder: Path, *command: str) -> str:
 
 
 @pytest.mark.parametrize("page", pages_with("sh"))
-def test_commands_print_what_the_page_shows(page: str, folder: Path, request: pytest.FixtureRequest):
+def test_commands_print_what_the_page_shows(
+    page: str, folder: Path, request: pytest.FixtureRequest
+):
     old, new, end, output = PAGES[page], "", 0, ""
     for block in BLOCKS[page]:
         if block.kind == "sh" and block.reason is None:
