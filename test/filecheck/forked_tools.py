@@ -1,8 +1,8 @@
 """Runs the tools of RUN lines in forks of lit's workers, which have imported them.
 
-A tool spends most of a small test importing. lit imports once here, before it forks its workers, and
-`subprocess.Popen` runs a tool in the process that it has forked, in place of another program: with
-its files, folder and environment, and with a status of its own.
+A tool spends most of a small test importing. lit imports once here, before it forks its workers,
+and `subprocess.Popen` runs a tool in the process that it has forked, in place of another program:
+with its files, folder and environment, and with a status of its own.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Every block of code in the README, CONTRIBUTING and the pages of `docs` is run, as a reader would.
+"""Every block of code in the README, CONTRIBUTING and `docs` is run, as a reader would.
 
     python -m pytest test/unit/test_pages.py --update-pages
 

@@ -358,6 +358,7 @@ def test_float_comparison(name: str, data: st.DataObject):
     assert_holds(interval_of(ew.CmpLeOp, *known), ~(y < x))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("source", FLOATS)
 @pytest.mark.parametrize("target", list(DTYPES), ids=str)
 @settings(max_examples=15)

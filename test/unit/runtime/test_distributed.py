@@ -43,6 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 8])
 @pytest.mark.parametrize("dtype", collective_cases.DTYPES, ids=lambda d: np.dtype(d).name)
 def test_collectives(count: int, dtype: object):
@@ -50,6 +51,7 @@ def test_collectives(count: int, dtype: object):
     assert collective_cases.check(names, dtype) == 39
 
 
+@pytest.mark.sampled(2)
 @needs_mpi
 @pytest.mark.parametrize("ranks", [2, 4])
 @pytest.mark.usefixtures("folder")
@@ -69,13 +71,14 @@ def test_random_programs(seeds: range):
 
 
 @needs_mpi
+@pytest.mark.parametrize("count", [70, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.usefixtures("folder")
-def test_random_programs_by_mpi(tmp_path: Path):
+def test_random_programs_by_mpi(count: int, tmp_path: Path):
     results = tmp_path / "results.npz"
-    done = launch(2, CASES, "--programs", 200, "--results", results)
+    done = launch(2, CASES, "--programs", count, "--results", results)
     assert done.returncode == 0, done.stderr
     found = np.load(results)
-    for seed in range(200):
+    for seed in range(count):
         program = RandomShards(seed)
         for i, wanted in enumerate(run(program.module(), "main", program.inputs())):
             np.testing.assert_array_equal(found[f"{seed}_{i}"], wanted, f"seed {seed}")
