@@ -553,6 +553,7 @@ def test_kernels_that_pack_weights_are_kept(folder: Path, lowered: list[str]):
     assert check(lowered, "product", "mean") == ["main_0"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(4))
 def test_results_are_the_same_bit_by_bit(
     seed: int, folder: Path, lowered: list[str], monkeypatch: pytest.MonkeyPatch
