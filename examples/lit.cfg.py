@@ -13,9 +13,10 @@ config.suffixes = [".mlir"]
 
 # The tools of the package in `embed`, which is not installed.
 _EMBED = os.path.join(_HERE, "embed")
-config.environment["PYTHONPATH"] = os.pathsep.join([_EMBED, config.environment["PYTHONPATH"]])
+_PATH = os.pathsep.join([_EMBED, config.environment["PYTHONPATH"]])
+_PYTHON = f"env PYTHONPATH={_PATH} {sys.executable}"
 config.substitutions += [
     ("%python", sys.executable),
-    (r"(?<!\S)img-opt(?!\S)", f"{sys.executable} -m imgc.opt"),
-    (r"(?<!\S)img-run(?!\S)", f"{sys.executable} -m imgc.run"),
+    (r"(?<!\S)img-opt(?!\S)", f"{_PYTHON} -m imgc.opt"),
+    (r"(?<!\S)img-run(?!\S)", f"{_PYTHON} -m imgc.run"),
 ]

@@ -1,13 +1,13 @@
 """Write `docs/ops.md`, `docs/legacy.md` and `docs/passes.md` from the classes of ops and passes,
-`docs/environment.md` from the table of variables, and the tables of methods in `docs/tensor.md`
-from their docstrings.
+`docs/environment.md` from the table of variables, and the tables of `docs/tensor.md` and
+`docs/nn.md` from docstrings.
 
     python tools/make_docs.py           # writes the pages
     python tools/make_docs.py --check   # prints a diff and exits with 1 where a page is stale
 
 The docstring of a class is its description, and the string below a field of a pass describes that
-option. Change the class, not the page, then run this program. By hand are the text of
-`docs/tensor.md` before its tables, and the names that tinygrad and PyTorch have for a method.
+option. Change the class, not the page, then run this program. By hand are the text of these two
+pages, and the names that tinygrad and PyTorch have for a method.
 """
 
 from __future__ import annotations
@@ -21,8 +21,10 @@ import re
 import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from importlib import import_module
+from inspect import isabstract, isfunction, ismodule
 from pathlib import Path
 from textwrap import dedent
+from types import ModuleType
 from typing import Any
 
 from xdsl.dialects.builtin import (
@@ -49,7 +51,7 @@ from xdsl.irdl import (
 )
 from xdsl.passes import ModulePass
 
-from tgdialect import environment
+from tgdialect import environment, nn
 from tgdialect.dialect import TG
 from tgdialect.frontend import Tensor
 from tgdialect.legacy.dialect import TG_LEGACY, UNCHANGED, Unchanged
@@ -475,6 +477,55 @@ def _first_paragraph(documented: object) -> str:
     return " ".join(docstring.partition("\n\n")[0].split())
 
 
+# -- tg.nn ----------------------------------------------------------------------------------------
+
+
+def nn_page() -> str:
+    """The page as it is, with tables of all classes and functions of `tg.nn`."""
+    members = {name: each for name, each in vars(nn.optim).items() if _is_public(each, nn.optim)}
+    optimizers = _concrete(members, nn.optim.Optimizer)
+    schedules = _concrete(members, nn.optim.LRScheduler)
+    functions = {f"optim.{name}": each for name, each in members.items() if isfunction(each)}
+    for name, each in vars(nn.state).items():
+        if _is_public(each, nn.state):
+            functions[f"state.{name}"] = each
+    layers = {name: vars(nn)[name] for name in nn.__all__ if not ismodule(vars(nn)[name])}
+    page = (DOCS / "nn.md").read_text(encoding="utf-8")
+    for column, rows in (
+        ("layer", layers),
+        ("optimizer", optimizers),
+        ("schedule", schedules),
+        ("function", functions),
+    ):
+        body = "".join(f"| {_call(*row)} | {_first_paragraph(row[1])} |\n" for row in rows.items())
+        table = rf"^(\| {column} \|.*\n\| --- .*\n)(?:\|.*\n)*"
+        page = re.sub(table, lambda old, body=body: old[1] + body, page, flags=re.MULTILINE)
+    return page
+
+
+def _is_public(member: object, module: ModuleType) -> bool:
+    name = getattr(member, "__name__", "_")
+    return not name.startswith("_") and getattr(member, "__module__", None) == module.__name__
+
+
+def _concrete(members: Mapping[str, object], base: type) -> Mapping[str, type]:
+    """The subclasses of a class that have all methods."""
+    return {
+        name: each
+        for name, each in members.items()
+        if isinstance(each, type) and issubclass(each, base) and not isabstract(each)
+    }
+
+
+def _call(name: str, member: Callable[..., object]) -> str:
+    """How a class or a function is called: its parameters, without their types."""
+    shown: list[str] = []
+    for each in inspect.signature(member).parameters.values():
+        text = "*" * (each.kind is each.VAR_POSITIONAL) + each.name
+        shown.append(text if each.default is each.empty else f"{text}={each.default!r}")
+    return f"`{name}({', '.join(shown)})`"
+
+
 # -- variables -----------------------------------------------------------------------------------
 
 ENVIRONMENT_HEAD = """\
@@ -502,6 +553,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "legacy.md": legacy_page,
     "passes.md": passes_page,
     "environment.md": environment_page,
+    "nn.md": nn_page,
     "tensor.md": tensor_page,
 }
 

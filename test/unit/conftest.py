@@ -8,6 +8,10 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from hypothesis import settings
+
+# Hypothesis's own profile for CI, everywhere: the same examples each time, and no deadlines.
+settings.load_profile("ci")
 
 os.environ["TG_CACHE_DIR"] = ""  # Tests compile what they say; those of the cache have one.
 os.environ["POCL_KERNEL_CACHE"] = "0"  # Also where a test imports pyopencl first; see opencl.py.
@@ -20,7 +24,9 @@ sys.dont_write_bytecode = False
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     parser.addoption("--update-work", action="store_true", help="write work_table.md anew")
-    parser.addoption("--update-tour", action="store_true", help="write the blocks of the tour anew")
+    parser.addoption(
+        "--update-pages", action="store_true", help="write what commands print on pages anew"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)  # Before `-m` selects.

@@ -120,7 +120,7 @@ def tg_opt(texts: list[str], folder) -> list[tuple[int, str, str]]:
         capture_output=True,
         text=True,
         cwd=folder,
-        timeout=300,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     return [json.loads(line) for line in done.stdout.splitlines()]

@@ -34,6 +34,7 @@ from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import check_representable
 from tgdialect.ops.properties import (
+    NAME_THE_EXTENT,
     Dim,
     UnknownDim,
     dtype_of,
@@ -55,7 +56,7 @@ def split(dims: MixedDims) -> tuple[DenseArrayBase[I64], list[SSAValue]]:
         if isinstance(dim, UnknownDim):
             raise VerifyException(
                 f"no index value is known for the extent of axis {dim.axis} of a {dim.value.type}; "
-                "give a function's argument the attribute `tg.dims`"
+                f"{NAME_THE_EXTENT}"
             )
     static = [d if isinstance(d, int) else DYNAMIC_INDEX for d in dims]
     return static_indices(tuple(static)), [d for d in dims if isinstance(d, SSAValue)]

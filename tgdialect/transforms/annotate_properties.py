@@ -26,7 +26,8 @@ class AnnotatePropertiesPass(ModulePass):
     `tg.shape` and `tg.min_max` are strings: `"4x8"` (`"()"` of a scalar, `"4x%n"` where a dynamic
     extent is a value of that name), and `"[0, 3]"`, `"[-inf, inf] or nan"`, exactly.
 
-        %1 = tg.mod %0, %c {tg.dtype = index, tg.shape = "()", tg.min_max = "[0, 3]"} : ...
+        %1 = tg.mod %0, %c {tg.dtype = index, tg.shape = "()", tg.min_max = "[0, 3]"}
+          : tensor<index>
     """
 
     name = "tg-annotate-properties"

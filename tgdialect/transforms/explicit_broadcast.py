@@ -17,6 +17,7 @@ from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import ExpandOp, ReshapeOp
 from tgdialect.ops.ordering import EndOp
 from tgdialect.ops.properties import (
+    NAME_THE_EXTENT,
     Shape,
     UnknownDim,
     same_shape,
@@ -83,7 +84,7 @@ def _known(shape: Shape, op: Operation) -> tuple[int | SSAValue, ...]:
     if len(known) < len(shape):
         message = (
             f"{op.name} broadcasts with {show_shape(shape)}, but no index value gives the extent: "
-            "name it with `tg.dims` on a function argument"
+            f"{NAME_THE_EXTENT}"
         )
         raise locate(PassFailedException(message), op)
     return known

@@ -36,7 +36,7 @@ def value(of, values: Mapping[SSAValue, float]) -> int:
     return sum(c * math.prod(int(values[atom]) for atom in atoms) for atoms, c in monomials(of))
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(programs())
 def test_polynomials_of_integer_programs(program: Program):
     """Any op may be in between: it is an atom, and so is what might wrap."""
@@ -101,7 +101,6 @@ def evaluate(expression, values: Mapping[str, int]) -> int:
             return OPS[op][1](evaluate(a, values), evaluate(b, values))
 
 
-@settings(deadline=None)
 @given(INDICES, INDICES)
 def test_bounds_of_loop_variables(a, b):
     """RANGEs are less than their bounds, whatever these are."""
@@ -121,7 +120,6 @@ def test_the_last_iteration_is_below_the_bound():
     assert not is_less(i + j, n * 2 + m - 2, min_max)
 
 
-@settings(deadline=None)
 @given(INDICES, INDICES, st.integers(1, 9))
 def test_strides_are_differences_of_row_major_positions(a, b, width):
     loops = Loops()
@@ -169,7 +167,7 @@ def position_value(of: Position, values: Mapping[LoopVariable, int]) -> int:
     return of.constant + sum(c * atom_value(atom, values) for atom, c in of.terms.items())
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 @given(st.lists(st.sampled_from([2, 3, 4, 6, 8, 12]), min_size=2, max_size=3), STEPS, st.data())
 def test_positions(extents, steps, data):
     """Digits are cut and put together again, and divisions are: what is left has the same value."""

@@ -12,7 +12,7 @@ from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(programs([IndexType()]))
 def test_divisors_divide(program: Program):
     """Powers of two do even where arithmetic wraps; 0 has every divisor."""

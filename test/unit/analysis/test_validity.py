@@ -57,7 +57,7 @@ def test_functions_pass_them_on(argument_is_valid: bool):
     assert Validity()[GetTupleOp(function, 0).result] == argument_is_valid
 
 
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 @given(graphs())
 def test_filling_valid_values_changes_nothing(graph: Graph):
     """A reduction over no axis gives its identity for invalid cells, and any other cell itself."""

@@ -58,7 +58,7 @@ def changed(text: str, random: Random) -> str:
     return "".join(lines)
 
 
-@settings(derandomize=True, max_examples=1500, deadline=None, print_blob=False)
+@settings(max_examples=1500)
 @given(st.integers(0, 2**32 - 1))
 def test_changed_listings(seed: int):
     random = Random(seed)

@@ -69,7 +69,7 @@ OUTPUT = st.sampled_from(["loop", "upcast"])
 REDUCED = st.sampled_from(["reduce", "unroll"])
 
 
-@settings(max_examples=25, deadline=None)
+@settings(max_examples=25)
 @given(
     st.tuples(*[EXTENT] * 6),
     st.tuples(OUTPUT, OUTPUT, OUTPUT, OUTPUT, REDUCED, REDUCED),

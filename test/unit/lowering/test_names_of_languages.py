@@ -138,7 +138,7 @@ def test_names_of_symbols_are_distinct():
         assert all(map(IDENTIFIER.fullmatch, names))
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(st.text(max_size=24), unique=True, max_size=5))
 @example(["k" * 200, "k" * 199 + "l", "k" * LONGEST, "k" * (LONGEST - 1)])
 @example(["é", "é".encode().decode("latin-1"), "\0", "\0\0", ""])

@@ -106,7 +106,7 @@ def program(steps: list[tuple[str, int, int]]) -> str:
 
 
 @example([("set", 0, 3), ("loop", 0, 0), ("out", 0, 0), ("set", 1, 4), ("out", 1, 0)])
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.lists(STEP, min_size=4, max_size=24))
 def test_registers_that_share_keep_their_values(steps: list[tuple[str, int, int]]) -> None:
     """Whatever loops carry: a digest of all that is written out is the same."""

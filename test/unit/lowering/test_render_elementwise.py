@@ -196,6 +196,7 @@ def is_rounded(result, *operands):
     return abs(Fraction(float(result)) - exact) <= bound / 2
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("op", TRANSCENDENTAL, ids=lambda op: op.name)

@@ -145,6 +145,7 @@ def described(instruction, letter, minor, k):
     return at ^ (at >> 3 & (1 << bits) - 1 << 4)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("instruction", WGMMA, ids=lambda instruction: instruction.name)
 def test_layouts_in_local_memory(instruction):
     """The descriptors of an instruction describe the layouts that WMMA has."""

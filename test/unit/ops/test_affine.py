@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tgdialect.ops.affine import (
@@ -43,7 +43,6 @@ def is_normal(of: Affine[str]) -> bool:
     return all(of.terms.values())
 
 
-@settings(deadline=None)
 @given(SUMS, SUMS, NUMBERS, VALUES)
 def test_sums(a, b, n, values):
     x, y = value(a, values), value(b, values)
@@ -63,7 +62,6 @@ def test_sums(a, b, n, values):
     assert hash(a + b) == hash(b + a)
 
 
-@settings(deadline=None)
 @given(SUMS, VALUES, DIVISORS)
 def test_split_by_an_integer(a, values, n):
     quotient, rest = a.split(n)
@@ -73,7 +71,6 @@ def test_split_by_an_integer(a, values, n):
     assert is_normal(quotient)
 
 
-@settings(deadline=None)
 @given(SUMS, VALUES, st.integers(-(2**40), 2**40))
 def test_wrapped_sums_are_congruent_and_small(a, values, factor):
     result = (a * factor).wrapped(DTYPES[I32])
@@ -82,7 +79,6 @@ def test_wrapped_sums_are_congruent_and_small(a, values, factor):
     assert is_normal(result)
 
 
-@settings(deadline=None)
 @given(SUMS, st.fixed_dictionaries({n: st.tuples(NUMBERS, NUMBERS) for n in NAMES}), st.data())
 def test_intervals_hold_every_value_and_have_their_ends(a, pairs, data):
     box = {name: sorted(pair) for name, pair in pairs.items()}
@@ -103,7 +99,6 @@ def test_parts():
     assert Affine({"x": 2, "y": 2, "z": 1}).cost == 3  # (x + y) * 2 + z
 
 
-@settings(deadline=None)
 @given(POLYNOMIALS, POLYNOMIALS, VALUES, DIVISORS, PRODUCTS)
 def test_polynomials(a, b, values, n, product):
     x, y = value_of_polynomial(a, values), value_of_polynomial(b, values)
@@ -119,7 +114,6 @@ def test_polynomials(a, b, values, n, product):
     assert value_of_polynomial(swapped, values | {"x": values["y"], "y": values["x"]}) == x
 
 
-@settings(deadline=None)
 @given(
     POLYNOMIALS, st.fixed_dictionaries({n: st.tuples(NUMBERS, NUMBERS) for n in NAMES}), st.data()
 )

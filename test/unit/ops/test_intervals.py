@@ -104,7 +104,7 @@ SOUND = {
 
 @pytest.mark.parametrize("dtype", [I8, U8], ids=str)
 @pytest.mark.parametrize("op", [*EXACT, *SOUND], ids=lambda op: op.name)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_binary_integer(op, dtype, data: st.DataObject):
     a, b = data.draw(subintervals(dtype)), data.draw(subintervals(dtype))
@@ -122,7 +122,7 @@ def test_binary_integer(op, dtype, data: st.DataObject):
 
 
 @pytest.mark.parametrize("dtype", [I8, U8], ids=str)
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(data=st.data())
 def test_idiv_and_mod_are_exact_for_one_divisor(dtype, data: st.DataObject):
     a = data.draw(subintervals(dtype))
@@ -322,7 +322,7 @@ FLOAT_UNARY = {
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", FLOATS)
 @pytest.mark.parametrize("op", FLOAT_BINARY, ids=lambda op: op.name)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_binary_float(op, name: str, data: st.DataObject):
     (a, x), (b, y) = data.draw(float_intervals(name)), data.draw(float_intervals(name))
@@ -333,7 +333,7 @@ def test_binary_float(op, name: str, data: st.DataObject):
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", FLOATS)
 @pytest.mark.parametrize("op", FLOAT_UNARY, ids=lambda op: op.name)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_unary_float(op, name: str, data: st.DataObject):
     a, x = data.draw(float_intervals(name))
@@ -343,7 +343,7 @@ def test_unary_float(op, name: str, data: st.DataObject):
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", FLOATS)
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(data=st.data())
 def test_float_comparison(name: str, data: st.DataObject):
     (a, x), (b, y) = data.draw(float_intervals(name)), data.draw(float_intervals(name))
@@ -358,9 +358,10 @@ def test_float_comparison(name: str, data: st.DataObject):
     assert_holds(interval_of(ew.CmpLeOp, *known), ~(y < x))
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("source", FLOATS)
 @pytest.mark.parametrize("target", list(DTYPES), ids=str)
-@settings(max_examples=15, deadline=None)
+@settings(max_examples=15)
 @given(data=st.data())
 def test_cast_from_float(source: str, target, data: st.DataObject):
     a, x = data.draw(float_intervals(source))

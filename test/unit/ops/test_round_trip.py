@@ -296,7 +296,7 @@ def test_every_op_is_here():
 
 
 @pytest.mark.parametrize("op_type", OPS, ids=lambda op: op.name)
-@settings(max_examples=5, deadline=None, derandomize=True)
+@settings(max_examples=5)
 @given(st.data())
 def test_text_is_the_op(op_type: type[Operation], data: st.DataObject):
     maker = Maker(data.draw)

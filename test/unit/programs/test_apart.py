@@ -16,6 +16,7 @@ def call(function, *arrays):
     return tg.function(function)(*(tg.Tensor(fenced(a)) for a in arrays)).numpy()
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("dtype", [np.float32, np.float64, np.float16, np.int32, np.int8, np.bool_])
 @pytest.mark.parametrize("step", [2, 3, 4, 7, 8, 9])
 def test_every_nth_element(dtype, step):
@@ -36,6 +37,7 @@ def test_every_nth_element_of_what_is_padded(step):
         assert np.array_equal(result, np.pad(x, pads, constant_values=7)[:, ::step] * 2)
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("window", [1, 2, 3])
 @pytest.mark.parametrize("stride", [1, 2, 3, 5])
 @pytest.mark.parametrize("shape", [(2, 3, 17, 33), (1, 20, 14, 14), (1, 2, 5, 64)])
@@ -80,6 +82,7 @@ def test_transposed(shape):
     assert np.array_equal(pairs, np.stack([x + 1, x - 1], 2))
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("dtype", [np.float64, np.float32, np.float16, np.int16, np.int8])
 @pytest.mark.parametrize("shape", [(2, 64), (4, 96), (8, 64), (2, 77), (3, 2, 128), (5, 4, 33)])
 def test_interleaved_rows(dtype, shape):
@@ -88,6 +91,7 @@ def test_interleaved_rows(dtype, shape):
     assert np.array_equal(call(lambda t: -t.transpose(-1, -2), x), -x.swapaxes(-1, -2))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(30))
 def test_few_rows_of_dot_products(seed):
     """Both factors of a product lie along its steps: tiles of rows and columns."""

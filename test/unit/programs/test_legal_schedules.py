@@ -224,6 +224,7 @@ def test_explicit_schedules(text: str, opts: Sequence[str]) -> None:
 NARROW = ("i1", "i8", "ui8", "i16", "ui16", "f16", "bf16", "f8E4M3FN", "f8E5M2", "i32")
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("width", [2, 3, 4, 5, 8, 16, 17, 33, 64])
 @pytest.mark.parametrize("dtype", NARROW)
 def test_stores_of_narrow_elements(dtype: str, width: int) -> None:
@@ -239,6 +240,7 @@ def test_stores_of_narrow_elements(dtype: str, width: int) -> None:
     check_schedule(text, f"padto 0, {width}", f"split 0, {width}, upcast")
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("lanes", [12, 16, 20, 24, 32, 64])
 @pytest.mark.parametrize("dtype", ["i8", "i16", "i32", "f32", "i64", "f64"])
 @pytest.mark.parametrize("before", [0, 9])

@@ -13,7 +13,7 @@ import pytest
 from agreement import differences
 from executors import EXECUTORS, Executor, interpret
 from expression import Array
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from random_programs import RandomProgram, Value, random_program
 from xdsl.context import Context
@@ -28,11 +28,7 @@ from tgdialect.ops.intervals import constant
 COUNT = "TG_RANDOM_PROGRAMS"
 
 deterministic = settings(
-    derandomize=COUNT not in os.environ,
-    max_examples=int(os.environ.get(COUNT, "150")),
-    deadline=None,
-    suppress_health_check=list(HealthCheck),
-    print_blob=False,
+    derandomize=COUNT not in os.environ, max_examples=int(os.environ.get(COUNT, "150"))
 )
 seeds = st.integers(0, 2**32 - 1)
 lengths = st.integers(1, 14)
@@ -90,7 +86,8 @@ def test_c_agrees(seed: int, steps: int):
     check("c", seed, steps)
 
 
-@pytest.mark.parametrize("name", ["cpu-none", "cpu-heuristic"])
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("name", ["cpu-heuristic", "cpu-none"])
 @deterministic
 @given(seeds, lengths)
 def test_executors_agree(name: str, seed: int, steps: int):

@@ -44,7 +44,7 @@ _DTYPES = [
 
 class _Clique:
     def __init__(self, size: int) -> None:
-        self.barrier = threading.Barrier(size, timeout=20)
+        self.barrier = threading.Barrier(size, timeout=600)
         self.places: list[tuple[int, int]] = [(0, 0)] * size
 
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shutil
 import subprocess
 import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -28,11 +27,11 @@ needs_mpi = pytest.mark.skipif(MPIEXEC is None, reason="needs mpiexec: pip insta
 CASES = Path(collective_cases.__file__)
 
 
-def launch(ranks: int, *command: object, timeout: float = 600) -> subprocess.CompletedProcess[str]:
+def launch(ranks: int, *command: object) -> subprocess.CompletedProcess[str]:
     """Run a Python program by so many processes."""
     assert MPIEXEC is not None
     full = [MPIEXEC, "-n", str(ranks), sys.executable, *map(str, command)]
-    return subprocess.run(full, capture_output=True, text=True, timeout=timeout, check=False)
+    return subprocess.run(full, capture_output=True, text=True, timeout=600, check=False)
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +43,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
         yield folder
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 8])
 @pytest.mark.parametrize("dtype", collective_cases.DTYPES, ids=lambda d: np.dtype(d).name)
 def test_collectives(count: int, dtype: object):
@@ -52,12 +52,15 @@ def test_collectives(count: int, dtype: object):
 
 
 @needs_mpi
-@pytest.mark.parametrize("ranks", [2, 4])
+@pytest.mark.parametrize(
+    ("ranks", "step"), [(2, 4), *(pytest.param(n, 1, marks=pytest.mark.slow) for n in (2, 4))]
+)
 @pytest.mark.usefixtures("folder")
-def test_collectives_by_mpi(ranks: int):
-    done = launch(ranks, CASES)
+def test_collectives_by_mpi(ranks: int, step: int):
+    """Of each `step`-th dtype."""
+    done = launch(ranks, CASES, "--step", step)
     assert done.returncode == 0, done.stderr
-    assert f"{39 * len(collective_cases.DTYPES)} cases" in done.stdout
+    assert f"{39 * len(collective_cases.DTYPES[::step])} cases" in done.stdout
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_SHARDS", 200), ids=str)
@@ -70,13 +73,14 @@ def test_random_programs(seeds: range):
 
 
 @needs_mpi
+@pytest.mark.parametrize("count", [70, pytest.param(200, marks=pytest.mark.slow)])
 @pytest.mark.usefixtures("folder")
-def test_random_programs_by_mpi(tmp_path: Path):
+def test_random_programs_by_mpi(count: int, tmp_path: Path):
     results = tmp_path / "results.npz"
-    done = launch(2, CASES, "--programs", 200, "--results", results)
+    done = launch(2, CASES, "--programs", count, "--results", results)
     assert done.returncode == 0, done.stderr
     found = np.load(results)
-    for seed in range(200):
+    for seed in range(count):
         program = RandomShards(seed)
         for i, wanted in enumerate(run(program.module(), "main", program.inputs())):
             np.testing.assert_array_equal(found[f"{seed}_{i}"], wanted, f"seed {seed}")
@@ -111,8 +115,6 @@ def step(x):
 step(x)
 """
 """A program whose processes work together before something happens to one of them."""
-SECONDS = 10
-"""How long a process may go on after another one has failed."""
 
 
 @needs_mpi
@@ -130,17 +132,12 @@ SECONDS = 10
 def test_failure_of_a_rank_ends_all(ranks: int, happens: str, message: str, tmp_path: Path):
     program = tmp_path / "program.py"
     program.write_text(
-        f"{PROLOGUE}\nopen(f'{tmp_path}/start{{rank}}', 'w').write(str(time.time()))\n"
-        f"if rank == 1:\n    {happens}\nstep(x)\nstep(x)\nprint('not reached')\n"
+        f"{PROLOGUE}\nif rank == 1:\n    {happens}\nstep(x)\nstep(x)\nprint('not reached')\n"
     )
-    done = launch(ranks, program, timeout=120)
-    end = time.time()
+    done = launch(ranks, program)  # Ends: the other ranks do not wait for ever.
     output = done.stdout + done.stderr
     assert done.returncode != 0, output
     assert message in output
-    # In files: what a rank prints may be lost where the launcher ends all.
-    starts = [float(path.read_text()) for path in tmp_path.glob("start*")]
-    assert end - max(starts) < SECONDS
 
 
 def test_failure_of_a_device_of_this_process():
@@ -218,13 +215,21 @@ def trained(folder: Path, model: str, *splits: str, ranks: int = 0) -> dict[str,
 
 
 @needs_mpi
-@pytest.mark.parametrize("model", ["mlp", pytest.param("gpt", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    ("model", "ranks"),
+    [
+        ("mlp", 2),
+        pytest.param("mlp", 4, marks=pytest.mark.slow),
+        pytest.param("gpt", 2, marks=pytest.mark.slow),
+        pytest.param("gpt", 4, marks=pytest.mark.slow),
+    ],
+)
 @pytest.mark.usefixtures("folder")
-def test_training_gives_the_same_losses(model: str, tmp_path: Path):
+def test_training_gives_the_same_losses(model: str, ranks: int, tmp_path: Path):
     on_threads = trained(tmp_path / "threads", model, "none", *SPLITS)
     wanted = on_threads.pop("none")
-    by_mpi = {n: trained(tmp_path / f"{n}", model, *SPLITS, ranks=n) for n in (2, 4)}
-    for name, losses in (("threads", on_threads), *by_mpi.items()):
+    by_mpi = trained(tmp_path / "mpi", model, *SPLITS, ranks=ranks)
+    for name, losses in (("threads", on_threads), ("mpi", by_mpi)):
         for split, found in losses.items():
             np.testing.assert_allclose(found, wanted, rtol=1e-4, err_msg=f"{split}, {name}")
 

@@ -420,6 +420,7 @@ MUCH = (
 )
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("shape", MUCH)
 @pytest.mark.parametrize("kind", ["add", "max"])
 @pytest.mark.parametrize("dtype", ["f32", "i32", "f16"])

@@ -87,7 +87,7 @@ def _python(code: str, **environment: str) -> str:
         env={**os.environ, "TG_CACHE_DIR": "", "TG_NUM_THREADS": "2", **environment},
         capture_output=True,
         text=True,
-        timeout=120,
+        timeout=600,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout

@@ -169,7 +169,7 @@ def test_fields_of_random_targets() -> None:
 
 
 @given(st.fixed_dictionaries({}, optional=FIELDS))
-@settings(max_examples=20, deadline=None, derandomize=True)
+@settings(max_examples=20)
 def test_random_targets(said: dict[str, Any]) -> None:
     """A Target that is legal compiles, and its text says it."""
     features = said.pop("features", ())

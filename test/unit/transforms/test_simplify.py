@@ -20,7 +20,7 @@ from tgdialect.transforms.simplify import HANDLERS, engine, simplify
 from tgdialect.transforms.simplify.matching import OPS
 
 
-@settings(max_examples=800, deadline=None)
+@settings(max_examples=800)
 @given(programs())
 def test_values_stay(program: Program):
     before = [outputs(program.block, a) for a in program.arguments]
@@ -31,7 +31,7 @@ def test_values_stay(program: Program):
     assert before == after, f"{text}\n{program.module}\n{program.arguments}"
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(programs())
 def test_the_second_time_changes_nothing(program: Program):
     simplify(program.module)
@@ -40,7 +40,7 @@ def test_the_second_time_changes_nothing(program: Program):
     assert str(program.module) == once
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(programs())
 def test_rewriting_ends_by_itself(program: Program):
     """No rewrite depends on the limit of the depth to end."""

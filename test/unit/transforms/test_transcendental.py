@@ -153,6 +153,7 @@ def near_turning_points(dtype) -> Array:
     )
 
 
+@pytest.mark.sampled(3)
 @both_roundings
 @every_function
 def test_f32_strided(name, fused):
@@ -168,6 +169,7 @@ def test_f32_every_pattern(name, fused):
         check_unary(name, x, fused=fused)
 
 
+@pytest.mark.sampled(3)
 @both_roundings
 @every_function
 def test_f32_turning_points(name, fused):

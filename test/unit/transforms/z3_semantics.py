@@ -250,7 +250,7 @@ def is_bool(term: Term, *, any_is_bool: bool) -> bool:
 def counterexample(claim: Expr, assumptions: list[Expr]) -> str | None:
     """A model in which the assumptions hold and the claim does not; None if there is none."""
     solver = z3.Solver()
-    solver.set("timeout", 60_000)
+    solver.set("timeout", 600_000)
     solver.add(*assumptions, z3.Not(claim))
     match solver.check():
         case z3.unsat:

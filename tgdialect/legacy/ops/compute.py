@@ -203,7 +203,9 @@ class WmmaOp(LegacyOp):
     Stage: codegen.
     Becomes: `tg.wmma`, for one thread, or for a device whose fragments are known.
 
-    `%3 = tg_legacy.wmma %0, %1, %2 config <...>
+    `%3 = tg_legacy.wmma %0, %1, %2 config
+       <"WMMA_8_16_16_half_float", [8, 16, 16], f16, f32, "CUDA", 32,
+        [[[0, 8]], [[0, 4]], [[0, 4]]], [3]>
       : (tensor<8xf16>, tensor<4xf16>, tensor<4xf32>) -> tensor<4xf32>`
     """
 

@@ -154,7 +154,6 @@ class KernelOp(LegacyOp):
     Becomes: `tg.call` of a kernel symbol: a `tg.kernel` if the body has loops, else a function.
 
     `%k = tg_legacy.kernel "r_4"(%out, %a) {
-       ...
        %s = tg.sink %store : !tg.void
      } : (tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU", global>>)
       -> !tg.void`

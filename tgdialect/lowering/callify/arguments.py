@@ -23,7 +23,14 @@ from tgdialect.ops.attributes import AddrSpace, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.creation import created
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.properties import Dim, place_of, shape_of, tensor, tensor_type
+from tgdialect.ops.properties import (
+    NAME_THE_EXTENT,
+    Dim,
+    place_of,
+    shape_of,
+    tensor,
+    tensor_type,
+)
 from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.walk import ops_of
 
@@ -164,7 +171,7 @@ class NewFunction:
         if len(positions) != len(dims):
             raise self.error(
                 "the dynamic dimensions of arguments, results, PARAMs and BUFFERs are index "
-                "arguments themselves",
+                f"arguments themselves: {NAME_THE_EXTENT}",
                 op,
             )
         return DenseArrayBase.from_list(i64, positions)

@@ -23,6 +23,7 @@ from tgdialect.ops.properties.shape import (
     window_misfit,
 )
 from tgdialect.ops.properties.symbolic import (
+    NAME_THE_EXTENT,
     Atom,
     Dim,
     Polynomial,
@@ -68,6 +69,7 @@ from tgdialect.ops.properties.values import (
 )
 
 __all__ = [
+    "NAME_THE_EXTENT",
     "TABLE",
     "Atom",
     "Dim",

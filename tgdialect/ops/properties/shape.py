@@ -13,8 +13,10 @@ from tgdialect.ops.dtypes import dtype_row
 from tgdialect.ops.properties.axis import sharding
 from tgdialect.ops.properties.dtype import argument as dtype_argument
 from tgdialect.ops.properties.symbolic import (
+    NAME_THE_EXTENT,
     Dim,
     Shape,
+    UnknownDim,
     excess,
     known_dim,
     same_dim,
@@ -42,9 +44,10 @@ def broadcast_shapes(shapes: Sequence[Shape]) -> Shape:
             if extent == 1:
                 extent = dim
             elif not same_dim(dim, extent):
-                raise VerifyException(
-                    f"axis {axis}: {show_dim(extent)} and {show_dim(dim)} do not broadcast"
-                )
+                message = f"axis {axis}: {show_dim(extent)} and {show_dim(dim)} do not broadcast"
+                if isinstance(dim, UnknownDim) or isinstance(extent, UnknownDim):
+                    message += f"; {NAME_THE_EXTENT}"
+                raise VerifyException(message)
         result.append(extent)
     return tuple(result)
 

@@ -90,7 +90,7 @@ class SimplifyPass(ModulePass):
 
         %1 = tg.mul %i, %c4 : tensor<index>
         %2 = tg.add %1, %j : tensor<index>      // j in [0, 4)
-        %3 = tg.idiv %2, %c4 : tensor<index>    -> %i
+        %3 = tg.idiv %2, %c4 : tensor<index>    // becomes %i
     """
 
     name = "tg-simplify"

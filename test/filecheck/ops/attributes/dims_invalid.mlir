@@ -2,7 +2,7 @@
 
 func.func @f(%x: tensor<?x?xf32>) {
   %y = tg.permute %x [1, 0] : tensor<?x?xf32>
-  // expected-error@below {{axis 0: ? and ? do not broadcast}}
+  // expected-error@below {{axis 0: ? and ? do not broadcast; name the extent by an index argument, as in `%n: tensor<index>, %x: tensor<?xf32> {tg.dims = array<i64: 0>}`}}
   %0 = tg.add %x, %y : tensor<?x?xf32>
   func.return
 }
@@ -10,7 +10,7 @@ func.func @f(%x: tensor<?x?xf32>) {
 // -----
 
 func.func @f(%x: tensor<?xf32>, %y: tensor<?xf32>) {
-  // expected-error@below {{axis 0: ? and ? do not broadcast}}
+  // expected-error@below {{axis 0: ? and ? do not broadcast; name the extent by an index argument, as in `%n: tensor<index>, %x: tensor<?xf32> {tg.dims = array<i64: 0>}`}}
   %0 = tg.add %x, %y : tensor<?xf32>
   func.return
 }

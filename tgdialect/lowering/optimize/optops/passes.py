@@ -98,9 +98,10 @@ class TcPass(OptOpPass):
 
     `tc 2, -1, 0, 1`, with an instruction of 16x8x16:
 
-        %r = tg.reduce add %p over %2
+        %r = tg.reduce add %p [] over %2 : tensor<f32> -> tensor<f32>
         ->
-        %r = tg.reduce add %p over %2, %6 wmma <16x8x16, ...> on [4, 5, 6]
+        %r = tg.reduce add %p [] over %2, %6    // wmma <16x8x16, ...> on [4, 5, 6]
+          : tensor<f32> -> tensor<f32>
 
     The loops of rows, columns and steps have 16, 8 and 16 times fewer iterations, and WARP, UPCAST
     and UNROLL ranges 3 to 6 are the lanes of a warp and the elements that each of them holds.
@@ -136,10 +137,10 @@ class SplitPass(OptOpPass):
 
     `split 0, 4, upcast`:
 
-        %i = tg.range 0 loop to %c64
+        %i = tg.range 0 loop to %c64 : tensor<index>
         ->
-        %o = tg.range 0 loop to %c16
-        %u = tg.range 1 upcast to %c4     // %i is 4 * %o + %u
+        %o = tg.range 0 loop to %c16 : tensor<index>
+        %u = tg.range 1 upcast to %c4 : tensor<index>    // %i is 4 * %o + %u
     """
 
     name = "tg-split"
@@ -178,9 +179,9 @@ class PadToPass(OptOpPass):
 
     `padto 0, 16`:
 
-        %i = tg.range 0 loop to %c100
+        %i = tg.range 0 loop to %c100 : tensor<index>
         ->
-        %i = tg.range 0 loop to %c112     // STOREs are gated by %i < 100
+        %i = tg.range 0 loop to %c112 : tensor<index>    // STOREs are gated by %i < 100
     """
 
     name = "tg-padto"
@@ -212,9 +213,9 @@ class SwapPass(OptOpPass):
 
     `swap 0, 1`:
 
-        tg.end %s over %1, %0
+        %e = tg.end %s over %1, %0 : !tg.void
         ->
-        tg.end %s over %0, %1
+        %e = tg.end %s over %0, %1 : !tg.void
     """
 
     name = "tg-swap"
@@ -243,9 +244,9 @@ class OrderPass(OptOpPass):
 
     `order 2, 0, 1`:
 
-        tg.end %s over %2, %1, %0
+        %e = tg.end %s over %2, %1, %0 : !tg.void
         ->
-        tg.end %s over %1, %0, %2     // innermost first: the loop of 2 is the outermost
+        %e = tg.end %s over %1, %0, %2 : !tg.void    // innermost first: 2 is the outermost
 
     The first may be the loop of a REDUCE that is in the others, which then adds to partial results
     in memory.
@@ -282,9 +283,13 @@ class MergePass(OptOpPass):
 
     `merge 0, 1`:
 
-        tg.index %x[%0, %1]
+        %c = tg.index %x[%0, %1]
+          : (tensor<4x8xf32>, tensor<index>, tensor<index>) -> tensor<f32>
         ->
-        tg.index %y[%0]     // %y is a RESHAPE of %x, and range 0 has the iterations of both
+        %y = tg.reshape %x [32] : tensor<4x8xf32> -> tensor<32xf32>
+        %c = tg.index %y[%0] : (tensor<32xf32>, tensor<index>) -> tensor<f32>
+
+    Range 0 has the iterations of both.
     """
 
     name = "tg-merge"
