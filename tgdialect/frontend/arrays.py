@@ -10,6 +10,7 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.graph import Array
 from tgdialect.ops.arrays import convert
 from tgdialect.ops.dtypes import DType
+from tgdialect.runtime.dlpack import host_array
 
 
 def array_of(data: Any, dtype: DType | None = None) -> Array:
@@ -22,10 +23,8 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
     if isinstance(data, bytes | bytearray | memoryview):
         return _of_memory(cast(bytes, data), dtype or dtypes.uint8)
     is_array = True
-    if isinstance(data, np.ndarray | np.generic):
-        array = np.asarray(cast(Array, data))
-    elif hasattr(data, "__dlpack__"):
-        array = cast(Array, np.from_dlpack(data))
+    if isinstance(data, np.ndarray | np.generic) or hasattr(data, "__dlpack__"):
+        array = host_array(data)
     else:
         is_array = False
         try:

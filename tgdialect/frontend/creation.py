@@ -19,7 +19,7 @@ from tgdialect.frontend.base import (
     number_in,
     number_of,
 )
-from tgdialect.frontend.graph import Array, Data, constant, leaf, size_node
+from tgdialect.frontend.graph import Array, Data, Shape, constant, leaf, size_node
 from tgdialect.frontend.movement import Movement
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
 from tgdialect.ops.attributes import ReduceKind
@@ -69,9 +69,11 @@ class Creation(Movement):
         return cls._of_data(where.array(data), device)
 
     @classmethod
-    def _of_data(cls, data: Data, device: str | None = None) -> Self:
-        """A tensor of an array in C order, where it is. The type names `device`, if given."""
-        found = cls.of_node(leaf(data, dtypes.to_dtype(data.dtype), is_named=device is not None))
+    def _of_data(cls, data: Data, device: str | None = None, extents: Shape | None = None) -> Self:
+        """A tensor of an array in C order, where it is. The type names `device`, if given. The
+        shape is `extents` if that depends on variables."""
+        dtype = dtypes.to_dtype(data.dtype)
+        found = cls.of_node(leaf(data, dtype, is_named=device is not None, extents=extents))
         return found if device is None else found.to(device)
 
     @classmethod

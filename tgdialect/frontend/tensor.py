@@ -6,7 +6,7 @@ import ctypes
 import math
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Self, cast
+from typing import Any, Self, SupportsIndex, cast
 
 import numpy as np
 
@@ -23,14 +23,16 @@ from tgdialect.frontend.base import (
 )
 from tgdialect.frontend.casts import Casts
 from tgdialect.frontend.gradient import gradient_nodes
-from tgdialect.frontend.graph import Array, Node, sorted_nodes
+from tgdialect.frontend.graph import Array, Node, Shape, sorted_nodes
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.ownership import loss_of
 from tgdialect.frontend.realization import as_array, computed, realize
 from tgdialect.frontend.sharding import Sharding
 from tgdialect.frontend.symbolic import SymInt, Variable, to_dim, value_of
 from tgdialect.frontend.tracing import is_tracing, note_gradient
+from tgdialect.ops.attributes import Device as DeviceNames
 from tgdialect.runtime.devices.device import DEVICES, on_a_device
+from tgdialect.runtime.dlpack import host_capsule
 
 _REPR_LIMIT = 1000
 """`repr` abbreviates tensors of more elements."""
@@ -139,11 +141,21 @@ class Tensor(Sharding, Casts):
         return np.array(self.numpy(), dtype, copy=copy)
 
     def __dlpack__(self, **kwargs: Any) -> Any:
-        return computed(self.node).__dlpack__(**kwargs)
+        data = computed(self.node)
+        is_array = isinstance(data, np.ndarray)
+        return host_capsule(data, **kwargs) if is_array else data.__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         kind, number = computed(self.node).__dlpack_device__()
         return int(kind), number
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        """For `pickle` and `copy`: the elements, which are computed, with shape, dtype, device,
+        `requires_grad` and `grad`; without history, and not as a view of another tensor."""
+        node = self.node
+        place = node.device, node.axis
+        arguments = as_array(node), node.extents, place, self.requires_grad, self.grad
+        return _restored, (type(self), *arguments), getattr(self, "__dict__", None) or None
 
     def __len__(self) -> int:
         if not self.ndim:
@@ -248,6 +260,25 @@ class Tensor(Sharding, Casts):
         if seed.shape != self.shape:
             raise ValueError(f"a gradient of shape {seed.shape} for {self.shape}")
         return gradient_nodes(self.node, seed.node, targets)
+
+
+def _restored(
+    kind: type[Tensor],
+    array: Array,
+    extents: Shape | None,
+    place: tuple[DeviceNames, int | None],
+    requires_grad: bool,
+    grad: Tensor | None,
+) -> Tensor:
+    """A tensor from what its `__reduce_ex__` gives."""
+    device, axis = place
+    new = kind._of_data(DEVICES[DEVICES.DEFAULT].array(array), extents=extents)
+    if isinstance(device, tuple):
+        new = new._on_devices(device, axis)
+    elif device is not None:
+        new = new.to(device)
+    new.grad = None if grad is None else Tensor(grad)  # `copy.copy` gives that of the other tensor.
+    return new.requires_grad_(requires_grad)
 
 
 def accumulate(target: Tensor, gradient: Tensor) -> None:
