@@ -40,7 +40,8 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype.kind in "OSU":
-        raise TypeError(f"a tensor of {type(cast(object, data)).__name__}")
+        kind = array.dtype if is_array else type(cast(object, data)).__name__
+        raise TypeError(f"a tensor of {kind}: it has numbers")
     if dtype is None:
         return array if is_array else _in_default_dtype(array)
     return convert(array, dtypes.to_dtype(array.dtype), dtype)

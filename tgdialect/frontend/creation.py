@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self, TypeVar, cast
 
-import numpy as np
-
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import (
     Devices,
@@ -19,7 +17,7 @@ from tgdialect.frontend.base import (
     number_in,
     number_of,
 )
-from tgdialect.frontend.graph import Array, Data, Shape, constant, leaf, size_node
+from tgdialect.frontend.graph import constant, size_node
 from tgdialect.frontend.movement import Movement
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
 from tgdialect.ops.attributes import ReduceKind
@@ -59,22 +57,6 @@ class Creation(Movement):
         if isinstance(device, list | tuple):
             return number.to(device)
         return number._apply(CopyOp, number.node, DEVICES[device].name)
-
-    @classmethod
-    def _of_array(cls, array: Array, device: str | None = None) -> Self:
-        """A tensor of an array, which is copied if it is not in C order, or to the device, by
-        default the default one, if that is not the host. The type names `device`."""
-        data = np.require(array, requirements=("C", "A")).reshape(array.shape)
-        where = DEVICES[DEVICES.DEFAULT if device is None else device]
-        return cls._of_data(where.array(data), device)
-
-    @classmethod
-    def _of_data(cls, data: Data, device: str | None = None, extents: Shape | None = None) -> Self:
-        """A tensor of an array in C order, where it is. The type names `device`, if given. The
-        shape is `extents` if that depends on variables."""
-        dtype = dtypes.to_dtype(data.dtype)
-        found = cls.of_node(leaf(data, dtype, is_named=device is not None, extents=extents))
-        return found if device is None else found.to(device)
 
     @classmethod
     def full(

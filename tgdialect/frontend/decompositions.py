@@ -13,7 +13,7 @@ from typing import Any, Literal, Self, TypeVar
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.elementwise import rounded_once, widened
+from tgdialect.frontend.precision import rounded_once, widened
 from tgdialect.frontend.reduction import Axes
 from tgdialect.frontend.statistics import Statistics
 from tgdialect.frontend.symbolic import SymInt

@@ -116,7 +116,7 @@ class Indexing(Reduction):
         given: list[Any] = list(indices) if isinstance(indices, tuple) else [indices]  # pyright: ignore[reportUnknownArgumentType]
         if isinstance(indices, list):  # One of numbers has positions, another one is a tuple.
             members = cast(list[Any], indices)
-            is_flat = all(hasattr(m, "__index__") and not _has_axes(m) for m in members)
+            is_flat = all(hasattr(m, "__index__") and not _is_index(m) for m in members)
             given = [self._of_array(_positions(members))] if is_flat else members
         entries: list[Any] = []
         masks: list[tuple[int, tuple[int, ...]]] = []
@@ -468,8 +468,9 @@ class Indexing(Reduction):
         )
 
 
-def _has_axes(value: object) -> bool:
-    return isinstance(value, TensorBase | np.ndarray) and value.ndim > 0
+def _is_index(value: object) -> bool:
+    """Whether it is a tensor, or an array with axes: in a list it is an index of its own."""
+    return isinstance(value, TensorBase) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
 def position_of(index: int, extent: int, axis: int) -> int:

@@ -9,9 +9,10 @@ from functools import reduce
 from typing import Any, NoReturn, Self, cast
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import ArgumentError, check_integers, check_tensors
-from tgdialect.frontend.elementwise import rounded_once
+from tgdialect.frontend.base import ArgumentError, check_integers, check_tensors, operand_of
+from tgdialect.frontend.graph import Array
 from tgdialect.frontend.indexing import Indexing
+from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.reduction import Axes
 from tgdialect.frontend.symbolic import larger, smaller, to_dim
 
@@ -48,13 +49,19 @@ class LinearAlgebra(Indexing):
         wanted = out if dtype is None else dtypes.to_dtype(dtype)
         return x._product(y)._total(-1, wanted)
 
-    def matmul(self, x: Self, reverse: bool = False, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def matmul(
+        self, x: Self | Array, reverse: bool = False, dtype: dtypes.DTypeLike | None = None
+    ) -> Self:
         """self @ x; x @ self if `reverse`."""
-        check_tensors(x)
-        return x.dot(self, dtype) if reverse else self.dot(x, dtype)
+        y = cast(Self, operand_of(self, x))
+        check_tensors(y)
+        return y.dot(self, dtype) if reverse else self.dot(y, dtype)
 
-    def __matmul__(self, x: Self) -> Self:
-        return self.dot(x)
+    def __matmul__(self, x: Self | Array) -> Self:
+        return self.matmul(x)
+
+    def __rmatmul__(self, x: Array) -> Self:
+        return self.matmul(x, True)
 
     def outer(self, vec2: Self) -> Self:
         """The products of each element of a vector with each of another."""

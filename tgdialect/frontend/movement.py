@@ -20,7 +20,7 @@ from tgdialect.frontend.base import (
 )
 from tgdialect.frontend.dtypes import attribute_of, promote
 from tgdialect.frontend.einops import rearrangement
-from tgdialect.frontend.functions import Functions
+from tgdialect.frontend.special import Special
 from tgdialect.frontend.symbolic import (
     Dim,
     SymInt,
@@ -51,7 +51,7 @@ Padding = Sequence[int] | Sequence[tuple[int, int] | None]
 T = TypeVar("T", bound="Movement")
 
 
-class Movement(Functions):
+class Movement(Special):
     """Shapes, orders of axes, windows and joins."""
 
     __slots__ = ()
@@ -599,7 +599,7 @@ class Movement(Functions):
 
 def _joined(first: Any, rest: Sequence[Any], dim: int) -> tuple[Sequence[Any], int]:
     """The tensors of a join and its axis, which may follow a sequence of tensors."""
-    if isinstance(first, list | tuple) and len(rest) == 1 and hasattr(rest[0], "__index__"):
+    if isinstance(first, list | tuple) and len(rest) == 1 and not isinstance(rest[0], TensorBase):
         return flattened(first, ()), index(rest[0])
     return flattened(first, rest), dim
 

@@ -10,7 +10,7 @@ from tgdialect.analysis.parts import parts_of, scan_blocks_of
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number, TensorBase, is_cpu
 from tgdialect.frontend.creation import Creation
-from tgdialect.frontend.elementwise import rounded_once
+from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.reduce import ALU, ReduceOp, identity

@@ -11,8 +11,8 @@ from tgdialect.frontend.tensor import Tensor
 
 
 class Optimizer(ABC):
-    """Updates parameters by their gradients. `lr` is a tensor of shape (1,), as tinygrad's, to which
-    a schedule assigns.
+    """Updates parameters by their gradients. `lr` is a tensor of shape (1,), as in tinygrad, to
+    which a schedule assigns.
 
     With `shard_state`, of parameters with a copy on each of several devices each device updates a
     part, and has the state of that part alone: ZeRO's first stage (Rajbhandari et al., 2020).

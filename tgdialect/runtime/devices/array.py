@@ -8,8 +8,8 @@ from weakref import getweakrefcount
 
 import numpy as np
 
-from tgdialect.runtime.dlpack import DLPACK_HOST, SharedArray, capsule_of, consumed, host_capsule
 from tgdialect.runtime.devices.driver import DeviceBlock, Driver, Span
+from tgdialect.runtime.dlpack import DLPACK_HOST, SharedArray, capsule_of, consumed, host_capsule
 from tgdialect.runtime.memory import Pool
 from tgdialect.runtime.program import Array
 
