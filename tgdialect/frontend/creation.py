@@ -18,8 +18,8 @@ from tgdialect.frontend.base import (
     number_of,
 )
 from tgdialect.frontend.graph import constant, size_node
-from tgdialect.frontend.movement import Movement
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
+from tgdialect.frontend.windows import Windows
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import DType, wrap_to
 from tgdialect.ops.memory import CopyOp
@@ -33,7 +33,7 @@ _LONGEST_LINE = 2**28
 in cells, whose numbers have to be indices; a longer range has rows of this length."""
 
 
-class Creation(Movement):
+class Creation(Windows):
     """Class methods that make tensors."""
 
     __slots__ = ()

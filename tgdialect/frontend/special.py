@@ -54,10 +54,9 @@ class Special(Functions):
         In LGAMMA_NEAR a polynomial, below it after one or two steps of the recurrence, and beyond
         it Stirling's formula. Below -1.5 it is that of -x by reflection.
         """
-        least, most = LGAMMA_NEAR
         is_reflected = self < -1.5
         x = is_reflected.where(-self, self)
-        is_low, is_lower, is_far = x < 0.6, x < -0.5, x > most
+        is_low, is_lower, is_far = x < 0.6, x < -0.5, x > LGAMMA_NEAR[1]
         # Near 1 and 2, where the result is 0.
         z = is_far.where(1.5, x + is_lower.where(2, is_low.where(1, x._constant(0))))
         zeros = (z - 1) * (z - 2)

@@ -147,6 +147,10 @@ class State(Neural):
         self._write(same(new.node) if new is self else new.node)
         return self
 
+    def masked_fill_(self, mask: Self, value: Self | Number) -> Self:
+        """Set the cells where the mask is true to a value."""
+        return self._become(self.masked_fill(mask, value))
+
     def __iadd__(self, x: Self | Operand) -> Self:
         return self._become(self.add(x))
 
