@@ -64,6 +64,17 @@ def _erfc(x: Any) -> Any:
     return mp.erfc(x)
 
 
+def _erfinv(x: Any) -> Any:
+    return mp.erfinv(x) if abs(x) <= 1 else mp.nan
+
+
+def _lgamma(x: Any) -> Any:
+    """The real part, but for the poles."""
+    if x <= 0 and x == mp.floor(x):
+        return mp.inf
+    return mp.re(mp.loggamma(x))
+
+
 def _softplus(x: Any) -> Any:
     if abs(x) < 1000:
         return mp.log1p(mp.exp(x))
@@ -135,6 +146,8 @@ UNARY: Mapping[str, Row] = {
     "atanh": _row("atanh", mp.atanh, NAN, NAN, odd=True, one=INF, minus_one=-INF),
     "erf": _row("erf", mp.erf, -1, 1, odd=True),
     "erfc": _row("erfc", _erfc, 2, 0),
+    "erfinv": _row("erfinv", _erfinv, NAN, NAN, odd=True, one=INF, minus_one=-INF),
+    "lgamma": _row("lgamma", _lgamma, INF, INF),
     "sigmoid": _row("sigmoid", _sigmoid, 0, 1),
     "logsigmoid": _row("logsigmoid", lambda x: -_softplus(-x), -INF, -0.0),
     "softplus": _row("softplus", _softplus, 0, INF),

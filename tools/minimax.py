@@ -1,5 +1,5 @@
 """Derive the polynomial tables of `float_format`, `sine` and `error_function` in
-`tgdialect/transforms`, and those of `tgdialect/frontend/functions.py`.
+`tgdialect/transforms`, and those of `tgdialect/frontend/functions.py` and `special.py`.
 
 Needs mpmath. Each table is the minimax polynomial of a relative error, found with Remez's
 exchange from Chebyshev nodes, and rounded to the format. Prints every table with the relative
@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 from mpmath import mp, mpf
 
+from tgdialect.frontend.special import ERFINV_NEAR, LGAMMA_CENTER, LGAMMA_NEAR
 from tgdialect.transforms.error_function import (
     CENTER,
     FACTOR,
@@ -212,6 +213,31 @@ def asin_tail(z: mpf) -> mpf:
     return (mp.asin(x) / x - 1) / z
 
 
+def erfinv_tail(z: mpf) -> mpf:
+    """(erfinv(x)/x - sqrt(pi)/2) / x^2 with z = x^2."""
+    x = mp.sqrt(z)
+    return (mp.erfinv(x) / x - mp.sqrt(mp.pi) / 2) / z
+
+
+def erfinv_far(w: mpf) -> mpf:
+    """erfinv(1 - e^(-w^2))."""
+    return mp.findroot(lambda y: mp.log(mp.erfc(y)) + w * w, w)
+
+
+def lgamma_ratio(t: mpf) -> mpf:
+    """lgamma(x) / ((x - 1)(x - 2)) with t = (x - LGAMMA_CENTER) / (x + LGAMMA_CENTER)."""
+    x = LGAMMA_CENTER * (1 + t) / (1 - t)
+    x = x + SMALLEST if x in (1, 2) else x
+    return mp.loggamma(x) / ((x - 1) * (x - 2))
+
+
+def stirling_rest(v: mpf) -> mpf:
+    """x times what Stirling's formula lacks of lgamma(x), with v = 1 / x^2."""
+    x = 1 / mp.sqrt(v)
+    known = (x - mpf(1) / 2) * (mp.log(x) - 1) + (mp.log(2 * mp.pi) - 1) / 2
+    return x * (mp.loggamma(x) - known)
+
+
 def approximations() -> list[Approximation]:
     half = mpf(1) / 2
     # A little more than pi/4, for the argument reduction rounds its quotient.
@@ -368,7 +394,47 @@ def approximations() -> list[Approximation]:
                 is_refined=True,
             ),
         ]
+    near = mpf(ERFINV_NEAR) ** 2
+    least, most = (mpf(x) for x in LGAMMA_NEAR)
+    low, high = ((x - LGAMMA_CENTER) / (x + LGAMMA_CENTER) for x in (least, most))
     found += [
+        Approximation(
+            "ERFINV up to ERFINV_NEAR",
+            erfinv_tail,
+            lambda z: z / (mp.sqrt(mp.pi) / 2 + z * erfinv_tail(z)),
+            SMALLEST,
+            near,
+            13,
+            53,
+        ),
+        Approximation(
+            "ERFINV beyond, not relative",
+            erfinv_far,
+            lambda w: mpf(1),
+            mp.sqrt(-mp.log(1 - mpf(ERFINV_NEAR))),
+            mp.sqrt(53 * mp.ln(2)),
+            11,
+            53,
+        ),
+        Approximation(
+            "LGAMMA in LGAMMA_NEAR",
+            lgamma_ratio,
+            lambda t: 1 / lgamma_ratio(t),
+            low,
+            high,
+            22,
+            53,
+            is_refined=True,
+        ),
+        Approximation(
+            "LGAMMA beyond",
+            stirling_rest,
+            lambda v: mp.sqrt(v) / mp.loggamma(1 / mp.sqrt(v)),
+            SMALLEST,
+            1 / most**2,
+            11,
+            53,
+        ),
         Approximation(
             "TANH up to 1",
             tanh_tail,

@@ -13,8 +13,10 @@ Methods of `Tensor`, one class per family:
 * `base.py`: the class that every family extends; `keywords.py`: other names of arguments;
 * `casts.py`, `creation.py`, `random.py`: conversions, and tensors without operands;
 * `arrays.py`: numbers of Python and of other libraries as arrays;
-* `elementwise.py`, `functions.py`: arithmetic, then functions of floats;
-* `movement.py`, `indexing.py`: reshaping, slicing, gather and scatter;
+* `precision.py`: in which dtype a method computes;
+* `elementwise.py`, `powers.py`: arithmetic; `functions.py`, `special.py`: functions of floats;
+* `movement.py`, `windows.py`: reshaping, padding, joins, windows;
+* `indexing.py`, `scattering.py`: slicing, gather and scatter;
 * `einops.py`: formulas of `rearrange`;
 * `reduction.py`, `linear_algebra.py`, `sorting.py`, `statistics.py`: sums, products, sorts, counts;
 * `decompositions.py`: QR, singular values, norms; `spectral.py`: Fourier transforms;

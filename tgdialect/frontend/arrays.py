@@ -10,6 +10,7 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.graph import Array
 from tgdialect.ops.arrays import convert
 from tgdialect.ops.dtypes import DType
+from tgdialect.runtime.dlpack import host_array
 
 
 def is_array(value: object) -> bool:
@@ -30,10 +31,8 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
     if isinstance(data, bytes | bytearray | memoryview):
         return _of_memory(cast(bytes, data), dtype or dtypes.uint8)
     is_array = True
-    if isinstance(data, np.ndarray | np.generic):
-        array = np.asarray(cast(Array, data))
-    elif hasattr(data, "__dlpack__"):
-        array = cast(Array, np.from_dlpack(data))
+    if isinstance(data, np.ndarray | np.generic) or hasattr(data, "__dlpack__"):
+        array = host_array(data)
     else:
         is_array = False
         try:
@@ -49,7 +48,8 @@ def array_of(data: Any, dtype: DType | None = None) -> Array:
     if not array.dtype.isnative:
         array = array.astype(array.dtype.newbyteorder("="))
     if array.dtype.kind in "OSU":
-        raise TypeError(f"a tensor of {type(cast(object, data)).__name__}")
+        kind = array.dtype if is_array else type(cast(object, data)).__name__
+        raise TypeError(f"a tensor of {kind}: it has numbers")
     if dtype is None:
         return array if is_array else _in_default_dtype(array)
     return convert(array, dtypes.to_dtype(array.dtype), dtype)

@@ -7,14 +7,15 @@ from collections.abc import Callable, Generator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from operator import index
-from typing import Any, Self, TypeGuard, cast
+from typing import Any, Self, TypeGuard, TypeVar, cast
 from weakref import WeakValueDictionary, ref
 
 import numpy as np
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.graph import Node, apply, constant, placed, same
+from tgdialect.frontend.arrays import array_of
+from tgdialect.frontend.graph import Array, Data, Node, Shape, apply, constant, leaf, placed, same
 from tgdialect.frontend.keywords import accept_synonyms
 from tgdialect.frontend.symbolic import SymInt, greatest, to_dim
 from tgdialect.frontend.views import NO_VIEW, HasViews, register_view
@@ -23,14 +24,19 @@ from tgdialect.ops.dtypes import DType
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.memory import CopyOp
 from tgdialect.runtime.devices.array import DeviceArray
-from tgdialect.runtime.devices.device import DEVICES, KINDS
+from tgdialect.runtime.devices.device import DEVICES, KINDS, on_a_device
 from tgdialect.runtime.program import HOST
 from tgdialect.targets import TARGETS, target_named
 
 Number = bool | int | float
 """A Python number, or a `SymInt`, which type checkers see as an int."""
+Operand = Number | Array
+"""What an operator takes beside tensors: numbers, and arrays of NumPy or, as these, of PyTorch."""
 Devices = str | list[str] | tuple[str, ...]
 """The name of a device, or those of several that get a copy each."""
+
+
+T = TypeVar("T", bound="TensorBase")
 
 
 class ArgumentError(ValueError, RuntimeError):
@@ -79,6 +85,31 @@ class TensorBase:
         new.grad = new.views = None
         register_view(new, node)
         return new
+
+    @classmethod
+    def _of_array(cls, array: Array, device: str | None = None) -> Self:
+        """A tensor of an array, which is copied if it is not in C order, or to the device, by
+        default the default one, if that is not the host. The type names `device`."""
+        data = np.require(array, requirements=("C", "A")).reshape(array.shape)
+        where = DEVICES[DEVICES.DEFAULT if device is None else device]
+        return cls._of_data(where.array(data), device)
+
+    @classmethod
+    def _of_data(cls, data: Data, device: str | None = None, extents: Shape | None = None) -> Self:
+        """A tensor of an array in C order, where it is. The type names `device`, if given. The
+        shape is `extents` if that depends on variables."""
+        dtype = dtypes.to_dtype(data.dtype)
+        found = cls.of_node(leaf(data, dtype, is_named=device is not None, extents=extents))
+        return found if device is None else found.to(device)
+
+    @classmethod
+    def of_values(cls, data: Any, dtype: DType | None = None, device: str | None = None) -> Self:
+        """A tensor of an array of any library, of a buffer, or of numbers in lists. An array on a
+        device stays there, unless another one is named."""
+        if (on_device := on_a_device(data)) is not None:
+            where = DEVICES[on_device.device if device is None else device]
+            return cls._of_data(where.array(on_device), device)
+        return cls._of_array(array_of(data, dtype), device)
 
     def _take(self, node: Node) -> None:
         """Take a node's value, as `of_node`."""
@@ -271,6 +302,18 @@ def number_in(dtype: DType, value: object) -> Number:
     if not math.isfinite(number) or not dtype.low <= int(number) <= dtype.high:
         raise RangeError(f"{value} is not representable in {dtype.name}")
     return int(number)
+
+
+def is_operand(value: object) -> bool:
+    """Whether an operator takes a value beside a tensor: a number, a size, or an array."""
+    return isinstance(value, int | float | np.generic | SymInt) or hasattr(value, "__dlpack__")
+
+
+def operand_of(x: T, value: T | Operand) -> T | Number:
+    """A value as an operand beside a tensor: an array of any library is a tensor, too."""
+    if isinstance(value, TensorBase | int | float) or not hasattr(value, "__dlpack__"):
+        return cast("T | Number", value)
+    return x.of_values(value)
 
 
 def check_tensors(*values: object) -> None:

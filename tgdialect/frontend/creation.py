@@ -6,8 +6,6 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Any, Literal, Self, TypeVar, cast
 
-import numpy as np
-
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import (
     Devices,
@@ -19,9 +17,9 @@ from tgdialect.frontend.base import (
     number_in,
     number_of,
 )
-from tgdialect.frontend.graph import Array, Data, constant, leaf, size_node
-from tgdialect.frontend.movement import Movement
+from tgdialect.frontend.graph import constant, size_node
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
+from tgdialect.frontend.windows import Windows
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import DType, wrap_to
 from tgdialect.ops.memory import CopyOp
@@ -35,7 +33,7 @@ _LONGEST_LINE = 2**28
 in cells, whose numbers have to be indices; a longer range has rows of this length."""
 
 
-class Creation(Movement):
+class Creation(Windows):
     """Class methods that make tensors."""
 
     __slots__ = ()
@@ -59,20 +57,6 @@ class Creation(Movement):
         if isinstance(device, list | tuple):
             return number.to(device)
         return number._apply(CopyOp, number.node, DEVICES[device].name)
-
-    @classmethod
-    def _of_array(cls, array: Array, device: str | None = None) -> Self:
-        """A tensor of an array, which is copied if it is not in C order, or to the device, by
-        default the default one, if that is not the host. The type names `device`."""
-        data = np.require(array, requirements=("C", "A")).reshape(array.shape)
-        where = DEVICES[DEVICES.DEFAULT if device is None else device]
-        return cls._of_data(where.array(data), device)
-
-    @classmethod
-    def _of_data(cls, data: Data, device: str | None = None) -> Self:
-        """A tensor of an array in C order, where it is. The type names `device`, if given."""
-        found = cls.of_node(leaf(data, dtypes.to_dtype(data.dtype), is_named=device is not None))
-        return found if device is None else found.to(device)
 
     @classmethod
     def full(

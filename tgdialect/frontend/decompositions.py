@@ -13,7 +13,8 @@ from typing import Any, Literal, Self, TypeVar
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.elementwise import rounded_once, widened
+from tgdialect.frontend.base import ArgumentError
+from tgdialect.frontend.precision import rounded_once, widened
 from tgdialect.frontend.reduction import Axes
 from tgdialect.frontend.statistics import Statistics
 from tgdialect.frontend.symbolic import SymInt
@@ -92,6 +93,52 @@ class Decompositions(Statistics):
                 total = total + factor * term
             x = total
         return x
+
+    @widened
+    def inverse(self) -> Self:
+        """The inverse of square matrices, by elimination with pivots; infinities or NaN where there
+        is none."""
+        n = self._square("inverse")
+        lead = self.shape[:-2]
+        one = self.eye(n, dtype=self.dtype)._broadcast_to((*lead, n, n))
+        both = self.detach().cat(one, dim=-1)._eliminated(n)
+        none: list[tuple[int, int] | None] = [None] * (self.ndim - 1)
+        pivots = both.shrink([*none, (0, n)]).diagonal(0, -2, -1).unsqueeze(-1)
+        inverse = (both.shrink([*none, (n, 2 * n)]) / pivots).detach().contiguous()
+        return inverse - inverse.matmul(_change(self)).matmul(inverse)
+
+    @widened
+    def det(self) -> Self:
+        """The determinants of square matrices, by elimination with pivots."""
+        return self._eliminated(self._square("det")).diagonal(0, -2, -1).prod(-1)
+
+    def _square(self, name: str) -> int:
+        """The number of rows of square matrices. Raises ValueError for others."""
+        rows, columns = self._matrix(name, is_static=True)
+        if rows != columns:
+            raise ArgumentError(f"{name} of shape {self.shape}: a matrix is square")
+        return rows
+
+    def _eliminated(self, n: int) -> Self:
+        """Rows added to others so that the first n columns have zeros beside the diagonal. The
+        determinant stays: of two rows that change places, one changes its sign."""
+        x = self
+        for i in range(n):
+            x = _step(type(self)._column_eliminated)(x, self._of_array(np.array(i)))
+        return x
+
+    def _column_eliminated(self, i: Self) -> Self:
+        """One step: column i, by the row from i on with the greatest cell in it, which becomes row
+        i."""
+        places = self.arange(self.shape[-2]).reshape((-1, 1))
+        column = self.detach()[..., i].unsqueeze(-1)
+        at = (places >= i).where(column.abs(), -1).argmax(-2, keepdim=True)
+        old = self[..., i, :].unsqueeze(-2)
+        pivot_row = self.gather(-2, at.expand((*self.shape[:-2], 1, self.shape[-1])))
+        x = places.eq(i).where(pivot_row, places.eq(at).where(-old, self))
+        factors = places.eq(i).where(0, x[..., i].unsqueeze(-1))
+        pivot = pivot_row[..., i].unsqueeze(-1)
+        return x - factors * (pivot_row / pivot.eq(0).where(1, pivot))
 
     @rounded_once
     def qr(self, mode: Literal["complete", "reduced"] = "complete") -> tuple[Self, Self]:

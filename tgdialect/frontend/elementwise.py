@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
-from functools import wraps
-from typing import Any, Concatenate, Literal, ParamSpec, Self, TypeVar, cast
+from typing import Literal, Self, cast
 
 import numpy as np
 
@@ -14,11 +12,15 @@ from tgdialect.frontend.base import (
     ArgumentError,
     DTypeError,
     Number,
+    Operand,
     TensorBase,
     check_tensors,
+    is_operand,
     number_of,
+    operand_of,
 )
 from tgdialect.frontend.graph import size_node
+from tgdialect.frontend.precision import WIDER, rounded_once
 from tgdialect.frontend.symbolic import SymInt
 from tgdialect.ops.dtypes import wrap_to
 from tgdialect.ops.elementwise import (
@@ -38,7 +40,6 @@ from tgdialect.ops.elementwise import (
     NegOp,
     NotOp,
     OrOp,
-    PowOp,
     RecipOp,
     ShlOp,
     ShrOp,
@@ -52,63 +53,6 @@ from tgdialect.ops.elementwise import (
 from tgdialect.ops.marker import ContiguousBackwardOp, ContiguousOp, DetachOp, MarkerOp
 from tgdialect.ops.movement import BitcastOp
 
-E = TypeVar("E", bound="Elementwise")
-R = TypeVar("R")
-P = ParamSpec("P")
-
-_AT_LEAST_F32 = dict.fromkeys(
-    (dtypes.fp8e4m3, dtypes.fp8e5m2, dtypes.float16, dtypes.bfloat16), dtypes.float32
-)
-"""The dtype in which functions of narrow floats are computed."""
-_WIDER = {**_AT_LEAST_F32, dtypes.float32: dtypes.float64}
-"""The dtype in which a float dtype's products are exact."""
-
-
-def _computing_in(
-    wider: Mapping[dtypes.DType, dtypes.DType],
-    function: Callable[Concatenate[E, P], R],
-    *,
-    of_integers: bool,
-) -> Callable[Concatenate[E, P], R]:
-    @wraps(function)
-    def compute(x: E, /, *args: P.args, **kwargs: P.kwargs) -> R:
-        others = [t.dtype for t in (*args, *kwargs.values()) if isinstance(t, TensorBase)]
-        dtype = dtypes.as_float(dtypes.promote(x.dtype, *others) if others else x.dtype)
-        wide = wider.get(dtype, dtype)
-        is_wide = all(d == wide or not d.is_float for d in (x.dtype, *others))
-        if is_wide and (of_integers or x.dtype.is_float):
-            return function(x, *args, **kwargs)
-
-        def widened(value: Any) -> Any:
-            if not isinstance(value, TensorBase):
-                return value
-            # An integer is a float of the default dtype first, as in PyTorch.
-            value = value if value.dtype.is_float or of_integers else value.cast(dtype)
-            return value.cast(wide) if value.dtype.is_float else value
-
-        def rounded(value: Any) -> Any:
-            return value.cast(dtype)
-
-        keywords = {name: widened(value) for name, value in kwargs.items()}
-        x = (x if x.dtype.is_float else x.cast(dtype)).cast(wide)
-        result = cast(Any, function)(x, *map(widened, args), **keywords)
-        is_one = isinstance(result, TensorBase)
-        return cast(Any, rounded(result) if is_one else tuple(map(rounded, result)))
-
-    return compute
-
-
-def rounded_once(function: Callable[Concatenate[E, P], R]) -> Callable[Concatenate[E, P], R]:
-    """Make a method that is made of several ops compute narrow floats in f32, as PyTorch does, and
-    round each result once, to the promoted dtype of its tensors. So are its gradients."""
-    return _computing_in(_AT_LEAST_F32, function, of_integers=True)
-
-
-def widened(function: Callable[Concatenate[E, P], R]) -> Callable[Concatenate[E, P], R]:
-    """Make a method compute with twice the bits, at most 64, and round each result once. Its tensor
-    is a float, also where the caller's is an integer."""
-    return _computing_in(_WIDER, function, of_integers=False)
-
 
 class Elementwise(TensorBase):
     """Functions of each element. Operands broadcast, and are promoted to one dtype."""
@@ -121,9 +65,10 @@ class Elementwise(TensorBase):
     # -- operands ----------------------------------------------------------------------------------
 
     def _pair(
-        self, other: Self | Number, reverse: bool = False, *, as_float: bool = False
+        self, other: Self | Operand, reverse: bool = False, *, as_float: bool = False
     ) -> tuple[Self, Self]:
         """Both operands, cast to the promoted dtype."""
+        other = operand_of(self, other)
         if isinstance(other, TensorBase):
             dtype = dtypes.promote(self.dtype, other.dtype)
             dtype = dtypes.as_float(dtype) if as_float else dtype
@@ -142,7 +87,7 @@ class Elementwise(TensorBase):
     def _binary(
         self,
         op: type[BinaryOp],
-        other: Self | Number,
+        other: Self | Operand,
         reverse: bool = False,
         as_float: bool = False,
     ) -> Self:
@@ -155,7 +100,7 @@ class Elementwise(TensorBase):
     def _float(self) -> Self:
         return self.cast(dtypes.as_float(self.dtype))
 
-    def _bits(self, op: type[BinaryOp], other: Self | Number, reverse: bool = False) -> Self:
+    def _bits(self, op: type[BinaryOp], other: Self | Operand, reverse: bool = False) -> Self:
         if self._side(other):
             number = int(cast(int, other))
             if max(number, -1 - number).bit_length() <= self.dtype.bits:
@@ -167,21 +112,21 @@ class Elementwise(TensorBase):
 
     # -- arithmetic --------------------------------------------------------------------------------
 
-    def add(self, x: Self | Number, reverse: bool = False) -> Self:
+    def add(self, x: Self | Operand, reverse: bool = False) -> Self:
         """self + x."""
         return self._binary(AddOp, x, reverse)
 
-    def sub(self, x: Self | Number, reverse: bool = False) -> Self:
+    def sub(self, x: Self | Operand, reverse: bool = False) -> Self:
         """self - x; x - self if `reverse`."""
         return self._binary(SubOp, x, reverse)
 
-    def mul(self, x: Self | Number, reverse: bool = False) -> Self:
+    def mul(self, x: Self | Operand, reverse: bool = False) -> Self:
         """self * x."""
         return self._binary(MulOp, x, reverse)
 
     def div(
         self,
-        x: Self | Number,
+        x: Self | Operand,
         reverse: bool = False,
         rounding_mode: Literal["trunc", "floor"] | None = None,
     ) -> Self:
@@ -214,7 +159,7 @@ class Elementwise(TensorBase):
         never = self._everywhere(False)
         return never.where(self, never.where(other, is_infinite.where(quotient, whole)))
 
-    def mod(self, x: Self | Number, reverse: bool = False) -> Self:
+    def mod(self, x: Self | Operand, reverse: bool = False) -> Self:
         """The remainder with the sign of the divisor. Of floats it is exact, but for one rounding
         where the operands have different signs; 0 has the sign of the dividend, as in PyTorch."""
         a, b = self._pair(x, reverse)
@@ -224,7 +169,7 @@ class Elementwise(TensorBase):
         has_other_sign = rest.ne(0) & (rest < 0).ne(b < 0)
         return has_other_sign.where(rest + b, rest)
 
-    def fmod(self, x: Self | Number) -> Self:
+    def fmod(self, x: Self | Operand) -> Self:
         """The remainder with the sign of the dividend, exact for floats."""
         a, b = self._pair(x)
         if not a.dtype.is_float:
@@ -251,107 +196,13 @@ class Elementwise(TensorBase):
 
     def _wide(self) -> Self:
         """Cast to a float with twice the bits, at most 64."""
-        return self.cast(_WIDER.get(self.dtype, self.dtype))
+        return self.cast(WIDER.get(self.dtype, self.dtype))
 
-    @rounded_once
-    def pow(self, x: Self | Number, reverse: bool = False) -> Self:
-        """self ** x. An integer to the power of an integer is an integer."""
-        base, exponent = self._pair(x, reverse)
-        if not reverse and not isinstance(x, TensorBase | SymInt):
-            return self._to_the(number_of(x))
-        if base.dtype.is_float:
-            return base._binary(PowOp, exponent)
-        return base._integer_power(exponent)
-
-    def _integer_power(self, exponent: Self) -> Self:
-        """A power by repeated squaring, which wraps as products do; 0 for negative exponents, whose
-        results are fractions."""
-        bits = int(self.dtype.high).bit_length()
-        result, square, rest = self._constant(1), self, exponent
-        is_odd = exponent.bitwise_and(1).ne(0)
-        for i in range(bits):
-            result = rest.bitwise_and(1).ne(0).where(result * square, result)
-            if i < bits - 1:
-                square, rest = square * square, rest.rshift(1)
-        if self.dtype.low == 0:
-            return result
-        inverse = (self.eq(1) | (self.eq(-1) & is_odd.logical_not())).cast(self.dtype)
-        inverse = inverse - (self.eq(-1) & is_odd).cast(self.dtype)
-        return (exponent < 0).where(inverse, result)
-
-    def _to_the(self, x: Number) -> Self:
-        """A power with a constant exponent."""
-        x_dtype = dtypes.promote_number(self.dtype, x)
-        base = self.cast(x_dtype)
-        if isinstance(x, int) or float(x).is_integer():
-            n = int(x)
-            if n < 0 and not x_dtype.is_float:
-                raise ArgumentError("an integer has no negative power that is an integer")
-            if abs(n) <= 64:
-                if n == 0:
-                    return base.eq(base).where(1, 1).cast(x_dtype)  # 1, for NaN and infinities too.
-                if n > 0:
-                    return base._repeated_product(n)._apart_from(self)
-                if n == -1:
-                    return base.reciprocal()  # Of others the product may overflow.
-        if x == 0.5:
-            return base.sqrt()
-        if not x_dtype.is_float:
-            return base.pow(base._constant(x))
-        return base._binary(PowOp, base._constant(x))
-
-    def _repeated_product(self, n: int) -> Self:
-        """self ** n. From three factors of floats on, what the rounding of products loses is kept,
-        and added once."""
-        if not self.dtype.is_float or n < 3:
-            return self._power_and_rest(n, None)[0]
-        if n == 3:
-            square = self * self
-            x, s = self.detach(), square.detach()
-            lost = x * x._mulacc(x, -s)
-            # The square is below this bound wherever the cube is finite, and the loss is finite.
-            is_bounded = s < self.dtype.max_finite**0.7
-            return self._mulacc(square, is_bounded.where(lost, 0))
-        # The rounding errors of small products may be subnormal.
-        bits = -self.dtype.min_exponent // 2 // n
-        is_small = self.detach().abs() < 2.0**-bits
-        factor, back = (
-            is_small.where(2.0**exponent, self._constant(1)) for exponent in (bits, -bits * n)
-        )
-        result, lost = (self * factor)._power_and_rest(n, self._constant(0))
-        assert lost is not None
-        return result._corrected(lost) * back
-
-    def _corrected(self, lost: Self) -> Self:
-        """The sum with what rounding has lost; self where that is not finite, or self is 0."""
-        is_finite = (lost - lost).eq(0) & self.ne(0)
-        return self + is_finite.where(lost, -0.0)
-
-    def _power_and_rest(self, n: int, zero: Self | None) -> tuple[Self, Self | None]:
-        """self ** n, and what its rounding loses; None without a zero, which self loses."""
-        if n == 1:
-            return self, zero
-        half, lost = self._power_and_rest(n // 2, zero)
-        square, lost = half._product_and_rest(lost, half, lost)
-        return square._product_and_rest(lost, self, zero) if n % 2 else (square, lost)
-
-    def _product_and_rest(
-        self, lost: Self | None, other: Self, other_lost: Self | None
-    ) -> tuple[Self, Self | None]:
-        """The product of two numbers, and what its rounding loses if that is known of both; NaN or
-        infinite where the product is, and without derivative."""
-        product = self * other
-        if lost is None or other_lost is None:
-            return product, None
-        x, y = self.detach(), other.detach()
-        cross = lost._mulacc(y, x * other_lost)
-        return product, x._mulacc(y, -product.detach()) + cross
-
-    def maximum(self, x: Self | Number) -> Self:
+    def maximum(self, x: Self | Operand) -> Self:
         """The larger of both; NaN if either is NaN."""
         return self._binary(MaxOp, x)
 
-    def minimum(self, x: Self | Number) -> Self:
+    def minimum(self, x: Self | Operand) -> Self:
         """The smaller of both; NaN if either is NaN."""
         a, b = self._pair(x)
         if a.dtype.is_float:
@@ -391,12 +242,12 @@ class Elementwise(TensorBase):
         return self * self
 
     @rounded_once
-    def lerp(self, end: Self, weight: Self | Number) -> Self:
+    def lerp(self, end: Self, weight: Self | Operand) -> Self:
         """self + (end - self) * weight."""
         check_tensors(end)
         return self + (end - self) * weight
 
-    def clamp(self, min_: Self | Number | None = None, max_: Self | Number | None = None) -> Self:
+    def clamp(self, min_: Self | Operand | None = None, max_: Self | Operand | None = None) -> Self:
         """Clamped to [`min_`, `max_`]; NaN if a bound is NaN."""
         if min_ is None and max_ is None:
             raise RuntimeError("clamp needs min_ or max_")
@@ -407,14 +258,14 @@ class Elementwise(TensorBase):
         result = low if max_ is None else (low > max_)._or_nan(max_).where(max_, low)
         return result._apart_from(self)
 
-    def _or_nan(self, bound: Self | Number) -> Self:
+    def _or_nan(self, bound: Self | Operand) -> Self:
         return self | bound.isnan() if isinstance(bound, Elementwise) else self
 
-    def clip(self, min_: Self | Number | None = None, max_: Self | Number | None = None) -> Self:
+    def clip(self, min_: Self | Operand | None = None, max_: Self | Operand | None = None) -> Self:
         """`clamp`."""
         return self.clamp(min_, max_)
 
-    def copysign(self, other: Self | Number) -> Self:
+    def copysign(self, other: Self | Operand) -> Self:
         """The magnitude of self with the sign of the other, -0 included."""
         a, b = self._pair(other, as_float=True)
         # 1 / -0 is -inf.
@@ -424,24 +275,24 @@ class Elementwise(TensorBase):
 
     # -- comparisons -------------------------------------------------------------------------------
 
-    def eq(self, x: Self | Number) -> Self:
+    def eq(self, x: Self | Operand) -> Self:
         """self == x."""
         if self._side(x):
             return self._everywhere(False)
         return self._binary(CmpEqOp, x)
 
-    def ne(self, x: Self | Number) -> Self:
+    def ne(self, x: Self | Operand) -> Self:
         """self != x; true if either is NaN."""
         if self._side(x):
             return self._everywhere(True)
         return self._binary(CmpNeOp, x)
 
-    def _less(self, x: Self | Number, reverse: bool = False) -> Self:
+    def _less(self, x: Self | Operand, reverse: bool = False) -> Self:
         if side := self._side(x):
             return self._everywhere((side > 0) is not reverse)
         return self._binary(CmpLtOp, x, reverse)
 
-    def _at_least(self, x: Self | Number, reverse: bool = False) -> Self:
+    def _at_least(self, x: Self | Operand, reverse: bool = False) -> Self:
         """self >= x, or x >= self if `reverse`; false if either is NaN."""
         if side := self._side(x):
             return self._everywhere((side < 0) is not reverse)
@@ -450,7 +301,7 @@ class Elementwise(TensorBase):
             return b._less(a) | a.eq(b)
         return a._less(b).logical_not()
 
-    def _side(self, x: Self | Number) -> int:
+    def _side(self, x: Self | Operand) -> int:
         """Whether an integer is out of the range of an integer dtype: 1 if it is above, -1 if it is
         below, 0 if it is inside. 0 for other numbers and dtypes."""
         if isinstance(x, int | np.integer) and self.dtype.is_integer:
@@ -463,8 +314,9 @@ class Elementwise(TensorBase):
         every = self._apply(OrOp, self.cast(dtypes.bool_).node, ones.node)
         return every if value else every.logical_not()
 
-    def where(self, x: Self | Number, y: Self | Number) -> Self:
+    def where(self, x: Self | Operand, y: Self | Operand) -> Self:
         """x where self is true, else y."""
+        x, y = operand_of(self, x), operand_of(self, y)
         if isinstance(x, TensorBase):
             x, y = x._pair(y)
         elif isinstance(y, TensorBase):
@@ -476,7 +328,7 @@ class Elementwise(TensorBase):
             x, y = self._constant(x, dtype), self._constant(y, dtype)
         return self._apply(WhereOp, self.cast(dtypes.bool_).node, x.node, y.node)
 
-    def masked_fill(self, mask: Self, value: Self | Number) -> Self:
+    def masked_fill(self, mask: Self, value: Self | Operand) -> Self:
         """`value` where the mask is true, else self."""
         check_tensors(mask)
         return mask.where(value, self)
@@ -504,7 +356,7 @@ class Elementwise(TensorBase):
 
     def isclose(
         self,
-        other: Self | Number,
+        other: Self | Operand,
         rtol: float = 1e-05,
         atol: float = 1e-08,
         equal_nan: bool = False,
@@ -522,15 +374,15 @@ class Elementwise(TensorBase):
 
     # -- bits --------------------------------------------------------------------------------------
 
-    def bitwise_and(self, x: Self | Number, reverse: bool = False) -> Self:
+    def bitwise_and(self, x: Self | Operand, reverse: bool = False) -> Self:
         """self & x."""
         return self._bits(AndOp, x, reverse)
 
-    def bitwise_or(self, x: Self | Number, reverse: bool = False) -> Self:
+    def bitwise_or(self, x: Self | Operand, reverse: bool = False) -> Self:
         """self | x."""
         return self._bits(OrOp, x, reverse)
 
-    def bitwise_xor(self, x: Self | Number, reverse: bool = False) -> Self:
+    def bitwise_xor(self, x: Self | Operand, reverse: bool = False) -> Self:
         """self ^ x."""
         return self._bits(XorOp, x, reverse)
 
@@ -637,64 +489,61 @@ class Elementwise(TensorBase):
     def __abs__(self) -> Self:
         return self.abs()
 
-    def __add__(self, x: Self | Number) -> Self:
+    def __round__(self, ndigits: int | None = None) -> Self:
+        return self.round(ndigits or 0)
+
+    def __add__(self, x: Self | Operand) -> Self:
         return self.add(x)
 
-    def __radd__(self, x: Number) -> Self:
+    def __radd__(self, x: Operand) -> Self:
         return self.add(x, True)
 
-    def __sub__(self, x: Self | Number) -> Self:
+    def __sub__(self, x: Self | Operand) -> Self:
         return self.sub(x)
 
-    def __rsub__(self, x: Number) -> Self:
+    def __rsub__(self, x: Operand) -> Self:
         return self.sub(x, True)
 
-    def __mul__(self, x: Self | Number) -> Self:
+    def __mul__(self, x: Self | Operand) -> Self:
         return self.mul(x)
 
-    def __rmul__(self, x: Number) -> Self:
+    def __rmul__(self, x: Operand) -> Self:
         return self.mul(x, True)
 
-    def __truediv__(self, x: Self | Number) -> Self:
+    def __truediv__(self, x: Self | Operand) -> Self:
         return self.div(x)
 
-    def __rtruediv__(self, x: Number) -> Self:
+    def __rtruediv__(self, x: Operand) -> Self:
         return self.div(x, True)
 
-    def __floordiv__(self, x: Self | Number) -> Self:
+    def __floordiv__(self, x: Self | Operand) -> Self:
         return self.div(x, rounding_mode="floor")
 
-    def __rfloordiv__(self, x: Number) -> Self:
+    def __rfloordiv__(self, x: Operand) -> Self:
         return self.div(x, True, rounding_mode="floor")
 
-    def __mod__(self, x: Self | Number) -> Self:
+    def __mod__(self, x: Self | Operand) -> Self:
         return self.mod(x)
 
-    def __rmod__(self, x: Number) -> Self:
+    def __rmod__(self, x: Operand) -> Self:
         return self.mod(x, True)
 
-    def __pow__(self, x: Self | Number) -> Self:
-        return self.pow(x)
-
-    def __rpow__(self, x: Number) -> Self:
-        return self.pow(x, True)
-
-    def __and__(self, x: Self | Number) -> Self:
+    def __and__(self, x: Self | Operand) -> Self:
         return self.bitwise_and(x)
 
-    def __rand__(self, x: Number) -> Self:
+    def __rand__(self, x: Operand) -> Self:
         return self.bitwise_and(x, True)
 
-    def __or__(self, x: Self | Number) -> Self:
+    def __or__(self, x: Self | Operand) -> Self:
         return self.bitwise_or(x)
 
-    def __ror__(self, x: Number) -> Self:
+    def __ror__(self, x: Operand) -> Self:
         return self.bitwise_or(x, True)
 
-    def __xor__(self, x: Self | Number) -> Self:
+    def __xor__(self, x: Self | Operand) -> Self:
         return self.bitwise_xor(x)
 
-    def __rxor__(self, x: Number) -> Self:
+    def __rxor__(self, x: Operand) -> Self:
         return self.bitwise_xor(x, True)
 
     def __lshift__(self, x: Self | int) -> Self:
@@ -709,22 +558,26 @@ class Elementwise(TensorBase):
     def __rrshift__(self, x: int) -> Self:
         return self.rshift(x, True)
 
-    def __lt__(self, x: Self | Number) -> Self:
+    def __lt__(self, x: Self | Operand) -> Self:
         return self._less(x)
 
-    def __gt__(self, x: Self | Number) -> Self:
+    def __gt__(self, x: Self | Operand) -> Self:
         return self._less(x, True)
 
-    def __ge__(self, x: Self | Number) -> Self:
+    def __ge__(self, x: Self | Operand) -> Self:
         return self._at_least(x)
 
-    def __le__(self, x: Self | Number) -> Self:
+    def __le__(self, x: Self | Operand) -> Self:
         return self._at_least(x, True)
 
-    def __eq__(self, x: Self | Number) -> Self:  # type: ignore[override]
+    def __eq__(self, x: Self | Operand) -> Self:  # type: ignore[override]
+        if not is_operand(x):
+            return NotImplemented
         return self.eq(x)
 
-    def __ne__(self, x: Self | Number) -> Self:  # type: ignore[override]
+    def __ne__(self, x: Self | Operand) -> Self:  # type: ignore[override]
+        if not is_operand(x):
+            return NotImplemented
         return self.ne(x)
 
     def __hash__(self) -> int:

@@ -7,11 +7,22 @@ arguments of a call.
 from __future__ import annotations
 
 import functools
+import sys
 import warnings
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from inspect import signature
-from typing import Any, Generic, Literal, NamedTuple, ParamSpec, TypeVar, cast, overload
+from typing import (
+    Any,
+    Generic,
+    Literal,
+    NamedTuple,
+    ParamSpec,
+    SupportsIndex,
+    TypeVar,
+    cast,
+    overload,
+)
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -103,6 +114,12 @@ class Function(Generic[P, R]):
         max_signatures: int | None = None,
     ) -> None:
         self._function = function
+        self._options = {
+            "freeze": freeze,
+            "donate": donate,
+            "static": static,
+            "max_signatures": max_signatures,
+        }
         self._name = name_of(function)
         """What errors call it."""
         self._arguments = Arguments(function, static)
@@ -114,6 +131,17 @@ class Function(Generic[P, R]):
         self._quick: dict[Any, _Signature] = {}
         self._last = _Last(False, _unknown, ())
         functools.update_wrapper(self, function)
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:
+        """For `pickle` and `copy`: by its name, as a function, where the name is of this one; else
+        what it traces, as a function, method or object, and how."""
+        name = getattr(self, "__qualname__", "")  # Objects that are called have none.
+        found: object = sys.modules.get(self.__module__)
+        for part in name.split("."):
+            found = getattr(found, part, None)
+        if found is self:
+            return name
+        return _remade, (type(self), self._function, self._options)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., R]:
         return self if instance is None else _Method(self, instance)
@@ -349,6 +377,10 @@ class Function(Generic[P, R]):
             changed=traced.changed,
         )
         return Lowered(traced.executable, entry, interface)
+
+
+def _remade(kind: type[Function[P, R]], function: Callable[P, R], options: Any) -> Function[P, R]:
+    return kind(function, **options)
 
 
 class _Method(functools.partial[R]):

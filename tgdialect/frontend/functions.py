@@ -11,11 +11,10 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number
-from tgdialect.frontend.elementwise import Elementwise, rounded_once, widened
+from tgdialect.frontend.powers import Powers
+from tgdialect.frontend.precision import rounded_once, widened
 from tgdialect.ops.elementwise import (
     CosOp,
-    ErfcOp,
-    ErfOp,
     Exp2Op,
     Expm1Op,
     ExpOp,
@@ -35,7 +34,7 @@ _LARGE = {32: 1e15, 64: 1e150}
 too."""
 
 
-class Functions(Elementwise):
+class Functions(Powers):
     """Functions that are transcendental ops, or made of them and of arithmetic."""
 
     __slots__ = ()
@@ -305,16 +304,6 @@ class Functions(Elementwise):
     def atanh(self) -> Self:
         """The inverse hyperbolic tangent."""
         return (self.log1p() - (-self).log1p()) * 0.5
-
-    @rounded_once
-    def erf(self) -> Self:
-        """The error function."""
-        return self._float()._unary(ErfOp)
-
-    @widened
-    def erfc(self) -> Self:
-        """1 - erf(self), without cancellation where that is small."""
-        return self._unary(ErfcOp)
 
     def _scaled(self, factor: Fraction | float, addend: float = 0.0) -> Self:
         """self * factor + addend of an f32 or f64, rounded about once; the addend is small."""

@@ -14,7 +14,7 @@ from typing import Any, cast
 from weakref import WeakValueDictionary
 
 import numpy as np
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tgdialect.diagnostics import lasting_hint
@@ -147,17 +147,23 @@ class Node:
             self.prototype, self.operands = None, ()
 
 
-def leaf(data: Data, dtype: DType, *, is_named: bool = False) -> Node:
+def leaf(data: Data, dtype: DType, *, is_named: bool = False, extents: Shape | None = None) -> Node:
     """A node of an array in C order. Its type names the device if `is_named`, or if that is neither
-    the host nor the default device."""
+    the host nor the default device. The shape is `extents` if that depends on variables."""
     if isinstance(data, ShardedArray):
         place = PlaceAttr.of(data.device, None, data.axis)
         return Node(None, (), tensor_type(attribute_of(dtype), data.shape, place), data)
     device = HOST if isinstance(data, np.ndarray) else data.device
     if not is_named and (device == HOST or device == DEVICES.DEFAULT):
         device = None
-    place = PlaceAttr.of(device)
-    return Node(None, (), tensor_type(attribute_of(dtype), data.shape, place), data)
+    shape = data.shape if extents is None else static_extents(extents)
+    type = tensor_type(attribute_of(dtype), shape, PlaceAttr.of(device))
+    return Node(None, (), type, data, extents=extents)
+
+
+def static_extents(extents: Shape) -> tuple[int, ...]:
+    """A shape as types have it, in which an extent that depends on variables is dynamic."""
+    return tuple(e if isinstance(e, int) else DYNAMIC_INDEX for e in extents)
 
 
 # -- making nodes --------------------------------------------------------------------------------

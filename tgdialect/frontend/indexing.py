@@ -1,4 +1,4 @@
-"""Indexing: slices, tensors of positions, masks; gather and scatter."""
+"""Indexing: slices, tensors of positions, masks; gather."""
 
 from __future__ import annotations
 
@@ -6,15 +6,15 @@ import math
 import operator
 from collections.abc import Collection, Sequence
 from types import EllipsisType
-from typing import Any, Literal, Self, cast
+from typing import Any, Self, cast
 
 import numpy as np
+from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.base import (
     ArgumentError,
-    DTypeError,
     Number,
     TensorBase,
     check_integers,
@@ -36,12 +36,13 @@ from tgdialect.frontend.symbolic import (
 from tgdialect.frontend.views import mark_view
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.movement import IndexOp
+from tgdialect.ops.properties import broadcast_shapes
 
 Bounds = list[tuple[int, int] | None]
 
 
 class Indexing(Reduction):
-    """`x[...]`, gather, scatter, and methods made of these."""
+    """`x[...]`, gather, and methods made of these."""
 
     __slots__ = ()
 
@@ -116,7 +117,7 @@ class Indexing(Reduction):
         given: list[Any] = list(indices) if isinstance(indices, tuple) else [indices]  # pyright: ignore[reportUnknownArgumentType]
         if isinstance(indices, list):  # One of numbers has positions, another one is a tuple.
             members = cast(list[Any], indices)
-            is_flat = all(hasattr(m, "__index__") and not _has_axes(m) for m in members)
+            is_flat = all(hasattr(m, "__index__") and not _is_index(m) for m in members)
             given = [self._of_array(_positions(members))] if is_flat else members
         entries: list[Any] = []
         masks: list[tuple[int, tuple[int, ...]]] = []
@@ -172,12 +173,22 @@ class Indexing(Reduction):
         found = self.full((count,), 0, dtypes.int32)
         if count == 0 or n == 0:
             return found
-        # Binary search in the prefix sums of the mask.
-        running, wanted = self.cumsum(0).contiguous(), self.arange(count)
-        for bit in reversed(range(n.bit_length())):
+        return self.cumsum(0).contiguous()._bisected(self.arange(count))
+
+    def _bisected(
+        self, wanted: Self, *, right: bool = True, extent: int | None = None, start: Self | int = 0
+    ) -> Self:
+        """By binary search, how many cells of this sorted tensor of one axis come before each of
+        the wanted values, which have one axis, too: those that are not greater, or those that are
+        less unless `right`. A NaN comes last. The axis may be rows of an extent; `start` is then
+        the first cell of the row for each value."""
+        n = self.shape[0] if extent is None else extent
+        found = wanted.full(wanted.shape, 0, dtypes.int32)
+        for bit in reversed(range(greatest(n).bit_length())):
             last = found + ((1 << bit) - 1)
-            before = running._apply(IndexOp, running.node, (last.minimum(n - 1).node,))
-            is_further = (last < n) & (before <= wanted)
+            cell = self._apply(IndexOp, self.node, ((last.minimum(n - 1) + start).node,))
+            is_after = cell > wanted if right else cell >= wanted
+            is_further = (last < n) & is_after.logical_not()
             found = found + is_further.cast(dtypes.int32) * (1 << bit)
         return found
 
@@ -264,7 +275,7 @@ class Indexing(Reduction):
         result = wide.reshape((*shape[:axis], shape[axis] * count, *shape[axis + 1 :]))
         return result._apart_from(self)
 
-    # -- gather and scatter ------------------------------------------------------------------------
+    # -- gather ------------------------------------------------------------------------------------
 
     def gather(self, dim: int, index: Self) -> Self:
         """The cells at the positions in `index` along an axis."""
@@ -307,132 +318,38 @@ class Indexing(Reduction):
             result.append(self if a == axis else line._broadcast_to(self.shape))
         return result
 
-    def _scatter_parts(self, dim: int, index: Self, src: Self | Number) -> tuple[Self, Self, Self]:
-        """Three tensors for a scatter, in which `dim` is moved to the end: a mask that is true
-        where an entry of the index hits a cell, with a new last axis for entries; the values, with
-        the same axis; and self."""
-        axis = self._axis(dim)
-        values = self._as_src(index, src)
-        if index.ndim != self.ndim or values.ndim != self.ndim:
-            raise RuntimeError(
-                f"scatter to {self.shape} by {index.shape} of {values.shape}: as many axes"
-            )
-        extents = zip(index.shape, values.shape, self.shape, strict=True)
-        for a, (i, v, d) in enumerate(extents):
-            if is_surely_less(v, i) or (a != axis and is_surely_less(d, i)):
-                raise RuntimeError(
-                    f"scatter to {self.shape} by {index.shape} of {values.shape}: axis {a} of the "
-                    f"index is longer"
-                )
-        cut: Bounds = [(0, d) for d in index.shape]
-        values = values.shrink(cut)
-        pairs = [
-            (0, 0 if a == axis else d - i)
-            for a, (i, d) in enumerate(zip(index.shape, self.shape, strict=True))
-        ]
-        inside = self.full(index.shape, True, dtypes.bool_)._padded(pairs, False)
-        moved = index._padded(pairs, 0).transpose(axis, -1).unsqueeze(-2)
-        entries = values._padded(pairs, 0).transpose(axis, -1).unsqueeze(-2)
-        inside = inside.transpose(axis, -1).unsqueeze(-2)
-        extent = self.shape[axis]
-        line = self.arange(extent).reshape((extent, 1))
-        is_narrow = is_surely_less(extent, 1 << 31)
-        moved = moved._from_front(extent, dtypes.int32 if is_narrow else dtypes.int64)
-        return moved.eq(line) & inside, entries, self.transpose(axis, -1)
-
-    def scatter(
-        self,
-        dim: int,
-        index: Self,
-        src: Self | Number,
-        reduce: Literal["multiply", "add"] | None = None,
-    ) -> Self:
-        """Store, add or multiply the values of `src` at the positions in `index` along an axis.
-
-        The last of several values for a cell wins. `src` has the dtype of this tensor. Along every
-        axis `index` is no longer than `src`, and along other axes than `dim` no longer than this.
-        """
-        self._check_scatter(dim, index, src)
-        if reduce not in ("add", "multiply", None):
-            raise ValueError(f"reduce is add, multiply or None, got {reduce!r}")
-        if not self.ndim:
-            values = self._as_src(index, src).reshape((1,))
-            flat = self.reshape((1,)).scatter(dim, index.reshape((1,)), values, reduce)
-            return flat.reshape(())
-        if reduce == "add":
-            return self.scatter_reduce(dim, index, self._as_src(index, src), "sum")
-        if reduce == "multiply":
-            return self.scatter_reduce(dim, index, self._as_src(index, src), "prod")
-        if index.numel() == 0:
-            return self._apart_from(self)
-        hits, entries, moved = self._scatter_parts(dim, index, src)
-        k = hits.shape[-1]
-        last = hits.where(self.arange(1, k + 1), 0).max(-1, keepdim=True)
-        chosen = hits & last.eq(self.arange(1, k + 1))
-        value = chosen.where(entries, 0)
-        total = value.any(-1) if self.dtype.is_bool else value.sum(-1).cast(self.dtype)
-        return (last.squeeze(-1) > 0).where(total, moved).transpose(self._axis(dim), -1)
-
-    def _check_scatter(self, dim: int, index: Self, src: Self | Number) -> None:
-        """Raise IndexError for an invalid axis, TypeError for the dtypes of index and source."""
-        self._axis(dim)
+    def index_select(self, dim: int, index: Self) -> Self:
+        """The cells of an axis at the positions in `index`, which has one axis or none."""
         check_integers("an index", index)
-        if isinstance(src, TensorBase) and src.dtype != self.dtype:
-            raise DTypeError(f"scatter of {src.dtype.name} to {self.dtype.name}: cast it")
-
-    def _as_src(self, index: Self, src: Self | Number) -> Self:
-        return src if isinstance(src, TensorBase) else self.full(index.shape, src, self.dtype)
-
-    def scatter_reduce(
-        self,
-        dim: int,
-        index: Self,
-        src: Self,
-        reduce: Literal["sum", "prod", "mean", "amax", "amin"],
-        include_self: bool = True,
-    ) -> Self:
-        """Reduce the values of `src` into the cells at the positions in `index` along an axis,
-        together with the old values if `include_self`. Dtypes and shapes are as in `scatter`."""
-        # Checks and special cases.
-        check_tensors(src)
-        self._check_scatter(dim, index, src)
-        if reduce not in ("sum", "prod", "mean", "amax", "amin"):
-            raise ArgumentError(f"reduce is sum, prod, mean, amax or amin, got {reduce!r}")
+        axis = self._axis(dim)
+        if index.ndim > 1:
+            raise IndexError(f"index_select by {index.shape}: an index has one axis")
         if not self.ndim:
-            line, places, values = (t.reshape((1,)) for t in (self, index, src))
-            return line.scatter_reduce(dim, places, values, reduce, include_self).reshape(())
-        if index.numel() == 0:
-            return self._apart_from(self)
-        # Reduce the entries that hit each cell.
-        hits, entries, moved = self._scatter_parts(dim, index, src)
-        is_hit = hits.any(-1)
-        match reduce:
-            case "sum" | "mean":
-                total = hits.where(entries, 0).sum(-1).cast(self.dtype)
-                result = moved + total if include_self else total
-                if reduce == "mean":
-                    count = hits.sum(-1) + (1 if include_self else 0)
-                    rounding: Literal["trunc"] | None = None if self.dtype.is_float else "trunc"
-                    count = count.maximum(1).cast(self.dtype)
-                    result = result.div(count, rounding_mode=rounding)
-            case "prod":
-                total = hits.where(entries, 1).prod(-1)
-                result = moved * total if include_self else total
-            case "amax":
-                total = hits.where(entries, self._constant(self.dtype.low)).max(-1)
-                result = moved.maximum(total) if include_self else total
-            case _:  # amin
-                inverse = moved._inverse().scatter_reduce(
-                    -1,
-                    index.transpose(self._axis(dim), -1),
-                    src.transpose(self._axis(dim), -1)._inverse(),
-                    "amax",
-                    include_self,
-                )
-                return inverse._inverse().transpose(self._axis(dim), -1)
-        # Cells without an entry keep their value.
-        result = result if include_self else is_hit.where(result, moved)
-        return result.transpose(self._axis(dim), -1)
+            return self.reshape((1,)).index_select(0, index).reshape(())
+        return self._pick([(axis, index.reshape((-1,)) if index.ndim == 0 else index)])
+
+    def take_along_dim(self, indices: Self, dim: int | None = None) -> Self:
+        """`gather`, in which tensor and positions broadcast along the other axes; of the flattened
+        tensor if `dim` is None."""
+        check_integers("an index", indices)
+        if dim is None:
+            return self.flatten().gather(0, indices.flatten())
+        if indices.ndim != self.ndim:
+            raise ArgumentError(
+                f"take_along_dim of {self.shape} by {indices.shape}: both have as many axes"
+            )
+        axis = self._existing_axis(dim)
+        # Broadcast with the axis as the first one, which then is not there.
+        wide, places = (t.transpose(axis, 0) for t in (self, indices))
+        shapes = [(1, *t.shape[1:]) for t in (wide, places)]
+        try:
+            shape = broadcast_shapes(shapes)[1:]
+        except VerifyException as error:
+            raise ArgumentError(f"take_along_dim: {error}") from None
+        wide, places = (
+            t._broadcast_to((t.shape[0], *cast("tuple[int, ...]", shape))) for t in (wide, places)
+        )
+        return wide.gather(0, places).transpose(axis, 0)
 
     def one_hot(self, num_classes: int) -> Self:
         """One-hot vectors of classes, in a new last axis."""
@@ -468,8 +385,9 @@ class Indexing(Reduction):
         )
 
 
-def _has_axes(value: object) -> bool:
-    return isinstance(value, TensorBase | np.ndarray) and value.ndim > 0
+def _is_index(value: object) -> bool:
+    """Whether it is a tensor, or an array with axes: in a list it is an index of its own."""
+    return isinstance(value, TensorBase) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
 def position_of(index: int, extent: int, axis: int) -> int:

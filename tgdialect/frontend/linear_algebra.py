@@ -9,16 +9,23 @@ from functools import reduce
 from typing import Any, NoReturn, Self, cast
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import ArgumentError, check_integers, check_tensors
-from tgdialect.frontend.elementwise import rounded_once
-from tgdialect.frontend.indexing import Indexing
+from tgdialect.frontend.base import (
+    ArgumentError,
+    DTypeError,
+    check_integers,
+    check_tensors,
+    operand_of,
+)
+from tgdialect.frontend.graph import Array
+from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.reduction import Axes
+from tgdialect.frontend.scattering import Scattering
 from tgdialect.frontend.symbolic import larger, smaller, to_dim
 
 Size = int | Sequence[int]
 
 
-class LinearAlgebra(Indexing):
+class LinearAlgebra(Scattering):
     """Sums of products."""
 
     __slots__ = ()
@@ -48,13 +55,53 @@ class LinearAlgebra(Indexing):
         wanted = out if dtype is None else dtypes.to_dtype(dtype)
         return x._product(y)._total(-1, wanted)
 
-    def matmul(self, x: Self, reverse: bool = False, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def matmul(
+        self, x: Self | Array, reverse: bool = False, dtype: dtypes.DTypeLike | None = None
+    ) -> Self:
         """self @ x; x @ self if `reverse`."""
-        check_tensors(x)
-        return x.dot(self, dtype) if reverse else self.dot(x, dtype)
+        y = cast(Self, operand_of(self, x))
+        check_tensors(y)
+        return y.dot(self, dtype) if reverse else self.dot(y, dtype)
 
-    def __matmul__(self, x: Self) -> Self:
-        return self.dot(x)
+    def __matmul__(self, x: Self | Array) -> Self:
+        return self.matmul(x)
+
+    def __rmatmul__(self, x: Array) -> Self:
+        return self.matmul(x, True)
+
+    def bmm(self, mat2: Self) -> Self:
+        """The products of two stacks of matrices, (b, n, m) and (b, m, p). Raises ArgumentError for
+        other shapes."""
+        check_tensors(mat2)
+        a, b = self.shape, mat2.shape
+        if self.ndim != 3 or mat2.ndim != 3 or a[0] != b[0] or a[2] != b[1]:
+            raise ArgumentError(f"bmm of {a} and {b}: they are (b, n, m) and (b, m, p)")
+        return self.dot(mat2)
+
+    def cdist(self, x2: Self, p: float = 2.0, compute_mode: str | None = None) -> Self:
+        """The p-norm of the difference of each row of this tensor and each of another: (..., n, m)
+        and (..., k, m) give (..., n, k).
+
+        Args:
+            p: not negative, may be infinite.
+            compute_mode: without effect; PyTorch may compute Euclidean distances by products, which
+                lose digits.
+        """
+        check_tensors(x2)
+        if not (self.dtype.is_float and x2.dtype.is_float):
+            raise DTypeError(f"cdist of {self.dtype.name} and {x2.dtype.name}: of floats only")
+        if min(self.ndim, x2.ndim) < 2 or self.shape[-1] != x2.shape[-1] or not p >= 0:
+            raise ArgumentError(
+                f"cdist of {self.shape} and {x2.shape} with p {p}: they are (..., n, m) and "
+                f"(..., k, m), and p is not negative"
+            )
+        return self._distances(x2, p)
+
+    @rounded_once
+    def _distances(self, x2: Self, p: float) -> Self:
+        difference = self.unsqueeze(-2) - x2.unsqueeze(-3)
+        # Of no features, all distances are 0.
+        return difference._norm(2 if self.shape[-1] == 0 else p, -1, False)
 
     def outer(self, vec2: Self) -> Self:
         """The products of each element of a vector with each of another."""

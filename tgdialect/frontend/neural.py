@@ -8,7 +8,7 @@ from typing import Literal, Self
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import ArgumentError, check_integers, check_tensors
-from tgdialect.frontend.elementwise import rounded_once
+from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.spectral import Spectral
 from tgdialect.frontend.symbolic import SymInt, larger
 

@@ -8,9 +8,9 @@ from typing import Self
 
 from tgdialect.analysis.parts import parts_of, scan_blocks_of
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.base import Number, TensorBase, is_cpu
+from tgdialect.frontend.base import ArgumentError, Number, TensorBase, check_tensors, is_cpu
 from tgdialect.frontend.creation import Creation
-from tgdialect.frontend.elementwise import rounded_once
+from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.reduce import ALU, ReduceOp, identity
@@ -78,6 +78,10 @@ class Reduction(Creation):
     def all(self, axis: Axes = None, keepdim: bool = False) -> Self:
         """Whether no element is 0."""
         return self.logical_not().any(axis, keepdim).logical_not()
+
+    def count_nonzero(self, dim: Axes = None) -> Self:
+        """The number of elements that are not 0."""
+        return self.cast(dtypes.bool_).sum(dim)
 
     def allclose(
         self,
@@ -283,6 +287,30 @@ class Reduction(Creation):
         """Inclusive prefix sums."""
         wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
         return self.cast(wanted)._running_in_f32(axis, ReduceKind.ADD)
+
+    def diff(
+        self, n: int = 1, dim: int = -1, prepend: Self | None = None, append: Self | None = None
+    ) -> Self:
+        """The differences of neighbours along an axis, n times; of bools, whether they differ.
+
+        Args:
+            prepend, append: cells before and after the axis. Their other extents are those of this.
+        """
+        axis = self._existing_axis(dim)
+        if n < 0:
+            raise ArgumentError(f"differences of order {n}")
+        if n == 0:
+            return self._apart_from(self)
+        given = [t for t in (prepend, self, append) if t is not None]
+        check_tensors(*given)
+        x = given[0].cat(*given[1:], dim=axis) if len(given) > 1 else self
+        for _ in range(min(n, greatest(x.shape[axis]))):
+            bounds: list[tuple[int, int] | None] = [None] * self.ndim
+            low, high = ([*bounds] for _ in range(2))
+            low[axis], high[axis] = (0, x.shape[axis] - 1), (1, x.shape[axis])
+            before, after = x.shrink(low), x.shrink(high)
+            x = after.ne(before) if x.dtype.is_bool else after - before
+        return x
 
     def cumprod(self, axis: int, dtype: dtypes.DTypeLike | None = None) -> Self:
         """Inclusive prefix products."""

@@ -129,12 +129,7 @@ class SetItem(State):
         # Sort, keeping the order of equal ones. Then search for how many are not greater.
         order = self.argsort(0).contiguous()
         ordered = self._apply(IndexOp, self.node, (order.node,)).contiguous()
-        found = numbers * 0
-        for bit in reversed(range(greatest(k).bit_length())):
-            last = found + ((1 << bit) - 1)
-            value = ordered._apply(IndexOp, ordered.node, (last.minimum(k - 1).node,))
-            is_further = (last < k) & (value <= numbers)
-            found = found + is_further.cast(dtypes.int32) * (1 << bit)
+        found = ordered._bisected(numbers)
         at = (found - 1).maximum(0)
         is_there = ordered._apply(IndexOp, ordered.node, (at.node,)).eq(numbers) & (found > 0)
         return is_there.where(order._apply(IndexOp, order.node, (at.node,)) + 1, 0)

@@ -7,11 +7,9 @@ from dataclasses import dataclass, field
 from operator import index
 from typing import Any, cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
-
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import is_array
-from tgdialect.frontend.graph import Node
+from tgdialect.frontend.graph import Node, static_extents
 from tgdialect.frontend.structures import mapped
 from tgdialect.frontend.symbolic import Atom, Dim, SymInt, Variable
 from tgdialect.frontend.tensor import Tensor
@@ -136,9 +134,9 @@ class Sizes:
     def tensor(self, like: Spec) -> Tensor:
         """A tensor of a spec, without a value."""
         extents = tuple(self.size(extent) for extent in like.shape)
-        static = tuple(e if isinstance(e, int) else DYNAMIC_INDEX for e in extents)
+        static = static_extents(extents)
         type = tensor_type(dtypes.attribute_of(like.dtype), static)
-        is_symbolic = DYNAMIC_INDEX in static
+        is_symbolic = static != extents
         return Tensor.of_node(Node(None, (), type, extents=extents if is_symbolic else None))
 
 

@@ -7,8 +7,8 @@ from typing import Any, Self, cast
 from weakref import ref
 
 from tgdialect.frontend.arrays import array_of
-from tgdialect.frontend.base import DTypeError, Number, TensorBase, check_tensors
-from tgdialect.frontend.graph import Node, apply, same
+from tgdialect.frontend.base import DTypeError, Number, Operand, TensorBase, check_tensors
+from tgdialect.frontend.graph import Array, Node, apply, same
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.ownership import lose
 from tgdialect.frontend.tracing import note_change
@@ -147,37 +147,41 @@ class State(Neural):
         self._write(same(new.node) if new is self else new.node)
         return self
 
-    def __iadd__(self, x: Self | Number) -> Self:
+    def masked_fill_(self, mask: Self, value: Self | Number) -> Self:
+        """Set the cells where the mask is true to a value."""
+        return self._become(self.masked_fill(mask, value))
+
+    def __iadd__(self, x: Self | Operand) -> Self:
         return self._become(self.add(x))
 
-    def __isub__(self, x: Self | Number) -> Self:
+    def __isub__(self, x: Self | Operand) -> Self:
         return self._become(self.sub(x))
 
-    def __imul__(self, x: Self | Number) -> Self:
+    def __imul__(self, x: Self | Operand) -> Self:
         return self._become(self.mul(x))
 
-    def __itruediv__(self, x: Self | Number) -> Self:
+    def __itruediv__(self, x: Self | Operand) -> Self:
         return self._become(self.div(x))
 
-    def __ifloordiv__(self, x: Self | Number) -> Self:
+    def __ifloordiv__(self, x: Self | Operand) -> Self:
         return self._become(self.div(x, rounding_mode="floor"))
 
-    def __imod__(self, x: Self | Number) -> Self:
+    def __imod__(self, x: Self | Operand) -> Self:
         return self._become(self.mod(x))
 
-    def __ipow__(self, x: Self | Number) -> Self:
+    def __ipow__(self, x: Self | Operand) -> Self:
         return self._become(self.pow(x))
 
-    def __imatmul__(self, x: Self) -> Self:
+    def __imatmul__(self, x: Self | Array) -> Self:
         return self._become(self.matmul(x))
 
-    def __iand__(self, x: Self | Number) -> Self:
+    def __iand__(self, x: Self | Operand) -> Self:
         return self._become(self.bitwise_and(x))
 
-    def __ior__(self, x: Self | Number) -> Self:
+    def __ior__(self, x: Self | Operand) -> Self:
         return self._become(self.bitwise_or(x))
 
-    def __ixor__(self, x: Self | Number) -> Self:
+    def __ixor__(self, x: Self | Operand) -> Self:
         return self._become(self.bitwise_xor(x))
 
     def __ilshift__(self, x: Self | int) -> Self:

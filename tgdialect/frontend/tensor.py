@@ -6,7 +6,7 @@ import ctypes
 import math
 from collections.abc import Generator, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, Self, cast
+from typing import Any, Self, SupportsIndex, cast
 
 import numpy as np
 
@@ -23,14 +23,16 @@ from tgdialect.frontend.base import (
 )
 from tgdialect.frontend.casts import Casts
 from tgdialect.frontend.gradient import gradient_nodes
-from tgdialect.frontend.graph import Array, Node, sorted_nodes
+from tgdialect.frontend.graph import Array, Node, Shape, sorted_nodes
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.ownership import loss_of
 from tgdialect.frontend.realization import as_array, computed, realize
 from tgdialect.frontend.sharding import Sharding
 from tgdialect.frontend.symbolic import SymInt, Variable, to_dim, value_of
 from tgdialect.frontend.tracing import is_tracing, note_gradient
-from tgdialect.runtime.devices.device import DEVICES, on_a_device
+from tgdialect.ops.attributes import Device as DeviceNames
+from tgdialect.runtime.devices.device import DEVICES
+from tgdialect.runtime.dlpack import host_capsule
 
 _REPR_LIMIT = 1000
 """`repr` abbreviates tensors of more elements."""
@@ -73,11 +75,8 @@ class Tensor(Sharding, Casts):
             if wanted is not None and not isinstance(data, SymInt):
                 data = array_of(data, wanted).item()
             found = self._number(cast(Number, data), wanted, device)
-        elif (on_device := on_a_device(data)) is not None:
-            where = DEVICES[on_device.device if device is None else device]
-            found = self._of_data(where.array(on_device), device)
         else:
-            found = self._of_array(array_of(() if data is None else data, wanted), device)
+            found = self.of_values(() if data is None else data, wanted, device)
         found = found if wanted is None else found.cast(wanted)
         if found is not data:
             found.node.owner = None  # This tensor takes the place of that one.
@@ -139,11 +138,41 @@ class Tensor(Sharding, Casts):
         return np.array(self.numpy(), dtype, copy=copy)
 
     def __dlpack__(self, **kwargs: Any) -> Any:
-        return computed(self.node).__dlpack__(**kwargs)
+        data = computed(self.node)
+        is_array = isinstance(data, np.ndarray)
+        return host_capsule(data, **kwargs) if is_array else data.__dlpack__(**kwargs)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         kind, number = computed(self.node).__dlpack_device__()
         return int(kind), number
+
+    def __reduce_ex__(self, protocol: SupportsIndex) -> tuple[Any, ...]:
+        """For `pickle` and `copy`: the elements, which are computed, with shape, dtype, device,
+        `requires_grad` and `grad`; without history, and not as a view of another tensor."""
+        node = self.node
+        place = node.device, node.axis
+        arguments = as_array(node), node.extents, place, self.requires_grad, self.grad
+        return type(self)._restored, arguments, getattr(self, "__dict__", None) or None
+
+    @classmethod
+    def _restored(
+        cls,
+        array: Array,
+        extents: Shape | None,
+        place: tuple[DeviceNames, int | None],
+        requires_grad: bool,
+        grad: Tensor | None,
+    ) -> Self:
+        """A tensor from what `__reduce_ex__` gives."""
+        device, axis = place
+        new = cls._of_data(DEVICES[DEVICES.DEFAULT].array(array), extents=extents)
+        if isinstance(device, tuple):
+            new = new._on_devices(device, axis)
+        elif device is not None:
+            new = new.to(device)
+        # A tensor of its own: `copy.copy` gives that of the other tensor.
+        new.grad = None if grad is None else cls(grad)
+        return new.requires_grad_(requires_grad)
 
     def __len__(self) -> int:
         if not self.ndim:
@@ -156,7 +185,29 @@ class Tensor(Sharding, Casts):
         return (self[i] for i in range(self.shape[0]))
 
     def __bool__(self) -> bool:
-        raise TypeError("a tensor is neither true nor false; .item() of one element is")
+        if self.numel() != 1:
+            raise TypeError(
+                f"a tensor of shape {self.shape} is neither true nor false: .any() or .all() is"
+            )
+        return bool(self.item())
+
+    def __float__(self) -> float:
+        return float(self.item())
+
+    def __int__(self) -> int:
+        return int(self.item())
+
+    def __index__(self) -> int:
+        if not self.dtype.is_integer:
+            raise TypeError(f"a position is an integer, not {self.dtype.name}")
+        return int(self.item())
+
+    def __format__(self, format_spec: str) -> str:
+        """One element in the format of numbers; without a format, `repr`."""
+        return format(self.item() if format_spec else repr(self), format_spec)
+
+    def __contains__(self, value: Any) -> bool:
+        return bool((self == value).any())
 
     def __repr__(self) -> str:
         shape = "x".join(str(d) for d in (*self.shape, self.dtype.name))

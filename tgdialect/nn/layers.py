@@ -9,8 +9,8 @@ import math
 from collections.abc import Sequence
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.elementwise import rounded_once
 from tgdialect.frontend.linear_algebra import same_padding
+from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.tensor import Tensor
 
 Size = int | Sequence[int]

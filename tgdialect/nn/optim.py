@@ -11,7 +11,8 @@ from tgdialect.frontend.tensor import Tensor
 
 
 class Optimizer(ABC):
-    """Updates parameters by their gradients. `lr` is a tensor, to which a schedule assigns.
+    """Updates parameters by their gradients. `lr` is a tensor of shape (1,), as in tinygrad, to
+    which a schedule assigns.
 
     With `shard_state`, of parameters with a copy on each of several devices each device updates a
     part, and has the state of that part alone: ZeRO's first stage (Rajbhandari et al., 2020).
@@ -55,6 +56,11 @@ class Optimizer(ABC):
             gradients.append(param.grad.detach())
         return [*self.params, *self.update(gradients)]
 
+    @property
+    def rate(self) -> Tensor:
+        """`lr` as a scalar, which broadcasts to a parameter of any shape."""
+        return self.lr.reshape(())
+
     @abstractmethod
     def update(self, gradients: Sequence[Tensor]) -> list[Tensor]:
         """Assign to the parameters and to the optimizer's state, and return the state."""
@@ -84,7 +90,7 @@ class SGD(Optimizer):
                 g = g.shard_like(self.b[i])
                 self.b[i].assign(self.momentum * self.b[i] + g)
                 g = g + self.momentum * self.b[i] if self.nesterov else self.b[i]
-            param.assign((param.detach() - g * self.lr).cast(param.dtype))
+            param.assign((param.detach() - g * self.rate).cast(param.dtype))
         return self.b
 
 
@@ -106,7 +112,7 @@ class AdamW(Optimizer):
         super().__init__(params, lr, shard_state)
         _check_not_negative(eps=eps, weight_decay=weight_decay)
         self.b1, self.b2, self.eps, self.wd = b1, b2, eps, weight_decay
-        self.b1_t, self.b2_t = Tensor([1.0]), Tensor([1.0])
+        self.b1_t, self.b2_t = Tensor(1.0), Tensor(1.0)
         self.m = [self.state_of(p) for p in self.params]
         self.v = [self.state_of(p) for p in self.params]
 
@@ -121,7 +127,7 @@ class AdamW(Optimizer):
             up = (m / (1 - self.b1_t)) / ((v / (1 - self.b2_t)).sqrt() + self.eps)
             if self.decoupled and self.wd:
                 up = up + self.wd * value
-            step = self.lr * self.trust(value, up)
+            step = self.rate * self.trust(value, up)
             param.assign((value - step * up).cast(param.dtype))
         return [self.b1_t, self.b2_t, *self.m, *self.v]
 
@@ -176,7 +182,8 @@ class LARS(Optimizer):
 
     Args:
         ns_steps, ns_coefficients: steps and coefficients of `Tensor.newton_schulz`, which makes the
-            update of each matrix orthogonal; none without coefficients.
+            update of each matrix orthogonal; none without coefficients. Axes after the first are
+            one, so that a vector is a column and a scalar a matrix of one element.
         nesterov: whether the update is that after the next step of the momentum.
         classic: whether the momentum accumulates updates, with the learning rate of their steps,
             rather than gradients.
@@ -214,18 +221,18 @@ class LARS(Optimizer):
             if self.pre_wd and self.wd:
                 g = g + self.wd * value
             if self.classic:
-                g = g * trust * self.lr
+                g = g * trust * self.rate
             if self.momentum:
                 g = g.shard_like(self.b[i])
                 self.b[i].assign(self.momentum * self.b[i] + g)
                 g = g + self.momentum * self.b[i] if self.nesterov else self.b[i]
             if self.ns_coefficients:
-                rows = g.reshape((g.shape[0], -1))
+                rows = g.reshape((math.prod(g.shape[:1]), math.prod(g.shape[1:])))
                 g = rows.newton_schulz(self.ns_steps, self.ns_coefficients).reshape(g.shape)
             if not self.classic:
-                g = g * trust * self.lr
+                g = g * trust * self.rate
             if not self.pre_wd and self.wd:
-                g = g + self.wd * self.lr * value
+                g = g + self.wd * self.rate * value
             param.assign((value - g).cast(param.dtype))
         return self.b
 
@@ -305,10 +312,11 @@ def clip_grad_norm_(
     parameters: Tensor | Sequence[Tensor], max_norm: float, norm_type: float = 2.0
 ) -> Tensor:
     """Scale the gradients of parameters so that together they have at most a norm. Parameters
-    without a gradient are passed over. Returns the norm before, as PyTorch does, without computing
-    it."""
+    without a gradient, or without elements, are passed over. Returns the norm before, as PyTorch
+    does, without computing it."""
     params = [parameters] if isinstance(parameters, Tensor) else list(parameters)
-    gradients = [(param, param.grad) for param in params if param.grad is not None]
+    given = [(param, param.grad) for param in params if param.grad is not None]
+    gradients = [(param, gradient) for param, gradient in given if 0 not in gradient.shape]
     if not gradients:
         return Tensor(0.0)
     norms = [gradient.norm(norm_type).cast(dtypes.float32) for _, gradient in gradients]

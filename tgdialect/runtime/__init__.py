@@ -28,6 +28,7 @@ Calling:
 * `executable.py`: `Executable`; `host_executable.py`: one for this CPU;
 * `devices/`: OpenCL devices and GPUs, and executables for them;
 * `distributed/`: programs on several devices, by threads or by MPI;
+* `dlpack.py`: shares arrays with other libraries;
 * `memory.py`: addresses, and pools of blocks; `references.py`: who else sees an array;
 * `released.py`: what is left of an array that nothing needs any more;
 * `launcher.py`: builtins that call compiled code; `launcher_layout.py`: the offsets that they use;

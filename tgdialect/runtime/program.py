@@ -14,6 +14,7 @@ from typing import Any, NamedTuple, Protocol, cast
 import numpy as np
 
 from tgdialect.ops.numpy_dtypes import dtype_named
+from tgdialect.runtime.dlpack import host_array, is_on_host
 from tgdialect.runtime.windows import Window
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -26,7 +27,6 @@ DEFAULT_OPT = "heuristic"
 
 _INT64 = np.iinfo(np.int64)
 _LENGTH_BYTES = 8
-_DLPACK_CPU = 1
 _SIZES = "sizes"
 
 
@@ -106,18 +106,11 @@ class Parameter:
         It is copied only if it is not contiguous and aligned. Raises TypeError for another dtype,
         ValueError for another shape, or if the program would write to a copy.
         """
-        # Not by DLPack for NumPy's arrays: it lacks ml_dtypes' bf16 and fp8. Nor for arrays of
-        # devices, which NumPy copies itself.
-        foreign = (
-            hasattr(value, "__dlpack__")
-            and not isinstance(cast(object, value), np.ndarray)
-            and value.__dlpack_device__()[0] == _DLPACK_CPU
-        )
-        array: Array = np.from_dlpack(value) if foreign else np.asarray(value)
+        array = host_array(value)
         self.check(array)
         if not self.by_reference:
             return np.require(array, requirements=("C", "A"))
-        if not (foreign or isinstance(cast(object, value), np.ndarray)):
+        if not (isinstance(value, np.ndarray) or is_on_host(value)):
             raise ValueError(
                 f"{self.name} is written by the program: it must be an array where the program "
                 f"runs, and not {type(value).__name__}"

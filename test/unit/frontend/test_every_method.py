@@ -15,7 +15,7 @@ import pytest
 
 import tgdialect as tg
 
-INTERNAL = {"adopt", "expire", "node", "of_node", "training", "views"}
+INTERNAL = {"adopt", "expire", "node", "of_node", "of_values", "training", "views"}
 DRAWS = {"threefry": "test_tensor_random.py compares its bits with the generator's"}
 """Methods whose numbers are compared without a call of the method, and where."""
 TABLES = {method_examples.__file__, parity_table.__file__}

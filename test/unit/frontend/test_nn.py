@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -203,6 +204,33 @@ def test_optimizer(name: str, traced: bool):
         np.testing.assert_allclose(loss.item(), loss_.item(), rtol=1e-4)
     for t, u in zip(get_parameters(ours), theirs.parameters(), strict=True):
         np.testing.assert_allclose(t.numpy(), u.detach().numpy(), rtol=1e-4, atol=1e-5)
+
+
+SHAPES = [(), (1,), (3,), (2, 3), (2, 3, 2), (0,), (0, 3), (3, 0)]
+
+
+@pytest.mark.parity
+@pytest.mark.parametrize("name", OPTIMIZERS)
+def test_parameters_of_all_shapes(name: str):
+    """Scalars and empty ones among them, in one optimizer; and the norm of their gradients."""
+    data = [values(*shape, seed=i) for i, shape in enumerate(SHAPES)]
+    ours = [tg.Tensor(a.copy(), requires_grad=True) for a in data]
+    theirs = [torch.tensor(a, requires_grad=True) for a in data]
+    mine, other = (make(given) for make, given in zip(OPTIMIZERS[name], (ours, theirs), strict=True))
+    for _ in range(3):
+        for total in (sum((x**3).sum() for x in params) for params in (ours, theirs)):
+            total.backward()
+        norm = nn.optim.clip_grad_norm_(ours, 0.5)
+        assert norm.shape == ()
+        np.testing.assert_allclose(norm.item(), T.utils.clip_grad_norm_(theirs, 0.5), rtol=1e-5)
+        with tg.Tensor.train():
+            mine.step()
+        other.step()
+        mine.zero_grad()
+        other.zero_grad()
+    for x, y in zip(ours, theirs, strict=True):
+        assert x.shape == tuple(y.shape)
+        np.testing.assert_allclose(x.numpy(), y.detach().numpy(), rtol=1e-4, atol=1e-6)
 
 
 @pytest.mark.parity
@@ -463,22 +491,25 @@ def lars(
     trust: float = 0.001,
     polynomial: tuple[float, ...] = (),
 ) -> np.ndarray:
-    """A matrix after steps with a learning rate of 0.1, in f64, by the rule of the paper."""
+    """A parameter after steps with a learning rate of 0.1, in f64, by the rule of the paper. Its
+    axes after the first are one for the polynomial."""
     average = np.zeros_like(weight)
     for gradient in gradients:
         lengths = np.linalg.norm(weight), np.linalg.norm(gradient)
-        ratio = trust * lengths[0] / (lengths[1] + decay * lengths[0]) if trust else 1.0
+        has_ratio = trust and min(lengths) > 0
+        ratio = trust * lengths[0] / (lengths[1] + decay * lengths[0]) if has_ratio else 1.0
         g = gradient + decay * weight if pre else gradient
         g = g * ratio * 0.1 if classic else g
         if momentum:
             average = momentum * average + g
             g = g + momentum * average if nesterov else average
         if polynomial:
-            x = g / (np.linalg.norm(g) + 1e-7)
+            x = g.reshape(g.shape[0] if g.ndim else 1, math.prod(g.shape[1:]))
+            x = x / (np.linalg.norm(x) + 1e-7)
             for _ in range(5):
                 square = x @ x.T
                 x = sum(c * np.linalg.matrix_power(square, i) for i, c in enumerate(polynomial)) @ x
-            g = x
+            g = x.reshape(g.shape)
         g = g if classic else g * ratio * 0.1
         weight = weight - (g if pre else g + decay * 0.1 * weight)
     return weight
@@ -487,20 +518,23 @@ def lars(
 @pytest.mark.parametrize("name", LARGE)
 def test_lars(name: str):
     make, options = LARGE[name]
-    start = values(3, 4).astype(np.float64)
-    gradients = [values(3, 4, seed=i + 1).astype(np.float64) for i in range(2)]
-    param = tg.Tensor(start, requires_grad=True)
-    optimizer = make([param])
+    starts = [values(*shape).astype(np.float64) for shape in ((3, 4), *SHAPES)]
+    gradients = [[values(*a.shape, seed=i + 1).astype(np.float64) for a in starts] for i in (1, 2)]
+    params = [tg.Tensor(start, requires_grad=True) for start in starts]
+    optimizer = make(params)
     with tg.Tensor.train():
         for gradient in gradients:
-            param.grad = tg.Tensor(gradient)
+            for param, g in zip(params, gradient, strict=True):
+                param.grad = tg.Tensor(g)
             optimizer.step()
-    np.testing.assert_allclose(param.numpy(), lars(start, gradients, **options), rtol=1e-6)
+    for param, start, *given in zip(params, starts, *gradients, strict=True):
+        np.testing.assert_allclose(param.numpy(), lars(start, given, **options), rtol=1e-6)
 
 
-def test_lamb():
+@pytest.mark.parametrize("shape", [(3, 4), ()])
+def test_lamb(shape: tuple[int, ...]):
     """The first step has the length of the parameter, in the direction of Adam's."""
-    start, gradient = values(3, 4).astype(np.float64), values(3, 4, seed=1).astype(np.float64)
+    start, gradient = (values(*shape, seed=i).astype(np.float64) for i in (0, 1))
     moved: list[np.ndarray] = []
     for is_adam in (False, True):
         param = tg.Tensor(start, requires_grad=True)

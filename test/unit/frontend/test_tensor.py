@@ -68,8 +68,9 @@ def test_item_and_lists():
     assert [t.item() for t in tg.Tensor([1, 2])] == [1, 2]
     with pytest.raises(ValueError, match="a tensor of one element"):
         tg.Tensor([1, 2]).item()
-    with pytest.raises(TypeError, match="neither true nor false"):
-        bool(tg.Tensor([1]) > 0)
+    assert tg.Tensor([1]) > 0
+    with pytest.raises(TypeError, match=r"\(2,\) is neither true nor false: .any"):
+        bool(tg.Tensor([1, 2]) > 0)
     with pytest.raises(TypeError, match="0-d"):
         len(tg.Tensor(1))
 
@@ -212,7 +213,7 @@ def test_assign_and_replace():
 
 def test_every_method_is_documented():
     text = (Path(__file__).parents[3] / "docs" / "tensor.md").read_text()
-    hidden = {"adopt", "expire", "grad", "node", "of_node", "requires_grad", "training", "views"}
+    hidden = {"adopt", "expire", "grad", "node", "of_node", "of_values", "requires_grad", "training", "views"}
     names = {name for name in dir(tg.Tensor) if not name.startswith("_")} - hidden
     assert sorted(name for name in names if f"| `{name}` |" not in text) == []
 

@@ -2,7 +2,7 @@
 
 * `device.py`: a device, and those of this machine;
 * `driver.py`: the interface to a device; `opencl.py` and `cuda.py`: what implements it;
-* `array.py`: arrays in the memory of a device; `dlpack.py`: shares them with other libraries;
+* `array.py`: arrays in the memory of a device;
 * `program.py`: a compiled program as data; `expressions.py`: sizes that a call computes;
 * `build.py`: the stages, then `code.py`: the kernels' code, and `commands.py`: from a planned
   module to kernels and launches; `optimize.py`, `bench.py`: BEAM on a device;

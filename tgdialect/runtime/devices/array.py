@@ -8,8 +8,8 @@ from weakref import getweakrefcount
 
 import numpy as np
 
-from tgdialect.runtime.devices.dlpack import DLPACK_HOST, SharedArray, capsule_of, consumed
 from tgdialect.runtime.devices.driver import DeviceBlock, Driver, Span
+from tgdialect.runtime.dlpack import DLPACK_HOST, SharedArray, capsule_of, consumed, host_capsule
 from tgdialect.runtime.memory import Pool
 from tgdialect.runtime.program import Array
 
@@ -170,7 +170,7 @@ class DeviceArray:
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             if tuple(dl_device) != DLPACK_HOST or copy is False:
                 raise BufferError(f"the array is on {self.device}, and is shared only there")
-            return self.numpy().__dlpack__()
+            return host_capsule(self.numpy())
         if copy:
             return self.copy().__dlpack__(stream=stream)
         where = self.driver.dlpack_pointer(self.span, stream)

@@ -14,6 +14,7 @@ import numpy as np
 from tgdialect.environment import DEVICE
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.driver import DeviceError, Driver, Limits
+from tgdialect.runtime.dlpack import host_array
 from tgdialect.runtime.program import HOST
 
 PROCESS = "MPI"
@@ -116,12 +117,12 @@ class Device:
         On the host, an array of NumPy. Raises TypeError for what is no array of numbers.
         """
         if self.is_host:
-            return value.numpy() if isinstance(value, DeviceArray) else np.asarray(value)
+            return value.numpy() if isinstance(value, DeviceArray) else host_array(value)
         if isinstance(value, DeviceArray):
             return value.to(self.driver)
         if is_on(self.driver, value):
             return DeviceArray.from_dlpack(self.driver, value)
-        return DeviceArray.of(self.driver, np.asarray(value))
+        return DeviceArray.of(self.driver, host_array(value))
 
     def copied(self, value: Any) -> Any:
         """A copy of an array of the host or of a device in the memory of this device."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tgdialect.runtime.dlpack import DLPACK_HOST, host_capsule
 from tgdialect.runtime.program import Array
 
 
@@ -79,10 +80,10 @@ class ShardedArray:
         return np.concatenate(parts, self.axis)
 
     def __dlpack__(self, **kwargs: Any) -> Any:
-        return self.numpy().__dlpack__(**kwargs)
+        return host_capsule(self.numpy(), **kwargs)
 
     def __dlpack_device__(self) -> tuple[int, int]:
-        return np.empty(0).__dlpack_device__()
+        return DLPACK_HOST
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> Array:
         return np.array(self.numpy(), dtype, copy=copy)

@@ -1,6 +1,8 @@
 """DLPack: capsules that describe arrays to other libraries, which then share their memory.
 
-The layout is that of `DLManagedTensor`, https://dmlc.github.io/dlpack.
+The layout is that of `DLManagedTensor`, https://dmlc.github.io/dlpack. NumPy makes and reads the
+capsules of arrays on the host; of bf16 and fp8, which it refuses, as of unsigned integers, whose
+dtype is then corrected.
 """
 
 from __future__ import annotations
@@ -8,15 +10,19 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from tgdialect.ops.numpy_dtypes import dtype_named
 
+Array = np.ndarray[Any, np.dtype[Any]]
+
 DLPACK_HOST = (1, 0)
 """DLPack's type and number of the host."""
-_NAME, _USED = b"dltensor", b"used_dltensor"
+_NAME, _USED, _VERSIONED = b"dltensor", b"used_dltensor", b"dltensor_versioned"
+_VERSIONED_HEAD = 32
+"""The bytes before the tensor in `DLManagedTensorVersioned`."""
 
 
 class _Tensor(ctypes.Structure):
@@ -46,6 +52,9 @@ _Managed._fields_ = (("tensor", _Tensor), ("context", ctypes.c_void_p), ("delete
 _pointer_of: Any = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_GetPointer", ctypes.pythonapi)
 )
+_has_name: Any = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
+    ("PyCapsule_IsValid", ctypes.pythonapi)
+)
 _rename: Any = ctypes.PYFUNCTYPE(ctypes.c_int, ctypes.py_object, ctypes.c_char_p)(
     ("PyCapsule_SetName", ctypes.pythonapi)
 )
@@ -54,6 +63,59 @@ _CODES = {"i": 0, "u": 1, "f": 2, "b": 6}
 """DLPack's codes of NumPy's kinds of dtypes."""
 _NAMED = {"bfloat16": 4, "float8_e4m3fn": 10, "float8_e5m2": 12}
 """DLPack's codes of dtypes that NumPy lacks."""
+
+
+def host_array(value: Any) -> Array:
+    """An array of the host as one of NumPy or ml_dtypes, without a copy if it is one of these or
+    has DLPack. Raises TypeError for a dtype that the dialect lacks."""
+    if isinstance(value, np.ndarray):
+        return cast(Array, value)
+    if not is_on_host(value):
+        return np.asarray(value)
+    readable = _Readable(value)
+    return np.from_dlpack(readable).view(readable.dtype)
+
+
+def is_on_host(value: Any) -> bool:
+    """Whether an array of any library has DLPack, and is in the memory of the host."""
+    return hasattr(value, "__dlpack__") and value.__dlpack_device__()[0] == DLPACK_HOST[0]
+
+
+class _Readable:
+    """An array of another library with a dtype that NumPy has; `dtype` is its own."""
+
+    dtype: np.dtype[Any]
+
+    def __init__(self, value: Any) -> None:
+        self._value = value
+
+    def __dlpack__(self, **kwargs: Any) -> Any:
+        capsule = self._value.__dlpack__(**kwargs)
+        tensor = _tensor_of(capsule)
+        self.dtype = _dtype(tensor.code, tensor.bits, tensor.lanes)
+        if tensor.code in _NAMED.values():
+            tensor.code = _CODES["u"]
+        return capsule
+
+    def __dlpack_device__(self) -> tuple[int, int]:
+        return self._value.__dlpack_device__()
+
+
+def host_capsule(array: Array, **kwargs: Any) -> Any:
+    """`array.__dlpack__(**kwargs)`, also of dtypes that NumPy lacks."""
+    code = _NAMED.get(array.dtype.name)
+    if code is None:
+        return array.__dlpack__(**kwargs)
+    capsule = array.view(f"u{array.itemsize}").__dlpack__(**kwargs)
+    _tensor_of(capsule).code = code
+    return capsule
+
+
+def _tensor_of(capsule: Any) -> _Tensor:
+    """The description in a capsule that was not consumed yet."""
+    if _has_name(capsule, _VERSIONED):
+        return _Tensor.from_address(_pointer_of(capsule, _VERSIONED) + _VERSIONED_HEAD)
+    return _Tensor.from_address(_pointer_of(capsule, _NAME))
 
 
 class _StandIn(np.ndarray[Any, np.dtype[np.uint8]]):
@@ -88,7 +150,7 @@ def capsule_of(array: SharedArray, owner: object) -> Any:
     stand_in = _StandIn(array.shape, np.uint8, buffer=bytearray(1), strides=(0,) * rank)
     stand_in.owner = owner
     capsule: Any = stand_in.__dlpack__()
-    tensor = _Managed.from_address(_pointer_of(capsule, _NAME)).tensor
+    tensor = _tensor_of(capsule)
     tensor.data, tensor.byte_offset = array.pointer, array.offset
     tensor.device_type, tensor.device_id = array.device_type, array.device_id
     tensor.code, tensor.bits, tensor.lanes = code, 8 * dtype.itemsize, 1
