@@ -174,7 +174,7 @@ class Indexing(Reduction):
             return found
         # Binary search in the prefix sums of the mask.
         running, wanted = self.cumsum(0).contiguous(), self.arange(count)
-        for bit in reversed(range(n.bit_length())):
+        for bit in reversed(range(greatest(n).bit_length())):
             last = found + ((1 << bit) - 1)
             before = running._apply(IndexOp, running.node, (last.minimum(n - 1).node,))
             is_further = (last < n) & (before <= wanted)
