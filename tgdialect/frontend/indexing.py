@@ -182,7 +182,11 @@ class Indexing(Reduction):
         return found
 
     def _count_of_true(self) -> int:
-        return int(as_array(self.sum().node))
+        try:
+            return int(as_array(self.sum().node))
+        except RuntimeError as error:
+            message = "how many cells of a mask are true; masked_select and nonzero take a size"
+            raise RuntimeError(f"{error}: {message}") from None
 
     def _pick(self, tensors: Sequence[tuple[int, Self]]) -> Self:
         """The cells at tensors of positions along axes. The tensors are broadcast. Their axes

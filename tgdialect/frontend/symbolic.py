@@ -322,7 +322,7 @@ class SymInt:
     __rmul__ = __mul__
 
     def __truediv__(self, other: Any) -> Any:
-        return self.in_floats(operator.truediv, other)
+        return self.in_floats(lambda a, b: a / b, other)
 
     def __rtruediv__(self, other: Any) -> Any:
         return self.in_floats(lambda a, b: b / a, other)
@@ -330,7 +330,7 @@ class SymInt:
     def __pow__(self, other: Any) -> Any:
         if isinstance(other, int) and other >= 0:
             return reduce(operator.mul, repeat(self, other), cast(Dim, 1))
-        return self.in_floats(operator.pow, other)
+        return self.in_floats(lambda a, b: a**b, other)
 
     def __rpow__(self, other: Any) -> Any:
         return self.in_floats(lambda a, b: b**a, other)
@@ -339,9 +339,9 @@ class SymInt:
         """An operation on this size as a scalar tensor."""
         if not isinstance(other, int | float | SymInt):
             return NotImplemented
-        return operation(self.as_tensor(self), other)
+        return operation(SymInt.as_tensor(self), other)
 
-    @_or_in_floats(operator.floordiv)
+    @_or_in_floats(lambda a, b: a // b)
     def __floordiv__(self, other: Dim) -> Dim:
         quotient, rest = Affine[tuple[Factor, ...]](), self.polynomial
         if len(terms := list(monomials(_polynomial(other)))) == 1:

@@ -14,26 +14,11 @@ from parity import torch, values
 
 import tgdialect as tg
 from tgdialect import nn
-from tgdialect.frontend import realization
 from tgdialect.frontend.symbolic import SymInt, is_surely_less, larger, smaller
 
 N = tg.Variable("n", 1, 16)
 M = tg.Variable("m", 0, 5)
 X = values(16, 3)
-
-
-@pytest.fixture
-def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What is compiled, of functions and of other tensors."""
-    modules: list[Any] = []
-    original = realization.compile
-
-    def compile(program: Any, **how: Any) -> Any:
-        modules.append(program)
-        return original(program, **how)
-
-    monkeypatch.setattr(realization, "compile", compile)
-    return modules
 
 
 # -- arithmetic ------------------------------------------------------------------------------------
