@@ -66,3 +66,19 @@ def _verified_traces() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(realization, "compile", verified)
         yield
+
+
+@pytest.fixture
+def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """What is compiled during a test, of traced functions and of other tensors."""
+    from tgdialect.frontend import realization
+
+    modules: list[Any] = []
+    original = realization.compile
+
+    def compile(program: Any, **how: Any) -> Any:
+        modules.append(program)
+        return original(program, **how)
+
+    monkeypatch.setattr(realization, "compile", compile)
+    return modules

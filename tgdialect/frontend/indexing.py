@@ -193,7 +193,11 @@ class Indexing(Reduction):
         return found
 
     def _count_of_true(self) -> int:
-        return int(as_array(self.sum().node))
+        try:
+            return int(as_array(self.sum().node))
+        except RuntimeError as error:
+            message = "how many cells of a mask are true; masked_select and nonzero take a size"
+            raise RuntimeError(f"{error}: {message}") from None
 
     def _pick(self, tensors: Sequence[tuple[int, Self]]) -> Self:
         """The cells at tensors of positions along axes. The tensors are broadcast. Their axes
@@ -408,8 +412,9 @@ def _check_slice(entry: slice[Any, Any, Any]) -> None:
 
 def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
     """Start, stop and step of a slice of an axis. A bound that is outside of the axis is moved to
-    its end; one for which that depends on variables is taken to be inside. Raises ValueError for
-    a step of 0, and for a bound that is 0 or counts from the end, as it depends on variables."""
+    its end; one for which that depends on variables, or that is the end for their values now, is
+    taken to be inside. Raises ValueError for a step of 0, and for a bound that is 0 or counts from
+    the end, as it depends on variables."""
     given = entry.start, entry.stop, entry.step, extent
     if not any(isinstance(number, SymInt) for number in given):
         start, stop, step = entry.indices(extent)
@@ -430,7 +435,8 @@ def slice_bounds(entry: Any, extent: int) -> tuple[int, int, int]:
             if greatest(at) <= 0 and not is_surely_less(-1, at):
                 raise ValueError(f"whether {at} counts from the end depends on the variables")
             return at
-        if is_undecided(low, at) or is_undecided(at, high):
+        is_now_whole = isinstance(at, SymInt) and at.is_bound and at.value == high
+        if is_now_whole or is_undecided(low, at) or is_undecided(at, high):
             return at
         return smaller(larger(at, low), high)
 

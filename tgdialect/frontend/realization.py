@@ -23,7 +23,7 @@ from tgdialect.frontend.graph import (
 from tgdialect.frontend.ownership import loss_of
 from tgdialect.frontend.symbolic import Atom, Derived, Factor, SymInt, check_bound
 from tgdialect.frontend.tracing import is_parameter
-from tgdialect.frontend.views import view_of
+from tgdialect.frontend.views import shared_cells, view_of
 from tgdialect.kernels.writer import link
 from tgdialect.ops.attributes import is_process, is_tensor
 from tgdialect.ops.builder import OpBuilder
@@ -43,8 +43,18 @@ _executables: dict[Key, Executable] = {}
 _MAX_EXECUTABLES = 1024
 
 
-def realize(roots: Iterable[Node]) -> None:
-    """Compute nodes, all in one program. Nodes that have data already are skipped."""
+def realize(roots: Collection[Node]) -> None:
+    """Compute nodes, all in one program. Nodes that have data already are skipped, and views of
+    contiguous cells of an array of the host share its memory: no program depends on their size or
+    place."""
+    for node in roots:
+        if node.data is None and (array := shared_cells(node)) is not None:
+            _settle(node, array)
+    _realize(roots)
+
+
+def _realize(roots: Iterable[Node]) -> None:
+    """Compute nodes that have no data, into memory of their own."""
     missing = [node for node in roots if node.data is None]
     if not missing:
         return
@@ -58,13 +68,13 @@ def realize(roots: Iterable[Node]) -> None:
         for node in copies:
             source = computed(next(iter(node.operands)))
             node.settle(DEVICES[_single(node) or DEVICES.DEFAULT].copied(source))
-        realize(wanted)
+        _realize(wanted)
         return
     # The results of each device have a program, after those that may be anywhere.
     devices = sorted({_single(node) or "" for node in wanted})
     if len(devices) > (2 if devices[0] == "" else 1):
         for device in devices:
-            realize([node for node in wanted if (_single(node) or "") == device])
+            _realize([node for node in wanted if (_single(node) or "") == device])
         return
     _compute(order, wanted, device_of(order) or DEVICES.DEFAULT)
 
@@ -90,9 +100,14 @@ def _compute(order: Sequence[Node], wanted: Sequence[Node], device: str | None) 
     if len(wanted) == 1:
         results = (results,)
     for node, data in zip(wanted, results, strict=True):
-        if node.view is None:
-            node.view = view_of(node) or None
-        node.settle(data)
+        _settle(node, data)
+
+
+def _settle(node: Node, data: Data) -> None:
+    """Set the computed value of a node, which stays a view."""
+    if node.view is None:
+        node.view = view_of(node) or None
+    node.settle(data)
 
 
 def compiled(module: ModuleOp, device: str | None) -> Executable:
@@ -314,7 +329,7 @@ def named_devices(nodes: Iterable[Node]) -> set[str]:
 def computed(node: Node) -> Data:
     """The data of a node, where it is; computed if necessary."""
     if node.data is None:
-        realize([node])
+        _realize([node])
     assert node.data is not None
     return node.data
 

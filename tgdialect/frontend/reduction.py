@@ -107,15 +107,14 @@ class Reduction(Creation):
 
     @rounded_once
     def var(self, axis: Axes = None, keepdim: bool = False, correction: float = 1) -> Self:
-        """The variance: the sum of squares over n - correction, which is whole along an axis of
-        symbolic size."""
+        """The variance: the sum of squares over n - correction."""
         x = self._float()
         difference = x - x.mean(axis, keepdim=True)
         count = math.prod(self.shape[a] for a in self._axes(axis))
         total = (difference * difference).sum(axis, keepdim)
-        if correction != int(correction):
-            return total / max(count - correction, 0)
-        return total / larger(count - int(correction), 0)
+        if correction == int(correction):
+            return total / larger(count - int(correction), 0)
+        return total / (self._number(count, x.dtype) - correction).maximum(0)
 
     def var_mean(
         self, axis: Axes = None, keepdim: bool = False, correction: float = 1

@@ -7,9 +7,10 @@ import operator
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from functools import cached_property, reduce
+from itertools import repeat
 from math import gcd
 from operator import index
-from typing import Any, Literal, TypeVar, cast
+from typing import Any, ClassVar, Literal, TypeVar, cast
 
 from tgdialect.frontend.dtypes import DTypeLike, to_dtype
 from tgdialect.ops import affine
@@ -131,13 +132,33 @@ Factor = Atom | Derived
 Polynomial = affine.Polynomial[Factor]
 
 
+def _or_in_floats(
+    operation: Callable[[Any, Any], Any],
+) -> Callable[[Callable[[SymInt, Dim], Dim]], Callable[[SymInt, Dim], Dim]]:
+    """Make a method of two sizes take a float: then it is `operation` on scalar tensors."""
+
+    def decorate(of_sizes: Callable[[SymInt, Dim], Dim]) -> Callable[[SymInt, Dim], Dim]:
+        def compute(self: SymInt, other: Dim) -> Dim:
+            if isinstance(cast(object, other), Dim):
+                return of_sizes(self, other)
+            return self.in_floats(operation, other)
+
+        return compute
+
+    return decorate
+
+
 class SymInt:
-    """A size that depends on variables. It does arithmetic with others and with integers.
+    """A size that depends on variables. It does arithmetic with others and with integers. `/`, and
+    operations with floats, give scalar tensors.
 
     A comparison is answered if it has the same answer for all values within the bounds of the
     variables. Raises ValueError for one that depends on them, for a division by what may be 0, and
     for sizes with too many terms.
     """
+
+    as_tensor: ClassVar[Callable[[SymInt], Any]]
+    """A size as a scalar tensor: the class `Tensor`, which says so."""
 
     def __init__(self, polynomial: Polynomial) -> None:
         self.polynomial = polynomial
@@ -275,22 +296,20 @@ class SymInt:
 
     # -- arithmetic --------------------------------------------------------------------------------
 
+    @_or_in_floats(operator.add)
     def __add__(self, other: Dim) -> Dim:
-        if not isinstance(cast(object, other), Dim):
-            return NotImplemented
         return _simplest(self.polynomial + _polynomial(other))
 
+    @_or_in_floats(operator.sub)
     def __sub__(self, other: Dim) -> Dim:
-        if not isinstance(cast(object, other), Dim):
-            return NotImplemented
         return _simplest(self.polynomial - _polynomial(other))
 
-    def __rsub__(self, other: int) -> Dim:
+    @_or_in_floats(lambda a, b: b - a)
+    def __rsub__(self, other: Dim) -> Dim:
         return -self + other
 
+    @_or_in_floats(operator.mul)
     def __mul__(self, other: Dim) -> Dim:
-        if not isinstance(cast(object, other), Dim):
-            return NotImplemented
         product = times(self.polynomial, _polynomial(other))
         if product is None or not is_small(product):
             raise ValueError(f"({self!r}) * ({other!r}) has too many terms")
@@ -302,9 +321,28 @@ class SymInt:
     __radd__ = __add__
     __rmul__ = __mul__
 
-    def __floordiv__(self, other: Dim) -> Dim:
-        if not isinstance(cast(object, other), Dim):
+    def __truediv__(self, other: Any) -> Any:
+        return self.in_floats(lambda a, b: a / b, other)
+
+    def __rtruediv__(self, other: Any) -> Any:
+        return self.in_floats(lambda a, b: b / a, other)
+
+    def __pow__(self, other: Any) -> Any:
+        if isinstance(other, int) and other >= 0:
+            return reduce(operator.mul, repeat(self, other), cast(Dim, 1))
+        return self.in_floats(lambda a, b: a**b, other)
+
+    def __rpow__(self, other: Any) -> Any:
+        return self.in_floats(lambda a, b: b**a, other)
+
+    def in_floats(self, operation: Callable[[Any, Any], Any], other: object) -> Any:
+        """An operation on this size as a scalar tensor."""
+        if not isinstance(other, int | float | SymInt):
             return NotImplemented
+        return operation(SymInt.as_tensor(self), other)
+
+    @_or_in_floats(lambda a, b: a // b)
+    def __floordiv__(self, other: Dim) -> Dim:
         quotient, rest = Affine[tuple[Factor, ...]](), self.polynomial
         if len(terms := list(monomials(_polynomial(other)))) == 1:
             ((factors, divisor),) = terms
@@ -313,21 +351,20 @@ class SymInt:
             raise ValueError(f"{self!r} divided by {other!r}, which may be 0 or less")
         return _simplest(quotient) + _floor(_simplest(rest), other)
 
+    @_or_in_floats(operator.mod)
     def __mod__(self, other: Dim) -> Dim:
-        if not isinstance(cast(object, other), Dim):
-            return NotImplemented
         return self - other * (self // other)
 
     def __divmod__(self, other: Dim) -> tuple[Dim, Dim]:
-        if not isinstance(cast(object, other), Dim):
-            return NotImplemented
         return self // other, self % other
 
-    def __rfloordiv__(self, other: int) -> Dim:
-        return SymInt(Affine(constant=other)) // self
+    @_or_in_floats(lambda a, b: b // a)
+    def __rfloordiv__(self, other: Dim) -> Dim:
+        return SymInt(_polynomial(other)) // self
 
-    def __rmod__(self, other: int) -> Dim:
-        return SymInt(Affine(constant=other)) % self
+    @_or_in_floats(lambda a, b: b % a)
+    def __rmod__(self, other: Dim) -> Dim:
+        return SymInt(_polynomial(other)) % self
 
     # -- comparisons -------------------------------------------------------------------------------
 

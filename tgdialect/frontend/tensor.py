@@ -301,6 +301,9 @@ class Tensor(Sharding, Casts):
         return gradient_nodes(self.node, seed.node, targets)
 
 
+SymInt.as_tensor = Tensor
+
+
 def accumulate(target: Tensor, gradient: Tensor) -> None:
     """Add to the `grad` of a tensor, which stays the same tensor unless a function is traced."""
     total = gradient if target.grad is None else target.grad + gradient

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Protocol, cast
@@ -12,8 +13,8 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.graph import Node, Shape, apply, constant, interned, made
-from tgdialect.frontend.symbolic import Dim
+from tgdialect.frontend.graph import Array, Node, Shape, apply, constant, interned, made
+from tgdialect.frontend.symbolic import Dim, value_of
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.elementwise import WhereOp
@@ -158,6 +159,30 @@ def written(step: Step, source: Node, new: Node) -> Node:
                 f"a write to an expanded tensor of shape {new.shape}, which shows one cell of "
                 f"shape {source.shape} several times: .clone() has cells of its own"
             )
+
+
+def shared_cells(node: Node) -> Array | None:
+    """The memory of an array of the host that a node shows by SHRINKs and RESHAPEs, if its cells
+    are contiguous there; else None, also if the view is not inside of the array."""
+    steps: list[Node] = []
+    while isinstance(node.prototype, ShrinkOp | ReshapeOp) and node.data is None:
+        steps.append(node)
+        node = next(iter(node.operands))
+    array = node.data
+    if not steps or not isinstance(array, np.ndarray):
+        return None
+    for step in reversed(steps):
+        shape = tuple(map(value_of, step.shape))
+        if isinstance(op := step.prototype, ShrinkOp):
+            starts = tuple(map(value_of, _offsets(op, step.operands[1:])))
+            stops = [start + extent for start, extent in zip(starts, shape, strict=True)]
+            if min(starts, default=0) < 0 or any(map(operator.gt, stops, array.shape)):
+                return None
+            array = array[tuple(map(slice, starts, stops))]
+            if not array.flags.c_contiguous:
+                return None
+        array = array.reshape(shape)
+    return array
 
 
 def _step(node: Node) -> Step:

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.linear_algebra import same_padding
 from tgdialect.frontend.precision import rounded_once
+from tgdialect.frontend.symbolic import larger
 from tgdialect.frontend.tensor import Tensor
 
 Size = int | Sequence[int]
@@ -212,8 +213,8 @@ class BatchNorm:
         difference = wide - mean.reshape(shape)
         var = (difference * difference).mean(axes)
         if self.track_running_stats:
-            count = x.numel() / x.shape[1]
-            unbiased = var.detach() * (count / max(count - 1, 1))
+            count = math.prod(x.shape[i] for i in axes)
+            unbiased = var.detach() * (count / larger(count - 1, 1))
             keep = 1 - self.momentum
             self.running_mean.assign(self.running_mean * keep + mean.detach() * self.momentum)
             self.running_var.assign(self.running_var * keep + unbiased * self.momentum)

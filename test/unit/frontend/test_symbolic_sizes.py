@@ -14,26 +14,11 @@ from parity import torch, values
 
 import tgdialect as tg
 from tgdialect import nn
-from tgdialect.frontend import realization
 from tgdialect.frontend.symbolic import SymInt, is_surely_less, larger, smaller
 
 N = tg.Variable("n", 1, 16)
 M = tg.Variable("m", 0, 5)
 X = values(16, 3)
-
-
-@pytest.fixture
-def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What is compiled, of functions and of other tensors."""
-    modules: list[Any] = []
-    original = realization.compile
-
-    def compile(program: Any, **how: Any) -> Any:
-        modules.append(program)
-        return original(program, **how)
-
-    monkeypatch.setattr(realization, "compile", compile)
-    return modules
 
 
 # -- arithmetic ------------------------------------------------------------------------------------
@@ -128,7 +113,8 @@ def test_equal_sizes_are_equal():
         (lambda: N.bind(3) < 5, ValueError, "whether n < 5 depends on the size"),
         (lambda: N.bind(3) // 0, ValueError, "n divided by 0"),
         (lambda: N.bind(3) // M.bind(1), ValueError, "n divided by m, which may be 0 or less"),
-        (lambda: N.bind(3) + 1.5, TypeError, "unsupported operand"),  # type: ignore[operator]
+        (lambda: N.bind(3) + "1", TypeError, "unsupported operand"),  # type: ignore[operator]
+        (lambda: N.bind(3) ** 20, ValueError, "has too many terms"),
     ],
 )
 def test_errors_of_sizes(call: Callable[[], Any], error: type[Exception], message: str):
@@ -162,6 +148,9 @@ METHODS: dict[str, Callable[[Any, Any], Any]] = {
     "flip": lambda x, n: x[:n].flip(0) * 1,
     "tril": lambda x, n: x[:n].tril(),
     "scaled": lambda x, n: x[:n] * n,
+    "scaled in floats": lambda x, n: x[:n] * (n / 4 - 0.5) + 1 / n**0.5 * (2.5 - n) % 1.5,
+    "power": lambda x, n: x[:n] * (0.9**n + n**2 + n // 2.5),
+    "correction": lambda x, n: x[:n].var(0, correction=0.5) + x[:n].std(correction=0.25),
     "number": lambda x, n: x[:n].sum() / n,
     "broadcast": lambda x, n: x[:n].unsqueeze(1) * x[:n].unsqueeze(0),
     "layernorm": lambda x, n: (
@@ -490,6 +479,16 @@ def test_a_size_is_not_known_while_a_function_is_traced():
         f(tg.Tensor(X), N.bind(3))
 
 
+class Layers:
+    """Layers, one after the other."""
+
+    def __init__(self, *layers: Any) -> None:
+        self.layers = layers
+
+    def __call__(self, x: Any) -> Any:
+        return x.sequential(self.layers)
+
+
 LAYERS: dict[str, tuple[Callable[[], Callable[[Any], Any]], tuple[int, ...]]] = {
     "linear": (lambda: nn.Linear(6, 3), (8, 6)),
     "conv": (lambda: nn.Conv2d(3, 4, 3, padding=1), (8, 3, 6, 6)),
@@ -497,22 +496,81 @@ LAYERS: dict[str, tuple[Callable[[], Callable[[Any], Any]], tuple[int, ...]]] = 
     "batch norm": (lambda: nn.BatchNorm(3), (8, 3, 6, 6)),
     "group norm": (lambda: nn.GroupNorm(3, 3), (8, 3, 6, 6)),
     "layer norm": (lambda: nn.LayerNorm(6), (8, 6)),
+    "flattened conv": (
+        lambda: Layers(nn.Conv2d(3, 4, 3), lambda x: x.flatten(1), nn.Linear(64, 2)),
+        (8, 3, 6, 6),
+    ),
+    "transposed": (
+        lambda: Layers(
+            lambda x: x.transpose(1, 2), nn.Linear(4, 3), lambda x: x.flatten(1), nn.Linear(18, 2)
+        ),
+        (8, 4, 6),
+    ),
     "max pool": (lambda: lambda x: x.max_pool2d(2), (8, 3, 6, 6)),
     "attention": (lambda: lambda x: x.scaled_dot_product_attention(x, x), (8, 3, 6, 6)),
 }
 
 
 @pytest.mark.parametrize("name", LAYERS)
-def test_a_batch_of_symbolic_size(name: str, compilations: list[Any]):
+def test_training_with_a_batch_of_symbolic_size(name: str, compilations: list[Any]):
+    """Results, gradients and running averages are those of static sizes, by one program."""
     make, shape = LAYERS[name]
-    layer, x = make(), tg.Tensor(values(*shape))
-    expected = layer(x).numpy()
-    compilations.clear()
-    for k in (2, 5):
-        np.testing.assert_allclose(
-            layer(x[: N.bind(k)]).numpy(), expected[:k], rtol=1e-5, atol=1e-6
-        )
+    x = tg.Tensor(values(*shape)).realize()
+    results: list[Any] = []
+    with tg.Tensor.train():
+        for sizes in ((1, 5), [N.bind(k) for k in (1, 5)]):
+            tg.Tensor.manual_seed(0)
+            layer = make()
+            state = nn.state.get_state_dict(layer)
+            x.realize(*state.values())
+            learnt = [t for t in state.values() if t.requires_grad]
+
+            @tg.function
+            def step(x: tg.Tensor, layer=layer, learnt=learnt) -> Any:  # pyright: ignore
+                y = layer(x)
+                return y, *(y.sin().sum() / y.shape[0]).gradient(x, *learnt)
+
+            compilations.clear()
+            for size in sizes:
+                results.append([t.numpy() for t in (*step(x[:size]), *state.values())])
     assert len(compilations) == 1
+    for expected, found in zip(results[:2], results[2:], strict=True):
+        for part, wanted in zip(found, expected, strict=True):
+            np.testing.assert_allclose(part, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_random_numbers_of_symbolic_sizes_are_those_of_their_values(compilations: list[Any]):
+    """Also those that are drawn next."""
+
+    def draw(n: Any) -> Any:
+        T = tg.Tensor
+        numbers = T.rand(n, 3), T.randn(n), T.randint(2, n, low=-3), T.uniform(n, dtype="float16")
+        return *numbers, T.randperm(n), T.randn(3), T.ones(n, 9).multinomial(2)
+
+    traced = tg.function(draw)
+    for k in (1, 2, 7, 16):
+        tg.Tensor.manual_seed(3)
+        expected = [t.numpy() for t in draw(k)]
+        for function in draw, traced:
+            tg.Tensor.manual_seed(3)
+            for found, wanted in zip(function(N.bind(k)), expected, strict=True):
+                np.testing.assert_array_equal(found.numpy(), wanted)
+    compilations.clear()
+    traced(N.bind(5))
+    assert not compilations
+
+
+def test_masks_along_symbolic_axes():
+    for k in (1, 4, 16):
+        x, array = tg.Tensor(X)[: N.bind(k)], X[:k]
+        np.testing.assert_array_equal((x > 0).nonzero().numpy(), np.argwhere(array > 0))
+        np.testing.assert_array_equal(x[x > 0].numpy(), array[array > 0])
+        np.testing.assert_array_equal(x[x[:, 0] > 0].numpy(), array[array[:, 0] > 0])
+        found = tg.function(lambda x: x.masked_select(x > 0, size=2 * x.shape[0], fill_value=7))(x)
+        wanted = np.append(array[array > 0], [7] * 2 * k)[: 2 * k]
+        np.testing.assert_array_equal(found.numpy(), wanted)
+    with pytest.raises(RuntimeError, match="masked_select and nonzero take a size"):
+        tg.function(lambda x: x[x > 0])(tg.Tensor(X)[: N.bind(3)])
 
 
 # -- bounds of slices, numbers in tensors ----------------------------------------------------------
