@@ -1,5 +1,6 @@
 """The files that the tools write."""
 
+import errno
 import os
 import stat
 from collections.abc import Callable, Sequence
@@ -15,7 +16,8 @@ def write_files(paths: Sequence[str], writers: Sequence[Callable[[BinaryIO], obj
 
     Raises `CompilationError` if a file cannot be written, and for two with one name.
     """
-    places = [os.path.realpath(path) for path in paths]
+    # The link of a pipe, as /dev/stdout may be, leads to a name that is no file's.
+    places = [os.path.realpath(path) if _is_file(path) else path for path in paths]
     files = [place for place in places if _is_file(place)]
     if len(set(files)) < len(files):
         message = f"several results for one file: {', '.join(paths)}"
@@ -32,6 +34,8 @@ def write_files(paths: Sequence[str], writers: Sequence[Callable[[BinaryIO], obj
                 with open(temporary, "xb") as file:
                     cleanup.callback(_delete, temporary)
                     if os.path.exists(place):
+                        if not os.access(place, os.W_OK):
+                            raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
                         os.fchmod(file.fileno(), stat.S_IMODE(os.stat(place).st_mode))
                     write(file)
                 renames.append((temporary, place))

@@ -5,6 +5,7 @@ Mistakes in an input raise `CompilationError` with one line that names the input
 
 import json
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -34,6 +35,8 @@ _TYPED = re.compile(r"(?P<type>[\w<>]+)=(?P<values>.*)", re.DOTALL)
 _DENSE = re.compile(r"dense<(?P<values>.*)>\s*:\s*(?P<type>tensor<[^<>]*>)", re.DOTALL)
 _RANDOM = re.compile(r"random(?:\((\d+)\))?")
 _FILE = re.compile(r"(?P<path>.*\.np[yz])(?::(?P<member>[^/\\]*))?", re.DOTALL)
+_FILE_NAME = re.compile(r".*[^\d\W]\w*\.[^\d\W]\w*|.*[/\\].*")
+"""A name with an extension, or in a folder: what is no number."""
 _WORD = re.compile(r"[^\s\[\],]+")
 
 _NONFINITE = {"nan": math.nan, "inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
@@ -94,6 +97,11 @@ def read_input(text: str, parameter: ProgramInput) -> Array:
         _check_shape(type.get_shape(), f"got {show_type(type)}", parameter)
         return _parse_values(values, type.get_shape(), parameter)
     shape = parameter.type.get_shape()
+    if os.path.isfile(text) or _FILE_NAME.fullmatch(text):
+        raise parameter.error(
+            f"{_shorten(text)} is neither a value nor a file that is read: write one by numpy.save "
+            "(.npy) or numpy.savez (.npz)"
+        )
     if DYNAMIC_INDEX in shape:
         raise parameter.error(
             f"{text!r} has no shape: write TYPE=VALUES, as in "

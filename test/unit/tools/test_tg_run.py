@@ -323,7 +323,7 @@ WRONG_INPUTS = {
     "npz with a wrong name": (("two.npz:c", "0"), "two.npz holds a, b"),
     "npy with a name": (("good.npy:x", "0"), "holds one array, there is no 'x' in it"),
     "no value": (("2x3xf32=1,2,three,4,5,6", "0"), "'three' is not a float"),
-    "neither file nor value": (("x.txt", "0"), "input 0 (%x): 'x.txt' is not a float"),
+    "neither file nor value": (("x.txt", "0"), "input 0 (%x): 'x.txt' is neither a value nor a file that is read: write"),
     "count": (("2x3xf32=1,2", "0"), "2 values for 2x3xf32, which has 6 elements"),
     "nesting": (("[[1,2],[3,4],[5,6]]", "0"), "values nested as (3, 2), expected 2x3xf32"),
     "ragged": (("[[1,2,3],[4,5]]", "0"), "neither a .npy or .npz file, nor a list of values"),
