@@ -104,7 +104,7 @@ def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, li
                 metavar="PIPELINE",
                 action="append",
                 default=[],
-                help="all passes in MLIR's spelling, once: 'builtin.module(cse,func.func(canonicalize))'",
+                help="all passes in MLIR's spelling: 'builtin.module(cse,func.func(cse))'",
             ),
             (
                 ("--verify-each",),
@@ -134,7 +134,7 @@ def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, li
             _text(
                 "--split-input-file",
                 metavar="MARK",
-                help=f"treat the pieces between lines MARK separately (without =MARK: '{SPLIT_MARK}')",
+                help=f"treat the pieces between lines MARK (default: '{SPLIT_MARK}') separately",
             ),
             _switch("--allow-unregistered-dialect", help="accept operations of unknown dialects"),
             _switch("--no-implicit-module", help="do not wrap operations into a builtin.module"),
@@ -171,7 +171,7 @@ def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, li
                 "--output-split-marker",
                 metavar="MARK",
                 default=SPLIT_MARK,
-                help=f"the line between the outputs of --split-input-file (default: '{SPLIT_MARK}')",
+                help=f"the line between outputs of --split-input-file (default: '{SPLIT_MARK}')",
             ),
             _switch("--print-no-properties", help="print properties as attributes"),
             _switch("--syntax-highlight", help="print with colors"),

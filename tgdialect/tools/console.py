@@ -29,8 +29,8 @@ _MOST_DIGITS = 18
 class UsageError(CompilationError):
     """The command line is wrong by itself, whatever the files hold."""
 
-    def __init__(self, message: str) -> None:
-        super().__init__(Diagnostic(message))
+    def __init__(self, error: str | Diagnostic) -> None:
+        super().__init__(Diagnostic(error) if isinstance(error, str) else error)
 
 
 # -- options ---------------------------------------------------------------------------------------
@@ -85,7 +85,9 @@ def whole_number(low: int, high: int) -> Callable[[str], int]:
         digits = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
         if not digits or not low <= int(text) <= high:
             shown = text if len(text) <= 40 else f"{text[:37]}..."
-            raise argparse.ArgumentTypeError(f"expected a number from {low} to {high}, not {shown!r}")
+            raise argparse.ArgumentTypeError(
+                f"expected a number from {low} to {high}, not {shown!r}"
+            )
         return int(text)
 
     return parse

@@ -81,7 +81,7 @@ def instantiate(
     """
     A pass or target (`kind` is either word, for messages) with its options.
 
-    Raises `CompilationError`.
+    Raises `UsageError`.
     """
     if spec.name not in available:
         nearest = nearest_names(spec.name, available)
@@ -163,8 +163,8 @@ def build_pipeline(
 ) -> list[Step]:
     """
     The passes that the specs name. `refused` are the names of passes that start other programs;
-    `context` has the operations that passes can be nested on. Raises `CompilationError` at the
-    first invalid spec.
+    `context` has the operations that passes can be nested on. Raises `UsageError` at the first
+    invalid spec.
     """
     steps: list[Step] = []
     for spec in specs:
@@ -182,7 +182,7 @@ def build_pipeline(
 
 
 def _check_anchor(spec: PassSpec, context: Context) -> None:
-    """Raise `CompilationError` unless passes can run on operations of this name by themselves."""
+    """Raise `UsageError` unless passes can run on operations of this name by themselves."""
     if spec.name == "any":
         return
     op_type = context.get_optional_op(spec.name)

@@ -21,7 +21,8 @@ import re
 from dataclasses import dataclass
 from typing import NoReturn
 
-from tgdialect.diagnostics import CompilationError, Diagnostic, SourceFile
+from tgdialect.diagnostics import Diagnostic, SourceFile
+from tgdialect.tools.console import UsageError
 
 ANCHORS = ("builtin.module", "any")
 """The operations that a pipeline may be anchored on: passes run on the top-level module."""
@@ -57,11 +58,11 @@ class PassSpec:
     nested: tuple["PassSpec", ...] | None = None
 
 
-def spec_error(text: str, offset: int, message: str) -> CompilationError:
+def spec_error(text: str, offset: int, message: str) -> UsageError:
     """An error in the text of a pipeline or target, shown with a caret."""
     source = SourceFile("", text)
     line, column = source.position(offset)
-    return CompilationError(Diagnostic(message, column=column, source_line=source.line(line)))
+    return UsageError(Diagnostic(message, column=column, source_line=source.line(line)))
 
 
 class _PipelineParser:
@@ -197,13 +198,13 @@ class _PipelineParser:
 def parse_pipeline(text: str, anchor_required: bool = False) -> list[PassSpec]:
     """
     Parse a pipeline, without looking up its passes. `anchor_required` is set for MLIR's
-    `--pass-pipeline`. Raises `CompilationError`.
+    `--pass-pipeline`. Raises `UsageError`.
     """
     return _PipelineParser(text).parse_pipeline(anchor_required)
 
 
 def parse_spec(text: str) -> PassSpec:
-    """Parse one name with options, as `-t` takes it. Raises `CompilationError`."""
+    """Parse one name with options, as `-t` takes it. Raises `UsageError`."""
     parser = _PipelineParser(text)
     spec = parser.parse_spec()
     parser.expect_end()

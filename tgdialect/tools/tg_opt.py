@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.targets.mlir import MLIRTarget
-from xdsl.utils.exceptions import ShrinkException
+from xdsl.utils.exceptions import DiagnosticException, ShrinkException
 from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
@@ -30,6 +30,7 @@ from tgdialect.diagnostics import (
     SourceFile,
     attach_source,
     diagnostic_handler,
+    locate,
     parse_module,
     read_source,
     verify_module,
@@ -285,8 +286,22 @@ class TgOptMain(xDSLOptMain):
                 printer.print_metadata(self.ctx.loaded_dialects)
                 output.write("\n\n")
             else:
-                self.target.emit(self.ctx, prog, output)
+                self.emit(prog, output)
         return output.getvalue()
+
+    def emit(self, prog: ModuleOp, output: StringIO) -> None:
+        """Write a module in the language of the target. What it does not know is an error."""
+        hint = "lower it to the dialects of this language first"
+        try:
+            self.target.emit(self.ctx, prog, output)
+        except AssertionError as error:
+            if not type(self.target).__module__.startswith("xdsl."):
+                raise
+            # xDSL's printers of assembly assert that they know an operation.
+            raise DiagnosticException(f"does not know all operations here: {hint}") from error
+        if prog.body.block.first_op is not None and not output.getvalue().strip():
+            op = prog.body.block.first_op
+            raise locate(DiagnosticException(f"prints nothing of '{op.name}': {hint}"), op)
 
     def write_output(self, text: str) -> None:
         """Write to the output file or stdout."""

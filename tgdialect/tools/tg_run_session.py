@@ -228,9 +228,9 @@ def _texts_of(
     for text in named:
         name, equals, value = text.partition("=")
         if not equals:
-            raise CompilationError(Diagnostic(f"--arg {text}: expected NAME=INPUT"))
+            raise UsageError(f"--arg {text}: expected NAME=INPUT")
         if name in given:
-            raise CompilationError(Diagnostic(f"--arg {name}: given twice"))
+            raise UsageError(f"--arg {name}: given twice")
         if name not in (names := [p.name for p in parameters if p.name is not None]):
             known = f"the inputs are {', '.join(names)}" if names else "the inputs have no names"
             raise CompilationError(Diagnostic(f"there is no input {name!r}: {known}"))
@@ -296,7 +296,9 @@ def run_session(options: argparse.Namespace) -> None:
     if options.target not in (INTERPRETER, MPI):
         try:
             compiler.device_for(options.target)
-        except (ValueError, DeviceError) as error:
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+        except DeviceError as error:
             raise CompilationError(Diagnostic(str(error))) from error
     if options.scalar and options.target != INTERPRETER:
         raise UsageError("--scalar is a way to run --target=interpreter: give both")
@@ -305,6 +307,8 @@ def run_session(options: argparse.Namespace) -> None:
     source = read_source(options.file)
     try:
         run_module(parse_verified(source, options.frontend), options)
+    except UsageError:
+        raise
     except CompilationError as error:
         raise error.with_source(source) from error
     except DiagnosticException as error:
