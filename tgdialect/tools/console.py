@@ -118,7 +118,7 @@ def show(text: str, stream: TextIO | None = None) -> None:
         if (binary := getattr(stream, "buffer", None)) is None:
             stream.write(text)
         else:
-            binary.write(text.encode("utf-8", "surrogateescape"))
+            binary.write(text.encode("utf-8", "backslashreplace"))
         stream.flush()
     except OSError as error:
         _discard(stream)

@@ -309,7 +309,7 @@ class TgOptMain(xDSLOptMain):
         if path is None or path == "-":
             show(text)
             return
-        data = text.encode("utf-8", "surrogateescape")
+        data = text.encode("utf-8", "backslashreplace")
         write_files([path], [lambda file: file.write(data)])
 
     def list_passes(self) -> int:

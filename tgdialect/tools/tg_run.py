@@ -169,11 +169,10 @@ _OF_A_RUN = ("--benchmark", "--profile", "--output", "--print-full", "--digits")
 
 def _refuse_contradictions(options: argparse.Namespace) -> None:
     """Raise `UsageError` for options of a run beside one that runs nothing."""
-    given = [
-        flag
-        for flag in (*_RUN_NOTHING, *_OF_A_RUN)
-        if getattr(options, flag[2:].replace("-", "_")) not in (None, False, [])
-    ]
+    values = {
+        flag: getattr(options, flag[2:].replace("-", "_")) for flag in (*_RUN_NOTHING, *_OF_A_RUN)
+    }
+    given = [flag for flag, v in values.items() if not (v is None or v is False or v == [])]
     if given and given[0] in _RUN_NOTHING and len(given) > 1:
         raise UsageError(f"{given[0]} runs nothing: it excludes {given[1]}")
 

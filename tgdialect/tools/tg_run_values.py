@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, cast
+from typing import Any, BinaryIO, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -280,6 +280,12 @@ def _storable(array: Array) -> Array:
     return np.asarray(array, order="C").view(f"u{array.dtype.itemsize}") if raw else array
 
 
+class _Writer(NamedTuple):
+    """All of a file that NumPy needs."""
+
+    write: Callable[[bytes], object]
+
+
 def write_outputs(paths: Sequence[str], arrays: Sequence[Array]) -> None:
     """Write .npy files, all or none.
 
@@ -288,6 +294,8 @@ def write_outputs(paths: Sequence[str], arrays: Sequence[Array]) -> None:
     """
 
     def writer(array: Array) -> Callable[[BinaryIO], object]:
-        return lambda file: np.save(file, _storable(array), allow_pickle=False)
+        # NumPy's `tofile`, which it calls for a file, can neither write to a pipe nor say why it
+        # has failed.
+        return lambda file: np.save(_Writer(file.write), _storable(array), allow_pickle=False)
 
     write_files(paths, [writer(array) for array in arrays])

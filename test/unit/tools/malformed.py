@@ -199,9 +199,15 @@ COMMANDS = [
     (("--pass-pipeline=cse",), r"expected 'builtin.module\(...\)': write 'builtin.module\(cse\)'"),
     (("--pass-pipeline=builtin.module(cse",), r"expected '\)' at the end .*the text ends"),
     (("--pass-pipeline=builtin.module(cse))",), r"unexpected '\)' after the end"),
-    (("--pass-pipeline=builtin.module(func.fun(cse))",), "no operation 'func.fun' .*mean func.func"),
+    (
+        ("--pass-pipeline=builtin.module(func.fun(cse))",),
+        "no operation 'func.fun' .*mean func.func",
+    ),
     (("--pass-pipeline=builtin.module(scf.for(cse))",), "cannot run on each 'scf.for' by itself"),
-    (("--pass-pipeline=builtin.module(func.func(cse)",), r"expected '\)' at the end of the pipeline"),
+    (
+        ("--pass-pipeline=builtin.module(func.func(cse)",),
+        r"expected '\)' at the end of the pipeline",
+    ),
     (("--pass-pipeline=builtin.module(func.func(nope))",), "unknown pass 'nope'"),
     (("--pass-pipeline=func.func(cse)",), r"write 'builtin.module\(func.func\(cse\)\)'"),
     (("-p", "cse", "--pass-pipeline=builtin.module(cse)"), "not by both"),
