@@ -42,8 +42,8 @@ class OptParser(ConsoleParser):
     def parse(self, args: Sequence[str]) -> argparse.Namespace:
         """The parsed arguments. The error for an unknown flag names similar ones."""
         end = args.index("--") if "--" in args else len(args)
-        spelled = [*map(self._normalized, args[:end]), *args[end:]]
-        namespace, unknown = self.parse_known_args(spelled)
+        flags = self.spelled(map(self._normalized, args[:end]))
+        namespace, unknown = self.parse_known_args([*flags, *args[end:]])
         if unknown:
             flag = unknown[0].split("=")[0]
             if not flag.startswith("-"):

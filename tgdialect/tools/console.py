@@ -7,7 +7,7 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from importlib.metadata import version
@@ -58,10 +58,9 @@ class ConsoleParser(argparse.ArgumentParser):
             conflict_handler=conflicts,
         )
 
-    def parse_known_args(self, args: Sequence[str] | None = None, namespace: Any = None) -> Any:
-        given = sys.argv[1:] if args is None else args
-        spelled = [f"{arg}={self.bare[arg]}" if arg in self.bare else arg for arg in given]
-        return super().parse_known_args(spelled, namespace)
+    def spelled(self, args: Iterable[str]) -> list[str]:
+        """The arguments with the values that options in `bare` have without one."""
+        return [f"{arg}={self.bare[arg]}" if arg in self.bare else arg for arg in args]
 
     def error(self, message: str) -> NoReturn:
         raise UsageError(f"{one_line(message)}; see {self.prog} --help")

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from io import StringIO
 from itertools import zip_longest
+from typing import cast
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, ModuleOp
+from xdsl.dialects.builtin import AnyDenseElement, DenseIntOrFPElementsAttr, ModuleOp
 from xdsl.ir import Attribute, Operation
 from xdsl.printer import Printer
 from xdsl.syntax_printer import SyntaxPrinter
@@ -24,12 +25,13 @@ class ElidingPrinter(Printer):
         if self.most_elements is None or not isinstance(attribute, DenseIntOrFPElementsAttr):
             super().print_attribute(attribute)
             return
-        data, count = attribute.data.data, len(attribute)
+        dense = cast("DenseIntOrFPElementsAttr[AnyDenseElement]", attribute)
+        data, count = dense.data.data, len(dense)
         if count <= self.most_elements or data == data[: len(data) // count] * count:
-            super().print_attribute(attribute)
+            super().print_attribute(dense)
             return
         self.print_string("dense_resource<__elided__> : ")
-        self.print_attribute(attribute.type)
+        self.print_attribute(dense.type)
 
 
 class ColoredPrinter(ElidingPrinter, SyntaxPrinter):

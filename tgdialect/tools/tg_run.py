@@ -83,7 +83,7 @@ class RunParser(ConsoleParser):
     bare = {"--benchmark": "", "--profile": ""}
 
 
-def argument_parser() -> argparse.ArgumentParser:
+def argument_parser() -> RunParser:
     """The command line of tg-run."""
     parser = RunParser("tg-run", USAGE, DESCRIPTION, EPILOG)
     add = parser.add_argument
@@ -178,7 +178,8 @@ def _refuse_contradictions(options: argparse.Namespace) -> None:
 
 
 def _run(args: Sequence[str]) -> int:
-    parsed = argument_parser().parse_args(list(_joined(args)))
+    parser = argument_parser()
+    parsed = parser.parse_args(parser.spelled(_joined(args)))
     _refuse_contradictions(parsed)
     # Imported late: --help and errors in the arguments need neither NumPy nor the compiler.
     from tgdialect.tools.tg_run_session import run_session

@@ -10,7 +10,7 @@ import re
 import sys
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, BinaryIO, NamedTuple, cast
+from typing import Any, BinaryIO, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -280,10 +280,14 @@ def _storable(array: Array) -> Array:
     return np.asarray(array, order="C").view(f"u{array.dtype.itemsize}") if raw else array
 
 
-class _Writer(NamedTuple):
+@dataclass(frozen=True)
+class _Writer:
     """All of a file that NumPy needs."""
 
-    write: Callable[[bytes], object]
+    file: BinaryIO
+
+    def write(self, data: bytes, /) -> int:
+        return self.file.write(data)
 
 
 def write_outputs(paths: Sequence[str], arrays: Sequence[Array]) -> None:
@@ -296,6 +300,6 @@ def write_outputs(paths: Sequence[str], arrays: Sequence[Array]) -> None:
     def writer(array: Array) -> Callable[[BinaryIO], object]:
         # NumPy's `tofile`, which it calls for a file, can neither write to a pipe nor say why it
         # has failed.
-        return lambda file: np.save(_Writer(file.write), _storable(array), allow_pickle=False)
+        return lambda file: np.save(_Writer(file), _storable(array), allow_pickle=False)
 
     write_files(paths, [writer(array) for array in arrays])

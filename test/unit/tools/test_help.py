@@ -35,8 +35,8 @@ NEG = """func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
 }
 """
 TWO = NEG + NEG.replace("@main", "@other").replace("tg.neg", "tg.sqrt")
-GEMM = Path(__file__).parents[3] / "examples" / "gemm.mlir"
-LARGE_GEMM = """func.func @main(%a: tensor<8x512xf32>, %b: tensor<512x256xf32>) -> tensor<8x1x256xf32> {
+LARGE_GEMM = """func.func @main(%a: tensor<8x512xf32>, %b: tensor<512x256xf32>)
+  -> tensor<8x1x256xf32> {
   %x = tg.reshape %a [8, 512, 1] : tensor<8x512xf32> -> tensor<8x512x1xf32>
   %y = tg.reshape %b [1, 512, 256] : tensor<512x256xf32> -> tensor<1x512x256xf32>
   %z = tg.mul %x, %y : (tensor<8x512x1xf32>, tensor<1x512x256xf32>) -> tensor<8x512x256xf32>

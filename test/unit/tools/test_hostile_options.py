@@ -1,4 +1,4 @@
-"""Command lines that are wrong: each is one clear error, an exit code that says so, and no output."""
+"""Command lines that are wrong: each is one clear error, an exit code for it, and no output."""
 
 from __future__ import annotations
 
