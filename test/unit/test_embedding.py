@@ -60,7 +60,7 @@ def test_bad_input_is_one_located_error(tool: str, program: str, error: str, tmp
 
 def test_errors_of_the_command_line_name_the_tool():
     result = python("-m", "imgc.opt", EMBED / "edges.mlir", "-p", "img-to-gt")
-    assert result.returncode == 1
+    assert result.returncode == 2
     assert result.stderr.startswith("img-opt: error: ")
     assert "img-to-tg" in result.stderr
 

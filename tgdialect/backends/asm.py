@@ -12,6 +12,7 @@ from xdsl.utils.target import Target
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_machine import Machine
+from tgdialect.diagnostics import locate
 from tgdialect.gpu_dialect import gpu
 from tgdialect.gpu_dialect.target import ChipAttr, NVVMTargetAttr, ROCDLTargetAttr
 
@@ -65,6 +66,12 @@ class DeviceTarget(Target):
             )
         (device,) = found
         targets = () if device.targets is None else device.targets.data
+        others = [t for t in targets if isinstance(t, ChipAttr) and not isinstance(t, self.kind)]
+        if others and len(others) == len(targets):
+            there_are = " and ".join(t.chip for t in others)
+            other = next(t.name for t in (PtxTarget, AmdgcnTarget) if isinstance(others[0], t.kind))
+            message = f"the gpu.module is for {there_are}, print it by -t {other}"
+            raise locate(LLVMTranslationException(message), device)
         stated = next((t for t in targets if isinstance(t, self.kind)), self.kind.of(self.chip))
         chip, features = self.chip or stated.chip, self.features or stated.features
         return Machine(stated.triple, chip, features), llvm_ir(device)

@@ -19,6 +19,7 @@ from tgdialect.lowering.render.source import (
     render_function,
     sections_of,
     source_text,
+    to_source,
 )
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.targets.attribute import target_of
@@ -28,11 +29,14 @@ def source_of(module: ModuleOp, output: str) -> str:
     """The sources of the programs of a module at level `planned`, as one text; in C also the
     functions that call them. Programs without a SOURCE are rendered.
 
-    Raises PassFailedException for a module at another level, and for what the language lacks.
+    Raises PassFailedException for a module at another level, for a SOURCE in another language, and
+    for what the language lacks.
     """
     render = RenderPass(output=output)
     check_level(module, render)
     programs = [op for op in module.ops if isinstance(op, ProgramOp)]
+    for program in programs:
+        _check_language(program, output)
     if any(source_text(program) is None for program in programs):
         module = module.clone()
         render.lower(module)
@@ -46,7 +50,26 @@ def source_of(module: ModuleOp, output: str) -> str:
             except PassFailedException as error:
                 raise locate(error, function) from error
             sources.append(sections_of(text))
+    if not sources and module.body.block.ops:
+        raise PassFailedException(f"the module has no program: {to_source(output)} makes them")
     return joined(sources)
+
+
+def _check_language(program: ProgramOp, output: str) -> None:
+    """Raise PassFailedException if a program has a SOURCE in another language than `output`."""
+    if (source := program.source) is None:
+        return
+    has = None if source.language is None else source.language.data
+    if has == output:
+        return
+    name = f"@{program.sym_name.data} has a tg.source"
+    message = f'{name} in no stated language: write it behind the text, as `in "{output}"`'
+    if has is not None:
+        message = (
+            f"{name} in {has}, not in {output}: print it by -t {has}, or lower the program on "
+            f"tensors by {to_source(output)}"
+        )
+    raise locate(PassFailedException(message), source)
 
 
 @dataclass(frozen=True)

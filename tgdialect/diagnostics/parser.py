@@ -413,12 +413,15 @@ def decode_source(name: str, content: bytes) -> SourceFile:
 
 def read_source(path: str) -> SourceFile:
     """The text of a file, or of stdin for `-`. Raises `CompilationError` if it cannot be read."""
-    if path == "-":
-        return decode_source("<stdin>", sys.stdin.buffer.read())
     try:
-        return decode_source(path, Path(path).read_bytes())
+        if path != "-":
+            return decode_source(path, Path(path).read_bytes())
+        if sys.stdin is None:  # pyright: ignore[reportUnnecessaryComparison]
+            raise CompilationError(Diagnostic("cannot read stdin, which is closed: name a file"))
+        return decode_source("<stdin>", sys.stdin.buffer.read())
     except OSError as error:
-        message = f"cannot open input file '{path}': {error.strerror}"
+        what = "read stdin" if path == "-" else f"open input file '{path}'"
+        message = f"cannot {what}: {error.strerror or error}"
         raise CompilationError(Diagnostic(message)) from error
 
 

@@ -31,6 +31,7 @@ STAGES = {
 }
 """The stages from each level to the next."""
 
+_PIPELINES = {("tensor", "planned"): "tg-to-source", ("tensor", "llvm"): "tg-to-llvm"}
 _ORDER = tuple(LEVELS)
 _TRIED = ("tensor", "kernels", "function", *_ORDER[3:])
 """The order in which `level_of` tries the levels."""
@@ -99,8 +100,14 @@ def _reason(module: ModuleOp, wanted: str, error: VerifyException) -> str:
         return f": {error}"
     if is_before(wanted, level):
         return f", and the module is at level {level} already"
-    missing = ", ".join(stages_between(level, wanted))
-    return f", and the module is at level {level}: run {missing} first"
+    return f", and the module is at level {level}: {stages_to_run(level, wanted)}"
+
+
+def stages_to_run(level: str, wanted: str) -> str:
+    """Which stages take a module from one level to a later one, for messages."""
+    whole = _PIPELINES.get((level, wanted))
+    said = f" ({whole} runs all of these)" if whole else ""
+    return f"run {', '.join(stages_between(level, wanted))} first{said}"
 
 
 def level_of(module: ModuleOp) -> str | None:

@@ -329,7 +329,7 @@ _OPT_ARGUMENTS = {
         r"\d+, (-1|\d+), [012], [12]",
     ),
     OptOp.SPLIT: (
-        "an axis, a factor, an axis type and perhaps top or overlap",
+        f"an axis, a factor, an axis type ({', '.join(AxisType)}) and perhaps top or overlap",
         rf"\d+, {_FACTOR}, ({'|'.join(AxisType)})(, top|, overlap)?",
     ),
     OptOp.PADTO: ("an axis, a multiple and perhaps clamp", rf"\d+, {_FACTOR}(, clamp)?"),

@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, Region, SSAValue, Use
 from xdsl.irdl import (
     AnyAttr,
     operand_def,
+    opt_prop_def,
     prop_def,
     region_def,
     result_def,
@@ -370,18 +371,22 @@ class CustomFunctionOp(TgOp):
 class SourceOp(TgOp):
     """SOURCE (), str: human-readable rendered source code.
 
-    `%0 = tg.source "void k(float *x) { *x = 1.5; }"`
+    Its `language` is a target of tg-opt, as `c`, `opencl` or `ptx`.
+
+    `%0 = tg.source "void k(float *x) { *x = 1.5; }" in "c"`
     """
 
     name = "tg.source"
 
     text = prop_def(StringAttr)
+    language = opt_prop_def(StringAttr)
     result = result_def(VOID_EDGE)
 
-    assembly_format = "$text attr-dict"
+    assembly_format = "$text (`in` $language^)? attr-dict"
 
-    def __init__(self, text: str):
-        self.infer((), {"text": StringAttr(text)})
+    def __init__(self, text: str, language: str | None = None):
+        said = {} if language is None else {"language": StringAttr(language)}
+        self.infer((), {"text": StringAttr(text), **said})
 
 
 @op_definition
@@ -412,6 +417,11 @@ class ProgramOp(TgOp):
         if not isinstance(first, LinearOp):
             raise VerifyException("a program begins with a tg.linear")
         return first
+
+    @property
+    def source(self) -> SourceOp | None:
+        """The SOURCE, if it is made."""
+        return next((op for op in self.body.block.ops if isinstance(op, SourceOp)), None)
 
     @property
     def calls(self) -> bool:

@@ -1,8 +1,9 @@
 """The console programs. In reading order:
 
-* `console.py`: errors and exit codes of both programs;
+* `console.py`: options, streams, errors and exit codes of both programs;
 * `tg_opt.py`: `tg-opt`; `arguments.py`: its flags;
 * `pipeline_parser.py`, `pass_pipeline.py`: from the text of a pipeline to passes;
+* `printing.py`: how IR is printed, and whether it can be read again;
 * `instrumentation.py`: dumps, timing and verification around passes;
 * `verify_diagnostics.py`: `--verify-diagnostics`;
 * `info.py`: `python -m tgdialect.info`, about the installation and the machine;

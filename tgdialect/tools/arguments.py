@@ -2,60 +2,70 @@
 
 import argparse
 from collections.abc import Collection, Sequence
-from importlib.metadata import version
 from typing import Any
 
-from tgdialect.tools.console import ConsoleParser
+from tgdialect.tools.console import ConsoleParser, VersionAction, file_name, whole_number
 from tgdialect.tools.pass_pipeline import nearest_names
 
 DESCRIPTION = "Parse, verify, transform and print IR: the tg dialect, and every dialect of xDSL."
-EPILOG = """examples:
+EPILOG = """passes:
+  Each pass that --list-passes lists is a flag, too, with its options as the value. Passes run in
+  the order in which -p and such flags name them.
+
+exit codes:
+  0 for success, 1 for a failure, 2 for a command line that is wrong. A run that fails writes no
+  output.
+
+examples:
   tg-opt file.mlir -p tg-callify,tg-rangeify
-  tg-opt file.mlir --pass-pipeline='builtin.module(tg-optimize{mode=none},cse)'
+  tg-opt file.mlir --tg-callify --tg-rangeify --tg-optimize='mode=heuristic threads=4'
+  tg-opt file.mlir --pass-pipeline='builtin.module(tg-callify,func.func(canonicalize,cse))'
   tg-opt file.mlir -p tg-to-llvm -t llvm -o file.ll
+  tg-opt file.mlir -p 'tg-to-source{target=opencl}' -t opencl
   tg-opt file.mlir --split-input-file --verify-diagnostics
 """
+SPLIT_MARK = "// -----"
 
 
 class OptParser(ConsoleParser):
-    """A parser that knows MLIR's flags with one dash, and replaces a flag that is added twice (the
-    later text of xdsl-opt's flags is ours)."""
+    """A parser that knows MLIR's flags with one dash and passes as flags, and replaces a flag that
+    is added twice (the later text of xdsl-opt's flags is ours)."""
 
-    def __init__(self, program: str) -> None:
+    bare = {"--verify-each": "true", "--split-input-file": SPLIT_MARK}
+
+    def __init__(self, program: str, passes: Collection[str]) -> None:
         usage, epilog = f"{program} [options] [input_file]", EPILOG.replace("tg-opt", program)
         super().__init__(program, usage, DESCRIPTION, epilog, conflicts="resolve")
+        self.passes = passes
         self.option_strings: list[str] = []
 
     def parse(self, args: Sequence[str]) -> argparse.Namespace:
         """The parsed arguments. The error for an unknown flag names similar ones."""
-        namespace, unknown = self.parse_known_args(self._normalize(args))
+        end = args.index("--") if "--" in args else len(args)
+        flags = self.spelled(map(self._normalized, args[:end]))
+        namespace, unknown = self.parse_known_args([*flags, *args[end:]])
         if unknown:
             flag = unknown[0].split("=")[0]
             if not flag.startswith("-"):
                 self.error(f"more than one input file: '{namespace.input_file}' and '{flag}'")
-            nearest = nearest_names(flag, self.option_strings)
-            hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
+            known = [*self.option_strings, *(f"--{name}" for name in self.passes)]
+            nearest = nearest_names(flag, known)
+            hint = f", did you mean {' or '.join(nearest)}?" if nearest else ""
             self.error(f"unknown option '{flag}'{hint}")
         return namespace
 
-    def _normalize(self, args: Sequence[str]) -> list[str]:
-        """Rewrites MLIR's spelling to argparse's: `-flag` to `--flag`, and `--verify-each` with its
-        value."""
-        normalized: list[str] = []
-        for arg in args:
-            name = arg.split("=")[0]
-            if not arg.startswith("--") and len(name) > 2 and f"-{name}" in self.option_strings:
-                arg = f"-{arg}"
-            normalized.append("--verify-each=true" if arg == "--verify-each" else arg)
-        return normalized
-
-
-class _Version(argparse.Action):
-    """Prints the versions, whose look-up is slow and happens only here."""
-
-    def __call__(self, parser: argparse.ArgumentParser, *args: Any) -> None:
-        print(f"{parser.prog}: tgdialect {version('tgdialect')}, xdsl {version('xdsl')}")
-        parser.exit()
+    def _normalized(self, arg: str) -> str:
+        """An argument in argparse's spelling: `--flag` for MLIR's `-flag`, and `--passes=name` for
+        a flag that names a pass."""
+        flag, equals, options = arg.partition("=")
+        name = flag.lstrip("-")
+        if not flag.startswith("-") or flag == f"-{name[:1]}":
+            return arg
+        if f"--{name}" in self.option_strings:
+            return f"--{name}{equals}{options}"
+        if name in self.passes:
+            return f"--passes={name}{{{options}}}" if equals else f"--passes={name}"
+        return arg
 
 
 def _boolean(text: str) -> bool:
@@ -94,7 +104,7 @@ def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, li
                 metavar="PIPELINE",
                 action="append",
                 default=[],
-                help="the same in MLIR's spelling: 'builtin.module(...)', once",
+                help="all passes in MLIR's spelling: 'builtin.module(cse,func.func(cse))'",
             ),
             (
                 ("--verify-each",),
@@ -108,6 +118,10 @@ def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, li
             ),
             _switch("--allow-external", help="offer passes that start other programs (mlir-opt)"),
             _switch("--disable-verify", help="verify nothing"),
+            _switch(
+                "--verify-roundtrip",
+                help="check that the input, printed and parsed again, is the same module",
+            ),
             _switch("--shrink", help="exit code 0 exactly if a pass raised ShrinkException"),
         ],
         "input": [
@@ -117,14 +131,19 @@ def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, li
                 choices=frontends,
                 help="input format (default: by the extension of the file)",
             ),
-            _switch(
-                "--split-input-file", help="treat the pieces between lines '// -----' separately"
+            _text(
+                "--split-input-file",
+                metavar="MARK",
+                help=f"treat the pieces between lines MARK (default: '{SPLIT_MARK}') separately",
             ),
             _switch("--allow-unregistered-dialect", help="accept operations of unknown dialects"),
             _switch("--no-implicit-module", help="do not wrap operations into a builtin.module"),
         ],
         "output": [
-            _text("-o", "--output-file", metavar="FILE", help="output file (default: stdout)"),
+            (
+                ("-o", "--output-file"),
+                {"type": file_name, "metavar": "FILE", "help": "output file (default: stdout)"},
+            ),
             _text(
                 "-t",
                 "--target",
@@ -138,6 +157,21 @@ def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, li
             ),
             _switch(
                 "--mlir-print-debuginfo", "--print-debuginfo", help="print the source locations"
+            ),
+            (
+                ("--mlir-elide-elementsattrs-if-larger",),
+                {
+                    "type": whole_number(0, 2**31),
+                    "metavar": "N",
+                    "help": "print dense literals of more than N elements that differ as "
+                    "dense_resource<__elided__>",
+                },
+            ),
+            _text(
+                "--output-split-marker",
+                metavar="MARK",
+                default=SPLIT_MARK,
+                help=f"the line between outputs of --split-input-file (default: '{SPLIT_MARK}')",
             ),
             _switch("--print-no-properties", help="print properties as attributes"),
             _switch("--syntax-highlight", help="print with colors"),
@@ -167,6 +201,14 @@ def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, li
             _switch("--mlir-print-ir-before-all", help="print the IR before each pass"),
             _switch("--mlir-print-ir-after-all", help="print the IR after each pass"),
             _switch(
+                "--mlir-print-ir-after-change",
+                help="with --mlir-print-ir-after or -after-all: print only what has changed",
+            ),
+            _switch(
+                "--mlir-print-ir-after-failure", help="print the IR after a pass only if it failed"
+            ),
+            _switch("--dump-pass-pipeline", help="print the pipeline before it runs"),
+            _switch(
                 "--mlir-print-remarks",
                 help="print why passes did what they did, such as why a kernel was split",
             ),
@@ -179,7 +221,7 @@ def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, li
             _switch("--list-passes", help="list the passes, each with what it does"),
             (
                 ("-v", "--version"),
-                {"action": _Version, "nargs": 0, "help": "print the versions and exit"},
+                {"action": VersionAction, "nargs": 0, "help": "print the versions and exit"},
             ),
         ],
     }

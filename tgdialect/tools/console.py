@@ -1,12 +1,17 @@
-"""What the console programs have in common: their errors, and how they end."""
+"""What the console programs have in common: their options, streams, errors, and how they end.
+
+The exit code is 0 for success, 1 for a failure, and 2 for a command line that is wrong by itself.
+"""
 
 import argparse
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
-from typing import NoReturn
+from importlib.metadata import version
+from typing import Any, NoReturn, TextIO
 
 from tgdialect.diagnostics import (
     CompilationError,
@@ -18,10 +23,27 @@ from tgdialect.diagnostics import (
 from tgdialect.environment import DEBUG, SettingError, unknown_names
 
 DEBUG_HINT = "(set TG_DEBUG=1 for the traceback)"
+_MOST_DIGITS = 18
+
+
+class UsageError(CompilationError):
+    """The command line is wrong by itself, whatever the files hold."""
+
+    def __init__(self, error: str | Diagnostic) -> None:
+        super().__init__(Diagnostic(error) if isinstance(error, str) else error)
+
+
+# -- options ---------------------------------------------------------------------------------------
 
 
 class ConsoleParser(argparse.ArgumentParser):
-    """A parser whose errors are `CompilationError`s, and which takes no abbreviations."""
+    """A parser whose errors are `UsageError`s, and which takes no abbreviations.
+
+    `bare` has the options whose value stands after `=` and may be left out, with the value that
+    they have then: the next argument is never their value.
+    """
+
+    bare: Mapping[str, str] = {}
 
     def __init__(
         self, program: str, usage: str, description: str, epilog: str, conflicts: str = "error"
@@ -36,28 +58,119 @@ class ConsoleParser(argparse.ArgumentParser):
             conflict_handler=conflicts,
         )
 
+    def spelled(self, args: Iterable[str]) -> list[str]:
+        """The arguments with the values that options in `bare` have without one."""
+        return [f"{arg}={self.bare[arg]}" if arg in self.bare else arg for arg in args]
+
     def error(self, message: str) -> NoReturn:
-        raise CompilationError(Diagnostic(message))
+        raise UsageError(f"{one_line(message)}; see {self.prog} --help")
+
+    def _print_message(self, message: str, file: Any = None) -> None:
+        show(message)
+
+
+class VersionAction(argparse.Action):
+    """Prints the versions, whose look-up is slow and happens only here."""
+
+    def __call__(self, parser: argparse.ArgumentParser, *args: Any) -> None:
+        show(f"{parser.prog}: tgdialect {version('tgdialect')}, xdsl {version('xdsl')}\n")
+        parser.exit()
+
+
+def whole_number(low: int, high: int) -> Callable[[str], int]:
+    """A type of option: a decimal number from `low` to `high`."""
+
+    def parse(text: str) -> int:
+        digits = text.isascii() and text.isdecimal() and len(text) <= _MOST_DIGITS
+        if not digits or not low <= int(text) <= high:
+            shown = text if len(text) <= 40 else f"{text[:37]}..."
+            raise argparse.ArgumentTypeError(
+                f"expected a number from {low} to {high}, not {shown!r}"
+            )
+        return int(text)
+
+    return parse
+
+
+def file_name(text: str) -> str:
+    """A type of option: the name of a file, which is not empty."""
+    if not text:
+        raise argparse.ArgumentTypeError("expected the name of a file, not ''")
+    return text
+
+
+# -- streams ---------------------------------------------------------------------------------------
+
+
+def show(text: str, stream: TextIO | None = None) -> None:
+    """Write to a stream, stdout by default, in UTF-8 and at once.
+
+    Raises `CompilationError` if it is closed or its disk is full, and `BrokenPipeError` if nobody
+    reads it any more.
+    """
+    name = "stdout" if stream is None else "stderr"
+    stream = sys.stdout if stream is None else stream
+    if stream is None:  # As `sys.stdout` is if the process began without one.
+        raise CompilationError(Diagnostic(f"cannot write to {name}: it is closed"))
+    try:
+        stream.flush()
+        if (binary := getattr(stream, "buffer", None)) is None:
+            stream.write(text)
+        else:
+            binary.write(text.encode("utf-8", "backslashreplace"))
+        stream.flush()
+    except OSError as error:
+        _discard(stream)
+        if isinstance(error, BrokenPipeError):
+            raise
+        message = f"cannot write to {name}: {error.strerror or error}"
+        raise CompilationError(Diagnostic(message)) from error
+
+
+def _discard(stream: TextIO) -> None:
+    """Let a stream that takes no more write to the null device. Python would complain about the
+    rest once more when it closes the stream."""
+    with suppress(OSError, ValueError):
+        null = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(null, stream.fileno())
+        os.close(null)
+
+
+def _occupy_descriptors() -> None:
+    """Let the descriptors of standard streams that are closed be the null device's: otherwise the
+    next file to be opened gets one, and libraries write their messages into it."""
+    while (descriptor := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(descriptor, True)
+    os.close(descriptor)
+    if sys.stderr is None:  # pyright: ignore[reportUnnecessaryComparison]
+        sys.stderr = open(os.devnull, "w")  # noqa: SIM115
 
 
 def report(program: str, diagnostics: Iterable[Diagnostic]) -> None:
-    """Print diagnostics to stderr; those without a file are about the command line."""
+    """Print diagnostics to stderr, if that can be written; those without a file are about the
+    command line."""
     colored = sys.stderr.isatty() and not os.environ.get("NO_COLOR")  # no-color.org
     for diagnostic in diagnostics:
         if diagnostic.file is None:
             diagnostic = replace(diagnostic, file=program)
-        print(diagnostic.render(colored), file=sys.stderr)
+        with suppress(CompilationError, OSError):
+            show(f"{diagnostic.render(colored)}\n", sys.stderr)
 
 
 def print_traceback(error: Exception) -> None:
     """Print the traceback of an error, if the environment asks for that."""
     if DEBUG.get():
-        traceback.print_exception(error)
+        with suppress(OSError):
+            traceback.print_exception(error)
+
+
+# -- the end ---------------------------------------------------------------------------------------
 
 
 def exit_code(program: str, execute: Callable[[], int]) -> int:
     """What `execute` returns. Reports an exception that it raises, and returns the exit code for
     that."""
+    _occupy_descriptors()
     if (text := unknown_names()) is not None:
         report(program, [Diagnostic(text, Severity.WARNING)])
     try:
@@ -71,8 +184,7 @@ def exit_code(program: str, execute: Callable[[], int]) -> int:
     except KeyboardInterrupt:
         return 130
     except BrokenPipeError:
-        # The reader of our output has left. Python would complain once more when it closes it.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        pass  # The reader of our output has left, as `head` does.
     except MemoryError as error:
         message = ": ".join(filter(None, ("not enough memory", one_line(str(error)))))
         report(program, [Diagnostic(message)])
@@ -80,7 +192,7 @@ def exit_code(program: str, execute: Callable[[], int]) -> int:
         print_traceback(error)
         if isinstance(error, CompilationError):
             report(program, error.diagnostics)
-        else:
-            message = f"internal error: {one_line(exception_text(error))} {DEBUG_HINT}"
-            report(program, [Diagnostic(message)])
+            return 2 if isinstance(error, UsageError) else 1
+        message = f"internal error: {one_line(exception_text(error))} {DEBUG_HINT}"
+        report(program, [Diagnostic(message)])
     return 1

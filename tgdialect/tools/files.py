@@ -1,9 +1,10 @@
 """The files that the tools write."""
 
+import errno
 import os
 import stat
-from collections.abc import Callable, Sequence
-from contextlib import ExitStack
+from collections.abc import Callable, Generator, Sequence
+from contextlib import ExitStack, contextmanager
 from typing import BinaryIO
 
 from tgdialect.diagnostics import CompilationError, Diagnostic
@@ -15,31 +16,53 @@ def write_files(paths: Sequence[str], writers: Sequence[Callable[[BinaryIO], obj
 
     Raises `CompilationError` if a file cannot be written, and for two with one name.
     """
-    places = [os.path.realpath(path) for path in paths]
+    # The link of a pipe, as /dev/stdout may be, leads to a name that is no file's.
+    places = [os.path.realpath(path) if _is_file(path) else path for path in paths]
     files = [place for place in places if _is_file(place)]
     if len(set(files)) < len(files):
         message = f"several results for one file: {', '.join(paths)}"
         raise CompilationError(Diagnostic(message))
     with ExitStack() as cleanup:
-        renames: list[tuple[str, str]] = []
+        renames: list[tuple[str, str, str]] = []
         for number, (path, place, write) in enumerate(zip(paths, places, writers, strict=True)):
-            try:
+            with _errors_naming(path):
                 if not _is_file(place):
                     with open(place, "wb") as file:
                         write(file)
                     continue
+                mode = _mode(place)
                 temporary = os.path.join(os.path.dirname(place), f".{os.getpid()}-{number}.tmp")
                 with open(temporary, "xb") as file:
                     cleanup.callback(_delete, temporary)
-                    if os.path.exists(place):
-                        os.fchmod(file.fileno(), stat.S_IMODE(os.stat(place).st_mode))
+                    if mode is not None:
+                        os.fchmod(file.fileno(), mode)
                     write(file)
-                renames.append((temporary, place))
-            except OSError as error:
-                message = f"cannot write {path}: {error.strerror or error}"
-                raise CompilationError(Diagnostic(message)) from error
-        for temporary, place in renames:
-            os.replace(temporary, place)
+                renames.append((path, temporary, place))
+        for path, temporary, place in renames:
+            with _errors_naming(path):
+                os.replace(temporary, place)
+
+
+@contextmanager
+def _errors_naming(path: str) -> Generator[None]:
+    """Turns errors of the system into `CompilationError`s that name the file."""
+    try:
+        yield
+    except OSError as error:
+        message = f"cannot write {path}: {error.strerror or error}"
+        raise CompilationError(Diagnostic(message)) from error
+
+
+def _mode(place: str) -> int | None:
+    """The permissions of the file of a name, if there is one. Raises OSError if it cannot be
+    written, or there cannot be one."""
+    try:
+        mode = stat.S_IMODE(os.stat(place).st_mode)
+    except FileNotFoundError:
+        return None
+    if not os.access(place, os.W_OK):
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
+    return mode
 
 
 def _is_file(place: str) -> bool:

@@ -27,7 +27,7 @@ from tgdialect.runtime.text import show_bytes
 from tgdialect.runtime.threads import parallel_runtime
 from tgdialect.targets.cpu import without_implied
 from tgdialect.targets.host import cache_sizes, host_model, host_target, threads_and_source
-from tgdialect.tools.console import ConsoleParser, exit_code
+from tgdialect.tools.console import ConsoleParser, exit_code, show
 
 PROGRAM = "python -m tgdialect.info"
 _PACKAGES = ("tgdialect", "xdsl", "llvmlite", "numpy", "ml_dtypes", "safetensors")
@@ -51,7 +51,7 @@ def information() -> Mapping[str, Section]:
     }
 
 
-def show(sections: Mapping[str, Section]) -> str:
+def shown(sections: Mapping[str, Section]) -> str:
     """Sections as text, with a column of names and one of values."""
     names = [name.removesuffix(_BYTES) for section in sections.values() for name in section]
     width = max(map(len, names)) + 2
@@ -60,7 +60,7 @@ def show(sections: Mapping[str, Section]) -> str:
         lines += ["", title] if lines else [title]
         for name, value in section.items():
             start = f"  {name.removesuffix(_BYTES):<{width}}"
-            text = _shown(name, value)
+            text = _entry(name, value)
             lines += textwrap.wrap(
                 text, _WIDTH, initial_indent=start, subsequent_indent=" " * len(start)
             )
@@ -69,7 +69,7 @@ def show(sections: Mapping[str, Section]) -> str:
     return "\n".join(lines)
 
 
-def _shown(name: str, value: Any) -> str:
+def _entry(name: str, value: Any) -> str:
     match value:
         case int() if name.endswith(_BYTES):
             return show_bytes(value)
@@ -77,7 +77,7 @@ def _shown(name: str, value: Any) -> str:
             return " ".join(cast("list[str]", value)) or "none"
         case dict():
             entries = cast("dict[str, Any]", value)
-            return ", ".join(_shown(key, each) for key, each in entries.items())
+            return ", ".join(_entry(key, each) for key, each in entries.items())
         case _:
             return str(value)
 
@@ -198,5 +198,6 @@ def _run(args: Sequence[str] | None) -> int:
     parser.add_argument("--json", action="store_true", help="print JSON, for other programs")
     as_json = parser.parse_args(args).json
     sections = information()
-    print(json.dumps(sections, indent=2) if as_json else show(sections))
+    text = json.dumps(sections, indent=2) if as_json else shown(sections)
+    show(f"{text}\n")
     return 0

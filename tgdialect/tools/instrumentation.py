@@ -9,12 +9,13 @@ from typing import Protocol, runtime_checkable
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
-from xdsl.printer import Printer
 from xdsl.utils.exceptions import (
     ArgSpecParseError,
     DiagnosticException,
     ParseError,
+    PassFailedException,
     ShrinkException,
 )
 
@@ -23,11 +24,13 @@ from tgdialect.diagnostics import (
     Diagnostic,
     diagnose,
     exception_text,
+    locate,
     one_line,
     verify_module,
 )
 from tgdialect.environment import SettingError
-from tgdialect.tools.console import DEBUG_HINT
+from tgdialect.tools.console import DEBUG_HINT, show
+from tgdialect.tools.pass_pipeline import NestedPasses, Step
 
 
 @runtime_checkable
@@ -48,17 +51,45 @@ class LevelCheckedPass(Protocol):
         ...
 
 
-def flatten(passes: Sequence[ModulePass]) -> list[ModulePass]:
-    """The passes, with pipelines replaced by their passes."""
-    flat: list[ModulePass] = []
-    pending = list(reversed(passes))
-    while pending:
-        pass_ = pending.pop()
-        if isinstance(pass_, PipelinePass):
-            pending += reversed(pass_.pipeline())
+def flatten(steps: Sequence[Step]) -> list[Step]:
+    """The steps, with pipelines replaced by their passes."""
+    flat: list[Step] = []
+    for step in steps:
+        if isinstance(step, NestedPasses):
+            flat.append(NestedPasses(step.anchor, flatten(step.steps)))
+        elif isinstance(step, PipelinePass):
+            flat += flatten(step.pipeline())
         else:
-            flat.append(pass_)
+            flat.append(step)
     return flat
+
+
+@contextmanager
+def alone(op: Operation) -> Generator[ModuleOp, None, None]:
+    """
+    A module that holds nothing but `op`, with the attributes of the one around it; `op` itself if
+    it is a module. In the end what the module holds takes the place of `op`.
+    """
+    if isinstance(op, ModuleOp):
+        yield op
+        return
+    block, after = op.parent, op.next_op
+    assert block is not None
+    around = block.parent_op()
+    op.detach()
+    module = ModuleOp([op])
+    module.location = op.location
+    if isinstance(around, ModuleOp):
+        module.attributes = around.attributes
+    try:
+        yield module
+    finally:
+        for each in tuple(module.body.block.ops):
+            each.detach()
+            if after is None:
+                block.add_op(each)
+            else:
+                block.insert_op_before(each, after)
 
 
 @dataclass
@@ -134,16 +165,18 @@ def failures_as_diagnostics(
 class PassRunner:
     """Runs passes on a module, with the dumps, checks and timings that the flags ask for."""
 
-    passes: Sequence[ModulePass]
+    steps: Sequence[Step]
     print_before: Collection[str] = ()
     """Names of passes; `*` is every pass."""
     print_after: Collection[str] = ()
+    only_if_changed: bool = False
+    only_if_failed: bool = False
     print_between: bool = False
     print_time: bool = False
     verify: bool = True
     verify_each: bool = True
     verify_levels: bool = False
-    printer: Callable[[], Printer] = lambda: Printer(stream=sys.stderr)
+    print_op: Callable[[Operation], str] = str
 
     @property
     def checks_each(self) -> bool:
@@ -155,29 +188,55 @@ class PassRunner:
         if self.verify:
             with timing.measure("Verifier"):
                 verify_module(module)
-        for index, pass_ in enumerate(self.passes):
-            self._dump(module, "Before", pass_, self.print_before)
-            start = time.perf_counter()
-            with timing.measure(pass_.name), failures_as_diagnostics(f"pass {pass_.name}", file):
-                if isinstance(pass_, LevelCheckedPass) and not self.checks_each:
-                    pass_.lower(module)
-                else:
-                    pass_.apply(ctx, module)
-            if self.print_time:
-                seconds = time.perf_counter() - start
-                print(f"Pass {pass_.name} took {seconds} seconds", file=sys.stderr)
-            self._dump(module, "After", pass_, self.print_after)
-            if self.checks_each:
-                with timing.measure("Verifier"):
-                    self._verify_after(pass_, module, file)
-            if self.print_between and index + 1 < len(self.passes):
-                print(f"IR after {pass_.name}:", file=sys.stderr)
-                self._print(module)
-                print("\n\n\n", file=sys.stderr)
+        self._run_steps(self.steps, ctx, module, file, timing)
 
-    def _verify_after(self, pass_: ModulePass, module: ModuleOp, file: str) -> None:
+    def _run_steps(
+        self, steps: Sequence[Step], ctx: Context, op: Operation, file: str, timing: Timing
+    ) -> None:
+        for index, step in enumerate(steps):
+            if isinstance(step, NestedPasses):
+                for inner in step.operations(op):
+                    self._run_steps(step.steps, ctx, inner, file, timing)
+                continue
+            self._run_pass(step, ctx, op, file, timing)
+            if self.print_between and index + 1 < len(steps):
+                show(f"IR after {step.name}:\n{self._text(op)}\n\n\n\n", sys.stderr)
+
+    def _run_pass(
+        self, pass_: ModulePass, ctx: Context, op: Operation, file: str, timing: Timing
+    ) -> None:
+        """Run a pass on an operation, with what is printed and verified around it."""
+        if _named(pass_, self.print_before):
+            self._dump(f"Before {pass_.name}", op)
+        is_dumped = _named(pass_, self.print_after)
+        before = self._text(op) if is_dumped and self.only_if_changed else None
+        start = time.perf_counter()
         try:
-            verify_module(module)
+            with timing.measure(pass_.name), failures_as_diagnostics(f"pass {pass_.name}", file):
+                with alone(op) as module:
+                    if isinstance(pass_, LevelCheckedPass) and not self.checks_each:
+                        pass_.lower(module)
+                    else:
+                        pass_.apply(ctx, module)
+                if op.parent is None and op is not module:
+                    message = f"replaced the '{op.name}' that it ran on: run it on builtin.module"
+                    raise locate(PassFailedException(message), op)
+        except CompilationError:
+            if is_dumped:
+                self._dump(f"After {pass_.name} Failed", op)
+            raise
+        if self.print_time:
+            seconds = time.perf_counter() - start
+            show(f"Pass {pass_.name} took {seconds} seconds\n", sys.stderr)
+        if is_dumped and not self.only_if_failed and self._text(op) != before:
+            self._dump(f"After {pass_.name}", op)
+        if self.checks_each:
+            with timing.measure("Verifier"):
+                self._verify_after(pass_, op, file)
+
+    def _verify_after(self, pass_: ModulePass, op: Operation, file: str) -> None:
+        try:
+            verify_module(op)
         except CompilationError as error:
             invalid = f"pass {pass_.name} left invalid IR: "
             raise CompilationError(
@@ -188,18 +247,24 @@ class PassRunner:
             ) from error
         # Only stages have one. They check the level of their input themselves.
         level = getattr(pass_, "level_after", None)
-        if self.verify_levels and isinstance(level, str):
+        if self.verify_levels and isinstance(level, str) and isinstance(op, ModuleOp):
             # Imported late, since it imports every tg operation.
             from tgdialect.lowering.verify import verify_level
 
             with failures_as_diagnostics(f"after pass {pass_.name}, level {level}", file):
-                verify_level(module, level)
+                verify_level(op, level)
 
-    def _dump(self, module: ModuleOp, when: str, pass_: ModulePass, names: Collection[str]) -> None:
-        if "*" in names or pass_.name in names:
-            print(f"// -----// IR Dump {when} {pass_.name} //----- //", file=sys.stderr)
-            self._print(module)
-            print("\n", file=sys.stderr)
+    def _dump(self, title: str, op: Operation) -> None:
+        text = f"// -----// IR Dump {title} //----- //\n{self._text(op)}\n\n"
+        show(text, sys.stderr)
 
-    def _print(self, module: ModuleOp) -> None:
-        self.printer().print_op(module)
+    def _text(self, op: Operation) -> str:
+        """The IR; what a pass that failed has left may be impossible to print."""
+        try:
+            return self.print_op(op)
+        except Exception as error:
+            return f"// cannot be printed: {one_line(exception_text(error))}"
+
+
+def _named(pass_: ModulePass, names: Collection[str]) -> bool:
+    return "*" in names or pass_.name in names

@@ -3,10 +3,13 @@
 import dataclasses
 import difflib
 import re
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeVar, get_type_hints
 
+from xdsl.context import Context
+from xdsl.ir import Operation
 from xdsl.passes import ModulePass
+from xdsl.traits import IsolatedFromAbove
 from xdsl.utils.arg_spec import ArgSpec, ArgSpecConvertible, ParameterType
 from xdsl.utils.hints import isa, type_repr
 
@@ -78,7 +81,7 @@ def instantiate(
     """
     A pass or target (`kind` is either word, for messages) with its options.
 
-    Raises `CompilationError`.
+    Raises `UsageError`.
     """
     if spec.name not in available:
         nearest = nearest_names(spec.name, available)
@@ -119,19 +122,79 @@ def instantiate(
         raise spec_error(spec.text, spec.offset, message) from error
 
 
+@dataclasses.dataclass(frozen=True)
+class NestedPasses:
+    """Passes that run on each operation of a name, or on `any` one, by itself: as the ones of
+    `func.func(cse)` in a pipeline of MLIR."""
+
+    anchor: str
+    steps: Sequence["Step"]
+
+    def operations(self, around: Operation) -> Iterator[Operation]:
+        """The operations directly in the regions of one that the passes run on."""
+        for region in around.regions:
+            for block in region.blocks:
+                for op in tuple(block.ops):
+                    if op.name == self.anchor or (self.anchor == "any" and _is_isolated(op)):
+                        yield op
+
+    def __str__(self) -> str:
+        return f"{self.anchor}({pipeline_text(self.steps)})"
+
+
+Step = ModulePass | NestedPasses
+
+
+def _is_isolated(op: Operation | type[Operation]) -> bool:
+    """Whether an operation uses no value from outside, as each has to that passes run on."""
+    return op.has_trait(IsolatedFromAbove, value_if_unregistered=False)
+
+
+def pipeline_text(steps: Iterable[Step]) -> str:
+    """The steps as `--pass-pipeline` takes them, without options that have their default."""
+    return ",".join(map(str, steps))
+
+
 def build_pipeline(
     specs: Collection[PassSpec],
     available: Mapping[str, Callable[[], type[ModulePass]]],
+    context: Context,
     refused: Collection[str] = (),
-) -> list[ModulePass]:
+) -> list[Step]:
     """
-    The passes that the specs name. `refused` are the names of passes that start other programs.
-    Raises `CompilationError` at the first invalid spec.
+    The passes that the specs name. `refused` are the names of passes that start other programs;
+    `context` has the operations that passes can be nested on. Raises `UsageError` at the first
+    invalid spec.
     """
-    passes: list[ModulePass] = []
+    steps: list[Step] = []
     for spec in specs:
+        if spec.nested is not None:
+            _check_anchor(spec, context)
+            steps.append(
+                NestedPasses(spec.name, build_pipeline(spec.nested, available, context, refused))
+            )
+            continue
         if spec.name in refused:
             message = f"pass '{spec.name}' starts another program: it needs --allow-external"
             raise spec_error(spec.text, spec.offset, message)
-        passes.append(instantiate("pass", spec, available))
-    return passes
+        steps.append(instantiate("pass", spec, available))
+    return steps
+
+
+def _check_anchor(spec: PassSpec, context: Context) -> None:
+    """Raise `UsageError` unless passes can run on operations of this name by themselves."""
+    if spec.name == "any":
+        return
+    op_type = context.get_optional_op(spec.name)
+    if op_type is None:
+        known = [op.name for op in context.loaded_ops]
+        nearest = " or ".join(difflib.get_close_matches(spec.name, known))
+        hint = f"; did you mean {nearest}?" if nearest else ""
+        message = f"there is no operation '{spec.name}' for passes to run on{hint}"
+        raise spec_error(spec.text, spec.offset, message)
+    if not _is_isolated(op_type):
+        message = (
+            f"passes cannot run on each '{spec.name}' by itself: it uses values from outside "
+            "(it is not IsolatedFromAbove)"
+        )
+        raise spec_error(spec.text, spec.offset, message)

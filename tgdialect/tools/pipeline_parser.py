@@ -6,7 +6,8 @@ pipeline ::= (`builtin.module` | `any`) `(` passes `)`      MLIR's spelling
            | passes                                         xDSL's spelling
 passes   ::= (pass (`,` pass)*)?
 pass     ::= name (`{` option* `}`)?
-           | `mlir-opt` `[` any text `]`                    xDSL's: a pipeline for mlir-opt
+           | (operation | `any`) `(` passes `)`             on each such operation by itself
+           | `mlir-opt` (`-` version)? `[` any text `]`     xDSL's: a pipeline for mlir-opt
 option   ::= name (`=` value (`,` value)*)?                 also `=[...]` or `={...}`: a list
 value    ::= number | `true` | `false` | text | string in double quotes
 ```
@@ -20,7 +21,8 @@ import re
 from dataclasses import dataclass
 from typing import NoReturn
 
-from tgdialect.diagnostics import CompilationError, Diagnostic, SourceFile
+from tgdialect.diagnostics import Diagnostic, SourceFile
+from tgdialect.tools.console import UsageError
 
 ANCHORS = ("builtin.module", "any")
 """The operations that a pipeline may be anchored on: passes run on the top-level module."""
@@ -28,6 +30,7 @@ ANCHORS = ("builtin.module", "any")
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _VALUE = re.compile(r"[^\s,{}()\[\]\"=]+")
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+_MLIR_OPT = re.compile(r"mlir-opt(-[0-9.]+)?")
 _SPACE = re.compile(r"\s*")
 
 
@@ -43,19 +46,23 @@ class Option:
 
 @dataclass(frozen=True)
 class PassSpec:
-    """A pass (or target) name with its options, as it was written in `text`."""
+    """A pass (or target) name with its options, as it was written in `text`.
+
+    With `nested` the name is that of an operation, and these passes run on each such operation.
+    """
 
     name: str
     options: tuple[Option, ...]
     offset: int
     text: str
+    nested: tuple["PassSpec", ...] | None = None
 
 
-def spec_error(text: str, offset: int, message: str) -> CompilationError:
+def spec_error(text: str, offset: int, message: str) -> UsageError:
     """An error in the text of a pipeline or target, shown with a caret."""
     source = SourceFile("", text)
     line, column = source.position(offset)
-    return CompilationError(Diagnostic(message, column=column, source_line=source.line(line)))
+    return UsageError(Diagnostic(message, column=column, source_line=source.line(line)))
 
 
 class _PipelineParser:
@@ -104,7 +111,8 @@ class _PipelineParser:
         name = self.match(_NAME)
         if name is not None and self.accept("("):
             if name not in ANCHORS:
-                self.fail(f"passes run on 'builtin.module', not on '{name}'", start)
+                text = self.text.strip()
+                self.fail(f"a pipeline runs on a module: write 'builtin.module({text})'", start)
             specs = self.parse_passes()
             self.expect(")", "at the end of the pipeline")
         else:
@@ -131,20 +139,16 @@ class _PipelineParser:
         start = self.offset
         if (name := self.match(_NAME)) is None:
             self.fail(f"expected a name, found '{self.text[start : start + 1]}'")
-        options: tuple[Option, ...] = ()
-        if name == "mlir-opt" and self.accept("["):
-            options = (self.parse_mlir_opt_pipeline(),)
-        elif self.accept("{"):
-            options = self.parse_options(name)
-        elif self.accept("("):
-            self.fail(
-                f"a pipeline nested on '{name}' is not supported: passes run on the top-level "
-                "'builtin.module' and find the operations themselves",
-                start,
-            )
+        if (tool := _MLIR_OPT.fullmatch(name)) is not None and self.accept("["):
+            return PassSpec("mlir-opt", self.parse_mlir_opt_pipeline(tool[1]), start, self.text)
+        if self.accept("("):
+            nested = tuple(self.parse_passes())
+            self.expect(")", f"at the end of the pipeline on '{name}'")
+            return PassSpec(name, (), start, self.text, nested)
+        options = self.parse_options(name) if self.accept("{") else ()
         return PassSpec(name, options, start, self.text)
 
-    def parse_mlir_opt_pipeline(self) -> Option:
+    def parse_mlir_opt_pipeline(self, version: str | None) -> tuple[Option, ...]:
         start, depth = self.offset, 1
         while depth:
             character = self.text[self.offset : self.offset + 1]
@@ -154,7 +158,10 @@ class _PipelineParser:
             self.offset += 1
         pipeline = f"builtin.module({self.text[start : self.offset - 1]})"
         flags = ("--mlir-print-op-generic", "--allow-unregistered-dialect", "-p", pipeline)
-        return Option("arguments", flags, (True,) * len(flags), start)
+        arguments = Option("arguments", flags, (True,) * len(flags), start)
+        if version is None:
+            return (arguments,)
+        return Option("executable", (f"mlir-opt{version}",), (True,), start), arguments
 
     def parse_options(self, owner: str) -> tuple[Option, ...]:
         options: dict[str, Option] = {}
@@ -191,13 +198,13 @@ class _PipelineParser:
 def parse_pipeline(text: str, anchor_required: bool = False) -> list[PassSpec]:
     """
     Parse a pipeline, without looking up its passes. `anchor_required` is set for MLIR's
-    `--pass-pipeline`. Raises `CompilationError`.
+    `--pass-pipeline`. Raises `UsageError`.
     """
     return _PipelineParser(text).parse_pipeline(anchor_required)
 
 
 def parse_spec(text: str) -> PassSpec:
-    """Parse one name with options, as `-t` takes it. Raises `CompilationError`."""
+    """Parse one name with options, as `-t` takes it. Raises `UsageError`."""
     parser = _PipelineParser(text)
     spec = parser.parse_spec()
     parser.expect_end()

@@ -10,17 +10,15 @@ import re
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
-from dataclasses import replace
 from io import StringIO
-from typing import ClassVar, cast
+from typing import IO, ClassVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
-from xdsl.printer import Printer
 from xdsl.targets.mlir import MLIRTarget
-from xdsl.utils.exceptions import ShrinkException
+from xdsl.utils.exceptions import DiagnosticException, ShrinkException
 from xdsl.utils.target import Target
 from xdsl.xdsl_opt_main import xDSLOptMain
 
@@ -32,13 +30,15 @@ from tgdialect.diagnostics import (
     SourceFile,
     attach_source,
     diagnostic_handler,
+    locate,
     parse_module,
     read_source,
+    verify_module,
 )
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.tools.arguments import OptParser, add_arguments
-from tgdialect.tools.console import exit_code, print_traceback, report
-from tgdialect.tools.external import EXTERNAL_PASSES, no_external_programs
+from tgdialect.tools.console import UsageError, exit_code, print_traceback, report, show
+from tgdialect.tools.external import EXTERNAL_PASSES, mlir_opt_pass, no_external_programs
 from tgdialect.tools.files import write_files
 from tgdialect.tools.instrumentation import (
     PassRunner,
@@ -47,14 +47,16 @@ from tgdialect.tools.instrumentation import (
     flatten,
 )
 from tgdialect.tools.pass_pipeline import (
+    Step,
     build_pipeline,
     instantiate,
     nearest_names,
+    pipeline_text,
 )
 from tgdialect.tools.pipeline_parser import parse_pipeline, parse_spec
+from tgdialect.tools.printing import ColoredPrinter, ElidingPrinter, check_roundtrip
 from tgdialect.tools.verify_diagnostics import check_diagnostics
 
-_SPLIT_LINE = re.compile(r"^// -----[ \t]*\r?(\n|\Z)", re.MULTILINE)
 _STDIN_NAME = "<stdin>"
 
 
@@ -67,7 +69,7 @@ class TgOptMain(xDSLOptMain):
     """
 
     program: ClassVar[str] = "tg-opt"
-    passes: list[ModulePass]
+    steps: list[Step]
     target: Target
 
     def __init__(self, args: Sequence[str]):
@@ -80,7 +82,7 @@ class TgOptMain(xDSLOptMain):
         self.register_all_dialects()
         self.register_all_passes()
         self.register_all_targets()
-        parser = OptParser(self.program)
+        parser = OptParser(self.program, self.available_passes)
         self.register_all_arguments(parser)
         self.args = parser.parse(args)
         self.ctx.allow_unregistered = self.args.allow_unregistered_dialect
@@ -92,7 +94,7 @@ class TgOptMain(xDSLOptMain):
             self.ctx.register_dialect(name, factory)
 
     def register_all_passes(self):
-        self.available_passes |= registry.universe().all_passes
+        self.available_passes |= registry.universe().all_passes | {"mlir-opt": mlir_opt_pass}
 
     def register_all_targets(self):
         self.available_targets |= registry.universe().all_targets
@@ -105,29 +107,25 @@ class TgOptMain(xDSLOptMain):
         """Look up the passes of `-p` or `--pass-pipeline`, and of the flags that name passes."""
         pipelines: list[str] = self.args.pass_pipeline
         if any(self.args.passes) and pipelines:
-            raise CompilationError(Diagnostic("-p and --pass-pipeline exclude each other"))
+            raise UsageError(
+                "name all passes by --pass-pipeline, or all by -p and flags as --cse, not by both"
+            )
+        if self.args.disable_verify and self.args.verify_each:
+            raise UsageError("--disable-verify and --verify-each exclude each other")
         if len(pipelines) > 1:
-            raise CompilationError(Diagnostic("--pass-pipeline may be given once"))
+            raise UsageError("--pass-pipeline may be given once")
         if pipelines:
             specs = parse_pipeline(pipelines[0], anchor_required=True)
         else:
             specs = [spec for text in self.args.passes for spec in parse_pipeline(text)]
         refused = () if self.args.allow_external else EXTERNAL_PASSES
-        self.passes = flatten(build_pipeline(specs, self.available_passes, refused))
+        self.steps = flatten(build_pipeline(specs, self.available_passes, self.ctx, refused))
 
     def setup_target(self):
         """Look up the target of `-t`."""
         spec = parse_spec(self.args.target)
         targets = cast("dict[str, Callable[[], type[Target]]]", self.available_targets)
         self.target = instantiate("target", spec, targets)
-        if isinstance(self.target, MLIRTarget):
-            self.target = replace(
-                self.target,
-                print_generic_format=self.args.print_op_generic,
-                print_properties_as_attributes=self.args.print_no_properties,
-                print_debuginfo=self.args.print_debuginfo,
-                syntax_highlight=self.args.syntax_highlight,
-            )
 
     def run(self):
         sys.exit(self.execute())
@@ -135,7 +133,7 @@ class TgOptMain(xDSLOptMain):
     def execute(self) -> int:
         """Execute the command line; returns the exit code."""
         if self.args.show_dialects:
-            print(f"Available Dialects: {','.join(sorted(self.ctx.registered_dialect_names))}")
+            show(f"Available Dialects: {','.join(sorted(self.ctx.registered_dialect_names))}\n")
             return 0
         if self.args.list_passes:
             return self.list_passes()
@@ -147,7 +145,7 @@ class TgOptMain(xDSLOptMain):
         except ShrinkException:
             if not self.args.shrink:
                 raise
-            print("Success, can shrink")
+            show("Success, can shrink\n")
             return 0
         finally:
             Attribute.__post_init__ = verify_attribute
@@ -156,10 +154,13 @@ class TgOptMain(xDSLOptMain):
         """Compile each chunk of the input; returns the exit code."""
         timing = Timing()
         runner = self.pass_runner()
+        if self.args.dump_pass_pipeline:
+            pipeline = f"builtin.module({pipeline_text(self.steps)})"
+            show(f"Pass Manager with {len(self.steps)} passes:\n{pipeline}\n\n", sys.stderr)
         source = self.read_source()
         outputs: list[str] = []
         failed = False
-        for chunk in _split(source) if self.args.split_input_file else [source]:
+        for chunk in _split(source, self.args.split_input_file):
             output, diagnostics = self.compile_chunk(chunk, runner, timing)
             if self.args.verify_diagnostics:
                 diagnostics = check_diagnostics(chunk, diagnostics)
@@ -167,28 +168,32 @@ class TgOptMain(xDSLOptMain):
             failed |= any(each.severity is Severity.ERROR for each in diagnostics)
             outputs.append(output)
         if self.args.mlir_timing:
-            print(timing.table(), file=sys.stderr)
+            show(f"{timing.table()}\n", sys.stderr)
         if failed:
             return 1
         if self.args.shrink:
-            print("Failure, can't shrink")
+            show("Failure, can't shrink\n")
             return 1
-        self.write_output("// -----\n".join(outputs))
+        self.write_output(f"{self.args.output_split_marker}\n".join(outputs))
         return 0
 
     def pass_runner(self) -> PassRunner:
         """The runner of the passes, set up by the flags for dumps, timing and verification."""
+        args = self.args
         everything = frozenset({"*"})
+        after_all = args.mlir_print_ir_after_all or args.mlir_print_ir_after_failure
         return PassRunner(
-            self.passes,
-            everything if self.args.mlir_print_ir_before_all else self._pass_names("before"),
-            everything if self.args.mlir_print_ir_after_all else self._pass_names("after"),
-            print_between=self.args.print_between_passes,
-            print_time=self.args.time_passes,
-            verify=not self.args.disable_verify,
-            verify_each=self.args.verify_each is not False,
-            verify_levels=self.args.verify_each is True,
-            printer=self.make_printer,
+            self.steps,
+            everything if args.mlir_print_ir_before_all else self._pass_names("before"),
+            everything if after_all else self._pass_names("after"),
+            only_if_changed=args.mlir_print_ir_after_change,
+            only_if_failed=args.mlir_print_ir_after_failure,
+            print_between=args.print_between_passes,
+            print_time=args.time_passes,
+            verify=not args.disable_verify,
+            verify_each=args.verify_each is not False,
+            verify_levels=args.verify_each is True,
+            print_op=self.text_of,
         )
 
     def _pass_names(self, when: str) -> frozenset[str]:
@@ -199,21 +204,31 @@ class TgOptMain(xDSLOptMain):
             nearest = " or ".join(nearest_names(name, self.available_passes))
             hint = f"; did you mean {nearest}?" if nearest else ""
             message = f"--{flag.replace('_', '-')}: unknown pass '{name}'{hint}"
-            raise CompilationError(Diagnostic(message))
+            raise UsageError(message)
         return names
 
-    def make_printer(self) -> Printer:
-        """A printer for dumps."""
-        return Printer(
-            stream=sys.stderr,
-            print_generic_format=self.args.print_op_generic,
-            print_properties_as_attributes=self.args.print_no_properties,
-            print_debuginfo=self.args.print_debuginfo,
+    def printer(self, stream: IO[str], colored: bool = False) -> ElidingPrinter:
+        """A printer, as the flags want it, for dumps and the target `mlir`."""
+        target = self.target if isinstance(self.target, MLIRTarget) else MLIRTarget()
+        args = self.args
+        return (ColoredPrinter if colored else ElidingPrinter)(
+            stream,
+            print_generic_format=args.print_op_generic or target.print_generic_format,
+            print_properties_as_attributes=args.print_no_properties
+            or target.print_properties_as_attributes,
+            print_debuginfo=args.print_debuginfo or target.print_debuginfo,
+            most_elements=args.mlir_elide_elementsattrs_if_larger,
         )
+
+    def text_of(self, op: Operation) -> str:
+        """The text of an operation in dumps."""
+        stream = StringIO()
+        self.printer(stream).print_op(op)
+        return stream.getvalue()
 
     def read_source(self) -> SourceFile:
         """The input, from the file or stdin."""
-        return read_source(self.args.input_file or "-")
+        return read_source("-" if self.args.input_file is None else self.args.input_file)
 
     def compile_chunk(
         self, chunk: SourceFile, runner: PassRunner, timing: Timing
@@ -226,6 +241,8 @@ class TgOptMain(xDSLOptMain):
             with diagnostic_handler(produced.append, remarks=remarks):
                 with timing.measure("Parser"):
                     module = self.parse_source(chunk)
+                if self.args.verify_roundtrip:
+                    self.check_roundtrip(module, chunk)
                 allowed = self.args.allow_external
                 with nullcontext() if allowed else no_external_programs():
                     runner.run(self.ctx, module, chunk.name, timing)
@@ -234,7 +251,7 @@ class TgOptMain(xDSLOptMain):
         except CompilationError as error:
             print_traceback(error)
             if module is None and self.args.parsing_diagnostics:
-                print(error.with_source(chunk))
+                show(f"{error.with_source(chunk)}\n")
             else:
                 produced += error.diagnostics
         return "", produced
@@ -246,33 +263,67 @@ class TgOptMain(xDSLOptMain):
             return parse_module(self.ctx, source, not self.args.no_implicit_module)
         return frontend(self.ctx, source)
 
+    def check_roundtrip(self, module: ModuleOp, source: SourceFile) -> None:
+        """Raise `CompilationError` unless a module can be printed and parsed again."""
+        if not self.args.disable_verify:
+            verify_module(module)
+        stream = StringIO()
+        printer = self.printer(stream)
+        printer.most_elements = None
+        with failures_as_diagnostics("round trip", source.name, module):
+            printer.print_op(module)
+            printer.print_metadata(self.ctx.loaded_dialects)
+            check_roundtrip(self.ctx, module, stream.getvalue(), source.name)
+
     def output_resulting_program(self, prog: ModuleOp) -> str:
         output = StringIO()
         file = self.args.input_file or _STDIN_NAME
         with failures_as_diagnostics(f"target {self.target.name}", file, prog):
-            self.target.emit(self.ctx, prog, output)
+            if isinstance(self.target, MLIRTarget):
+                colored = self.args.syntax_highlight or self.target.syntax_highlight
+                printer = self.printer(output, colored)
+                printer.print_op(prog)
+                printer.print_metadata(self.ctx.loaded_dialects)
+                output.write("\n\n")
+            else:
+                self.emit(prog, output)
         return output.getvalue()
+
+    def emit(self, prog: ModuleOp, output: StringIO) -> None:
+        """Write a module in the language of the target. What it does not know is an error."""
+        hint = "lower it to the dialects of this language first"
+        try:
+            self.target.emit(self.ctx, prog, output)
+        except AssertionError as error:
+            if not type(self.target).__module__.startswith("xdsl."):
+                raise
+            # xDSL's printers of assembly assert that they know an operation.
+            raise DiagnosticException(f"does not know all operations here: {hint}") from error
+        if prog.body.block.first_op is not None and not output.getvalue().strip():
+            op = prog.body.block.first_op
+            raise locate(DiagnosticException(f"prints nothing of '{op.name}': {hint}"), op)
 
     def write_output(self, text: str) -> None:
         """Write to the output file or stdout."""
         path: str | None = self.args.output_file
         if path is None or path == "-":
-            sys.stdout.write(text)
-            sys.stdout.flush()
+            show(text)
             return
-        data = text.encode()
+        data = text.encode("utf-8", "backslashreplace")
         write_files([path], [lambda file: file.write(data)])
 
     def list_passes(self) -> int:
         """Print each pass with the first line of its documentation, ours first."""
         hidden = () if self.args.allow_external else EXTERNAL_PASSES
         names = [name for name in self.available_passes if name not in hidden]
+        lines: list[str] = []
         for name in sorted(names, key=lambda name: (not name.startswith("tg-"), name)):
             try:
                 documentation = _first_line(self.available_passes[name]())
             except (AttributeError, ImportError) as error:
                 documentation = f"(not available: {error})"
-            print(f"{name:<40} {documentation}".rstrip())
+            lines.append(f"{name:<40} {documentation}".rstrip() + "\n")
+        show("".join(lines))
         return 0
 
     @classmethod
@@ -295,13 +346,15 @@ def _first_line(pass_type: type[ModulePass]) -> str:
     return documentation.strip().split("\n")[0]
 
 
-def _split(source: SourceFile) -> Iterator[SourceFile]:
-    """The chunks of a file between the lines `// -----`, with their line numbers in the file."""
+def _split(source: SourceFile, mark: str | None) -> Iterator[SourceFile]:
+    """The chunks of a file between the lines that are the mark, with their line numbers in the
+    file; the file, if there is no mark."""
+    separator = re.compile(rf"^{re.escape(mark or '')}[ \t]*\r?(\n|\Z)", re.MULTILINE)
     start, line = 0, source.first_line
-    for separator in _SPLIT_LINE.finditer(source.text):
-        yield SourceFile(source.name, source.text[start : separator.start()], line)
-        line += source.text.count("\n", start, separator.end())
-        start = separator.end()
+    for found in separator.finditer(source.text) if mark else ():
+        yield SourceFile(source.name, source.text[start : found.start()], line)
+        line += source.text.count("\n", start, found.end())
+        start = found.end()
     yield SourceFile(source.name, source.text[start:], line)
 
 

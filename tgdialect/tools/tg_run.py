@@ -4,7 +4,14 @@ import argparse
 import sys
 from collections.abc import Iterator, Sequence
 
-from tgdialect.tools.console import ConsoleParser, exit_code
+from tgdialect.tools.console import (
+    ConsoleParser,
+    UsageError,
+    VersionAction,
+    exit_code,
+    file_name,
+    whole_number,
+)
 
 USAGE = "tg-run [options] file.mlir|file.uops"
 DESCRIPTION = "Execute a function of a program, and print or write what it computes."
@@ -62,21 +69,23 @@ examples:
 _VALUE_OPTIONS = ("--input", "--arg", "--output")
 
 
+_MOST_REPETITIONS = 10**9
+
+
 def _repetitions(text: str) -> int:
-    if not text.isdecimal() or int(text) < 1:
-        raise argparse.ArgumentTypeError(f"expected a number of repetitions, not {text!r}")
-    return int(text)
+    """So many runs; 0, which stands for as many as take a second, if no number is given."""
+    return whole_number(1, _MOST_REPETITIONS)(text) if text else 0
 
 
-def _digits(text: str) -> int:
-    if not text.isdecimal() or not 1 <= int(text) <= 17:
-        raise argparse.ArgumentTypeError(f"expected a number from 1 to 17, not {text!r}")
-    return int(text)
-
-
-def argument_parser() -> argparse.ArgumentParser:
+class RunParser(ConsoleParser):
     """The command line of tg-run."""
-    parser = ConsoleParser("tg-run", USAGE, DESCRIPTION, EPILOG)
+
+    bare = {"--benchmark": "", "--profile": ""}
+
+
+def argument_parser() -> RunParser:
+    """The command line of tg-run."""
+    parser = RunParser("tg-run", USAGE, DESCRIPTION, EPILOG)
     add = parser.add_argument
     add("file", metavar="file.mlir", help="the program; - for stdin")
     add(
@@ -101,9 +110,22 @@ def argument_parser() -> argparse.ArgumentParser:
         help="schedule: heuristic (default), heuristic:tf32, none, beam:N, or 'explicit:OPTOP; "
         "OPTOP'",
     )
-    add("--output", action="append", default=[], metavar="OUT.npy", help="file of the next result")
+    add(
+        "--output",
+        action="append",
+        default=[],
+        type=file_name,
+        metavar="OUT.npy",
+        help="file of the next result, which is not printed then",
+    )
     add("--print-full", action="store_true", help="print results whole, however large")
-    add("--digits", type=_digits, metavar="N", help="significant digits of printed floats")
+    add(
+        "--digits",
+        type=whole_number(1, 17),
+        metavar="N",
+        help="significant digits of printed floats, 1 to 17 (default: as many as identify the "
+        "value)",
+    )
     add("--print-signature", action="store_true", help="print inputs and outputs; run nothing")
     add(
         "--print-memory",
@@ -113,16 +135,12 @@ def argument_parser() -> argparse.ArgumentParser:
     )
     add(
         "--benchmark",
-        nargs="?",
-        const=0,
         type=_repetitions,
         metavar="N",
         help="print the time of N runs (default: as many as take a second), not the results",
     )
     add(
         "--profile",
-        nargs="?",
-        const="",
         metavar="PLOT.svg",
         help="print the time of each kernel in as many runs as take a second, not the results; "
         "--profile=PLOT.svg also draws it",
@@ -133,28 +151,40 @@ def argument_parser() -> argparse.ArgumentParser:
         help="run unchecked code: tg.custom, tg.customfunction, tg.ins and tg.binary, and programs "
         "from level linear on",
     )
+    add("--version", action=VersionAction, nargs=0, help="print the versions and exit")
     return parser
 
 
 def _joined(args: Sequence[str]) -> Iterator[str]:
-    """Rewrites `--input -1,2` to `--input=-1,2`, since argparse takes `-1,2` for an option, and
-    `--profile` to `--profile=`, since it would take the next argument for a file."""
+    """Rewrites `--input -1,2` to `--input=-1,2`, since argparse takes `-1,2` for an option."""
     rest = iter(args)
     for arg in rest:
-        if arg == "--profile":
-            yield "--profile="
-            continue
         value = next(rest, None) if arg in _VALUE_OPTIONS else None
         yield arg if value is None else f"{arg}={value}"
 
 
+_RUN_NOTHING = ("--print-signature", "--print-memory")
+_OF_A_RUN = ("--benchmark", "--profile", "--output", "--print-full", "--digits")
+
+
+def _refuse_contradictions(options: argparse.Namespace) -> None:
+    """Raise `UsageError` for options of a run beside one that runs nothing."""
+    values = {
+        flag: getattr(options, flag[2:].replace("-", "_")) for flag in (*_RUN_NOTHING, *_OF_A_RUN)
+    }
+    given = [flag for flag, v in values.items() if not (v is None or v is False or v == [])]
+    if given and given[0] in _RUN_NOTHING and len(given) > 1:
+        raise UsageError(f"{given[0]} runs nothing: it excludes {given[1]}")
+
+
 def _run(args: Sequence[str]) -> int:
-    parsed = argument_parser().parse_args(list(_joined(args)))
+    parser = argument_parser()
+    parsed = parser.parse_args(parser.spelled(_joined(args)))
+    _refuse_contradictions(parsed)
     # Imported late: --help and errors in the arguments need neither NumPy nor the compiler.
     from tgdialect.tools.tg_run_session import run_session
 
     run_session(parsed)
-    sys.stdout.flush()
     return 0
 
 

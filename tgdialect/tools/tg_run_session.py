@@ -42,6 +42,7 @@ from tgdialect.runtime.program import DEFAULT_OPT
 from tgdialect.runtime.staged import refuse_untrusted, rendered_function, rendered_names
 from tgdialect.runtime.text import show_seconds
 from tgdialect.targets import INTERPRETER, MPI
+from tgdialect.tools.console import UsageError, show
 from tgdialect.tools.pass_pipeline import nearest_names
 from tgdialect.tools.tg_run_values import (
     Array,
@@ -131,9 +132,11 @@ def find_entry(module: ModuleOp, name: str | None) -> FuncOp:
     if found is not None:
         what = "has no body" if isinstance(found, FuncOp) else f"is a {found.name}, not a function"
         raise CompilationError(operation_diagnostic(found, f"@{name} {what}"))
-    nearest = nearest_names(name, functions)
-    hint = f"; did you mean {' or '.join(nearest)}?" if nearest else ""
-    raise CompilationError(Diagnostic(f"there is no function @{name}{hint}"))
+    there_are = ", ".join(functions)
+    hint = f"name one by --entry: {there_are}" if functions else "the program has none"
+    if nearest := nearest_names(name, functions):
+        hint = f"did you mean {' or '.join(nearest)}?"
+    raise CompilationError(Diagnostic(f"there is no function @{name}; {hint}"))
 
 
 def find_parameters(entry: FuncOp) -> list[ProgramInput]:
@@ -225,9 +228,9 @@ def _texts_of(
     for text in named:
         name, equals, value = text.partition("=")
         if not equals:
-            raise CompilationError(Diagnostic(f"--arg {text}: expected NAME=INPUT"))
+            raise UsageError(f"--arg {text}: expected NAME=INPUT")
         if name in given:
-            raise CompilationError(Diagnostic(f"--arg {name}: given twice"))
+            raise UsageError(f"--arg {name}: given twice")
         if name not in (names := [p.name for p in parameters if p.name is not None]):
             known = f"the inputs are {', '.join(names)}" if names else "the inputs have no names"
             raise CompilationError(Diagnostic(f"there is no input {name!r}: {known}"))
@@ -273,7 +276,7 @@ def benchmark(execute: Callable[[], object], repetitions: int) -> str:
     first = time.perf_counter() - start
     count = repetitions or min(max(int(_BENCHMARK_SECONDS / max(first, 1e-9)), 3), _MAX_REPETITIONS)
     if count * first > _LONG_SECONDS:
-        print(f"tg-run: {count} runs of about {first:.2g} s each", file=sys.stderr)
+        show(f"tg-run: {count} runs of about {first:.2g} s each\n", sys.stderr)
     seconds: list[float] = []
     for _ in range(count):
         start = time.perf_counter()
@@ -293,16 +296,19 @@ def run_session(options: argparse.Namespace) -> None:
     if options.target not in (INTERPRETER, MPI):
         try:
             compiler.device_for(options.target)
-        except (ValueError, DeviceError) as error:
+        except ValueError as error:
+            raise UsageError(str(error)) from error
+        except DeviceError as error:
             raise CompilationError(Diagnostic(str(error))) from error
     if options.scalar and options.target != INTERPRETER:
-        raise CompilationError(Diagnostic("--scalar is a way to run --target=interpreter"))
+        raise UsageError("--scalar is a way to run --target=interpreter: give both")
     if options.opt not in (None, "none", DEFAULT_OPT) and options.target == INTERPRETER:
-        message = "--opt schedules compiled kernels: the interpreter takes none"
-        raise CompilationError(Diagnostic(message))
+        raise UsageError("--opt schedules compiled kernels: the interpreter takes none")
     source = read_source(options.file)
     try:
         run_module(parse_verified(source, options.frontend), options)
+    except UsageError:
+        raise
     except CompilationError as error:
         raise error.with_source(source) from error
     except DiagnosticException as error:
@@ -315,7 +321,7 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     entry = find_entry(module, options.entry)
     parameters, results = find_parameters(entry), find_results(entry)
     if options.print_signature:
-        print(signature(entry.sym_name.data, parameters, results))
+        show(f"{signature(entry.sym_name.data, parameters, results)}\n")
         return
     if options.output and len(options.output) != len(results):
         message = f"{len(options.output)} --output files for {len(results)} results"
@@ -326,7 +332,8 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     make = _interpreter if options.target == INTERPRETER else _compiled
     if options.print_memory:
         sizes = bind_sizes(parameters, options.input, options.arg)
-        print(memory(make(module, entry.sym_name.data, options).executable, sizes))
+        table = memory(make(module, entry.sym_name.data, options).executable, sizes)
+        show(f"{table}\n")
         return
     inputs = bind_inputs(parameters, options.input, options.arg)
     executor = make(module, entry.sym_name.data, options)
@@ -357,11 +364,12 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
             message = f"cannot write {options.profile}: {error}"
             raise CompilationError(Diagnostic(message)) from error
     if tables:
-        print("\n\n".join(tables))
+        show("\n\n".join(tables) + "\n")
     elif not options.output:
         for array, type in zip(outputs, results, strict=True):
             dtype = DTYPES[type.element_type]
-            print(literal(array, dtype, digits=options.digits, full=options.print_full))
+            text = literal(array, dtype, digits=options.digits, full=options.print_full)
+            show(f"{text}\n")
 
 
 def memory(executable: Executable | None, sizes: Mapping[int, int]) -> str:

@@ -5,6 +5,7 @@ Mistakes in an input raise `CompilationError` with one line that names the input
 
 import json
 import math
+import os
 import re
 import sys
 from collections.abc import Callable, Sequence
@@ -34,6 +35,8 @@ _TYPED = re.compile(r"(?P<type>[\w<>]+)=(?P<values>.*)", re.DOTALL)
 _DENSE = re.compile(r"dense<(?P<values>.*)>\s*:\s*(?P<type>tensor<[^<>]*>)", re.DOTALL)
 _RANDOM = re.compile(r"random(?:\((\d+)\))?")
 _FILE = re.compile(r"(?P<path>.*\.np[yz])(?::(?P<member>[^/\\]*))?", re.DOTALL)
+_FILE_NAME = re.compile(r".*[^\d\W]\w*\.[^\d\W]\w*|.*[/\\].*")
+"""A name with an extension, or in a folder: what is no number."""
 _WORD = re.compile(r"[^\s\[\],]+")
 
 _NONFINITE = {"nan": math.nan, "inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
@@ -94,6 +97,11 @@ def read_input(text: str, parameter: ProgramInput) -> Array:
         _check_shape(type.get_shape(), f"got {show_type(type)}", parameter)
         return _parse_values(values, type.get_shape(), parameter)
     shape = parameter.type.get_shape()
+    if os.path.isfile(text) or _FILE_NAME.fullmatch(text):
+        raise parameter.error(
+            f"{_shorten(text)} is neither a value nor a file that is read: write one by numpy.save "
+            "(.npy) or numpy.savez (.npz)"
+        )
     if DYNAMIC_INDEX in shape:
         raise parameter.error(
             f"{text!r} has no shape: write TYPE=VALUES, as in "
@@ -272,6 +280,16 @@ def _storable(array: Array) -> Array:
     return np.asarray(array, order="C").view(f"u{array.dtype.itemsize}") if raw else array
 
 
+@dataclass(frozen=True)
+class _Writer:
+    """All of a file that NumPy needs."""
+
+    file: BinaryIO
+
+    def write(self, data: bytes, /) -> int:
+        return self.file.write(data)
+
+
 def write_outputs(paths: Sequence[str], arrays: Sequence[Array]) -> None:
     """Write .npy files, all or none.
 
@@ -280,6 +298,8 @@ def write_outputs(paths: Sequence[str], arrays: Sequence[Array]) -> None:
     """
 
     def writer(array: Array) -> Callable[[BinaryIO], object]:
-        return lambda file: np.save(file, _storable(array), allow_pickle=False)
+        # NumPy's `tofile`, which it calls for a file, can neither write to a pipe nor say why it
+        # has failed.
+        return lambda file: np.save(_Writer(file), _storable(array), allow_pickle=False)
 
     write_files(paths, [writer(array) for array in arrays])

@@ -18,7 +18,7 @@ from tgdialect.runtime.cache import object_cache
 from tgdialect.runtime.devices import device
 from tgdialect.targets.host import host_target
 from tgdialect.tools import info
-from tgdialect.tools.info import information, main, show
+from tgdialect.tools.info import information, main, shown
 
 SECTIONS = ["versions", "cpu", "threads", "object cache", "devices", "environment"]
 
@@ -59,9 +59,9 @@ def test_text(capsys: pytest.CaptureFixture[str]):
     assert [line for line in lines if line[:1].strip()] == SECTIONS
     assert all(len(line) <= 100 for line in lines if "/" not in line)
     # The values are in one column.
-    width = show({"a": {"bc": 1, "size_bytes": 2048}}).splitlines()
+    width = shown({"a": {"bc": 1, "size_bytes": 2048}}).splitlines()
     assert width == ["a", "  bc    1", "  size  2 KiB"]
-    assert show({"a": {}, "b": {"c": ["x", "y"]}}) == "a\n  none\n\nb\n  c  x y"
+    assert shown({"a": {}, "b": {"c": ["x", "y"]}}) == "a\n  none\n\nb\n  c  x y"
 
 
 def test_threads_are_those_of_the_variable(monkeypatch: pytest.MonkeyPatch):

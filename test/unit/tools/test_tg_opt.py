@@ -248,7 +248,7 @@ def test_pipeline_options_are_converted(run: Run, monkeypatch: pytest.MonkeyPatc
     registry.universe().all_passes["options"] = lambda: OptionsPass
     options = "count=-3 text=4x8 ratio=2 flag sizes=[1,2] maybe"
     assert run(PROGRAM, "-p", f"options{{{options}}}")[0] == 0
-    assert run(PROGRAM, "-p", 'options{ text="a b" ,flag=0 sizes=3 }')[0] == 1
+    assert run(PROGRAM, "-p", 'options{ text="a b" ,flag=0 sizes=3 }')[0] == 2
     assert run(PROGRAM, "-p", 'options{ text="a \\"b" flag=1 sizes=3,4 ratio=1e3 }')[0] == 0
     assert run(PROGRAM, "-p", "options{text=12}")[0] == 0
     assert seen == [

@@ -323,7 +323,10 @@ WRONG_INPUTS = {
     "npz with a wrong name": (("two.npz:c", "0"), "two.npz holds a, b"),
     "npy with a name": (("good.npy:x", "0"), "holds one array, there is no 'x' in it"),
     "no value": (("2x3xf32=1,2,three,4,5,6", "0"), "'three' is not a float"),
-    "neither file nor value": (("x.txt", "0"), "input 0 (%x): 'x.txt' is not a float"),
+    "neither file nor value": (
+        ("x.txt", "0"),
+        "input 0 (%x): 'x.txt' is neither a value nor a file that is read: write",
+    ),
     "count": (("2x3xf32=1,2", "0"), "2 values for 2x3xf32, which has 6 elements"),
     "nesting": (("[[1,2],[3,4],[5,6]]", "0"), "values nested as (3, 2), expected 2x3xf32"),
     "ragged": (("[[1,2,3],[4,5]]", "0"), "neither a .npy or .npz file, nor a list of values"),
@@ -349,7 +352,7 @@ def test_wrong_inputs(run: Run, mistake: str):
         arguments += ("--arg", next(rest)) if text == "--arg" else ("--input", text)
     before = sorted(os.listdir())
     code, out, err = run(ADD, *arguments, "--output=out.npy")
-    assert (code, out) == (1, "")
+    assert (code, out) == (2 if message.startswith("--arg ") else 1, "")
     assert err.startswith("tg-run: error: ")
     assert message in err
     assert len(err.splitlines()) == 1
@@ -380,8 +383,10 @@ WRONG_OPTIONS = {
     "outputs": (("--output=a.npy", "--output=b.npy"), "2 --output files for 1 results"),
     "unwritable output": (("--output=no/out.npy",), "cannot write no/out.npy: No such file"),
     "output is a folder": (("--output=folder.npy",), "cannot write folder.npy: "),
-    "benchmark": (("--benchmark=0",), "expected a number of repetitions, not '0'"),
+    "benchmark": (("--benchmark=0",), "expected a number from 1 to 1000000000, not '0'"),
     "digits": (("--digits=x",), "expected a number from 1 to 17, not 'x'"),
+    "contradiction": (("--print-memory", "--digits=3"), "--print-memory runs nothing: it excludes"),
+    "no file": (("--output=",), "expected the name of a file, not ''"),
 }
 
 
@@ -391,7 +396,8 @@ def test_wrong_options(run: Run, mistake: str):
     options, message = WRONG_OPTIONS[mistake]
     before = sorted(os.listdir())
     code, out, err = run(ADD, *inputs(*GOOD), *options)
-    assert (code, out) == (1, "")
+    of_usage = ("target", "unknown option", "benchmark", "digits", "contradiction", "no file")
+    assert (code, out) == (2 if mistake in of_usage else 1, "")
     assert "error: " in err
     assert message in err
     assert len(err.splitlines()) == 1

@@ -18,6 +18,7 @@ from typing import IO, TYPE_CHECKING
 from xdsl.context import Context
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.ir import Operation
 from xdsl.utils.exceptions import LLVMTranslationException
 from xdsl.utils.target import Target
 
@@ -59,7 +60,7 @@ def llvm_ir(module: ModuleOp | gpu.ModuleOp) -> str:
                     lines.append(global_line(op))
             case _:
                 message = f"'{op.name}' in a module has no translation to LLVM IR"
-                raise locate(LLVMTranslationException(message), op)
+                raise locate(LLVMTranslationException(f"{message}{_what_to_do(module, op)}"), op)
     text = "\n".join(lines) + "\n"
     nodes = [node for mark, node in _METADATA.items() if mark in text]
     # Each loop has a node of its own, which refers to itself.
@@ -70,6 +71,23 @@ def llvm_ir(module: ModuleOp | gpu.ModuleOp) -> str:
     if others:
         nodes.append(f'!{len(_METADATA)} = !{{!"llvm.loop.unroll.full"}}')
     return first + "".join(f"{node}\n" for node in nodes)
+
+
+def _what_to_do(module: ModuleOp | gpu.ModuleOp, op: Operation) -> str:
+    """What makes a module one that can be translated, for the message about an op in it."""
+    if op.name == "gpu.module":
+        return ": print kernels of a GPU by -t ptx or -t amdgcn"
+    ours = [each for each in module.walk() if each.name.startswith("tg.")]
+    sources = (each.properties.get("language") for each in ours if each.name == "tg.source")
+    if isinstance(language := next(sources, None), StringAttr):
+        return f", and the module has sources in {language.data}: print them by -t {language.data}"
+    if isinstance(module, ModuleOp) and ours:
+        # Imported late: only errors need the levels.
+        from tgdialect.lowering.levels import level_of, stages_to_run
+
+        if (level := level_of(module)) is not None:
+            return f", and the module is at level {level}: {stages_to_run(level, 'llvm')}"
+    return ": lower it to the llvm dialect first"
 
 
 @dataclass(frozen=True)

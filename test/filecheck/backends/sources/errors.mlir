@@ -11,6 +11,6 @@ func.func @main(%x: tensor<4xf64>) -> tensor<4xf64> {
 }
 
 // LEVEL: error: target c: tg-render needs level planned, and the module is at level tensor: run tg-callify, tg-rangeify, tg-optimize, tg-expand, tg-select, tg-linearize, tg-plan first
-// GRID: error: pass tg-render: the target cpu is no grid: no source in opencl
+// GRID: error: pass tg-render: the target cpu has no grid, a source in opencl is for one: lower the program for it by 'tg-to-source{target=opencl}'
 // OUTPUT: error: pass tg-render: 'fortran' is no output; there are: llvm, gpu, c, opencl, cuda, metal
 // LACKS: errors.mlir:9:8: error: pass tg-select: the target metal has no f64

@@ -9,7 +9,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error@below {{split takes an axis, a factor, an axis type and perhaps top or overlap, got (0, 4)}}
+  // expected-error@below {{split takes an axis, a factor, an axis type (global, local, warp, thread, loop, reduce, group_reduce, upcast, unroll) and perhaps top or overlap, got (0, 4)}}
   %0 = tg.sink opts [#tg.opt<split 0, 4>]
   func.return
 }
@@ -17,7 +17,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error@below {{split takes an axis, a factor, an axis type and perhaps top or overlap, got (0, 4, fast)}}
+  // expected-error@below {{split takes an axis, a factor, an axis type (global, local, warp, thread, loop, reduce, group_reduce, upcast, unroll) and perhaps top or overlap, got (0, 4, fast)}}
   %0 = tg.sink opts [#tg.opt<split 0, 4, fast>]
   func.return
 }
@@ -25,7 +25,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error@below {{split takes an axis, a factor, an axis type and perhaps top or overlap, got (0, 0, upcast)}}
+  // expected-error@below {{split takes an axis, a factor, an axis type (global, local, warp, thread, loop, reduce, group_reduce, upcast, unroll) and perhaps top or overlap, got (0, 0, upcast)}}
   %0 = tg.sink opts [#tg.opt<split 0, 0, upcast>]
   func.return
 }
@@ -33,7 +33,7 @@ func.func @f() {
 // -----
 
 func.func @f() {
-  // expected-error@below {{split takes an axis, a factor, an axis type and perhaps top or overlap, got (0, 4, upcast, bottom)}}
+  // expected-error@below {{split takes an axis, a factor, an axis type (global, local, warp, thread, loop, reduce, group_reduce, upcast, unroll) and perhaps top or overlap, got (0, 4, upcast, bottom)}}
   %0 = tg.sink opts [#tg.opt<split 0, 4, upcast, bottom>]
   func.return
 }

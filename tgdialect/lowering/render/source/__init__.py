@@ -12,6 +12,7 @@
 * `program.py`: programs and host functions as sources; `module.py`: all programs of a module.
 """
 
+from tgdialect.lowering.render.source.language import to_source
 from tgdialect.lowering.render.source.languages import LANGUAGES
 from tgdialect.lowering.render.source.module import render_sources
 from tgdialect.lowering.render.source.program import (
@@ -28,4 +29,5 @@ __all__ = [
     "render_sources",
     "sections_of",
     "source_text",
+    "to_source",
 ]

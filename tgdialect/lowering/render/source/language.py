@@ -81,3 +81,9 @@ class Language:
     is_tutorial: bool = False
     """The style of tinygrad's kernels: parentheses around every operation, `*(data+i)`, and a
     variable for each load."""
+
+
+def to_source(language: str) -> str:
+    """The pass that makes sources in a language of a program on tensors."""
+    target = {"cuda": "nvidia:sm_90"}.get(language, language)
+    return f"'tg-to-source{{target={target}}}'"

@@ -7,7 +7,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.symbols import calling_last, own_functions
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.render.source.language import Language
+from tgdialect.lowering.render.source.language import Language, to_source
 from tgdialect.lowering.render.source.program import render_function, render_program
 from tgdialect.lowering.render.walker import Alignments
 from tgdialect.ops.codegen import ProgramOp, SourceOp
@@ -21,9 +21,10 @@ def render_sources(module: ModuleOp, language: Language, target: Target) -> None
     round, and at an op that the language cannot express.
     """
     if bool(language.specials) != target.is_grid:
-        kind = "a grid" if target.is_grid else "no grid"
+        kind, other = ("a", "none") if target.is_grid else ("no", "one")
         raise PassFailedException(
-            f"the target {target.name} is {kind}: no source in {language.name}"
+            f"the target {target.name} has {kind} grid, a source in {language.name} is for {other}:"
+            f" lower the program for it by {to_source(language.name)}"
         )
     programs = calling_last(op for op in module.ops if isinstance(op, ProgramOp))
     alignments: Alignments = {}
@@ -38,10 +39,8 @@ def render_sources(module: ModuleOp, language: Language, target: Target) -> None
             text = render_program(program, language, target, alignments, callees)
         except PassFailedException as error:
             raise locate(error, program) from error
-        body = program.body.block
-        for op in body.ops:
-            if isinstance(op, SourceOp):
-                body.erase_op(op)
-        source = SourceOp(text)
+        if program.source is not None:
+            program.body.block.erase_op(program.source)
+        source = SourceOp(text, language.name)
         source.location = program.location
-        body.insert_op_after(source, program.linear)
+        program.body.block.insert_op_after(source, program.linear)

@@ -22,7 +22,7 @@ from tgdialect.lowering.render.walker import Alignments, LinearWalker
 from tgdialect.lowering.render.work_items import fission
 from tgdialect.lowering.signature import written_arguments
 from tgdialect.ops.call import CallOp, parameters
-from tgdialect.ops.codegen import ProgramOp, SourceOp, SpecialOp
+from tgdialect.ops.codegen import ProgramOp, SpecialOp
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.source import ParamOp
 from tgdialect.ops.walk import ops_of
@@ -103,8 +103,7 @@ def _sections(output: SourceFunction, head: str) -> Sections:
 
 def source_text(program: ProgramOp) -> str | None:
     """The text of the SOURCE of a program; None if there is none."""
-    sources = (op.text.data for op in program.body.block.ops if isinstance(op, SourceOp))
-    return next(sources, None)
+    return None if program.source is None else program.source.text.data
 
 
 def joined(sources: Iterable[Sections]) -> str:
