@@ -293,8 +293,17 @@ def placed(node: Node, devices: tuple[str, ...], axis: int | None) -> Node:
 
 def made(prototype: TgOp, operands: tuple[Node, ...], extents: Shape | None = None) -> Node:
     """A node of a prototype on operands, whose types are those of the prototype's operands."""
-    is_tracked = not isinstance(prototype, DetachOp) and any(o.is_tracked for o in operands)
-    return Node(prototype, operands, prototype.results[0].type, None, is_tracked, extents)
+    type = prototype.results[0].type
+    is_tracked = any(o.is_tracked for o in operands) and _has_gradient(prototype, type)
+    return Node(prototype, operands, type, None, is_tracked, extents)
+
+
+def _has_gradient(prototype: TgOp, type: Attribute) -> bool:
+    """Whether gradients go through an op with a result of some type: not through DETACH, nor
+    integers. A tuple may have floats."""
+    if isinstance(prototype, DetachOp):
+        return False
+    return not is_tensor(type) or of_attribute(type.element_type).is_float
 
 
 def interned(op: TgOp) -> TgOp:

@@ -33,6 +33,7 @@ from tgdialect.frontend.symbolic import (
     smaller,
     to_dim,
 )
+from tgdialect.frontend.tracing import is_tracing
 from tgdialect.frontend.views import mark_view
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.movement import IndexOp
@@ -196,6 +197,8 @@ class Indexing(Reduction):
         try:
             return int(as_array(self.sum().node))
         except RuntimeError as error:
+            if not is_tracing():
+                raise
             message = "how many cells of a mask are true; masked_select and nonzero take a size"
             raise RuntimeError(f"{error}: {message}") from None
 

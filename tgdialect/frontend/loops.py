@@ -66,7 +66,10 @@ class _Leaves:
             if not isinstance(leaf, Tensor):
                 raise TypeError(f"{what} is made of tensors, not {type(leaf).__name__}")
             if leaf.node.extents is not None:
-                raise ValueError(f"{what} has a symbolic size: {leaf.shape}")
+                raise ValueError(
+                    f"{what} has a symbolic size: {leaf.shape}; sizes in a loop are static: pad it "
+                    "to its greatest size"
+                )
             if leaf.node.axis is not None:
                 raise ValueError(f"{what} is split among devices: a loop takes it whole")
             found.tensors.append(leaf)

@@ -395,3 +395,42 @@ def test_calls_within_functions_donate_nothing():
     x = state()
     for _ in range(3):
         np.testing.assert_array_equal(outer(x).numpy(), values() * 3)
+
+
+def test_views_of_contiguous_cells_share_memory(compilations: list[Any]):
+    """They are compiled for once, whatever their place and size, and neither they nor what they are
+    views of is overwritten while both are there."""
+    array = np.arange(24, dtype=np.float32).reshape(6, 4)
+    x = tg.Tensor(array.copy()).realize()
+    n = tg.Variable("n", 1, 6)
+    double = tg.function(lambda row: row * 2)
+    compilations.clear()
+    for i in range(6):
+        np.testing.assert_array_equal(double(x[i]).numpy(), array[i] * 2)
+        np.testing.assert_array_equal(double(x[i : i + 1]).numpy(), array[i : i + 1] * 2)
+        part = x[i : i + n.bind(6 - i)].realize()
+        np.testing.assert_array_equal(double(part).numpy(), array[i:] * 2)
+        assert np.shares_memory(part.numpy(), x.numpy())
+    assert len(compilations) == 3
+    assert not np.shares_memory(x[1].numpy(), x.numpy())
+    assert not np.shares_memory(x[:, 1:].realize().numpy(), x.numpy())
+
+    @tg.function
+    def increment(t: tg.Tensor) -> None:
+        t += 1
+
+    whole = x.clone().realize()
+    row, kept = whole[2].realize(), whole * 1
+    increment(whole)
+    np.testing.assert_array_equal(row.numpy(), array[2] + 1)
+    increment(row)
+    array[2] += 1
+    np.testing.assert_array_equal(whole.numpy(), array + 1)
+    np.testing.assert_array_equal(row.numpy(), array[2] + 1)
+    array[2] -= 1
+    np.testing.assert_array_equal(kept.numpy(), array)
+    alone = (tg.Tensor(array) * 1).realize()[3:5].realize()
+    other = (alone * 1).realize()
+    increment(alone)
+    np.testing.assert_array_equal(alone.numpy(), array[3:5] + 1)
+    np.testing.assert_array_equal(other.numpy(), array[3:5])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import operator
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -537,6 +538,14 @@ def test_training_with_a_batch_of_symbolic_size(name: str, compilations: list[An
     for expected, found in zip(results[:2], results[2:], strict=True):
         for part, wanted in zip(found, expected, strict=True):
             np.testing.assert_allclose(part, wanted, rtol=1e-5, atol=1e-6)
+
+
+def test_the_page_on_training(compilations: list[Any], capsys: pytest.CaptureFixture[str]):
+    page = (Path(__file__).parents[3] / "docs" / "tensor.md").read_text(encoding="utf-8")
+    section = page.partition("### Training with batches of all sizes\n\n```python\n")[2]
+    exec(section.partition("```")[0], {})
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [*["32"] * 3, "4"]
+    assert len(compilations) == 2  # The weights, and the step.
 
 
 def test_random_numbers_of_symbolic_sizes_are_those_of_their_values(compilations: list[Any]):
