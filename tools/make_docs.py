@@ -86,8 +86,11 @@ Made by `python tools/make_docs.py` from the classes that
 
 A pass runs as `tg-opt FILE -p NAME`, or in a pipeline with options:
 `tg-opt FILE --pass-pipeline='builtin.module(tg-callify,tg-optimize{mode=heuristic threads=4})'`.
-`xdsl-opt` has the same passes. [ir.md](ir.md) describes the levels, and [tour.md](tour.md) shows
-one program after each stage.
+As for `mlir-opt`, a pass is a flag, too, `--tg-optimize='mode=heuristic threads=4'`, and passes
+run on each operation of a name by itself in `builtin.module(func.func(canonicalize,cse))`.
+`tg-opt --help` has the other options, such as MLIR's for dumps, and the exit codes. `xdsl-opt` has
+the same passes. [ir.md](ir.md) describes the levels, and [tour.md](tour.md) shows one program after
+each stage.
 """
 
 LEGACY_HEAD = """\

@@ -63,7 +63,8 @@ class ConsoleParser(argparse.ArgumentParser):
         return [f"{arg}={self.bare[arg]}" if arg in self.bare else arg for arg in args]
 
     def error(self, message: str) -> NoReturn:
-        raise UsageError(f"{one_line(message)}; see {self.prog} --help")
+        help = "" if message.endswith("?") else f"; see {self.prog} --help"
+        raise UsageError(one_line(message) + help)
 
     def _print_message(self, message: str, file: Any = None) -> None:
         show(message)

@@ -221,18 +221,18 @@ class PassRunner:
                 if op.parent is None and op is not module:
                     message = f"replaced the '{op.name}' that it ran on: run it on builtin.module"
                     raise locate(PassFailedException(message), op)
+            if self.print_time:
+                seconds = time.perf_counter() - start
+                show(f"Pass {pass_.name} took {seconds} seconds\n", sys.stderr)
+            if self.checks_each:
+                with timing.measure("Verifier"):
+                    self._verify_after(pass_, op, file)
         except CompilationError:
             if is_dumped:
                 self._dump(f"After {pass_.name} Failed", op)
             raise
-        if self.print_time:
-            seconds = time.perf_counter() - start
-            show(f"Pass {pass_.name} took {seconds} seconds\n", sys.stderr)
         if is_dumped and not self.only_if_failed and self._text(op) != before:
             self._dump(f"After {pass_.name}", op)
-        if self.checks_each:
-            with timing.measure("Verifier"):
-                self._verify_after(pass_, op, file)
 
     def _verify_after(self, pass_: ModulePass, op: Operation, file: str) -> None:
         try:

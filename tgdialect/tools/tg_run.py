@@ -51,6 +51,10 @@ outputs:
   inf and -inf. Results of more than 1000 elements are summarised; --print-full prints them whole.
   With --output nothing is printed: each result goes to a .npy file (bf16 and fp8 as raw bits).
 
+exit codes:
+  0 for success, 1 for a failure, 2 for a command line that is wrong. A run that fails writes no
+  output.
+
 older vocabularies:
   Ops of tg_legacy are upgraded, and a file .uops is a numbered listing as tinygrad prints it.
 

@@ -181,6 +181,28 @@ def test_verify_each(run: Run):
     assert "(i64, i32) -> i32" in out or "arith.addi" in out
 
 
+def test_a_dump_after_failure_has_what_the_pass_left(run: Run):
+    flag = "--mlir-print-ir-after-failure"
+    for passes in ("note,break", "note,fail"):
+        code, out, err = run(PROGRAM, "-p", passes, flag)
+        assert (code, out) == (1, "")
+        assert err.count("IR Dump After ") == 1
+        assert f"// -----// IR Dump After {passes[5:]} Failed //----- //\nbuiltin.module" in err
+    assert "Dump" not in run(PROGRAM, "-p", "note", flag)[2]
+
+
+def test_a_nested_pass_sees_one_operation_and_leaves_the_others(run: Run):
+    text = PROGRAM + PROGRAM.replace("@f", "@g")
+    code, out, err = run(text, "--pass-pipeline=builtin.module(func.func(note,twice))")
+    assert (code, err.count("warning: adding is slow"), out.count("arith.addi")) == (0, 6, 2)
+    assert out.index("@f") < out.index("@g")
+    code, _, err = run(text, "--pass-pipeline=builtin.module(func.func(convert-func-to-x86-func))")
+    assert (code, "internal" in err) == (1, False)
+    code, out, err = run(text, "--pass-pipeline=builtin.module(func.func(fail{how=located}))")
+    assert (code, out) == (1, "")
+    assert err.startswith("in.mlir:2:8: error: pass fail: axis 1")
+
+
 def test_verify_each_checks_levels(run: Run, monkeypatch: pytest.MonkeyPatch):
     levels: list[str] = []
 
