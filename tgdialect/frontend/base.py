@@ -17,7 +17,7 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.graph import Array, Data, Node, Shape, apply, constant, leaf, placed, same
 from tgdialect.frontend.keywords import accept_synonyms
-from tgdialect.frontend.symbolic import SymInt, greatest, to_dim
+from tgdialect.frontend.symbolic import SymInt, Variable, greatest, to_dim
 from tgdialect.frontend.views import NO_VIEW, HasViews, register_view
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DType
@@ -286,6 +286,8 @@ def is_cpu(device: str | tuple[str, ...]) -> bool:
 
 def number_of(value: object) -> Number:
     """A number of Python or NumPy as one of Python. Raises TypeError for other values."""
+    if isinstance(value, Variable):
+        index(value)  # Raises.
     number = cast(object, value.item()) if isinstance(value, np.generic) else value
     if not isinstance(number, bool | int | float | SymInt):
         raise TypeError(f"a number is needed, not {type(number).__name__}")

@@ -6,11 +6,14 @@ import math
 from collections.abc import Callable, Sequence
 from typing import Literal, Self
 
+import numpy as np
+
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import ArgumentError, check_integers, check_tensors
 from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.spectral import Spectral
-from tgdialect.frontend.symbolic import SymInt, larger
+from tgdialect.frontend.symbolic import SymInt, greatest, larger
+from tgdialect.frontend.tracing import is_tracing
 
 Reduce = Literal["none", "mean", "sum"]
 
@@ -104,7 +107,7 @@ class Neural(Spectral):
         self._check_axes("sparse_categorical_crossentropy", 1)
         if not 0 <= label_smoothing <= 1:
             raise ValueError("label_smoothing must be in [0.0, 1.0]")
-        self._check_classes("sparse_categorical_crossentropy", -1, Y)
+        self._check_classes("sparse_categorical_crossentropy", -1, Y, ignore_index)
         classes = self.shape[-1]
         log_probs = self.log_softmax()
         counts = Y.ne(ignore_index).cast(log_probs.dtype)
@@ -141,13 +144,23 @@ class Neural(Spectral):
         loss = -(self.log_softmax(axis) * target).sum(axis)
         return loss._reduced(reduction)
 
-    def _check_classes(self, name: str, axis: int, classes: Self) -> None:
-        """Raise unless `classes` are integers of the shape of the logits without their class
-        axis."""
+    def _check_classes(
+        self, name: str, axis: int, classes: Self, ignored: int | None = None
+    ) -> None:
+        """Raise unless `classes` are integers of the shape of the logits without their class axis,
+        and IndexError for one beyond that axis, where they are known and not `ignored`."""
         wanted = tuple(d for i, d in enumerate(self.shape) if i != axis % self.ndim)
         if classes.shape != wanted:
             raise ArgumentError(f"{name} of {self.shape} by {classes.shape}: classes are {wanted}")
         check_integers("classes", classes)
+        known, count = classes.node.data, greatest(self.shape[axis])
+        if isinstance(known, np.ndarray) and not is_tracing():
+            wrong = known[((known < 0) | (known >= count)) & (known != ignored)]
+            if wrong.size:
+                exception = "" if ignored is None else f", and {ignored} is ignored"
+                raise IndexError(
+                    f"{name} by class {wrong[0]}: classes are 0 to {count - 1}{exception}"
+                )
 
     def _classes_as_axis(self, axis: int, like: Self) -> Self:
         line = self.arange(like.shape[axis])
@@ -167,7 +180,7 @@ class Neural(Spectral):
         check_tensors(Y)
         self._check_axes("nll_loss", 1)
         axis = 1 if self.ndim > 1 else 0
-        self._check_classes("nll_loss", axis, Y)
+        self._check_classes("nll_loss", axis, Y, ignore_index)
         if weight is not None and weight.shape != (self.shape[axis],):
             raise ValueError(f"nll_loss of {self.shape[axis]} classes by weights {weight.shape}")
         hot = Y._classes_as_axis(axis, self)

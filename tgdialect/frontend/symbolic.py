@@ -10,7 +10,7 @@ from functools import cached_property, reduce
 from itertools import repeat
 from math import gcd
 from operator import index
-from typing import Any, ClassVar, Literal, TypeVar, cast
+from typing import Any, ClassVar, Literal, NoReturn, TypeVar, cast
 
 from tgdialect.frontend.dtypes import DTypeLike, to_dtype
 from tgdialect.ops import affine
@@ -61,12 +61,20 @@ class Variable:
 
     def bind(self, value: int) -> SymInt:
         """The size that this variable is now. Raises ValueError for one outside of the bounds."""
-        if isinstance(value, bool):
+        if isinstance(value, bool) or not hasattr(value, "__index__"):
             raise TypeError(f"{self.name} is an integer, got {value!r}")
         value = index(value)
         if not self.min <= value <= self.max:
             raise ValueError(f"{self.name} is {value}, outside of [{self.min}, {self.max}]")
         return SymInt.of(Atom(self, value))
+
+    def _no_number(self, *_: object) -> NoReturn:
+        raise RuntimeError(f"{self.name} is unbound: {self.name}.bind(...) has a value")
+
+    __index__ = __int__ = __float__ = __neg__ = __abs__ = _no_number
+    __lt__ = __le__ = __gt__ = __ge__ = _no_number
+    __add__ = __sub__ = __mul__ = __truediv__ = __floordiv__ = __mod__ = __pow__ = _no_number
+    __radd__ = __rsub__ = __rmul__ = __rtruediv__ = __rfloordiv__ = __rmod__ = _no_number
 
 
 @dataclass(frozen=True)
@@ -490,8 +498,7 @@ def is_undecided(a: Dim, b: Dim) -> bool:
 def check_bound(atom: Atom) -> None:
     """Raise RuntimeError for a variable that has no value, and is no parameter."""
     if atom.value is None and atom.parameter is None:
-        name = atom.variable.name
-        raise RuntimeError(f"{name} is unbound: {name}.bind(...) has a value")
+        index(atom.variable)  # Raises.
 
 
 def to_dim(size: Any) -> int:

@@ -69,10 +69,8 @@ class Tensor(Sharding, Casts):
             found = Tensor(data, dtype).to(device)
         elif isinstance(data, Tensor):
             found = data if device is None else data.to(device)
-        elif isinstance(data, Variable):
-            raise RuntimeError(f"{data.name} is unbound: {data.name}.bind(...) has a value")
-        elif isinstance(data, bool | int | float | SymInt) and not isinstance(data, np.generic):
-            if wanted is not None and not isinstance(data, SymInt):
+        elif isinstance(data, int | float | SymInt | Variable) and not isinstance(data, np.generic):
+            if wanted is not None and isinstance(data, int | float):
                 data = array_of(data, wanted).item()
             found = self._number(cast(Number, data), wanted, device)
         else:

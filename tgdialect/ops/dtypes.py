@@ -41,7 +41,7 @@ class Kind(Enum):
     FLOAT = "float"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class DType:
     """One row of the dtype table.
 
@@ -58,6 +58,9 @@ class DType:
     precision: int = 0
     min_exponent: int = 0
     max_finite: float = 0.0
+
+    def __repr__(self) -> str:
+        return self.name
 
     @cached_property
     def is_float(self) -> bool:
