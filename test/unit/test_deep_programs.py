@@ -5,7 +5,6 @@ The depth of Python's stack is lowered, so that short chains show a recursion.
 
 from __future__ import annotations
 
-import cProfile
 import inspect
 import sys
 from collections.abc import Callable, Generator
@@ -14,6 +13,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from counting import calls
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect import Tensor
@@ -123,13 +123,6 @@ def test_reductions():
     with shallow_stack():
         module = parsed(text)
         run_stages(module, stages(mode="heuristic", features=("avx512f",)))
-
-
-def calls(work: Callable[[], object]) -> int:
-    """How many calls of Python functions something takes: every run counts the same."""
-    profile = cProfile.Profile()
-    profile.runcall(work)
-    return sum(entry.callcount for entry in profile.getstats())
 
 
 def test_reductions_of_constants_take_linear_work():

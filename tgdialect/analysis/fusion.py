@@ -39,6 +39,7 @@ from tgdialect.analysis.demand import (
     LOCAL_STORE,
     STORE,
     Demand,
+    DemandCost,
     Demands,
     demand_cost,
     is_storage,
@@ -370,7 +371,8 @@ class _Planner:
         fresh = all_elements(self.demands, op, value)
         elements = fresh.trips
         # Few values are asked for where their cost matters, and each walk has up to 128 steps.
-        cost_once = cache(lambda: demand_cost(self.demands, [fresh], self.prices).cost)
+        once_each = cache(lambda: demand_cost(self.demands, [fresh], self.prices))
+        cost_once = lambda: once_each().cost  # noqa: E731
         if not is_gather and self.is_too_long(op, asked) and cost_once() > CHEAP * elements:
             return [self.realise(op, value)]
         is_hot = not is_gather and self.is_hot(op, asked, elements, cost_once)
@@ -383,7 +385,12 @@ class _Planner:
         again = None if has_many else demand_cost(self.demands, asked, self.prices)
         fused = again.cost if again and again.is_complete else math.inf
         row = None if is_gather else self.local_demand(value, asked, is_hot=is_hot)
-        local = math.inf if row is None else self.local_cost(row, reads, is_hot=is_hot)
+        local = math.inf
+        if row is not None:
+            # A buffer of all axes is filled at the cost of a kernel that stores the value.
+            is_whole = len(self.inner_axes(asked)) == len(row.at) and not once_each().reductions
+            inside = once_each() if is_whole else demand_cost(self.demands, [row], self.prices)
+            local = self.local_cost(row, inside, reads, is_hot=is_hot)
         if is_hot:
             fused = math.inf
         elif once <= CHEAP * elements and not has_many:
@@ -585,11 +592,10 @@ class _Planner:
         index = tuple(next(loops) if a in inner else p for a, p in enumerate(at))
         return Demand(root, value, index)
 
-    def local_cost(self, row: Demand, reads: float, *, is_hot: bool) -> float:
-        """The cost of filling a LOCAL buffer and reading it. Products, and what their steps read,
-        get buffers of their own, whose kernels have register tiles, except where a workgroup can
-        compute a block of rows."""
-        inside = demand_cost(self.demands, [row], self.prices)
+    def local_cost(self, row: Demand, inside: DemandCost, reads: float, *, is_hot: bool) -> float:
+        """The cost of filling a LOCAL buffer, `inside`, and of reading it. Products, and what their
+        steps read, get buffers of their own, whose kernels have register tiles, except where a
+        workgroup can compute a block of rows."""
         is_block = is_hot or is_contraction(self.demands, inside.reductions, row)
         if is_block and not self.has_blocks(row):
             return math.inf

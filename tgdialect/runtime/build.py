@@ -31,7 +31,7 @@ from tgdialect.runtime.inspection import Kernel, host_code, kernels_of
 from tgdialect.runtime.kernel_cache import Compiled, KernelCache
 from tgdialect.runtime.processes import process_count, spread
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
-from tgdialect.runtime.progress import Progress, progress
+from tgdialect.runtime.progress import GENERATING, Progress, progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.staged import (
     LoweredKernel,
@@ -140,7 +140,7 @@ class _Kernels:
 
     def _elsewhere(self, scheduled: Scheduled) -> Sequence[Compiled]:
         """What another process compiles."""
-        lowered = lower_kernel(scheduled, self._build.passes)
+        lowered = lower_kernel(scheduled, self._build.passes, self._shown)
         return [
             self._without_code(lowered, program)._replace(
                 code=self._build.target.object_code(
@@ -152,7 +152,8 @@ class _Kernels:
 
     def _here(self, scheduled: Scheduled) -> LoweredKernel:
         """Lower a kernel, for LLVM to generate its code meanwhile."""
-        lowered = lower_kernel(scheduled, self._build.passes)
+        lowered = lower_kernel(scheduled, self._build.passes, self._shown)
+        self._shown.note = GENERATING
         for program in lowered.programs:
             made = self._without_code(lowered, program)
             note_in_place(program, made.in_place)
@@ -229,7 +230,7 @@ class Build(StagedModule):
             whole.add_done_callback(lambda _: begun.set())
             return signature, lambda: iter((Object(_ENTRY, whole.result(), _ENTRY),)), ()
         # Stages on the whole module, and on one kernel after the other.
-        windows = self.until_kernels(module, passes)
+        windows = self.until_kernels(module, passes, shown)
         machine = target_of(module)
         kernels = _Kernels(self, machine, generator, shown)
         kernels.compile(self.kernels_scheduled(module, passes, shown))
@@ -247,6 +248,7 @@ class Build(StagedModule):
         order = [op.sym_name.data for op in others]
 
         def objects() -> Iterator[Object]:
+            shown.note = GENERATING
             yield from kernels.objects(order)
             yield Object(_ENTRY, whole.result(), _ENTRY)
 

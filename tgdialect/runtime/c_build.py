@@ -44,7 +44,7 @@ class CBuild(StagedModule):
             module, by_reference = self.copy()
             if self.passes.render is None:
                 raise PassFailedException("a module at level llvm is not for the target c")
-            windows = self.until_kernels(module, self.passes)
+            windows = self.until_kernels(module, self.passes, shown)
             for _ in self.kernels_lowered(module, self.passes, shown):
                 shown.step()
             parameters = self.functions_lowered(module, self.passes, by_reference)

@@ -1,4 +1,5 @@
-"""The line on a terminal that says how far long work is: `compiling main: 12 of 40 kernels, 3.1 s`.
+"""The line on a terminal that says how far long work is: `compiling main: 12 of 40 kernels,
+tg-select of @main_12, 3.1 s`.
 
 It appears after two seconds, is rewritten in place, and is gone when the work is done. Work may be
 nested, as a search for schedules is in a compilation, and may go on in several threads: the line
@@ -20,6 +21,8 @@ from tgdialect.environment import PROGRESS
 _DELAY = 2.0
 """The seconds after which work is shown."""
 _PERIOD = 0.2
+GENERATING = "generating code"
+"""The note of a compilation that has to wait for the generator of machine code."""
 _CLEAR = "\r\x1b[K"
 """Go to the start of the line, and erase it."""
 

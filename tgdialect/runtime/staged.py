@@ -70,15 +70,18 @@ class StagedModule(ABC):
     def described_target(self) -> Target:
         """The target of a module that states none."""
 
-    def until_kernels(self, module: ModuleOp, passes: Stages) -> tuple[Window, ...]:
+    def until_kernels(
+        self, module: ModuleOp, passes: Stages, shown: Progress
+    ) -> tuple[Window, ...]:
         """Lower a module through the stages that take it as a whole. Returns the windows that a
-        call checks."""
+        call checks. `shown` gets the name of each stage."""
         windows: tuple[Window, ...] = ()
         places = buffer_places(entry_function(module, self.entry))
         for stage in passes.module:
             if stage.level_before == "function":
                 # Before this stage replaces movement ops by index arithmetic.
                 windows = find_windows(entry_function(module, self.entry), places)
+            shown.note = stage.name
             stage.lower(module)
         return windows
 
@@ -101,9 +104,9 @@ class StagedModule(ABC):
         self, module: ModuleOp, passes: Stages, shown: Progress
     ) -> Iterator[KernelOp | ProgramOp]:
         """Lower the kernels of a module, one after the other, through the stages that take each by
-        itself. Gives each kernel when it is lowered; `shown` gets their number."""
+        itself. Gives each kernel when it is lowered; `shown` gets their number, and the stages."""
         for scheduled in self.kernels_scheduled(module, passes, shown):
-            lowered = lower_kernel(scheduled, passes)
+            lowered = lower_kernel(scheduled, passes, shown)
             pass_packed({lowered.program: lowered.prepacked})
             yield lowered.program
 
@@ -226,15 +229,21 @@ class LoweredKernel(NamedTuple):
         return [*self.prepacked, self.program]
 
 
-def lower_kernel(scheduled: Scheduled, passes: Stages) -> LoweredKernel:
+def lower_kernel(scheduled: Scheduled, passes: Stages, shown: Progress) -> LoweredKernel:
     """Lower a kernel through the stages that take each by itself, and those that STAGEs make of
-    it."""
+    it. `shown` gets the name of each stage: a long kernel may take most of the time."""
+
+    def show(stage: LoweringPass) -> None:
+        shown.note = f"{stage.name} of @{scheduled.name}"
 
     def lowered(kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
         for stage in passes.kernels:
+            show(stage)
             kernel = stage.lower_kernel(kernel)
         return kernel
 
+    if passes.optimize is not None:
+        show(passes.optimize)
     made = scheduled.finish()
     prepacked = {lowered(kernel): packing for kernel, packing in made.items()}
     return LoweredKernel(lowered(scheduled.kernel), prepacked)

@@ -9,11 +9,11 @@ part of `SLACK` before its test fails.
 
 from __future__ import annotations
 
-import cProfile
 from dataclasses import astuple
 from pathlib import Path
 
 import pytest
+from counting import calls
 from work import COUNTS, STAGES, TARGET, Work, module_of, work_of
 from work_programs import GRID_PROGRAMS, PROGRAMS, loops
 from xdsl.dialects.builtin import ModuleOp
@@ -66,11 +66,10 @@ def test_schedules_of_many_loops():
     """Calls of Python functions, which the table does not count: a schedule looks at all accesses
     for each loop, and no more than that."""
 
-    def calls(count: int) -> int:
-        module, profile = loops(count), cProfile.Profile()
+    def work(count: int) -> int:
+        module = loops(count)
         state_target(module, TARGET)
-        profile.runcall(run_stages, module, STAGES)
-        return sum(entry.callcount for entry in profile.getstats())
+        return calls(lambda: run_stages(module, STAGES))
 
-    calls(2)
-    assert calls(60) < 3.5 * calls(30)
+    work(2)
+    assert work(60) < 3.5 * work(30)

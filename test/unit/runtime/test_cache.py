@@ -21,9 +21,6 @@ from xdsl.dialects.builtin import StringAttr
 
 import tgdialect as tg
 from tgdialect.lowering.optimize import Scheduled
-from tgdialect.lowering.pipeline import Stages
-from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import ProgramOp
 from tgdialect.runtime import build, constant_memory
 from tgdialect.runtime import cache as cache_module
 from tgdialect.runtime.cache import FOLDER, ObjectCache, cache_key
@@ -32,6 +29,7 @@ from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.kernel_cache import PREFIX
 from tgdialect.runtime.memory import Block
 from tgdialect.runtime.program import Object, Parameter, Program
+from tgdialect.runtime.staged import LoweredKernel
 
 SOURCE = """
 func.func @main(%n: tensor<index> {tg.min = 1 : i64, tg.max = 9 : i64}, %a: tensor<4xbf16>)
@@ -477,9 +475,9 @@ def lowered(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     found: list[str] = []
     original = build.lower_kernel
 
-    def lower_kernel(scheduled: Scheduled, passes: Stages) -> KernelOp | ProgramOp:
+    def lower_kernel(scheduled: Scheduled, *others: Any) -> LoweredKernel:
         found.append(scheduled.kernel.sym_name.data)
-        return original(scheduled, passes)
+        return original(scheduled, *others)
 
     monkeypatch.setenv("TG_COMPILE_PROCESSES", "1")
     monkeypatch.setattr(build, "lower_kernel", lower_kernel)

@@ -6,7 +6,6 @@ import io
 import logging
 import os
 import threading
-from collections.abc import Callable
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,7 +13,10 @@ import pytest
 
 import tgdialect as tg
 from tgdialect.lowering.expand import ExpandPass
-from tgdialect.ops.call import KernelOp
+from tgdialect.lowering.levels import LoweringPass
+from tgdialect.lowering.linearize import LinearizePass
+from tgdialect.lowering.optimize import OptimizePass
+from tgdialect.lowering.rangeify import RangeifyPass
 from tgdialect.runtime import progress as module
 from tgdialect.runtime.progress import progress
 
@@ -91,23 +93,26 @@ def test_the_line_fits_the_terminal(terminal: Terminal):
         assert len(terminal.shown) < 80
 
 
-def in_a_compilation(monkeypatch: pytest.MonkeyPatch, look: Callable[[], object]) -> None:
-    """Look before each kernel of a program of two is lowered."""
-    lower = ExpandPass.lower_kernel
+@pytest.mark.parametrize("target", ["cpu", "c"])
+def test_a_compilation(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, target: str):
+    """The line names the stages of the whole program, and of each of its two kernels."""
 
-    def looking(self: ExpandPass, kernel: KernelOp) -> object:
-        look()
-        return lower(self, kernel)
+    def look(stage: type[LoweringPass], method: str, *texts: str) -> None:
+        lower = getattr(stage, method)
 
-    monkeypatch.setattr(ExpandPass, "lower_kernel", looking)
+        def looking(*args: object) -> object:
+            terminal.wait_for("compiling main: ", *texts)
+            return lower(*args)
+
+        monkeypatch.setattr(stage, method, looking)
+
+    look(RangeifyPass, "lower", "tg-rangeify, 0.")
+    look(OptimizePass, "_schedule", " of 2 kernels, tg-optimize of @main_")
+    look(ExpandPass, "lower_kernel", " of 2 kernels, tg-expand of @main_")
+    look(LinearizePass, "lower_kernel", " of 2 kernels, tg-linearize of @main_")
     monkeypatch.setenv("TG_CACHE_DIR", "")
     x = np.ones((4, 4), np.float32)
-    for target in ("cpu", "c"):
-        tg.compile(lambda x: ((x @ x).sum(1), x.sum(0)), x, target=target)
-
-
-def test_a_compilation(terminal: Terminal, monkeypatch: pytest.MonkeyPatch):
-    in_a_compilation(monkeypatch, lambda: terminal.wait_for("compiling main: ", " of ", " kernels"))
+    tg.compile(lambda x: ((x @ x).sum(1), x.sum(0)), x, target=target)
     assert terminal.shown == ""
 
 

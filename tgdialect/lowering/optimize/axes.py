@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Iterator, Mapping, Sequence, Set
+from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
 from itertools import combinations
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
@@ -33,6 +33,8 @@ from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.dead_ops import erase_dead_ops
 from tgdialect.transforms.simplify import Engines, scheduled_engine, simplify
+
+T = TypeVar("T")
 
 NAMING = (EndOp, ReduceOp, AfterOp)
 """Ops whose operands after the first name loops. Every other op with a RANGE as operand computes
@@ -178,8 +180,19 @@ class Axes:
         ends = [op for op in self.ops if isinstance(op, EndOp)]
         return {range: end for end in ends for range in closed_ranges(end)}
 
+    @cached_property
+    def reductions(self) -> Mapping[RangeOp, Sequence[ReduceOp]]:
+        """The REDUCEs over each range."""
+        return by_range((op, closed_ranges(op)) for op in self.ops if isinstance(op, ReduceOp))
+
+    @cached_property
+    def accesses(self) -> Mapping[RangeOp, Sequence[LoadOp | StoreOp | AtomicAddOp]]:
+        """The accesses in the loop of each range."""
+        found = (op for op in self.ops if isinstance(op, LoadOp | StoreOp | AtomicAddOp))
+        return by_range((op, self.open[op]) for op in found)
+
     def changed(self) -> None:
-        for name in ("ops", "open", "ranges", "ends", "_stores", "_users"):
+        for name in _ANALYSES:
             self.__dict__.pop(name, None)
 
     def simplify(self) -> bool:
@@ -223,19 +236,31 @@ class Axes:
     def check_no_fragment(self, range: RangeOp) -> None:
         """Raise IllegalOptError for a range that TC has made: an instruction decides its extent."""
         axis = range.axis.data
-        numbers = [integers(op, "fragment") for op in self.ops if _is_of_wmma(op)]
-        if range.axis_type.data is AxisType.WARP or any(axis in each for each in numbers):
+        if range.axis_type.data is AxisType.WARP or axis in self._fragments:
             raise IllegalOptError(f"range {axis} is of the fragments of a WMMA")
+
+    @cached_property
+    def _fragments(self) -> Set[int]:
+        """The axis ids of the ranges of the fragments of WMMAs."""
+        return {axis for op in self.ops if _is_of_wmma(op) for axis in integers(op, "fragment")}
+
+    @cached_property
+    def has_matrix_instructions(self) -> bool:
+        """Whether a REDUCE is a matrix instruction."""
+        return any(map(_is_of_wmma, self.ops))
+
+    @cached_property
+    def bounding(self) -> Mapping[RangeOp, RangeOp]:
+        """The ranges on which the extents of others depend, and the first of these."""
+        found: dict[RangeOp, RangeOp] = {}
+        for other in self.ranges.values():
+            for range in self.around(other.bound):
+                found.setdefault(range, other)
+        return found
 
     def stores(self, range: RangeOp) -> Iterator[StoreOp]:
         """The STOREs in the loop of a range."""
-        for op in self._stores:
-            if range in self.open[op]:
-                yield op
-
-    @cached_property
-    def _stores(self) -> Sequence[StoreOp]:
-        return [op for op in self.ops if isinstance(op, StoreOp)]
+        return (op for op in self.accesses.get(range, ()) if isinstance(op, StoreOp))
 
     @cached_property
     def _users(self) -> Mapping[SSAValue, Sequence[Operation]]:
@@ -260,9 +285,7 @@ class Axes:
         return range in self.around(value)
 
     def reads(self, range: RangeOp) -> Iterator[LoadOp]:
-        for op in self.ops:
-            if isinstance(op, LoadOp) and range in self.open[op]:
-                yield op
+        return (op for op in self.accesses.get(range, ()) if isinstance(op, LoadOp))
 
     # -- changing ranges
 
@@ -406,9 +429,7 @@ class Axes:
         """The op that closes a range: its END, or else the first REDUCE over it."""
         if (end := self.ends.get(range)) is not None:
             return end
-        return next(
-            op for op in self.ops if isinstance(op, ReduceOp) and range in closed_ranges(op)
-        )
+        return self.reductions[range][0]
 
     def reorder(self, order: Sequence[RangeOp]) -> None:
         """Nest ranges in this order, the outermost first, wherever they are closed together."""
@@ -424,6 +445,22 @@ class Axes:
             placed = [next(new) if r in position else r for r in ranges]
             op.operands = (op.operands[0], *(r.result for r in placed))
         self.changed()
+
+
+_ANALYSES = (
+    *("ops", "open", "ranges", "ends", "reductions", "accesses", "bounding"),
+    *("_fragments", "has_matrix_instructions", "_users"),
+)
+"""The analyses of a kernel, which a change makes wrong."""
+
+
+def by_range(found: Iterable[tuple[T, Iterable[RangeOp]]]) -> Mapping[RangeOp, Sequence[T]]:
+    """What there is for each range, given the ranges of each, in the order given."""
+    result: dict[RangeOp, list[T]] = {}
+    for each, ranges in found:
+        for range in ranges:
+            result.setdefault(range, []).append(each)
+    return result
 
 
 def _is_of_wmma(op: Operation) -> bool:

@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.strides import Strides, strides
 from tgdialect.analysis.ranges import Ranges, closed_ranges
-from tgdialect.lowering.optimize.axes import Axes
+from tgdialect.lowering.optimize.axes import Axes, by_range
 from tgdialect.lowering.optimize.optops.prepack import may_prepack
 from tgdialect.lowering.optimize.optops.tile_loads import is_of_parameter
 from tgdialect.ops.codegen import AtomicAddOp
@@ -98,6 +98,32 @@ class Nests:
     def work(self) -> Sequence[Operation]:
         """The ops that the model counts: accesses and arithmetic on elements, not on indices."""
         return [op for op in self.axes.ops if op in self.stride_of or is_arithmetic(op)]
+
+    @cached_property
+    def work_in(self) -> Mapping[RangeOp, Sequence[Operation]]:
+        """The ops of `work` whose results are in the loop of each range."""
+        return by_range((op, self.axes.open[op]) for op in self.work)
+
+    @cached_property
+    def work_around(self) -> Mapping[RangeOp, Sequence[Operation]]:
+        """The ops of `work` that run in the loop of each range (`around`)."""
+        return by_range((op, self.around(op)) for op in self.work)
+
+    @cached_property
+    def reductions_along(self) -> Mapping[RangeOp, Sequence[ReduceOp]]:
+        """The REDUCEs whose results or steps vectors along each range are."""
+        found = (op for op in self.axes.ops if isinstance(op, ReduceOp))
+        return by_range((op, {*self.axes.open[op], *closed_ranges(op)}) for op in found)
+
+    @cached_property
+    def closers_in(self) -> Mapping[RangeOp, Sequence[EndOp | ReduceOp]]:
+        """The `closers` in the loop of each range."""
+        return by_range((op, self.axes.open[op]) for op in self.closers)
+
+    @cached_property
+    def closers_of(self) -> Mapping[RangeOp, Sequence[EndOp | ReduceOp]]:
+        """The `closers` that close each range."""
+        return by_range((op, closed_ranges(op)) for op in self.closers)
 
     @cached_property
     def closers(self) -> Sequence[EndOp | ReduceOp]:

@@ -18,7 +18,7 @@ from tgdialect.runtime.devices.commands import command_buffer
 from tgdialect.runtime.devices.optimize import DeviceOptimizePass
 from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.inspection import Kernel, kernels_of
-from tgdialect.runtime.progress import progress
+from tgdialect.runtime.progress import GENERATING, progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.staged import StagedModule, entry_function
 from tgdialect.targets import Target
@@ -54,12 +54,12 @@ class DeviceBuild(StagedModule):
         """
         with progress(f"compiling {self.entry}") as shown, at_full_speed():
             module, by_reference = self.copy()
-            windows = self.until_kernels(module, self.passes)
+            windows = self.until_kernels(module, self.passes, shown)
             for _ in self.kernels_lowered(module, self.passes, shown):
                 shown.step()
             parameters = self.functions_lowered(module, self.passes, by_reference)
             if (render := self.passes.render) is not None:
-                shown.note = "generating code"
+                shown.note = GENERATING
                 give_code(module, render)
             buffer = command_buffer(entry_function(module, self.entry))
             return DeviceProgram(tuple(parameters), *buffer, windows)

@@ -267,7 +267,7 @@ class _Assuming(Engine):
 
         `ops` are the ops that may be copied to compute it, operands first.
         """
-        if not self._is_possible:
+        if not self._is_possible or not self._says_anything(value, ops):
             return value
         self._enter()
         # Remember the position before the copies: the outer engine adopts all ops after it.
@@ -295,6 +295,16 @@ class _Assuming(Engine):
                     new = self._in_all_cases(new)
             self._new[result] = new or result
         return self._outer.adopt(self._known_or_same(value), last)
+
+    def _says_anything(self, value: SSAValue, ops: Sequence[TgOp]) -> bool:
+        """Whether the conditions say anything of the ops that compute a value: bounds of sums, or
+        that it is one of them, or is computed from one."""
+        known = self._conditions
+        return (
+            bool(self._facts)
+            or value in known
+            or any(o in known for op in ops for o in op.operands)
+        )
 
     def _in_all_cases(self, value: SSAValue) -> SSAValue:
         """Simplify an IDIV or MOD by case distinction, if all cases give the same result.

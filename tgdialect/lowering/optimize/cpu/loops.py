@@ -96,17 +96,18 @@ def order_reductions(nests: Nests, vectors: Sequence[RangeOp], target: Target) -
     outermost, so that the steps of the inner ones load from the same cache lines and pages. In a
     convolution with vectors along its channels these are the columns of a window. Operands whose
     lanes are apart do not count: they are packed. Returns whether a loop has moved."""
-    axes = nests.axes
+    axes, along = nests.axes, set(vectors)
     has_moved = False
     for reduce in (op for op in nests.closers if isinstance(op, ReduceOp) and len(op.ranges) > 1):
         loops = closed_ranges(reduce)
         # Nests in one of the loops would run more often in another order.
-        if any({*loops} & axes.open[closer] for closer in nests.closers if closer is not reduce):
+        if any({*nests.closers_in.get(loop, ())} - {reduce} for loop in loops):
             continue
         loads = [
             access
             for access in nests.accesses_along(loops)
-            if isinstance(access.op, LoadOp) and not any(is_apart(access, v) for v in vectors)
+            if isinstance(access.op, LoadOp)
+            and not any(r in along and is_apart(access, r) for r in access.strides)
         ]
         step = {r: sum(_bytes_apart(access, r, target) for access in loads) for r in loops}
         order = sorted(loops, key=step.__getitem__, reverse=True)
@@ -137,9 +138,8 @@ def order_loops(nests: Nests, target: Target, threads: int) -> RangeOp | None:
         loops = loops_of(end)
         if len(loops) < 2 or not is_tiled(end):
             continue
-        reduces = [op for op in axes.ops if isinstance(op, ReduceOp)]
         vector = vector_of(end)
-        if any(set(loops) <= axes.open[op] for op in reduces):
+        if any(set(loops) <= axes.open[op] for op in nests.reductions_along.get(loops[0], ())):
             loaded = {r: _loaded_anew(nests, r, vector) for r in loops}
             most, stored = max(loaded.values()), _stored(nests, end)
             if most <= stored or _is_kept(
@@ -153,7 +153,9 @@ def order_loops(nests: Nests, target: Target, threads: int) -> RangeOp | None:
             streamed = _streamed(nests, loops, vector)
             far = loaded if streamed is None else {r: abs(streamed[r] or 0) for r in loops}
             order = sorted(loops, key=lambda r: (r not in filling, -far[r]))
-        elif not reduces and any(is_apart(a, vector) for a in nests.accesses):
+        elif not axes.reductions and any(
+            is_apart(access, vector) for access in nests.accesses_along([vector])
+        ):
             order = sorted(loops, key=lambda r: -_step(nests, r))
         else:
             continue
@@ -173,7 +175,7 @@ def interleave_scans(nests: Nests) -> None:
         is_scan = nests.extent(step) >= ROWS_AT_ONCE and not is_expandable(axes, step)
         if not is_scan or nests.extent(row) % ROWS_AT_ONCE or not is_expandable(axes, row):
             continue
-        if sum(row in nests.around(op) for op in nests.work) <= CHAIN_OPS:
+        if len(nests.work_around.get(row, ())) <= CHAIN_OPS:
             which = opt(OptOp.SPLIT, row.axis.data, ROWS_AT_ONCE, AxisType.UPCAST.value)
             try_opt(axes, which)
 
@@ -181,8 +183,8 @@ def interleave_scans(nests: Nests) -> None:
 def _loaded_anew(nests: Nests, range: RangeOp, vector: RangeOp) -> float:
     """The bytes that an iteration of a loop loads and the iteration before did not."""
     total = 0.0
-    for access in nests.accesses:
-        if isinstance(access.op, LoadOp) and access.strides.get(range, 0) != 0:
+    for access in nests.accesses_along([range]):
+        if isinstance(access.op, LoadOp):
             inner = [
                 r
                 for r, stride in access.strides.items()
@@ -200,7 +202,7 @@ def _streamed(
     """The strides of a LOAD of vectors that a reduction makes and that depends on all loops around
     it, as the image of a depthwise convolution. An operand of the epilogue is loaded once for all
     steps, and counts for nothing."""
-    for access in nests.accesses:
+    for access in nests.accesses_along([vector]):
         is_load = isinstance(access.op, LoadOp) and access.strides.get(vector) in (1, -1)
         is_in_steps = any(r not in nests.axes.ends for r in nests.around(access.op))
         if is_load and is_in_steps and all(access.strides.get(r, 0) for r in loops):
@@ -294,5 +296,5 @@ def _stored(nests: Nests, end: EndOp) -> int:
 
 def _step(nests: Nests, range: RangeOp) -> int:
     """The sum of the strides of all LOADs along a loop."""
-    steps = (a.strides.get(range, 0) for a in nests.accesses if isinstance(a.op, LoadOp))
-    return sum(abs(step or 0) for step in steps)
+    loads = (a for a in nests.accesses_along([range]) if isinstance(a.op, LoadOp))
+    return sum(abs(load.strides[range] or 0) for load in loads)

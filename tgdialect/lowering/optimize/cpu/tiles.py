@@ -149,11 +149,11 @@ def cheapest_tile(nests: Nests, vector: RangeOp, gains: Gains, target: Target) -
     """Of the ranges of a nest along which vectors save about as much as along `vector`, the one
     whose register tile costs least."""
     ranges = alike(nests, vector, gains)
-    if len(ranges) == 1 or not _reductions_along(nests, vector):
+    if len(ranges) == 1 or vector not in nests.reductions_along:
         return vector
 
     def cost(range: RangeOp) -> float:
-        reduces = _reductions_along(nests, range)
+        reduces = nests.reductions_along.get(range)
         return _reduction_tile(nests, reduces, range, target).cost if reduces else math.inf
 
     return min(ranges, key=cost)
@@ -164,7 +164,7 @@ def tile_opts(nests: Nests, vector: RangeOp, target: Target) -> Sequence[OptAttr
     axes = nests.axes
     lanes = lanes_along(nests, vector, target)
     opts: list[OptAttr] = []
-    if reduces := _reductions_along(nests, vector):
+    if reduces := nests.reductions_along.get(vector):
         tile = _reduction_tile(nests, reduces, vector, target)
         for range in reversed(tile.written):
             extent = nests.extent(range)
@@ -180,16 +180,6 @@ def tile_opts(nests: Nests, vector: RangeOp, target: Target) -> Sequence[OptAttr
     return [*opts, *_parts(nests, vector, width, kind)]
 
 
-def _reductions_along(nests: Nests, vector: RangeOp) -> Sequence[ReduceOp]:
-    """The REDUCEs whose results or steps vectors along a range are."""
-    axes = nests.axes
-    return [
-        op
-        for op in axes.ops
-        if isinstance(op, ReduceOp) and (vector in axes.open[op] or vector in closed_ranges(op))
-    ]
-
-
 def _loaded(access: StridedAccess, vector: RangeOp, lanes: int) -> int:
     """The loads for the lanes of a vector, if they are not neighbours in memory; else 0."""
     if not is_apart(access, vector):
@@ -203,12 +193,13 @@ def _work(
 ) -> TileWork:
     """The work for each register of the tile of some reductions, of which one takes most time."""
     axes, loops = nests.axes, set(closed_ranges(heaviest))
-    inner = [op for op in nests.work if vector in axes.open[op]]
+    inner = nests.work_in.get(vector, ())
     steps = [op for op in inner if axes.open[op] & loops]
     after = [op for op in inner if not axes.open[op] & loops]
     epilogue = sum(cycles_of(op, target) for op in after if is_arithmetic(op))
     # Cells that are not neighbours in memory are accessed lane by lane, unless rows transpose them.
-    apart = [a.op for a in nests.accesses if a.op in after and is_apart(a, vector)]
+    found = (a for a in nests.accesses_along([vector]) if is_apart(a, vector))
+    apart = [a.op for a in found if not axes.open[a.op] & loops]
     loads = [op for op in apart if isinstance(op, LoadOp)]
     epilogue += lanes_along(nests, vector, target) * len(loads)
     body = sum(cycles_of(op, target) for op in steps)
@@ -319,7 +310,7 @@ def _rows(
 def _elementwise_tile(nests: Nests, vector: RangeOp, lanes: int) -> Tile:
     """The register tile of a nest without reductions: squares if it transposes, else some
     vectors."""
-    inner = [op for op in nests.work if vector in nests.axes.open[op]]
+    inner = nests.work_in.get(vector, ())
     for op in inner:
         if op in nests.stride_of and (row := transposed_row(nests, op, vector)) is not None:
             height = _width(nests.extent(row), lanes, 1)

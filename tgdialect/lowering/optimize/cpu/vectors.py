@@ -67,8 +67,12 @@ Gains = Mapping[RangeOp, float]
 
 def vector_gains(nests: Nests, target: Target) -> Gains:
     """The gain of each range that a nest of a kernel closes."""
-    ranges = dict.fromkeys(r for closer in nests.closers for r in closed_ranges(closer))
-    return {range: _gain(nests, range, target) for range in ranges}
+    scattered = {
+        op: nests.trips(op) * SCATTERED * part
+        for op in nests.work
+        if isinstance(op, LoadOp) and (part := _scattered(nests, op, target))
+    }
+    return {range: _gain(nests, range, scattered, target) for range in nests.closers_of}
 
 
 def vector_ranges(nests: Nests, gains: Gains) -> Iterator[RangeOp]:
@@ -79,13 +83,11 @@ def vector_ranges(nests: Nests, gains: Gains) -> Iterator[RangeOp]:
     """
     best: dict[Operation, tuple[float, list[RangeOp]]] = {}
     axes = nests.axes
+    number = {closer: i for i, closer in enumerate(nests.closers)}
     inside: dict[Operation, list[EndOp | ReduceOp]] = {}
     for closer in nests.closers:
-        inside[closer] = [
-            other
-            for other in nests.closers
-            if other is not closer and axes.open[other] & set(closed_ranges(closer))
-        ]
+        found = (other for r in closed_ranges(closer) for other in nests.closers_in.get(r, ()))
+        inside[closer] = sorted({*found} - {closer}, key=number.__getitem__)
         options = [(0.0, None), *((gains[r], r) for r in closed_ranges(closer))]
         choices: list[tuple[float, list[RangeOp]]] = []
         for gain, range in options:
@@ -93,8 +95,8 @@ def vector_ranges(nests: Nests, gains: Gains) -> Iterator[RangeOp]:
                 continue
             rest = [o for o in inside[closer] if range is None or range not in axes.open[o]]
             # The choice for an outer nest already covers the nests inside of it.
-            outer = [o for o in rest if not any(o in inside.get(p, ()) for p in rest)]
-            chosen = [best[o] for o in outer if o in best]
+            covered = {o for p in rest for o in inside.get(p, ())}
+            chosen = [best[o] for o in rest if o in best and o not in covered]
             total = gain + sum(value for value, _ in chosen)
             ranges = [r for _, found in chosen for r in found]
             choices.append((total, [*ranges, *([range] if range is not None else [])]))
@@ -114,8 +116,11 @@ def alike(nests: Nests, vector: RangeOp, gains: Gains) -> Sequence[RangeOp]:
     return [vector, *(r for r in others if gains[r] >= ALIKE * gains[vector])]
 
 
-def _gain(nests: Nests, range: RangeOp, target: Target) -> float:
-    """The gain of a range."""
+def _gain(
+    nests: Nests, range: RangeOp, scattered: Mapping[Operation, float], target: Target
+) -> float:
+    """The gain of a range. LOADs of other loops that are `scattered` have this extra cost for each
+    of its iterations."""
     axes = nests.axes
     if not is_expandable(axes, range):
         return 0.0
@@ -128,15 +133,13 @@ def _gain(nests: Nests, range: RangeOp, target: Target) -> float:
     # The part of the iterations that vectors save; the last vector may have idle lanes.
     part = (1 - -(-extent // lanes) / extent) * (1 if range in axes.ends else ACROSS)
     weights = nests.weights if range in axes.ends else ()
-    is_reduced = any(isinstance(c, ReduceOp) and range in axes.open[c] for c in nests.closers)
+    is_reduced = any(isinstance(c, ReduceOp) for c in nests.closers_in.get(range, ()))
     # Add what each op saves: arithmetic all of it, an access of neighbours or of one cell more; one
     # of lanes apart costs.
     saved = 0.0
-    for op in nests.work:
-        if range not in nests.around(op):
-            if isinstance(op, LoadOp) and range in axes.ends:
-                saved -= nests.trips(op) * extent * SCATTERED * _scattered(nests, op, target)
-            continue
+    if range in axes.ends:
+        saved -= extent * sum(v for op, v in scattered.items() if range not in axes.open[op])
+    for op in nests.work_around.get(range, ()):
         if (access := nests.stride_of.get(op)) is None:
             saved += nests.trips(op) * part
         elif access.get(range, 0) in (0, 1, -1) or (op in weights and extent >= lanes):
@@ -149,7 +152,7 @@ def _gain(nests: Nests, range: RangeOp, target: Target) -> float:
             saved -= GATHER * _lanes_apart(nests, op, range, lanes, target)
     # A REDUCE along vectors adds up its lanes after the loop.
     if range not in axes.ends:
-        for reduce in (op for op in nests.closers if range in closed_ranges(op)):
+        for reduce in nests.closers_of[range]:
             saved -= math.prod(nests.extent(r) for r in axes.open[reduce]) * HORIZONTAL
     return saved
 
@@ -279,8 +282,7 @@ def lanes_along(nests: Nests, range: RangeOp, target: Target) -> int:
     """The elements of a vector of the widest dtype in the loop of a range."""
     sizes = [
         max(dtype_of(value).itemsize, 4 if dtype_of(value).is_float else 1)
-        for op in nests.work
-        if range in nests.axes.open[op]
+        for op in nests.work_in.get(range, ())
         for value in (op.results[0] if is_arithmetic(op) else op.operands[0],)
     ]
     return target.lanes(max(sizes, default=4))

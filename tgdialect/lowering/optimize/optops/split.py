@@ -95,7 +95,7 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
 def _check_size(axes: Axes, range: RangeOp, factor: int) -> None:
     """Raise IllegalOptError if a kernel would be too much code with one more expanded range. That
     of a matrix instruction is less than its fragments' elements: `tg-expand` counts it."""
-    if any(isinstance(op, ReduceOp) and op.wmma is not None for op in axes.ops):
+    if axes.has_matrix_instructions:
         return
 
     def extent(each: RangeOp) -> int:
@@ -176,12 +176,9 @@ def _check_structure(axes: Axes, range: RangeOp, kind: AxisType) -> None:
     end = axes.ends.get(range)
     if end is not None and range.axis_type.data is AxisType.REDUCE:
         raise IllegalOptError(f"the iterations of range {axis} have an order")
-    for other in axes.ranges.values():
-        if other is not range and axes.depends(other.bound, range):
-            raise IllegalOptError(f"the extent of range {other.axis.data} depends on range {axis}")
-    for op in axes.ops:
-        if not isinstance(op, ReduceOp) or range not in closed_ranges(op):
-            continue
+    if (other := axes.bounding.get(range)) is not None:
+        raise IllegalOptError(f"the extent of range {other.axis.data} depends on range {axis}")
+    for op in axes.reductions.get(range, ()):
         if kind is AxisType.GROUP_REDUCE and op.wmma is not None:
             raise IllegalOptError(f"the lanes of a warp share the REDUCE over range {axis}")
         if op.ordered is not None:
@@ -233,7 +230,7 @@ def _check_overlap(axes: Axes, range: RangeOp, factor: int) -> None:
         raise IllegalOptError(f"parts of {factor} of range {axis} to {extent} do not overlap")
     if range not in axes.ends or range.axis_type.data is AxisType.REDUCE:
         raise IllegalOptError(f"the iterations of range {axis} count once each")
-    inside = [op for op in axes.ops if range in axes.open[op]]
+    inside = axes.accesses.get(range, ())
     if any(isinstance(op, AtomicAddOp) for op in inside):
         raise IllegalOptError(f"an ATOMICADD is in range {axis}, and would be done twice")
     written = {memory_of(op.buffer).owner for op in inside if isinstance(op, StoreOp)}
