@@ -128,7 +128,8 @@ class Statistics(Sorting):
             columns, shape = items.unsqueeze(0), self.shape
         else:
             items = self.movedim(self._axis(dim), 0)
-            columns, shape = items.reshape((items.shape[0], -1)).transpose(), items.shape[:1]
+            columns = items.reshape((items.shape[0], math.prod(items.shape[1:]))).transpose()
+            shape = items.shape[:1]
             if 0 in items.shape[1:]:
                 raise ArgumentError(f"unique slices of {self.shape} along {dim} have no elements")
         # Ranks of each cell in its column; pairs of columns are one, until there is one.
@@ -137,9 +138,11 @@ class Statistics(Sorting):
         while rank.shape[0] > 1:
             rank = rank.pad_to(-(-rank.shape[0] // 2) * 2, None).cast(dtypes.int64)
             rank, order, is_first = (rank[::2] * n + rank[1::2])._ranks()
-        rank, order, is_first = (t.squeeze(0) for t in (rank, order, is_first))
+        rank, order, is_first = (t.squeeze(0).contiguous() for t in (rank, order, is_first))
+        if size is None:
+            order.realize(is_first, *[rank] * return_inverse)
         count = is_first._count_of_true() if size is None else size
-        first = is_first._ranked(count)
+        first = is_first._ranked(count).contiguous()
         found = items._pick([(0, order._pick([(0, first)]))])
         is_there = self.arange(count) < is_first.sum()
         if size is not None:
@@ -156,13 +159,13 @@ class Statistics(Sorting):
     def _ranks(self) -> tuple[Self, Self, Self]:
         """The rank of each cell of a row among its different values; the positions of the sorted
         cells; and which of these are the first of their value."""
-        order = self.argsort(-1)
-        values = self.detach()._gathered(1, order)
+        order = self.argsort(-1).contiguous()
+        values = self.detach()._gathered(1, order).contiguous()
         is_first = (
             values[:, 1:].ne(values[:, :-1])._padded([(0, 0), (min(self.shape[1], 1), 0)], True)
         )
-        ranks = is_first.cumsum(1) - 1
-        return ranks._gathered(1, order.argsort(-1)), order, is_first
+        ranks = (is_first.cumsum(1) - 1).contiguous()
+        return ranks._gathered(1, order.argsort(-1)).contiguous(), order, is_first
 
     def searchsorted(
         self,

@@ -46,7 +46,7 @@ ELEMENTWISE: Mapping[str, tuple[Function, Function]] = {
     **{name: unary(name) for name in ("logical_not", "bitwise_not", "contiguous", "clone")},
     **{name: unary(name) for name in ("detach", "bool", "short", "int", "long", "half", "float")},
     **{name: unary(name) for name in ("double", "bfloat16", "is_floating_point", "element_size")},
-    **{name: unary(name) for name in ("expm1", "log1p", "erfc")},
+    **{name: unary(name) for name in ("expm1", "log1p", "erfc", "erfinv", "lgamma")},
     **{name: binary(name) for name in ("add", "sub", "mul", "div", "maximum", "minimum", "fmod")},
     **{name: binary(name) for name in ("pow", "eq", "ne", "copysign", "isclose", "logaddexp")},
     **{name: binary(name) for name in ("bitwise_and", "bitwise_or", "bitwise_xor")},
@@ -97,6 +97,7 @@ ELEMENTWISE: Mapping[str, tuple[Function, Function]] = {
     "lerp": both(lambda x, y: x.lerp(y, 0.3)),
     "where": (lambda x, y: (x > y).where(x, y), lambda x, y: torch.where(x > y, x, y)),
     "masked_fill": both(lambda x, y: x.masked_fill(x > y, 1)),
+    "masked_fill_": both(lambda x, y: (x * 1).masked_fill_(x > y, 1)),
     "full_like": (lambda x, _: x.full_like(1), lambda x, _: torch.full_like(x, 1)),
     "zeros_like": unary("zeros_like", torch.zeros_like),
     "ones_like": unary("ones_like", torch.ones_like),
@@ -131,7 +132,17 @@ OTHERS: Mapping[str, tuple[Function, Function]] = {
     "normalize": (lambda x, _: x.normalize(dim=-1), lambda x, _: F.normalize(x, dim=-1)),
     "layernorm": (lambda x, _: x.layernorm(), lambda x, _: F.layer_norm(x, x.shape[-1:])),
     "norm": both(lambda x, _: x.norm(dim=-1)),
+    "count_nonzero": both(lambda x, _: x.count_nonzero(-1)),
+    "diff": both(lambda x, y: x.diff(2, prepend=y)),
+    "cdist": (lambda x, y: x.cdist(y), lambda x, y: torch.cdist(x, y)),
     # Orders.
+    "quantile": both(lambda x, _: x.quantile(0.3, -1, keepdim=True)),
+    "unique": both(lambda x, _: x.detach().unique(return_inverse=True, return_counts=True)),
+    "searchsorted": (
+        lambda x, y: x.sort(-1)[0].searchsorted(y, right=True),
+        lambda x, y: torch.searchsorted(x.sort(-1)[0], y, right=True),
+    ),
+    "histc": both(lambda x, _: x.histc(4, -1, 3)),
     "median": both(lambda x, _: x.median(-1)[0]),
     "sort": (lambda x, _: x.sort(-1), lambda x, _: x.sort(-1, stable=True)),
     "sort down": (
@@ -152,6 +163,8 @@ OTHERS: Mapping[str, tuple[Function, Function]] = {
     "transpose": both(lambda x, _: x.transpose(0, -1)),
     "permute": both(lambda x, _: x.permute(*reversed(range(x.ndim)))),
     "expand": both(lambda x, _: x.expand(2, *x.shape)),
+    "mT": both(lambda x, _: x.mT),
+    "tile": both(lambda x, _: x.tile(2)),
     "repeat": both(lambda x, _: x.repeat(*[2] * (x.ndim + 1))),
     "repeat_interleave": both(lambda x, _: x.repeat_interleave(3)),
     "roll": both(lambda x, _: x.roll(1)),
@@ -191,6 +204,22 @@ OTHERS: Mapping[str, tuple[Function, Function]] = {
         lambda x, y: x.scatter(-1, x.argsort(-1), y),
         lambda x, y: x.scatter(-1, x.argsort(-1, stable=True), y),
     ),
+    "scatter_add": (
+        lambda x, y: x.scatter_add(-1, x.zeros_like("int32"), y),
+        lambda x, y: x.scatter_add(-1, torch.zeros_like(x, dtype=torch.int64), y),
+    ),
+    "index_add": (
+        lambda x, y: x.index_add(-1, x.zeros(x.shape[-1], dtype="int32"), y, alpha=2),
+        lambda x, y: x.index_add(-1, torch.zeros(x.shape[-1], dtype=torch.int64), y, alpha=2),
+    ),
+    "index_select": (
+        lambda x, _: x.index_select(0, tg.Tensor([0, 0])),
+        lambda x, _: x.index_select(0, torch.tensor([0, 0])),
+    ),
+    "take_along_dim": (
+        lambda x, y: x.take_along_dim(y.argsort(-1), -1),
+        lambda x, y: x.take_along_dim(y.argsort(-1, stable=True), -1),
+    ),
     "scatter add": (
         lambda x, y: x.scatter(-1, x.zeros_like("int32"), y, reduce="add"),
         lambda x, y: x.scatter_add(-1, torch.zeros_like(x, dtype=torch.int64), y),
@@ -211,6 +240,9 @@ OTHERS: Mapping[str, tuple[Function, Function]] = {
     # Products.
     "dot": both(lambda x, y: x.flatten().dot(y.flatten())),
     "matmul": both(lambda x, y: x @ y.transpose(-1, -2) if x.ndim > 1 else x.matmul(y)),
+    "bmm": both(lambda x, y: x.bmm(y.transpose(1, 2))),
+    "inverse": both(lambda x, _: (x @ x.transpose(-1, -2)).inverse()),
+    "det": both(lambda x, y: (x @ y.transpose(-1, -2)).det()),
     "linear": (
         lambda x, y: x.linear(y.transpose(0, -1)) if x.ndim else x * y,
         lambda x, y: F.linear(x, y) if x.ndim > 1 else x * y,

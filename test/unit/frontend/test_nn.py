@@ -216,7 +216,9 @@ def test_parameters_of_all_shapes(name: str):
     data = [values(*shape, seed=i) for i, shape in enumerate(SHAPES)]
     ours = [tg.Tensor(a.copy(), requires_grad=True) for a in data]
     theirs = [torch.tensor(a, requires_grad=True) for a in data]
-    mine, other = (make(given) for make, given in zip(OPTIMIZERS[name], (ours, theirs), strict=True))
+    mine, other = (
+        make(given) for make, given in zip(OPTIMIZERS[name], (ours, theirs), strict=True)
+    )
     for _ in range(3):
         for total in (sum((x**3).sum() for x in params) for params in (ours, theirs)):
             total.backward()

@@ -213,7 +213,17 @@ def test_assign_and_replace():
 
 def test_every_method_is_documented():
     text = (Path(__file__).parents[3] / "docs" / "tensor.md").read_text()
-    hidden = {"adopt", "expire", "grad", "node", "of_node", "of_values", "requires_grad", "training", "views"}
+    hidden = {
+        "adopt",
+        "expire",
+        "grad",
+        "node",
+        "of_node",
+        "of_values",
+        "requires_grad",
+        "training",
+        "views",
+    }
     names = {name for name in dir(tg.Tensor) if not name.startswith("_")} - hidden
     assert sorted(name for name in names if f"| `{name}` |" not in text) == []
 
