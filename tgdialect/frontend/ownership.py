@@ -61,7 +61,7 @@ def _is_free(data: Sequence[Any], i: int) -> bool:
 
 def lose(node: Node, reason: str) -> None:
     """Take the value of a node away. `reason` is the error for those who ask for it."""
-    node.data, node.operands, node.view = None, (), ()
+    node.data, node.operands = None, ()
     node.prototype = _lost(reason)
 
 

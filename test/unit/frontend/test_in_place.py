@@ -429,6 +429,10 @@ def test_views_of_contiguous_cells_share_memory(compilations: list[Any]):
     np.testing.assert_array_equal(row.numpy(), array[2] + 1)
     array[2] -= 1
     np.testing.assert_array_equal(kept.numpy(), array)
+    column = whole[:, 1].realize()
+    increment(column)
+    np.testing.assert_array_equal(whole[:, 1].numpy(), column.numpy())
+    np.testing.assert_array_equal(column.numpy(), array[:, 1] + [2, 2, 3, 2, 2, 2])
     alone = (tg.Tensor(array) * 1).realize()[3:5].realize()
     other = (alone * 1).realize()
     increment(alone)
