@@ -16,7 +16,7 @@ Names = str | int | Sequence[str | int]
 """Names or positions of arguments."""
 
 
-class Arguments:
+class CallArguments:
     """The arguments that a function takes; those in `static` are constants."""
 
     def __init__(self, function: Callable[..., Any], static: Names) -> None:
@@ -31,7 +31,7 @@ class Arguments:
         self._positional = [p.name for p in parameters if p.kind not in by_name] or ["argument"]
 
     def by_position(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
-        """Arguments with those given by name at their positions, so that equal calls have one
+        """CallArguments with those given by name at their positions, so that equal calls have one
         signature. Those of `**kwargs` keep their order, which the function can see."""
         try:
             # A wrapper may ask for names that the wrapped function has.
@@ -41,7 +41,7 @@ class Arguments:
         return given.args, given.kwargs
 
     def with_tensors(self, args: Any, kwargs: Any, made: list[Tensor]) -> tuple[Any, Any]:
-        """Arguments with tensors for their arrays; these tensors are added to `made`.
+        """CallArguments with tensors for their arrays; these tensors are added to `made`.
 
         Scalars of NumPy stay what they are in operators on tensors: numbers. Raises TypeError for
         an array that is not of numbers, and for a static tensor.

@@ -29,7 +29,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute
 
 from tgdialect.diagnostics import lasting_hint
-from tgdialect.frontend.arguments import Arguments, Names, names_of
+from tgdialect.frontend.arguments import CallArguments, Names, names_of
 from tgdialect.frontend.base import is_elsewhere, traced_for
 from tgdialect.frontend.graph import Node, serials, size_node
 from tgdialect.frontend.lowered import Argument, Interface, Lowered
@@ -122,7 +122,7 @@ class Function(Generic[P, R]):
         }
         self._name = name_of(function)
         """What errors call it."""
-        self._arguments = Arguments(function, static)
+        self._arguments = CallArguments(function, static)
         self._donate = names_of(function, donate=donate)
         self._freeze = freeze
         self._max_signatures = max_signatures
@@ -436,7 +436,7 @@ def function(
 
     The tensors among its arguments, also in lists, tuples and dicts, are its inputs. So are arrays
     of NumPy, PyTorch and other libraries, which the function gets as tensors: other elements are no
-    other signature. Arguments of other kinds are part of the signature, and constants of the
+    other signature. CallArguments of other kinds are part of the signature, and constants of the
     program: numbers of Python and scalars of NumPy, strings, and the arrays of arguments whose
     names or positions `static` has, which the function gets as they are. An argument is the same by
     name and by position. The function may assign to tensors, which takes effect with each call: in
