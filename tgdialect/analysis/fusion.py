@@ -371,16 +371,15 @@ class _Planner:
         fresh = all_elements(self.demands, op, value)
         elements = fresh.trips
         # Few values are asked for where their cost matters, and each walk has up to 128 steps.
-        once_each = cache(lambda: demand_cost(self.demands, [fresh], self.prices))
-        cost_once = lambda: once_each().cost  # noqa: E731
-        if not is_gather and self.is_too_long(op, asked) and cost_once() > CHEAP * elements:
+        once = cache(lambda: demand_cost(self.demands, [fresh], self.prices))
+        if not is_gather and self.is_too_long(op, asked) and once().cost > CHEAP * elements:
             return [self.realise(op, value)]
-        is_hot = not is_gather and self.is_hot(op, asked, elements, cost_once)
+        is_hot = not is_gather and self.is_hot(op, asked, elements, once)
         if len(asked) == 1 and asked[0].trips <= elements and not is_hot:
             return asked
         # What realising, fusing, and a local buffer cost.
-        once, reads = cost_once(), sum(demand.trips for demand in asked)
-        realised = once + STORE * elements + LOAD * reads
+        cost, reads = once().cost, sum(demand.trips for demand in asked)
+        realised = cost + STORE * elements + LOAD * reads
         has_many = len(asked) > _MANY_DEMANDS
         again = None if has_many else demand_cost(self.demands, asked, self.prices)
         fused = again.cost if again and again.is_complete else math.inf
@@ -388,12 +387,12 @@ class _Planner:
         local = math.inf
         if row is not None:
             # A buffer of all axes is filled at the cost of a kernel that stores the value.
-            is_whole = len(self.inner_axes(asked)) == len(row.at) and not once_each().reductions
-            inside = once_each() if is_whole else demand_cost(self.demands, [row], self.prices)
+            is_whole = len(self.inner_axes(asked)) == len(row.at) and not once().reductions
+            inside = once() if is_whole else demand_cost(self.demands, [row], self.prices)
             local = self.local_cost(row, inside, reads, is_hot=is_hot)
         if is_hot:
             fused = math.inf
-        elif once <= CHEAP * elements and not has_many:
+        elif cost <= CHEAP * elements and not has_many:
             realised = math.inf
         costs = {"fused": fused, "local": local, "realised": realised}
         choice = min(costs, key=costs.__getitem__)
@@ -619,7 +618,7 @@ class _Planner:
         op: Operation,
         asked: Sequence[Demand],
         elements: float,
-        cost_once: Callable[[], float],
+        once: Callable[[], DemandCost],
     ) -> bool:
         """Whether fusing a value would compute it again and again in the inner loop of a reduction;
         of a product of matrices: at all, since only a kernel of its own has a register tile. One
@@ -631,7 +630,7 @@ class _Planner:
             is_part = any(isinstance(use.operation, StackOp) for use in op.results[0].uses)
             is_wider = any(demand.trips > elements for demand in asked)
             return runs > 0 or has_parts or is_part or is_wider or op in self.addends
-        return runs >= MANY_RUNS * elements and cost_once() > (LOAD + FREE) * elements
+        return runs >= MANY_RUNS * elements and once().cost > (LOAD + FREE) * elements
 
     def runs_in_steps(self, asked: Sequence[Demand]) -> float:
         """How often a value would be computed in the loops of reductions; 0 outside of them."""

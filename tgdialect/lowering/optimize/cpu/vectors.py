@@ -67,7 +67,7 @@ Gains = Mapping[RangeOp, float]
 
 def vector_gains(nests: Nests, target: Target) -> Gains:
     """The gain of each range that a nest of a kernel closes."""
-    scattered = {
+    scattered: dict[Operation, float] = {
         op: nests.trips(op) * SCATTERED * part
         for op in nests.work
         if isinstance(op, LoadOp) and (part := _scattered(nests, op, target))
