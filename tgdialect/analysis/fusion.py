@@ -109,6 +109,12 @@ more passes through memory, of which each adds a STORE and a LOAD, a twenty-fift
 order of magnitude: by counting, kernels of `examples` and of `bench` have at most 80."""
 
 
+_MANY_RESTS = 4
+"""The most kernels that each compute a value of the rest of what MAX_FUSED cuts. A recurrence of n
+steps needs n values at each cut: it has n kernels for each MAX_FUSED, instead of one for each value.
+With more, kernels compute more again, and take longer to compile."""
+
+
 @dataclass
 class Fusion:
     """Which values are stored, and the loops of kernels. A value that is not here is fused."""
@@ -230,6 +236,8 @@ class _Planner:
         """The views of memory of which more than the cells matters."""
         self.fused_cost: dict[Operation, float] = defaultdict(float)
         """The cost of the ops that the kernel of each root computes for an element."""
+        self.rests: set[Operation] = set()
+        """The roots that were too long for the kernels that use them."""
 
     def plan(self) -> Fusion:
         constants = constant_values(self.block)
@@ -373,7 +381,10 @@ class _Planner:
         # Few values are asked for where their cost matters, and each walk has up to 128 steps.
         once = cache(lambda: demand_cost(self.demands, [fresh], self.prices))
         if not is_gather and self.is_too_long(op, asked) and once().cost > CHEAP * elements:
+            self.rests.add(op)
             return [self.realise(op, value)]
+        if self.is_of_rests(op, asked):
+            return asked
         is_hot = not is_gather and self.is_hot(op, asked, elements, once)
         if len(asked) == 1 and asked[0].trips <= elements and not is_hot:
             return asked
@@ -424,6 +435,16 @@ class _Planner:
         """Whether a kernel that fuses a value would compute more than MAX_FUSED for an element."""
         cost = own_cost(type(op))
         return any(self.fused_cost[demand.root] + cost > MAX_FUSED for demand in asked)
+
+    def is_of_rests(self, op: Operation, asked: Sequence[Demand]) -> bool:
+        """Whether a value is for several kernels of what was too long, and computing it in each
+        costs less than a buffer: what it is computed from is needed in several kernels anyway."""
+        roots = {demand.root for demand in asked}
+        if not 1 < len(roots) == len(asked) <= _MANY_RESTS or not roots <= self.rests:
+            return False
+        if not isinstance(op, ElementwiseOp | StackOp):
+            return False
+        return own_cost(type(op)) * (len(roots) - 1) < STORE + LOAD * len(roots)
 
     def is_widened(self, op: Operation) -> bool:
         """Whether an op converts computed floats to more bits. It is never stored on a grid, where

@@ -67,6 +67,13 @@ def chain(values: Sequence[Tensor]) -> Tensor:
     return total
 
 
+def recurrence(x: Tensor, count: int) -> Tensor:
+    before = x * 0.5
+    for _ in range(count):
+        x, before = x * 0.5 + before * 0.4, x
+    return x
+
+
 def layers(x: Tensor, weights: Sequence[Tensor]) -> Tensor:
     for w in weights:
         x = (x @ w).relu()
@@ -101,6 +108,7 @@ PROGRAMS: dict[str, tuple[Program, int]] = {
     "sines": (lambda n: sines(array(100), n), 16),
     "tree": (lambda n: tree([array(64) for _ in range(n)]), 64),
     "chain": (lambda n: chain([array(64) for _ in range(n)]), 64),
+    "recurrence": (lambda n: recurrence(array(64), n), 256),
     "layers": (lambda n: layers(array(8, 16), [array(16, 16) for _ in range(n)]), 16),
     "gradient of Runge-Kutta": (gradient_of_runge_kutta, 4),
     "gradient of cells": (gradient_of_cells, 4),
