@@ -204,7 +204,7 @@ class Statistics(Sorting):
         n, wanted = self.shape[-1], wanted.flatten()
         if n == 0:
             return self.full(values.shape, 0, dtypes.int32)
-        start: Self | int = 0
+        start: Self | None = None
         if self.ndim > 1:
             each = self.arange(self.numel() // n) * n
             start = each.unsqueeze(-1).expand((-1, values.shape[-1])).flatten()
