@@ -108,11 +108,10 @@ chains take longer to compile, since equal parts are compiled once; with a small
 more passes through memory, of which each adds a STORE and a LOAD, a twenty-fifth of this limit. An
 order of magnitude: by counting, kernels of `examples` and of `bench` have at most 80."""
 
-
 _MANY_RESTS = 4
 """The most kernels that each compute a value of the rest of what MAX_FUSED cuts. A recurrence of n
-steps needs n values at each cut: it has n kernels for each MAX_FUSED, instead of one for each value.
-With more, kernels compute more again, and take longer to compile."""
+steps needs n values at each cut: it has n kernels for MAX_FUSED, instead of one for each value. With
+more, kernels compute more again, and take longer to compile."""
 
 
 @dataclass

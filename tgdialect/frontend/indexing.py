@@ -177,7 +177,12 @@ class Indexing(Reduction):
         return self.cumsum(0).contiguous()._bisected(self.arange(count))
 
     def _bisected(
-        self, wanted: Self, *, right: bool = True, extent: int | None = None, start: Self | int = 0
+        self,
+        wanted: Self,
+        *,
+        right: bool = True,
+        extent: int | None = None,
+        start: Self | None = None,
     ) -> Self:
         """By binary search, how many cells of this sorted tensor of one axis come before each of
         the wanted values, which have one axis, too: those that are not greater, or those that are
@@ -187,7 +192,9 @@ class Indexing(Reduction):
         found = wanted.full(wanted.shape, 0, dtypes.int32)
         for bit in reversed(range(greatest(n).bit_length())):
             last = found + ((1 << bit) - 1)
-            cell = self._apply(IndexOp, self.node, ((last.minimum(n - 1) + start).node,))
+            at = last.minimum(n - 1)
+            at = at if start is None else at + start
+            cell = self._apply(IndexOp, self.node, (at.node,))
             is_after = cell > wanted if right else cell >= wanted
             is_further = (last < n) & is_after.logical_not()
             found = found + is_further.cast(dtypes.int32) * (1 << bit)

@@ -44,7 +44,8 @@ class Special(Functions):
         step = (y.erfc() - rest) * (y * y).exp() * _HALF_ROOT_PI
         series = step._mulacc((y * y)._mulacc(4 / 3, 1 / 3), y)
         far = y + step * step._mulacc(series, 1)
-        far = is_inside.where(far, -(is_inside.where(0.5, 1 - magnitude)).log())
+        # An infinity at 1, and NaN beyond, as are the derivatives.
+        far = is_inside.where(far, -is_inside.where(0.5, 1 - magnitude).sqrt().log())
         return is_near.where(near, (self < 0).where(-far, far))
 
     @widened

@@ -16,9 +16,10 @@ from tgdialect.frontend.base import (
     number_of,
 )
 from tgdialect.frontend.precision import rounded_once
-from tgdialect.frontend.realization import as_array
+from tgdialect.frontend.realization import as_array, realize
 from tgdialect.frontend.sorting import Sorting
 from tgdialect.frontend.symbolic import is_surely_less, to_dim
+from tgdialect.frontend.tracing import is_tracing
 
 
 class Statistics(Sorting):
@@ -139,8 +140,8 @@ class Statistics(Sorting):
             rank = rank.pad_to(-(-rank.shape[0] // 2) * 2, None).cast(dtypes.int64)
             rank, order, is_first = (rank[::2] * n + rank[1::2])._ranks()
         rank, order, is_first = (t.squeeze(0).contiguous() for t in (rank, order, is_first))
-        if size is None:
-            order.realize(is_first, *[rank] * return_inverse)
+        if size is None and not is_tracing():  # Once, and not again for the results.
+            realize([t.node for t in (order, is_first, *[rank] * return_inverse)])
         count = is_first._count_of_true() if size is None else size
         first = is_first._ranked(count).contiguous()
         found = items._pick([(0, order._pick([(0, first)]))])
@@ -161,9 +162,8 @@ class Statistics(Sorting):
         cells; and which of these are the first of their value."""
         order = self.argsort(-1).contiguous()
         values = self.detach()._gathered(1, order).contiguous()
-        is_first = (
-            values[:, 1:].ne(values[:, :-1])._padded([(0, 0), (min(self.shape[1], 1), 0)], True)
-        )
+        is_other = values[:, 1:].ne(values[:, :-1])
+        is_first = is_other._padded([(0, 0), (smaller(self.shape[1], 1), 0)], True)
         ranks = (is_first.cumsum(1) - 1).contiguous()
         return ranks._gathered(1, order.argsort(-1)).contiguous(), order, is_first
 
@@ -173,6 +173,7 @@ class Statistics(Sorting):
         right: bool = False,
         side: Literal["left", "right"] | None = None,
         sorter: Self | None = None,
+        out_int32: bool = True,
     ) -> Self:
         """The positions in the sorted last axis before which values keep it sorted, as i32.
 
@@ -180,6 +181,7 @@ class Statistics(Sorting):
             values: any, for one axis that is sorted; else with the same axes before the last.
             right: whether to give the position after equal cells; `side` says the same.
             sorter: positions that sort the axis, as of `argsort`.
+            out_int32: without effect: positions are i32.
 
         Raises ValueError for other shapes, or if `right` and `side` differ.
         """
@@ -202,7 +204,7 @@ class Statistics(Sorting):
         n, wanted = self.shape[-1], wanted.flatten()
         if n == 0:
             return self.full(values.shape, 0, dtypes.int32)
-        start: Self | int = 0
+        start: Self | None = None
         if self.ndim > 1:
             each = self.arange(self.numel() // n) * n
             start = each.unsqueeze(-1).expand((-1, values.shape[-1])).flatten()
