@@ -110,8 +110,8 @@ order of magnitude: by counting, kernels of `examples` and of `bench` have at mo
 
 _MANY_RESTS = 4
 """The most kernels that each compute a value of the rest of what MAX_FUSED cuts. A recurrence of n
-steps needs n values at each cut: it has n kernels for MAX_FUSED, instead of one for each value. With
-more, kernels compute more again, and take longer to compile."""
+steps needs n values at each cut: it has n kernels for MAX_FUSED, instead of one for each value. A
+greater number has kernels compute more again, and takes longer to compile."""
 
 
 @dataclass

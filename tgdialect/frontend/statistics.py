@@ -18,7 +18,7 @@ from tgdialect.frontend.base import (
 from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.realization import as_array, realize
 from tgdialect.frontend.sorting import Sorting
-from tgdialect.frontend.symbolic import is_surely_less, to_dim
+from tgdialect.frontend.symbolic import is_surely_less, smaller, to_dim
 from tgdialect.frontend.tracing import is_tracing
 
 

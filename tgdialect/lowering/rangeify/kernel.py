@@ -31,7 +31,6 @@ from tgdialect.lowering.rangeify.emitter import ScalarEmitter
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import UNKNOWN
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.creation import erase
 from tgdialect.ops.dtypes import unsigned
@@ -144,7 +143,8 @@ class KernelBuilder(ScalarEmitter):
             while stack:
                 key, lowering = stack[-1]
                 owner = key[0].owner
-                self.location = owner.location if isinstance(owner, TgOp) else UNKNOWN
+                if isinstance(owner, TgOp):
+                    self.location = owner.location
                 try:
                     request = next(lowering) if reply is None else lowering.send(reply)
                 except StopIteration as done:

@@ -163,9 +163,11 @@ class _Rangeifier:
         return self.is_closed(op) or not self.validity[op.source]
 
     def builder(self, local_axes: Mapping[Operation, tuple[int, ...]] = {}) -> KernelBuilder:
-        return KernelBuilder(
+        builder = KernelBuilder(
             self.realised, local_axes, intervals=self.intervals, forms=self.is_closed.forms
         )
+        builder.location = self.host.location
+        return builder
 
     # -- tasks
 
