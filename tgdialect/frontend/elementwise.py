@@ -225,7 +225,9 @@ class Elementwise(TensorBase):
         """-1, 0 or 1; 0 for NaN, as `torch.sign`."""
         if self.dtype.is_bool:
             return self._apart_from(self)
-        return (self > 0).cast(self.dtype) - (self < 0).cast(self.dtype)
+        found = (self > 0).cast(self.dtype) - (self < 0).cast(self.dtype)
+        # Its gradient is 0, and not none.
+        return found + (self == 0).where(self, 0) * 0 if self.node.is_tracked else found
 
     @rounded_once
     def reciprocal(self) -> Self:
