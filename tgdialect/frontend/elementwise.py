@@ -225,9 +225,14 @@ class Elementwise(TensorBase):
         """-1, 0 or 1; 0 for NaN, as `torch.sign`."""
         if self.dtype.is_bool:
             return self._apart_from(self)
-        found = (self > 0).cast(self.dtype) - (self < 0).cast(self.dtype)
-        # Its gradient is 0, and not none.
-        return found + (self == 0).where(self, 0) * 0 if self.node.is_tracked else found
+        return self._flat((self > 0).cast(self.dtype) - (self < 0).cast(self.dtype))
+
+    def _flat(self, found: Self) -> Self:
+        """A value with a gradient of 0 by this tensor, which it is computed from by comparisons:
+        integers and bools have no history."""
+        if not self.node.is_tracked:
+            return found
+        return found + (self == 0).where(self, 0) * 0
 
     @rounded_once
     def reciprocal(self) -> Self:

@@ -53,7 +53,8 @@ class Powers(Elementwise):
                 raise ArgumentError("an integer has no negative power that is an integer")
             if abs(n) <= 64:
                 if n == 0:
-                    return base.eq(base).where(1, 1).cast(x_dtype)  # 1, for NaN and infinities too.
+                    # 1, for NaN and infinities too.
+                    return base._flat(base.eq(base).where(1, 1).cast(x_dtype))
                 if n > 0:
                     return base._repeated_product(n)._apart_from(self)
                 if n == -1:
