@@ -70,7 +70,7 @@ def _verified_traces() -> Iterator[None]:
 
 @pytest.fixture
 def compilations(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
-    """What is compiled during a test, of traced functions and of other tensors."""
+    """The programs that a test compiles: of traced functions, and of other tensors."""
     from tgdialect.frontend import realization
 
     modules: list[Any] = []

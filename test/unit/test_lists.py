@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 
 
 def found(pattern: str, page: str) -> set[str]:
-    """What the first group of a pattern matches on a page."""
+    """The matches of the first group of a pattern on a page."""
     return set(re.findall(pattern, (ROOT / page).read_text(encoding="utf-8"), re.MULTILINE))
 
 

@@ -108,10 +108,11 @@ chains take longer to compile, since equal parts are compiled once; with a small
 more passes through memory, of which each adds a STORE and a LOAD, a twenty-fifth of this limit. An
 order of magnitude: by counting, kernels of `examples` and of `bench` have at most 80."""
 
-_MANY_RESTS = 4
-"""The most kernels that each compute a value of the rest of what MAX_FUSED cuts. A recurrence of n
-steps needs n values at each cut: it has n kernels for MAX_FUSED, instead of one for each value. A
-greater number has kernels compute more again, and takes longer to compile."""
+_MANY_CUTS = 4
+"""The most kernels that MAX_FUSED has cut off and that compute a value again, each for itself. A
+recurrence over n earlier values has n values at each cut. Below this number each of their kernels
+computes up to MAX_FUSED; beyond, each value of the recurrence has a kernel of its own. A greater
+number has kernels compute more again, and takes longer to compile. An order of magnitude."""
 
 
 @dataclass
@@ -235,8 +236,8 @@ class _Planner:
         """The views of memory of which more than the cells matters."""
         self.fused_cost: dict[Operation, float] = defaultdict(float)
         """The cost of the ops that the kernel of each root computes for an element."""
-        self.rests: set[Operation] = set()
-        """The roots that were too long for the kernels that use them."""
+        self.cuts: set[Operation] = set()
+        """The values that are stored because the kernels that use them would exceed MAX_FUSED."""
 
     def plan(self) -> Fusion:
         constants = constant_values(self.block)
@@ -380,9 +381,9 @@ class _Planner:
         # Few values are asked for where their cost matters, and each walk has up to 128 steps.
         once = cache(lambda: demand_cost(self.demands, [fresh], self.prices))
         if not is_gather and self.is_too_long(op, asked) and once().cost > CHEAP * elements:
-            self.rests.add(op)
+            self.cuts.add(op)
             return [self.realise(op, value)]
-        if self.is_of_rests(op, asked):
+        if self.is_for_cuts(op, asked):
             return asked
         is_hot = not is_gather and self.is_hot(op, asked, elements, once)
         if len(asked) == 1 and asked[0].trips <= elements and not is_hot:
@@ -435,11 +436,12 @@ class _Planner:
         cost = own_cost(type(op))
         return any(self.fused_cost[demand.root] + cost > MAX_FUSED for demand in asked)
 
-    def is_of_rests(self, op: Operation, asked: Sequence[Demand]) -> bool:
-        """Whether a value is for several kernels of what was too long, and computing it in each
-        costs less than a buffer: what it is computed from is needed in several kernels anyway."""
+    def is_for_cuts(self, op: Operation, asked: Sequence[Demand]) -> bool:
+        """Whether several kernels that store `cuts` use a value, and to compute it in each costs
+        less than a buffer. Its operands are not counted: with a buffer, too, several kernels would
+        need them, that of the buffer and the others."""
         roots = {demand.root for demand in asked}
-        if not 1 < len(roots) == len(asked) <= _MANY_RESTS or not roots <= self.rests:
+        if not 1 < len(roots) == len(asked) <= _MANY_CUTS or not roots <= self.cuts:
             return False
         if not isinstance(op, ElementwiseOp | StackOp):
             return False

@@ -69,7 +69,7 @@ class DeviceTarget(Target):
         others = [t for t in targets if isinstance(t, ChipAttr) and not isinstance(t, self.kind)]
         if others and len(others) == len(targets):
             there_are = " and ".join(t.chip for t in others)
-            other = next(t.name for t in (PtxTarget, AmdgcnTarget) if isinstance(others[0], t.kind))
+            other = assembly_language(others[0])
             message = f"the gpu.module is for {there_are}, print it by -t {other}"
             raise locate(LLVMTranslationException(message), device)
         stated = next((t for t in targets if isinstance(t, self.kind)), self.kind.of(self.chip))
@@ -91,3 +91,8 @@ class AmdgcnTarget(DeviceTarget):
 
     name = "amdgcn"
     kind = ROCDLTargetAttr
+
+
+def assembly_language(chip: ChipAttr) -> str:
+    """The name of the target that prints assembly for a chip."""
+    return next(t.name for t in (PtxTarget, AmdgcnTarget) if isinstance(chip, t.kind))

@@ -9,6 +9,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, Region
 
+from tgdialect.backends.asm import assembly_language
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_machine import Machine
 from tgdialect.gpu_dialect import gpu
@@ -23,6 +24,8 @@ class KernelIr:
     """Kernels as modules of LLVM IR, and the machine that generates code of them."""
 
     machine: Machine
+    language: str
+    """That of the assembly, as `SourceOp` names it."""
     texts: Mapping[str, str]
     """By the names of the kernels, which are those of the programs in `SOURCE`
     (`lowering/render/names.py`). Each has a module of its own: what a kernel takes in the object
@@ -46,4 +49,5 @@ def kernel_ir(module: ModuleOp, target: Target) -> KernelIr:
             name = op.sym_name.data
             texts[name] = llvm_ir(gpu.ModuleOp(name, [chip], Region(Block(parts))))
             parts = []
-    return KernelIr(Machine(chip.triple, chip.chip, chip.features), texts)
+    machine = Machine(chip.triple, chip.chip, chip.features)
+    return KernelIr(machine, assembly_language(chip), texts)

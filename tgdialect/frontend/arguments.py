@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Collection
 from inspect import Parameter, signature
 from typing import Any, cast
 
@@ -12,7 +12,7 @@ from tgdialect.frontend.arrays import is_array
 from tgdialect.frontend.structures import mapped
 from tgdialect.frontend.tensor import Tensor
 
-Names = str | int | Sequence[str | int]
+Names = str | int | Collection[str | int]
 """Names or positions of arguments."""
 
 
@@ -31,7 +31,7 @@ class CallArguments:
         self._positional = [p.name for p in parameters if p.kind not in by_name] or ["argument"]
 
     def by_position(self, args: Any, kwargs: Any) -> tuple[Any, Any]:
-        """CallArguments with those given by name at their positions, so that equal calls have one
+        """Arguments with those given by name at their positions, so that equal calls have one
         signature. Those of `**kwargs` keep their order, which the function can see."""
         try:
             # A wrapper may ask for names that the wrapped function has.
@@ -41,7 +41,7 @@ class CallArguments:
         return given.args, given.kwargs
 
     def with_tensors(self, args: Any, kwargs: Any, made: list[Tensor]) -> tuple[Any, Any]:
-        """CallArguments with tensors for their arrays; these tensors are added to `made`.
+        """Arguments with tensors for their arrays; these tensors are added to `made`.
 
         Scalars of NumPy stay what they are in operators on tensors: numbers. Raises TypeError for
         an array that is not of numbers, and for a static tensor.

@@ -31,7 +31,7 @@ from tgdialect.targets import TARGETS, target_named
 Number = bool | int | float
 """A Python number, or a `SymInt`, which type checkers see as an int."""
 Operand = Number | Array
-"""What an operator takes beside tensors: numbers, and arrays of NumPy or, as these, of PyTorch."""
+"""An operand that is no tensor: a number, or an array of NumPy or of another library."""
 Devices = str | list[str] | tuple[str, ...]
 """The name of a device, or those of several that get a copy each."""
 

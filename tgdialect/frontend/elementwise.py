@@ -225,11 +225,11 @@ class Elementwise(TensorBase):
         """-1, 0 or 1; 0 for NaN, as `torch.sign`."""
         if self.dtype.is_bool:
             return self._apart_from(self)
-        return self._flat((self > 0).cast(self.dtype) - (self < 0).cast(self.dtype))
+        return self._with_zero_gradient((self > 0).cast(self.dtype) - (self < 0).cast(self.dtype))
 
-    def _flat(self, found: Self) -> Self:
-        """A value with a gradient of 0 by this tensor, which it is computed from by comparisons:
-        integers and bools have no history."""
+    def _with_zero_gradient(self, found: Self) -> Self:
+        """`found`, which is computed from this tensor by comparisons, with a gradient of 0 by it as
+        in PyTorch. Without, it has none: integers and bools have no history."""
         if not self.node.is_tracked:
             return found
         return found + (self == 0).where(self, 0) * 0

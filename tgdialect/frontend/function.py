@@ -50,8 +50,9 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 MANY_SIGNATURES = 32
-"""The number of traces of a function at which a warning says so: each takes milliseconds to seconds
-and stays in memory. A program with a signature for each of some buckets of sizes has fewer."""
+"""The number of traces of a function at which it warns. Each takes time and stays in memory. With a
+smaller number a program would be warned that pads its inputs to some sizes on purpose; with a
+greater one, a program that traces in each call learns of it late. An order of magnitude."""
 
 _NO_SIZES: Mapping[Atom, Atom] = {}
 
@@ -114,12 +115,6 @@ class Function(Generic[P, R]):
         max_signatures: int | None = None,
     ) -> None:
         self._function = function
-        self._options = {
-            "freeze": freeze,
-            "donate": donate,
-            "static": static,
-            "max_signatures": max_signatures,
-        }
         self._name = name_of(function)
         """What errors call it."""
         self._arguments = CallArguments(function, static)
@@ -141,7 +136,13 @@ class Function(Generic[P, R]):
             found = getattr(found, part, None)
         if found is self:
             return name
-        return _remade, (type(self), self._function, self._options)
+        options = {
+            "freeze": self._freeze,
+            "donate": self._donate,
+            "static": self._arguments.static,
+            "max_signatures": self._max_signatures,
+        }
+        return _remade, (type(self), self._function, options)
 
     def __get__(self, instance: Any, owner: type | None = None) -> Callable[..., R]:
         return self if instance is None else _Method(self, instance)
@@ -436,7 +437,7 @@ def function(
 
     The tensors among its arguments, also in lists, tuples and dicts, are its inputs. So are arrays
     of NumPy, PyTorch and other libraries, which the function gets as tensors: other elements are no
-    other signature. CallArguments of other kinds are part of the signature, and constants of the
+    other signature. Arguments of other kinds are part of the signature, and constants of the
     program: numbers of Python and scalars of NumPy, strings, and the arrays of arguments whose
     names or positions `static` has, which the function gets as they are. An argument is the same by
     name and by position. The function may assign to tensors, which takes effect with each call: in

@@ -54,7 +54,7 @@ class Powers(Elementwise):
             if abs(n) <= 64:
                 if n == 0:
                     # 1, for NaN and infinities too.
-                    return base._flat(base.eq(base).where(1, 1).cast(x_dtype))
+                    return base._with_zero_gradient(base.eq(base).where(1, 1).cast(x_dtype))
                 if n > 0:
                     return base._repeated_product(n)._apart_from(self)
                 if n == -1:

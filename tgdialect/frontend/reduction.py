@@ -145,7 +145,7 @@ class Reduction(Creation):
     def _norm(self, p: float, axis: Axes, keepdim: bool) -> Self:
         """The p-norm of a float tensor along axes, with gradient 0 where it is 0."""
         if p == 0:
-            return self._flat((self != 0).cast(self.dtype)).sum(axis, keepdim)
+            return self._with_zero_gradient((self != 0).cast(self.dtype)).sum(axis, keepdim)
         if abs(p) == math.inf:
             self._check_nonempty("the norm", axis)
             return (self.abs().max if p > 0 else self.abs().min)(axis, keepdim)

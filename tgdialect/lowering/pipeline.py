@@ -17,6 +17,7 @@ from tgdialect.lowering.plan import PlanPass
 from tgdialect.lowering.rangeify import RangeifyPass
 from tgdialect.lowering.render import RenderPass
 from tgdialect.lowering.select import SelectPass
+from tgdialect.targets import source_language
 
 AfterStage = Callable[[LoweringPass, ModuleOp], None]
 
@@ -147,9 +148,7 @@ class ToSourcePass(ToLlvmPass):
     """Passed to `tg-render`: by default the language of the target."""
 
     def pipeline(self) -> Sequence[LoweringPass]:
-        vendor = (self.target or "c").partition(":")[0]
-        language = self.output or {"nvidia": "cuda"}.get(vendor, vendor)
-        return replace(self, output=language).stages()
+        return replace(self, output=self.output or source_language(self.target or "c")).stages()
 
 
 @dataclass(frozen=True)

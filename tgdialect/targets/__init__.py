@@ -19,7 +19,16 @@ from tgdialect.targets.grid import GRIDS, make_grid
 from tgdialect.targets.portable import PORTABLE, portable
 from tgdialect.targets.target import Target
 
-__all__ = ["DEFAULT_TARGET", "INTERPRETER", "MOST", "MPI", "TARGETS", "Target", "target_named"]
+__all__ = [
+    "DEFAULT_TARGET",
+    "INTERPRETER",
+    "MOST",
+    "MPI",
+    "TARGETS",
+    "Target",
+    "source_language",
+    "target_named",
+]
 
 TARGETS: dict[str, Callable[[Collection[str]], Target]] = {
     "cpu": cpu,
@@ -44,6 +53,12 @@ INTERPRETER = "interpreter"
 MPI = "mpi"
 """The name by which a user chooses the processes of `mpiexec` as devices, each of which compiles
 its part for its CPU."""
+
+
+def source_language(target: str) -> str:
+    """The C-like language of the sources for a target, given by its name: that of the vendor."""
+    vendor = target.partition(":")[0]
+    return {"nvidia": "cuda"}.get(vendor, vendor)
 
 
 def target_named(name: str, features: Collection[str] = ()) -> Target:

@@ -25,6 +25,7 @@ examples:
   tg-opt file.mlir --split-input-file --verify-diagnostics
 """
 SPLIT_MARK = "// -----"
+"""The line between the parts of a file, as in MLIR."""
 
 
 class OptParser(ConsoleParser):

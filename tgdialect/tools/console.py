@@ -1,4 +1,4 @@
-"""What the console programs have in common: their options, streams, errors, and how they end.
+"""Options, streams, errors and exit codes of the console programs.
 
 The exit code is 0 for success, 1 for a failure, and 2 for a command line that is wrong by itself.
 """
@@ -24,6 +24,7 @@ from tgdialect.environment import DEBUG, SettingError, unknown_names
 
 DEBUG_HINT = "(set TG_DEBUG=1 for the traceback)"
 _MOST_DIGITS = 18
+"""The most digits of a number in an option: as many are always below 2^63."""
 
 
 class UsageError(CompilationError):

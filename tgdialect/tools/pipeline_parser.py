@@ -30,6 +30,9 @@ ANCHORS = ("builtin.module", "any")
 _NAME = re.compile(r"[A-Za-z0-9_.-]+")
 _VALUE = re.compile(r"[^\s,{}()\[\]\"=]+")
 _STRING = re.compile(r'"((?:[^"\\\n]|\\.)*)"')
+MOST_NESTED = 64
+"""The most pipelines within one another: more than operations of any module are, and fewer than
+Python's stack holds."""
 _MLIR_OPT = re.compile(r"mlir-opt(-[0-9.]+)?")
 _SPACE = re.compile(r"\s*")
 
@@ -66,11 +69,12 @@ def spec_error(text: str, offset: int, message: str) -> UsageError:
 
 
 class _PipelineParser:
-    """Recursive descent over the text of a pipeline; `offset` is how far it has read."""
+    """Recursive descent over the text of a pipeline; `offset` is how far it has read, and `depth`
+    how many pipelines it is in."""
 
     def __init__(self, text: str) -> None:
         self.text = text
-        self.offset = 0
+        self.offset = self.depth = 0
 
     def fail(self, message: str, offset: int | None = None) -> NoReturn:
         raise spec_error(self.text, self.offset if offset is None else offset, message)
@@ -142,8 +146,12 @@ class _PipelineParser:
         if (tool := _MLIR_OPT.fullmatch(name)) is not None and self.accept("["):
             return PassSpec("mlir-opt", self.parse_mlir_opt_pipeline(tool[1]), start, self.text)
         if self.accept("("):
+            if self.depth == MOST_NESTED:
+                self.fail(f"pipelines are nested {MOST_NESTED} deep at most", start)
+            self.depth += 1
             nested = tuple(self.parse_passes())
             self.expect(")", f"at the end of the pipeline on '{name}'")
+            self.depth -= 1
             return PassSpec(name, (), start, self.text, nested)
         options = self.parse_options(name) if self.accept("{") else ()
         return PassSpec(name, options, start, self.text)

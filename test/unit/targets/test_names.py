@@ -33,8 +33,6 @@ EXCEPTIONS = {
     "backends/llvm_ir/functions.py": "names of upstream's dialects, and LLVM IR's for the same",
     "backends/llvm_ir/types.py": "`x86_fp80` is a type of LLVM IR",
     "backends/asm.py": "the names of output formats",
-    "backends/llvm_ir/__init__.py": "the names of output formats, in an error",
-    "lowering/render/source/language.py": "a target for each language, in an error",
     "gpu_dialect/": "names of upstream's dialects, and what they say",
     "lowering/pipeline.py": "the default target of `tg-to-gpu`",
     "lowering/render/reserved.py": "words that compilers for some processors reserve",

@@ -84,6 +84,8 @@ REFUSED = {
         (2, "--tg-optimize=mode=none}"),
         (2, "-p", "cse(dce"),
         (2, "-p", "func.func(cse)"),
+        (2, "-p", "any(" * 2000 + ")" * 2000),
+        (2, "--pass-pipeline", "builtin.module(" + "func.func(" * 2000 + ")" * 2001),
         (2, "--disable-verify", "--verify-each"),
         (2, "other.mlir"),
         (1, "-o", "no/out.mlir"),

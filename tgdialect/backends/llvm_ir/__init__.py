@@ -27,6 +27,7 @@ from tgdialect.backends.llvm_ir.constants import quoted
 from tgdialect.backends.llvm_ir.functions import function_lines
 from tgdialect.backends.llvm_ir.globals import global_line
 from tgdialect.diagnostics import errors_at, locate
+from tgdialect.lowering.levels import level_of, stages_to_run
 
 if TYPE_CHECKING:
     from tgdialect.gpu_dialect import gpu
@@ -60,7 +61,7 @@ def llvm_ir(module: ModuleOp | gpu.ModuleOp) -> str:
                     lines.append(global_line(op))
             case _:
                 message = f"'{op.name}' in a module has no translation to LLVM IR"
-                raise locate(LLVMTranslationException(f"{message}{_what_to_do(module, op)}"), op)
+                raise locate(LLVMTranslationException(f"{message}{_hint(module, op)}"), op)
     text = "\n".join(lines) + "\n"
     nodes = [node for mark, node in _METADATA.items() if mark in text]
     # Each loop has a node of its own, which refers to itself.
@@ -73,20 +74,17 @@ def llvm_ir(module: ModuleOp | gpu.ModuleOp) -> str:
     return first + "".join(f"{node}\n" for node in nodes)
 
 
-def _what_to_do(module: ModuleOp | gpu.ModuleOp, op: Operation) -> str:
-    """What makes a module one that can be translated, for the message about an op in it."""
+def _hint(module: ModuleOp | gpu.ModuleOp, op: Operation) -> str:
+    """The hint of the error about an op that cannot be translated: how to lower or print it."""
     if op.name == "gpu.module":
-        return ": print kernels of a GPU by -t ptx or -t amdgcn"
+        return ": print it by the target of its assembly, which --help lists"
     ours = [each for each in module.walk() if each.name.startswith("tg.")]
     sources = (each.properties.get("language") for each in ours if each.name == "tg.source")
     if isinstance(language := next(sources, None), StringAttr):
         return f", and the module has sources in {language.data}: print them by -t {language.data}"
-    if isinstance(module, ModuleOp) and ours:
-        # Imported late: only errors need the levels.
-        from tgdialect.lowering.levels import level_of, stages_to_run
-
-        if (level := level_of(module)) is not None:
-            return f", and the module is at level {level}: {stages_to_run(level, 'llvm')}"
+    level = level_of(module) if isinstance(module, ModuleOp) and ours else None
+    if level is not None:
+        return f", and the module is at level {level}: {stages_to_run(level, 'llvm')}"
     return ": lower it to the llvm dialect first"
 
 

@@ -447,15 +447,16 @@ class Axes:
         self.changed()
 
 
-_ANALYSES = (
-    *("ops", "open", "ranges", "ends", "reductions", "accesses", "bounding"),
-    *("_fragments", "has_matrix_instructions", "_users"),
-)
+_ANALYSES = [
+    name
+    for name, value in vars(Axes).items()
+    if isinstance(value, cached_property) and name != "has_shared_memory"
+]
 """The analyses of a kernel, which a change makes wrong."""
 
 
 def by_range(found: Iterable[tuple[T, Iterable[RangeOp]]]) -> Mapping[RangeOp, Sequence[T]]:
-    """What there is for each range, given the ranges of each, in the order given."""
+    """The inverse of a relation to ranges: for each range, in the order given, what has it."""
     result: dict[RangeOp, list[T]] = {}
     for each, ranges in found:
         for range in ranges:

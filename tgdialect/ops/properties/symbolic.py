@@ -33,7 +33,7 @@ NAME_THE_EXTENT = (
     "name the extent by an index argument, as in "
     "`%n: tensor<index>, %x: tensor<?xf32> {tg.dims = array<i64: 0>}`"
 )
-"""What to do about an extent that is unknown. docs/ir.md has the rule."""
+"""The hint of errors about an extent that is unknown; docs/ir.md has the rule."""
 
 Dim = int | SSAValue | UnknownDim
 """A static extent, the `tensor<index>` value of a dynamic one, or an unknown extent."""

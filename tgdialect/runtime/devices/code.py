@@ -31,13 +31,11 @@ def give_code(module: ModuleOp, render: RenderPass) -> None:
 
 def _assemble(module: ModuleOp, target: Target) -> None:
     kernels = kernel_ir(module, target)
-    architecture = kernels.machine.triple.partition("-")[0]
-    language = {"nvptx64": "ptx"}.get(architecture, architecture)
     with CodeGenerator(kernels.machine.assembly) as generator:
         coming = {name: generator.submit(text) for name, text in kernels.texts.items()}
         codes = {name: code.result() for name, code in coming.items()}
     for program in module.ops:
         if isinstance(program, ProgramOp) and not program.calls:
-            source = SourceOp(codes[SOURCE.symbol(program.sym_name.data)], language)
+            source = SourceOp(codes[SOURCE.symbol(program.sym_name.data)], kernels.language)
             source.location = program.location
             program.body.block.insert_op_after(source, program.linear)

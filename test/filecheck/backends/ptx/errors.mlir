@@ -11,7 +11,7 @@
 // VERSION: error: target ptx: sm_90 needs +ptx78, not +ptx70
 // INTRINSIC: error: target ptx: nvptx64-nvidia-cuda has no intrinsic 'llvm.sin.f32'
 // REGISTER: error: target amdgcn: the gpu.module is for sm_1, print it by -t ptx
-// HOST: error: target asm: 'gpu.module' in a module has no translation to LLVM IR: print kernels of a GPU by -t ptx or -t amdgcn
+// HOST: error: target asm: 'gpu.module' in a module has no translation to LLVM IR: print it by the target of its assembly, which --help lists
 // NONE: error: target ptx: expected a single gpu.module, which tg-to-gpu makes; found 0
 
 gpu.module @kernels [#nvvm.target<chip = "sm_1">] {

@@ -19,7 +19,7 @@
 // C:       #include <stdint.h>
 // OPENCL:  __kernel
 // HAS-C:   error: target {{opencl|metal}}: @main_0 has a tg.source in c, not in {{opencl|metal}}: print it by -t c, or lower the program on tensors by 'tg-to-source{target={{opencl|metal}}}'
-// CUDA:    @main_0 has a tg.source in c, not in cuda: print it by -t c, or lower the program on tensors by 'tg-to-source{target=nvidia:sm_90}'
+// CUDA:    @main_0 has a tg.source in c, not in cuda: print it by -t c, or lower the program on tensors by 'tg-to-source{target=nvidia:sm_80}'
 // HAS-CL:  @main_0 has a tg.source in opencl, not in c: print it by -t opencl
 // LLVM:    has no translation to LLVM IR, and the module has sources in c: print them by -t c
 // UNKNOWN: error: target c: @main_0 has a tg.source in no stated language: write it behind the text, as `in "c"`

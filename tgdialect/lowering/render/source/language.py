@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from tgdialect.ops.attributes import AddrSpace
+from tgdialect.targets import TARGETS, source_language
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,7 @@ class Language:
 
 
 def to_source(language: str) -> str:
-    """The pass that makes sources in a language of a program on tensors."""
-    target = {"cuda": "nvidia:sm_90"}.get(language, language)
+    """The pass that makes sources in a language of a program on tensors, for the first target that
+    has this language."""
+    target = next(name for name in TARGETS if source_language(name) == language)
     return f"'tg-to-source{{target={target}}}'"
