@@ -20,22 +20,20 @@ def gate(x: Value[V], t: Value[V], lost: Value[V] | None = None) -> Value[V]:
     the rest is exact. The quotient is corrected by its residual.
     """
     form = format_of(x)
-    shifted, _, r, rest = _parts(t, lost, form, form.bias)
+    shifted, _, high, low = _parts(t, lost, form, form.bias)
     scale = power_of_two(shifted, form)
+    r = high + low
     tail = tuple(-c if i % 2 else c for i, c in enumerate(form.exp_tail))
-    square = r * r
-    # 1 + p = e^-r = 1 - r + second.
-    second = square * horner(r, tail) if lost is None else square.mulacc(horner(r, tail), -rest)
-    divisor = scale.mulacc(second - r, scale + 1.0)
-    is_large = scale > 1.0
-    greater = is_large.where(scale, 1.0)
-    smaller = is_large.where(x.constant(1.0), scale)
-    excess = scale.mulacc(second, scale.mulacc(-r, (greater - divisor) + smaller))
+    # 1 + p = e^-(high + low) = 1 - high + second.
+    second = (r * r).mulacc(horner(r, tail), -low)
+    divisor = scale.mulacc(second - high, scale + 1.0)
+    # Exact where 2^n has no digits below those of 1: x is the result elsewhere.
+    excess = scale.mulacc(second, scale.mulacc(-high, (scale - divisor) + 1.0))
     inverse = divisor.recip()
     quotient = x * inverse
     surplus = quotient.mulacc(excess, quotient.mulacc(divisor, -x))
     result = (-inverse).mulacc(surplus, quotient)  # -0 stays -0.
-    result = (t > float(form.precision)).where(x, result)
+    result = (t > (form.precision + 0.5) * LN_2).where(x, result)
     is_tail = t < -float(math.floor((form.bias - form.precision) * LN_2))
     return is_tail.where(_gate_tail(x, t, lost, form), result)
 
@@ -44,8 +42,9 @@ def _gate_tail(x: Value[V], t: Value[V], lost: Value[V] | None, form: FloatForma
     """x e^(t + lost) for negative t. The power of two may be below the least number, so that there
     are three factors of it; only the product with the last one rounds, if the result is
     subnormal."""
-    _, n, r, rest = _parts(t, lost, form, 0)
-    p = (r * r).mulacc(horner(r, form.exp_tail), rest) + r
+    _, n, high, low = _parts(t, lost, form, 0)
+    r = high + low
+    p = (r * r).mulacc(horner(r, form.exp_tail), low) + high
     to_exponent = form.to_integer + form.bias
     shifted = n.mulacc(-0.375, to_exponent)
     part = shifted - to_exponent
@@ -61,16 +60,12 @@ def _gate_tail(x: Value[V], t: Value[V], lost: Value[V] | None, form: FloatForma
 def _parts(
     t: Value[V], lost: Value[V] | None, form: FloatFormat, bias: int
 ) -> tuple[Value[V], Value[V], Value[V], Value[V]]:
-    """(s, n, r, rest) with t + lost = r + rest - n ln 2 and |r| <= ln 2 / 2, but for a rounding of
-    n; s has n + bias in its low bits."""
+    """(s, n, high, low) with t + lost = high + low - n ln 2, but for a rounding of low, and
+    |high + low| <= ln 2 / 2, but for a rounding of n; high is exact, s has n + bias in its low
+    bits."""
     to_exponent = form.to_integer + bias
     shifted = t.mulacc(-form.log2_e[0], to_exponent)
     n = shifted - to_exponent
     first, second = form.ln_2
-    high = n.mulacc(first, t)
-    if lost is None:
-        r = n.mulacc(second, high)
-        return shifted, n, r, n.mulacc(second, high - r)
-    low = n.mulacc(second, lost)
-    r = high + low
-    return shifted, n, r, (high - r) + low
+    low = n * second if lost is None else n.mulacc(second, lost)
+    return shifted, n, n.mulacc(first, t), low
