@@ -13,7 +13,7 @@ import sys
 
 import lit.formats
 
-sys.path.insert(0, os.path.dirname(__file__))
+sys.path.insert(0, os.path.dirname(os.path.dirname(__file__)))
 from forked_tools import fork_tools
 
 config.name = "tgdialect"

@@ -3,9 +3,10 @@
 import gc
 import os
 import sys
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Iterator
 from typing import Any
+from zlib import crc32
 
 import pytest
 from hypothesis import settings
@@ -31,15 +32,20 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 @pytest.hookimpl(tryfirst=True)  # Before `-m` selects.
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Of the cases of a test that is marked `sampled(n)`, each n-th runs; the others are slow."""
-    cases: Counter[tuple[object, str]] = Counter()
+    """Of the cases of a test that is marked `sampled(n)`, one in n runs; the others are slow.
+
+    A hash chooses them: each n-th would leave out values of a parameter if n divides their number.
+    """
+    tests = defaultdict[tuple[object, str], list[pytest.Item]](list)
     for item in items:
-        mark = item.get_closest_marker("sampled")
-        if mark is not None:
-            test = item.path, item.name.partition("[")[0]
-            if cases[test] % mark.args[0]:
-                item.add_marker(pytest.mark.slow)
-            cases[test] += 1
+        if item.get_closest_marker("sampled") is not None:
+            tests[item.path, item.name.partition("[")[0]].append(item)
+    for cases in tests.values():
+        mark = cases[0].get_closest_marker("sampled")
+        assert mark is not None
+        cases.sort(key=lambda case: crc32(case.name.encode()))
+        for item in cases[-(-len(cases) // mark.args[0]) :]:
+            item.add_marker(pytest.mark.slow)
 
 
 @pytest.fixture(autouse=True, scope="module")

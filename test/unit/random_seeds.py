@@ -11,12 +11,12 @@ import pytest
 FIRST = "TG_RANDOM_SEED"
 BATCH = 10
 """The cases of one test: one that crashes takes these along."""
-SHARE = 4
+SHARE = 10
 """Of the cases that are made by default, one of so many runs without `-m slow`."""
 
 
 def batches(variable: str, count: int) -> Sequence[Any]:
-    """Seeds from 0 on, `count` of them, of which the last three quarters are slow; or as many as an
+    """Seeds from 0 on, `count` of them, of which the last nine tenths are slow; or as many as an
     environment variable of this name says, from `TG_RANDOM_SEED` on."""
     first, asked = int(os.environ.get(FIRST, "0")), os.environ.get(variable)
     if asked is not None:

@@ -94,6 +94,7 @@ def chain(step: Step) -> str:
     }}"""
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", STEPS)
 def test_text_interpreter_and_stages(name: str):
     text = chain(STEPS[name])

@@ -34,6 +34,7 @@ def python(*arguments: str | Path, folder: Path = EMBED) -> subprocess.Completed
     )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("tool", ["opt", "run"])
 @pytest.mark.parametrize(
     ("program", "error"),
@@ -73,6 +74,7 @@ def test_an_image_of_another_shape_is_one_error(tmp_path: Path):
     assert len(result.stderr.splitlines()) == 1
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "content"), [("empty.npy", b""), ("broken.npz", b"PK\3\4")])
 def test_a_file_without_an_image_is_one_error(name: str, content: bytes, tmp_path: Path):
     (tmp_path / name).write_bytes(content)

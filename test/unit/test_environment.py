@@ -172,6 +172,7 @@ func.func @main(%x: tensor<1xf32>) -> tensor<1xf32> {
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("tool", ["tg_opt", "tg_run"])
 @pytest.mark.parametrize(
     ("variable", "value", "message"),

@@ -21,11 +21,12 @@ import re
 import shutil
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from forked_tools import serving
 from parsing import tg_context
 from xdsl.dialects.builtin import Builtin
 from xdsl.dialects.func import Func
@@ -111,8 +112,16 @@ def folder(page: str, tmp_path: Path) -> Path:
     return tmp_path
 
 
-def printed(folder: Path, *command: str) -> str:
-    path = os.pathsep.join([str(Path(sys.executable).parent), os.environ["PATH"]])
+@pytest.fixture(scope="module")
+def tools(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder of programs."""
+    folder = tmp_path_factory.mktemp("tools")
+    with serving(folder):
+        yield folder
+
+
+def printed(folder: Path, tools: Path, *command: str) -> str:
+    path = os.pathsep.join([str(tools), str(Path(sys.executable).parent), os.environ["PATH"]])
     done = subprocess.run(
         command, cwd=folder, env={**os.environ, "PATH": path}, capture_output=True, text=True
     )
@@ -122,12 +131,12 @@ def printed(folder: Path, *command: str) -> str:
 
 @pytest.mark.parametrize("page", pages_with("sh"))
 def test_commands_print_what_the_page_shows(
-    page: str, folder: Path, request: pytest.FixtureRequest
+    page: str, folder: Path, tools: Path, request: pytest.FixtureRequest
 ):
     old, new, end, output = PAGES[page], "", 0, ""
     for block in BLOCKS[page]:
         if block.kind == "sh" and block.reason is None:
-            output = printed(folder, "bash", "-euo", "pipefail", "-c", block.code)
+            output = printed(folder, tools, "bash", "-euo", "pipefail", "-c", block.code)
         elif block.is_output:
             assert output.count("\n") <= LONGEST, f"too long to read:\n{output}"
             new += old[end : block.start] + output
@@ -148,14 +157,14 @@ def test_blocks_that_are_not_run_are_there():
 
 
 @pytest.mark.parametrize("page", pages_with("python"))
-def test_python_is_an_excerpt_or_runs_by_itself(page: str, folder: Path):
+def test_python_is_an_excerpt_or_runs_by_itself(page: str, folder: Path, tools: Path):
     files = folder.rglob("*.py") if page in EXAMPLES else ()
     excerpts = "\n".join(path.read_text(encoding="utf-8") for path in files)
     for block in BLOCKS[page]:
         if block.kind == "python" and block.code not in excerpts:
             program = folder / "block.py"
             program.write_text(block.code, encoding="utf-8")
-            printed(folder, sys.executable, str(program))
+            printed(folder, tools, "python", str(program))
 
 
 @pytest.mark.parametrize("page", pages_with("mlir"))

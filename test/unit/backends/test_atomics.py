@@ -59,7 +59,7 @@ func.func @main(%o: {given[0]}, %x: {given[1]}) {{
 """
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(10)
 @needs_opencl
 @pytest.mark.parametrize("dtype", [*INTEGERS, "f32", "f64"])
 @pytest.mark.parametrize("target", ["cpu", DEVICE])
@@ -94,6 +94,7 @@ def test_amdgcn(dtype: str) -> None:
     assert "atomic" in emitted(AmdgcnTarget(), lowered(program(dtype, 3), "amd:gfx942"))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", [*INTEGERS, "f16", "bf16", "f32", "f64"])
 def test_cuda(dtype: str, tmp_path: Path) -> None:
     module = parse_module(make_context(), SourceFile("test", program(dtype, 3), 1))

@@ -12,6 +12,7 @@ import tgdialect as tg
 from tgdialect.backends.asm import PtxTarget
 
 
+@pytest.mark.sampled(2)
 @needs_ptxas
 @pytest.mark.parametrize("width", [64, 128])
 @pytest.mark.parametrize("is_causal", [False, True])

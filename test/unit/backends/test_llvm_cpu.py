@@ -403,6 +403,7 @@ def test_long_blocks_are_not_optimized(stores: int, is_exempt: bool):
     np.testing.assert_array_equal(array, np.arange(stores))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("blocks", "is_exempt"), [(MANY_ACCESSES + 1, False), (MANY_BLOCKS + 1, True)]
 )

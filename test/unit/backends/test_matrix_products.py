@@ -113,7 +113,7 @@ def _instruction(name: str, target: str) -> str:
     return "wgmma" if target == HOPPER and name not in OF_WARPS else "ldmatrix"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize(("name", "target"), CASES)
 def test_products(name: str, target: str):
     module, random = _traced(name), np.random.default_rng(0)
@@ -240,7 +240,7 @@ def check_product(seed: int) -> None:
     np.testing.assert_allclose(result, expected, tolerance, tolerance, err_msg=f"seed {seed}")
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @needs_ptxas
 @pytest.mark.parametrize(("name", "target"), CASES)
 def test_ptxas(name: str, target: str):

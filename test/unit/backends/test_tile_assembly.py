@@ -126,6 +126,7 @@ def test_padding_is_not_multiplied():
     np.testing.assert_array_equal(found, wanted)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("equation", "a", "b"),
     [

@@ -45,7 +45,7 @@ def every_value(dtype: str) -> Tensor:
     return Tensor(bits.view(kind).reshape((256, -1)))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("dtype", NARROW)
 @pytest.mark.parametrize("name", COMPOSITES)
 def test_rounded_once(name: str, dtype: str) -> None:
@@ -56,7 +56,7 @@ def test_rounded_once(name: str, dtype: str) -> None:
     np.testing.assert_array_equal(result.cast("f32").numpy(), expected.cast("f32").numpy())
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("dtype", NARROW)
 @pytest.mark.parametrize("name", COMPOSITES)
 def test_gradients_are_rounded_once(name: str, dtype: str) -> None:

@@ -62,6 +62,7 @@ def copy_weights(ours: Any, theirs: Any, seed: int = 3) -> None:
             state[name].copy_(torch.tensor(data))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parity
 @pytest.mark.parametrize("name", LAYERS)
 def test_layer(name: str):
@@ -169,6 +170,7 @@ OPTIMIZERS: dict[str, tuple[Any, Any]] = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parity
 @pytest.mark.parametrize("traced", [False, True])
 @pytest.mark.parametrize("name", OPTIMIZERS)
@@ -209,6 +211,7 @@ def test_optimizer(name: str, traced: bool):
 SHAPES = [(), (1,), (3,), (2, 3), (2, 3, 2), (0,), (0, 3), (3, 0)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parity
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_parameters_of_all_shapes(name: str):
@@ -409,6 +412,7 @@ ATTENTION: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parity
 @pytest.mark.parametrize("name", ATTENTION)
 def test_multihead_attention(name: str):

@@ -131,6 +131,7 @@ def test_modules_are_complete():
     assert MODULES.keys() == set(nn.__all__) - others
 
 
+@pytest.mark.sampled(12)
 @every_way
 @pytest.mark.parametrize("name", MODULES)
 def test_layers(way: Any, name: str):
@@ -154,6 +155,7 @@ OPTIMIZERS: dict[str, Callable[[list[tg.Tensor]], nn.optim.Optimizer]] = {
 }
 
 
+@pytest.mark.sampled(8)
 @every_deep_way
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_training_goes_on(way: Any, name: str):

@@ -101,17 +101,20 @@ def check(functions: Functions, *arrays: Any, axis: tuple[int, ...] = ()) -> Non
         np.testing.assert_allclose(a.numpy(), b, rtol=1e-5, atol=1e-12, err_msg=str(values))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", UNARY)
 def test_unary(name: str):
     check(UNARY[name], POINTS)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", BINARY)
 def test_binary(name: str):
     a, b = np.meshgrid(POINTS, POINTS)
     check(BINARY[name], a.flatten(), b.flatten())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", REDUCTIONS)
 def test_reductions(name: str):
     check(REDUCTIONS[name], ROWS, axis=(1,))

@@ -30,6 +30,7 @@ VIEWS: dict[str, tuple[Callable[[Any], Any], Callable[[Any], Any]]] = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("realized", [False, True])
 @pytest.mark.parametrize("name", VIEWS)
 def test_a_write_to_a_view_is_one_to_its_tensor(name: str, realized: bool):
@@ -399,6 +400,7 @@ def program(rng: np.random.Generator) -> Statement:
     return run
 
 
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("freeze", [None, False, True], ids=["eager", "function", "frozen"])
 @pytest.mark.parametrize("seed", range(COUNT))
 def test_random_state(seed: int, freeze: bool | None):

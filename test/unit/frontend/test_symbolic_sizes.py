@@ -189,6 +189,7 @@ METHODS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parity
 @pytest.mark.parametrize("name", METHODS)
 def test_method(name: str, compilations: list[Any]):
@@ -201,6 +202,7 @@ def test_method(name: str, compilations: list[Any]):
     assert len(compilations) <= 1
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parity
 @pytest.mark.parametrize("name", [n for n in METHODS if n not in ("argmax", "argmin")])
 def test_gradient(name: str, compilations: list[Any]):
@@ -512,6 +514,7 @@ LAYERS: dict[str, tuple[Callable[[], Callable[[Any], Any]], tuple[int, ...]]] = 
 }
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("name", LAYERS)
 def test_training_with_a_batch_of_symbolic_size(name: str, compilations: list[Any]):
     """Results, gradients and running averages are those of static sizes, by one program."""
@@ -557,7 +560,7 @@ def test_random_numbers_of_symbolic_sizes_are_those_of_their_values(compilations
         return *numbers, T.randperm(n), T.randn(3), T.ones(n, 9).multinomial(2)
 
     traced = tg.function(draw)
-    for k in (1, 2, 7, 16):
+    for k in (1, 7):
         tg.Tensor.manual_seed(3)
         expected = [t.numpy() for t in draw(k)]
         for function in draw, traced:
@@ -570,7 +573,7 @@ def test_random_numbers_of_symbolic_sizes_are_those_of_their_values(compilations
 
 
 def test_masks_along_symbolic_axes():
-    for k in (1, 4, 16):
+    for k in (1, 16):
         x, array = tg.Tensor(X)[: N.bind(k)], X[:k]
         np.testing.assert_array_equal((x > 0).nonzero().numpy(), np.argwhere(array > 0))
         np.testing.assert_array_equal(x[x > 0].numpy(), array[array > 0])

@@ -66,7 +66,7 @@ CREATED: dict[str, Callable[..., tg.Tensor]] = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("name", CREATED)
 def test_creation(name: str):
     """The same values on every device, computed or copied there, and in a type that says so."""
@@ -201,19 +201,12 @@ OPTIMIZERS: dict[str, Callable[..., optim.Optimizer]] = {
 }
 
 
-TRAINED = [
-    ("Adam", True),
-    *(
-        pytest.param(name, is_traced, marks=pytest.mark.slow)
-        for name in OPTIMIZERS
-        for is_traced in (True, False)
-        if (name, is_traced) != ("Adam", True)
-    ),
-]
 """Without tracing there are many small kernels, which OpenCL devices take long to build."""
 
 
-@pytest.mark.parametrize(("name", "is_traced"), TRAINED)
+@pytest.mark.sampled(12)
+@pytest.mark.parametrize("is_traced", [True, False])
+@pytest.mark.parametrize("name", OPTIMIZERS)
 def test_training(name: str, is_traced: bool):
     """A model that is moved, or made on a device, learns what it does on the host."""
 

@@ -49,6 +49,7 @@ OTHERS: dict[str, tuple[Callable[..., Any], Callable[..., Any]]] = {
 TOLERANCE = {"float64": 1e-7, "float16": 4e-3, "bfloat16": 3e-2}
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", TOLERANCE)
 @pytest.mark.parametrize("name", [*UNARY, *OTHERS])
 def test_dtype(name: str, dtype: str):

@@ -44,6 +44,7 @@ def positive(name: str) -> bool:
     return name in ("log", "log2", "log10", "sqrt", "rsqrt", "acosh")
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", SAME_NAME)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_unary(name: str, shape: tuple[int, ...]):
@@ -59,6 +60,7 @@ def test_unary(name: str, shape: tuple[int, ...]):
     )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", ACTIVATIONS)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_activation(name: str, shape: tuple[int, ...]):
@@ -67,6 +69,7 @@ def test_activation(name: str, shape: tuple[int, ...]):
     check(lambda t: getattr(t, name)(), ACTIVATIONS[name], x, rtol=tolerance, atol=tolerance)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", [*SAME_NAME, *ACTIVATIONS])
 def test_edges(name: str):
     reference = ACTIVATIONS.get(name) or (lambda t: getattr(t, name)())

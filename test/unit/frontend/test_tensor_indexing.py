@@ -66,6 +66,7 @@ def test_negative_steps(index: Any):
     np.testing.assert_array_equal(tg.Tensor(values(*SHAPE))[index].numpy(), values(*SHAPE)[index])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parity
 @pytest.mark.parametrize("index", PICKS, ids=str)
 def test_pick(index: Any):
@@ -189,7 +190,7 @@ def test_errors():
             t[index]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", [(5,), (3, 4), (0,), (1,), (7, 3, 2), (1000,)])
 def test_masks_of_a_size(shape: tuple[int, ...]):
     x = values(*shape)

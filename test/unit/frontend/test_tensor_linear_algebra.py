@@ -73,6 +73,7 @@ CONVOLUTIONS = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("options", CONVOLUTIONS, ids=str)
 def test_conv2d(options: dict[str, int]):
     groups = options.get("groups", 1)
@@ -110,6 +111,7 @@ TRANSPOSED = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("options", TRANSPOSED, ids=str)
 def test_conv_transpose2d(options: dict[str, int]):
     groups = options.get("groups", 1)

@@ -60,6 +60,7 @@ SAME: dict[str, Callable[[Any], Any]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", SAME)
 def test_movement(name: str):
     check(SAME[name], SAME[name], values(*X))

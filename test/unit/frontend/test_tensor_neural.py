@@ -56,6 +56,7 @@ def test_binary_crossentropy(reduction: str):
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 @pytest.mark.parametrize("smoothing", [0.0, 0.2])
 def test_cross_entropy(reduction: str, smoothing: float):
@@ -144,6 +145,7 @@ def test_attention():
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", ["linear", "nearest", "nearest-exact"])
 @pytest.mark.parametrize("size", [3, 5, 9, 1])
 def test_interpolate(mode: str, size: int):

@@ -25,6 +25,7 @@ def test_operator(name: str, shapes: tuple[tuple[int, ...], tuple[int, ...]]):
     check(getattr(operator, name), getattr(operator, name), x, y)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_method(name: str, shapes: tuple[tuple[int, ...], tuple[int, ...]]):
@@ -50,6 +51,7 @@ def test_edges(name: str):
 DTYPES = ["bool", "uint8", "int8", "int16", "int32", "int64", "float16", "float32", "float64"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("a", DTYPES)
 @pytest.mark.parametrize("b", DTYPES)
 def test_promotion(a: str, b: str):
@@ -68,6 +70,7 @@ def test_integers(name: str, dtype: str):
     check(getattr(operator, name), getattr(operator, name), x, y, gradient=False)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("number", [2, -3, 0.5, True])
 @pytest.mark.parametrize("dtype", ["int32", "float32", "float64", "bool"])
 @pytest.mark.parametrize("name", ["add", "mul", "sub", "truediv"])

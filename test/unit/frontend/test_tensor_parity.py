@@ -172,6 +172,7 @@ class Sweep:
                 each.compare()
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", METHODS)
 def test_shapes(name: str, subtests: pytest.Subtests):
     sweep = Sweep(name, subtests)
@@ -181,6 +182,7 @@ def test_shapes(name: str, subtests: pytest.Subtests):
     sweep.run()
 
 
+@pytest.mark.sampled(12)
 @needs_opencl
 @pytest.mark.parametrize("name", list(METHODS)[::6])
 def test_on_opencl(name: str, subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch):
@@ -192,7 +194,7 @@ def test_on_opencl(name: str, subtests: pytest.Subtests, monkeypatch: pytest.Mon
     sweep.run()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", METHODS)
 def test_dtypes(name: str, subtests: pytest.Subtests):
     sweep = Sweep(name, subtests)
@@ -202,6 +204,7 @@ def test_dtypes(name: str, subtests: pytest.Subtests):
     sweep.run()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_edges(name: str, subtests: pytest.Subtests):
     if (reason := DIFFERENT.get((name, "edges"))) is not None:
@@ -213,6 +216,7 @@ def test_edges(name: str, subtests: pytest.Subtests):
     sweep.run()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_extremes(name: str, subtests: pytest.Subtests):
     sweep = Sweep(name, subtests)

@@ -110,6 +110,7 @@ def test_shapes_and_bounds():
         tg.Tensor.rand(3, dtype="int32")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["float16", "bfloat16", "float64"])
 def test_another_default_dtype(monkeypatch: pytest.MonkeyPatch, dtype: str):
     def draws() -> list[np.ndarray]:

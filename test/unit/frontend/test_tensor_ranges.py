@@ -40,6 +40,7 @@ def test_long_ranges():
     assert tg.Tensor.rand(2**17, 2**17).shape == (2**17, 2**17)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["int8", "uint8", "int64"])
 def test_positions_do_not_depend_on_the_default_integers(
     dtype: str, monkeypatch: pytest.MonkeyPatch

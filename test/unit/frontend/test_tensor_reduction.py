@@ -29,6 +29,7 @@ def with_axis(name: str, axis: Any, keepdim: bool) -> tuple[Callable[..., Any], 
     return ours, theirs
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize("keepdim", [False, True])
 @pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "var", "std", "logsumexp"])
@@ -98,6 +99,7 @@ def test_softmax(name: str, axis: int):
     check(lambda t: getattr(t, name)(axis), lambda t: reference(t, axis), wide, rtol=2e-5)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"])
 def test_running(name: str, axis: int):

@@ -15,6 +15,7 @@ from tgdialect.frontend import sorting
 from tgdialect.kernels import radix_sort
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parity
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("dim", [0, 1, -1])
@@ -117,7 +118,7 @@ def same(found: np.ndarray, wanted: np.ndarray) -> None:
     np.testing.assert_array_equal(found, wanted)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize("dtype", ALL_DTYPES)
 @pytest.mark.parametrize("descending", [False, True])
 def test_long_axes(dtype: str, descending: bool):
@@ -156,7 +157,7 @@ def values_in_order(x: np.ndarray, descending: bool) -> np.ndarray:
     return np.take_along_axis(x, in_order(x, descending), -1)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize("rows", [1, 3, 17, 1000])
 @pytest.mark.parametrize("n", LENGTHS)
 @pytest.mark.parametrize("descending", [False, True])
@@ -170,6 +171,7 @@ def test_values_alone(rows: int, n: int, descending: bool):
     same(columns.T, found)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["float32", "int16", "float64"])
 @pytest.mark.parametrize("descending", [False, True])
 def test_rows_of_several_chunks(dtype: str, descending: bool, monkeypatch: pytest.MonkeyPatch):
@@ -181,6 +183,7 @@ def test_rows_of_several_chunks(dtype: str, descending: bool, monkeypatch: pytes
     np.testing.assert_array_equal(order.numpy(), in_order(x, descending))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_what_topk_finds_is_sorted_in_chunks(seed: int, monkeypatch: pytest.MonkeyPatch):
     """By selection, by blocks and by a sort of all, with any k."""
@@ -225,6 +228,7 @@ def test_gradients_of_values_and_of_both_results():
         np.testing.assert_array_equal(t.grad.numpy(), wanted)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("dtype", ["float32", "int8", "int64"])
 @pytest.mark.parametrize(("rows", "n", "k"), [(1, 20000, 3), (3, 3001, 2), (2, 40007, 33)])
 @pytest.mark.parametrize("kind", ["tied", "one value", "ascending", "descending"])
@@ -242,6 +246,7 @@ def test_topk_by_blocks(rows: int, n: int, k: int, kind: str, dtype: str):
         same(values.numpy(), np.take_along_axis(x, wanted, -1))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["sort", "network", "insert", "insert in blocks", "select"])
 def test_long_axes_by_the_interpreter(kind: str, monkeypatch: pytest.MonkeyPatch):
     """The kernels mean what they compute: the interpreter executes the same module."""
@@ -262,6 +267,7 @@ def test_long_axes_by_the_interpreter(kind: str, monkeypatch: pytest.MonkeyPatch
     np.testing.assert_array_equal(interpreted(x), found(tg.Tensor(x)).numpy())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parity
 @pytest.mark.parametrize(
     ("shape", "dtype"),
@@ -283,6 +289,7 @@ def test_merging(
     np.testing.assert_array_equal(found.numpy(), expected.numpy())
 
 
+@pytest.mark.sampled(2)
 @needs_opencl
 @pytest.mark.parametrize("shape", [(1000,), (3, 1, 130)])
 def test_long_axes_on_a_device(shape: tuple[int, ...]):
@@ -311,6 +318,7 @@ def test_kernels_are_those_for_the_target(monkeypatch: pytest.MonkeyPatch):
     assert any("merge" in kernel.name for kernel in by_default.kernels)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("axis", [0, 1, None])
 def test_long_axes_on_several_devices(axis: int | None):
     x = tied((4, 150), "float32")
@@ -348,6 +356,7 @@ def test_topk_of_symbolic_size(most: int):
         np.testing.assert_array_equal(order, in_order(x[:, :size], True)[:, :2])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", ["c", pytest.param("opencl", marks=takes_opencl_c)])
 def test_long_axes_on_other_targets(target: str):
     """A CPU's kernels mean the same elsewhere, where a work item goes through a row."""

@@ -18,6 +18,7 @@ def pairs(values: Any) -> Any:
     return np.stack([values.real, values.imag], -1)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n", [1, 2, 3, 4, 6, 7, 8, 9, 15, 26, 30, 77, 512])
 def test_frequencies_of_all_kinds_of_lengths(n: int) -> None:
     x = np.random.default_rng(n).standard_normal((3, n))

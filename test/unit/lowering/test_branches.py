@@ -32,6 +32,7 @@ def sine(x: Array) -> Array:
         return np.sin(x.astype(np.float64))
 
 
+@pytest.mark.sampled(7)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", ["f32", "f64"])
 @pytest.mark.parametrize("seed", range(4))
@@ -70,6 +71,7 @@ def random_choices(rng: np.random.Generator, depth: int) -> Any:
     return apply
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_selections(seed: int, target: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -32,6 +32,7 @@ CATS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(("axis", "shapes"), CATS)
 def test_concatenations_have_a_kernel_for_each_part(axis: int, shapes: Sequence[tuple[int, ...]]):
     given = arrays(shapes)

@@ -106,7 +106,7 @@ def _space(module: ModuleOp) -> list[OptOpPass]:
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", KERNELS)
-@settings(max_examples=5)
+@settings(max_examples=3)
 @given(seed=st.integers(0, 1_000_000), count=st.integers(1, 4))
 def test_any_legal_schedule(name: str, seed: int, count: int):
     """Whatever `schedule_space` offers can be applied, and lowered, and computes the same."""
@@ -133,6 +133,7 @@ def _share(module: ModuleOp, features: Sequence[str], threads: int) -> None:
     OptimizePass("heuristic").apply(tg_context(), module)
 
 
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("features", ["", "+sse2", "+avx,+fma", "+avx512f,+fma"])
 @pytest.mark.parametrize("threads", [1, 2])
 @pytest.mark.parametrize("name", KERNELS)

@@ -36,6 +36,7 @@ ROWS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [
 ]
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("length", LENGTHS)
 @pytest.mark.parametrize(("ours", "reference"), ROWS)
 def test_rows(ours: Callable[..., Any], reference: Callable[..., Any], length: int):
@@ -58,6 +59,7 @@ def stencil(x: Any, padded: Any) -> Any:
 SHAPES = [(33,), (1000,), (5, 5), (34, 34), (32, 100), (257, 40), (300, 300), (7, 9, 34), (34,) * 3]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", SHAPES)
 @pytest.mark.parametrize("dtype", [np.float32, np.int32, np.int64])
 def test_stencils(shape: tuple[int, ...], dtype: Any):

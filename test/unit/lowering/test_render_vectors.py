@@ -95,6 +95,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_vectors(name: str) -> None:
     rows, lanes, out, body = PROGRAMS[name]

@@ -78,7 +78,7 @@ def lowered_by_hand(source: Path, folder: Path, options: dict[str, str]) -> Path
     return source
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("mode", OPTIONS)
 @pytest.mark.parametrize(
     "program", [*EXAMPLES, *PROGRAMS], ids=lambda p: p.stem if isinstance(p, Path) else p
@@ -93,6 +93,7 @@ def test_the_stages_by_hand_are_the_pipeline(program: Path | str, mode: str, tmp
     assert result.read_text() == whole.read_text()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("mode", OPTIONS)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_upstream_translates_what_is_rendered(example: Path, mode: str, tmp_path: Path):

@@ -116,6 +116,7 @@ def check(text, dtype, m, n, k, mode, *, transposed=False, epilogue=False, stage
     return str(module)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("target", "index", "instruction"), INSTRUCTIONS)
 def test_layouts(target, index, instruction):
     """Each element of C is in one lane, and an instruction computes A @ B."""
@@ -145,7 +146,7 @@ def described(instruction, letter, minor, k):
     return at ^ (at >> 3 & (1 << bits) - 1 << 4)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("instruction", WGMMA, ids=lambda instruction: instruction.name)
 def test_layouts_in_local_memory(instruction):
     """The descriptors of an instruction describe the layouts that WMMA has."""
@@ -207,6 +208,7 @@ def test_heuristic_keeps_f32():
     assert "tg.wmma" not in check(text, "f32", 64, 64, 64, "heuristic", stages=1)
 
 
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("sizes", "options"),
     [

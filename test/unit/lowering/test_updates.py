@@ -20,6 +20,7 @@ def summed(base: np.ndarray, axis: int, index: np.ndarray, updates: np.ndarray) 
     return result
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", ["cpu", "c", INTERPRETER])
 @pytest.mark.parametrize("seed", range(12))
 def test_scatters(seed: int, target: str, monkeypatch: pytest.MonkeyPatch) -> None:

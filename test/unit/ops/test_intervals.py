@@ -102,6 +102,7 @@ SOUND = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", [I8, U8], ids=str)
 @pytest.mark.parametrize("op", [*EXACT, *SOUND], ids=lambda op: op.name)
 @settings(max_examples=40)
@@ -319,6 +320,7 @@ FLOAT_UNARY = {
 }
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", FLOATS)
 @pytest.mark.parametrize("op", FLOAT_BINARY, ids=lambda op: op.name)
@@ -330,6 +332,7 @@ def test_binary_float(op, name: str, data: st.DataObject):
     assert_holds(result, in_wide(name, FLOAT_BINARY[op], x[:, None], y[None, :]))
 
 
+@pytest.mark.sampled(9)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", FLOATS)
 @pytest.mark.parametrize("op", FLOAT_UNARY, ids=lambda op: op.name)

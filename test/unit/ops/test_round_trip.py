@@ -295,6 +295,7 @@ def test_every_op_is_here():
     assert set(OPS) == set(TG.operations)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("op_type", OPS, ids=lambda op: op.name)
 @settings(max_examples=5)
 @given(st.data())

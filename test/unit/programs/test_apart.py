@@ -61,6 +61,7 @@ def test_short_rows(columns):
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("order", [(0, 2, 1), (1, 0, 2), (2, 1, 0), (1, 2, 0)])
 @pytest.mark.parametrize("shape", [(6, 10, 16), (3, 35, 4), (32, 2, 48)])
 def test_merged_axes(shape, order):

@@ -58,7 +58,7 @@ def sizes(chain: Chain, depth: int) -> dict[str, int]:
     return found
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(63)
 @pytest.mark.parametrize("name", sorted({*CHAINS} - {*CALLS}))
 def test_stages(name: str):
     short, long = (sizes(CHAINS[name], depth) for depth in (20, 40))
@@ -115,7 +115,7 @@ def test_passes(kind: str, name: str):
     assert counts[1] < GROWTH * counts[0]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", TEXT_CHAINS)
 def test_texts(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """As lines of what tg-opt prints."""
@@ -143,6 +143,7 @@ def calls(function: Callable[[], object]) -> int:
     return count
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", ["tg-to-llvm", "tg-to-source{target=opencl mode=heuristic}"])
 def test_many_loops_in_a_kernel(target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     """Every op, verifier and BARRIER is looked at a number of times that is the same for kernels of

@@ -191,7 +191,7 @@ CASES = [
 ]
 
 
-@pytest.mark.sampled(9)
+@pytest.mark.sampled(117)
 @pytest.mark.parametrize("target", EXECUTORS)
 @pytest.mark.parametrize(("make", "arguments", "options"), CASES)
 def test_against_numpy(
@@ -209,6 +209,7 @@ def test_against_numpy(
         assert relative_error(actual, program.expected) < TOLERANCE
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("arguments", [((33,), 0), ((6, 20), 1)], ids=str)
 def test_longer_sorts(arguments: tuple[Any, ...]):
     """Each executor would take long for these."""

@@ -39,6 +39,7 @@ def test_every_example_is_here():
     assert sorted(path.stem for path in EXAMPLES.glob("*.mlir")) == sorted(PROGRAMS)
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "target", ["interpreter", "cpu", "c", pytest.param(DEVICE, id="opencl", marks=needs_opencl)]
 )

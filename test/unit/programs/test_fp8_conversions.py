@@ -87,6 +87,7 @@ def check(sources: Sequence[Array], results: Sequence[Array]) -> None:
 TARGETS = ["interpreter", "cpu", "c", pytest.param("opencl", marks=needs_opencl)]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", TARGETS)
 def test_to_fp8(target: str):
     # An OpenCL device has a kernel for each dtype, which takes seconds to compile.
@@ -94,6 +95,7 @@ def test_to_fp8(target: str):
     check(sources, tg.compile(to_fp8, *sources, target=target)(*sources))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", TARGETS)
 def test_from_fp8(target: str):
     sources = [every_value(name) for name in (FP8[:1] if target == "opencl" else FP8)]

@@ -119,6 +119,7 @@ PROGRAMS: dict[str, tuple[Program, int]] = {
 one kernel, and more several."""
 
 
+@pytest.mark.sampled(5)
 @pytest.mark.parametrize("times", [1, pytest.param(8, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_growth(name: str, times: int):

@@ -334,6 +334,7 @@ def _first_steps(q: tg.Tensor, k: tg.Tensor, v: tg.Tensor) -> tg.Tensor:
 NO_RECURRENCES = (_stored_scores, _squares, _negative, _shifted_steps, _first_steps)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("function", NO_RECURRENCES)
 def test_what_is_no_recurrence(function: Callable[..., tg.Tensor]):
     """The scores are used otherwise, or the sums are not linear, or go over other steps."""

@@ -170,6 +170,7 @@ def test_random_paddings_of_values(seeds: range, plans: list[Fusion]):
     assert sum(bool(plan.paddings) for plan in plans) >= len(seeds) // 4
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(8))
 def test_dtypes_of_borders(seed: int, plans: list[Fusion]):
     """Numbers of any width, whose border may be other than 0. Sums of float16 are no products."""
@@ -190,6 +191,7 @@ def test_dtypes_of_borders(seed: int, plans: list[Fusion]):
     assert any(plan.paddings for plan in plans) or dtype == "float16"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("seed", range(6))
 def test_equal_values_at_other_places(seed: int, plans: list[Fusion]):
     """Tasks that compute the same, and store or read it elsewhere in buffers of one type, are not

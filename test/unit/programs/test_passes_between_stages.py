@@ -151,7 +151,7 @@ def expected(name: str, mode: str) -> Sequence[Array]:
     return executed(name, lowered(name, mode)[-1])
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(30)
 @pytest.mark.parametrize("which", PASSES)
 @pytest.mark.parametrize("mode", MODES)
 @pytest.mark.parametrize("name", PROGRAMS)

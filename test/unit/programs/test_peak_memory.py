@@ -19,6 +19,7 @@ from tgdialect.ops.ordering import LinearOp
 from tgdialect.ops.source import BufferOp
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "module",
     [

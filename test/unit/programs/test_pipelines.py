@@ -85,6 +85,7 @@ def random_case(seed: int) -> tuple[str, Sequence[str], Sequence[np.ndarray]]:
     return product(rows, steps, columns), opts, inputs
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", SEEDS)
 def test_interpreter(seed: int):
     text, opts, (a, b) = random_case(seed)
@@ -94,6 +95,7 @@ def test_interpreter(seed: int):
     assert any(isinstance(op, BarrierOp) for op in module.walk())
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("target", ["opencl", "cpu"])
 @pytest.mark.parametrize("seed", SEEDS)
 def test_compiled(seed: int, target: str):

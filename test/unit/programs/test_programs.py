@@ -41,7 +41,7 @@ def relative_error(actual: Array, expected: Array) -> float:
     return float(np.abs(actual.astype(np.float64) - expected).max()) / scale
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("target", EXECUTORS)
 @pytest.mark.parametrize(
     ("make", "arguments"),

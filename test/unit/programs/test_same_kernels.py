@@ -32,6 +32,7 @@ for program, specs in PROGRAMS:
 """
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", ["nvidia:sm_90a", "nvidia:sm_80", "opencl"])
 def test_same_kernels(target: str):
     found = {

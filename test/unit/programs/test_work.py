@@ -49,6 +49,7 @@ def test_the_table_has_every_program(request: pytest.FixtureRequest):
     assert list(written()) == list(NAMES)
 
 
+@pytest.mark.sampled(11)
 @pytest.mark.parametrize("name", NAMES)
 def test_work(name: str, request: pytest.FixtureRequest):
     if request.config.getoption("--update-work"):

@@ -64,6 +64,7 @@ def opts_of(text: str = F32, opt: str = "beam:2") -> list[tuple[str, ...]]:
     return [kernel.opts for kernel in found.kernels]
 
 
+@pytest.mark.sampled(2)
 @needs_opencl
 @pytest.mark.parametrize("text", [F32, SOFTMAX], ids=["product", "softmax"])
 def test_computes_the_same(text: str) -> None:
@@ -94,6 +95,7 @@ def test_a_search_is_made_once(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) 
     assert searches
 
 
+@pytest.mark.sampled(2)
 @needs_opencl
 @pytest.mark.parametrize("refusal", ["compiling", "running"])
 def test_what_the_device_refuses_is_not_chosen(

@@ -408,6 +408,7 @@ def test_a_module_that_is_consumed_gives_the_same_program():
     assert of_itself == of_copy
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(3))
 def test_memory_for_constants_is_known_from_the_program_before(
     seed: int, folder: Path, monkeypatch: pytest.MonkeyPatch
@@ -551,7 +552,7 @@ def test_kernels_that_pack_weights_are_kept(folder: Path, lowered: list[str]):
     assert check(lowered, "product", "mean") == ["main_0"]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(4))
 def test_results_are_the_same_bit_by_bit(
     seed: int, folder: Path, lowered: list[str], monkeypatch: pytest.MonkeyPatch

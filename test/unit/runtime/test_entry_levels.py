@@ -59,6 +59,7 @@ def opts_of(executable: Executable) -> list[tuple[str, ...]]:
     return [kernel.opts for kernel in executable.kernels]
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("mode", ["none", "heuristic"])
 @pytest.mark.parametrize("name", ["matmul_softmax", "scatter_add", "prefix_sum", "threefry"])
 def test_every_level_runs(name: str, mode: str):

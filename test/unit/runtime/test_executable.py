@@ -420,7 +420,7 @@ MUCH = (
 )
 
 
-@pytest.mark.sampled(7)
+@pytest.mark.sampled(14)
 @pytest.mark.parametrize("shape", MUCH)
 @pytest.mark.parametrize("kind", ["add", "max"])
 @pytest.mark.parametrize("dtype", ["f32", "i32", "f16"])

@@ -95,6 +95,7 @@ def test_examples(name: str):
     np.testing.assert_allclose(exe(*inputs), expected, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("rows", "columns"), [(2, 31), (33, 33), (64, 64), (31, 257), (5, 1000), (3, 1023), (2, 5000)]
 )
@@ -425,6 +426,7 @@ def _type(*extents: int) -> str:
     return f"tensor<{'x'.join(map(str, extents))}xf32>"
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("shape", [(200_001,), (20_011, 7), (5_000, 33), (3, 50_003)])
 @pytest.mark.parametrize("kind", ["add", "max"])
 def test_reductions_in_parts(shape, kind):
@@ -443,6 +445,7 @@ def test_reductions_in_parts(shape, kind):
         np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=2e-3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rows", [6, 129])
 @pytest.mark.parametrize("extent", [1, 31, 64, 1000])
 def test_rows(rows, extent):
@@ -462,6 +465,7 @@ def test_rows(rows, extent):
     np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=2e-3)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("is_causal", [False, True])
 @pytest.mark.parametrize(
     ("queries", "keys", "width"), [(512, 256, 64), (130, 77, 33), (96, 100, 24), (64, 1, 8)]

@@ -156,6 +156,7 @@ def layers(x: tg.Tensor, *weights: tg.Tensor) -> tg.Tensor:
     return x
 
 
+@pytest.mark.sampled(3)
 @needs_fork
 @pytest.mark.parametrize("seed", range(3))
 def test_the_program_is_the_same(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:

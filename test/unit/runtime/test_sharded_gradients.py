@@ -69,7 +69,7 @@ CASES = [
 COUNTED = [(*case, 2) for case in CASES] + [(products, HIDDEN, 3), (moved, ROWS, 3)]
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(15)
 @pytest.mark.parametrize(
     ("loss", "axes", "count"), COUNTED, ids=lambda c: getattr(c, "__name__", None)
 )

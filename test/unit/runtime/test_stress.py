@@ -100,6 +100,7 @@ def finish(process: subprocess.Popen[str], *, is_quiet: bool = True) -> str:
     return said
 
 
+@pytest.mark.sampled(2)
 def test_first_calls_of_several_threads(start: Process):
     """The caches of the runtime are empty when all threads look into them."""
     script = """
@@ -123,6 +124,7 @@ def test_first_calls_of_several_threads(start: Process):
         assert finish(start(script)) == "8\n"
 
 
+@pytest.mark.sampled(2)
 def test_forks_under_load(start: Process):
     """Other threads call, allocate, compile and import; children compile and call."""
     script = """
@@ -158,7 +160,7 @@ def test_forks_under_load(start: Process):
         stop = True
         for thread in threads: thread.join()
     """
-    finish(start(script, 6 * ROUNDS or 20))
+    finish(start(script, 6 * ROUNDS or 10))
 
 
 def test_a_fork_while_another_thread_looks_for_a_module(start: Process):
@@ -187,6 +189,7 @@ def test_a_fork_while_another_thread_looks_for_a_module(start: Process):
     finish(start(script))
 
 
+@pytest.mark.sampled(2)
 def test_no_import_begins_while_a_fork_looks_for_them(start: Process):
     """The other thread may run at any time after the look, as it would with a busy machine."""
     script = """
@@ -212,6 +215,7 @@ def test_no_import_begins_while_a_fork_looks_for_them(start: Process):
     finish(start(script))
 
 
+@pytest.mark.sampled(2)
 def test_the_end_of_the_interpreter(start: Process):
     """Daemon threads are in compiled code; handlers of the exit compile and call."""
     script = """
@@ -233,6 +237,7 @@ def test_the_end_of_the_interpreter(start: Process):
         assert finish(start(script)) == "done\n"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("work", ["call", "compile"])
 def test_interrupts(start: Process, work: str):
     """A result that is returned is right, and what comes after an interrupt works."""
@@ -273,6 +278,7 @@ def test_interrupts(start: Process, work: str):
     assert finish(process, is_quiet=False) == "done\n"
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("work", ["call", "compile"])
 def test_little_memory(start: Process, work: str):
     """A program is compiled and gives its result, or there is a MemoryError."""
@@ -306,6 +312,7 @@ def test_little_memory(start: Process, work: str):
     assert finish(start(script, work, *limits)) == "MemoryError right\n"
 
 
+@pytest.mark.sampled(2)
 def test_no_thread_can_start(start: Process):
     """Neither LLVM nor a loop has one, as each would have a stack larger than the limit."""
     _, stack = resource.getrlimit(resource.RLIMIT_STACK)

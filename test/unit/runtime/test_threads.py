@@ -119,6 +119,7 @@ def test_after_fork():
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("limit", ["unlimited", "few"])
 def test_more_threads_than_can_be_started(limit: str):
     """A loop is done by the threads that there are, and each of them keeps to its stack."""
@@ -145,7 +146,7 @@ def test_more_calling_threads_than_places():
     from concurrent.futures import ThreadPoolExecutor
     expected = a @ b
     with ThreadPoolExecutor(2 * threads.JOBS) as pool:
-        for result in pool.map(lambda _: exe(a, b), range(500)):
+        for result in pool.map(lambda _: exe(a, b), range(100)):
             assert (result == expected).all()
     """,
     )

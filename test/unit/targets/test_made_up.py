@@ -89,6 +89,7 @@ def widest_vector(text: str) -> int:
     return max(map(int, re.findall(r"vector<(\d+)xf32>", text)), default=0)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_examples_by_every_stage(example: Path) -> None:
     """The text after each stage is at its level, says the target, and goes into the next one."""

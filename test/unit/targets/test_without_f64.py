@@ -59,6 +59,7 @@ def test_functions_of_f32_compile_for_metal(name: str):
     assert "double" not in metal(text_of(ROWS[name].method, *inputs(name)))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", WIDENED)
 def test_gradients_and_integers_compile_for_metal(name: str):
     def gradient(*operands: tg.Tensor):
@@ -85,6 +86,7 @@ def test_what_needs_f64_is_an_error(function: Function):
         metal(text_of(function, "float32", "float32"))
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("target", WITHOUT_F64, ids=["plain", "fma"])
 @pytest.mark.parametrize("name", WIDENED)
 def test_errors_in_f32(name: str, target: str):

@@ -169,6 +169,7 @@ OF_RUN = ("stdout full", "stdout closed", "output to a pipe")
 CASES = [("tg-opt", stream) for stream in STREAMS] + [("tg-run", stream) for stream in OF_RUN]
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("tool", "stream"), CASES)
 def test_a_stream_that_is_closed_or_full(tool: str, stream: str, tmp_path: Path):
     command, code, message = STREAMS[stream]

@@ -118,6 +118,7 @@ class Generator:
         )
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_CELLS", 300), ids=str)
 def test_cells_stay(seeds: range):
     context = Context()

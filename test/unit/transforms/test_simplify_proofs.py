@@ -81,6 +81,7 @@ def test_rule(rule: Rule):
     assert proven
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_no_guard_is_superfluous(rule: Rule):
     """Without any one of its guards a rule is wrong, for signed or unsigned integers."""
@@ -288,36 +289,35 @@ def _product(left: str, right: str) -> Apply:
     return Apply("tg.mul", (AnyValue(left, Sort.INTEGER), AnyValue(right, Sort.INTEGER)))
 
 
-def test_recombination():
+@pytest.mark.sampled(2)
+@pytest.mark.parametrize("numbers", NARROW, ids=str)
+def test_recombination(numbers: Integers):
     """The identities of `recombination.py`, under wrap."""
-    for numbers in NARROW:
-        y, n, m = (numbers.variable(name) for name in "ynm")
-        model = Translation(numbers, any_is_bool=False, values={"y": y, "n": n, "m": m})
-        idiv, mod = (numbers.apply(op, y, n) for op in ("tg.idiv", "tg.mod"))
-        assert counterexample(n * idiv + mod == y, [n != 0]) is None
-        assert counterexample(y - n * idiv == mod, [n != 0]) is None
-        inner = numbers.apply("tg.mod", idiv, m)
-        claim = n * inner + mod == numbers.apply("tg.mod", y, n * m)
-        zero = numbers.literal(0)
-        fits = model._fits(
-            Apply("tg.mul", (AnyValue("n", Sort.INTEGER), AnyValue("m", Sort.INTEGER)))
-        )
-        positive = [numbers.less(zero, n), numbers.less(zero, m), fits]
-        assert counterexample(claim, [n != 0, n != -1, *positive[1:]]) is None
-        c = numbers.variable("c")
-        shifted = numbers.apply("tg.mod", idiv + c, m)
-        sums = [
-            Apply("tg.add", (AnyValue("y", Sort.INTEGER), _product("c", "n"))),
-            Apply("tg.mul", (AnyValue("n", Sort.INTEGER), AnyValue("m", Sort.INTEGER))),
-        ]
-        model.values["c"] = c
-        model.values["q"] = idiv
-        sums.append(Apply("tg.add", (AnyValue("q", Sort.INTEGER), AnyValue("c", Sort.INTEGER))))
-        fitting = [model._fits(term) for term in sums]
-        claim = n * shifted + mod == numbers.apply("tg.mod", y + c * n, n * m)
-        assert counterexample(claim, [n != 0, n != -1, *positive[1:], *fitting]) is None
-        nested = numbers.apply("tg.idiv", idiv, m)
-        assert counterexample(nested == numbers.apply("tg.idiv", y, n * m), positive) is None
+    y, n, m = (numbers.variable(name) for name in "ynm")
+    model = Translation(numbers, any_is_bool=False, values={"y": y, "n": n, "m": m})
+    idiv, mod = (numbers.apply(op, y, n) for op in ("tg.idiv", "tg.mod"))
+    assert counterexample(n * idiv + mod == y, [n != 0]) is None
+    assert counterexample(y - n * idiv == mod, [n != 0]) is None
+    inner = numbers.apply("tg.mod", idiv, m)
+    claim = n * inner + mod == numbers.apply("tg.mod", y, n * m)
+    zero = numbers.literal(0)
+    fits = model._fits(Apply("tg.mul", (AnyValue("n", Sort.INTEGER), AnyValue("m", Sort.INTEGER))))
+    positive = [numbers.less(zero, n), numbers.less(zero, m), fits]
+    assert counterexample(claim, [n != 0, n != -1, *positive[1:]]) is None
+    c = numbers.variable("c")
+    shifted = numbers.apply("tg.mod", idiv + c, m)
+    sums = [
+        Apply("tg.add", (AnyValue("y", Sort.INTEGER), _product("c", "n"))),
+        Apply("tg.mul", (AnyValue("n", Sort.INTEGER), AnyValue("m", Sort.INTEGER))),
+    ]
+    model.values["c"] = c
+    model.values["q"] = idiv
+    sums.append(Apply("tg.add", (AnyValue("q", Sort.INTEGER), AnyValue("c", Sort.INTEGER))))
+    fitting = [model._fits(term) for term in sums]
+    claim = n * shifted + mod == numbers.apply("tg.mod", y + c * n, n * m)
+    assert counterexample(claim, [n != 0, n != -1, *positive[1:], *fitting]) is None
+    nested = numbers.apply("tg.idiv", idiv, m)
+    assert counterexample(nested == numbers.apply("tg.idiv", y, n * m), positive) is None
 
 
 @pytest.mark.parametrize("n", range(2, 9))

@@ -66,6 +66,7 @@ def test_encode_f64_rounds_once(name, narrow):
     check_encode(x, nearest_even(x, name, narrow), narrow)
 
 
+@pytest.mark.sampled(3)
 @every_format
 def test_cast_of_integers_rounds_once(name, narrow):
     """Ties of 64-bit integers that differ from a midpoint in their last bit only."""

@@ -153,7 +153,7 @@ def near_turning_points(dtype) -> Array:
     )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(15)
 @both_roundings
 @every_function
 def test_f32_strided(name, fused):
@@ -169,7 +169,7 @@ def test_f32_every_pattern(name, fused):
         check_unary(name, x, fused=fused)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @both_roundings
 @every_function
 def test_f32_turning_points(name, fused):
@@ -177,6 +177,7 @@ def test_f32_turning_points(name, fused):
     check_unary(name, special_values(np.float32), fused=fused)
 
 
+@pytest.mark.sampled(13)
 @needs_long_double
 @both_roundings
 @every_function
@@ -199,6 +200,7 @@ def test_erfc_where_it_is_small(fused):
         assert result[0] > 0 == result[1]
 
 
+@pytest.mark.sampled(2)
 @needs_long_double
 @both_roundings
 def test_gelu_of_every_size_of_result(fused):
@@ -320,6 +322,7 @@ class TestPower:
         check(power, np.power, x, y, fused=fused)
 
 
+@pytest.mark.sampled(2)
 @both_roundings
 @pytest.mark.parametrize(
     "dtype", [np.float32, pytest.param(np.float64, marks=needs_long_double)], ids=["f32", "f64"]
