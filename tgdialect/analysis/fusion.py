@@ -59,7 +59,7 @@ from tgdialect.analysis.padding import (
     padded,
     padding,
 )
-from tgdialect.diagnostics import emit_remark, remarks_are_wanted
+from tgdialect.diagnostics import SHAPES, emit_remark, kept_facts, remarks_are_wanted
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp
@@ -150,6 +150,7 @@ class Fusion:
     """The inverse of `paddings`."""
 
 
+@kept_facts(SHAPES)
 def plan_fusion(
     block: Block,
     is_closed: Callable[[ReduceOp], bool],

@@ -8,6 +8,7 @@ Errors that name the file, line and column, and show the line with a caret.
 * `parser.py`: that parser, recording where each operation stands; `func_ops.py`: its parsers of
   `func.func` and `func.return`.
 * `hints.py`: names of values that survive copies.
+* `facts.py`: what is found once about operations that do not change.
 * `verifier.py`: verification of a module, dominance included, that stops at one located error.
 
 This is the bottom layer: it imports xDSL and the standard library only.
@@ -26,6 +27,7 @@ from tgdialect.diagnostics.diagnostic import (
     printable,
     remarks_are_wanted,
 )
+from tgdialect.diagnostics.facts import SHAPES, facts, kept_facts
 from tgdialect.diagnostics.hints import lasting_hint
 from tgdialect.diagnostics.locations import (
     add_note,
@@ -38,9 +40,10 @@ from tgdialect.diagnostics.locations import (
     operation_diagnostic,
 )
 from tgdialect.diagnostics.parser import LocatedParser, decode_source, parse_module, read_source
-from tgdialect.diagnostics.verifier import facts, verify_module
+from tgdialect.diagnostics.verifier import verify_module
 
 __all__ = [
+    "SHAPES",
     "CompilationError",
     "Diagnostic",
     "LocatedParser",
@@ -58,6 +61,7 @@ __all__ = [
     "errors_in",
     "exception_text",
     "facts",
+    "kept_facts",
     "lasting_hint",
     "locate",
     "one_line",

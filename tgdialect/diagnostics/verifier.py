@@ -6,8 +6,7 @@ does not check dominance. This walk calls the same verifiers of the operations, 
 (nested operations first), and adds MLIR's dominance rule.
 """
 
-from collections.abc import Hashable, Iterator
-from contextvars import ContextVar
+from collections.abc import Iterator
 from typing import Any
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType, UnregisteredOp
@@ -17,6 +16,7 @@ from xdsl.traits import IsTerminator, NoTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.diagnostics.diagnostic import CompilationError, exception_text
+from tgdialect.diagnostics.facts import kept_facts
 from tgdialect.diagnostics.locations import diagnose, operation_diagnostic
 
 GRAPH_REGION_OPS = frozenset({"equivalence.graph", "hw.module"})
@@ -25,21 +25,8 @@ Operations, besides modules and unregistered ones, with graph regions: values ma
 operation that defines them. xDSL has no trait for them.
 """
 
-_FACTS: ContextVar[dict[Hashable, dict[Any, Any]] | None] = ContextVar("facts", default=None)
-"""The `facts` of the module that is being verified."""
-
 _REDEFINITION = "Redefinition of symbol"
 """The beginning of an error that xDSL raises at a symbol table, not at the symbol in it."""
-
-
-def facts(kind: Hashable) -> dict[Any, Any]:
-    """
-    The facts of a kind that verifiers of operations have found out about the module that
-    `verify_module` verifies, so that they walk once what many operations share. None are kept if an
-    operation is verified by itself.
-    """
-    known = _FACTS.get()
-    return {} if known is None else known.setdefault(kind, {})
 
 
 def verify_module(module: Operation) -> None:
@@ -47,11 +34,8 @@ def verify_module(module: Operation) -> None:
     Verify an operation and all nested ones, without recursion. Raises `CompilationError` with one
     diagnostic for the first operation in the text, innermost first, that breaks a rule.
     """
-    token = _FACTS.set({})
-    try:
+    with kept_facts():
         _verify_all(module)
-    finally:
-        _FACTS.reset(token)
 
 
 def _verify_all(module: Operation) -> None:

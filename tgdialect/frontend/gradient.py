@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from tgdialect.diagnostics import SHAPES, kept_facts
 from tgdialect.frontend.graph import (
     Node,
     extents_of_value,
@@ -20,6 +21,7 @@ from tgdialect.transforms.gradient import gradients
 from tgdialect.transforms.gradient.builder import Builder
 
 
+@kept_facts(SHAPES)
 def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node | None]:
     """The gradients of a value with respect to others; None for one that it does not depend on.
 

@@ -125,7 +125,7 @@ def _in_wider(function: Arithmetic) -> Arithmetic:
 
 
 def gate(x: Data, t: Data, lost: Data | None = None) -> Data:
-    """x / (1 + e^-(t + lost)); NaN of an infinite x, unless e^-t is below half the last digit of 1."""
+    """x / (1 + e^-(t + lost)); NaN of an infinite x, unless e^-t is below half a digit."""
     is_x = t > (np.finfo(x.dtype).nmant + 1.5) * math.log(2)
     rest = np.zeros_like(t) if lost is None else np.where(is_x | np.isinf(t), 0, lost)
     result = _in_wider(_gate)(x, t, rest)

@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.bounds import exact_polynomial, greatest
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.diagnostics import Diagnostic, operation_diagnostic
+from tgdialect.diagnostics import SHAPES, Diagnostic, kept_facts, operation_diagnostic
 from tgdialect.ops.affine import monomials
 from tgdialect.ops.arguments import argument_attributes, integer_attribute
 from tgdialect.ops.dtypes import INDEX
@@ -51,6 +51,7 @@ def buffer_places(function: FuncOp) -> Mapping[int, Diagnostic]:
     return {op.slot.data: operation_diagnostic(op, "") for op in buffers}
 
 
+@kept_facts(SHAPES)
 def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[Window, ...]:
     """The windows of a function at level `function` that a call has to check, in program order.
 

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.symbols import own_functions
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import SHAPES, kept_facts, locate
 from tgdialect.lowering.callify.function import Callifier
 from tgdialect.lowering.callify.outlining import Outliner
 from tgdialect.lowering.levels import LoweringPass
@@ -46,7 +46,8 @@ class CallifyPass(LoweringPass):
         # functions.
         outliner = Outliner(module)
         entries = [f for f in functions if f.sym_visibility != StringAttr("private")]
-        converted = [Callifier(f, self.device, outliner).run() for f in entries]
+        with kept_facts(SHAPES):
+            converted = [Callifier(f, self.device, outliner).run() for f in entries]
         for old, new in zip(entries, converted, strict=True):
             module.body.block.insert_op_before(new, old)
         for old in functions:

@@ -26,7 +26,7 @@ from tgdialect.analysis.ranges import needed_ops
 from tgdialect.analysis.structure import Structures
 from tgdialect.analysis.symbols import callees_first, own_functions
 from tgdialect.analysis.validity import Validity
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import SHAPES, kept_facts, locate
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.rangeify.alike import LoweredTask, Parts, TaskPlace, Tasks
 from tgdialect.lowering.rangeify.cells import Cell, materialised
@@ -616,7 +616,8 @@ class RangeifyPass(LoweringPass):
             devices = [place(a).device for a in function.args if is_memory(a)]
             device = next((d for d in devices if isinstance(d, str)), "CPU")
             rangeifier = _Rangeifier(function, device, taken, target)
-            rangeifier.run()
+            with kept_facts(SHAPES):
+                rangeifier.run()
             online += rangeifier.online
             module.body.block.insert_ops_before(rangeifier.kernels, function)
         # Outlined functions, whose calls are in their callers now.

@@ -13,6 +13,7 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAVal
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.diagnostics import SHAPES, facts
 from tgdialect.ops import intervals
 from tgdialect.ops.arguments import argument_attributes, dims_attribute
 from tgdialect.ops.attributes import VOID, PlaceAttr, TupleType, is_tensor
@@ -355,7 +356,7 @@ def shape_of(value: SSAValue) -> Shape:
     type = value.type
     if is_tensor(type) and DYNAMIC_INDEX not in (static := static_shape(type)):
         return static
-    known: dict[SSAValue, Shape] = {}
+    known: dict[SSAValue, Shape] = facts(SHAPES)
 
     def sources(value: SSAValue) -> Iterable[SSAValue]:
         """The operands whose shapes the rule of a dynamic shape needs."""

@@ -10,7 +10,7 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.validity import Validity
-from tgdialect.diagnostics import locate
+from tgdialect.diagnostics import SHAPES, kept_facts, locate
 from tgdialect.ops.attributes import PlaceAttr, TupleType, is_tensor
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.dtypes import dtype_row
@@ -30,6 +30,7 @@ Differentiate = Callable[[CallOp], FuncOp]
 """Maps a CALL to the gradient function of its callee: see `gradient_function`."""
 
 
+@kept_facts(SHAPES)
 def gradients(
     builder: Builder,
     seeds: Mapping[SSAValue, SSAValue],
