@@ -54,8 +54,9 @@ class _Leaves:
     structure: Any = None
 
     @classmethod
-    def of(cls, value: Any, what: str, *, numbers: bool = False) -> _Leaves:
-        """Numbers become tensors if they may be there. Raises TypeError for other leaves."""
+    def of(cls, value: Any, what: str, *, numbers: bool = False, symbolic: bool = False) -> _Leaves:
+        """Numbers become tensors if they may be there. Raises TypeError for other leaves, and
+        ValueError for symbolic sizes unless these may be there."""
         found = cls()
 
         def slot(leaf: Any) -> Any:
@@ -65,10 +66,10 @@ class _Leaves:
                 leaf = Tensor(leaf)
             if not isinstance(leaf, Tensor):
                 raise TypeError(f"{what} is made of tensors, not {type(leaf).__name__}")
-            if leaf.node.extents is not None:
+            if leaf.node.extents is not None and not symbolic:
                 raise ValueError(
-                    f"{what} has a symbolic size: {leaf.shape}; sizes in a loop are static: pad it "
-                    "to its greatest size"
+                    f"{what} has a symbolic size: {leaf.shape}; sizes in this loop are static: pad "
+                    "it to its greatest size"
                 )
             if leaf.node.axis is not None:
                 raise ValueError(f"{what} is split among devices: a loop takes it whole")
@@ -77,6 +78,14 @@ class _Leaves:
 
         found.structure = mapped(value, slot)
         return found
+
+    @property
+    def are_symbolic(self) -> bool:
+        return any(tensor.node.extents is not None for tensor in self.tensors)
+
+    def filled(self, tensors: Sequence[Tensor]) -> Any:
+        """The value with other tensors."""
+        return filled(self.structure, tensors, {})
 
 
 def scan(
@@ -90,7 +99,9 @@ def scan(
 
     The steps are one loop around the kernels of a step, so that compiling takes as long for 1,000
     steps as for 10. Gradients go through it, by a loop in the other order that computes each step
-    again. Tensors that `f` captures are constants; one that it assigns to is part of the state.
+    again. Where a state or an element has a symbolic size, the steps are unrolled instead: each
+    is traced and compiled. Tensors that `f` captures are constants; one that it assigns to is part
+    of the state.
 
     Args:
         f: a step, from the state and an element to the next state and an output. It is traced once,
@@ -110,7 +121,7 @@ def scan(
         TypeError: a state, an element or an output is no tensor, or a step returns no pair.
         ValueError: lengths differ, or a step returns a state of another structure, shape or dtype.
     """
-    sequence = _Leaves.of(xs, "a sequence")
+    sequence = _Leaves.of(xs, "a sequence", symbolic=True)
     steps = _steps(sequence.tensors, length)
 
     def step(state: Any, x: Any) -> tuple[Any, Any]:
@@ -121,6 +132,9 @@ def scan(
             )
         return cast("tuple[Any, Any]", result)
 
+    state = _Leaves.of(init, "a state", numbers=True, symbolic=True)
+    if steps and (state.are_symbolic or sequence.are_symbolic):
+        return _unrolled(step, state, sequence, range(steps)[:: -1 if reverse else 1])
     return _loop(step, init, sequence, steps, reverse=reverse)
 
 
@@ -168,11 +182,12 @@ def _steps(sequence: Sequence[Tensor], length: int | None) -> int:
     if length is not None:
         lengths.add(length)
     if len(lengths) != 1:
-        found = " and ".join(map(str, sorted(lengths))) or "none is given"
+        found = " and ".join(map(str, sorted(lengths, key=str))) or "none is given"
         raise ValueError(f"a scan has one number of steps: {found}")
-    if isinstance(length, SymInt):
-        raise ValueError(f"a scan has a symbolic number of steps: {length}")
-    return lengths.pop()
+    steps = lengths.pop()
+    if isinstance(steps, SymInt):
+        raise ValueError(f"a scan has a symbolic number of steps: {steps}")
+    return steps
 
 
 def _loop(
@@ -196,15 +211,15 @@ def _loop(
     start = next(serials)
     with tracing() as trace:
         stand_ins = [Tensor.of_node(param) for param in params]
-        given = filled(state.structure, stand_ins[:count], {})
-        element = filled(sequence.structure, stand_ins[count:], {})
+        given = state.filled(stand_ins[:count])
+        element = sequence.filled(stand_ins[count:])
         new, output = step(given, element)
         following = _Leaves.of(new, "a state", numbers=True)
         _check_state(state, following)
         outputs = _Leaves.of(output, "an output", numbers=True)
         if steps == 0:
             ys = [_no_outputs(tensor) for tensor in outputs.tensors]
-            return filled(state.structure, state.tensors, {}), filled(outputs.structure, ys, {})
+            return state.filled(state.tensors), outputs.filled(ys)
         # Tensors from before that it assigns to are states, too; views of them follow.
         changed = cast("list[tuple[Tensor, Node]]", trace.changed())
         changed = [(t, node) for t, node in changed if node.serial < start and node not in params]
@@ -260,7 +275,27 @@ def _loop(
         assigned.adopt(node)
     last = [Tensor.of_node(node) for node in found[:count]]
     ys = [Tensor.of_node(node) for node in found[len(states) : len(states) + len(stacked)]]
-    return filled(state.structure, last, {}), filled(outputs.structure, ys, {})
+    return state.filled(last), outputs.filled(ys)
+
+
+def _unrolled(
+    step: Callable[[Any, Any], tuple[Any, Any]], state: _Leaves, sequence: _Leaves, order: range
+) -> tuple[Any, Any]:
+    """The state after the steps of an order, and the stacked outputs, without a SCAN: its sizes are
+    static."""
+    found: dict[int, _Leaves] = {}
+    for i in order:
+        element = sequence.filled([tensor[i] for tensor in sequence.tensors])
+        new, output = step(state.filled(state.tensors), element)
+        following = _Leaves.of(new, "a state", numbers=True, symbolic=True)
+        _check_state(state, following)
+        state = following
+        found[i] = _Leaves.of(output, "an output", numbers=True, symbolic=True)
+    outputs = [found[i] for i in sorted(found)]
+    stacked = [
+        Tensor.stack(*of_steps) for of_steps in zip(*(o.tensors for o in outputs), strict=True)
+    ]
+    return state.filled(state.tensors), outputs[0].filled(stacked)
 
 
 def _element(sequence: Tensor) -> Tensor:

@@ -400,7 +400,8 @@ def test_a_while_on_a_grid_is_refused():
 
 Z = np.zeros(3, np.float32)
 XS = np.zeros((4, 3), np.float32)
-n = tg.Variable("n", 1, 10).bind(4)
+VARIABLE = tg.Variable("n", 1, 10)
+n = VARIABLE.bind(4)
 REFUSED: dict[str, tuple[type[Exception], str, Callable[[], object]]] = {
     "structure": (
         ValueError,
@@ -484,13 +485,13 @@ REFUSED: dict[str, tuple[type[Exception], str, Callable[[], object]]] = {
     ),
     "a symbolic sequence": (
         ValueError,
-        r"a sequence has a symbolic size: \(n, 3\)",
+        "a scan has a symbolic number of steps: n",
         lambda: tg.scan(lambda s, x: (s + x, None), T(Z), T.zeros(10, 3)[:n]),
     ),
     "a symbolic state": (
         ValueError,
         r"a state has a symbolic size: \(n, 3\)",
-        lambda: tg.scan(lambda s, x: (s, None), T.zeros(10, 3)[:n], T(XS)),
+        lambda: tg.while_loop(lambda s: s.sum() > 0, lambda s: s, T.zeros(10, 3)[:n], 4),
     ),
     "a symbolic length": (
         ValueError,
@@ -527,6 +528,47 @@ def test_refusals(name: str):
     kind, message, call = REFUSED[name]
     with pytest.raises(kind, match=message):
         call()
+
+
+@pytest.mark.parametrize("reverse", [False, True])
+def test_steps_of_symbolic_sizes_are_unrolled(reverse: bool, compilations: list[Any]):
+    """Values and gradients are those of the sizes' values, by one program."""
+    w = T(np.linspace(0.2, 0.9, 3, dtype=np.float32), requires_grad=True)
+    rows = np.linspace(-1, 1, 4 * 10 * 3, dtype=np.float32).reshape(4, 10, 3)
+
+    def run(state: T, xs: T) -> Any:
+        def step(states: Any, x: T) -> Any:
+            count, h = states
+            return (count + 1, (h * w + x).tanh()), {"h": h, "nothing": None}
+
+        (count, last), outputs = tg.scan(step, (0, state), xs, reverse=reverse)
+        w.grad = None
+        (last.sum() + outputs["h"].square().sum()).backward()
+        assert outputs["nothing"] is None
+        return count, last, outputs["h"], w.grad
+
+    traced = tg.function(run)
+    for k in (1, 4, 10):
+        xs = rows[:, :k]
+        wanted = [t.numpy() for t in run(T(xs[0]), T(xs))]
+        size = VARIABLE.bind(k)
+        for function in (run, traced):
+            found = function(T(rows[0])[:size], T(rows)[:, :size])
+            for a, b in zip(found, wanted, strict=True):
+                np.testing.assert_allclose(a.numpy(), b, rtol=1e-5, atol=1e-6)
+    compilations.clear()
+    traced(T(rows[0])[: VARIABLE.bind(7)], T(rows)[:, : VARIABLE.bind(7)])
+    assert not compilations
+
+
+@pytest.mark.parametrize("kind", [tg.nn.LSTM, tg.nn.GRU])
+def test_recurrent_layers_take_a_batch_of_symbolic_size(kind: Any):
+    layer = kind(3, 4, num_layers=2, bidirectional=True)
+    x = np.linspace(-1, 1, 5 * 10 * 3, dtype=np.float32).reshape(5, 10, 3)
+    traced = tg.function(lambda x: layer(x)[0])
+    for k in (2, 9):
+        found = traced(T(x)[:, : VARIABLE.bind(k)]).numpy()
+        np.testing.assert_allclose(found, layer(T(x[:, :k]))[0].numpy(), rtol=1e-5, atol=1e-6)
 
 
 def test_a_symbolic_tensor_is_not_captured():
