@@ -43,7 +43,7 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for cases in tests.values():
         mark = cases[0].get_closest_marker("sampled")
         assert mark is not None
-        cases.sort(key=lambda case: crc32(case.name.encode()))
+        cases.sort(key=lambda c: (c.get_closest_marker("slow") is not None, crc32(c.name.encode())))
         for item in cases[-(-len(cases) // mark.args[0]) :]:
             item.add_marker(pytest.mark.slow)
 

@@ -1,7 +1,7 @@
 """Facts about operations that do not change for a while, so that what many share is found once."""
 
 from collections import defaultdict
-from collections.abc import Hashable, Iterator
+from collections.abc import Generator, Hashable
 from contextlib import contextmanager
 from contextvars import ContextVar
 from typing import Any
@@ -23,7 +23,7 @@ def facts(kind: Hashable) -> dict[Any, Any]:
 
 
 @contextmanager
-def kept_facts(*kinds: Hashable) -> Iterator[None]:
+def kept_facts(*kinds: Hashable) -> Generator[None]:
     """Keep facts of some kinds, or of all: no operation that they are about changes meanwhile.
     Those that are kept already go on."""
     if kinds and _FACTS.get({}).keys() >= set(kinds):

@@ -607,8 +607,8 @@ class GateOp(ElementwiseOp):
     """GATE (X, T[, L]) = X / (1 + e^-(T + L)): x times the logistic function of t, within 1.1 ulp.
 
     Within 1 ulp where x is 1 or t, and within 2.2 where MULACC is rounded twice. L is what the
-    rounding of T has lost. An infinite x gives NaN, unless t is above 17 (f32) or 37.1 (f64);
-    there, and at -inf, L is ignored.
+    rounding of T has lost. An infinite x gives NaN, unless t is above 16.9375 (f32) or 37.0625
+    (f64); there, and at -inf, L is ignored.
 
     `%2 = tg.gate %0, %1 : tensor<4xf32>`
     `%3 = tg.gate %0, %1 lost %2 : tensor<4xf32>`

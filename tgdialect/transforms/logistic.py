@@ -33,7 +33,7 @@ def gate(x: Value[V], t: Value[V], lost: Value[V] | None = None) -> Value[V]:
     quotient = x * inverse
     surplus = quotient.mulacc(excess, quotient.mulacc(divisor, -x))
     result = (-inverse).mulacc(surplus, quotient)  # -0 stays -0.
-    result = (t > (form.precision + 0.5) * LN_2).where(x, result)
+    result = (t > math.floor(16 * (form.precision + 0.5) * LN_2) / 16).where(x, result)
     is_tail = t < -float(math.floor((form.bias - form.precision) * LN_2))
     return is_tail.where(_gate_tail(x, t, lost, form), result)
 

@@ -201,11 +201,9 @@ OPTIMIZERS: dict[str, Callable[..., optim.Optimizer]] = {
 }
 
 
-"""Without tracing there are many small kernels, which OpenCL devices take long to build."""
-
-
-@pytest.mark.sampled(12)
-@pytest.mark.parametrize("is_traced", [True, False])
+# Without tracing there are many small kernels, which OpenCL devices take long to build.
+@pytest.mark.sampled(8)
+@pytest.mark.parametrize("is_traced", [True, pytest.param(False, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_training(name: str, is_traced: bool):
     """A model that is moved, or made on a device, learns what it does on the host."""

@@ -152,6 +152,7 @@ def test_growth_of_longer_programs(name: str):
 
 
 def check_growth(program: Program, least: int) -> None:
+    """Compile a program of so many repetitions, and of twice as many."""
 
     def compiled(count: int) -> None:
         results = program(count)
