@@ -12,7 +12,9 @@ FIRST = "TG_RANDOM_SEED"
 BATCH = 10
 """The cases of one test: one that crashes takes these along."""
 SHARE = 10
-"""Of the cases that are made by default, one of so many runs without `-m slow`."""
+"""Of the cases that are made by default, one of so many runs without `-m slow`. A greater share
+makes the README's test command shorter and lets it find less; with 10 it takes 13 minutes on two
+cores of an AMD EPYC (Zen 3)."""
 
 
 def batches(variable: str, count: int) -> Sequence[Any]:

@@ -125,7 +125,7 @@ def _in_wider(function: Arithmetic) -> Arithmetic:
 
 
 def gate(x: Data, t: Data, lost: Data | None = None) -> Data:
-    """x / (1 + e^-(t + lost)); NaN of an infinite x, unless e^-t is below half a digit."""
+    """x / (1 + e^-(t + lost)); NaN of an infinite x, unless t is so large that x is the result."""
     is_x = t > math.floor(16 * (np.finfo(x.dtype).nmant + 1.5) * math.log(2)) / 16
     rest = np.zeros_like(t) if lost is None else np.where(is_x | np.isinf(t), 0, lost)
     result = _in_wider(_gate)(x, t, rest)

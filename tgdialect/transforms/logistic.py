@@ -27,12 +27,14 @@ def gate(x: Value[V], t: Value[V], lost: Value[V] | None = None) -> Value[V]:
     # 1 + p = e^-(high + low) = 1 - high + second.
     second = (r * r).mulacc(horner(r, tail), -low)
     divisor = scale.mulacc(second - high, scale + 1.0)
-    # Exact where 2^n has no digits below those of 1: x is the result elsewhere.
+    # (scale - divisor) + 1 is exact where 2^n is no less than the last digit of 1.
     excess = scale.mulacc(second, scale.mulacc(-high, (scale - divisor) + 1.0))
     inverse = divisor.recip()
     quotient = x * inverse
     surplus = quotient.mulacc(excess, quotient.mulacc(divisor, -x))
     result = (-inverse).mulacc(surplus, quotient)  # -0 stays -0.
+    # The result is x where e^-t is less than 0.75 of that digit. The bound, in sixteenths, is exact
+    # in f32.
     result = (t > math.floor(16 * (form.precision + 0.5) * LN_2) / 16).where(x, result)
     is_tail = t < -float(math.floor((form.bias - form.precision) * LN_2))
     return is_tail.where(_gate_tail(x, t, lost, form), result)

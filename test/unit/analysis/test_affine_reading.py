@@ -36,7 +36,7 @@ def value(of, values: Mapping[SSAValue, float]) -> int:
     return sum(c * math.prod(int(values[atom]) for atom in atoms) for atoms, c in monomials(of))
 
 
-@settings(max_examples=100)
+@settings(max_examples=300)
 @given(programs())
 def test_polynomials_of_integer_programs(program: Program):
     """Any op may be in between: it is an atom, and so is what might wrap."""
@@ -167,7 +167,7 @@ def position_value(of: Position, values: Mapping[LoopVariable, int]) -> int:
     return of.constant + sum(c * atom_value(atom, values) for atom, c in of.terms.items())
 
 
-@settings(max_examples=100)
+@settings(max_examples=300)
 @given(st.lists(st.sampled_from([2, 3, 4, 6, 8, 12]), min_size=2, max_size=3), STEPS, st.data())
 def test_positions(extents, steps, data):
     """Digits are cut and put together again, and divisions are: what is left has the same value."""

@@ -21,7 +21,7 @@ from tgdialect.ops.properties import tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 
 
-@settings(max_examples=100)
+@settings(max_examples=300)
 @given(graphs())
 def test_intervals_hold_every_value(graph: Graph):
     """Of the cells that are valid: those that are not are 0 in what a function returns."""

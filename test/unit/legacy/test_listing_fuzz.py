@@ -58,7 +58,7 @@ def changed(text: str, random: Random) -> str:
     return "".join(lines)
 
 
-@settings(max_examples=400)
+@settings(max_examples=1500)
 @given(st.integers(0, 2**32 - 1))
 def test_changed_listings(seed: int):
     random = Random(seed)

@@ -106,7 +106,7 @@ def _space(module: ModuleOp) -> list[OptOpPass]:
 
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", KERNELS)
-@settings(max_examples=3)
+@settings(max_examples=5)
 @given(seed=st.integers(0, 1_000_000), count=st.integers(1, 4))
 def test_any_legal_schedule(name: str, seed: int, count: int):
     """Whatever `schedule_space` offers can be applied, and lowered, and computes the same."""

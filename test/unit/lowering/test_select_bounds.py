@@ -115,7 +115,7 @@ def guarded(rows, columns):
     return whole, inner.reshape(rows, columns)
 
 
-@settings(max_examples=20)
+@settings(max_examples=40)
 @given(st.lists(ACCESS, min_size=4, max_size=8), st.lists(st.integers(-20, 20), min_size=N))
 def test_no_access_leaves_its_buffer(accesses, table):
     table = np.array(table[:N])

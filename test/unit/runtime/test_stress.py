@@ -160,7 +160,7 @@ def test_forks_under_load(start: Process):
         stop = True
         for thread in threads: thread.join()
     """
-    finish(start(script, 6 * ROUNDS or 10))
+    finish(start(script, 6 * ROUNDS or 20))
 
 
 def test_a_fork_while_another_thread_looks_for_a_module(start: Process):

@@ -146,7 +146,7 @@ def test_more_calling_threads_than_places():
     from concurrent.futures import ThreadPoolExecutor
     expected = a @ b
     with ThreadPoolExecutor(2 * threads.JOBS) as pool:
-        for result in pool.map(lambda _: exe(a, b), range(100)):
+        for result in pool.map(lambda _: exe(a, b), range(500)):
             assert (result == expected).all()
     """,
     )

@@ -31,7 +31,7 @@ def context() -> Context:
 
 @pytest.mark.parametrize("transform", [CanonicalizePass(), SimplifyPass(), ExplicitBroadcastPass()])
 def test_values_stay(transform: ModulePass):
-    @settings(max_examples=40)
+    @settings(max_examples=150)
     @given(graphs())
     def check(graph: Graph):
         before, text = graph.evaluate(), str(graph.module)

@@ -20,7 +20,7 @@ from tgdialect.transforms.simplify import HANDLERS, engine, simplify
 from tgdialect.transforms.simplify.matching import OPS
 
 
-@settings(max_examples=200)
+@settings(max_examples=800)
 @given(programs())
 def test_values_stay(program: Program):
     before = [outputs(program.block, a) for a in program.arguments]
