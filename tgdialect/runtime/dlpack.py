@@ -159,18 +159,22 @@ def capsule_of(array: SharedArray, owner: object) -> Any:
     return capsule
 
 
-class _Owner:
-    """A consumed capsule: tells its producer when the memory is not used any more."""
+class Owner:
+    """The producer's side of a consumed capsule."""
 
     def __init__(self, address: int) -> None:
-        self._managed = _Managed.from_address(address)
+        self._managed: _Managed | None = _Managed.from_address(address)
 
-    def __del__(self) -> None:
-        if self._managed.deleter:
-            self._managed.deleter(ctypes.byref(self._managed))
+    def release(self) -> None:
+        """Tell the producer, once, that the memory is not used any more."""
+        managed, self._managed = self._managed, None
+        if managed is not None and managed.deleter:
+            managed.deleter(ctypes.byref(managed))
+
+    __del__ = release
 
 
-def consumed(capsule: Any) -> tuple[SharedArray, object]:
+def consumed(capsule: Any) -> tuple[SharedArray, Owner]:
     """The array of a capsule, and the object that keeps its memory alive.
 
     Raises ValueError for a capsule that was consumed before, and for an array that is not in
@@ -181,7 +185,7 @@ def consumed(capsule: Any) -> tuple[SharedArray, object]:
     except ValueError:
         raise ValueError("the DLPack capsule is not valid, or was consumed before") from None
     _rename(capsule, _USED)
-    owner = _Owner(address)
+    owner = Owner(address)
     tensor = _Managed.from_address(address).tensor
     shape = tuple(tensor.shape[: tensor.ndim])
     if tensor.strides:

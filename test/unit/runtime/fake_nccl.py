@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
+from fake_cuda import FakeCuda
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -62,7 +63,9 @@ class NCCLError(Exception):
 class FakeNccl:
     DataType, RedOp, NCCLError = DataType, RedOp, NCCLError
 
-    def __init__(self) -> None:
+    def __init__(self, cuda: FakeCuda) -> None:
+        """`cuda` has the GPUs."""
+        self.cuda = cuda
         self.cliques: dict[bytes, _Clique] = {}
         self.names = itertools.count(1)
         self.lock = threading.Lock()
@@ -88,11 +91,20 @@ class FakeNccl:
         self.aborted.append(comm)
         comm.clique.barrier.abort()
 
-    def _meet(self, name: str, comm: Comm, source: int, target: int, run: Callable[[Any], None]):
-        """Wait for all, let each read what the others have, then let each write."""
+    def _meet(
+        self,
+        name: str,
+        comm: Comm,
+        stream: int,
+        places: tuple[int, int],
+        run: Callable[[Any], None],
+    ) -> None:
+        """Wait for all, let each read what the others have, then let each write. `places` are the
+        addresses of what is read and written."""
         self.calls.append(name)
+        self.cuda.finish(stream)
         clique = comm.clique
-        clique.places[comm.rank] = source, target
+        clique.places[comm.rank] = places
         clique.barrier.wait()
         run([place[0] for place in clique.places])
         clique.barrier.wait()
@@ -107,7 +119,7 @@ class FakeNccl:
             comm.clique.barrier.wait()
             _write(target, total)
 
-        self._meet("all_reduce", comm, source, target, run)
+        self._meet("all_reduce", comm, stream, (source, target), run)
 
     def reduce(
         self,
@@ -124,7 +136,7 @@ class FakeNccl:
             if comm.rank == root:
                 _write(target, _reduced(op, [_read(s, count, dtype) for s in sources]))
 
-        self._meet("reduce", comm, source, target, run)
+        self._meet("reduce", comm, stream, (source, target), run)
 
     def reduce_scatter(
         self, source: int, target: int, count: int, dtype: int, op: int, comm: Comm, stream: int
@@ -133,7 +145,7 @@ class FakeNccl:
             offset = comm.rank * count * np.dtype(_DTYPES[dtype]).itemsize
             _write(target, _reduced(op, [_read(s + offset, count, dtype) for s in sources]))
 
-        self._meet("reduce_scatter", comm, source, target, run)
+        self._meet("reduce_scatter", comm, stream, (source, target), run)
 
     def all_gather(
         self, source: int, target: int, count: int, dtype: int, comm: Comm, stream: int
@@ -141,8 +153,8 @@ class FakeNccl:
         self._meet(
             "all_gather",
             comm,
-            source,
-            target,
+            stream,
+            (source, target),
             lambda sources: _write(
                 target, np.concatenate([_read(s, count, dtype) for s in sources])
             ),
@@ -155,7 +167,7 @@ class FakeNccl:
             if comm.rank == root:
                 _write(target, np.concatenate([_read(s, count, dtype) for s in sources]))
 
-        self._meet("gather", comm, source, target, run)
+        self._meet("gather", comm, stream, (source, target), run)
 
     def broadcast(
         self, source: int, target: int, count: int, dtype: int, root: int, comm: Comm, stream: int
@@ -163,8 +175,8 @@ class FakeNccl:
         self._meet(
             "broadcast",
             comm,
-            source,
-            target,
+            stream,
+            (source, target),
             lambda sources: _write(target, _read(sources[root], count, dtype)),
         )
 
@@ -175,7 +187,7 @@ class FakeNccl:
             assert dtype == DataType.Uint8
             _write(target, _read(sources[root] + comm.rank * count, count, dtype))
 
-        self._meet("scatter", comm, source, target, run)
+        self._meet("scatter", comm, stream, (source, target), run)
 
     def allto_all(
         self, source: int, target: int, count: int, dtype: int, comm: Comm, stream: int
@@ -185,14 +197,18 @@ class FakeNccl:
             parts = [_read(s + comm.rank * count, count, dtype) for s in sources]
             _write(target, np.concatenate(parts))
 
-        self._meet("allto_all", comm, source, target, run)
+        self._meet("allto_all", comm, stream, (source, target), run)
 
     def send(self, place: int, count: int, dtype: int, to: int, comm: Comm, stream: int) -> None:
-        self._meet("send", comm, place, 0, lambda sources: None)
+        self._meet("send", comm, stream, (place, 0), lambda sources: None)
 
     def recv(self, place: int, count: int, dtype: int, of: int, comm: Comm, stream: int) -> None:
         self._meet(
-            "recv", comm, 0, place, lambda sources: _write(place, _read(sources[of], count, dtype))
+            "recv",
+            comm,
+            stream,
+            (0, place),
+            lambda sources: _write(place, _read(sources[of], count, dtype)),
         )
 
 

@@ -2,51 +2,30 @@
 
 from __future__ import annotations
 
-import ctypes
 import gc
+import importlib
 import inspect
 import re
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from types import FrameType
 from typing import Any
 
+import fake_cuda
 import numpy as np
 import pytest
 from device_programs import PTX, program
-from fake_cuda import CUresult, FakeCuda
+from fake_cuda import FakeCuda, doubled
 
 import tgdialect as tg
 from tgdialect.runtime.devices import cuda
 from tgdialect.runtime.devices.array import DeviceArray
-from tgdialect.runtime.devices.cuda import CudaDriver, target_for
-from tgdialect.runtime.devices.device import DEVICES, Device, _Kind
+from tgdialect.runtime.devices.cuda import target_for
+from tgdialect.runtime.devices.device import Device
+
+pytestmark = pytest.mark.usefixtures("device")
 
 X = np.arange(1000, dtype=np.float32)
-
-
-def double(target: int, source: int) -> None:
-    floats = ctypes.c_float * 1000
-    np.ctypeslib.as_array(floats.from_address(target))[:] = 2 * np.ctypeslib.as_array(
-        floats.from_address(source)
-    )
-
-
-@pytest.fixture
-def api() -> FakeCuda:
-    return FakeCuda({"double_it": (2, double)})
-
-
-@pytest.fixture(autouse=True)
-def device(api: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Iterator[Device]:
-    kind = _Kind(
-        "cuda", "cuda", "nvidia", lambda: 1, lambda name, number: CudaDriver(name, number, api, api)
-    )
-    found = Device("CUDA:0", kind)
-    monkeypatch.setitem(DEVICES._known, "CUDA:0", found)
-    yield found
-    gc.collect()
 
 
 IN_PLACE = re.sub(
@@ -127,7 +106,7 @@ def test_a_call_that_is_known_is_only_launched(api: FakeCuda, device: Device):
       func.return %y : tensor<1000xf32>
     }"""
     exe = tg.compile(text, target="CUDA:0")
-    api.kernels["main_0"] = (2, double)
+    api.kernels["main_0"] = (2, doubled)
     x, out = device.array(X), device.array(X)
     for _ in range(3):
         np.testing.assert_array_equal(exe(x).numpy(), 2 * X)
@@ -169,7 +148,7 @@ def test_a_known_call_of_a_function_does_little(how: str, most: int, api: FakeCu
     called: list[str] = []
 
     def note(frame: FrameType, event: str, argument: object) -> None:
-        if event == "call" and frame.f_code is not FakeCuda.__getattribute__.__code__:
+        if event == "call" and frame.f_code.co_filename != fake_cuda.__file__:
             called.append(frame.f_code.co_name)
 
     sys.setprofile(note)
@@ -189,6 +168,7 @@ def test_known_calls_keep_no_memory(api: FakeCuda, device: Device):
         del x, out
     gc.collect()
     device.driver.pool.clear()
+    device.synchronize()
     assert not api.blocks
 
 
@@ -223,7 +203,9 @@ def test_memory_and_modules_are_freed(api: FakeCuda, device: Device):
     del exe
     gc.collect()
     device.driver.pool.clear()
+    device.synchronize()
     assert not api.blocks
+    assert not api.graphs
     assert not api.modules
 
 
@@ -247,10 +229,6 @@ def test_errors_name_the_kernel(api: FakeCuda):
     exe = compiled(groups=70000)
     message = r"cannot run @double_it\(4000 bytes at 0, .*in 70000x1x1 workgroups of 100x1x1"
     with pytest.raises(tg.DeviceError, match=message):
-        exe(X)
-    exe = compiled()
-    api.failure = CUresult.CUDA_ERROR_ILLEGAL_ADDRESS
-    with pytest.raises(tg.DeviceError, match="illegal address"):
         exe(X)
 
 
@@ -306,6 +284,7 @@ def test_a_program_on_tensors_is_ptx(device: Device, api: FakeCuda):
     api.kernels["main_0"] = (2, lambda *values: launched.append(values))
     x, out = (device.array(np.zeros((2, 4), np.float32)) for _ in range(2))
     exe(x, out=out)
+    device.synchronize()
     assert launched == [(out.span.block.handle, x.span.block.handle)]
 
 
@@ -339,6 +318,8 @@ def test_the_functions_are_those_of_nvidias_bindings():
     for name in vars(FakeCuda):
         if name.lower().startswith("cu"):
             assert hasattr(real, name), name
+        if name.startswith("nvrtc"):
+            assert hasattr(importlib.import_module("cuda.bindings.nvrtc"), name), name
     for kind in (FakeCuda.CUjit_option, FakeCuda.CUjitInputType, FakeCuda.CUstreamCaptureMode):
         for name in vars(kind):
             assert any(

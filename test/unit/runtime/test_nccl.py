@@ -10,7 +10,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 import pytest
-from fake_cuda import CUresult, FakeCuda
+from fake_cuda import FakeCuda
 from fake_nccl import DataType, FakeNccl, RedOp
 
 import tgdialect as tg
@@ -34,8 +34,8 @@ DTYPES = (
 
 
 def gpus(count: int) -> list[CudaDriver]:
-    apis = [FakeCuda({}) for _ in range(count)]
-    return [CudaDriver(f"CUDA:{i}", i, api, api) for i, api in enumerate(apis)]
+    api = FakeCuda({}, devices=count)
+    return [CudaDriver(f"CUDA:{i}", i, api, api) for i in range(count)]
 
 
 def exchanged(
@@ -94,7 +94,8 @@ def test_random_collectives_equal_those_of_threads(seed: int):
     team = Team(4).communicators()
     on_threads = [team[rank] for rank in exchange.members]
     wanted = exchanged(exchange, on_threads, values)
-    drivers, api = gpus(4), FakeNccl()
+    drivers = gpus(4)
+    api = FakeNccl(drivers[0].api)
     hosts = Team(4).communicators()
     links = [NcclLink(drivers[rank], api) for rank in exchange.members]
     pairs = zip(links, exchange.members, strict=True)
@@ -123,8 +124,8 @@ def test_maxima_of_floats_keep_nan():
     exchange = Exchange(
         Collective.ALL_REDUCE, (0, 1), (2,), np.dtype(np.float32), (2,), reduction="max"
     )
-    api = FakeNccl()
     drivers = gpus(2)
+    api = FakeNccl(drivers[0].api)
     hosts = Team(2).communicators()
     pairs = zip(drivers, hosts, strict=True)
     communicators = [NcclCommunicator(NcclLink(d, api), h) for d, h in pairs]
@@ -137,7 +138,8 @@ def test_maxima_of_floats_keep_nan():
 def test_a_device_that_fails_ends_the_others():
     """One GPU never comes: the other one has submitted its part, and waits."""
     exchange = Exchange(Collective.BROADCAST, (0, 1), (2,), np.dtype(np.float32), (2,))
-    api, drivers, team = FakeNccl(), gpus(2), Team(2)
+    drivers, team = gpus(2), Team(2)
+    api = FakeNccl(drivers[0].api)
     links = [NcclLink(driver, api) for driver in drivers]
     values = [DeviceArray.of(drivers[0], np.ones(2, np.float32)), None]
 
@@ -147,21 +149,22 @@ def test_a_device_that_fails_ends_the_others():
 
     exchanged(exchange, communicators(Team(2)), values)
     here, other = communicators(team)
-    drivers[0].api.pending = CUresult.CUDA_ERROR_NOT_READY
+    drivers[0].api.hung.add(0)
     other.fail(ValueError("no memory"))
     with pytest.raises(RankError, match="device 1 failed: ValueError: no memory"):
         here.end()
     here.fail(RankError())
     assert len(api.aborted) == 2
     # Later calls connect anew.
-    drivers[0].api.pending = None
+    drivers[0].api.hung.clear()
     for found in exchanged(exchange, communicators(Team(2)), values):
         np.testing.assert_array_equal(found, [1, 1])
 
 
 def test_memory_of_collectives_returns_to_the_pool():
     exchange = Exchange(Collective.ALL_GATHER, (0, 1), (2, 3), np.dtype(np.float32), (2, 6), axis=1)
-    api, drivers = FakeNccl(), gpus(2)
+    drivers = gpus(2)
+    api = FakeNccl(drivers[0].api)
     links = [NcclLink(driver, api) for driver in drivers]
     values = [DeviceArray.of(driver, np.ones((2, 3), np.float32)) for driver in drivers]
     blocks: list[int] = []
@@ -174,7 +177,8 @@ def test_memory_of_collectives_returns_to_the_pool():
 
 @pytest.fixture
 def two_gpus(monkeypatch: pytest.MonkeyPatch) -> FakeNccl:
-    drivers, api = gpus(2), FakeNccl()
+    drivers = gpus(2)
+    api = FakeNccl(drivers[0].api)
     kind = _Kind("cuda", "cuda", "nvidia", lambda: 2, lambda name, number: drivers[number])
     for i in range(2):
         monkeypatch.setitem(DEVICES._known, f"CUDA:{i}", Device(f"CUDA:{i}", kind, i))

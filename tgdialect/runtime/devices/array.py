@@ -90,10 +90,12 @@ class DeviceArray:
 
         Raises ValueError for an array of another device, or one that is not contiguous.
         """
-        shared, owner = consumed(value.__dlpack__(**driver.dlpack_stream))
+        shared, owner = consumed(value.__dlpack__(**driver.dlpack_request))
         nbytes = math.prod(shared.shape) * shared.dtype.itemsize
-        span = driver.adopt(shared.pointer, shared.offset, nbytes, owner)
-        return cls(driver, span, shared.shape, shared.dtype, owner)
+        span = driver.adopt(shared.pointer, shared.offset, nbytes)
+        found = cls(driver, span, shared.shape, shared.dtype, None)
+        driver.deferred.at_end_of(found, driver.return_after_commands, owner.release)
+        return found
 
     @property
     def device(self) -> str:
@@ -162,19 +164,28 @@ class DeviceArray:
         dl_device: tuple[int, int] | None = None,
         copy: bool | None = None,
     ) -> Any:
-        """A capsule that shares the memory. `stream` is the consumer's, which waits for ours.
+        """A capsule that shares the memory. `stream` is the consumer's, which waits for ours, and
+        which ours waits for once the consumer has let go of the array.
 
         `dl_device` may be the host, which gets a copy, and `copy` asks for one on this device.
-        Raises BufferError for other devices, and for the host if `copy` is False.
+        Raises BufferError for other devices, for the host if `copy` is False, and on an OpenCL
+        device for consumers that do not name it.
         """
         if dl_device is not None and tuple(dl_device) != self.__dlpack_device__():
             if tuple(dl_device) != DLPACK_HOST or copy is False:
                 raise BufferError(f"the array is on {self.device}, and is shared only there")
             return host_capsule(self.numpy())
+        if dl_device is None and not self.driver.is_shared_unasked:
+            raise BufferError(
+                f"the array is on {self.device}, whose memory PyTorch, NumPy and most libraries "
+                "cannot use: pass them its numpy(), a copy; a library that can has to ask for "
+                f"dl_device={self.__dlpack_device__()}"
+            )
         if copy:
-            return self.copy().__dlpack__(stream=stream)
+            return self.copy().__dlpack__(stream=stream, dl_device=dl_device)
         where = self.driver.dlpack_pointer(self.span, stream)
-        return capsule_of(SharedArray(*where, self.shape, self.dtype), self)
+        owner = self.driver.lent(self, stream)
+        return capsule_of(SharedArray(*where, self.shape, self.dtype), owner)
 
     def __dlpack_device__(self) -> tuple[int, int]:
         return self.driver.dlpack_device

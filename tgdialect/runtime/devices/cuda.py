@@ -7,15 +7,17 @@ from __future__ import annotations
 
 import ctypes
 import threading
-import weakref
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Callable, Mapping, Sequence
-from functools import partial
+from contextlib import suppress
+from functools import cached_property
 from importlib import import_module
-from itertools import pairwise
+from itertools import chain
 from typing import Any
 
 from tgdialect.runtime.cache import cache_key, object_cache
+from tgdialect.runtime.devices.cuda_kernels import CudaKernels
+from tgdialect.runtime.devices.cuda_streams import Current, Mark, Staging
 from tgdialect.runtime.devices.driver import (
     Command,
     DeviceBlock,
@@ -24,22 +26,33 @@ from tgdialect.runtime.devices.driver import (
     Driver,
     Limits,
     LoadedKernels,
-    RepeatableKernels,
     Span,
+    address_of,
 )
 from tgdialect.runtime.devices.program import DeviceKernel
 from tgdialect.runtime.program import Array
-from tgdialect.runtime.progress import progress
 from tgdialect.targets.grid import ALIGNMENT
 
-_DLPACK, _LEGACY_STREAM, _NO_STREAM = 2, 1, -1
-"""`kDLCUDA`, and what DLPack calls the default stream and no stream."""
-_GRAPHS = 16
-"""The CUDA graphs that a program keeps: as many sets of memory as its callers take turns with. With
-fewer, callers that alternate between more arrays record graphs anew; each graph keeps some tens of
-KiB of the device."""
+_DLPACK = 2
+"""`kDLCUDA`."""
+_LEGACY_STREAM, _PER_THREAD_STREAM, _NO_STREAM = 1, 2, -1
+"""DLPack's default stream, which is the driver's handle of it, a thread's own, and none."""
 _LOG_BYTES = 1 << 14
 _NAME_BYTES = 256
+_CAPABILITY = "COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR"
+_QUEUED = 32
+"""The last programs whose kernels an error names."""
+_FATAL = frozenset(
+    f"CUDA_ERROR_{name}"
+    for name in (
+        *("ILLEGAL_ADDRESS", "MISALIGNED_ADDRESS", "INVALID_ADDRESS_SPACE", "INVALID_PC"),
+        *("ILLEGAL_INSTRUCTION", "HARDWARE_STACK_ERROR", "ASSERT", "TENSOR_MEMORY_LEAK"),
+        *("LAUNCH_FAILED", "LAUNCH_TIMEOUT", "CONTAINED", "ECC_UNCORRECTABLE"),
+        *("NVLINK_UNCORRECTABLE", "EXTERNAL_DEVICE", "MPS_CLIENT_TERMINATED"),
+        "CONTEXT_IS_DESTROYED",
+    )
+)
+"""Errors after which every call of the driver fails in this process."""
 _OPTIONS = ("--fmad=false", "--disable-warnings")
 """Options of NVRTC: float operations are what the program says."""
 
@@ -84,22 +97,20 @@ class CudaDriver(Driver):
         self.api = api or bindings()
         self._compiler = compiler or import_module("cuda.bindings.nvrtc")
         self.name = name
+        self.fatal: str | None = None
+        """The error that has ended the use of the device by this process."""
+        self.queued: deque[Sequence[str]] = deque(maxlen=_QUEUED)
+        """The kernels of each program since the device was last waited for: a failure shows in a
+        later command."""
         self.checked(self.api.cuInit(0))
         self._number = number
         self._device = self.checked(self.api.cuDeviceGet(number))
-        self.context = self.checked(self.api.cuDevicePrimaryCtxRetain(self._device))
-        self.enter()
-        self.stream = self.new_stream()
-        self.recording_stream = self.new_stream()
-        """Commands are recorded from it, and never run on it."""
         memory = self.checked(self.api.cuDeviceTotalMem(self._device))
         attribute = self._attribute
-        target = target_for(
-            attribute("COMPUTE_CAPABILITY_MAJOR"), attribute("COMPUTE_CAPABILITY_MINOR")
-        )
+        self._capability = tuple(map(attribute, _CAPABILITY))
         super().__init__(
             name,
-            target,
+            target_for(*self._capability),
             Limits(
                 memory=memory,
                 allocation=memory,
@@ -119,10 +130,16 @@ class CudaDriver(Driver):
                 alignment=1,
             ),
         )
-        self.lock = threading.Lock()
+        self.context = self.checked(self.api.cuDevicePrimaryCtxRetain(self._device))
+        self.current = Current(self)
+        self.lock = threading.RLock()
         """Held while commands are submitted: one thread at a time records a graph."""
-        self.submitted: Sequence[str] = ()
-        """The kernels of the last program: a failure shows in a later command."""
+        self.stream = self.new_stream()
+        self.recording_stream = self.new_stream()
+        """Commands are recorded from it, and never run on it."""
+        self.events: list[Any] = []
+        """Events that no `Mark` has."""
+        self._staging = Staging(self)
 
     def _attribute(self, name: str) -> int:
         kind = getattr(self.api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
@@ -134,26 +151,51 @@ class CudaDriver(Driver):
         error, *values = result
         if error == self.api.CUresult.CUDA_SUCCESS:
             return values[0] if len(values) == 1 else tuple(values) or None
-        message = self.explained(error)
         if error == self.api.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
-            raise DeviceMemoryError(message)
-        raise DeviceError(message)
+            raise DeviceMemoryError(self.explained(error))
+        raise self.failed(error)
+
+    def failed(self, error: Any) -> DeviceError:
+        """The error for a status, which an earlier command may have caused. After some of them the
+        device is unusable."""
+        if error.name not in _FATAL:
+            return DeviceError(self.explained(error))
+        if self.fatal is None:
+            self.fatal = f"{self.explained(error)}{self._suspects()}"
+        return self.unusable()
+
+    def unusable(self) -> DeviceError:
+        """The error for any use after a fatal one."""
+        return DeviceError(
+            f"{self.fatal}. {self.name} is of no use to this process any more: restart it"
+        )
+
+    def _suspects(self) -> str:
+        """The kernels of which one may have failed, those of the last program first."""
+        if not self.queued:
+            return ""
+        last, *earlier = (list(dict.fromkeys(names)) for names in reversed(self.queued))
+        others = [name for name in dict.fromkeys(chain(*earlier)) if name not in last]
+        before = f", or in one queued before them: {_named(others)}" if others else ""
+        return f", in a kernel of the last program ({_named(last)}){before}"
 
     def explained(self, error: Any) -> str:
-        """What a status means."""
+        """The device, and the driver's words for a status."""
         _, text = self.api.cuGetErrorString(error)
         reason = text.decode() if isinstance(text, bytes) else str(error)
         return f"{self.name}: {reason}"
 
-    def enter(self) -> None:
-        """Make the device's context that of this thread."""
-        self.checked(self.api.cuCtxSetCurrent(self.context))
+    def refused(self, kernel: DeviceKernel, command: Command, error: Any) -> DeviceError:
+        """The error for a launch with a status other than success."""
+        if error.name in _FATAL:
+            return self.failed(error)
+        return self.failure(kernel, command, self.explained(error))
 
     def new_stream(self) -> Any:
         """A queue of commands that waits for no other one."""
-        self.enter()
         non_blocking = self.api.CUstream_flags.CU_STREAM_NON_BLOCKING
-        return self.checked(self.api.cuStreamCreate(int(non_blocking)))
+        with self.current:
+            return self.checked(self.api.cuStreamCreate(int(non_blocking)))
 
     @property
     def identity(self) -> Sequence[str]:
@@ -161,58 +203,70 @@ class CudaDriver(Driver):
         text = bytes(name).partition(b"\0")[0].decode(errors="replace")
         return text, str(self.checked(self.api.cuDriverGetVersion()))
 
+    @cached_property
+    def uuid(self) -> bytes:
+        """What no other GPU, or part of one, has: names count what a process sees."""
+        return bytes(self.checked(self.api.cuDeviceGetUuid(self._device)).bytes)
+
     # -- memory
 
     def allocate(self, nbytes: int) -> DeviceBlock:
-        self.enter()
-        pointer = int(self.checked(self.api.cuMemAlloc(max(nbytes, 1))))
+        api, size = self.api, max(nbytes, 1)
+        with self.current:
+            result = api.cuMemAlloc(size)
+            if result[0] == api.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+                self.synchronize()  # Blocks that wait for commands are free then.
+                result = api.cuMemAlloc(size)
+            pointer = int(self.checked(result))
         block = DeviceBlock(pointer, nbytes)
-        weakref.finalize(block, self._free, pointer).atexit = False
+        self.free_after_commands(block, api.cuMemFree, pointer)
         return block
 
-    def _free(self, pointer: int) -> None:
-        self.enter()
-        self.api.cuMemFree(pointer)
+    def free_after_commands(
+        self, owner: object, free: Callable[..., object], *arguments: object
+    ) -> None:
+        """Call a function of the driver once `owner` is gone and the commands so far are done."""
+        self.deferred.at_end_of(owner, self.deferred.after_commands, free, *arguments)
 
     def write(self, target: Span, array: Array) -> None:
-        if target.nbytes:
-            self.enter()
-            source, stream = array.ctypes.data, self.stream
-            where = _address(target)
-            self.checked(self.api.cuMemcpyHtoDAsync(where, source, target.nbytes, stream))
-            self.synchronize()
+        self._staging.write(target, array)
 
     def read(self, source: Span, array: Array) -> None:
-        if source.nbytes:
-            self.enter()
-            target, stream = array.ctypes.data, self.stream
-            where = _address(source)
-            self.checked(self.api.cuMemcpyDtoHAsync(target, where, source.nbytes, stream))
+        self._staging.read(source, array)
         self.synchronize()
 
     def copy(self, source: Span, target: Span) -> None:
         if source.nbytes:
-            self.enter()
-            places = _address(target), _address(source)
-            self.checked(self.api.cuMemcpyDtoDAsync(*places, source.nbytes, self.stream))
+            places = address_of(target), address_of(source)
+            with self.current:
+                self.checked(self.api.cuMemcpyDtoDAsync(*places, source.nbytes, self.stream))
 
     def clear(self, span: Span) -> None:
         if span.nbytes:
-            self.enter()
-            self.checked(self.api.cuMemsetD8Async(_address(span), 0, span.nbytes, self.stream))
+            place = address_of(span)
+            with self.current:
+                self.checked(self.api.cuMemsetD8Async(place, 0, span.nbytes, self.stream))
 
     def synchronize(self) -> None:
-        self.enter()
-        try:
+        with self.current:
+            count = len(self.queued)
             self.checked(self.api.cuStreamSynchronize(self.stream))
-        except DeviceError as error:
-            kernels = ", ".join(f"@{name}" for name in self.submitted)
-            raise DeviceError(f"{error}, after the kernels {kernels}") from None
+            for _ in range(min(count, len(self.queued))):
+                self.queued.popleft()
+            self.deferred.run()
+
+    def mark(self) -> Mark:
+        return Mark(self, self.stream)
+
+    def settle(self) -> None:
+        if self.deferred:
+            with self.current:
+                pass
 
     # -- kernels
 
     def load(self, kernels: Sequence[DeviceKernel]) -> LoadedKernels:
-        return _Kernels(self, kernels)
+        return CudaKernels(self, kernels)
 
     def machine_code(self, kernel: DeviceKernel) -> bytes:
         """The code of a kernel for this GPU, which the object cache keeps.
@@ -222,14 +276,24 @@ class CudaDriver(Driver):
         if kernel.is_binary:
             return kernel.code
         store = object_cache()
+        # The driver assembles PTX for this GPU alone, and NVRTC is a library of its own.
         version = self.checked(self.api.cuDriverGetVersion())
-        key = cache_key("cuda", self.target, str(version), kernel.text)
+        if not kernel.is_ptx:
+            version = self._said(self._compiler, self._compiler.nvrtcVersion())
+        key = cache_key("cuda", self._architecture, str(version), kernel.text)
         if store is not None and (found := store.get(key)) is not None:
             return found
         code = self._assembled(kernel) if kernel.is_ptx else self._compiled(kernel)
         if store is not None:
             store.put(key, code)
         return code
+
+    @property
+    def _architecture(self) -> str:
+        """The compute capability, as compilers name it: those of one target differ in their code.
+        It has the features of one GPU alone where the target has."""
+        major, minor = self._capability
+        return f"sm_{major}{minor}{'a' if self.target.endswith('a') else ''}"
 
     def _assembled(self, kernel: DeviceKernel) -> bytes:
         """The machine code of a kernel in PTX."""
@@ -238,26 +302,25 @@ class CudaDriver(Driver):
             api.CUjit_option.CU_JIT_ERROR_LOG_BUFFER,
             api.CUjit_option.CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
         ]
-        self.enter()
-        state = self.checked(api.cuLinkCreate(len(options), options, [log, len(log)]))
         text = kernel.code + b"\0"
         kind = api.CUjitInputType.CU_JIT_INPUT_PTX
-        try:
-            name = kernel.name.encode()
-            self.checked(api.cuLinkAddData(state, kind, text, len(text), name, 0, [], []))
-            code, size = self.checked(api.cuLinkComplete(state))
-            return ctypes.string_at(int(code), size)
-        except DeviceError as error:
-            said = bytes(log).partition(b"\0")[0].decode(errors="replace").strip()
-            raise DeviceError(f"{error}, in the code of @{kernel.name}: {said}") from None
-        finally:
-            api.cuLinkDestroy(state)
+        with self.current:
+            state = self.checked(api.cuLinkCreate(len(options), options, [log, len(log)]))
+            try:
+                name = kernel.name.encode()
+                self.checked(api.cuLinkAddData(state, kind, text, len(text), name, 0, [], []))
+                code, size = self.checked(api.cuLinkComplete(state))
+                return ctypes.string_at(int(code), size)
+            except DeviceError as error:
+                said = bytes(log).partition(b"\0")[0].decode(errors="replace").strip()
+                raise DeviceError(f"{error}, in the code of @{kernel.name}: {said}") from None
+            finally:
+                api.cuLinkDestroy(state)
 
     def _compiled(self, kernel: DeviceKernel) -> bytes:
         """The machine code of a kernel in CUDA C++, by NVRTC."""
         api = self._compiler
-        architecture = self.target.partition(":")[2]
-        options = [f"--gpu-architecture={architecture}", *_OPTIONS]
+        options = [f"--gpu-architecture={self._architecture}", *_OPTIONS]
         program = self._said(api, api.nvrtcCreateProgram(kernel.code, b"", 0, [], []))
         try:
             encoded = [option.encode() for option in options]
@@ -278,7 +341,7 @@ class CudaDriver(Driver):
         status, *values = result
         if status != api.nvrtcResult.NVRTC_SUCCESS:
             raise DeviceError(f"{self.name}: NVRTC says {status}")
-        return values[0] if values else None
+        return values[0] if len(values) == 1 else tuple(values) or None
 
     # -- sharing
 
@@ -287,258 +350,40 @@ class CudaDriver(Driver):
         return _DLPACK, self._number
 
     @property
-    def dlpack_stream(self) -> Mapping[str, Any]:
+    def dlpack_request(self) -> Mapping[str, Any]:
         return {"stream": int(self.stream)}
 
     def dlpack_pointer(self, span: Span, stream: int | None) -> tuple[int, int, int, int]:
         if stream != _NO_STREAM:
-            Mark(self, self.stream).precede(stream or _LEGACY_STREAM)
-        return *self.dlpack_device, _address(span), 0
+            self.mark().precede(stream or _LEGACY_STREAM)
+        return *self.dlpack_device, address_of(span), 0
 
-    def adopt(self, pointer: int, offset: int, nbytes: int, owner: object) -> Span:
+    def lent(self, array: object, stream: int | None) -> object:
+        owner = _Lent()
+        self.deferred.at_end_of(owner, self._take_back, stream, array)
+        return owner
+
+    def _take_back(self, stream: int | None, array: object) -> None:
+        """Let later commands wait for the consumer of an array, which lives until then."""
+        if stream not in (_NO_STREAM, _PER_THREAD_STREAM):
+            with suppress(DeviceError):  # The stream may be gone.
+                Mark(self, stream or _LEGACY_STREAM).precede()
+                return
+        self.checked(self.api.cuCtxSynchronize())
+
+    def adopt(self, pointer: int, offset: int, nbytes: int) -> Span:
         return Span(DeviceBlock(pointer + offset, nbytes), 0, nbytes)
 
-
-def _address(span: Span) -> int:
-    return span.block.handle + span.offset
-
-
-class Mark:
-    """A place in a stream: an event."""
-
-    def __init__(self, driver: CudaDriver, stream: Any) -> None:
-        """After all that `stream` has so far."""
-        self._driver, api = driver, driver.api
-        driver.enter()
-        self._event = driver.checked(api.cuEventCreate(0))
-        weakref.finalize(self, self._destroy, driver, self._event).atexit = False
-        with driver.lock:
-            driver.checked(api.cuEventRecord(self._event, stream))
-
-    @staticmethod
-    def _destroy(driver: CudaDriver, event: Any) -> None:
-        driver.enter()
-        driver.api.cuEventDestroy(event)
-
-    def precede(self, stream: Any = None) -> None:
-        """Let later commands of a stream, by default that of the kernels, wait for this place."""
-        driver = self._driver
-        driver.enter()
-        with driver.lock:
-            target = driver.stream if stream is None else stream
-            driver.checked(driver.api.cuStreamWaitEvent(target, self._event, 0))
-
-    def is_reached(self) -> bool:
-        """Whether the commands before are done. Raises DeviceError if one has failed."""
-        driver, api = self._driver, self._driver.api
-        driver.enter()
-        result = api.cuEventQuery(self._event)
-        if result[0] == api.CUresult.CUDA_ERROR_NOT_READY:
-            return False
-        driver.checked(result)
-        return True
+    def return_after_commands(self, release: Callable[[], object]) -> None:
+        self.mark().precede(_LEGACY_STREAM)
+        super().return_after_commands(release)
 
 
-class SideStream:
-    """A second queue of commands of a GPU, executed beside its kernels."""
-
-    def __init__(self, driver: CudaDriver) -> None:
-        self._driver = driver
-        self.handle = driver.new_stream()
-
-    def follow(self) -> None:
-        """Let later commands wait for those that the kernels' stream has so far."""
-        Mark(self._driver, self._driver.stream).precede(self.handle)
-
-    def mark(self) -> Mark:
-        """The place after all commands so far."""
-        return Mark(self._driver, self.handle)
-
-    def copy_rows(
-        self, source: tuple[int, int], target: tuple[int, int], width: int, rows: int
-    ) -> None:
-        """Copy rows of `width` bytes. Each side is the address of its first row, and the bytes from
-        one row to the next."""
-        driver, api = self._driver, self._driver.api
-        driver.enter()
-        copy = api.CUDA_MEMCPY2D()
-        copy.srcMemoryType = copy.dstMemoryType = api.CUmemorytype.CU_MEMORYTYPE_DEVICE
-        copy.srcDevice, copy.srcPitch = source
-        copy.dstDevice, copy.dstPitch = target
-        copy.WidthInBytes, copy.Height = width, rows
-        driver.checked(api.cuMemcpy2DAsync(copy, self.handle))
+def _named(kernels: Sequence[str]) -> str:
+    return ", ".join(f"@{name}" for name in kernels)
 
 
-class _Kernels(RepeatableKernels):
-    """Loaded modules, one for each kernel, and the graphs of programs that were called before."""
+class _Lent:
+    """Memory that another library uses."""
 
-    def __init__(self, driver: CudaDriver, kernels: Sequence[DeviceKernel]) -> None:
-        self._driver = driver
-        self._kernels = kernels
-        self._functions: list[Any] = []
-        self._graphs: OrderedDict[str, Any] = OrderedDict()
-        """An executable graph for each sequence of commands; None before the second call."""
-        weakref.finalize(self, self._destroy, driver, self._graphs).atexit = False
-        api = driver.api
-        driver.enter()
-        limit = api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_THREADS_PER_BLOCK
-        shared = api.CUfunction_attribute.CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES
-        with progress(f"loading on {driver.name}", len(kernels)) as shown:
-            for kernel in kernels:
-                try:
-                    module = driver.checked(api.cuModuleLoadData(driver.machine_code(kernel)))
-                    weakref.finalize(self, self._unload, driver, module).atexit = False
-                    name = kernel.symbol.encode()
-                    function = driver.checked(api.cuModuleGetFunction(module, name))
-                    most = driver.checked(api.cuFuncGetAttribute(limit, function))
-                    if kernel.local:
-                        driver.checked(api.cuFuncSetAttribute(function, shared, kernel.local))
-                except DeviceError as error:
-                    raise DeviceError(f"{error}, when loading @{kernel.name}") from None
-                driver.check_workgroup(kernel, most)
-                self._functions.append(function)
-                shown.step()
-
-    @staticmethod
-    def _unload(driver: CudaDriver, module: Any) -> None:
-        driver.enter()
-        driver.api.cuModuleUnload(module)
-
-    @staticmethod
-    def _destroy(driver: CudaDriver, graphs: Mapping[str, Any]) -> None:
-        driver.enter()
-        for graph in graphs.values():
-            if graph is not None:
-                driver.api.cuGraphExecDestroy(graph)
-
-    def submit(self, commands: Sequence[Command]) -> None:
-        driver = self._driver
-        driver.enter()
-        with driver.lock:
-            driver.submitted = [self._kernels[command.kernel].name for command in commands]
-            key = _key(commands)
-            if len(commands) < 2 or key not in self._graphs:
-                for command in commands:
-                    self._launch(command, driver.stream)
-                if len(commands) > 1:
-                    self._keep(key, None)
-                return
-            graph = self._graphs[key] or self._recorded(commands)
-            self._keep(key, graph)
-            driver.checked(driver.api.cuGraphLaunch(graph, driver.stream))
-
-    def repeated(self, commands: Sequence[Command]) -> Callable[[], object]:
-        driver = self._driver
-        key, commands = _key(commands), [_by_addresses(c) for c in commands]
-        names = [self._kernels[command.kernel].name for command in commands]
-        if len(commands) != 1:
-            return partial(self._submit_again, commands, key, names)
-        # One launch: with the arguments of the driver's function made once.
-        (command,) = commands
-        kernel = self._kernels[command.kernel]
-        values, arguments = self._arguments(command, driver.stream)
-        api, lock, context = driver.api, driver.lock, driver.context
-        enter, launch, success = api.cuCtxSetCurrent, api.cuLaunchKernel, api.CUresult.CUDA_SUCCESS
-
-        def again(keep: object = values) -> None:
-            enter(context)
-            with lock:
-                driver.submitted = names
-                (error,) = launch(*arguments)
-            if error != success:
-                raise driver.failure(kernel, command, driver.explained(error))
-
-        return again
-
-    def _submit_again(self, commands: Sequence[Command], key: str, names: Sequence[str]) -> None:
-        """`submit`, without making the key of the graph and the names of the kernels."""
-        driver = self._driver
-        graph = self._graphs.get(key)
-        if graph is None:
-            self.submit(commands)
-            return
-        driver.enter()
-        with driver.lock:
-            driver.submitted = names
-            self._graphs.move_to_end(key)
-            driver.checked(driver.api.cuGraphLaunch(graph, driver.stream))
-
-    def timed(self, commands: Sequence[Command]) -> Sequence[float]:
-        driver, api = self._driver, self._driver.api
-        driver.enter()
-        events = [driver.checked(api.cuEventCreate(0)) for _ in range(len(commands) + 1)]
-        with driver.lock:
-            driver.checked(api.cuEventRecord(events[0], driver.stream))
-            for command, event in zip(commands, events[1:], strict=True):
-                self._launch(command, driver.stream)
-                driver.checked(api.cuEventRecord(event, driver.stream))
-        driver.synchronize()
-        times = [driver.checked(api.cuEventElapsedTime(*pair)) for pair in pairwise(events)]
-        for event in events:
-            api.cuEventDestroy(event)
-        return [1e-3 * milliseconds for milliseconds in times]
-
-    def _recorded(self, commands: Sequence[Command]) -> Any:
-        """An executable graph of commands. They are recorded from a stream that nothing else uses:
-        what other threads submit to the driver's meanwhile, as copies, is not part of it. Relaxed,
-        since the garbage collector may free memory meanwhile."""
-        driver, api = self._driver, self._driver.api
-        mode = api.CUstreamCaptureMode.CU_STREAM_CAPTURE_MODE_RELAXED
-        stream = driver.recording_stream
-        driver.checked(api.cuStreamBeginCapture(stream, mode))
-        try:
-            for command in commands:
-                self._launch(command, stream)
-        finally:
-            graph = driver.checked(api.cuStreamEndCapture(stream))
-        found = driver.checked(api.cuGraphInstantiate(graph, 0))
-        driver.checked(api.cuGraphDestroy(graph))
-        return found
-
-    def _keep(self, key: str, graph: Any) -> None:
-        """Note that commands were submitted, and forget those that were not for longest."""
-        self._graphs[key] = graph
-        self._graphs.move_to_end(key)
-        while len(self._graphs) > _GRAPHS:
-            _, oldest = self._graphs.popitem(last=False)
-            if oldest is not None:
-                self._driver.api.cuGraphExecDestroy(oldest)
-
-    def _launch(self, command: Command, stream: Any) -> None:
-        driver, kernel = self._driver, self._kernels[command.kernel]
-        keep, arguments = self._arguments(command, stream)
-        (error,) = driver.api.cuLaunchKernel(*arguments)
-        del keep
-        if error != driver.api.CUresult.CUDA_SUCCESS:
-            raise driver.failure(kernel, command, driver.explained(error))
-
-    def _arguments(self, command: Command, stream: Any) -> tuple[object, Sequence[Any]]:
-        """The arguments of `cuLaunchKernel`, and what has to live until it returns: an array of the
-        kernel's arguments, each in 8 bytes, and an array of their addresses."""
-        kernel, count = self._kernels[command.kernel], len(command.arguments)
-        values = (ctypes.c_int64 * count)(
-            *(_address(a) if isinstance(a, Span) else a for a in command.arguments)
-        )
-        start, step = ctypes.addressof(values), ctypes.sizeof(ctypes.c_int64)
-        pointers = (ctypes.c_void_p * count)(*(start + step * i for i in range(count)))
-        return (values, pointers), (
-            self._functions[command.kernel],
-            *command.groups,
-            *kernel.workgroup,
-            kernel.local,
-            stream,
-            ctypes.addressof(pointers),
-            0,
-        )
-
-
-def _by_addresses(command: Command) -> Command:
-    """A command that refers to no blocks."""
-    values = (_address(a) if isinstance(a, Span) else a for a in command.arguments)
-    return command._replace(arguments=tuple(values))
-
-
-def _key(commands: Sequence[Command]) -> str:
-    """What commands do, without the blocks that they refer to: a graph keeps no memory alive. A
-    string, which is hashed once."""
-    return str([tuple(_by_addresses(command)) for command in commands])
+    __slots__ = ("__weakref__",)

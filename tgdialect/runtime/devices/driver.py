@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from tgdialect.runtime.devices.deferred import Deferred, Mark
 from tgdialect.runtime.devices.program import DeviceKernel
 from tgdialect.runtime.memory import Pool
 from tgdialect.runtime.program import Array
@@ -74,6 +75,11 @@ class Span(NamedTuple):
         return start < other_start + other.nbytes and other_start < start + self.nbytes
 
 
+def address_of(span: Span) -> int:
+    """Where a part of memory begins, on a device whose memory is known by addresses."""
+    return span.block.handle + span.offset
+
+
 class Command(NamedTuple):
     """A launch with its values: the index of a kernel, workgroups, memory and scalars."""
 
@@ -109,6 +115,8 @@ class Driver(ABC):
     argument_alignment = 1
     """Where memory begins that a caller passes, in bytes: kernels access it by vectors. Memory of
     another library that begins elsewhere is copied. Blocks of the device begin at such a place."""
+    is_shared_unasked = True
+    """Whether `__dlpack__` shares memory with a consumer that does not name the device."""
 
     def __init__(self, name: str, target: str, limits: Limits) -> None:
         """`target` is the name of the target that its programs are compiled for."""
@@ -118,6 +126,8 @@ class Driver(ABC):
         self.pool = Pool(limits.memory // 4, self.allocate)
         """Free blocks. A block may be given back before the commands that use it have run: the
         commands of its next user come after them."""
+        self.deferred = Deferred(self.mark)
+        """Releases that finalizers have asked for, or that wait for commands."""
 
     @property
     @abstractmethod
@@ -149,6 +159,14 @@ class Driver(ABC):
         """Wait for all commands."""
 
     @abstractmethod
+    def mark(self) -> Mark:
+        """The place after all commands so far."""
+
+    def settle(self) -> None:
+        """Release what finalizers have left and no command uses any more."""
+        self.deferred.run()
+
+    @abstractmethod
     def load(self, kernels: Sequence[DeviceKernel]) -> LoadedKernels:
         """Compile and load kernels. Raises DeviceError with the log of the compiler."""
 
@@ -158,8 +176,8 @@ class Driver(ABC):
         """DLPack's type and number of the device."""
 
     @property
-    def dlpack_stream(self) -> Mapping[str, Any]:
-        """The argument of `__dlpack__` that has another library's work done before ours."""
+    def dlpack_request(self) -> Mapping[str, Any]:
+        """The arguments of `__dlpack__` that have another library's work done before ours."""
         return {}
 
     @abstractmethod
@@ -167,9 +185,19 @@ class Driver(ABC):
         """A part of memory in DLPack's terms: the device, a pointer or handle, and an offset from
         it in bytes. The commands before come before those of the consumer's stream."""
 
+    def lent(self, array: object, stream: int | None) -> object:
+        """An object that the consumer of an array keeps: after its end, the consumer's stream may
+        still use the array, and our later commands wait for that."""
+        return array
+
     @abstractmethod
-    def adopt(self, pointer: int, offset: int, nbytes: int, owner: object) -> Span:
-        """Memory that another library has made, and that lives as long as `owner`."""
+    def adopt(self, pointer: int, offset: int, nbytes: int) -> Span:
+        """Memory that another library has made."""
+
+    def return_after_commands(self, release: Callable[[], object]) -> None:
+        """Give memory back to another library when the commands so far are done. Its own commands,
+        where its stream is known, come after them."""
+        self.deferred.after_commands(release)
 
     def check_workgroup(self, kernel: DeviceKernel, most: int) -> None:
         """Raise DeviceError for a kernel with more work items than a workgroup may have: `most`,

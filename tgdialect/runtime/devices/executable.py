@@ -140,6 +140,7 @@ class DeviceExecutable(Executable):
             results = self._overwriting(called, arrays, out)
         else:
             results = called(arrays, out)
+        self._driver.settle()  # Other libraries' arguments.
         if out is None and not (stays or self._takes_devices(arrays)):
             results = [result.numpy() for result in results]
         return results[0] if len(results) == 1 else tuple(results)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -58,6 +58,8 @@ def devices() -> Sequence[Any]:
 
 class OpenClDriver(Driver):
     """An OpenCL device, with a context and an in-order queue."""
+
+    is_shared_unasked = False
 
     def __init__(self, name: str, device: Any) -> None:
         x, y, z = device.max_work_item_sizes[:3]
@@ -127,7 +129,14 @@ class OpenClDriver(Driver):
             )
 
     def synchronize(self) -> None:
+        self.settle()
         self.queue.finish()
+        self.settle()
+
+    def mark(self) -> _Mark:
+        event = cl.enqueue_marker(self.queue)
+        self.queue.flush()
+        return _Mark(event)
 
     def load(self, kernels: Sequence[DeviceKernel]) -> LoadedKernels:
         return _Kernels(self, kernels)
@@ -136,11 +145,15 @@ class OpenClDriver(Driver):
     def dlpack_device(self) -> tuple[int, int]:
         return _DLPACK, int(self.name.partition(":")[2])
 
+    @property
+    def dlpack_request(self) -> Mapping[str, Any]:
+        return {"dl_device": self.dlpack_device}
+
     def dlpack_pointer(self, span: Span, stream: int | None) -> tuple[int, int, int, int]:
         self.synchronize()  # A consumer cannot wait for a queue.
         return *self.dlpack_device, span.block.handle.int_ptr, span.offset
 
-    def adopt(self, pointer: int, offset: int, nbytes: int, owner: object) -> Span:
+    def adopt(self, pointer: int, offset: int, nbytes: int) -> Span:
         buffer = cl.Buffer.from_int_ptr(pointer, retain=True)
         if buffer.context != self.context:
             raise DeviceError(f"the memory is of another OpenCL context than that of {self.name}")
@@ -181,6 +194,16 @@ class OpenClDriver(Driver):
     def _binary(self, binary: bytes, kernel: DeviceKernel) -> Any:
         program = cl.Program(self.context, [self.device], [binary]).build()
         return _kernel_of(program, kernel)
+
+
+class _Mark:
+    """A place in the queue: an event."""
+
+    def __init__(self, event: Any) -> None:
+        self._event = event
+
+    def is_reached(self) -> bool:
+        return self._event.command_execution_status <= cl.command_execution_status.COMPLETE
 
 
 def _kernel_of(program: Any, kernel: DeviceKernel) -> Any:
@@ -231,8 +254,10 @@ class _Kernels(LoadedKernels):
         profiling = cl.command_queue_properties.PROFILING_ENABLE
         queue = cl.CommandQueue(driver.context, properties=profiling)
         with driver.lock:
-            events = [self._enqueue(queue, command) for command in commands]
-            queue.finish()
+            try:
+                events = [self._enqueue(queue, command) for command in commands]
+            finally:
+                queue.finish()
         return [1e-9 * (event.profile.end - event.profile.start) for event in events]
 
     def _enqueue(self, queue: Any, command: Command) -> Any:

@@ -12,11 +12,10 @@ after each addition, where other devices round once.
 
 from __future__ import annotations
 
-import hashlib
 import math
-import platform
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from functools import cache, partial
 from importlib import import_module
 from importlib.util import find_spec
@@ -26,7 +25,8 @@ import numpy as np
 
 from tgdialect.analysis.communication import Collective
 from tgdialect.runtime.devices.array import DeviceArray
-from tgdialect.runtime.devices.cuda import CudaDriver, Mark, SideStream
+from tgdialect.runtime.devices.cuda import CudaDriver
+from tgdialect.runtime.devices.cuda_streams import Mark, SideStream
 from tgdialect.runtime.devices.device import Device
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.distributed.communicator import Communicator, Finished, Pending
@@ -34,6 +34,7 @@ from tgdialect.runtime.distributed.exchange import Exchange
 
 _ID_BYTES = 128
 """The length of what identifies a new communicator of NCCL (`ncclUniqueId`)."""
+_UUID_BYTES = 16
 _NO_CONFIGURATION = 0
 """The null pointer in place of an `ncclConfig_t`: NCCL's defaults."""
 _PAUSE_SECONDS = 0.0002
@@ -82,11 +83,11 @@ class NcclLink:
 
     def call(self, name: str, *arguments: Any) -> Any:
         """Call a function of NCCL. Raises DeviceError with what NCCL says."""
-        self.driver.enter()
-        try:
-            return getattr(self.api, name)(*arguments)
-        except self.api.NCCLError as error:
-            raise DeviceError(f"{self.driver.name}: NCCL: {error}") from None
+        with self.driver.current:
+            try:
+                return getattr(self.api, name)(*arguments)
+            except self.api.NCCLError as error:
+                raise DeviceError(f"{self.driver.name}: NCCL: {error}") from None
 
     def submit(self, name: str, *arguments: Any) -> None:
         """Submit a command of NCCL to the side stream."""
@@ -116,7 +117,8 @@ class NcclLink:
         """End the collectives that are under way, whose other devices may never come."""
         groups, self._groups = self._groups, {}
         for group in groups.values():
-            self.call("comm_abort", group)
+            with suppress(DeviceError):  # The device may have failed.
+                self.call("comm_abort", group)
 
 
 class NcclCommunicator(Communicator):
@@ -355,9 +357,9 @@ def nccl_links(
     api = api or nccl_bindings()
     drivers = [d.driver for d in devices if api is not None and not d.is_host]
     gpus = [driver for driver in drivers if isinstance(driver, CudaDriver)]
-    is_usable = len(gpus) == len(devices) == len({gpu.name for gpu in gpus})
+    is_usable = len(gpus) == len(devices) == len({gpu.uuid for gpu in gpus})
     if communicator is not None:
-        is_usable = _are_distinct(gpus[0].name if is_usable else None, communicator)
+        is_usable = _are_distinct(gpus[0].uuid if is_usable else None, communicator)
     if not is_usable or (communicator is None and len(devices) == 1):
         return ()
     return [_link(gpu, api) for gpu in gpus]
@@ -370,11 +372,11 @@ def _link(driver: CudaDriver, api: Any) -> NcclLink:
 
 
 @cache
-def _are_distinct(gpu: str | None, communicator: Communicator) -> bool:
-    """Whether each process has a GPU that no other process has. All processes ask at once, when
-    they compile their first program."""
-    digest = hashlib.sha256(f"{platform.node()} {gpu}".encode()).digest()
-    mine = np.frombuffer(digest, np.uint8).reshape((1, -1)) * np.uint8(gpu is not None)
+def _are_distinct(gpu: bytes | None, communicator: Communicator) -> bool:
+    """Whether each process has a GPU, given by its UUID, that no other process has: their names are
+    all "CUDA:0" where each process sees one. All processes ask at once, when they compile their
+    first program."""
+    mine = np.frombuffer(gpu or bytes(_UUID_BYTES), np.uint8).reshape((1, -1))
     everyone = tuple(range(communicator.size))
     shape = (communicator.size, mine.size)
     exchange = Exchange(Collective.ALL_GATHER, everyone, mine.shape, mine.dtype, shape)
