@@ -58,6 +58,13 @@ def main() -> None:
         """Kernels that do nothing, and functions that nobody counts."""
 
         __getattribute__ = object.__getattribute__
+        context = 0
+
+        def cuCtxPushCurrent(self, context: int) -> object:
+            return _OK
+
+        def cuCtxPopCurrent(self) -> object:
+            return _OK
 
         def cuModuleUnload(self, module: int) -> object:
             return _OK

@@ -287,7 +287,7 @@ def test_dlpack_of_tensors():
     shared = DeviceArray.from_dlpack(tg.Device[DEVICE].driver, x)
     np.testing.assert_array_equal(shared.numpy(), 2 * X)
     np.testing.assert_array_equal(np.from_dlpack(x, device="cpu"), 2 * X)
-    with pytest.raises((RuntimeError, BufferError), match="nsupported device"):
+    with pytest.raises((RuntimeError, BufferError), match=r"nsupported device|cannot use"):
         np.from_dlpack(x)
 
 

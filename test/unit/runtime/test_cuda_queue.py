@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import ctypes
 import gc
 import random
 import re
 import threading
 import weakref
 from collections.abc import Callable
+from contextlib import suppress
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -22,7 +24,7 @@ from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.cuda import CudaDriver
 from tgdialect.runtime.devices.cuda_streams import Mark
 from tgdialect.runtime.devices.device import KINDS, Device
-from tgdialect.runtime.dlpack import SharedArray, capsule_of
+from tgdialect.runtime.dlpack import SharedArray, capsule_of, consumed
 
 pytestmark = pytest.mark.usefixtures("device")
 
@@ -93,15 +95,11 @@ def _copy(pointer: int, values: np.ndarray[Any, Any]) -> None:
 
 
 def _view(pointer: int) -> np.ndarray[Any, Any]:
-    import ctypes
-
     return np.ctypeslib.as_array((ctypes.c_float * 1000).from_address(pointer))
 
 
 def read_by(library: Library, capsule: object) -> list[np.ndarray[Any, Any]]:
     """Let a library queue a copy of what is in a capsule, and let go of it. The list gets it."""
-    from tgdialect.runtime.dlpack import consumed
-
     shared, owner = consumed(capsule)
     found: list[np.ndarray[Any, Any]] = []
     pointer = shared.pointer
@@ -310,10 +308,8 @@ def test_errors_restore_the_context(api: FakeCuda, device: Device):
     for name in sorted(names):
         for status in (CUresult.CUDA_ERROR_INVALID_HANDLE, CUresult.CUDA_ERROR_OUT_OF_MEMORY):
             api.failures[name] = status
-            try:
+            with suppress(tg.DeviceError, MemoryError):
                 use()
-            except (tg.DeviceError, MemoryError):
-                pass
             api.failures.clear()
             assert api.stack == ["another library's"], name
             assert all(stream.capture is None for stream in api.streams.values()), name
@@ -341,10 +337,12 @@ def test_machine_code_is_for_one_compute_capability(
             api = FakeCuda({"double_it": (2, doubled)}, capability=capability)
             driver = CudaDriver("CUDA:0", 0, api, api)
             monkeypatch.setattr(device, "_driver", None)
-            monkeypatch.setattr(device, "_kind", KINDS["CUDA"]._replace(open=lambda *_, driver=driver: driver))
+            monkeypatch.setattr(
+                device, "_kind", KINDS["CUDA"]._replace(open=lambda *_, driver=driver: driver)
+            )
             exe = tg.compile(program(source), target="CUDA:0", allow_custom=True)
             np.testing.assert_array_equal(exe(X), 4 * X)
-            own = "sm_%d%d" % capability + "a" * (source == CUDA and capability == (9, 0))
+            own = "sm_{}{}".format(*capability) + "a" * (source == CUDA and capability == (9, 0))
             assert api.compiled == ([] if is_known else [own])
 
 
@@ -380,8 +378,6 @@ def test_a_failure_names_all_kernels_that_may_have_caused_it(api: FakeCuda, devi
         with pytest.raises(tg.DeviceError) as again:
             use()
         assert str(again.value) == str(found.value)
-    del exe, other, x, y
-    gc.collect()
 
 
 def test_a_kernel_that_has_run_is_no_suspect(api: FakeCuda, device: Device):

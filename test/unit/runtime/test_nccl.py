@@ -18,7 +18,7 @@ from tgdialect.analysis.communication import Collective
 from tgdialect.runtime.devices import device
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.cuda import CudaDriver
-from tgdialect.runtime.devices.device import DEVICES, Device, _Kind
+from tgdialect.runtime.devices.device import DEVICES, KINDS, Device
 from tgdialect.runtime.distributed import nccl
 from tgdialect.runtime.distributed.communicator import Communicator, RankError
 from tgdialect.runtime.distributed.exchange import FROM_ROOT, Exchange
@@ -179,7 +179,7 @@ def test_memory_of_collectives_returns_to_the_pool():
 def two_gpus(monkeypatch: pytest.MonkeyPatch) -> FakeNccl:
     drivers = gpus(2)
     api = FakeNccl(drivers[0].api)
-    kind = _Kind("cuda", "cuda", "nvidia", lambda: 2, lambda name, number: drivers[number])
+    kind = KINDS["CUDA"]._replace(open=lambda name, number: drivers[number])
     for i in range(2):
         monkeypatch.setitem(DEVICES._known, f"CUDA:{i}", Device(f"CUDA:{i}", kind, i))
     monkeypatch.setattr(nccl, "nccl_bindings", lambda: api)
@@ -211,6 +211,24 @@ def test_which_devices_nccl_connects(two_gpus: FakeNccl):
     assert len(nccl_links([first, second], None)) == 2
     for others in ([first], [first, first], [first, host], [host, host]):
         assert not nccl_links(others, None)
+
+
+@pytest.mark.parametrize("is_shared", [False, True])
+def test_processes_that_see_one_gpu_each(is_shared: bool):
+    """Both call it CUDA:0, as by CUDA_VISIBLE_DEVICES: its UUID says whether it is one."""
+    drivers = [gpus(1)[0] for _ in range(2)]
+    if is_shared:
+        drivers[1].api.uuids = drivers[0].api.uuids
+    kind = KINDS["CUDA"]
+    devices = [Device("CUDA:0", kind._replace(open=lambda *_, d=d: d)) for d in drivers]
+    api = FakeNccl(drivers[0].api)
+    with ThreadPoolExecutor(2) as pool:
+        connected = list(
+            pool.map(lambda d, c: nccl_links([d], c, api), devices, Team(2).communicators())
+        )
+    assert [len(links) for links in connected] == ([0, 0] if is_shared else [1, 1])
+    links = nccl_links(devices, None, api)  # In one process, by two names.
+    assert len(links) == (0 if is_shared else 2)
 
 
 def test_a_program_on_gpus_exchanges_their_memory(two_gpus: FakeNccl):

@@ -9,6 +9,7 @@ import sys
 import weakref
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -162,6 +163,11 @@ def test_where_arrays_are(twice: DeviceExecutable):
         twice(device.array(X[:10]))
 
 
+def shared_by(array: DeviceArray) -> object:
+    """A capsule for a consumer that asks for this device."""
+    return array.__dlpack__(dl_device=array.__dlpack_device__())
+
+
 def test_dlpack():
     x = tg.Device[DEVICE].array(X)
     shared = DeviceArray.from_dlpack(x.driver, x)
@@ -170,7 +176,7 @@ def test_dlpack():
     gc.collect()
     np.testing.assert_array_equal(shared.numpy(), X)
     with pytest.raises(TypeError, match="complex64"):
-        tg.Device[DEVICE].array(X.astype(np.complex64)).__dlpack__()
+        shared_by(tg.Device[DEVICE].array(X.astype(np.complex64)))
 
 
 @pytest.mark.parametrize("shape", [(), (0,), (1,), (5,), (2, 3), (0, 3), (1, 3, 1)])
@@ -185,17 +191,19 @@ def test_lifetimes_of_dlpack_capsules(shape: tuple[int, ...]):
     ):
         array = device.array(values)
         alive = weakref.ref(array)
-        capsule = array.__dlpack__()
+        capsule = shared_by(array)
         del array
         gc.collect()
         assert alive() is not None
         consumer, capsule = consume(capsule), None
         gc.collect()
+        device.synchronize()
         assert (alive() is not None) == (consumer is not None)
         if isinstance(consumer, DeviceArray):
             np.testing.assert_array_equal(consumer.numpy(), values)
         consumer = None
         gc.collect()
+        device.synchronize()
         assert alive() is None
 
 
@@ -217,6 +225,42 @@ class _Wrapped:
         return tg.Device[DEVICE].driver.dlpack_device
 
 
+@takes_opencl_c
+def test_libraries_without_opencl_get_no_handles_of_it():
+    """PyTorch fails an assertion of its own over one."""
+    torch = pytest.importorskip("torch")
+    x = tg.Device[DEVICE].array(X)
+    for value in (x, tg.Tensor(x) * 2):
+        for take in (torch.from_dlpack, np.from_dlpack):
+            with pytest.raises(BufferError, match=r"CL:0, .* numpy\(\), .*dl_device=\(4, 0\)"):
+                take(value)
+        with pytest.raises(BufferError, match="most libraries cannot use"):
+            torch.from_dlpack(value, copy=True)
+
+
+@takes_opencl_c
+def test_memory_of_another_library_is_kept_until_kernels_have_run(twice: DeviceExecutable):
+    """The queue waits for an event of the user's, so that kernels have not run for sure."""
+    cl = pytest.importorskip("pyopencl")
+    device = tg.Device[DEVICE]
+    array = device.array(X)
+    wrapped = _Wrapped(shared_by(array))
+    alive = weakref.ref(array)
+    del array
+    driver: Any = device.driver
+    event = cl.UserEvent(driver.context)
+    cl.enqueue_barrier(driver.queue, wait_for=[event])
+    y = twice(wrapped)
+    gc.collect()
+    for _ in range(3):
+        driver.settle()
+        assert alive() is not None
+    event.set_status(cl.command_execution_status.COMPLETE)
+    np.testing.assert_array_equal(y.numpy(), 4 * X)
+    device.synchronize()
+    assert alive() is None
+
+
 def test_dlpack_to_the_host_is_a_copy():
     x = tg.Device[DEVICE].array(X)
     np.testing.assert_array_equal(np.from_dlpack(x, device="cpu"), X)
@@ -224,7 +268,9 @@ def test_dlpack_to_the_host_is_a_copy():
         np.from_dlpack(x, device="cpu", copy=False)
     with pytest.raises(BufferError, match="shared only there"):
         x.__dlpack__(dl_device=(2, 5))
-    copied = DeviceArray.from_dlpack(x.driver, _Wrapped(x.__dlpack__(copy=True)))
+    copied = DeviceArray.from_dlpack(
+        x.driver, _Wrapped(x.__dlpack__(dl_device=x.driver.dlpack_device, copy=True))
+    )
     assert not copied.span.overlaps(x.span)
 
 

@@ -97,6 +97,7 @@ class CudaDriver(Driver):
         self.api = api or bindings()
         self._compiler = compiler or import_module("cuda.bindings.nvrtc")
         self.name = name
+        self.success = self.api.CUresult.CUDA_SUCCESS
         self.fatal: str | None = None
         """The error that has ended the use of the device by this process."""
         self.queued: deque[Sequence[str]] = deque(maxlen=_QUEUED)
@@ -149,7 +150,7 @@ class CudaDriver(Driver):
         """What a function of the API returns besides its status. Raises DeviceError for any other
         status than success, and DeviceMemoryError if memory is lacking."""
         error, *values = result
-        if error == self.api.CUresult.CUDA_SUCCESS:
+        if error == self.success:
             return values[0] if len(values) == 1 else tuple(values) or None
         if error == self.api.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
             raise DeviceMemoryError(self.explained(error))

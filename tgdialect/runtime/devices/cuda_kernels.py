@@ -86,7 +86,7 @@ class CudaKernels(RepeatableKernels):
         kernel = self._kernels[command.kernel]
         values, arguments = self._arguments(command, driver.stream)
         current, lock, queued = driver.current, driver.lock, driver.queued
-        launch, success = driver.api.cuLaunchKernel, driver.api.CUresult.CUDA_SUCCESS
+        launch, success = driver.api.cuLaunchKernel, driver.success
 
         def again(keep: object = values) -> None:
             with current, lock:
@@ -168,7 +168,7 @@ class CudaKernels(RepeatableKernels):
         keep, arguments = self._arguments(command, stream)
         (error,) = driver.api.cuLaunchKernel(*arguments)
         del keep
-        if error != driver.api.CUresult.CUDA_SUCCESS:
+        if error != driver.success:
             raise driver.refused(kernel, command, error)
 
     def _arguments(self, command: Command, stream: Any) -> tuple[object, Sequence[Any]]:

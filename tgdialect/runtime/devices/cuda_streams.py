@@ -36,7 +36,9 @@ class Current:
         driver = self._driver
         if driver.fatal is not None:
             raise driver.unusable()
-        driver.checked(self._push(driver.context))
+        (error,) = self._push(driver.context)
+        if error != driver.success:
+            raise driver.failed(error)
         if driver.deferred:
             try:
                 driver.deferred.run()
