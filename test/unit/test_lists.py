@@ -17,7 +17,7 @@ from tgdialect.lowering.render.source import LANGUAGES
 from tgdialect.lowering.verify import LEVELS
 from tgdialect.ops import arguments
 from tgdialect.ops.attributes import AxisType, OptOp
-from tgdialect.runtime.devices.cuda import target_for
+from tgdialect.runtime.devices.cuda_context import target_for
 from tgdialect.runtime.devices.device import KINDS
 from tgdialect.targets import INTERPRETER, TARGETS
 from tgdialect.targets.grid import GRIDS

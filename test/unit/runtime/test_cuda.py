@@ -20,7 +20,7 @@ from fake_cuda import FakeCuda, doubled
 import tgdialect as tg
 from tgdialect.runtime.devices import cuda
 from tgdialect.runtime.devices.array import DeviceArray
-from tgdialect.runtime.devices.cuda import target_for
+from tgdialect.runtime.devices.cuda_context import target_for
 from tgdialect.runtime.devices.device import Device
 
 pytestmark = pytest.mark.usefixtures("device")

@@ -261,6 +261,25 @@ def test_memory_of_another_library_is_kept_until_kernels_have_run(twice: DeviceE
     assert alive() is None
 
 
+@takes_opencl_c
+def test_failures_of_queued_commands_are_errors_of_the_device(monkeypatch: pytest.MonkeyPatch):
+    cl = pytest.importorskip("pyopencl")
+    driver: Any = tg.Device[DEVICE].driver
+    x = tg.Device[DEVICE].array(X)
+
+    class Failed:
+        def __getattr__(self, name: str) -> object:
+            raise cl.RuntimeError("clFinish failed: OUT_OF_RESOURCES")
+
+    monkeypatch.setattr(driver, "queue", Failed())
+    with pytest.raises(tg.DeviceError, match="OUT_OF_RESOURCES; one of the kernels queued"):
+        driver.synchronize()
+    monkeypatch.setattr(cl, "enqueue_copy", lambda *_, **__: Failed().any)
+    for use in (x.numpy, x.copy, lambda: x.assign(X)):
+        with pytest.raises(tg.DeviceError, match="kernels queued before may have caused it"):
+            use()
+
+
 def test_dlpack_to_the_host_is_a_copy():
     x = tg.Device[DEVICE].array(X)
     np.testing.assert_array_equal(np.from_dlpack(x, device="cpu"), X)

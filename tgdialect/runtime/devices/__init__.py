@@ -1,7 +1,9 @@
 """Devices: places that programs name, as "CPU", "CL:0" and "CUDA:1". In reading order:
 
 * `device.py`: a device, and those of this machine;
-* `driver.py`: the interface to a device; `opencl.py` and `cuda.py`: what implements it;
+* `driver.py`: the interface to a device; `deferred.py`: releases that wait for its commands;
+* `opencl.py` implements it, as does `cuda.py`, with `cuda_context.py`: contexts and errors,
+  `cuda_streams.py`: events and copies, and `cuda_kernels.py`: launches and graphs;
 * `array.py`: arrays in the memory of a device;
 * `program.py`: a compiled program as data; `expressions.py`: sizes that a call computes;
 * `build.py`: the stages, then `code.py`: the kernels' code, and `commands.py`: from a planned

@@ -7,8 +7,9 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from tgdialect.runtime.devices.cuda_context import CudaContext
 from tgdialect.runtime.devices.driver import (
     Command,
     DeviceError,
@@ -19,9 +20,6 @@ from tgdialect.runtime.devices.driver import (
 from tgdialect.runtime.devices.program import DeviceKernel
 from tgdialect.runtime.progress import progress
 
-if TYPE_CHECKING:
-    from tgdialect.runtime.devices.cuda import CudaDriver
-
 _GRAPHS = 16
 """The CUDA graphs that a program keeps: as many sets of memory as its callers take turns with. With
 fewer, callers that alternate between more arrays record graphs anew; each graph keeps some tens of
@@ -31,7 +29,12 @@ KiB of the device."""
 class CudaKernels(RepeatableKernels):
     """Loaded modules, one for each kernel, and the graphs of programs that were called before."""
 
-    def __init__(self, driver: CudaDriver, kernels: Sequence[DeviceKernel]) -> None:
+    def __init__(
+        self,
+        driver: CudaContext,
+        code: Callable[[DeviceKernel], bytes],
+        kernels: Sequence[DeviceKernel],
+    ) -> None:
         self._driver = driver
         self._kernels = kernels
         self._functions: list[Any] = []
@@ -44,7 +47,7 @@ class CudaKernels(RepeatableKernels):
         with progress(f"loading on {driver.name}", len(kernels)) as shown, driver.current:
             for kernel in kernels:
                 try:
-                    module = driver.checked(api.cuModuleLoadData(driver.machine_code(kernel)))
+                    module = driver.checked(api.cuModuleLoadData(code(kernel)))
                     driver.free_after_commands(self, api.cuModuleUnload, module)
                     name = kernel.symbol.encode()
                     function = driver.checked(api.cuModuleGetFunction(module, name))

@@ -1,4 +1,4 @@
-"""Contexts, events and streams of a GPU, and copies of the host's arrays."""
+"""Events and streams of a GPU, and copies of the host's arrays."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ import threading
 import weakref
 from collections import deque
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
+from tgdialect.runtime.devices.cuda_context import CudaContext
 from tgdialect.runtime.devices.driver import Span, address_of
 from tgdialect.runtime.program import Array
-
-if TYPE_CHECKING:
-    from tgdialect.runtime.devices.cuda import CudaDriver
 
 _PIECE, _PIECES = 4 << 20, 4
 """The bytes of one pinned block, and how many there are: a copy of one overlaps with the host's
@@ -24,36 +22,10 @@ _NO_TIMING = 2
 """`CU_EVENT_DISABLE_TIMING`: a quicker event."""
 
 
-class Current:
-    """`with` it the device's context is that of this thread, and afterwards that of before."""
-
-    def __init__(self, driver: CudaDriver) -> None:
-        self._driver = driver
-        self._push, self._pop = driver.api.cuCtxPushCurrent, driver.api.cuCtxPopCurrent
-
-    def __enter__(self) -> None:
-        """Release what is due, too. Raises DeviceError for a device that has failed."""
-        driver = self._driver
-        if driver.fatal is not None:
-            raise driver.unusable()
-        (error,) = self._push(driver.context)
-        if error != driver.success:
-            raise driver.failed(error)
-        if driver.deferred:
-            try:
-                driver.deferred.run()
-            except BaseException:
-                self._pop()
-                raise
-
-    def __exit__(self, *_: object) -> None:
-        self._pop()
-
-
 class Mark:
     """A place in a stream: an event."""
 
-    def __init__(self, driver: CudaDriver, stream: Any) -> None:
+    def __init__(self, driver: CudaContext, stream: Any) -> None:
         """After all that `stream` has so far."""
         self._driver, api = driver, driver.api
         with driver.current, driver.lock:
@@ -91,7 +63,7 @@ class Mark:
 class SideStream:
     """A second queue of commands of a GPU, executed beside its kernels."""
 
-    def __init__(self, driver: CudaDriver) -> None:
+    def __init__(self, driver: CudaContext) -> None:
         self._driver = driver
         self.handle = driver.new_stream()
 
@@ -130,7 +102,7 @@ class Staging:
     """Copies between arrays of the host and a device, by a few blocks of pinned memory: the GPU
     reads and writes those at the speed of the bus, while other commands run."""
 
-    def __init__(self, driver: CudaDriver) -> None:
+    def __init__(self, driver: CudaContext) -> None:
         self._driver = driver
         self._free: list[int] = []
         self._used: deque[tuple[int, Mark]] = deque()

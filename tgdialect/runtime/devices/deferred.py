@@ -10,7 +10,7 @@ from functools import partial
 from typing import Protocol
 
 
-class Mark(Protocol):
+class Fence(Protocol):
     """A place in a queue of commands."""
 
     def is_reached(self) -> bool:
@@ -25,13 +25,13 @@ class Deferred:
     current, and while commands are queued: they only note what is to be done.
     """
 
-    def __init__(self, mark: Callable[[], Mark]) -> None:
+    def __init__(self, mark: Callable[[], Fence]) -> None:
         """`mark` returns the place after all commands so far."""
         self._mark = mark
         self._actions: deque[Callable[[], object]] = deque()
         self._unmarked: deque[Callable[[], object]] = deque()
         """Releases whose place in the queue is still to be marked."""
-        self._marked: deque[tuple[Mark, list[Callable[[], object]]]] = deque()
+        self._marked: deque[tuple[Fence, list[Callable[[], object]]]] = deque()
         self._lock = threading.Lock()
 
     def __bool__(self) -> bool:

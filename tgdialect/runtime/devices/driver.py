@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tgdialect.runtime.devices.deferred import Deferred, Mark
+from tgdialect.runtime.devices.deferred import Deferred, Fence
 from tgdialect.runtime.devices.program import DeviceKernel
 from tgdialect.runtime.memory import Pool
 from tgdialect.runtime.program import Array
@@ -159,7 +159,7 @@ class Driver(ABC):
         """Wait for all commands."""
 
     @abstractmethod
-    def mark(self) -> Mark:
+    def mark(self) -> Fence:
         """The place after all commands so far."""
 
     def settle(self) -> None:

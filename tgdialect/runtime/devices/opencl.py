@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import os
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Generator, Mapping, Sequence
+from contextlib import contextmanager
 from functools import cache
 from importlib import import_module
 from typing import Any
@@ -104,34 +105,43 @@ class OpenClDriver(Driver):
     def write(self, target: Span, array: Array) -> None:
         if target.nbytes:
             data = array.reshape(-1).view(np.uint8)
-            cl.enqueue_copy(self.queue, target.block.handle, data, dst_offset=target.offset)
+            with self._reported():
+                cl.enqueue_copy(self.queue, target.block.handle, data, dst_offset=target.offset)
 
     def read(self, source: Span, array: Array) -> None:
         if source.nbytes:
             data = array.reshape(-1).view(np.uint8)
-            cl.enqueue_copy(self.queue, data, source.block.handle, src_offset=source.offset)
+            with self._reported():
+                cl.enqueue_copy(self.queue, data, source.block.handle, src_offset=source.offset)
 
     def copy(self, source: Span, target: Span) -> None:
         if source.nbytes:
-            cl.enqueue_copy(
-                self.queue,
-                target.block.handle,
-                source.block.handle,
-                src_offset=source.offset,
-                dst_offset=target.offset,
-                byte_count=source.nbytes,
-            )
+            places = {"src_offset": source.offset, "dst_offset": target.offset}
+            handles = target.block.handle, source.block.handle
+            with self._reported():
+                cl.enqueue_copy(self.queue, *handles, byte_count=source.nbytes, **places)
 
     def clear(self, span: Span) -> None:
         if span.nbytes:
-            cl.enqueue_fill_buffer(
-                self.queue, span.block.handle, np.uint8(0), span.offset, span.nbytes
-            )
+            where = span.block.handle, np.uint8(0), span.offset, span.nbytes
+            with self._reported():
+                cl.enqueue_fill_buffer(self.queue, *where)
 
     def synchronize(self) -> None:
         self.settle()
-        self.queue.finish()
+        with self._reported():
+            self.queue.finish()
         self.settle()
+
+    @contextmanager
+    def _reported(self) -> Generator[None]:
+        """Raise DeviceError where OpenCL has an error, which may be that of a kernel before."""
+        try:
+            yield
+        except cl.Error as error:
+            raise DeviceError(
+                f"{self.name}: {_log(error)}; one of the kernels queued before may have caused it"
+            ) from None
 
     def mark(self) -> _Mark:
         event = cl.enqueue_marker(self.queue)

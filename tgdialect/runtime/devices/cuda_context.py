@@ -1,0 +1,209 @@
+"""The context of a GPU: its errors, and the threads that it is current in."""
+
+from __future__ import annotations
+
+import threading
+from collections import deque
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from itertools import chain
+from typing import Any
+
+from tgdialect.runtime.devices.driver import (
+    Command,
+    DeviceError,
+    DeviceMemoryError,
+    Driver,
+    Limits,
+)
+from tgdialect.runtime.devices.program import DeviceKernel
+
+_NAME_BYTES = 256
+_CAPABILITY = "COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR"
+_QUEUED = 32
+"""The last programs whose kernels an error names."""
+_FATAL = frozenset(
+    f"CUDA_ERROR_{name}"
+    for name in (
+        *("ILLEGAL_ADDRESS", "MISALIGNED_ADDRESS", "INVALID_ADDRESS_SPACE", "INVALID_PC"),
+        *("ILLEGAL_INSTRUCTION", "HARDWARE_STACK_ERROR", "ASSERT", "TENSOR_MEMORY_LEAK"),
+        *("LAUNCH_FAILED", "LAUNCH_TIMEOUT", "CONTAINED", "ECC_UNCORRECTABLE"),
+        *("NVLINK_UNCORRECTABLE", "EXTERNAL_DEVICE", "MPS_CLIENT_TERMINATED"),
+        "CONTEXT_IS_DESTROYED",
+    )
+)
+"""Errors after which every call of the driver fails in this process."""
+
+
+def target_for(major: int, minor: int) -> str:
+    """The target for a compute capability. Instructions of sm_90a run on 9.0 alone.
+
+    Raises DeviceError for a GPU that is too old.
+    """
+    if (major, minor) == (9, 0):
+        return "nvidia:sm_90a"
+    if major >= 8:
+        return "nvidia:sm_80" if major == 8 else "nvidia:sm_90"
+    raise DeviceError(f"GPUs of compute capability {major}.{minor} are too old: 8.0 is the least")
+
+
+class CudaContext(Driver):
+    """A GPU's primary context, its main stream, and what its errors mean."""
+
+    def __init__(self, name: str, number: int, api: Any) -> None:
+        """`api` is the driver API."""
+        self.api = api
+        self.name = name
+        self.success = self.api.CUresult.CUDA_SUCCESS
+        self.fatal: str | None = None
+        """The error that has ended the use of the device by this process."""
+        self.queued: deque[Sequence[str]] = deque(maxlen=_QUEUED)
+        """The kernels of each program since the device was last waited for: a failure shows in a
+        later command."""
+        self.checked(self.api.cuInit(0))
+        self._device = self.checked(self.api.cuDeviceGet(number))
+        memory = self.checked(self.api.cuDeviceTotalMem(self._device))
+        attribute = self._attribute
+        self.capability = tuple(map(attribute, _CAPABILITY))
+        super().__init__(
+            name,
+            target_for(*self.capability),
+            Limits(
+                memory=memory,
+                allocation=memory,
+                local=attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
+                workgroup=attribute("MAX_THREADS_PER_BLOCK"),
+                workgroup_axes=(
+                    attribute("MAX_BLOCK_DIM_X"),
+                    attribute("MAX_BLOCK_DIM_Y"),
+                    attribute("MAX_BLOCK_DIM_Z"),
+                ),
+                groups=(
+                    attribute("MAX_GRID_DIM_X"),
+                    attribute("MAX_GRID_DIM_Y"),
+                    attribute("MAX_GRID_DIM_Z"),
+                ),
+                units=attribute("MULTIPROCESSOR_COUNT"),
+                alignment=1,
+            ),
+        )
+        self.context = self.checked(self.api.cuDevicePrimaryCtxRetain(self._device))
+        self.current = Current(self)
+        self.lock = threading.RLock()
+        """Held while commands are submitted: one thread at a time records a graph."""
+        self.stream = self.new_stream()
+        self.recording_stream = self.new_stream()
+        """Commands are recorded from it, and never run on it."""
+        self.events: list[Any] = []
+        """Events that no `Mark` has."""
+
+    def _attribute(self, name: str) -> int:
+        kind = getattr(self.api.CUdevice_attribute, f"CU_DEVICE_ATTRIBUTE_{name}")
+        return self.checked(self.api.cuDeviceGetAttribute(kind, self._device))
+
+    def checked(self, result: tuple[Any, ...]) -> Any:
+        """What a function of the API returns besides its status. Raises DeviceError for any other
+        status than success, and DeviceMemoryError if memory is lacking."""
+        error, *values = result
+        if error == self.success:
+            return values[0] if len(values) == 1 else tuple(values) or None
+        if error == self.api.CUresult.CUDA_ERROR_OUT_OF_MEMORY:
+            raise DeviceMemoryError(self.explained(error))
+        raise self.failed(error)
+
+    def failed(self, error: Any) -> DeviceError:
+        """The error for a status, which an earlier command may have caused. After some of them the
+        device is unusable."""
+        if error.name not in _FATAL:
+            return DeviceError(self.explained(error))
+        if self.fatal is None:
+            self.fatal = f"{self.explained(error)}{self._suspects()}"
+        return self.unusable()
+
+    def unusable(self) -> DeviceError:
+        """The error for any use after a fatal one."""
+        return DeviceError(
+            f"{self.fatal}. {self.name} is of no use to this process any more: restart it"
+        )
+
+    def _suspects(self) -> str:
+        """The kernels of which one may have failed, those of the last program first."""
+        if not self.queued:
+            return ""
+        last, *earlier = (list(dict.fromkeys(names)) for names in reversed(self.queued))
+        others = [name for name in dict.fromkeys(chain(*earlier)) if name not in last]
+        before = f", or in one queued before them: {_named(others)}" if others else ""
+        return f", in a kernel of the last program ({_named(last)}){before}"
+
+    def explained(self, error: Any) -> str:
+        """The device, and the driver's words for a status."""
+        _, text = self.api.cuGetErrorString(error)
+        reason = text.decode() if isinstance(text, bytes) else str(error)
+        return f"{self.name}: {reason}"
+
+    def refused(self, kernel: DeviceKernel, command: Command, error: Any) -> DeviceError:
+        """The error for a launch with a status other than success."""
+        if error.name in _FATAL:
+            return self.failed(error)
+        return self.failure(kernel, command, self.explained(error))
+
+    def new_stream(self) -> Any:
+        """A queue of commands that waits for no other one."""
+        non_blocking = self.api.CUstream_flags.CU_STREAM_NON_BLOCKING
+        with self.current:
+            return self.checked(self.api.cuStreamCreate(int(non_blocking)))
+
+    @property
+    def identity(self) -> Sequence[str]:
+        name = self.checked(self.api.cuDeviceGetName(_NAME_BYTES, self._device))
+        text = bytes(name).partition(b"\0")[0].decode(errors="replace")
+        return text, str(self.checked(self.api.cuDriverGetVersion()))
+
+    @cached_property
+    def uuid(self) -> bytes:
+        """What no other GPU, or part of one, has: names count what a process sees."""
+        return bytes(self.checked(self.api.cuDeviceGetUuid(self._device)).bytes)
+
+    def free_after_commands(
+        self, owner: object, free: Callable[..., object], *arguments: object
+    ) -> None:
+        """Call a function of the driver once `owner` is gone and the commands so far are done."""
+        self.deferred.at_end_of(owner, self.deferred.after_commands, free, *arguments)
+
+    def synchronize(self) -> None:
+        with self.current:
+            count = len(self.queued)
+            self.checked(self.api.cuStreamSynchronize(self.stream))
+            for _ in range(min(count, len(self.queued))):
+                self.queued.popleft()
+            self.deferred.run()
+
+
+def _named(kernels: Sequence[str]) -> str:
+    return ", ".join(f"@{name}" for name in kernels)
+
+
+class Current:
+    """`with` it the device's context is that of this thread, and afterwards that of before."""
+
+    def __init__(self, driver: CudaContext) -> None:
+        self._driver = driver
+        self._push, self._pop = driver.api.cuCtxPushCurrent, driver.api.cuCtxPopCurrent
+
+    def __enter__(self) -> None:
+        """Release what is due, too. Raises DeviceError for a device that has failed."""
+        driver = self._driver
+        if driver.fatal is not None:
+            raise driver.unusable()
+        (error,) = self._push(driver.context)
+        if error != driver.success:
+            raise driver.failed(error)
+        if driver.deferred:
+            try:
+                driver.deferred.run()
+            except BaseException:
+                self._pop()
+                raise
+
+    def __exit__(self, *_: object) -> None:
+        self._pop()
