@@ -12,7 +12,8 @@ import ctypes
 import itertools
 import threading
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from functools import partial
@@ -192,6 +193,14 @@ class FakeCuda:
                 self.broken[stream.device] = fault.args[0]
             stream.done = stream.done + 1
         return self.broken.get(stream.device, OK)
+
+    @contextmanager
+    def entered(self) -> Generator[None]:
+        """`with` it, device 0 is current, and other threads wait."""
+        with self.lock:
+            self.stack.append(0)
+            yield
+            self.stack.pop()
 
     def finish(self, handle: int) -> None:
         """Run all commands of a stream of the current context."""

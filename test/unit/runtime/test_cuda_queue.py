@@ -9,6 +9,7 @@ import re
 import threading
 import weakref
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from functools import partial
 from pathlib import Path
@@ -43,31 +44,23 @@ class Library:
     def __init__(self, api: FakeCuda, stream: int | None = LEGACY) -> None:
         """`stream` None makes one."""
         self.api = api
-        api.stack.append(0)
-        self.stream = api.cuStreamCreate(1)[1] if stream is None else stream
-        api.stack.pop()
+        with api.entered():
+            self.stream = api.cuStreamCreate(1)[1] if stream is None else stream
         self.free: list[int] = []
-        self.waiting_for: list[int] = []
-        """The streams that were to wait for its own."""
 
     def submit(self, run: Callable[[], object], *uses: int) -> None:
-        self.api.stack.append(0)
-        self.api.submit(self.stream, Command(run, uses))
-        self.api.stack.pop()
+        with self.api.entered():
+            self.api.submit(self.stream, Command(run, uses))
 
     def finish(self) -> None:
-        self.api.stack.append(0)
-        self.api.finish(self.stream)
-        self.api.stack.pop()
+        with self.api.entered():
+            self.api.finish(self.stream)
 
     def array(self, values: np.ndarray[Any, Any]) -> Foreign:
-        self.api.stack.append(0)
-        pointer = self.free.pop() if self.free else self.api.cuMemAlloc(4000)[1]
-        self.api.stack.pop()
-        found = Foreign(self, pointer)
-        values = values.copy()
-        self.submit(partial(_copy, pointer, values), pointer)
-        return found
+        with self.api.entered():
+            pointer = self.free.pop() if self.free else self.api.cuMemAlloc(4000)[1]
+        self.submit(partial(_copy, pointer, values.copy()), pointer)
+        return Foreign(self, pointer)
 
 
 class Foreign:
@@ -82,11 +75,10 @@ class Foreign:
 
     def __dlpack__(self, *, stream: int) -> object:
         api, library = self.library.api, self.library
-        api.stack.append(0)
-        event = api.cuEventCreate(2)[1]
-        api.cuEventRecord(event, library.stream)
-        api.cuStreamWaitEvent(stream, event, 0)
-        api.stack.pop()
+        with api.entered():
+            event = api.cuEventCreate(2)[1]
+            api.cuEventRecord(event, library.stream)
+            api.cuStreamWaitEvent(stream, event, 0)
         return capsule_of(SharedArray(2, 0, self.pointer, 0, (1000,), np.dtype(np.float32)), self)
 
 
@@ -322,6 +314,23 @@ def test_errors_restore_the_context(api: FakeCuda, device: Device):
     assert len(api.events) <= len(device.driver.events) + 4  # Those of pinned blocks.
 
 
+def test_threads_share_a_device_with_contexts_of_their_own(api: FakeCuda, device: Device):
+    exe, torch = compiled(), Library(api, None)
+
+    def work(number: int) -> list[object]:
+        for i in range(20):
+            values = X + 100 * number + i
+            given = torch.array(values) if i % 3 else device.array(values)
+            y = exe(given)
+            del given
+            gc.collect()
+            np.testing.assert_array_equal(y.numpy(), 4 * values)
+        return [*api.stack]
+
+    with ThreadPoolExecutor(4) as pool:
+        assert list(pool.map(work, range(4))) == [[]] * 4
+
+
 # -- code
 
 
@@ -396,9 +405,8 @@ def test_a_launch_that_reports_an_earlier_failure_is_not_blamed(api: FakeCuda, d
     exe, x = compiled(), device.array(X)
     api.kernels["double_it"] = (2, _fail)
     exe(x)
-    api.stack.append(0)
-    api.finish(device.driver.stream)
-    api.stack.pop()
+    with api.entered():
+        api.finish(device.driver.stream)
     text = program(PTX).replace("double_it", "other")
     with pytest.raises(tg.DeviceError, match=r"@double_it\)\. CUDA:0 is of no use") as found:
         exe(x)
