@@ -127,10 +127,15 @@ def test_what_the_device_refuses_is_not_chosen(
         now = tuple(map(str, candidate.sink.opts or ()))
         return compiled(self, candidate)
 
+    def until_refused(kernel: KernelOp, starts: Any, timer: Any, width: int, *rest: Any) -> Any:
+        """Searches for as long as it takes, however busy the machine is."""
+        return beam_search(kernel, starts, timer, width, lambda: refused < 3, rest[-1])
+
     monkeypatch.setattr(bench.DeviceBench, "compiled", noted)
     monkeypatch.setattr(driver, "load", loads)
+    monkeypatch.setattr(beam, "beam_search", until_refused)
     (found,) = opts_of()
-    assert refused
+    assert refused == 3
     assert found == ordinary[0] or "split" not in "".join(found)
 
 
