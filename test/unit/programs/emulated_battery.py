@@ -73,75 +73,49 @@ def save(file: Path, arrays: Sequence[Array]) -> None:
 
 
 def cases() -> Iterator[Case]:
-    """The examples, compositions, and random programs and kernels."""
+    """The examples, compositions, products of each dtype, and random programs and kernels."""
     sys.path[:0] = [str(HERE), str(HERE.parent)]
+    yield from against_numpy()
+    yield from against_interpreter()
+
+
+def against_numpy() -> Iterator[Case]:
     import compositions as c
-    from agreement import differences, identical
-    from executors import interpret
-    from large_programs import large_program
-    from random_kernels import random_kernel
-    from random_programs import random_program
-    from test_examples import EXAMPLES
-    from test_examples import PROGRAMS as IN_EXAMPLES
-    from test_programs import CASES, TOLERANCE, relative_error
+    import test_examples as examples
+    import test_programs as programs
 
-    def against_numpy(name: str, program: Any, text: str | None = None) -> Case:
-        def wrong(results: Sequence[Array]) -> str:
-            error = relative_error(results[0], program.expected)
-            return f"error {error:.1e}" if error > (0 if program.exact else TOLERANCE) else ""
+    def made(name: str, program: Any, text: str | None = None) -> Case:
+        exact, tolerance = program.expected, 0 if program.exact else programs.TOLERANCE
+        typed = exact if program.exact else exact.astype(np.float32)
+        text = text or str(program.module)
+        return Case(name, text, program.inputs, [typed], near(exact, tolerance))
 
-        expected = program.expected
-        typed = expected if program.exact else expected.astype(np.float32)
-        return Case(name, text or str(program.module), program.inputs, [typed], wrong)
-
-    def against_interpreter(name: str, module: Any, inputs: Any, wrong: Any = None) -> Case:
-        inputs = [array.copy() for array in inputs]
-        expected = interpret(module, [array.copy() for array in inputs])
-
-        def differ(results: Sequence[Array]) -> str:
-            agree = all(map(identical, expected, results))
-            return "" if agree else f"{results}, not {expected}"
-
-        return Case(name, str(module), inputs, expected, wrong(expected) if wrong else differ)
-
-    for name, make in IN_EXAMPLES.items():
-        text = (EXAMPLES / f"{name}.mlir").read_text(encoding="utf-8")
-        yield against_numpy(f"example-{name}", make(), text)
-    for make, arguments in CASES.items():
-        if make.__name__ == "attention":
-            continue  # The large one takes as long as five others.
-        yield against_numpy(f"large-{make.__name__}", make(*arguments[-1]))
-    for make, *arguments in (
-        (c.conv2d, 4, (8, 16), (20, 20), (3, 3), (1, 1), (1, 1), (1, 1)),
-        (c.conv2d, 2, (4, 8), (5, 6), (3, 2), (2, 1), (1, 1), (0, 1), 4),
-        (c.pool2d, "max", (2, 3, 10, 11), (3, 2), (2, 3), (1, 1)),
-        (c.pool2d, "average", (5, 12, 12), (3, 3), (2, 2), (1, 1)),
-        (c.cumsum, (3, 50, 7), 1),
-        (c.einsum, "ij,jk->ik", (9, 11), (11, 21)),
-        (c.sort, (3, 6), 1),
-        (c.matmul, (3, 33, 40), (40, 21)),
+    for name, make in examples.PROGRAMS.items():
+        text = (examples.EXAMPLES / f"{name}.mlir").read_text(encoding="utf-8")
+        yield made(f"example-{name}", make(), text)
+    for make, arguments in programs.CASES.items():
+        if make.__name__ != "attention":  # The large one takes as long as five others.
+            yield made(f"large-{make.__name__}", make(*arguments[-1]))
+    for number, (make, *arguments) in enumerate(
+        (
+            (c.conv2d, 4, (8, 16), (20, 20), (3, 3), (1, 1), (1, 1), (1, 1)),
+            (c.conv2d, 2, (4, 8), (5, 6), (3, 2), (2, 1), (1, 1), (0, 1), 4),
+            (c.pool2d, "max", (2, 3, 10, 11), (3, 2), (2, 3), (1, 1)),
+            (c.pool2d, "average", (5, 12, 12), (3, 3), (2, 2), (1, 1)),
+            (c.cumsum, (3, 50, 7), 1),
+            (c.einsum, "ij,jk->ik", (9, 11), (11, 21)),
+            (c.sort, (3, 6), 1),
+            (c.matmul, (3, 33, 40), (40, 21)),
+        )
     ):
-        yield against_numpy(f"composition-{make.__name__}-{arguments[0]}", make(*arguments))
+        yield made(f"composition-{make.__name__}-{number}", make(*arguments))
     for dtype, tolerance in TOLERANCES.items():
         yield product_by_transpose(dtype, tolerance)
-    for seed in range(12):
-        program = random_program(seed, 12)
-
-        def compared(expected: Sequence[Array], outputs: Any = program.outputs) -> Any:
-            return lambda results: "\n".join(differences(outputs, expected, results))
-
-        yield against_interpreter(f"random-{seed}", program.module, program.inputs, compared)
-    for seed in range(4):
-        yield against_interpreter(f"integers-{seed}", *large_program(seed))
-    for seed in range(4):
-        kernel = random_kernel(seed)
-        yield against_interpreter(f"kernel-{seed}", kernel.module, kernel.inputs)
 
 
 def product_by_transpose(dtype: str, tolerance: float) -> Case:
     """A product of matrices of a dtype, written with tensors."""
     import ml_dtypes
-    from test_programs import relative_error
 
     import tgdialect as tg
 
@@ -151,12 +125,47 @@ def product_by_transpose(dtype: str, tolerance: float) -> Case:
     rng = np.random.default_rng(0)
     a, b = (rng.standard_normal(s.shape).astype(numpy_dtype) for s in specs)
     exact = a.astype(np.float64) @ b.astype(np.float64).T
+    name = f"product-{dtype}"
+    return Case(name, text, [a, b], [exact.astype(numpy_dtype)], near(exact, tolerance))
+
+
+def near(exact: Array, tolerance: float) -> Callable[[Sequence[Array]], str]:
+    """What is wrong with a result that differs from `exact` by more than a part of the greatest
+    magnitude."""
+    from test_programs import relative_error
 
     def wrong(results: Sequence[Array]) -> str:
         error = relative_error(results[0], exact)
-        return f"error {error:.1e}" if error > tolerance else ""
+        return "" if error <= tolerance else f"error {error:.1e}"
 
-    return Case(f"product-{dtype}", text, [a, b], [exact.astype(numpy_dtype)], wrong)
+    return wrong
+
+
+def against_interpreter() -> Iterator[Case]:
+    from agreement import differences, identical
+    from executors import interpret
+    from large_programs import large_program
+    from random_kernels import random_kernel
+    from random_programs import random_program
+
+    def made(name: str, module: Any, inputs: Sequence[Array], outputs: Any = None) -> Case:
+        expected = interpret(module, [array.copy() for array in inputs])
+
+        def wrong(results: Sequence[Array]) -> str:
+            if outputs is not None:
+                return "\n".join(differences(outputs, expected, results))
+            return "" if all(map(identical, expected, results)) else f"{results}, not {expected}"
+
+        return Case(name, str(module), inputs, expected, wrong)
+
+    for seed in range(12):
+        program = random_program(seed, 12)
+        yield made(f"random-{seed}", program.module, program.inputs, program.outputs)
+    for seed in range(4):
+        yield made(f"integers-{seed}", *large_program(seed))
+    for seed in range(4):
+        kernel = random_kernel(seed)
+        yield made(f"kernel-{seed}", kernel.module, kernel.inputs)
 
 
 def outcomes(start: Sequence[str], made: Sequence[Case], environment: dict[str, str]) -> list[str]:
@@ -168,21 +177,27 @@ def outcomes(start: Sequence[str], made: Sequence[Case], environment: dict[str, 
         for case in made:
             (folder / f"{case.name}.mlir").write_text(case.text, encoding="utf-8")
             save(folder / f"{case.name}.npz", case.inputs)
-        by_name = {case.name: case for case in sorted(made, key=lambda case: f"{case.name}.mlir")}
-        while by_name:
-            status = _status(
-                [*start, str(Path(__file__).resolve()), "--run", name], environment, len(by_name)
-            )
-            while by_name and (file := folder / f"{next(iter(by_name))}.results.npz").exists():
-                case = by_name.pop(next(iter(by_name)))
-                if wrong := case.wrong(_loaded(file, case.expected)):
-                    lines.append(f"{case.name}: {wrong}")
-            if by_name:
-                failed = next(iter(by_name))
-                by_name.pop(failed)
-                (folder / f"{failed}.mlir").unlink()
-                lines.append(f"{failed}: {status}")
+        left = {file.stem: file for file in sorted(folder.glob("*.mlir"))}
+        by_name = {case.name: case for case in made}
+        while left:
+            status = _status([*start, __file__, "--run", name], environment, len(left))
+            for stem, file in [*left.items()]:
+                results = file.with_suffix(".results.npz")
+                wrong = _wrong(by_name[stem], results) if results.exists() else status
+                lines += [f"{stem}: {wrong}"] if wrong else []
+                left.pop(stem).unlink()
+                if not results.exists():
+                    break  # It ended the process, which has not come to the others.
     return lines
+
+
+def _wrong(case: Case, file: Path) -> str:
+    """What is wrong with the results in a file, whose dtypes and shapes are the expected ones."""
+    found = [*np.load(file).values()]
+    if [array.size for array in found] != [array.nbytes for array in case.expected]:
+        return "results of other sizes"
+    pairs = zip(found, case.expected, strict=True)
+    return case.wrong([np.frombuffer(f, e.dtype).reshape(e.shape) for f, e in pairs])
 
 
 def _status(command: Sequence[str], environment: dict[str, str], programs: int) -> str:
@@ -198,15 +213,6 @@ def _status(command: Sequence[str], environment: dict[str, str], programs: int) 
     except subprocess.TimeoutExpired:
         return "hangs"
     return f"ended with {done.returncode}: {done.stderr[-2000:]}"
-
-
-def _loaded(file: Path, expected: Sequence[Array]) -> list[Array]:
-    """The results, with the dtypes and shapes of those that are expected."""
-    found = np.load(file)
-    return [
-        np.frombuffer(found[f"arr_{i}"], array.dtype).reshape(array.shape)
-        for i, array in enumerate(expected)
-    ]
 
 
 def main() -> int:
