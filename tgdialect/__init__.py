@@ -33,11 +33,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from tgdialect.forking import prepare_for_forks
 from tgdialect.platforms import check_platform
-
-check_platform()  # Before anything is imported that other platforms lack.
-
-from tgdialect.forking import prepare_for_forks  # noqa: E402
 
 if TYPE_CHECKING:
     from tgdialect import collectives, nn
@@ -99,6 +96,7 @@ _MODULES = {
     "nn": "tgdialect.nn",
 }
 
+check_platform()
 prepare_for_forks()  # Before another thread may be importing the rest.
 
 

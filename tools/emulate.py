@@ -4,7 +4,7 @@
 
 QEMU comes from Debian's packages, without being installed. For another architecture than this
 machine's, so do Python and its libraries; what tgdialect needs comes as wheels. All of it, some
-500 MB, goes to the folder `--cache` and is found there again. Needs Linux on x86-64, `apt-get` and
+700 MB, goes to the folder `--cache` and is found there again. Needs Linux on x86-64, `apt-get` and
 `dpkg`, and access to their packages; root is not needed.
 """
 
@@ -32,9 +32,9 @@ PROCESSORS = {
 """QEMU's names of processors that are of interest, and the architecture of each. `max` has all
 instructions of AArch64 that QEMU knows, bf16 and i8mm among them."""
 
-_DEBIAN = {"aarch64": "arm64", "x86_64": "amd64"}
-_PACKAGES = ("python3", "libstdc++6")
-"""What a foreign root has: Python, and what llvmlite's wheel is linked with."""
+_QEMU = ("qemu-user-static",)
+_PYTHON = ("python3", "libstdc++6")
+"""Debian's packages of a foreign root: Python, and what llvmlite's wheel is linked with."""
 _WHEELS = ("manylinux2014", *(f"manylinux_2_{minor}" for minor in range(17, 37)))
 """The systems whose wheels Debian runs."""
 
@@ -47,18 +47,15 @@ def command(processor: str, cache: Path) -> Sequence[str]:
     """The beginning of a command line that runs Python on an emulated processor. What it needs and
     `cache` does not have is downloaded.
 
-    Raises EmulationError with the output of what failed.
+    Raises EmulationError for an unknown processor, or with the output of what failed.
     """
-    architecture = PROCESSORS[processor]
-    emulator = _made(cache / "qemu", lambda at: _unpack(at, "amd64", ["qemu-user-static"]))
+    if (architecture := PROCESSORS.get(processor)) is None:
+        raise EmulationError(f"{processor!r} is none of {', '.join(PROCESSORS)}")
+    emulator = _made(cache / "qemu", lambda at: _unpack(at, "amd64", _QEMU))
     start = [f"{emulator}/usr/bin/qemu-{architecture}-static", "-cpu", processor]
     if architecture == "x86_64":
         return [*start, sys.executable]
-    packages = list(_PACKAGES)
-    root = _made(
-        cache / architecture / "root",
-        lambda at: _unpack(at, _DEBIAN[architecture], packages, resolve=True),
-    )
+    root = _made(cache / architecture / "root", lambda at: _unpack(at, "arm64", _PYTHON))
     python = (root / "usr/bin/python3").resolve()
     site = _made(
         cache / architecture / "site",
@@ -82,9 +79,9 @@ def _made(folder: Path, make: Callable[[Path], None]) -> Path:
     return folder
 
 
-def _unpack(folder: Path, architecture: str, packages: Sequence[str], resolve: bool = False):
-    """Unpack Debian's packages of an architecture, with what they depend on if `resolve` says so.
-    The lists and the state of this machine's packages are not touched."""
+def _unpack(folder: Path, architecture: str, packages: Sequence[str]) -> None:
+    """Unpack Debian's packages of an architecture, with what they depend on. The lists and the
+    state of this machine's packages are not touched."""
     state = folder.parent / "apt"
     archives = state / "archives"
     for made in (state / "lists/partial", archives / "partial"):
@@ -103,10 +100,7 @@ def _unpack(folder: Path, architecture: str, packages: Sequence[str], resolve: b
     }
     apt = ["apt-get", "-qq", *(f"-o{name}={value}" for name, value in options.items())]
     _run([*apt, "update"])
-    if resolve:
-        _run([*apt, "install", "--download-only", *packages])
-    else:
-        _run([*apt, "download", *packages], cwd=archives)
+    _run([*apt, "install", "--download-only", *packages])
     for package in sorted(archives.glob("*.deb")):
         _run(["dpkg", "-x", str(package), str(folder)])
 
@@ -123,9 +117,9 @@ def _install_wheels(folder: Path, architecture: str, version: str) -> None:
         zipfile.ZipFile(wheel).extractall(folder)
 
 
-def _run(arguments: Sequence[str], cwd: Path | None = None) -> None:
+def _run(arguments: Sequence[str]) -> None:
     try:
-        done = subprocess.run(arguments, cwd=cwd, capture_output=True, text=True)
+        done = subprocess.run(arguments, capture_output=True, text=True)
     except FileNotFoundError:
         raise EmulationError(f"needs {arguments[0]}") from None
     if done.returncode:
@@ -138,13 +132,13 @@ def add_cache(parser: argparse.ArgumentParser) -> None:
         "--cache",
         type=Path,
         required=True,
-        help="the folder for QEMU, and Python of other architectures (500 MB)",
+        help="the folder for QEMU, and Python of other architectures (700 MB)",
     )
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
-    parser.add_argument("processor", choices=PROCESSORS)
+    parser.add_argument("processor", help=", ".join(PROCESSORS))
     add_cache(parser)
     parser.add_argument("program", help="a file of Python")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="those of the program")

@@ -226,7 +226,11 @@ def main() -> int:
     made, failed = list(cases()), False
     for processor in given.processors or PROCESSORS:
         begin = time.perf_counter()
-        start = emulate.command(processor, given.cache.resolve())
+        try:
+            start = emulate.command(processor, given.cache.resolve())
+        except emulate.EmulationError as error:
+            print(f"emulated_battery.py: {error}", file=sys.stderr)
+            return 1
         lines = outcomes(start, made, emulate.environment())
         failed = failed or bool(lines)
         print(*lines, sep="\n", end="\n" if lines else "")
