@@ -24,6 +24,7 @@ From the lowest layer to the highest:
 * `universe.py`: passes and targets for every xDSL tool; `registry.py`: the same for our own tools;
 * `tools/`: `tg-opt` and `tg-run`; `info.py`: `python -m tgdialect.info`;
 * `environment.py`: the table of environment variables;
+* `platforms.py`: refuses platforms that are not supported;
 * `forking.py`: locks around `fork`; `unchecked.py`: attributes without xDSL's checks;
 * `assembly_formats.py`: definitions of ops whose assembly formats are compiled when they are used.
 """
@@ -33,6 +34,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from tgdialect.forking import prepare_for_forks
+from tgdialect.platforms import check_platform
 
 if TYPE_CHECKING:
     from tgdialect import collectives, nn
@@ -94,6 +96,7 @@ _MODULES = {
     "nn": "tgdialect.nn",
 }
 
+check_platform()
 prepare_for_forks()  # Before another thread may be importing the rest.
 
 

@@ -53,6 +53,7 @@ NOT_RUN: Mapping[str, str] = {
     ".venv/bin/pip install -q -e '.[parity]'": "installs PyTorch; .ci/run runs it",
     ".venv/bin/python test/interop/tinygrad_suite.py": "needs a clone of tinygrad",
     "TG_RANDOM_SCHEDULES=10000": "takes hours",
+    "python test/unit/programs/emulated_battery.py": "downloads an emulator; .ci/run runs it",
     "pip install -e '.[bench]'": "installs gigabytes",
 }
 """The beginnings of blocks of commands, and the reasons."""

@@ -7,7 +7,8 @@
 * `portable.py`: portable C;
 * `architectures.py`: LLVM's names of architectures, intrinsics and calling conventions;
 * `attribute.py`: the attribute that states a module's target;
-* `host.py`: detects the machine that this process runs on. No other file does.
+* `system_features.py`: features of this machine that LLVM does not report;
+* `host.py`: detects the machine that this process runs on. No other file but the one above does.
 """
 
 from __future__ import annotations

@@ -29,7 +29,7 @@ _LOCAL_RANKS = ("MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD
 """The environment variables in which launchers of MPI programs say how many processes they have
 started on this machine."""
 
-_TILES = "+amx"
+_TILES = "amx"
 """What the features begin with that need the tile registers."""
 _ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18
 """The numbers of the system call of Linux on x86-64, of what it is to do, and of the registers.
@@ -126,13 +126,17 @@ def host_model() -> str:
 
 @cache
 def llvm_host() -> tuple[str, str, str]:
-    """The triple, name and features of the CPU, as LLVM reports them."""
+    """The triple, name and features of the CPU: what LLVM reports, and features that it misses."""
     import llvmlite.binding as llvm
 
-    features = llvm.get_host_cpu_features().flatten().split(",")
+    from tgdialect.targets.system_features import system_features
+
+    reported = llvm.get_host_cpu_features()
+    features = reported | {name: True for name in system_features() if name not in reported}
     if not may_use_tiles():
-        features = [f"-{name[1:]}" if name.startswith(_TILES) else name for name in features]
-    return llvm.get_process_triple(), llvm.get_host_cpu_name(), ",".join(features)
+        features |= {name: False for name in features if name.startswith(_TILES)}
+    flags = ",".join(f"{'+' if on else '-'}{name}" for name, on in sorted(features.items()))
+    return llvm.get_process_triple(), llvm.get_host_cpu_name(), flags
 
 
 @cache

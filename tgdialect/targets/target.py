@@ -53,6 +53,10 @@ class Target:
     """How many vector registers of that width there are."""
     masks_stores: bool = False
     """Whether one instruction stores selected lanes of a vector, of 4 bytes or more each."""
+    load_store: bool = False
+    """Whether arithmetic takes no operand from memory, as in a load-store architecture. Then a step
+    of a register tile has all its operands in registers, each element that it broadcasts too;
+    otherwise it loads them one after the other, and one register is enough."""
     vector_ports: int = 2
     """How many vector operations a core starts in a cycle."""
     mulacc_latency: int = 4

@@ -35,6 +35,7 @@ ODD = {
     "three registers": '"cpu", vector_bits = 128, vector_registers = 3, native = []',
     "vectors narrower than floats": '"cpu", vector_bits = 16, vector_registers = 8',
     "wide vectors": '"cpu", features = ["avx512f"], vector_bits = 4096, vector_registers = 64',
+    "load-store": '"cpu", vector_bits = 128, vector_registers = 6, load_store = true',
     "short lines": '"cpu", features = ["avx2"], cache_line = 1, page = 1',
     "long lines": '"cpu", features = ["avx2"], cache_line = 4096, llc = 1, threads = 2',
     "an L1 of its ways": '"cpu", features = ["avx2", "fma"], l1 = 8, l1_ways = 8, l2 = 1, llc = 1',
@@ -143,7 +144,7 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
     "features": st.sampled_from([(), ("sse2",), ("avx2", "fma"), ("avx512f",)]),
     **dict.fromkeys(("vector_bits", "cache_line", "page"), POWERS),
     "vector_registers": st.integers(1, 40),
-    **dict.fromkeys(("masks_stores", "has_f64"), st.booleans()),
+    **dict.fromkeys(("masks_stores", "has_f64", "load_store"), st.booleans()),
     **{
         name: st.frozensets(st.sampled_from(sorted(getattr(MOST["cpu"], name))))
         for name in ("native", "converted")

@@ -381,8 +381,9 @@ def _best_tile(
             # The STOREs for each vector of results: one for each lane, or for that of all rows.
             stores = sum(lanes / (height if r is row else 1) for r in work.columns)
             epilogue = work.epilogue + stores
-            # Registers: accumulators, a row of each operand, and one for a broadcast element.
-            used = results * work.reductions + vectors * along + 1
+            # Registers: accumulators, a row of each operand, and broadcast elements.
+            splats = _splats(reads, vector, row, height) if target.load_store else 1
+            used = results * work.reductions + vectors * along + splats
             if used >= registers:
                 break
             if results * max(epilogue / OPS_PER_REGISTER, work.body / OPS_PER_STEP) > registers:
@@ -440,14 +441,23 @@ def _squares(
         )
         for height, width in product(down, across):
             results, loads = height * width, height + width
-            # The results, one factor, and a vector of the other.
             is_heavy = results * work.epilogue > OPS_PER_REGISTER * target.vector_registers
-            if results + min(height, width) + 1 >= target.vector_registers or is_heavy:
+            # The results, one factor, and a vector of the other or all of them.
+            used = results + (loads if target.load_store else min(height, width) + 1)
+            if used >= target.vector_registers or is_heavy:
                 continue
             latency = max(1.0, target.mulaccs_in_flight / results)
             cost = latency * (1 + LOAD_COST * (1 + APART) * loads / results)
             cost += CODE_COST * results * (work.body + work.epilogue)
             yield Tile(row, height, 1, cost, (), column, width)
+
+
+def _splats(
+    reads: Sequence[StridedAccess], vector: RangeOp, row: RangeOp | None, height: int
+) -> int:
+    """How many elements a step broadcasts to all lanes, for all rows of a tile."""
+    splats = [access.strides for access in reads if access.strides.get(vector, 0) == 0]
+    return sum(1 if row is None or strides.get(row, 0) == 0 else height for strides in splats)
 
 
 def _is_stream(access: StridedAccess, vector: RangeOp, row: RangeOp | None) -> bool:
