@@ -156,3 +156,11 @@ def test_movements_of_what_meets_a_split_value(name: str, start: str):
         return x.grad.numpy()
 
     np.testing.assert_allclose(gradient(is_split=True), gradient(is_split=False), rtol=1e-12)
+
+
+def test_what_has_no_gradient_is_an_error_of_the_method():
+    """Its type is not one of the compiler's own."""
+    x = tg.Tensor([1.0, 2.0]).requires_grad_()
+    y = x.bitcast("int32").bitcast("float32").sum()
+    with pytest.raises(ValueError, match=r"a BITCAST from .* has no gradient"):
+        y.backward()
