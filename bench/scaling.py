@@ -59,7 +59,6 @@ from train_sharded import Language, Regression
 
 SPLITS = ("data", "zero", "tensor", "chosen")
 DEVICES = tuple(2**i for i in range(3, 13))
-RANKS = (2, 4)
 
 
 class Mlp(Regression):
@@ -140,9 +139,9 @@ class Step:
         return sum(t.numel() for t, n in zip(self.values, self.names, strict=True) if is_weight(n))
 
     def arrays(self) -> list[Any]:
-        """The batch, and the state before."""
+        """The batch, and a copy of the state before, whose memory a step reuses (`tg.donated`)."""
         x, y = self.batch(np.random.default_rng(0))
-        return [t.numpy() for t in (x, y, *self.values)]
+        return [t.numpy().copy() for t in (x, y, *self.values)]
 
     def annotated(self, split: str, devices: tuple[str, ...]) -> ModuleOp:
         """The program with the annotations of a split: `tg-shard` does the rest."""
@@ -293,13 +292,13 @@ def check(models: Sequence[str], rounds: int) -> list[Row]:
     return rows
 
 
-def checked(models: Sequence[str], rounds: int) -> list[Row]:
+def checked(models: Sequence[str], rounds: int, counts: Sequence[int]) -> list[Row]:
     """Run `check` with different numbers of processes."""
     mpiexec = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or "mpiexec"
     rows: list[Row] = []
     with tempfile.TemporaryDirectory() as folder:
         file = Path(folder) / "rows.json"
-        for ranks in tqdm(RANKS, desc="ranks"):
+        for ranks in tqdm(counts, desc="ranks"):
             command = [mpiexec, "-n", str(ranks), sys.executable, __file__, "--rows", str(file)]
             command += ["--rounds", str(rounds), "--models", *models]
             subprocess.run(command, check=True)
@@ -460,7 +459,8 @@ def main() -> None:
         description="Predict training steps on many devices.",
         formatter_class=argparse.ArgumentDefaultsHelpFormatter,
     )
-    parser.add_argument("--check", action="store_true", help="compare with 2 and 4 ranks here")
+    parser.add_argument("--check", action="store_true", help="compare with ranks of this machine")
+    parser.add_argument("--ranks", type=int, nargs="+", default=(2, 4), help="to check with")
     parser.add_argument("--models", nargs="+", default=["mlp", "gpt"], help="to check")
     parser.add_argument("--rounds", type=int, default=11, help="measured steps of each")
     parser.add_argument("--rows", metavar="FILE", help=argparse.SUPPRESS)
@@ -489,7 +489,7 @@ def main() -> None:
     if options.plot:
         import matplotlib  # noqa: F401  # Without it, stop before the work, not after.
     if options.check:
-        print_check(checked(options.models, options.rounds))
+        print_check(checked(options.models, options.rounds, options.ranks))
     else:
         plans = plan(options)
         print_plan(plans)

@@ -1,18 +1,22 @@
 """Random tensor programs on several devices, or on none in particular. They are exact: their
-elements are integers."""
+elements are integers, or f64 that begin as such."""
 
 from __future__ import annotations
 
 import random
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import cast
 
 import numpy as np
-from xdsl.dialects.builtin import ModuleOp, f32, i32
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp, f32, f64, i32
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.ops.attributes import Device, PlaceAttr, ReduceKind
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.elementwise import AddOp, CmpLtOp, MaxOp, MulOp, NegOp, WhereOp
@@ -30,6 +34,7 @@ from tgdialect.ops.movement import (
 from tgdialect.ops.multi import ReplicatedOp
 from tgdialect.ops.properties import place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.transforms.gradient import GradientPass
 
 _EXTENTS = (1, 2, 3, 4, 6, 8)
 _MAX_CELLS = 4096
@@ -41,6 +46,7 @@ class RandomShards:
 
     seed: int
     devices: tuple[str, ...] = ("A", "B")
+    dtypes: tuple[Attribute, ...] = (i32, i32, f32)
 
     def __post_init__(self) -> None:
         self.random = random.Random(self.seed)
@@ -62,13 +68,7 @@ class RandomShards:
 
     def inputs(self) -> list[np.ndarray]:
         """Small integers for each argument of the program."""
-        rng = np.random.default_rng(self.seed)
-        return [
-            rng.integers(-3, 4, tensor(a).get_shape()).astype(
-                np.float32 if tensor(a).element_type == f32 else np.int32
-            )
-            for a in self.block.args
-        ]
+        return integers_for(self.block.args, self.seed)
 
     # -- values
 
@@ -85,7 +85,7 @@ class RandomShards:
 
     def _argument(self) -> SSAValue:
         shape = tuple(self.random.choice(_EXTENTS) for _ in range(self.random.randint(1, 3)))
-        dtype = self.random.choice((i32, i32, f32))
+        dtype = self.random.choice(self.dtypes)
         type = tensor_type(dtype, shape, self._place(shape))
         return self.block.insert_arg(type, len(self.block.args))
 
@@ -96,6 +96,7 @@ class RandomShards:
                 *(self._unary, self._binary, self._binary, self._where, self._reduce),
                 *(self._reshape, self._permute, self._expand, self._window, self._stack),
                 *([self._copy, self._copy, self._broadcast, self._collective] * bool(self.devices)),
+                *([self._split] * bool(self.devices)),
             ]
         )
         last = self.block.last_op
@@ -126,17 +127,26 @@ class RandomShards:
 
     def _binary(self, x: SSAValue) -> SSAValue | None:
         others = [v for v in self.values if tensor(v).element_type == tensor(x).element_type]
-        kind = self.random.choice((AddOp, MaxOp, MulOp) if self._is_integer(x) else (AddOp, MaxOp))
-        return self._put(kind(x, self.random.choice(others)))
+        return self._combined(x, self.random.choice(others))
+
+    def _combined(self, x: SSAValue, y: SSAValue) -> SSAValue:
+        is_exact = tensor(x).element_type != f32
+        return self._put(self.random.choice((AddOp, MaxOp, *[MulOp] * is_exact))(x, y))
+
+    def _split(self, x: SSAValue) -> SSAValue | None:
+        """A value that meets an argument of its shape, which is split among the devices."""
+        shape = tensor(x).get_shape()
+        axes = [i for i, extent in enumerate(shape) if extent % len(self.devices) == 0]
+        if not axes:
+            return None
+        where = PlaceAttr.of(self.devices, None, self.random.choice(axes))
+        type = tensor_type(tensor(x).element_type, shape, where)
+        return self._combined(x, self.block.insert_arg(type, len(self.block.args)))
 
     def _where(self, x: SSAValue) -> SSAValue:
         others = [v for v in self.values if v.type == x.type]
         y = self.random.choice(others)
         return self._put(WhereOp(self._put(CmpLtOp(x, y)), y, x))
-
-    @staticmethod
-    def _is_integer(x: SSAValue) -> bool:
-        return tensor(x).element_type == i32
 
     def _reduce(self, x: SSAValue) -> SSAValue:
         rank = len(tensor(x).shape)
@@ -210,3 +220,51 @@ class RandomShards:
         moved = self._put(CopyOp(self._put(PermuteOp(parts, order)), self.devices))
         total = self._put(ReduceOp(ReduceKind.ADD, moved, [1]))
         return self._put(ReshapeOp(total, (size // n, *rest)))
+
+
+def integers_for(values: Iterable[SSAValue], seed: int) -> list[np.ndarray]:
+    """Small integers for each of some arguments, in its dtype."""
+    rng = np.random.default_rng(seed)
+    dtypes = {i32: np.int32, f32: np.float32, f64: np.float64}
+    return [
+        rng.integers(-3, 4, tensor(v).get_shape()).astype(dtypes[tensor(v).element_type])
+        for v in values
+    ]
+
+
+def with_gradient(module: ModuleOp, seed: int) -> tuple[ModuleOp, list[np.ndarray]]:
+    """A program that has `main_gradient`, too, and arguments of that, which depend on the shapes of
+    its arguments and results alone."""
+    module = module.clone()
+    GradientPass().apply(Context(), module)
+    module.verify()
+    return module, integers_for(cast(FuncOp, module.body.block.last_op).args, seed)
+
+
+def unplaced(module: ModuleOp) -> ModuleOp:
+    """A program of `RandomShards` without devices: a COPY is its operand, and what is REPLICATED
+    is the first of the copies."""
+    function = cast(FuncOp, module.body.block.first_op)
+    types = [tensor_type(tensor(a).element_type, tensor(a).get_shape()) for a in function.args]
+    block = Block(arg_types=types)
+    builder = OpBuilder.at_end(block)
+    values = dict[SSAValue, SSAValue](zip(function.args, block.args, strict=True))
+    for op in function.body.block.ops:
+        operands = [values[operand] for operand in op.operands]
+        match op:
+            case ReturnOp():
+                builder.insert(ReturnOp(*operands))
+                types = [a.type for a in block.args], [v.type for v in operands]
+                return ModuleOp([FuncOp("main", types, Region(block))])
+            case CopyOp():
+                values[op.result] = operands[0]
+            case ReplicatedOp():
+                shape, axis = list(tensor(op.source).get_shape()), op.axis.data
+                shape[axis] = 1
+                first = builder.put(ShrinkOp(operands[0], [0] * len(shape), shape))
+                values[op.result] = builder.put(
+                    ReshapeOp(first, [*shape[:axis], *shape[axis + 1 :]])
+                )
+            case _:
+                values[op.results[0]] = builder.put(cast(TgOp, op).rebuild(operands))
+    raise AssertionError("a function ends with a return")

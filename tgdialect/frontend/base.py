@@ -11,11 +11,21 @@ from typing import Any, Self, TypeGuard, TypeVar, cast
 from weakref import WeakValueDictionary, ref
 
 import numpy as np
-from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
-from tgdialect.frontend.graph import Array, Data, Node, Shape, apply, constant, leaf, placed, same
+from tgdialect.frontend.graph import (
+    ArgumentError,
+    Array,
+    Data,
+    Node,
+    Shape,
+    apply,
+    constant,
+    leaf,
+    placed,
+    same,
+)
 from tgdialect.frontend.keywords import accept_synonyms
 from tgdialect.frontend.symbolic import SymInt, Variable, greatest, to_dim
 from tgdialect.frontend.views import NO_VIEW, HasViews, register_view
@@ -37,10 +47,6 @@ Devices = str | list[str] | tuple[str, ...]
 
 
 T = TypeVar("T", bound="TensorBase")
-
-
-class ArgumentError(ValueError, RuntimeError):
-    """A value that PyTorch and tinygrad refuse by a RuntimeError."""
 
 
 class DTypeError(TypeError, RuntimeError):
@@ -188,10 +194,7 @@ class TensorBase:
 
     def _on_devices(self, devices: tuple[str, ...], axis: int | None) -> Self:
         """This value split along an axis among devices, or on each of them."""
-        try:
-            return self.of_node(placed(self.node, DEVICES.names(devices), axis))
-        except VerifyException as error:
-            raise ValueError(str(error)) from None
+        return self.of_node(placed(self.node, DEVICES.names(devices), axis))
 
     def numel(self) -> int:
         """The number of elements."""
@@ -208,10 +211,7 @@ class TensorBase:
 
     def _apply(self, op: Callable[..., TgOp], *arguments: Any) -> Self:
         """An op of the dialect on nodes. Raises ArgumentError if its rule is broken."""
-        try:
-            return self.of_node(apply(op, *arguments))
-        except VerifyException as error:
-            raise ArgumentError(str(error)) from None
+        return self.of_node(apply(op, *arguments))
 
     def _constant(self, value: Number, dtype: DType | None = None) -> Self:
         """A scalar, by default of this tensor's dtype."""

@@ -9,6 +9,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.diagnostics import SHAPES, kept_facts
 from tgdialect.frontend.graph import (
     Node,
+    argument_errors,
     extents_of_value,
     made,
     prototype_of,
@@ -29,6 +30,8 @@ def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node
         root: the value.
         seed: the gradient of a scalar with respect to it, of its shape.
         targets: the values to differentiate with respect to.
+
+    Raises ArgumentError for an op that has no gradient.
     """
     # Find the nodes between the targets and the root.
     order = sorted_nodes([root], through_data=True)
@@ -57,7 +60,9 @@ def gradient_nodes(root: Node, seed: Node, targets: Sequence[Node]) -> list[Node
     seed_value = values[seed]
     insert_nodes(builder, [node for node in order if node in made_of_targets], values)
     nodes = {value: node for node, value in values.items()}
-    found = gradients(builder, {values[root]: seed_value}, [values[node] for node in targets])
+    wrt = [values[node] for node in targets]
+    with argument_errors():
+        found = gradients(builder, {values[root]: seed_value}, wrt)
     return [None if value is None else _node_of(value, nodes, factors) for value in found]
 
 

@@ -7,7 +7,8 @@ It is called their *prototype*. `realization.py` turns a graph into a module.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 from typing import Any, cast
@@ -16,6 +17,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.diagnostics import lasting_hint
 from tgdialect.frontend.dtypes import attribute_of, of_attribute
@@ -55,6 +57,21 @@ from tgdialect.runtime.program import HOST
 Array = np.ndarray[Any, np.dtype[Any]]
 Data = Array | DeviceArray | ShardedArray
 Shape = tuple[Dim, ...]
+
+
+class ArgumentError(ValueError, RuntimeError):
+    """A value that PyTorch and tinygrad refuse by a RuntimeError."""
+
+
+@contextmanager
+def argument_errors(context: str = "") -> Generator[None]:
+    """Raise ArgumentError for what breaks a rule of the dialect, or is refused by a pass. The
+    message begins with `context`."""
+    try:
+        yield
+    except (VerifyException, PassFailedException) as error:
+        raise ArgumentError(f"{context}{error}") from None
+
 
 serials = count()
 """Numbers the nodes as they are made."""
@@ -229,7 +246,7 @@ def apply(op: Callable[..., TgOp], *arguments: Any) -> Node:
     """The op of a class on arguments as its builder takes them, with nodes for values and
     `SymInt`s for sizes.
 
-    Raises VerifyException if the op's rule is broken.
+    Raises ArgumentError if the op's rule is broken.
     """
     call = _Call()
     key = (op, *(call.key(argument) for argument in arguments))
@@ -239,7 +256,8 @@ def apply(op: Callable[..., TgOp], *arguments: Any) -> Node:
             # Prototypes are compared by identity, so all graphs will be compiled again.
             _by_call.clear()
             _by_content.clear()
-        known = _by_call[key] = _prototype(op, arguments, call)
+        with argument_errors():
+            known = _by_call[key] = _prototype(op, arguments, call)
     nodes = call.nodes
     extents = known.extents
     if extents is not None:
@@ -283,11 +301,14 @@ def _drop_dead_sources(node: Node) -> None:
 
 
 def placed(node: Node, devices: tuple[str, ...], axis: int | None) -> Node:
-    """A node split along an axis among devices, or a copy on each of them. Raises
-    VerifyException."""
-    if (node.device, node.axis) != (devices, axis):
-        for op, argument in placing(node.shape, place_of(node.tensor_type), devices, axis):
-            node = apply(op, node, argument)
+    """A node split along an axis among devices, or a copy on each of them. Raises ArgumentError if
+    it does not split."""
+    if (node.device, node.axis) == (devices, axis):
+        return node
+    with argument_errors():
+        moves = placing(node.shape, place_of(node.tensor_type), devices, axis)
+    for op, argument in moves:
+        node = apply(op, node, argument)
     return node
 
 

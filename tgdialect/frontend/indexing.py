@@ -9,7 +9,6 @@ from types import EllipsisType
 from typing import Any, Self, cast
 
 import numpy as np
-from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
@@ -20,7 +19,7 @@ from tgdialect.frontend.base import (
     check_integers,
     check_tensors,
 )
-from tgdialect.frontend.graph import Array
+from tgdialect.frontend.graph import Array, argument_errors
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.reduction import Reduction
 from tgdialect.frontend.symbolic import (
@@ -356,10 +355,8 @@ class Indexing(Reduction):
         # Broadcast with the axis as the first one, which then is not there.
         wide, places = (t.transpose(axis, 0) for t in (self, indices))
         shapes = [(1, *t.shape[1:]) for t in (wide, places)]
-        try:
+        with argument_errors("take_along_dim: "):
             shape = broadcast_shapes(shapes)[1:]
-        except VerifyException as error:
-            raise ArgumentError(f"take_along_dim: {error}") from None
         wide, places = (
             t._broadcast_to((t.shape[0], *cast("tuple[int, ...]", shape))) for t in (wide, places)
         )

@@ -9,10 +9,9 @@ from typing import Any, TypeVar, cast
 
 from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
-from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.analysis.structure import Structures
-from tgdialect.frontend.graph import Node, made, serials, sorted_nodes
+from tgdialect.frontend.graph import Node, argument_errors, made, serials, sorted_nodes
 from tgdialect.frontend.random import seed_once
 from tgdialect.frontend.realization import body_of, realize
 from tgdialect.frontend.structures import Slot, filled, mapped
@@ -252,7 +251,7 @@ def _loop(
     _check_devices(inputs, order)
     body = body_of(order, [*leaves, *constants], roots)
     _drop_devices(body)
-    try:
+    with argument_errors("a loop of this step: "):
         op = ScanOp(
             Block(arg_types=[node.type for node in inputs]).args,
             body,
@@ -263,8 +262,6 @@ def _loop(
             is_while=is_while,
         )
         op.verify(verify_nested_ops=False)
-    except VerifyException as error:
-        raise ValueError(f"a loop of this step: {error}") from None
     op, elements_of = _interned(op)
     call = made(op, tuple(inputs))
     found = [made(element, (call,)) for element in elements_of]

@@ -7,8 +7,6 @@ from collections.abc import Sequence
 from operator import index
 from typing import Any, Self, TypeVar, cast
 
-from xdsl.utils.exceptions import VerifyException
-
 from tgdialect.frontend.base import (
     ArgumentError,
     Number,
@@ -20,6 +18,7 @@ from tgdialect.frontend.base import (
 )
 from tgdialect.frontend.dtypes import attribute_of, promote
 from tgdialect.frontend.einops import rearrangement
+from tgdialect.frontend.graph import argument_errors
 from tgdialect.frontend.special import Special
 from tgdialect.frontend.symbolic import (
     Dim,
@@ -132,10 +131,8 @@ class Movement(Special):
     def _broadcasted(self, *others: Self) -> tuple[Self, ...]:
         """All tensors broadcast to a common shape."""
         tensors = (self, *others)
-        try:
+        with argument_errors():
             shape = broadcast_shapes([t.shape for t in tensors])
-        except VerifyException as error:
-            raise ValueError(str(error)) from None
         return tuple(t._broadcast_to(cast("tuple[int, ...]", shape)) for t in tensors)
 
     def expand_as(self, other: Self) -> Self:

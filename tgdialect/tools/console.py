@@ -13,6 +13,7 @@ from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, NoReturn, TextIO
 
+import tgdialect
 from tgdialect.diagnostics import (
     CompilationError,
     Diagnostic,
@@ -75,7 +76,7 @@ class VersionAction(argparse.Action):
     """Prints the versions, whose look-up is slow and happens only here."""
 
     def __call__(self, parser: argparse.ArgumentParser, *args: Any) -> None:
-        show(f"{parser.prog}: tgdialect {version('tgdialect')}, xdsl {version('xdsl')}\n")
+        show(f"{parser.prog}: tgdialect {tgdialect.__version__}, xdsl {version('xdsl')}\n")
         parser.exit()
 
 

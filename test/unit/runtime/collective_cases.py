@@ -8,19 +8,21 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
 import ml_dtypes
 import numpy as np
+from xdsl.dialects.builtin import f64
 
 import tgdialect as tg
 from tgdialect import collectives
+from tgdialect.interpreter import run
 
 sys.path.insert(0, str(Path(__file__).parent.parent))
 
-from random_shards import RandomShards
+from random_shards import RandomShards, unplaced, with_gradient
 
 Array = np.ndarray[Any, np.dtype[Any]]
 
@@ -119,6 +121,21 @@ def run_program(seed: int, target: str | None) -> tuple[Array, ...]:
     return found if isinstance(found, tuple) else (found,)
 
 
+def run_gradient(seed: int, target: str | None, count: int) -> tuple[Array, ...]:
+    """The gradients of a random program on so many devices."""
+    program = RandomShards(seed, tuple("ABCD"[:count]), dtypes=(f64,))
+    module, inputs = with_gradient(program.module(), seed)
+    found = tg.compile(module, entry="main_gradient", target=target)(*inputs)
+    return found if isinstance(found, tuple) else (found,)
+
+
+def wanted_gradient(seed: int, count: int) -> Sequence[Array]:
+    """What `run_gradient` has to give, by the interpreter and without devices."""
+    program = RandomShards(seed, tuple("ABCD"[:count]), dtypes=(f64,))
+    module, inputs = with_gradient(unplaced(program.module()), seed)
+    return [np.asarray(a) for a in run(module, "main_gradient", inputs)]
+
+
 def main() -> None:
     """Run everything by MPI; each process checks all results."""
     from tgdialect.runtime.distributed import mpi
@@ -127,6 +144,7 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     parser.add_argument("--step", type=int, default=1, help="of dtypes")
     parser.add_argument("--programs", type=int, default=0)
+    parser.add_argument("--gradients", action="store_true", help="of the programs")
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--results")
     options = parser.parse_args()
@@ -137,7 +155,12 @@ def main() -> None:
     else:
         count = options.programs
         seeds = range(options.first, options.first + count)
-        found = {s: run_program(s, "mpi") for s in seeds}
+        found = {
+            s: run_gradient(s, "mpi", communicator.size)
+            if options.gradients
+            else run_program(s, "mpi")
+            for s in seeds
+        }
         if options.results and communicator.rank == 0:
             arrays = {f"{s}_{i}": a for s, results in found.items() for i, a in enumerate(results)}
             np.savez(options.results, **arrays)

@@ -86,6 +86,30 @@ def test_random_programs_by_mpi(count: int, tmp_path: Path):
             np.testing.assert_array_equal(found[f"{seed}_{i}"], wanted, f"seed {seed}")
 
 
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_SHARD_GRADIENTS", 500), ids=str)
+def test_random_gradients(seeds: range):
+    for seed in seeds:
+        found = collective_cases.run_gradient(seed, None, 2 + seed % 3)
+        wanted = collective_cases.wanted_gradient(seed, 2 + seed % 3)
+        for a, b in zip(found, wanted, strict=True):
+            np.testing.assert_allclose(a, b, rtol=1e-12, err_msg=f"seed {seed}")
+
+
+@needs_mpi
+@pytest.mark.parametrize(
+    ("ranks", "count"), [(2, 10), *(pytest.param(n, 50, marks=pytest.mark.slow) for n in (2, 3, 4))]
+)
+@pytest.mark.usefixtures("folder")
+def test_random_gradients_by_mpi(ranks: int, count: int, tmp_path: Path):
+    results = tmp_path / "results.npz"
+    done = launch(ranks, CASES, "--gradients", "--programs", count, "--results", results)
+    assert done.returncode == 0, done.stderr
+    found = np.load(results)
+    for seed in range(count):
+        for i, wanted in enumerate(collective_cases.wanted_gradient(seed, ranks)):
+            np.testing.assert_allclose(found[f"{seed}_{i}"], wanted, rtol=1e-12)
+
+
 def test_devices_of_one_program_differ():
     with pytest.raises(tg.DeviceError, match="one or more distinct devices, not CPU, CPU"):
         tg.Tensor([1, 2]).shard(("CPU", "CPU:0"))
@@ -225,6 +249,19 @@ def test_training_gives_the_same_losses(model: str, ranks: int, split: str, tmp_
     by_mpi = trained(tmp_path / "mpi", model, split, ranks=ranks)
     for found in (on_threads, by_mpi):
         np.testing.assert_allclose(found[split], on_threads["none"], rtol=1e-4)
+
+
+@needs_mpi
+@pytest.mark.usefixtures("folder")
+def test_the_model_of_scaling_is_checked():
+    """The losses of all splits are those of one process."""
+    program = Path(__file__).parents[3] / "bench" / "scaling.py"
+    options = ("--check", "--models", "mlp", "--rounds", "1", "--ranks", "2")
+    done = subprocess.run(
+        [sys.executable, str(program), *options], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count("| mlp |") == 4
 
 
 # -- dynamic extents -------------------------------------------------------------------------------

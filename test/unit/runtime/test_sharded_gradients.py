@@ -111,3 +111,56 @@ def test_gradient_of_an_embedding():
     assert table.weight.grad is not None
     assert table.weight.grad.axis is None
     np.testing.assert_allclose(table.weight.grad.numpy(), wanted, rtol=1e-5, atol=1e-6)
+
+
+MOVEMENTS: Mapping[str, Callable[[tg.Tensor], tg.Tensor]] = {
+    "pad": lambda x: x.pad(((2, 2), (0, 0))),
+    "flip": lambda x: x.flip(0),
+    "shrink": lambda x: x[2:4],
+    "indices": lambda x: x[[0, 1, 3, 2]],
+    "cumsum": lambda x: x.cumsum(0),
+    "cat": lambda x: x.cat(x, dim=0),
+    "stack": lambda x: x.stack(x * x, dim=0),
+    "roll": lambda x: x.roll(1, 0),
+    "repeat": lambda x: x.reshape(1, 12).expand(3, 12).reshape(12, 3),
+    "merge": lambda x: x.permute(1, 0).reshape(12),
+    "windows": lambda x: x.unfold(0, 3, 1).reshape(6, 3),
+    "convolution": lambda x: x.reshape(1, 1, 12).conv2d(x.ones(1, 1, 3), padding=1).reshape(12),
+    "gather": lambda x: x.gather(0, tg.Tensor([[0, 3, 1], [1, 1, 2]])),
+    "max": lambda x: x.max(0),
+    "sort": lambda x: x.sort(0)[0],
+}
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("start", ["anywhere", "on one", "on each"])
+@pytest.mark.parametrize("name", MOVEMENTS)
+def test_movements_of_what_meets_a_split_value(name: str, start: str):
+    """A split value takes a part of a whole one on each device: the gradient is that of all parts,
+    also where a movement cuts the axis."""
+    rng = np.random.default_rng(0)
+    rows = rng.normal(size=(4, 3))
+
+    def gradient(*, is_split: bool) -> np.ndarray:
+        count = 3 if name == "max" else 2
+        devices = tuple(f"CPU:{i}" for i in range(count))
+        x = tg.Tensor(rows).requires_grad_()
+        place = {"anywhere": None, "on one": "CPU:1", "on each": devices}[start]
+        y = MOVEMENTS[name](x.to(place) if place and is_split else x)
+        factors = tg.Tensor(np.arange(1.0, y.numel() + 1).reshape(y.shape))
+        if is_split:
+            y = y.to(devices) if start == "on one" else y
+            factors = factors.shard(devices, 0)
+        (y * factors).sum().backward()
+        assert x.grad is not None
+        return x.grad.numpy()
+
+    np.testing.assert_allclose(gradient(is_split=True), gradient(is_split=False), rtol=1e-12)
+
+
+def test_what_has_no_gradient_is_an_error_of_the_method():
+    """Its type is not one of the compiler's own."""
+    x = tg.Tensor([1.0, 2.0]).requires_grad_()
+    y = x.bitcast("int32").bitcast("float32").sum()
+    with pytest.raises(ValueError, match=r"a BITCAST from .* has no gradient"):
+        y.backward()

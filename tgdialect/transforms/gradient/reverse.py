@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.utils.exceptions import PassFailedException
+from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import SHAPES, kept_facts, locate
@@ -115,11 +115,30 @@ class _Reverse:
             self._apply(op, gradient)
 
     def _apply(self, op: Operation, gradient: SSAValue) -> None:
-        """Apply the rule of an op to the gradient of its result."""
+        """Apply the rule of an op to the gradient of its result.
+
+        Where a split value meets one that each device has whole, the gradient of the latter is
+        split, too. If the rule would cut that axis, as FLIP's may, it is applied to all parts.
+        """
+        try:
+            parts = list(self._parts(op, gradient))
+        except VerifyException:
+            if place(gradient).axis is None:
+                raise
+            whole = self._builder.moved(gradient, PlaceAttr.of(place(gradient).device))
+            parts = list(self._parts(op, whole))
+        for value, part in parts:
+            self._add(value, part)
+
+    def _parts(self, op: Operation, gradient: SSAValue) -> Iterator[tuple[SSAValue, SSAValue]]:
+        """Values that an op depends on, and their gradients by its rule.
+
+        Raises VerifyException if the rule would cut the axis that the gradient is split along.
+        """
         if isinstance(op, MovementOp):
             found = gradient_of_windows(self._builder, op.result, gradient, self._ends)
             if found is not None:
-                self._add(*found)
+                yield found
                 return
         rule = RULES.get(type(op))
         if rule is None:
@@ -130,7 +149,7 @@ class _Reverse:
             if isinstance(op, ElementwiseOp):
                 part = self._where_valid(op, operand, part)
                 part = self._builder.summed_to(part, shape_of(operand))
-            self._add(operand, part)
+            yield operand, part
 
     def _where_valid(self, op: ElementwiseOp, operand: SSAValue, part: SSAValue) -> SSAValue:
         """The part of an operand's gradient without cells where the result is invalid because

@@ -1,0 +1,74 @@
+"""`pyproject.toml` and `MANIFEST.in`: what is installed where, and what a distribution has."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import re
+import tomllib
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+import tgdialect
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+WITHOUT_WHEELS = {
+    ("linux", "x86_64"): set[str](),
+    ("linux", "aarch64"): {"pyopencl[pocl]"},
+    ("darwin", "arm64"): {"pyopencl[pocl]", "nvidia-cuda-nvcc"},
+    ("win32", "AMD64"): {"pyopencl[pocl]", "mpich"},
+}
+"""The requirements that have no wheels for a platform: its `sys_platform` and
+`platform_machine`."""
+
+
+def required(extra: str, platform: tuple[str, str]) -> Iterator[str]:
+    """The names, with extras, of the packages that an extra needs on a platform."""
+    for text in PROJECT["optional-dependencies"][extra]:
+        requirement = Requirement(text)
+        system, machine = platform
+        place = {"sys_platform": system, "platform_machine": machine}
+        if requirement.marker is not None and not requirement.marker.evaluate(place):
+            continue
+        if requirement.name == PROJECT["name"]:
+            for inner in requirement.extras:
+                yield from required(inner, platform)
+        else:
+            extras = ",".join(sorted(requirement.extras))
+            yield f"{requirement.name}[{extras}]" if extras else requirement.name
+
+
+@pytest.mark.parametrize("platform", WITHOUT_WHEELS)
+def test_the_tests_install(platform: tuple[str, str]):
+    found = set(required("test", platform))
+    assert {"pytest", "pyopencl"} <= found
+    assert not found & WITHOUT_WHEELS[platform]
+
+
+def test_bounds():
+    """Versions that were tried, and whether the tools and tests worked with them."""
+    bounds = {r.name: r.specifier for r in map(Requirement, PROJECT["dependencies"])}
+    works = {"typing-extensions": ("4.14.0", "4.16.0"), "llvmlite": ("0.49.0", "0.50.0")}
+    fails = {"typing-extensions": ("4.12.2", "4.13.2"), "xdsl": ("0.73.0", "0.75.0")}
+    assert all(v in bounds[name] for name, versions in works.items() for v in versions)
+    assert not any(v in bounds[name] for name, versions in fails.items() for v in versions)
+
+
+def test_version(monkeypatch: pytest.MonkeyPatch):
+    assert tgdialect.__version__ == importlib.metadata.version("tgdialect")
+
+    def missing(name: str) -> str:
+        raise importlib.metadata.PackageNotFoundError(name)
+
+    monkeypatch.setattr(importlib.metadata, "version", missing)
+    assert tgdialect.__version__ == "0+unknown"
+
+
+def test_the_source_distribution_has_what_the_readme_names():
+    grafted = set(re.findall(r"^graft (\S+)", (ROOT / "MANIFEST.in").read_text(), re.MULTILINE))
+    links = re.findall(r"\]\((?!https?:|#)([^)#]+)", (ROOT / "README.md").read_text())
+    folders = {link.partition("/")[0] for link in links if (ROOT / link.partition("/")[0]).is_dir()}
+    assert folders | {"test", "tools", "typings"} <= grafted | {"tgdialect"}
