@@ -38,8 +38,7 @@ class AsmTarget(Target):
             if given
             else CpuTarget.host()
         )
-        ir = llvm_ir(module)
-        output.write(guarded(lambda: target.assembly(ir)))
+        output.write(guarded(target.assembly, llvm_ir(module)))
 
 
 @dataclass(frozen=True)
@@ -57,7 +56,7 @@ class DeviceTarget(Target):
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         machine, ir = self.translated(module)
-        output.write(guarded(lambda: machine.assembly(ir)))
+        output.write(guarded(machine.assembly, ir))
 
     def translated(self, module: ModuleOp) -> tuple[Machine, str]:
         """The chip of a module's `gpu.module`, and the LLVM IR of its kernels."""

@@ -26,12 +26,14 @@ from tgdialect.targets.needed import features_of_intrinsic
 T = TypeVar("T")
 
 _UNKNOWN = re.compile(r"'(\S+)' is not a recognized (processor|feature)")
-_FATAL = re.compile(r"^(?:LLVM ERROR|fatal error|error|<inline asm>:\S* error): *(.*)$", re.MULTILINE)
-_NODE = re.compile(r"\bllvm\.[a-z]\w*\.[\w.]+")
+_FATAL = re.compile(
+    r"^(?:LLVM ERROR|fatal error|error|<inline asm>:\S* error): *(.*)$", re.MULTILINE
+)
+_INTRINSIC = re.compile(r"@(llvm\.\w+\.[\w.]+)\(")
 
 
-def guarded(work: Callable[[], T]) -> T:
-    """What `work` returns, which calls LLVM and is executed in a child.
+def guarded(work: Callable[[str], T], ir: str) -> T:
+    """What `work` returns for a module of LLVM IR. It calls LLVM, and is executed in a child.
 
     Raises what `work` raises, and LLVMTranslationException if LLVM ends the child, or knows no
     processor or feature of a name. `work` is executed here if there can be no child.
@@ -39,18 +41,22 @@ def guarded(work: Callable[[], T]) -> T:
     with TemporaryFile() as said, TemporaryFile() as result:
         child = _forked()
         if child == 0:
-            _work(work, said, result)
+            _work(lambda: work(ir), said, result)
         if child is None:
-            return work()
+            return work(ir)
         status = _status(child)
         said.seek(0)
         text = said.read().decode(errors="replace")
         if (unknown := _UNKNOWN.search(text)) is not None:
-            raise LLVMTranslationException(f"LLVM has no {unknown[2]} '{unknown[1]}'")
+            raise LLVMTranslationException(
+                f"LLVM has no {unknown[2]} '{unknown[1]}' for this architecture"
+            )
         if status:
-            raise LLVMTranslationException(f"LLVM generates no code: {_reason(text, status)}")
+            raise LLVMTranslationException(
+                f"LLVM generates no code: {_reason(text, status)}{_needed(ir)}"
+            )
         result.seek(0)
-        returned, raised = pickle.load(result)  # noqa: S301  # From the child, in no folder.
+        returned, raised = pickle.load(result)
     if raised is not None:
         raise raised
     return returned
@@ -101,8 +107,12 @@ def _work(work: Callable[[], object], said: IO[bytes], result: IO[bytes]) -> Non
 def _reason(text: str, status: int) -> str:
     """What LLVM has said before the end of the process."""
     fatal = _FATAL.search(text)
-    reason = fatal[1].strip() if fatal else signal.strsignal(status & 127) or f"status {status}"
-    if (intrinsic := _NODE.search(text)) is None:
-        return reason
-    features = " and ".join(features_of_intrinsic(intrinsic[0])) or "a feature that is missing"
-    return f"{intrinsic[0]} needs {features} ({reason})"
+    return fatal[1].strip() if fatal else signal.strsignal(status & 127) or f"status {status}"
+
+
+def _needed(ir: str) -> str:
+    """An intrinsic of the module that needs features."""
+    for name in _INTRINSIC.findall(ir):
+        if features := [*features_of_intrinsic(name)]:
+            return f"; {name} needs the feature {' and '.join(features)}"
+    return ""

@@ -19,6 +19,7 @@ from tgdialect.backends.guarded import guarded
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
+from tgdialect.diagnostics import errors_at
 from tgdialect.lowering.optimize import Scheduled, declared_packing, pass_packed
 from tgdialect.lowering.render.llvm import render_symbols
 from tgdialect.lowering.render.names import OBJECT
@@ -229,7 +230,8 @@ class Build(StagedModule):
             signature = self.signature(module, by_reference)
             function = entry_function(module, self.entry).sym_name.data
             text = llvm_ir(module) + _frame_entry(function, signature)
-            code = guarded(lambda: self.target.object_code(text))
+            with errors_at(module):
+                code = guarded(self.target.object_code, text)
             begun.set()
             return signature, lambda: iter((Object(_ENTRY, code, _ENTRY),)), ()
         # Stages on the whole module, and on one kernel after the other.

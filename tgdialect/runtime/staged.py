@@ -180,7 +180,8 @@ class StagedModule(ABC):
                 return
             if is_selected:
                 message = f"the module is for the target {name}, and not for {ours.name}"
-                raise PassFailedException(f"{message}: its kernels have that target's ops")
+                message += ": its kernels have that target's ops"
+                raise locate(PassFailedException(message), module)
         state_target(module, ours)
 
     @cached_property

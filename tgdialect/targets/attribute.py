@@ -261,14 +261,25 @@ def fit_to_host(module: ModuleOp, *, is_selected: bool) -> None:
     """
     attribute = module.attributes[MODULE_ATTRIBUTE]
     assert isinstance(attribute, TargetAttr)
-    stated, host = _stated(attribute, (), ()), target_named(DEFAULT_TARGET, host_features())
-    if stated.features <= host.features and stated.matrix <= host.matrix:
+    stated, host = _stated(attribute, (), ()), _host()
+    if not lacking(stated):
         return
     if is_selected:
         features, matrix = stated.features & host.features, stated.matrix & host.matrix
         state_target(module, replace(stated, features=features, matrix=matrix))
     else:
         state_target(module, _stated(attribute, tuple(sorted(host.features)), ()))
+
+
+def lacking(target: Target) -> Collection[str]:
+    """The features and matrix instructions of a CPU that this one lacks."""
+    host = _host()
+    features = without_implied(target.features - host.features)
+    return [*features, *sorted(target.matrix - host.matrix)]
+
+
+def _host() -> Target:
+    return target_named(DEFAULT_TARGET, host_features())
 
 
 def _takes_features_of_host(attribute: TargetAttr) -> bool:

@@ -58,7 +58,9 @@ def scales(target: Target) -> bool:
 
 def feature_of(field: str, value: str) -> str | None:
     """The feature that adds a value to a field of `Target`."""
-    return next((feature for feature, more in _ADDED.items() if _adds(more.get(field), value)), None)
+    return next(
+        (feature for feature, more in _ADDED.items() if _adds(more.get(field), value)), None
+    )
 
 
 def _adds(values: frozenset[str] | bool | None, value: str) -> bool:

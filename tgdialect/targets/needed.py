@@ -15,7 +15,12 @@ _INTRINSICS = {
         **{"sse42": "sse4.2", "avx": "avx", "avx2": "avx2", "avx512": "avx512f", "fma": "fma"},
         **{"avx512bf16": "avx512bf16", "avx512fp16": "avx512fp16", "vcvtps2ph": "f16c"},
         **{"aesni": "aes", "pclmulqdq": "pclmul", "ldtilecfg": "amx-tile", "sttilecfg": "amx-tile"},
-        **{"tileloadd64": "amx-tile", "tilestored64": "amx-tile", "tilezero": "amx-tile"},
+        **{
+            "tileloadd64": "amx-tile",
+            "tilestored64": "amx-tile",
+            "tilezero": "amx-tile",
+            "tilerelease": "amx-tile",
+        },
         **{"tdpbf16ps": "amx-bf16", "tdpfp16ps": "amx-fp16", "tdpbssd": "amx-int8"},
         **{"tdpbsud": "amx-int8", "tdpbusd": "amx-int8", "tdpbuud": "amx-int8"},
     },

@@ -26,7 +26,13 @@ from tgdialect.runtime.devices.device import DEVICES, KINDS, Device, reason_for_
 from tgdialect.runtime.text import show_bytes
 from tgdialect.runtime.threads import parallel_runtime
 from tgdialect.targets.cpu import without_implied
-from tgdialect.targets.host import cache_sizes, host_features, host_model, host_target, threads_and_source
+from tgdialect.targets.host import (
+    cache_sizes,
+    host_features,
+    host_model,
+    host_target,
+    threads_and_source,
+)
 from tgdialect.tools.console import ConsoleParser, exit_code, show
 
 PROGRAM = "python -m tgdialect.info"
