@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Iterator, Set
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.utils.exceptions import LLVMTranslationException
+from xdsl.utils.hints import isa
 
 from tgdialect.diagnostics import locate
 from tgdialect.ops.walk import nested_ops
@@ -17,25 +18,25 @@ _PROCESSOR = ("target_cpu", "tune_cpu", "target_features")
 _PASSED_ON = ("target-cpu", "tune-cpu", "target-features")
 
 
-def fit_code_to_host(module: ModuleOp, features: Collection[str]) -> None:
+def fit_code_to_host(module: ModuleOp, features: Set[str]) -> None:
     """Have the functions of a module compiled for a CPU with these features, whatever processor
     they say.
 
     Raises LLVMTranslationException at an op that needs another feature.
     """
     for op in nested_ops(module):
-        for feature in _needed(op):
-            if feature not in features:
+        for needed in _needed(op):
+            if features.isdisjoint(alternatives := needed.split()):
                 message = (
-                    f"{op.name} needs the feature {feature}, which this CPU lacks; lower the "
-                    "program again from level kernels (tg-optimize) on this machine"
+                    f"{op.name} needs the feature {' or '.join(alternatives)}, which this CPU "
+                    "lacks; lower the program again from level kernels (tg-optimize) here"
                 )
                 raise locate(LLVMTranslationException(message), op)
         if isinstance(op, llvm.FuncOp):
             for said in (op.properties, op.attributes):
                 for name in _PROCESSOR:
                     said.pop(name, None)
-                if isinstance(passed := said.get("passthrough"), ArrayAttr):
+                if isa(passed := said.get("passthrough"), ArrayAttr[Attribute]):
                     said["passthrough"] = ArrayAttr(a for a in passed if not _is_processor(a))
 
 

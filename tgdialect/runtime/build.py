@@ -45,6 +45,7 @@ from tgdialect.runtime.staged import (
 from tgdialect.runtime.windows import Window
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
+from tgdialect.targets.cpu import cpu_features
 from tgdialect.targets.host import host_features
 
 _ENTRY = "tg.frame"
@@ -226,7 +227,7 @@ class Build(StagedModule):
         passes = self.passes
         # A module at level `llvm` goes to LLVM as it is, which may end a process for it.
         if passes.render is None:
-            fit_code_to_host(module, host_features())
+            fit_code_to_host(module, cpu_features(host_features()))
             signature = self.signature(module, by_reference)
             function = entry_function(module, self.entry).sym_name.data
             text = llvm_ir(module) + _frame_entry(function, signature)

@@ -37,13 +37,19 @@ _ASSEMBLY = {
     "amx-int8": r"\btdpb[su][su]d\b",
     "avx512f": r"%zmm|%[xy]mm(?:1[6-9]|2\d|3[01])\b|%k\d\b",
     "avx512bf16": r"\bvdpbf16ps\b|\bvcvtne2?ps2bf16\b",
-    "avx512vnni": r"\bvpdp(?:bu|ww?)s\w+.*%zmm",
+    "avx512vnni": r"\bvpdp[bw]\w+.*%zmm",
+    "avxvnni avx512vnni": r"\bvpdp[bw]\w+.*%[xy]mm",
+    "avx512fp16": r"\bv\w+[ps]h\b(?<!ps2ph)",
+    "gfni": r"\bv?gf2p8",
+    "vaes": r"\bvaes(?:enc|dec)\w*.*%[yz]mm",
+    "sha": r"\bsha(?:1|256)",
+    "bmi2": r"\b(?:pdep|pext|mulx|rorx|sarx|shlx|shrx|bzhi)[lq]?\b",
     "avx2": r"\bv(?:pbroadcast|perm|p\w+.*%ymm)",
     "fma": r"\bvfn?m(?:add|sub)",
     "f16c": r"\bvcvt(?:ph2ps|ps2ph)\b",
     "avx": r"%ymm|\bv[a-z]\w+.*%xmm",
 }
-"""The features of x86, and lines that need them."""
+"""The features of x86 of which one is enough, and lines that need it."""
 
 
 def features_of_intrinsic(name: str) -> Iterator[str]:
@@ -57,5 +63,5 @@ def features_of_intrinsic(name: str) -> Iterator[str]:
 
 
 def features_of_assembly(text: str) -> Iterator[str]:
-    """The features that inline assembly needs."""
+    """The features that inline assembly needs; one of several that stand between spaces."""
     return (feature for feature, line in _ASSEMBLY.items() if re.search(line, text))

@@ -64,6 +64,8 @@ INSERTED = (
     'llvm.inline_asm has_side_effects "vpxord %zmm17, %zmm17, %zmm17", "" : () -> ()',
     'llvm.inline_asm has_side_effects "tilerelease", "" : () -> ()',
     'llvm.inline_asm has_side_effects "vfmadd231ps %ymm0, %ymm1, %ymm2", "" : () -> ()',
+    'llvm.inline_asm has_side_effects "vpdpbusd %ymm0, %ymm1, %ymm2", "" : () -> ()',
+    'llvm.inline_asm has_side_effects "vaddph %xmm0, %xmm1, %xmm2", "" : () -> ()',
     'llvm.inline_asm has_side_effects "fmla v0.4s, v1.4s, v2.4s", "" : () -> ()',
     'llvm.inline_asm has_side_effects "nop", "=x" : () -> i32',
     'llvm.inline_asm has_side_effects "nop", "v,~{zmm31}" %q : (vector<16xf32>) -> ()',
@@ -90,6 +92,7 @@ ATTRIBUTES = (
     'target_cpu = "skylake-avx512"',
     'target_features = #llvm.target_features<["+avx512f", "+amx-bf16"]>',
     'tune_cpu = "nonsense"',
+    'passthrough = ["nonsense"]',
 )
 
 
