@@ -6,8 +6,10 @@
   the shapes of those that read LOCAL memory, `tile_assembly.py`: assembly of those of a CPU;
 * `portable.py`: portable C;
 * `architectures.py`: LLVM's names of architectures, intrinsics and calling conventions;
+  `needed.py`: the features that intrinsics and assembly need;
 * `attribute.py`: the attribute that states a module's target;
-* `host.py`: detects the machine that this process runs on. No other file does.
+* `host.py`: detects the machine that this process runs on, with `processor.py`, what its CPU says
+  of itself, and `quotas.py`, what containers get of its cores. No other file does.
 """
 
 from __future__ import annotations

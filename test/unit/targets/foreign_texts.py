@@ -375,7 +375,7 @@ def outcomes(given: Sequence[Case]) -> Iterator[tuple[Case, str]]:
     """Each case with its outcome, or what has ended the process, beginning with `ended`."""
     left = list(given)
     while left:
-        done = _in_fork(left)
+        done = _in_fork(left[:100])
         yield from zip(left, done, strict=False)
         left = left[len(done) :]
 
