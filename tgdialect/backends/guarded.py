@@ -51,7 +51,7 @@ def guarded(work: Callable[[str], T], ir: str) -> T:
             raise LLVMTranslationException(
                 f"LLVM has no {unknown[2]} '{unknown[1]}' for this architecture"
             )
-        if status:
+        if status or not result.seek(0, os.SEEK_END):
             raise LLVMTranslationException(
                 f"LLVM generates no code: {_reason(text, status)}{_needed(ir)}"
             )
@@ -76,9 +76,12 @@ def _forked() -> int | None:
 
 
 def _status(child: int) -> int:
-    """How a child ends. An exception meanwhile ends it."""
+    """How a child ends, 0 if the caller has its children's ends ignored. An exception meanwhile
+    ends it."""
     try:
         return os.waitpid(child, 0)[1]
+    except ChildProcessError:
+        return 0
     except BaseException:
         os.kill(child, signal.SIGKILL)
         os.waitpid(child, 0)
@@ -107,7 +110,7 @@ def _work(work: Callable[[], object], said: IO[bytes], result: IO[bytes]) -> Non
 def _reason(text: str, status: int) -> str:
     """What LLVM has said before the end of the process."""
     fatal = _FATAL.search(text)
-    return fatal[1].strip() if fatal else signal.strsignal(status & 127) or f"status {status}"
+    return fatal[1].strip() if fatal else signal.strsignal(status & 127) or "it ended"
 
 
 def _needed(ir: str) -> str:

@@ -31,7 +31,9 @@ SMALL = '"cpu", features = [], vector_bits = 64, vector_registers = 2, threads =
 
 ODD = {
     "no vectors": '"cpu", features = []',
-    "one register": '"cpu", features = [], vector_bits = 256, vector_registers = 1, masks_stores = true',
+    "one register": (
+        '"cpu", features = [], vector_bits = 256, vector_registers = 1, masks_stores = true'
+    ),
     "three registers": '"cpu", features = [], vector_bits = 128, vector_registers = 3, native = []',
     "vectors narrower than floats": '"cpu", features = [], vector_bits = 16, vector_registers = 8',
     "wide vectors": '"cpu", features = ["avx512f"], vector_bits = 4096, vector_registers = 64',
