@@ -111,7 +111,7 @@ NUM_THREADS: Setting[int | None] = Setting(
     _positive,
     _POSITIVE,
     None,
-    "the cores of the process",
+    "the cores of the process and its CPU quota",
     "How many threads a kernel uses.",
 )
 COMPILE_PROCESSES: Setting[int | None] = Setting(
@@ -119,7 +119,7 @@ COMPILE_PROCESSES: Setting[int | None] = Setting(
     _positive,
     _POSITIVE,
     None,
-    "the cores of the process, at most 8",
+    "the cores of the process and its CPU quota, at most 8",
     "How many processes compile a program of many kernels, the caller included (Linux).",
 )
 BEAM_SECONDS = Setting(

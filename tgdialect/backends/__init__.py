@@ -6,6 +6,8 @@
   crash of code generation for NVPTX;
 * `half_conversions.py`: conversions of f16 and bf16 for CPUs that lack them;
 * `headroom.py`: the check that LLVM will have memory;
+* `guarded.py`: LLVM in a child, where it may end the process; `foreign_code.py`: modules of the
+  `llvm` dialect for other CPUs;
 * `llvmlite_gaps.py`: frees pass managers and guards forks, which llvmlite does not;
 * `asm.py`: `tg-opt -t asm`;
 * `ptx.py`: the kernels of a module as PTX, for a driver;

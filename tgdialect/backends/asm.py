@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import LLVMTranslationException
 from xdsl.utils.target import Target
 
+from tgdialect.backends.guarded import guarded
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_machine import Machine
@@ -37,7 +38,7 @@ class AsmTarget(Target):
             if given
             else CpuTarget.host()
         )
-        output.write(target.assembly(llvm_ir(module)))
+        output.write(guarded(target.assembly, llvm_ir(module)))
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ class DeviceTarget(Target):
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         machine, ir = self.translated(module)
-        output.write(machine.assembly(ir))
+        output.write(guarded(machine.assembly, ir))
 
     def translated(self, module: ModuleOp) -> tuple[Machine, str]:
         """The chip of a module's `gpu.module`, and the LLVM IR of its kernels."""

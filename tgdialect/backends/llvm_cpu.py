@@ -5,7 +5,7 @@ from typing import Self
 
 from tgdialect.backends.half_conversions import HALF_CONVERSION_NAMES, HALF_CONVERSIONS
 from tgdialect.backends.llvm_machine import Machine
-from tgdialect.targets.cpu import FEATURES, vector_registers
+from tgdialect.targets.cpu import vector_registers
 from tgdialect.targets.host import llvm_host
 
 
@@ -24,12 +24,6 @@ class CpuTarget(Machine):
     def has(self, feature: str) -> bool:
         """Whether a feature in LLVM's spelling is switched on."""
         return f"+{feature}" in self.features.split(",")
-
-    @property
-    def known_features(self) -> tuple[str, ...]:
-        """The enabled features on which schedules and instruction selection may depend."""
-        on = (name[1:] for name in self.features.split(",") if name.startswith("+"))
-        return tuple(name for name in on if name in FEATURES)
 
     @property
     def vector_bits(self) -> int:

@@ -14,9 +14,12 @@ from xdsl.ir import Operation
 
 from tgdialect.analysis.in_place import in_place_slots, note_in_place
 from tgdialect.analysis.symbols import called_symbols, calling_last, own_functions
+from tgdialect.backends.foreign_code import fit_code_to_host
+from tgdialect.backends.guarded import guarded
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
+from tgdialect.diagnostics import errors_at
 from tgdialect.lowering.optimize import Scheduled, declared_packing, pass_packed
 from tgdialect.lowering.render.llvm import render_symbols
 from tgdialect.lowering.render.names import OBJECT
@@ -42,6 +45,8 @@ from tgdialect.runtime.staged import (
 from tgdialect.runtime.windows import Window
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
+from tgdialect.targets.cpu import cpu_features
+from tgdialect.targets.host import host_features
 
 _ENTRY = "tg.frame"
 """The function that takes a frame (`Program`)."""
@@ -189,7 +194,7 @@ class Build(StagedModule):
     """Whether the program records the time of each kernel (`profile.py`)."""
 
     def described_target(self) -> Target:
-        return target_of(None, features=self.target.known_features)
+        return target_of(None, features=host_features())
 
     def program(self) -> Program:
         """Compile.
@@ -220,15 +225,16 @@ class Build(StagedModule):
         """
         module, by_reference = self.copy()
         passes = self.passes
-        # A module at level `llvm` goes to LLVM as it is.
+        # A module at level `llvm` goes to LLVM as it is, which may end a process for it.
         if passes.render is None:
+            fit_code_to_host(module, cpu_features(host_features()))
             signature = self.signature(module, by_reference)
             function = entry_function(module, self.entry).sym_name.data
-            whole = generator.submit(
-                llvm_ir(module) + _frame_entry(function, signature), begun=begun.set
-            )
-            whole.add_done_callback(lambda _: begun.set())
-            return signature, lambda: iter((Object(_ENTRY, whole.result(), _ENTRY),)), ()
+            text = llvm_ir(module) + _frame_entry(function, signature)
+            with errors_at(module):
+                code = guarded(self.target.object_code, text)
+            begun.set()
+            return signature, lambda: iter((Object(_ENTRY, code, _ENTRY),)), ()
         # Stages on the whole module, and on one kernel after the other.
         windows = self.until_kernels(module, passes, shown)
         machine = target_of(module)

@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.backends.c_compiler import assembly, object_code
 from tgdialect.backends.sources import source_of
+from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.source import source_text
 from tgdialect.ops.codegen import ProgramOp
@@ -43,7 +44,8 @@ class CBuild(StagedModule):
         with progress(f"compiling {self.entry}") as shown, at_full_speed():
             module, by_reference = self.copy()
             if self.passes.render is None:
-                raise PassFailedException("a module at level llvm is not for the target c")
+                message = "a module at level llvm is not for the target c"
+                raise locate(PassFailedException(message), module)
             windows = self.until_kernels(module, self.passes, shown)
             for _ in self.kernels_lowered(module, self.passes, shown):
                 shown.step()

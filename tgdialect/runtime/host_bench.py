@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Any
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.exceptions import DiagnosticException
+from xdsl.utils.exceptions import DiagnosticException, PassFailedException
 
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
@@ -21,7 +21,8 @@ from tgdialect.runtime.codegen import generated
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import address
 from tgdialect.targets import Target
-from tgdialect.targets.attribute import MODULE_ATTRIBUTE, settle_target
+from tgdialect.targets.attribute import MODULE_ATTRIBUTE, lacking, settle_target
+from tgdialect.targets.host import host_features
 
 
 def search_on_host(
@@ -32,7 +33,8 @@ def search_on_host(
     `features`, `threads` and `l2` are the options of `OptimizePass`. With neither `features` nor a
     `tg.target` the target is this machine.
 
-    Raises PassFailedException for an invalid `TG_BEAM_SECONDS`, feature or number of threads.
+    Raises PassFailedException for an invalid `TG_BEAM_SECONDS`, feature or number of threads, and
+    for a target that this CPU cannot execute.
     """
     # The target of the schedules, and the processor that LLVM compiles candidates for: this one, or
     # one of just the features that were asked for.
@@ -42,8 +44,13 @@ def search_on_host(
         names = ",".join(f"+{name}" for name in sorted(target.features))
         cpu = replace(cpu, cpu="", features=names)
     else:
-        known = () if MODULE_ATTRIBUTE in module.attributes else cpu.known_features
+        known = () if MODULE_ATTRIBUTE in module.attributes else host_features()
         target = settle_target(module, features=known, threads=threads, l2=l2)
+    if lacks := lacking(target):
+        raise PassFailedException(
+            f"mode=beam times kernels on this CPU, which lacks {', '.join(lacks)}: schedule for it "
+            "by mode=heuristic"
+        )
     search_schedules(module, width, target, lambda _, call: HostBench(call, cpu, target))
 
 

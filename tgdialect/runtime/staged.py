@@ -44,8 +44,8 @@ from tgdialect.runtime.program import DEFAULT_OPT, Parameter
 from tgdialect.runtime.progress import Progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.windows import Window
-from tgdialect.targets import Target
-from tgdialect.targets.attribute import MODULE_ATTRIBUTE, TargetAttr, state_target
+from tgdialect.targets import DEFAULT_TARGET, Target
+from tgdialect.targets.attribute import MODULE_ATTRIBUTE, TargetAttr, fit_to_host, state_target
 
 UNTRUSTED = (CustomOp, CustomFunctionOp, InsOp, BinaryDataOp)
 """Ops that carry code or bytes of their own. They are executed with `allow_custom` only."""
@@ -168,16 +168,20 @@ class StagedModule(ABC):
         return module, {position for position, value in enumerate(inputs) if is_memory(value)}
 
     def _settle_target(self, module: ModuleOp) -> None:
-        """State the target, unless the module states one of the same kind. Raises
-        PassFailedException for a module whose kernels are selected for another kind."""
+        """State the target, unless the module states one of the same kind: that of another CPU is
+        made to fit this one. Raises PassFailedException for a module whose kernels are selected for
+        another kind."""
         stated, ours = module.attributes.get(MODULE_ATTRIBUTE), self.described_target()
         if isinstance(stated, TargetAttr):
-            name = stated.target.data
+            name, is_selected = stated.target.data, is_before("tiles", self.level)
             if name.partition(":")[0] == ours.name.partition(":")[0]:
+                if name == DEFAULT_TARGET:
+                    fit_to_host(module, is_selected=is_selected)
                 return
-            if is_before("tiles", self.level):
+            if is_selected:
                 message = f"the module is for the target {name}, and not for {ours.name}"
-                raise PassFailedException(f"{message}: its kernels have that target's ops")
+                message += ": its kernels have that target's ops"
+                raise locate(PassFailedException(message), module)
         state_target(module, ours)
 
     @cached_property

@@ -6,9 +6,11 @@
   the shapes of those that read LOCAL memory, `tile_assembly.py`: assembly of those of a CPU;
 * `portable.py`: portable C;
 * `architectures.py`: LLVM's names of architectures, intrinsics and calling conventions;
+  `needed.py`: the features that intrinsics and assembly need;
 * `attribute.py`: the attribute that states a module's target;
-* `system_features.py`: features of this machine that LLVM does not report;
-* `host.py`: detects the machine that this process runs on. No other file but the one above does.
+* `host.py`: detects the machine that this process runs on, with `processor.py`, what its CPU says
+  of itself, `system_features.py`, features that the system knows and LLVM does not report, and
+  `quotas.py`, what containers get of its cores. No other file does.
 """
 
 from __future__ import annotations

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
 from typing import cast
@@ -27,7 +27,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.environment import SettingError
 from tgdialect.targets import DEFAULT_TARGET, MOST, Target, target_named
 from tgdialect.targets.cpu import FROM_FEATURES, without_implied
-from tgdialect.targets.host import host_target
+from tgdialect.targets.host import host_features, host_target
 
 MODULE_ATTRIBUTE = "tg.target"
 
@@ -39,9 +39,10 @@ class TargetAttr(ParametrizedAttribute):
     """A target: its name, its features, and the fields of `Target` that these two do not imply.
 
     `#tg.target<"cpu", features = ["avx2", "fma"], threads = 2, l2 = 1048576>`. Passes compile for
-    the `tg.target` of the module unless their options give a target; then nothing is detected on
-    this machine. A pass with options writes the target that it compiled for to the module, so later
-    passes need no options.
+    the `tg.target` of the module unless their options give a target. The features of a CPU are
+    those of this machine unless they are named: `features = []` is a CPU without any. Nothing else
+    is detected. A pass with options writes the target that it compiled for to the module, and so
+    does one that has asked for the features of this machine: later passes need no options.
     """
 
     name = "tg.target"
@@ -54,8 +55,9 @@ class TargetAttr(ParametrizedAttribute):
     def of(cls, target: Target) -> TargetAttr:
         """The attribute that states a target."""
         brought = target_named(target.name, target.features)
-        features = without_implied(target.features)
-        stated = {"features": _attribute(features)} if features else {}
+        stated: dict[str, Attribute] = {}
+        if target.name == DEFAULT_TARGET:
+            stated["features"] = _attribute(without_implied(target.features))
         for name in _WANTED:
             if (value := getattr(target, name)) != getattr(brought, name):
                 stated[name] = _attribute(value)
@@ -126,7 +128,7 @@ _WANTED = {
 others."""
 
 
-def _attribute(value: Field | frozenset[str]) -> Attribute:
+def _attribute(value: Field | Collection[str]) -> Attribute:
     if isinstance(value, bool):
         return unchecked.text("true" if value else "false")
     if isinstance(value, int):
@@ -195,8 +197,9 @@ def target_of(
     """The target that a module is compiled for.
 
     Options (a name, features, and fields that are not None) take precedence over the module's
-    `tg.target`. Fields are detected on this machine only if the module has no `tg.target`. Features
-    imply other features and fields.
+    `tg.target`. If the module has none, caches and threads are those of this machine, and there are
+    no features; if it has one that names no features, the features are those of this machine.
+    Features imply other features and fields.
 
     Raises PassFailedException for an unknown target or feature, and for a value that a field cannot
     have.
@@ -228,6 +231,8 @@ def _stated(
     if features:
         stated = {name: value for name, value in stated.items() if name not in FROM_FEATURES}
         stated["features"] = features
+    elif _takes_features_of_host(attribute):
+        stated["features"] = host_features()
     return _target(attribute.target.data, stated | dict(options))
 
 
@@ -237,11 +242,48 @@ def settle_target(
     features: Sequence[str] = (),
     **given: int | None,
 ) -> Target:
-    """`target_of` a module. If there are options, the target is also written to the module."""
+    """`target_of` a module. If there are options, or the features are those of this machine, the
+    target is also written to the module: a later pass may run on another machine."""
     target = target_of(module, name, features, **given)
-    if name or features or any(value is not None for value in given.values()):
+    stated = module.attributes.get(MODULE_ATTRIBUTE)
+    has_options = name or features or any(value is not None for value in given.values())
+    if has_options or (isinstance(stated, TargetAttr) and _takes_features_of_host(stated)):
         state_target(module, target)
     return target
+
+
+def fit_to_host(module: ModuleOp, *, is_selected: bool) -> None:
+    """Make the target of a module, which states a CPU, one whose code this CPU executes.
+
+    The module may have been made for another CPU. As long as its instructions are not selected, it
+    is compiled for the features of this one. Afterwards those that this one lacks are taken away:
+    passes refuse the ops that need them.
+    """
+    attribute = module.attributes[MODULE_ATTRIBUTE]
+    assert isinstance(attribute, TargetAttr)
+    stated, host = _stated(attribute, (), ()), _host()
+    if not lacking(stated):
+        return
+    if is_selected:
+        features, matrix = stated.features & host.features, stated.matrix & host.matrix
+        state_target(module, replace(stated, features=features, matrix=matrix))
+    else:
+        state_target(module, _stated(attribute, tuple(sorted(host.features)), ()))
+
+
+def lacking(target: Target) -> Collection[str]:
+    """The features and matrix instructions of a CPU that this one lacks."""
+    host = _host()
+    features = without_implied(target.features - host.features)
+    return [*features, *sorted(target.matrix - host.matrix)]
+
+
+def _host() -> Target:
+    return target_named(DEFAULT_TARGET, host_features())
+
+
+def _takes_features_of_host(attribute: TargetAttr) -> bool:
+    return attribute.target.data == DEFAULT_TARGET and "features" not in attribute.fields.data
 
 
 def state_target(module: ModuleOp, target: Target) -> None:

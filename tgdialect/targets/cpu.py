@@ -47,9 +47,24 @@ class Scaling(NamedTuple):
     further: Sequence[int]
 
 
+SCALES = "avx512vl"
+"""The feature that brings the instructions of `scaling`."""
+
+
 def scales(target: Target) -> bool:
     """Whether a processor has the instructions of `scaling`."""
-    return "avx512vl" in target.features
+    return SCALES in target.features
+
+
+def feature_of(field: str, value: str) -> str | None:
+    """The feature that adds a value to a field of `Target`."""
+    return next(
+        (feature for feature, more in _ADDED.items() if _adds(more.get(field), value)), None
+    )
+
+
+def _adds(values: frozenset[str] | bool | None, value: str) -> bool:
+    return isinstance(values, frozenset) and value in values
 
 
 def has_maximum(target: Target) -> bool:

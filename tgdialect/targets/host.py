@@ -15,9 +15,11 @@ from pathlib import Path
 
 from tgdialect.environment import NUM_THREADS, decimal
 from tgdialect.targets import DEFAULT_TARGET, target_named
+from tgdialect.targets.cpu import FEATURES
+from tgdialect.targets.processor import processor_words
+from tgdialect.targets.quotas import quota_cores
 from tgdialect.targets.target import Target
 
-_MODEL = Path("/sys/devices/system/cpu/modalias")
 _CPUINFO = Path("/proc/cpuinfo")
 _CACHES = "/sys/devices/system/cpu/cpu0/cache"
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
@@ -78,8 +80,9 @@ def pause_instruction() -> str:
 
 
 def thread_count() -> int:
-    """How many threads a kernel may use: `TG_NUM_THREADS`, or else the cores of this process, of
-    which each process of an MPI program has its share.
+    """How many threads a kernel may use: `TG_NUM_THREADS`, or else the cores of this process, at
+    most what the CPU quotas of its control groups leave, of which each process of an MPI program
+    has its share.
 
     Raises SettingError for a wrong number.
     """
@@ -90,11 +93,16 @@ def threads_and_source() -> tuple[int, str]:
     """`thread_count`, and where the number comes from."""
     if count := NUM_THREADS.get():
         return count, NUM_THREADS.name
-    cores, processes = core_count(), _processes()
-    source = f"the cores of this process, of {os.cpu_count() or 1}"
-    if processes > 1:
+    machine, processes = os.cpu_count() or 1, _processes()
+    # A launcher may have given each process of an MPI program its own cores.
+    sharing = processes if _bound_cores() == machine else 1
+    cores, source = _bound_cores() // sharing, f"the cores of this process, of {machine}"
+    if (quota := _quota()) is not None and quota // processes < cores:
+        cores, sharing = quota // processes, processes
+        source = f"the CPU quota of its control group, of {machine} cores"
+    if sharing > 1:
         source += f", for each of {processes} processes of an MPI program"
-    return max(cores // processes, 1), source
+    return max(cores, 1), source
 
 
 _DETECTED: dict[str, Callable[[], int | None]] = {
@@ -108,11 +116,9 @@ _DETECTED: dict[str, Callable[[], int | None]] = {
 
 @cache
 def host_cpu() -> str:
-    """A text that identifies the vendor, model and features of the CPU. It is only compared."""
-    try:
-        return _MODEL.read_text()
-    except OSError:
-        return repr(llvm_host())
+    """A text that identifies the model and features of the CPU, as LLVM sees them, and what of it
+    this process may use. It is only compared."""
+    return repr((processor_words() or llvm_host(), may_use_tiles()))
 
 
 def host_model() -> str:
@@ -140,6 +146,13 @@ def llvm_host() -> tuple[str, str, str]:
 
 
 @cache
+def host_features() -> tuple[str, ...]:
+    """The features of the CPU on which schedules and instruction selection may depend."""
+    on = (name[1:] for name in llvm_host()[2].split(",") if name.startswith("+"))
+    return tuple(name for name in on if name in FEATURES)
+
+
+@cache
 def may_use_tiles() -> bool:
     """Whether this process may use the tile registers of x86 (AMX), for which it asks Linux here:
     their 8 KiB are saved at each switch of threads only for processes that have asked."""
@@ -151,9 +164,17 @@ def may_use_tiles() -> bool:
     return call(*map(ctypes.c_long, (_ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA))) == 0
 
 
-@cache
 def core_count() -> int:
-    """The number of cores that this process may use."""
+    """The number of cores that this process may use: those that it is bound to, at most as many as
+    the CPU quotas of its control groups leave it."""
+    return min(_bound_cores(), _quota() or _bound_cores())
+
+
+_quota = cache(quota_cores)
+
+
+@cache
+def _bound_cores() -> int:
     # Cached before anything pins the main thread, as an OpenMP runtime may do.
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
@@ -161,10 +182,7 @@ def core_count() -> int:
 
 
 def _processes() -> int:
-    """How many processes share the cores of this one: those of an MPI program on this machine,
-    unless the launcher has given each its own cores."""
-    if core_count() < (os.cpu_count() or 1):
-        return 1
+    """How many processes of an MPI program run on this machine."""
     return max(decimal(os.environ.get(name, "")) or 1 for name in _LOCAL_RANKS)
 
 

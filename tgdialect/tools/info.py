@@ -26,7 +26,13 @@ from tgdialect.runtime.devices.device import DEVICES, KINDS, Device, reason_for_
 from tgdialect.runtime.text import show_bytes
 from tgdialect.runtime.threads import parallel_runtime
 from tgdialect.targets.cpu import without_implied
-from tgdialect.targets.host import cache_sizes, host_model, host_target, threads_and_source
+from tgdialect.targets.host import (
+    cache_sizes,
+    host_features,
+    host_model,
+    host_target,
+    threads_and_source,
+)
 from tgdialect.tools.console import ConsoleParser, exit_code, show
 
 PROGRAM = "python -m tgdialect.info"
@@ -111,7 +117,7 @@ def _version(package: str) -> str:
 
 def _cpu() -> Section:
     cpu = CpuTarget.host()
-    target = host_target(cpu.known_features, threads=1)  # The number of threads is not asked for.
+    target = host_target(host_features(), threads=1)  # The number of threads is not asked for.
     found: dict[str, Any] = {"model": host_model(), "triple": cpu.triple, "llvm name": cpu.cpu}
     reported = dict(sorted(cache_sizes()))
     found |= {f"L{level} cache{_BYTES}": size for level, size in reported.items()}

@@ -3,10 +3,10 @@
 
 // RUN: tg-opt %s -p 'tg-callify,tg-rangeify,tg-optimize{mode=heuristic}' | filecheck %s --check-prefix=SCHEDULE
 // RUN: tg-opt %s -p 'tg-callify,tg-rangeify,tg-optimize{mode=heuristic features=avx512f}' | filecheck %s --check-prefix=OPTION
-// RUN: sed 's/vector_bits = 64, vector_registers = 2/features = ["avx512f"]/' %s | tg-opt -p 'tg-callify,tg-rangeify,tg-optimize{mode=heuristic}' | filecheck %s --check-prefix=WIDE
+// RUN: sed 's/features = [[]], vector_bits = 64, vector_registers = 2/features = ["avx512f"]/' %s | tg-opt -p 'tg-callify,tg-rangeify,tg-optimize{mode=heuristic}' | filecheck %s --check-prefix=WIDE
 // RUN: tg-opt %s -p 'tg-callify,tg-rangeify,tg-optimize{mode=heuristic threads=3},tg-expand,tg-select,tg-linearize,tg-plan,tg-render{cache=1024}' | filecheck %s --check-prefix=WRITTEN
 // RUN: tg-opt %s -p 'tg-callify,tg-rangeify,tg-optimize{features=avx512f}' | filecheck %s --check-prefix=FEATURES
-// RUN: sed 's/#tg.target<.*>}/#tg.target<"cpu", threads = 1>}/' %s | tg-opt -p 'tg-callify,tg-rangeify,tg-optimize' | filecheck %s --check-prefix=KEPT
+// RUN: sed 's/#tg.target<.*>}/#tg.target<"cpu", features = [], threads = 1>}/' %s | tg-opt -p 'tg-callify,tg-rangeify,tg-optimize' | filecheck %s --check-prefix=KEPT
 // RUN: tg-opt %s -p 'tg-to-llvm{mode=heuristic}' | filecheck %s --check-prefix=LLVM
 // RUN: tg-run %s --target=cpu --input 32x24xf32=random --input 24x16xf32=0.5 | filecheck %s --check-prefix=VALUES
 // RUN: tg-run %s --target=interpreter --input 32x24xf32=random --input 24x16xf32=0.5 | filecheck %s --check-prefix=VALUES
@@ -14,17 +14,17 @@
 // SCHEDULE: opts [#tg.opt<split 1, 2, upcast>, #tg.opt<order 1, 0>]
 // OPTION: opts [#tg.opt<split 0, 16, upcast>, #tg.opt<split 1, 16, upcast>]
 // WIDE: opts [#tg.opt<split 0, 16, upcast>, #tg.opt<split 1, 16, upcast>]
-// WRITTEN: module attributes {tg.target = {name = "cpu", vector_bits = 64 : i64, vector_registers = 2 : i64, l1 = 4096 : i64, llc = 1024 : i64, threads = 3 : i64}}
+// WRITTEN: module attributes {tg.target = {name = "cpu", features = [], vector_bits = 64 : i64, vector_registers = 2 : i64, l1 = 4096 : i64, llc = 1024 : i64, threads = 3 : i64}}
 // WRITTEN-NOT: vector<16xf32>
 // FEATURES: module attributes {tg.target = #tg.target<"cpu", features = ["avx512f"], l1 = 4096>}
-// KEPT: module attributes {tg.target = #tg.target<"cpu", threads = 1>}
-// LLVM: module attributes {tg.target = {name = "cpu", vector_bits = 64 : i64, vector_registers = 2 : i64, l1 = 4096 : i64}}
+// KEPT: module attributes {tg.target = #tg.target<"cpu", features = [], threads = 1>}
+// LLVM: module attributes {tg.target = {name = "cpu", features = [], vector_bits = 64 : i64, vector_registers = 2 : i64, l1 = 4096 : i64}}
 // LLVM-NOT: vector<16xf32>
 // LLVM: llvm.load {{.*}} -> vector<2xf32>
 // LLVM-NOT: vector<16xf32>
 // VALUES: dense<{{\[\[}}0.0625, 0.0625, 0.0625, {{.*}}, 0.0625]]> : tensor<32x16xf32>
 
-module attributes {tg.target = #tg.target<"cpu", vector_bits = 64, vector_registers = 2, l1 = 4096>} {
+module attributes {tg.target = #tg.target<"cpu", features = [], vector_bits = 64, vector_registers = 2, l1 = 4096>} {
   func.func @main(%a: tensor<32x24xf32>, %b: tensor<24x16xf32>) -> tensor<32x16xf32> {
     %columns = tg.reshape %a [32, 24, 1] : tensor<32x24xf32> -> tensor<32x24x1xf32>
     %rows = tg.reshape %b [1, 24, 16] : tensor<24x16xf32> -> tensor<1x24x16xf32>

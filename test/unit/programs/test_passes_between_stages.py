@@ -20,7 +20,6 @@ from xdsl.transforms.common_subexpression_elimination import CommonSubexpression
 from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 from tgdialect import Tensor
-from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.pipeline import stages
 from tgdialect.ops.arrays import numpy_dtype
@@ -28,6 +27,7 @@ from tgdialect.ops.dtypes import DTYPES
 from tgdialect.registry import make_context
 from tgdialect.runtime.build import compile_module
 from tgdialect.runtime.compiler import load_module
+from tgdialect.targets.host import host_features
 from tgdialect.transforms.annotate_properties import AnnotatePropertiesPass
 from tgdialect.transforms.decompose import DecomposePass
 from tgdialect.transforms.explicit_broadcast import ExplicitBroadcastPass
@@ -116,7 +116,7 @@ PASSES: dict[str, ModulePass] = {
 
 
 def pipeline(mode: str) -> Sequence[LoweringPass]:
-    return tuple(stages(mode=mode, features=CpuTarget.host().known_features, threads=1))
+    return tuple(stages(mode=mode, features=host_features(), threads=1))
 
 
 @cache

@@ -68,7 +68,7 @@ def test_the_target_of_the_module(monkeypatch: pytest.MonkeyPatch) -> None:
         run_stages(module, passes)
 
     monkeypatch.setattr(host_bench, "run_stages", recorded)
-    target = '#tg.target<"cpu", vector_bits = 64, vector_registers = 1>'
+    target = '#tg.target<"cpu", features = [], vector_bits = 64, vector_registers = 1>'
     program = f"module attributes {{tg.target = {target}}} {{{PROGRAM}}}"
     a, b = np.random.default_rng(0).standard_normal((2, 24, 20)).astype(np.float32)
     found = tg.compile(program, opt="beam:2")(a, b)

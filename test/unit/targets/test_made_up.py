@@ -26,14 +26,16 @@ from tgdialect.targets.attribute import MODULE_ATTRIBUTE, TargetAttr
 from tgdialect.tools.tg_run_session import find_entry, find_parameters
 
 EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.mlir"))
-SMALL = '"cpu", vector_bits = 64, vector_registers = 2, threads = 1, l1 = 4096'
+SMALL = '"cpu", features = [], vector_bits = 64, vector_registers = 2, threads = 1, l1 = 4096'
 """A processor with 2 vector registers of 64 bits, 1 thread and 4 KiB of L1."""
 
 ODD = {
-    "no vectors": '"cpu"',
-    "one register": '"cpu", vector_bits = 256, vector_registers = 1, masks_stores = true',
-    "three registers": '"cpu", vector_bits = 128, vector_registers = 3, native = []',
-    "vectors narrower than floats": '"cpu", vector_bits = 16, vector_registers = 8',
+    "no vectors": '"cpu", features = []',
+    "one register": (
+        '"cpu", features = [], vector_bits = 256, vector_registers = 1, masks_stores = true'
+    ),
+    "three registers": '"cpu", features = [], vector_bits = 128, vector_registers = 3, native = []',
+    "vectors narrower than floats": '"cpu", features = [], vector_bits = 16, vector_registers = 8',
     "wide vectors": '"cpu", features = ["avx512f"], vector_bits = 4096, vector_registers = 64',
     "load-store": '"cpu", vector_bits = 128, vector_registers = 6, load_store = true',
     "short lines": '"cpu", features = ["avx2"], cache_line = 1, page = 1',
@@ -43,7 +45,7 @@ ODD = {
     "little memory": '"cpu", features = ["avx512f"], local = 65536, l2 = 1073741824',
     "many threads": '"cpu", features = ["avx2"], threads = 1000000, parallel_cycles = 1',
     "a small LLC": '"cpu", features = ["avx2"], threads = 2, llc = 1024',
-    "one thread": '"cpu", threads = 1',
+    "one thread": '"cpu", features = [], threads = 1',
     "one port": '"cpu", features = ["avx2", "fma"], vector_ports = 1, mulacc_latency = 1',
 }
 

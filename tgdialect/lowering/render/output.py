@@ -12,11 +12,13 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.lowering.lacking import lacking
 from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp, WmmaOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
+from tgdialect.targets import Target
 from tgdialect.targets.matrix import MatrixInstruction
 
 V = TypeVar("V")
@@ -63,10 +65,11 @@ LOADED_BOUND = (
 """Why a loop of launches whose end is data is not rendered."""
 
 
-def refusal(op: Operation) -> PassFailedException:
-    """Why an op is not rendered."""
+def refusal(op: Operation, target: Target | None = None) -> PassFailedException:
+    """Why an op is not rendered, for a target if that may be the reason."""
     reason = _REFUSED.get(op.name, "has to be lowered before tg-render")
-    return PassFailedException(f"{op.name} {reason}")
+    why = "" if target is None else lacking(op, target)
+    return PassFailedException(f"{op.name} {reason}{why}")
 
 
 class Output(ABC, Generic[V]):

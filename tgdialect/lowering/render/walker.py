@@ -338,7 +338,7 @@ class LinearWalker(Generic[V]):
         factor, accumulator = dtype_of(op.a).name, dtype_of(op.accumulator).name
         instruction = instruction_of(self._target, op.config, factor, accumulator)
         if instruction is None:
-            raise refusal(op)
+            raise refusal(op, self._target)
         for name, operand in (("a", op.a), ("b", op.b)):
             if op.config.is_shared(name) and operand not in self._matrices:
                 message = f"{name.upper()} may have been overwritten in memory since its LOAD"

@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.zeros import may_be_negative_zero, shows_negative_zero
+from tgdialect.lowering.lacking import lacking
 from tgdialect.lowering.select.indices import Piece, lanes_of
 from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
 from tgdialect.lowering.select.narrow import EXACT
@@ -294,7 +295,7 @@ def _matrix_instruction(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
         dims = "x".join(map(str, op.config.m_n_k))
         raise PassFailedException(
             f"the target {k.target.name} has no {dims} wmma of {op.config.threads} threads that "
-            f"multiplies {factor} and adds {dtype}"
+            f"multiplies {factor} and adds {dtype}{lacking(op, k.target)}"
         )
     fragments: list[SSAValue] = []
     for name, operand in zip(("a", "b", "c"), op.operands, strict=True):

@@ -12,7 +12,7 @@
 // CHECK-LABEL: tg.kernel @main_2
 // CHECK:       opts [#tg.opt<split 1, 4, unroll>, #tg.opt<split 0, 128, upcast>]
 
-module attributes {tg.target = #tg.target<"cpu">} {
+module attributes {tg.target = #tg.target<"cpu", features = []>} {
 func.func @main(%x: tensor<53x37xf32>, %y: tensor<3x256xf32>, %z: tensor<512x4xf32>) -> (tensor<37x53xf32>, tensor<256x3xf32>, tensor<512x1xf32>) {
   %0 = tg.permute %x [1, 0] : tensor<53x37xf32> -> tensor<37x53xf32>
   %1 = tg.neg %0 : tensor<37x53xf32>

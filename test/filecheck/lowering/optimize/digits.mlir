@@ -32,7 +32,7 @@
 // REST:        tg.range 2 global to
 // REST:        tg.idiv %[[OUTER]], %{{.*}}
 
-module attributes {tg.target = #tg.target<"cpu">} {
+module attributes {tg.target = #tg.target<"cpu", features = []>} {
 func.func @main(%x: tensor<8x128x16xf32>, %y: tensor<64x96xf32>, %z: tensor<8x4x32xf32>) -> (tensor<128x128xf32>, tensor<32x32xf32>, tensor<1024xf32>) {
   %0 = tg.permute %x [1, 0, 2] : tensor<8x128x16xf32> -> tensor<128x8x16xf32>
   %1 = tg.reshape %0 [128, 128] : tensor<128x8x16xf32> -> tensor<128x128xf32>

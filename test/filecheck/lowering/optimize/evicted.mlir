@@ -8,7 +8,7 @@
 // CHECK-LABEL:  tg.kernel @main_1 {
 // LINEAR-LABEL: tg.program @main_0 attributes {tg.evicted = array<i64: 0>}
 // LINEAR-LABEL: tg.program @main_1 {
-module attributes {tg.target = #tg.target<"cpu", threads = 1, llc = 4096, l2 = 8192>} {
+module attributes {tg.target = #tg.target<"cpu", features = [], threads = 1, llc = 4096, l2 = 8192>} {
   func.func @main(%a: tensor<4096xf32>, %b: tensor<32768xf32>) -> (tensor<4096xf32>, tensor<32768xf32>) {
     %0 = tg.add %a, %a : tensor<4096xf32>
     %1 = tg.mul %b, %b : tensor<32768xf32>

@@ -24,7 +24,7 @@
 // L2: error: pass tg-optimize: l2 is -1, not a positive number
 
 #g = #tg.place<global>
-module attributes {tg.target = #tg.target<"cpu">} {
+module attributes {tg.target = #tg.target<"cpu", features = []>} {
 tg.kernel @gemm {
   %o = tg.param 0 : tensor<16x32xf32, #g>
   %a = tg.param 1 : tensor<16x8xf32, #g>

@@ -35,7 +35,7 @@
 // UPCAST: error: pass tg-merge: merge 4, 5: range 4 is upcast
 
 #g = #tg.place<global>
-module attributes {tg.target = #tg.target<"cpu">} {
+module attributes {tg.target = #tg.target<"cpu", features = []>} {
 tg.kernel @pointwise {
   %o = tg.param 0 : tensor<8x24x32xf32, #g>
   %x = tg.param 1 : tensor<4x24x1x32x1xf32, #g>

@@ -6,7 +6,7 @@
 // CHECK: tg.sink %{{.*}} opts [#tg.opt<split 0, 64, upcast, overlap>]
 
 #m = #tg.place<"CPU", global>
-module attributes {tg.target = #tg.target<"cpu">} {
+module attributes {tg.target = #tg.target<"cpu", features = []>} {
 func.func @main(%m: tensor<1000xf32, #m>, %x: tensor<1000xf32>) -> tensor<1000xf32> {
   %0 = tg.mul %m, %x : (tensor<1000xf32, #m>, tensor<1000xf32>) -> tensor<1000xf32, #tg.place<"CPU">>
   %1 = tg.store %m, %0 : tensor<1000xf32, #m>, tensor<1000xf32, #tg.place<"CPU">>

@@ -37,7 +37,7 @@
 
 #g = #tg.place<global>
 #cpu = #tg.place<"CPU", global>
-module attributes {tg.target = #tg.target<"cpu">} {
+module attributes {tg.target = #tg.target<"cpu", features = []>} {
 tg.kernel @gemm {
   %o = tg.param 0 : tensor<40x48xf32, #g>
   %a = tg.param 1 : tensor<40x40xf32, #g>

@@ -6,7 +6,7 @@
 // CHECK: tg.sink %{{.*}} opts [#tg.opt<split {{[0-9]+}}, 5, unroll>, #tg.opt<split 0, 96, upcast>]
 // CHECK: tg.sink %{{.*}} opts [#tg.opt<split 0, 96, upcast>]
 
-module attributes {tg.target = #tg.target<"cpu">} {
+module attributes {tg.target = #tg.target<"cpu", features = []>} {
 func.func @main(%x: tensor<3x4x96xf32>, %y: tensor<5x6x96xf32>, %z: tensor<9x10x96xf32>) -> (tensor<1x1x96xf32>, tensor<1x1x96xf32>, tensor<1x1x96xf32>) {
   %a = tg.shrink %x at [0, 0, 0] to [3, 3, 96] : tensor<3x4x96xf32> -> tensor<3x3x96xf32>
   %b = tg.shrink %y at [0, 0, 0] to [5, 5, 96] : tensor<5x6x96xf32> -> tensor<5x5x96xf32>

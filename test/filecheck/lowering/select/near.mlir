@@ -11,7 +11,7 @@
 // CHECK:       tg.load %{{.*}} alt %{{.*}} gate %{{.*}} : tensor<16xf32, #tg.place<global>>, tensor<16xf32>, tensor<16xi1> -> tensor<16xf32>
 // CHECK-NOT:   tg.load
 
-module attributes {tg.target = #tg.target<"cpu">} {
+module attributes {tg.target = #tg.target<"cpu", features = []>} {
 func.func @main(%x: tensor<32xf32>, %y: tensor<30xf32>) -> (tensor<16x1xf32>, tensor<16x1xf32>) {
   %0 = tg.reshape %x [16, 2] : tensor<32xf32> -> tensor<16x2xf32>
   %1 = tg.shrink %0 at [0, 0] to [16, 1] : tensor<16x2xf32> -> tensor<16x1xf32>

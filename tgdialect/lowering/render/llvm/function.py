@@ -22,7 +22,7 @@ from tgdialect.lowering.render.llvm.streams import Stream
 from tgdialect.lowering.render.llvm.threads import SharedFrame
 from tgdialect.lowering.render.llvm.types import POINTER, lanes_of, literal, register_type
 from tgdialect.lowering.render.names import OBJECT
-from tgdialect.lowering.render.output import Output
+from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.dtypes import DType
@@ -113,7 +113,9 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         return self.binary(llvm.MulOp, a, b)
 
     def compute(self, op: Operation, operands: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
-        if isinstance(op, Exp2Op | ExpOp) and scales(self._target):
+        if isinstance(op, Exp2Op | ExpOp):
+            if not scales(self._target):
+                raise refusal(op, self._target)
             return (exp2 if isinstance(op, Exp2Op) else exp)(self, *operands)
         return compute(self, op, operands, intervals)
 

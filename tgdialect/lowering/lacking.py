@@ -1,0 +1,34 @@
+"""Ops that are instructions, on a target that lacks them: programs that were lowered for another
+one."""
+
+from __future__ import annotations
+
+from xdsl.ir import Operation
+
+from tgdialect.ops.codegen import WmmaOp
+from tgdialect.ops.elementwise import Exp2Op, ExpOp
+from tgdialect.ops.properties import dtype_of
+from tgdialect.targets import MOST, Target
+from tgdialect.targets.cpu import SCALES, feature_of
+from tgdialect.targets.matrix import instruction_of
+
+
+def lacking(op: Operation, target: Target) -> str:
+    """The end of an error about an op that a target has no instruction for: the feature that brings
+    the instruction, and the pass that chooses what a target has. Empty for other ops."""
+    match op:
+        case WmmaOp():
+            types = dtype_of(op.a).name, dtype_of(op.result).name
+            there_is = instruction_of(MOST[target.name], op.config, *types)
+            feature = there_is and feature_of("matrix", there_is.name)
+            stage, level = "tg-optimize", "kernels"
+        case Exp2Op() | ExpOp() if not target.is_grid:
+            feature, stage, level = SCALES, "tg-select", "tiles"
+        case _:
+            return ""
+    if not feature:
+        return ""
+    return (
+        f": it needs the feature {feature}, which this target lacks; lower the program again from "
+        f"level {level} ({stage}) for this target"
+    )
