@@ -3,8 +3,7 @@
 Every call is non-blocking, and completed by polling: between two polls a process looks whether
 another one has failed. There are three communicators. One is for the first part of each collective,
 and one for the second part of those in two parts, so that MPI matches the calls of all processes in
-the same order. The third is for what keeps the processes together: at each call of a program they
-compare its hash.
+the same order. The third is for what keeps the processes together (`agreement.py`).
 """
 
 from __future__ import annotations
@@ -13,10 +12,11 @@ import atexit
 import hashlib
 import os
 import sys
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cache
 from itertools import pairwise
 from types import TracebackType
 from typing import Any
@@ -25,9 +25,11 @@ import numpy as np
 
 from tgdialect.analysis.communication import Collective
 from tgdialect.environment import decimal
+from tgdialect.runtime.distributed.agreement import Agreement
 from tgdialect.runtime.distributed.communicator import (
     Communicator,
     Finished,
+    Intent,
     Pending,
     RankError,
     check_value,
@@ -35,13 +37,13 @@ from tgdialect.runtime.distributed.communicator import (
 from tgdialect.runtime.distributed.exchange import Exchange, combined
 from tgdialect.runtime.program import Array
 
-_LAUNCHERS = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS")
-"""Variables that launchers of MPI programs set to the number of processes."""
-_FAILED = 1
-"""The tag of the message of a process that has failed."""
-_TEXT_BYTES = 512
-"""The length of that message."""
-_DIGEST_BYTES = 16
+_LAUNCHERS = (
+    *("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS"),
+    *("SLURM_STEP_NUM_TASKS", "WORLD_SIZE"),
+)
+"""Variables that launchers set to the number of processes."""
+_NEEDED = {"WORLD_SIZE": "TORCHELASTIC_RUN_ID"}
+"""What is set as well where a variable of a common name is the launcher's: torchrun's."""
 _TWO_PARTS_BYTES = 1 << 18
 """From this size on `all_reduce` is an exchange of parts, an addition and a gathering of sums:
 MPICH 5's own Iallreduce of 64 MiB took 1.2 to 1.3 times as long, with 2 and with 4 processes on one
@@ -54,26 +56,46 @@ _POLLS_BETWEEN_YIELDS = 128
 for one another: without yielding, a training step of the GPT with many small collectives took 2.2
 times as long on 4 ranks of 2 cores. Each poll moves a piece of a large value: yielding after every
 32 polls or fewer, all_reduce of 64 MiB took 2 to 3 times as long, and from 64 on it did not."""
-_NOTICE_SECONDS = 3.0
-"""How long a process that has failed leaves the others to say so themselves."""
-_ENDED = "the end"
-"""The program of a process that ends."""
 
 
 def launched_size() -> int:
-    """How many processes `mpiexec` has started together with this one; 1 without it."""
-    return max(decimal(os.environ.get(name, "")) or 1 for name in _LAUNCHERS)
+    """How many processes have been started together with this one, as `mpiexec` does: MPI's number
+    if it has been initialised, else that of the launcher's variables, else 1."""
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is not None and mpi.Is_initialized() and not mpi.Is_finalized():
+        return mpi.COMM_WORLD.Get_size()
+    return _launcher()[1]
+
+
+def _launcher() -> tuple[str, int]:
+    """The variable that says how many processes were started together, and the number; 1 if none
+    does."""
+    named = [
+        (name, decimal(os.environ.get(name, "")) or 1)
+        for name in _LAUNCHERS
+        if _NEEDED.get(name, name) in os.environ
+    ]
+    return max(named, key=lambda pair: pair[1], default=("", 1))
 
 
 @cache
 def mpi_communicator() -> MpiCommunicator:
-    """This process's connection to the others. Raises RankError without mpi4py or MPI."""
+    """This process's connection to the others.
+
+    Raises RankError without mpi4py or MPI, or if MPI does not connect what was started together.
+    """
     try:
         from mpi4py import MPI
     except (ImportError, RuntimeError) as error:
         reason = str(error).splitlines()[0]
         message = f"pip install 'tgdialect[mpi]' to run programs by MPI ({reason})"
         raise RankError(message) from error
+    name, size = _launcher()
+    if size > MPI.COMM_WORLD.Get_size() == 1:
+        raise RankError(
+            f"{name} says that {size} processes were started together, and MPI knows one of them: "
+            f"start them by the mpiexec of the MPI that mpi4py uses (or by srun --mpi=pmix)"
+        )
     return MpiCommunicator(MPI)
 
 
@@ -84,23 +106,18 @@ class MpiCommunicator(Communicator):
         world = mpi.COMM_WORLD
         super().__init__(world.Get_rank(), world.Get_size())
         self.mpi = mpi
-        self._control = world.Dup()
-        self._groups: dict[tuple[int, ...], tuple[Any, Any]] = {}
+        self.agreement = Agreement(mpi)
+        self.lock = threading.RLock()
+        pair = self.agreement.duplicate(world), self.agreement.duplicate(world)
+        self._groups: dict[tuple[int, ...], tuple[Any, Any]] = {tuple(range(self.size)): pair}
         self._unfinished: deque[_Started] = deque()
-        self._comparisons: deque[tuple[Any, Array, Array]] = deque()
-        self._is_failed = False
-        self._failure: str | None = None
-        self._message = np.zeros(_TEXT_BYTES, np.uint8)
+        node = hashlib.sha256(mpi.Get_processor_name().encode()).digest()
+        self.local_rank = self.agreement.gathered(node)[: self.rank].count(node)
+        """The number of this process among those of its machine."""
         if self.size > 1:
             atexit.register(self._leave)
             self._hook = sys.excepthook
             sys.excepthook = self._uncaught
-
-    @cached_property
-    def local_rank(self) -> int:
-        """The number of this process among those of its machine. All processes call this."""
-        world = self.mpi.COMM_WORLD
-        return world.Split_type(self.mpi.COMM_TYPE_SHARED).Get_rank()
 
     # -- collectives
 
@@ -124,6 +141,8 @@ class MpiCommunicator(Communicator):
         return self._groups[members]
 
     def progress(self) -> None:
+        if not self.agreement.is_settled():
+            return  # Nobody sees a value before.
         # In order, since MPI matches the second parts by their order.
         for started in list(self._unfinished):
             if not started.advance():
@@ -138,7 +157,7 @@ class MpiCommunicator(Communicator):
             self.progress()
             polls += 1
             if polls % 16 == 0 or time.monotonic() - begin > _SPIN_SECONDS:
-                self.check()
+                self.agreement.check(time.monotonic() - begin)
             if time.monotonic() - begin > _SPIN_SECONDS:
                 time.sleep(_PAUSE_SECONDS)
             elif polls % _POLLS_BETWEEN_YIELDS == 0:
@@ -146,56 +165,32 @@ class MpiCommunicator(Communicator):
 
     # -- failures
 
-    def begin(self, program: str) -> None:
+    def begin(self, intent: Intent) -> None:
         if self.size == 1:
             return
-        mine = np.frombuffer(_digest(program), np.uint8)
-        all_of_them = np.empty((self.size, _DIGEST_BYTES), np.uint8)
-        request = self._control.Iallgather(mine, all_of_them)
-        self._comparisons.append((request, mine, all_of_them))
+        self.agreement.begin(intent)
+        for members in sorted(intent.groups - self._groups.keys()):
+            if self.rank in members:
+                # To make communicators is blocking: all ranks have to be here.
+                self.poll_until(self.agreement.is_settled)
+                self._group(members)
 
     def end(self) -> None:
         # Others may wait for the part of this process in what it has no use for itself.
-        self.poll_until(lambda: not self._unfinished and not self._compared())
-
-    def _compared(self) -> int:
-        """Complete comparisons of programs, and return how many are not complete.
-
-        Raises RankError if a process has called another program.
-        """
-        while self._comparisons:
-            request, mine, found = self._comparisons[0]
-            if not request.Test():
-                break
-            self._comparisons.popleft()
-            others = [i for i, digest in enumerate(found) if (digest != mine).any()]
-            if others:
-                has_ended = bytes(found[others[0]]) == _digest(_ENDED)
-                what = "has ended before" if has_ended else "runs another program than"
-                raise RankError(f"rank {others[0]} {what} rank {self.rank}")
-        return len(self._comparisons)
+        self.poll_until(lambda: not self._unfinished and self.agreement.is_settled())
 
     def check(self) -> None:
-        """Raise RankError if another process has failed, or runs another program."""
-        self._compared()
-        if self._failure is None and self._control.Iprobe(self.mpi.ANY_SOURCE, _FAILED):
-            status = self.mpi.Status()
-            text = np.zeros(_TEXT_BYTES, np.uint8)
-            self._control.Recv(text, self.mpi.ANY_SOURCE, _FAILED, status)
-            reason = bytes(text).rstrip(b"\0").decode(errors="replace")
-            self._failure = f"rank {status.Get_source()} failed: {reason}"
-        if self._failure is not None:
-            raise RankError(self._failure)
+        self.agreement.is_settled()
+        self.agreement.check()
+
+    def refuse(self, error: Exception) -> None:
+        if self.size > 1 and not isinstance(error, RankError):
+            text = f"refuses arguments: {type(error).__name__}: {error}"
+            self.call(Intent(lambda: text, b"refuse"), lambda: None)
 
     def fail(self, error: BaseException) -> None:
-        if self._is_failed or self.size == 1:
-            return
-        self._is_failed = True
-        text = f"{type(error).__name__}: {error}".encode()[:_TEXT_BYTES]
-        self._message[: len(text)] = np.frombuffer(text, np.uint8)
-        for other in range(self.size):
-            if other != self.rank:
-                self._control.Isend(self._message, other, _FAILED)
+        if self.size > 1:
+            self.agreement.fail(error)
 
     def _uncaught(
         self,
@@ -203,30 +198,29 @@ class MpiCommunicator(Communicator):
         error: BaseException,
         trace: TracebackType | None,
     ) -> None:
-        """End all processes after an error that nothing has caught."""
+        """End all processes after an error that nothing has caught, and some time in which they can
+        say why."""
         self._hook(kind, error, trace)
-        sys.stderr.flush()
-        self.abort(error)
-
-    def abort(self, error: BaseException) -> None:
-        """End all processes, after some time in which they can say why."""
-        self.fail(error)
-        end = time.monotonic() + _NOTICE_SECONDS
-        while time.monotonic() < end:
-            self._control.Iprobe(self.mpi.ANY_SOURCE, _FAILED)  # Lets messages go on.
-            time.sleep(_PAUSE_SECONDS)
-        self.mpi.COMM_WORLD.Abort(1)
+        if not self.agreement.is_forked:
+            sys.stderr.flush()
+            self.fail(error)
+            self.agreement.leave_others_time()
+            self.mpi.COMM_WORLD.Abort(1)
 
     def _leave(self) -> None:
-        """At the end of the process: tell the others, which may be in a call."""
-        if self._is_failed or self.mpi.Is_finalized():
+        """At the end of the process: the others may be in a call."""
+        if self.agreement.is_forked or self.mpi.Is_finalized():
             return
-        try:
-            self.begin(_ENDED)
-            self.end()
-        except RankError as error:
-            print(f"error: {error}", file=sys.stderr, flush=True)
-            self.abort(error)
+        if not self.agreement.is_broken:
+            try:
+                self.call(Intent(lambda: "has ended", b"end"), lambda: None)
+                return
+            except RankError as error:
+                print(f"error: {error}", file=sys.stderr)
+        sys.stdout.flush()
+        sys.stderr.flush()
+        self.agreement.end_together()
+        self.mpi.COMM_WORLD.Abort(1)
 
 
 class _Started(Pending):
@@ -425,10 +419,6 @@ class _Started(Pending):
             return None
         operation = {"add": mpi.SUM, "mul": mpi.PROD, "max": mpi.MAX}[exchange.reduction]
         return mpi.Datatype.fromcode(dtype.char), operation
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode()).digest()[:_DIGEST_BYTES]
 
 
 def _parted(value: Array, axis: int, parts: int) -> Array:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from tgdialect.runtime.distributed.array import own_part
-from tgdialect.runtime.distributed.communicator import Communicator, Pending, RankError
+from tgdialect.runtime.distributed.communicator import Communicator, Intent, Pending, RankError
 from tgdialect.runtime.distributed.exchange import (
     FROM_ROOT,
     Collective,
@@ -75,7 +75,7 @@ class ThreadCommunicator(Communicator):
         self.team = team
         self._numbers: dict[tuple[int, ...], int] = {}
 
-    def begin(self, program: str) -> None:
+    def begin(self, intent: Intent) -> None:
         pass  # All threads run the program of one call.
 
     def check(self) -> None:
