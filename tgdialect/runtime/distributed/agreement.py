@@ -30,9 +30,11 @@ _TEXT_BYTES = 1024
 _MOST_CHARACTERS = 200
 """The most of what a rank wanted, or of its error, that a notice has."""
 _DIGEST_BYTES = 16
-_NOTICE_SECONDS = 5.0
-"""How long a rank waits for the notices of others, and, after an error that nothing has caught,
-leaves them to say so themselves."""
+_NOTICE_SECONDS = 3.0
+"""How long a rank waits for the notices of others."""
+_LAST_SECONDS = 5.0
+"""How long a rank that ends all, after an error that nothing has caught, leaves the others to say so
+themselves: longer than they wait for notices."""
 _PAUSE_SECONDS = 0.0005
 _MOST_LINES = 8
 """The most ranks, or groups of ranks with one notice, that an error tells apart."""
@@ -104,8 +106,8 @@ class Agreement:
         """Tell the others what this rank does next. Raises RankError if they have come apart."""
         if self.is_forked:
             raise RankError(
-                f"this process is a child of `fork` of rank {self.rank}, which MPI does not know: "
-                "only the rank itself runs programs on several ranks"
+                f"this process is a child of `fork` of rank {self.rank}: only the rank itself exchanges "
+                "values with others"
             )
         self.number += 1
         self._intent = intent
@@ -138,7 +140,7 @@ class Agreement:
 
     def fail(self, error: BaseException) -> None:
         """Tell the others that this rank has failed, unless it has told them what is wrong."""
-        self._tell(f"failed: {type(error).__name__}: {error}")
+        self._tell(f"{type(error).__name__}: {error}")
 
     def end_together(self) -> None:
         """Wait, after the ranks have come apart, until those that have said so end too."""
@@ -152,13 +154,13 @@ class Agreement:
 
     def leave_others_time(self) -> None:
         """Wait until other ranks have said themselves that something has failed."""
-        end = time.monotonic() + _NOTICE_SECONDS
+        end = time.monotonic() + _LAST_SECONDS
         while time.monotonic() < end:
             self._receive()
             time.sleep(_PAUSE_SECONDS)
 
     def _tell(self, text: str) -> None:
-        if self._is_broken:
+        if self._is_broken or self.is_forked:
             return
         self._is_broken = True
         [first, *_] = text.splitlines() or [""]
@@ -191,7 +193,7 @@ class Agreement:
 
     def _apart(self, why: str = "") -> RankError:
         """The error that this rank raises from now on."""
-        self._tell(self._intent.text() if self._intent is not None else "has done nothing yet")
+        self._tell(self._intent.text() if self._intent is not None else "nothing yet")
         if self._failure is None:
             end = time.monotonic() + _NOTICE_SECONDS
             while len(self._notices) < self.size and time.monotonic() < end:
@@ -201,12 +203,12 @@ class Agreement:
         return RankError(self._failure)
 
     def _lines(self) -> Sequence[str]:
-        """A line for each rank, or for several whose notices are alike."""
-        silent = f"has not answered for {_NOTICE_SECONDS:g} s: it is stopped or busy, or has ended"
+        """A line for each rank, or for several whose notices are alike, and advice."""
+        silent = f"no answer for {_NOTICE_SECONDS:g} s, so it is stopped, busy or has ended"
         by_text: dict[str, list[int]] = {}
         for rank in range(self.size):
             by_text.setdefault(self._notices.get(rank, silent), []).append(rank)
-        lines = [f"  {_ranks(ranks)} {text}" for text, ranks in by_text.items()]
+        lines = [f"  {_ranks(ranks)}: {text}" for text, ranks in by_text.items()]
         if len(lines) > _MOST_LINES:
             lines[_MOST_LINES:] = [f"  and {len(lines) - _MOST_LINES} more do something else"]
         advice = "All ranks make the same calls in the same order; numpy() of a tensor on several"

@@ -213,7 +213,7 @@ class MpiCommunicator(Communicator):
             return
         if not self.agreement.is_broken:
             try:
-                self.call(Intent(lambda: "has ended", b"end"), lambda: None)
+                self.call(Intent(lambda: "ends", b"end"), lambda: None)
                 return
             except RankError as error:
                 print(f"error: {error}", file=sys.stderr)
