@@ -142,21 +142,15 @@ class Agreement:
         """Tell the others that this rank has failed, unless it has told them what is wrong."""
         self._tell(f"{type(error).__name__}: {error}")
 
-    def end_together(self) -> None:
-        """Wait, after the ranks have come apart, until those that have said so end too."""
+    def end_together(self, *, is_urgent: bool) -> None:
+        """Wait, after the ranks have come apart, until the others have said why and end as well:
+        those that have answered, or if it is urgent all, but not for long."""
         self._send(_ENDED, "")
-        end = time.monotonic() + self.limit
-        others = self._notices.keys() - {self.rank}
-        while not self._ended >= others and time.monotonic() < end:
+        others = set(range(self.size)) if is_urgent else self._notices.keys()
+        end = time.monotonic() + (_LAST_SECONDS if is_urgent else self.limit)
+        while not self._ended >= others - {self.rank} and time.monotonic() < end:
             if self._control.Iprobe(self.mpi.ANY_SOURCE, _ENDED):
                 self._ended.add(self._received(_ENDED)[0])
-            time.sleep(_PAUSE_SECONDS)
-
-    def leave_others_time(self) -> None:
-        """Wait until other ranks have said themselves that something has failed."""
-        end = time.monotonic() + _LAST_SECONDS
-        while time.monotonic() < end:
-            self._receive()
             time.sleep(_PAUSE_SECONDS)
 
     def _tell(self, text: str) -> None:

@@ -202,10 +202,8 @@ class MpiCommunicator(Communicator):
         say why."""
         self._hook(kind, error, trace)
         if not self.agreement.is_forked:
-            sys.stderr.flush()
             self.fail(error)
-            self.agreement.leave_others_time()
-            self.mpi.COMM_WORLD.Abort(1)
+            self._abort(is_urgent=True)
 
     def _leave(self) -> None:
         """At the end of the process: the others may be in a call."""
@@ -217,9 +215,12 @@ class MpiCommunicator(Communicator):
                 return
             except RankError as error:
                 print(f"error: {error}", file=sys.stderr)
+        self._abort(is_urgent=False)
+
+    def _abort(self, *, is_urgent: bool) -> None:
         sys.stdout.flush()
         sys.stderr.flush()
-        self.agreement.end_together()
+        self.agreement.end_together(is_urgent=is_urgent)
         self.mpi.COMM_WORLD.Abort(1)
 
 
