@@ -130,7 +130,11 @@ def changed(calls: list[str], kind: str, rng: random.Random) -> tuple[list[str],
             other = rng.choice([c for c in ("step", "sum", "all", "read", "few") if c != this])
             return calls, [*before, other, *after]
         case "size":
-            return [*before, "sized 5", *after], [*before, f"sized {rng.choice((4, 6, 90))}", *after]
+            return [*before, "sized 5", *after], [
+                *before,
+                f"sized {rng.choice((4, 6, 90))}",
+                *after,
+            ]
         case "dtype":
             return [*before, "sum", *after], [*before, "ints", *after]
         case "end early":

@@ -10,12 +10,11 @@ raises an error that has all of them.
 from __future__ import annotations
 
 import hashlib
+import inspect
 import os
-import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from types import FrameType
 from typing import Any
 
 import numpy as np
@@ -33,8 +32,8 @@ _DIGEST_BYTES = 16
 _NOTICE_SECONDS = 3.0
 """How long a rank waits for the notices of others."""
 _LAST_SECONDS = 5.0
-"""How long a rank that ends all, after an error that nothing has caught, leaves the others to say so
-themselves: longer than they wait for notices."""
+"""How long a rank whose error nothing has caught leaves the others to say so themselves, before it
+ends all: longer than they wait for notices."""
 _PAUSE_SECONDS = 0.0005
 _MOST_LINES = 8
 """The most ranks, or groups of ranks with one notice, that an error tells apart."""
@@ -63,7 +62,6 @@ class Agreement:
         self._is_broken = False
         self._failure: str | None = None
         self._notices: dict[int, str] = {}
-        self._ended: set[int] = set()
         self._sent: list[object] = []
         """What MPI may still send."""
         self._control = self.duplicate(world)
@@ -106,8 +104,8 @@ class Agreement:
         """Tell the others what this rank does next. Raises RankError if they have come apart."""
         if self.is_forked:
             raise RankError(
-                f"this process is a child of `fork` of rank {self.rank}: only the rank itself exchanges "
-                "values with others"
+                f"this process is a child of `fork` of rank {self.rank}: only the rank itself "
+                "exchanges values with others"
             )
         self.number += 1
         self._intent = intent
@@ -143,15 +141,15 @@ class Agreement:
         self._tell(f"{type(error).__name__}: {error}")
 
     def end_together(self, *, is_urgent: bool) -> None:
-        """Wait, after the ranks have come apart, until the others have said why and end as well:
-        those that have answered, or if it is urgent all, but not for long."""
+        """Wait, after the ranks have come apart, until all end; if it is urgent, not for long."""
         self._send(_ENDED, "")
-        others = set(range(self.size)) if is_urgent else self._notices.keys()
         end = time.monotonic() + (_LAST_SECONDS if is_urgent else self.limit)
-        while not self._ended >= others - {self.rank} and time.monotonic() < end:
+        missing = set(range(self.size)) - {self.rank}
+        while missing and time.monotonic() < end:
             if self._control.Iprobe(self.mpi.ANY_SOURCE, _ENDED):
-                self._ended.add(self._received(_ENDED)[0])
-            time.sleep(_PAUSE_SECONDS)
+                missing.discard(self._received(_ENDED)[0])
+            else:
+                time.sleep(_PAUSE_SECONDS)
 
     def _tell(self, text: str) -> None:
         if self._is_broken or self.is_forked:
@@ -163,7 +161,7 @@ class Agreement:
         self._send(_NOTICE, text)
 
     def _send(self, tag: int, text: str) -> None:
-        encoded = text.encode()[:_TEXT_BYTES]
+        encoded = text.encode(errors="replace")[:_TEXT_BYTES]
         message = np.zeros(_TEXT_BYTES, np.uint8)
         message[: len(encoded)] = np.frombuffer(encoded, np.uint8)
         self._sent.append(message)
@@ -219,7 +217,7 @@ def _ranks(ranks: Sequence[int]) -> str:
 
 def _caller() -> str:
     """Where the program has come into this package, as `, file.py:12`."""
-    frame: FrameType | None = sys._getframe()
+    frame = inspect.currentframe()
     while frame is not None and frame.f_code.co_filename.startswith(_PACKAGE):
         frame = frame.f_back
     if frame is None:

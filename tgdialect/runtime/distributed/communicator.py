@@ -12,7 +12,6 @@ import numpy as np
 from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.program import Array
 
-
 T = TypeVar("T")
 
 

@@ -134,7 +134,7 @@ class ShardedExecutable(Executable):
 
         # All processes make as many runs: the number is not decided by a clock of each.
         run()
-        first = self._greatest(whole[0])
+        first = self.slowest(whole[0])
         for _ in range(max(3, min(int(seconds / max(first, 1e-6)), 1000))):
             run()
         medians = [statistics.median(t[i] for t in times[1:]) for i in range(len(steps))]
@@ -155,8 +155,7 @@ class ShardedExecutable(Executable):
             rows.append(KernelTime(name, 1, taken, share, False, *work, ()))
         return Profile(tuple(rows), statistics.median(whole[1:]), len(whole) - 1)
 
-    def _greatest(self, seconds: float) -> float:
-        """The greatest of a number of all processes."""
+    def slowest(self, seconds: float) -> float:
         if not self._by_mpi:
             return seconds
         communicator = mpi_communicator()
@@ -165,7 +164,7 @@ class ShardedExecutable(Executable):
         exchange = Exchange(
             Collective.ALL_REDUCE, everyone, (1,), value.dtype, (1,), reduction="max"
         )
-        intent = Intent(lambda: "compares times of a profile", b"times")
+        intent = Intent(lambda: "compares times", b"times")
         return float(communicator.call(intent, lambda: self._exchanged(exchange, value))[0])
 
     # -- a call

@@ -68,7 +68,9 @@ class Grids:
         self._known: dict[tuple[str, ...], Grid] = {}
         names = list(dict.fromkeys(named))
         if any(map(is_process, names)):
-            count = max(processes(), 1 + max(int(n[len(PROCESS) :]) for n in names if is_process(n)))
+            count = max(
+                processes(), 1 + max(int(n[len(PROCESS) :]) for n in names if is_process(n))
+            )
             names = [f"{PROCESS}{rank}" for rank in range(count)]
         self.is_sharded = bool(tuples) or any(map(is_process, names))
         self.world = self[tuple(names)]
