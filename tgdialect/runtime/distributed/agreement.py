@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from tgdialect import environment
+from tgdialect.environment import RANK_SECONDS
 from tgdialect.runtime.distributed.communicator import Intent, RankError
 
 _NOTICE, _ENDED = 1, 2
@@ -50,7 +50,7 @@ class Agreement:
     def __init__(self, mpi: Any) -> None:
         """All processes come here at once."""
         self.mpi = mpi
-        self.limit = environment.RANK_SECONDS.get()
+        self.limit = RANK_SECONDS.get()
         world = mpi.COMM_WORLD
         self.rank, self.size = world.Get_rank(), world.Get_size()
         self.number = 0
@@ -95,7 +95,7 @@ class Agreement:
         while not request.Test():
             if time.monotonic() - start > self.limit:
                 message = f"not all {self.size} ranks have begun to use MPI within {self.limit:g} s"
-                raise RankError(f"{message} (TG_RANK_SECONDS)")
+                raise RankError(f"{message} ({RANK_SECONDS.name})")
             time.sleep(_PAUSE_SECONDS)
 
     # -- comparisons
@@ -132,7 +132,8 @@ class Agreement:
         if self._is_broken or self._receive():
             raise self._apart()
         if waited > self.limit:
-            raise self._apart(f": rank {self.rank} has waited {waited:.0f} s (TG_RANK_SECONDS)")
+            limit = RANK_SECONDS.name
+            raise self._apart(f": rank {self.rank} has waited {waited:.0f} s ({limit})")
 
     # -- coming apart
 

@@ -108,6 +108,10 @@ class Communicator(ABC):
         """Begin a call. If devices do not all begin the same one, each raises RankError, here or in
         a `wait` or the `end` of the call."""
 
+    def settle(self) -> None:  # noqa: B027
+        """Wait until all devices are known to have begun the same call. Raises RankError if they
+        have not."""
+
     def progress(self) -> None:  # noqa: B027
         """Let collectives that have been started go on."""
 

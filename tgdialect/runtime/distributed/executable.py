@@ -368,8 +368,10 @@ class ShardedExecutable(Executable):
 
         numbers = (*array.shape, array.dtype.name, array.axis, *members, array.origin)
         groups = frozenset({members} if len(members) > 1 else ())
-        text = f"reads {array!r} of call {array.origin[0]}"
-        return communicator.call(Intent(lambda: text, b"read", numbers, groups), exchanged)
+        intent = Intent(
+            *(lambda: f"reads {array!r} of call {array.origin[0]}", b"read", numbers, groups)
+        )
+        return communicator.call(intent, exchanged)
 
     @staticmethod
     def _exchanged(exchange: Exchange, own: Array | None) -> Array:

@@ -118,6 +118,8 @@ class MpiCommunicator(Communicator):
             atexit.register(self._leave)
             self._hook = sys.excepthook
             sys.excepthook = self._uncaught
+            if hasattr(os, "register_at_fork"):
+                os.register_at_fork(after_in_child=self._leave_parent)
 
     # -- collectives
 
@@ -171,9 +173,11 @@ class MpiCommunicator(Communicator):
         self.agreement.begin(intent)
         for members in sorted(intent.groups - self._groups.keys()):
             if self.rank in members:
-                # To make communicators is blocking: all ranks have to be here.
-                self.poll_until(self.agreement.is_settled)
+                self.settle()  # To make communicators is blocking: all ranks have to be here.
                 self._group(members)
+
+    def settle(self) -> None:
+        self.poll_until(self.agreement.is_settled)
 
     def end(self) -> None:
         # Others may wait for the part of this process in what it has no use for itself.
@@ -216,6 +220,9 @@ class MpiCommunicator(Communicator):
             except RankError as error:
                 print(f"error: {error}", file=sys.stderr)
         self._abort(is_urgent=False)
+
+    def _leave_parent(self) -> None:
+        self.lock = threading.RLock()  # A thread that is not in the child may have held it.
 
     def _abort(self, *, is_urgent: bool) -> None:
         sys.stdout.flush()

@@ -146,6 +146,7 @@ class NcclCommunicator(Communicator):
             value = DeviceArray.of(driver, value)
         if not exchange.operand_bytes:
             return Finished(DeviceArray.empty(driver, exchange.result, exchange.dtype))
+        self.settle()  # The GPU writes results that nobody on the host waits for.
         started = _Started(self, exchange, self.link.group(members, self.host), value)
         self.count(exchange.sent_by(members.index(self.rank)))
         self._unfinished.append(started)
@@ -157,6 +158,9 @@ class NcclCommunicator(Communicator):
 
     def begin(self, intent: Intent) -> None:
         self.host.begin(intent)
+
+    def settle(self) -> None:
+        self.host.settle()
 
     def progress(self) -> None:
         self.host.progress()
