@@ -43,7 +43,9 @@ Array = np.ndarray[Any, Any]
 KINDS = ("all_reduce", "all_gather", "reduce_scatter")
 SIZES = tuple(4**k for k in range(10))
 GOAL = 1.2
-HEADER = "            ranks      KiB  turns        steps         call       mpi4py       polled  ratio"
+HEADER = (
+    "            ranks      KiB  turns        steps         call       mpi4py       polled  ratio"
+)
 
 
 def program(kind: str, n: int, size: int) -> str:
@@ -52,7 +54,7 @@ def program(kind: str, n: int, size: int) -> str:
     part = size // n
 
     def on(axis: int, *shape: int) -> str:
-        return f'tensor<{"x".join(map(str, shape))}xf32, #tg.place<{names}, axis = {axis}>>'
+        return f"tensor<{'x'.join(map(str, shape))}xf32, #tg.place<{names}, axis = {axis}>>"
 
     def whole(*shape: int) -> str:
         return f"tensor<{'x'.join(map(str, shape))}xf32, #tg.place<{names}>>"
@@ -91,7 +93,7 @@ def program(kind: str, n: int, size: int) -> str:
 def calls(kind: str, size: int) -> Mapping[str, Callable[[], Any]]:
     """The calls that are timed, after a comparison of their results."""
     here = mpi_communicator()
-    mpi, world = here.mpi, here.mpi.COMM_WORLD
+    world = here.mpi.COMM_WORLD
     n = here.size
     executable = tg.compile(program(kind, n, size))
     assert isinstance(executable, ShardedExecutable)

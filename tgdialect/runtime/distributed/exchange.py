@@ -92,6 +92,28 @@ def combined(arrays: Sequence[Array], reduction: str, out: Array | None = None) 
     return total
 
 
+def result_of(exchange: Exchange, values: Sequence[Any], position: int) -> Array:
+    """The result of the member at a position in memory of its own, given the values of all.
+
+    Of rooted kinds the root alone has a value, or gets a result.
+    """
+    n, axis = len(values), exchange.axis
+    match exchange.kind:
+        case Collective.ALL_REDUCE | Collective.REDUCE:
+            return combined(values, exchange.reduction)
+        case Collective.REDUCE_SCATTER:
+            parts = [own_part(v, axis, position, n) for v in values]
+            return np.ascontiguousarray(combined(parts, exchange.reduction))
+        case Collective.ALL_GATHER | Collective.GATHER:
+            return np.concatenate(values, axis)
+        case Collective.ALL_TO_ALL:
+            return np.concatenate([own_part(v, axis, position, n) for v in values], exchange.joined)
+        case Collective.SCATTER:
+            return part(values[exchange.root], axis, position, n)
+        case _:
+            return values[exchange.root].copy()
+
+
 def part(array: Array, axis: int, position: int, parts: int) -> Array:
     """One of the equal parts of an array, in memory of its own order."""
     return np.ascontiguousarray(own_part(array, axis, position, parts))

@@ -1,23 +1,19 @@
 """Collectives between processes, by MPI (`pip install 'tgdialect[mpi]'`).
 
 Every call is non-blocking, and completed by polling: between two polls a process looks whether
-another one has failed. There are three communicators. One is for the first part of each collective,
-and one for the second part of those in two parts, so that MPI matches the calls of all processes in
-the same order. The third is for what keeps the processes together: at each call of a program they
-compare its hash.
+another one has failed. `mpi_exchange.py` has the messages of each collective. A communicator of its
+own is for what keeps the processes together: at each call of a program they compare its hash.
 """
 
 from __future__ import annotations
 
 import atexit
-import hashlib
 import os
 import sys
 import time
 from collections import deque
 from collections.abc import Callable
 from functools import cache, cached_property
-from itertools import pairwise
 from types import TracebackType
 from typing import Any
 
@@ -32,7 +28,14 @@ from tgdialect.runtime.distributed.communicator import (
     RankError,
     check_value,
 )
-from tgdialect.runtime.distributed.exchange import Exchange, combined
+from tgdialect.runtime.distributed.exchange import Exchange
+from tgdialect.runtime.distributed.mpi_exchange import (
+    DIGEST_BYTES,
+    Group,
+    MpiExchange,
+    Steps,
+    digest,
+)
 from tgdialect.runtime.program import Array
 
 _LAUNCHERS = ("PMI_SIZE", "OMPI_COMM_WORLD_SIZE", "PMIX_SIZE", "MPI_LOCALNRANKS")
@@ -41,19 +44,20 @@ _FAILED = 1
 """The tag of the message of a process that has failed."""
 _TEXT_BYTES = 512
 """The length of that message."""
-_DIGEST_BYTES = 16
-_TWO_PARTS_BYTES = 1 << 18
-"""From this size on `all_reduce` is an exchange of parts, an addition and a gathering of sums:
-MPICH 5's own Iallreduce of 64 MiB took 1.2 to 1.3 times as long, with 2 and with 4 processes on one
-machine. For small values its fewer messages are faster."""
 _SPIN_SECONDS = 0.05
-"""How long a process polls without a pause: longer waits yield the processor to others."""
+"""How long a process that waits for another one to arrive polls without a pause. What arrives in
+pieces is never paused for: each poll moves one."""
 _PAUSE_SECONDS = 0.0005
+_POLLS_BETWEEN_CHECKS = 16
+"""How many polls are made before the core is offered to other processes, while some have not
+arrived, and before a process looks whether another one has failed. More ranks than cores wait for
+one another: without yielding, a training step of the GPT with many small collectives took 2.2 times
+as long on 4 ranks of 2 cores."""
 _POLLS_BETWEEN_YIELDS = 128
-"""How many polls are made before the core is offered to other processes. More ranks than cores wait
-for one another: without yielding, a training step of the GPT with many small collectives took 2.2
-times as long on 4 ranks of 2 cores. Each poll moves a piece of a large value: yielding after every
-32 polls or fewer, all_reduce of 64 MiB took 2 to 3 times as long, and from 64 on it did not."""
+"""The same while pieces arrive: yielding after every 32 polls or fewer, all_reduce of 64 MiB took 2
+to 3 times as long, and from 64 on it did not."""
+_MOST_EXCHANGES = 1024
+"""How many collectives are remembered: those of dynamic extents have no end."""
 _NOTICE_SECONDS = 3.0
 """How long a process that has failed leaves the others to say so themselves."""
 _ENDED = "the end"
@@ -85,13 +89,18 @@ class MpiCommunicator(Communicator):
         super().__init__(world.Get_rank(), world.Get_size())
         self.mpi = mpi
         self._control = world.Dup()
-        self._groups: dict[tuple[int, ...], tuple[Any, Any]] = {}
+        self._groups: dict[tuple[int, ...], Group] = {}
+        self._exchanges: dict[Exchange, MpiExchange] = {}
+        self._program = digest("")
+        self._calls = 0
         self._unfinished: deque[_Started] = deque()
         self._comparisons: deque[tuple[Any, Array, Array]] = deque()
         self._is_failed = False
         self._failure: str | None = None
         self._message = np.zeros(_TEXT_BYTES, np.uint8)
         if self.size > 1:
+            everyone = tuple(range(self.size))
+            self._groups[everyone] = Group(mpi, everyone)
             atexit.register(self._leave)
             self._hook = sys.excepthook
             sys.excepthook = self._uncaught
@@ -108,55 +117,70 @@ class MpiCommunicator(Communicator):
         if len(exchange.members) == 1 and exchange.kind is not Collective.TRANSFER:
             assert value is not None
             return Finished(value)
-        first, second = self._group(exchange.members)
-        started = _Started(self, exchange, first, second)
-        started.begin(None if value is None else check_value(exchange, value))
+        known = self._exchanges.get(exchange) or self._new_exchange(exchange)
+        self.count(known.bytes_sent)
+        given = None if value is None else check_value(exchange, value)
+        started = _Started(self, known.steps(given, self._program, self._calls))
         self._unfinished.append(started)
+        self.progress()
         return started
 
-    def _group(self, members: tuple[int, ...]) -> tuple[Any, Any]:
-        """Two communicators of the processes that take part in a collective."""
-        if members not in self._groups:
-            world = self.mpi.COMM_WORLD
-            group = world.Get_group().Incl(members)
-            first = world.Create_group(group)
-            self._groups[members] = first, first.Dup()
-        return self._groups[members]
+    def _new_exchange(self, exchange: Exchange) -> MpiExchange:
+        members = exchange.members
+        if (group := self._groups.get(members)) is None:
+            group = self._groups[members] = Group(self.mpi, members)
+        if len(self._exchanges) >= _MOST_EXCHANGES:
+            self._exchanges.clear()
+        found = self._exchanges[exchange] = MpiExchange(exchange, group)
+        return found
 
     def progress(self) -> None:
-        # In order, since MPI matches the second parts by their order.
-        for started in list(self._unfinished):
-            if not started.advance():
-                break
-            self._unfinished.remove(started)
+        if self._failure is not None:
+            raise RankError(self._failure)
+        try:
+            while self._unfinished and self._unfinished[0].advance():
+                self._unfinished.popleft()
+        except RankError as error:
+            self._failure = str(error)  # What others have begun will not end.
+            raise
 
     def poll_until(self, is_done: Callable[[], bool]) -> None:
         """Let collectives go on until a condition holds. Raises RankError if a process fails."""
-        begin = time.monotonic()
+        waits_since = time.monotonic()
         polls = 0
         while not is_done():
             self.progress()
             polls += 1
-            if polls % 16 == 0 or time.monotonic() - begin > _SPIN_SECONDS:
-                self.check()
-            if time.monotonic() - begin > _SPIN_SECONDS:
+            if polls % _POLLS_BETWEEN_CHECKS:
+                continue
+            self.check()
+            if self._unfinished and self._unfinished[0].have_met:
+                waits_since = time.monotonic()
+                if polls % _POLLS_BETWEEN_YIELDS == 0:
+                    os.sched_yield()
+            elif time.monotonic() - waits_since > _SPIN_SECONDS:
                 time.sleep(_PAUSE_SECONDS)
-            elif polls % _POLLS_BETWEEN_YIELDS == 0:
-                os.sched_yield()  # Another process may need the core for what this one waits for.
+            else:
+                os.sched_yield()  # Another process may need the core to arrive.
 
     # -- failures
 
     def begin(self, program: str) -> None:
         if self.size == 1:
             return
-        mine = np.frombuffer(_digest(program), np.uint8)
-        all_of_them = np.empty((self.size, _DIGEST_BYTES), np.uint8)
+        self._program = digest(program)
+        self._calls += 1
+        for group in self._groups.values():
+            group.number = 0
+        mine = np.frombuffer(self._program, np.uint8)
+        all_of_them = np.empty((self.size, DIGEST_BYTES), np.uint8)
         request = self._control.Iallgather(mine, all_of_them)
         self._comparisons.append((request, mine, all_of_them))
 
     def end(self) -> None:
         # Others may wait for the part of this process in what it has no use for itself.
         self.poll_until(lambda: not self._unfinished and not self._compared())
+        self._program = digest("")
 
     def _compared(self) -> int:
         """Complete comparisons of programs, and return how many are not complete.
@@ -170,7 +194,7 @@ class MpiCommunicator(Communicator):
             self._comparisons.popleft()
             others = [i for i, digest in enumerate(found) if (digest != mine).any()]
             if others:
-                has_ended = bytes(found[others[0]]) == _digest(_ENDED)
+                has_ended = bytes(found[others[0]]) == digest(_ENDED)
                 what = "has ended before" if has_ended else "runs another program than"
                 raise RankError(f"rank {others[0]} {what} rank {self.rank}")
         return len(self._comparisons)
@@ -230,216 +254,28 @@ class MpiCommunicator(Communicator):
 
 
 class _Started(Pending):
-    """A collective in one or two parts, each of which is a call of MPI."""
+    """A collective in progress, or one that waits for those before."""
 
-    def __init__(self, here: MpiCommunicator, exchange: Exchange, first: Any, second: Any) -> None:
-        self._here, self._exchange = here, exchange
-        self._first, self._second = first, second
-        self._position = exchange.members.index(here.rank)
+    def __init__(self, here: MpiCommunicator, steps: Steps) -> None:
+        self._here, self._steps = here, steps
         self._request: Any = None
-        self._finish: Callable[[], Array | None] = lambda: None
-        self._keep: list[object] = []
-        """What MPI reads and writes until the request is complete."""
-        self._next: Callable[[], None] | None = None
         self._is_done = False
         self._result: Array | None = None
+        self.have_met = False
+        """Whether all processes have begun it, so that what is missing is on its way."""
 
     def wait(self) -> Array | None:
-        self._here.poll_until(lambda: self._is_done)
+        if not self._is_done:
+            self._here.poll_until(lambda: self._is_done)
         return self._result
 
     def advance(self) -> bool:
         """Go on if MPI has; returns whether all is done."""
-        while not self._is_done:
-            if self._request is not None and not self._request.Test():
-                return False
-            if self._next is not None:
-                begin, self._next = self._next, None
-                begin()
-                continue
-            self._result = self._finish()
+        try:
+            while self._request is None or self._request.Test():
+                self.have_met = self._request is not None
+                self._request = next(self._steps)
+        except StopIteration as end:
+            self._result = end.value
             self._is_done = True
-            self._keep.clear()
-        return True
-
-    def begin(self, value: Array | None) -> None:
-        """Start the first part."""
-        kind = self._exchange.kind
-        getattr(self, f"_{kind.value}")(value)
-
-    def _empty(self, *shape: int) -> Array:
-        self._keep.append(found := np.empty(shape, self._exchange.dtype))
-        return found
-
-    def _bytes(self, array: Array | None) -> Any:
-        """An array as MPI sends it, whatever its dtype."""
-        if array is None:
-            return None
-        self._keep.append(array)
-        return [array.reshape(-1).view(np.uint8), self._here.mpi.BYTE]
-
-    # -- kinds
-
-    def _all_gather(self, value: Array) -> None:
-        exchange = self._exchange
-        n = len(exchange.members)
-        found = self._empty(n, *exchange.shape)
-        self._request = self._first.Iallgather(self._bytes(value), self._bytes(found))
-        self._finish = lambda: _joined(found, exchange.axis)
-        self._here.count((n - 1) * value.nbytes)
-
-    def _all_to_all(self, value: Array) -> None:
-        exchange = self._exchange
-        n = len(exchange.members)
-        parts = _parted(value, exchange.axis, n)
-        found = self._empty(*parts.shape)
-        self._request = self._first.Ialltoall(self._bytes(parts), self._bytes(found))
-        self._finish = lambda: _joined(found, exchange.joined)
-        self._here.count(value.nbytes - value.nbytes // n)
-
-    def _reduce_scatter(self, value: Array) -> None:
-        exchange = self._exchange
-        n = len(exchange.members)
-        parts = _parted(value, exchange.axis, n)
-        self._here.count(value.nbytes - value.nbytes // n)
-        if (how := self._native()) is not None and value.nbytes < _TWO_PARTS_BYTES:
-            sum_of_mine = self._empty(*exchange.result)
-            self._keep.append(parts)
-            self._request = self._first.Ireduce_scatter_block(
-                [parts, how[0]], [sum_of_mine, how[0]], op=how[1]
-            )
-            self._finish = lambda: sum_of_mine
-            return
-        found = self._empty(*parts.shape)
-        self._request = self._first.Ialltoall(self._bytes(parts), self._bytes(found))
-        self._finish = lambda: combined(list(found), exchange.reduction)
-
-    def _all_reduce(self, value: Array) -> None:
-        exchange = self._exchange
-        n = len(exchange.members)
-        self._here.count(2 * (value.nbytes - value.nbytes // n))
-        how = self._native()
-        if how is not None and value.nbytes < _TWO_PARTS_BYTES:
-            total = self._empty(*exchange.shape)
-            self._keep.append(value)
-            self._request = self._first.Iallreduce([value, how[0]], [total, how[0]], op=how[1])
-            self._finish = lambda: total
-            return
-        # Exchange parts, and add them.
-        size, item = value.size, value.dtype.itemsize
-        starts = [size * i // n for i in range(n + 1)]
-        counts = [b - a for a, b in pairwise(starts)]
-        mine = counts[self._position]
-        parts = self._empty(n, mine)
-        byte = self._here.mpi.BYTE
-        sent = [c * item for c in counts], [s * item for s in starts[:-1]]
-        got = [mine * item] * n, [i * mine * item for i in range(n)]
-        self._request = self._first.Ialltoallv(
-            [self._bytes(value)[0], sent, byte], [self._bytes(parts)[0], got, byte]
-        )
-        total = self._empty(*exchange.shape)
-
-        def gather() -> None:
-            own = total.reshape(-1)[starts[self._position] : starts[self._position + 1]]
-            combined(list(parts), exchange.reduction, own)
-            flat = total.reshape(-1).view(np.uint8)
-            self._request = self._second.Iallgatherv(self._here.mpi.IN_PLACE, [flat, sent, byte])
-
-        self._next = gather
-        self._finish = lambda: total
-
-    def _broadcast(self, value: Array | None) -> None:
-        exchange = self._exchange
-        is_root = self._position == exchange.root
-        found = value if is_root and value is not None else self._empty(*exchange.shape)
-        self._request = self._first.Ibcast(self._bytes(found), root=exchange.root)
-        self._finish = lambda: found
-        self._here.count((len(exchange.members) - 1) * found.nbytes if is_root else 0)
-
-    def _scatter(self, value: Array | None) -> None:
-        exchange = self._exchange
-        n = len(exchange.members)
-        is_root = self._position == exchange.root
-        parts = _parted(value, exchange.axis, n) if is_root and value is not None else None
-        found = self._empty(*exchange.result)
-        self._request = self._first.Iscatter(
-            self._bytes(parts), self._bytes(found), root=exchange.root
-        )
-        self._finish = lambda: found
-        self._here.count((n - 1) * found.nbytes if is_root else 0)
-
-    def _gather(self, value: Array) -> None:
-        axis = self._exchange.axis
-        self._collect(value, lambda found: _joined(found, axis))
-
-    def _collect(self, value: Array, finish: Callable[[Array], Array]) -> None:
-        """Bring all values to the root, along a leading axis."""
-        exchange = self._exchange
-        is_root = self._position == exchange.root
-        found = self._empty(len(exchange.members), *exchange.shape) if is_root else None
-        self._request = self._first.Igather(
-            self._bytes(value), self._bytes(found), root=exchange.root
-        )
-        self._finish = lambda: None if found is None else finish(found)
-        self._here.count(0 if is_root else value.nbytes)
-
-    def _reduce(self, value: Array) -> None:
-        exchange = self._exchange
-        if (how := self._native()) is None:
-            self._collect(value, lambda found: combined(list(found), exchange.reduction))
-            return
-        datatype, operation = how
-        is_root = self._position == exchange.root
-        total = self._empty(*exchange.shape) if is_root else None
-        self._keep.append(value)
-        self._request = self._first.Ireduce(
-            [value, datatype],
-            None if total is None else [total, datatype],
-            op=operation,
-            root=exchange.root,
-        )
-        self._finish = lambda: total
-        self._here.count(0 if is_root else value.nbytes)
-
-    def _transfer(self, value: Array | None) -> None:
-        exchange = self._exchange
-        is_source = self._position == exchange.root
-        other = 1 - self._position
-        if is_source:
-            assert value is not None
-            self._request = self._first.Isend(self._bytes(value), other)
-            self._finish = lambda: value
-            self._here.count(value.nbytes)
-        else:
-            found = self._empty(*exchange.shape)
-            self._request = self._first.Irecv(self._bytes(found), other)
-            self._finish = lambda: found
-
-    def _native(self) -> tuple[Any, Any] | None:
-        """The datatype and the operation of MPI; None where MPI has none with our semantics: it
-        has no floats of 16 bits, and does not say what its maximum of NaN is."""
-        mpi, exchange = self._here.mpi, self._exchange
-        dtype = exchange.dtype
-        is_float = dtype.char in "fd"
-        if not (is_float or dtype.kind in "iu") or (is_float and exchange.reduction == "max"):
-            return None
-        operation = {"add": mpi.SUM, "mul": mpi.PROD, "max": mpi.MAX}[exchange.reduction]
-        return mpi.Datatype.fromcode(dtype.char), operation
-
-
-def _digest(text: str) -> bytes:
-    return hashlib.sha256(text.encode()).digest()[:_DIGEST_BYTES]
-
-
-def _parted(value: Array, axis: int, parts: int) -> Array:
-    """An array with its parts along a new leading axis, each in row-major order."""
-    shape = value.shape
-    split = value.reshape(*shape[:axis], parts, shape[axis] // parts, *shape[axis + 1 :])
-    return np.ascontiguousarray(np.moveaxis(split, axis, 0))
-
-
-def _joined(parts: Array, axis: int) -> Array:
-    """An array whose parts are along the leading axis of `parts`."""
-    n, *shape = parts.shape
-    moved = np.moveaxis(parts, 0, axis)
-    return np.ascontiguousarray(moved).reshape(*shape[:axis], n * shape[axis], *shape[axis + 1 :])
+        return self._is_done
