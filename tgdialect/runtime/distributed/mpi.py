@@ -26,7 +26,6 @@ from tgdialect.runtime.distributed.communicator import (
     Finished,
     Pending,
     RankError,
-    check_value,
 )
 from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.distributed.mpi_exchange import (
@@ -119,11 +118,24 @@ class MpiCommunicator(Communicator):
             return Finished(value)
         known = self._exchanges.get(exchange) or self._new_exchange(exchange)
         self.count(known.bytes_sent)
-        given = None if value is None else check_value(exchange, value)
-        started = _Started(self, known.steps(given, self._program, self._calls))
+        started = _Started(self, known.steps(value, self._program, self._calls))
         self._unfinished.append(started)
         self.progress()
         return started
+
+    def execute(self, exchange: Exchange, value: Array | None) -> Array | None:
+        known = self._exchanges.get(exchange)
+        if known is None or not known.is_small or self._unfinished or self._failure is not None:
+            return self.start(exchange, value).wait()
+        self._sent += known.bytes_sent
+        request = known.send_card(value, self._program, self._calls)
+        if not request.Test():
+            self.poll_until(request.Test)
+        try:
+            return known.read_cards(value)
+        except RankError as error:
+            self._failure = str(error)
+            raise
 
     def _new_exchange(self, exchange: Exchange) -> MpiExchange:
         members = exchange.members
@@ -256,13 +268,14 @@ class MpiCommunicator(Communicator):
 class _Started(Pending):
     """A collective in progress, or one that waits for those before."""
 
+    _request: Any = None
+    _is_done = False
+    _result: Array | None = None
+    have_met = False
+    """Whether all processes have begun it, so that what is missing is on its way."""
+
     def __init__(self, here: MpiCommunicator, steps: Steps) -> None:
         self._here, self._steps = here, steps
-        self._request: Any = None
-        self._is_done = False
-        self._result: Array | None = None
-        self.have_met = False
-        """Whether all processes have begun it, so that what is missing is on its way."""
 
     def wait(self) -> Array | None:
         if not self._is_done:

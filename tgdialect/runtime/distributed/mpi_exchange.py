@@ -19,8 +19,9 @@ from typing import Any
 
 import numpy as np
 
-from tgdialect.runtime.distributed.communicator import RankError
-from tgdialect.runtime.distributed.exchange import FROM_ROOT, TO_ROOT, Exchange, combined, result_of
+from tgdialect.analysis.communication import Collective
+from tgdialect.runtime.distributed.communicator import RankError, check_value
+from tgdialect.runtime.distributed.exchange import TO_ROOT, Exchange, completion, reducer
 from tgdialect.runtime.memory import POOL
 from tgdialect.runtime.program import Array
 
@@ -34,6 +35,8 @@ MPICH 5's own Iallreduce of 64 MiB took 1.2 to 1.3 times as long, with 2 and wit
 machine. For smaller values its fewer messages are faster."""
 _HEADER = Struct(f"{DIGEST_BYTES}s{DIGEST_BYTES}sqq")
 """The program, the collective, the number of the call, and that of the collective in it."""
+_OF_ROOT = frozenset({Collective.BROADCAST, Collective.TRANSFER})
+"""Kinds that give all the value of the root."""
 
 Steps = Generator[Any, None, Array | None]
 """Yields each request of MPI that has to be complete before it goes on, and returns the result."""
@@ -56,12 +59,13 @@ class Group:
         self.position = members.index(world.Get_rank())
         self.number = 0
         """How many collectives of the present call there were before the next one."""
-        n = len(members)
+        n = self._size = len(members)
         size = max(_CARDS_BYTES // n, _HEADER.size) // 16 * 16
         self.room = size - _HEADER.size
         """The bytes of a value that fit on a card."""
         self._own = np.zeros(size, np.uint8)
         self._cards = np.zeros((n, size), np.uint8)
+        self._sent = b""
         self._header = memoryview(self._own)[: _HEADER.size]
         self._headers = self._cards[:, : _HEADER.size]
         buffers = [self._own, mpi.BYTE], [self._cards, mpi.BYTE]
@@ -80,19 +84,20 @@ class Group:
         )
         return own, cards
 
-    def send(self, program: bytes, call: int, exchange: bytes) -> tuple[Any, bytes]:
-        """Send the own card; returns the request, and what all cards have to say."""
-        header = _HEADER.pack(program, exchange, call, self.number)
+    def send(self, program: bytes, call: int, exchange: bytes) -> Any:
+        """Send the own card; returns the request."""
+        self._sent = _HEADER.pack(program, exchange, call, self.number)
         self.number += 1
-        self._header[:] = header
+        self._header[:] = self._sent
         if self._persistent is None:
-            return self.comm.Iallgather(*self._buffers), header
+            return self.comm.Iallgather(*self._buffers)
         self._persistent.Start()
-        return self._persistent, header
+        return self._persistent
 
-    def compare(self, header: bytes) -> None:
+    def compare(self) -> None:
         """Raise RankError unless all cards say the same."""
-        if self._headers.tobytes() == header * len(self.members):
+        header = self._sent
+        if self._headers.tobytes() == header * self._size:
             return
         other = next(i for i, h in enumerate(self._headers) if h.tobytes() != header)
         mine = self.members[self.position]
@@ -109,33 +114,46 @@ class MpiExchange:
         self._digest = digest(repr(exchange))
         self._n = len(exchange.members)
         self._is_root = group.position == exchange.root
+        self._is_known = self._is_root and exchange.kind in _OF_ROOT
+        """Whether the own value is the result."""
+        self._gets_result = self._is_root or exchange.kind not in TO_ROOT
         self._comm, self._mpi = group.comm, group.mpi
-        self._small = group.values(exchange) if exchange.operand_bytes <= group.room else None
+        self.is_small = exchange.operand_bytes <= group.room
+        """Whether values are on cards."""
+        if self.is_small:
+            self._own, self._values = group.values(exchange)
         self._native = self._find_native()
+        self._reduced = reducer(exchange.dtype, exchange.reduction)
+        self._complete = completion(exchange, group.position)
 
     def steps(self, value: Array | None, program: bytes, call: int) -> Steps:
-        """The messages, and the result of this process, given its value. Small values go on the
-        card. RankError if another process executes something else."""
-        group, exchange = self.group, self.exchange
-        if self._small is None:
-            request, header = group.send(program, call, self._digest)
-            large = getattr(self, f"_{exchange.kind.value}")(value)
-            first = next(large)
-            yield request
-            group.compare(header)
-            yield first
-            return (yield from large)
-        own, values = self._small
+        """The messages, and the result of this process, given its value. RankError if another
+        process executes something else."""
+        if self.is_small:
+            yield self.send_card(value, program, call)
+            return self.read_cards(value)
+        card = self.group.send(program, call, self._digest)
+        given = None if value is None else check_value(self.exchange, value)
+        large = getattr(self, f"_{self.exchange.kind.value}")(given)
+        first = next(large)
+        yield card
+        self.group.compare()
+        yield first
+        return (yield from large)
+
+    def send_card(self, value: Array | None, program: bytes, call: int) -> Any:
+        """Send a small value; returns the request."""
         if value is not None:
-            own[...] = value
-        request, header = group.send(program, call, self._digest)
-        yield request
-        group.compare(header)
-        if exchange.kind in TO_ROOT and not self._is_root:
-            return None
-        if exchange.kind in FROM_ROOT and self._is_root and exchange.result == exchange.shape:
+            assert value.shape == self.exchange.shape
+            self._own[...] = value
+        return self.group.send(program, call, self._digest)
+
+    def read_cards(self, value: Array | None) -> Array | None:
+        """The result, when small values are there. RankError as `steps`."""
+        self.group.compare()
+        if self._is_known:
             return value
-        return result_of(exchange, values, group.position)
+        return self._complete(self._values) if self._gets_result else None
 
     def _empty(self, *shape: int) -> Array:
         return POOL.empty(shape, self.exchange.dtype)
@@ -180,7 +198,7 @@ class MpiExchange:
             return total
         found = self._empty(*parts.shape)
         yield self._comm.Ialltoall(self._bytes(parts), self._bytes(found))
-        return combined(list(found), exchange.reduction, self._empty(*exchange.result))
+        return self._reduced(list(found), self._empty(*exchange.result))
 
     def _all_reduce(self, value: Array) -> Steps:
         exchange, n = self.exchange, self._n
@@ -201,7 +219,7 @@ class MpiExchange:
         yield self._comm.Ialltoallv(
             [self._bytes(value)[0], sent, byte], [self._bytes(parts)[0], got, byte]
         )
-        combined(list(parts), exchange.reduction, total.reshape(-1)[first : first + mine])
+        self._reduced(list(parts), total.reshape(-1)[first : first + mine])
         flat = self._bytes(total)[0]
         yield self._comm.Iallgatherv(self._mpi.IN_PLACE, [flat, sent, byte])
         return total
@@ -233,7 +251,7 @@ class MpiExchange:
         exchange = self.exchange
         if self._native is None:
             found = yield from self._collected(value)
-            return None if found is None else combined(list(found), exchange.reduction)
+            return None if found is None else self._reduced(list(found))
         datatype, operation = self._native
         total = self._empty(*exchange.shape) if self._is_root else None
         yield self._comm.Ireduce(

@@ -15,7 +15,7 @@ from tgdialect.runtime.distributed.exchange import (
     Collective,
     Exchange,
     combined,
-    result_of,
+    completion,
 )
 from tgdialect.runtime.program import Array
 
@@ -160,4 +160,4 @@ class _Started(Pending):
         self._here.count(read // len(values) if exchange.kind in _OWN_PARTS else read)
         if exchange.kind in (Collective.BROADCAST, Collective.TRANSFER):
             return values[exchange.root]
-        return result_of(exchange, values, position)
+        return completion(exchange, position)(values)
