@@ -48,13 +48,11 @@ _SPIN_SECONDS = 0.05
 pieces is never paused for: each poll moves one."""
 _PAUSE_SECONDS = 0.0005
 _POLLS_BETWEEN_CHECKS = 16
-"""How many polls are made before the core is offered to other processes, while some have not
-arrived, and before a process looks whether another one has failed. More ranks than cores wait for
-one another: without yielding, a training step of the GPT with many small collectives took 2.2 times
-as long on 4 ranks of 2 cores."""
+"""How many polls are made before a process looks whether another one has failed, and offers the core
+to others while some have not arrived."""
 _POLLS_BETWEEN_YIELDS = 128
-"""The same while pieces arrive: yielding after every 32 polls or fewer, all_reduce of 64 MiB took 2
-to 3 times as long, and from 64 on it did not."""
+"""How many polls are made before the core is offered to others while pieces arrive: after every 32
+polls or fewer, all_reduce of 64 MiB took 2 to 3 times as long, and from 64 on it did not."""
 _MOST_EXCHANGES = 1024
 """How many collectives are remembered: those of dynamic extents have no end."""
 _NOTICE_SECONDS = 3.0
@@ -125,17 +123,36 @@ class MpiCommunicator(Communicator):
 
     def execute(self, exchange: Exchange, value: Array | None) -> Array | None:
         known = self._exchanges.get(exchange)
-        if known is None or not known.is_small or self._unfinished or self._failure is not None:
+        if known is None or self._unfinished or self._failure is not None:
             return self.start(exchange, value).wait()
         self._sent += known.bytes_sent
-        request = known.send_card(value, self._program, self._calls)
-        if not request.Test():
-            self.poll_until(request.Test)
         try:
-            return known.read_cards(value)
-        except RankError as error:
-            self._failure = str(error)
-            raise
+            if known.is_small:
+                self._complete(known.send_card(value, self._program, self._calls))
+                return known.read_cards(value)
+            steps = known.steps(value, self._program, self._calls)
+            self._complete(next(steps))
+            while True:
+                self._complete(next(steps), has_begun=True)
+        except StopIteration as end:
+            return end.value
+        except (RankError, self.mpi.Exception) as error:
+            raise self._failed(error) from None
+
+    def _failed(self, error: BaseException) -> RankError:
+        """The error of all collectives from now on: those that others have begun do not end."""
+        self._failure = str(error)
+        if not isinstance(error, RankError):  # Cards of two sizes.
+            self._failure = f"another rank executes another collective than rank {self.rank}"
+        return RankError(self._failure)
+
+    def _complete(self, request: Any, *, has_begun: bool = False) -> None:
+        """Wait for a request, when no collectives are unfinished."""
+        test = request.Test
+        for _ in range(_POLLS_BETWEEN_CHECKS):
+            if test():
+                return
+        self.poll_until(test, has_begun=has_begun)
 
     def _new_exchange(self, exchange: Exchange) -> MpiExchange:
         members = exchange.members
@@ -152,12 +169,12 @@ class MpiCommunicator(Communicator):
         try:
             while self._unfinished and self._unfinished[0].advance():
                 self._unfinished.popleft()
-        except RankError as error:
-            self._failure = str(error)  # What others have begun will not end.
-            raise
+        except (RankError, self.mpi.Exception) as error:
+            raise self._failed(error) from None
 
-    def poll_until(self, is_done: Callable[[], bool]) -> None:
-        """Let collectives go on until a condition holds. Raises RankError if a process fails."""
+    def poll_until(self, is_done: Callable[[], bool], *, has_begun: bool = False) -> None:
+        """Let collectives go on until a condition holds, of a collective that all processes have
+        begun or of the first one that is unfinished. Raises RankError if a process fails."""
         waits_since = time.monotonic()
         polls = 0
         while not is_done():
@@ -166,7 +183,7 @@ class MpiCommunicator(Communicator):
             if polls % _POLLS_BETWEEN_CHECKS:
                 continue
             self.check()
-            if self._unfinished and self._unfinished[0].have_met:
+            if has_begun or (self._unfinished and self._unfinished[0].has_begun):
                 waits_since = time.monotonic()
                 if polls % _POLLS_BETWEEN_YIELDS == 0:
                     os.sched_yield()
@@ -271,7 +288,7 @@ class _Started(Pending):
     _request: Any = None
     _is_done = False
     _result: Array | None = None
-    have_met = False
+    has_begun = False
     """Whether all processes have begun it, so that what is missing is on its way."""
 
     def __init__(self, here: MpiCommunicator, steps: Steps) -> None:
@@ -286,7 +303,7 @@ class _Started(Pending):
         """Go on if MPI has; returns whether all is done."""
         try:
             while self._request is None or self._request.Test():
-                self.have_met = self._request is not None
+                self.has_begun = self._request is not None
                 self._request = next(self._steps)
         except StopIteration as end:
             self._result = end.value

@@ -1,9 +1,9 @@
 """A collective as messages of MPI: one card of each process, then the values that are not on it.
 
-All cards have the same size whatever a process wants, so that MPI matches them even if processes
-want different things. A card says what its process executes, and has the value if that is small:
-then each process computes its result from the cards. Large values are sent by another call, which
-begins at the same time.
+A card says what its process executes, and has the value if that is small: then each process
+computes its result from the cards. All cards are sent by the same call, so that MPI matches them
+even if processes want different things. Large values are sent by another call, which begins at the
+same time.
 
 Every call is non-blocking. A process has one collective after the other, in the order of the
 program, so that a communicator for each set of processes is enough.
@@ -12,7 +12,10 @@ program, so that a communicator for each set of processes is enough.
 from __future__ import annotations
 
 import hashlib
+import math
 from collections.abc import Generator
+from contextlib import suppress
+from functools import partial
 from itertools import pairwise
 from struct import Struct
 from typing import Any
@@ -26,9 +29,10 @@ from tgdialect.runtime.memory import POOL
 from tgdialect.runtime.program import Array
 
 DIGEST_BYTES = 16
-_CARDS_BYTES = 1 << 13
-"""The size of the cards of all processes together: one fragment of shared memory in UCX. Cards of
-twice that size took three times as long."""
+_ROOMS = (0, 1 << 10, 1 << 12, 1 << 14)
+"""The bytes of a value that cards of each size have room for."""
+_MOST_BYTES = 80 << 10
+"""Of the cards of all members together: up to there MPICH uses one algorithm."""
 _TWO_PARTS_BYTES = 1 << 18
 """From this size on `all_reduce` is an exchange of parts, an addition and a gathering of sums:
 MPICH 5's own Iallreduce of 64 MiB took 1.2 to 1.3 times as long, with 2 and with 4 processes on one
@@ -48,7 +52,7 @@ def digest(text: str) -> bytes:
 
 
 class Group:
-    """The processes that take part in a collective: their communicator, and their cards."""
+    """The processes that take part in a collective, and their communicator."""
 
     def __init__(self, mpi: Any, members: tuple[int, ...]) -> None:
         """All members call this at the same time."""
@@ -59,49 +63,66 @@ class Group:
         self.position = members.index(world.Get_rank())
         self.number = 0
         """How many collectives of the present call there were before the next one."""
-        n = self._size = len(members)
-        size = max(_CARDS_BYTES // n, _HEADER.size) // 16 * 16
-        self.room = size - _HEADER.size
-        """The bytes of a value that fit on a card."""
+        self._cards: dict[int, Cards] = {}
+
+    def cards(self, nbytes: int) -> Cards:
+        """The smallest cards for values of so many bytes; cards without values if none fit."""
+        n = len(self.members)
+        fitting = (r for r in _ROOMS if nbytes <= r and n * (r + _HEADER.size) <= _MOST_BYTES)
+        room = next(fitting, 0)
+        if room not in self._cards:
+            self._cards[room] = Cards(self, room)
+        return self._cards[room]
+
+
+class Cards:
+    """Messages of one size, one of each member."""
+
+    def __init__(self, group: Group, room: int) -> None:
+        """`room` is the number of bytes for a value."""
+        self.room = room
+        self._group = group
+        n, size = len(group.members), _HEADER.size + room
         self._own = np.zeros(size, np.uint8)
-        self._cards = np.zeros((n, size), np.uint8)
+        self._all = np.zeros((n, size), np.uint8)
         self._sent = b""
         self._header = memoryview(self._own)[: _HEADER.size]
-        self._headers = self._cards[:, : _HEADER.size]
-        buffers = [self._own, mpi.BYTE], [self._cards, mpi.BYTE]
-        try:
-            self._persistent = self.comm.Allgather_init(*buffers)
-        except NotImplementedError:  # MPI has them since version 4.
-            self._persistent = None
-            self._buffers = buffers
+        self._headers = self._all[:, : _HEADER.size]
+        buffers = [self._own, group.mpi.BYTE], [self._all, group.mpi.BYTE]
+        self._begin = partial(group.comm.Iallgather, *buffers)
+        with suppress(NotImplementedError):  # MPI has them since version 4.
+            self._persistent = group.comm.Allgather_init(*buffers)
+            self._begin = self._begin_persistent
+
+    def _begin_persistent(self) -> Any:
+        self._persistent.Start()
+        return self._persistent
 
     def values(self, exchange: Exchange) -> tuple[Array, list[Array]]:
         """The place of a small value on the own card, and on all cards."""
         end = _HEADER.size + exchange.operand_bytes
-        own, *cards = (
+        own, *others = (
             card[_HEADER.size : end].view(exchange.dtype).reshape(exchange.shape)
-            for card in (self._own, *self._cards)
+            for card in (self._own, *self._all)
         )
-        return own, cards
+        return own, others
 
     def send(self, program: bytes, call: int, exchange: bytes) -> Any:
         """Send the own card; returns the request."""
-        self._sent = _HEADER.pack(program, exchange, call, self.number)
-        self.number += 1
+        group = self._group
+        self._sent = _HEADER.pack(program, exchange, call, group.number)
+        group.number += 1
         self._header[:] = self._sent
-        if self._persistent is None:
-            return self.comm.Iallgather(*self._buffers)
-        self._persistent.Start()
-        return self._persistent
+        return self._begin()
 
     def compare(self) -> None:
         """Raise RankError unless all cards say the same."""
-        header = self._sent
-        if self._headers.tobytes() == header * self._size:
+        header, members = self._sent, self._group.members
+        if self._headers.tobytes() == header * len(members):
             return
         other = next(i for i, h in enumerate(self._headers) if h.tobytes() != header)
-        mine = self.members[self.position]
-        message = f"rank {self.members[other]} executes another collective than rank {mine}"
+        mine = members[self._group.position]
+        message = f"rank {members[other]} executes another collective than rank {mine}"
         raise RankError(f"{message}: all ranks have to run the same programs in the same order")
 
 
@@ -118,10 +139,11 @@ class MpiExchange:
         """Whether the own value is the result."""
         self._gets_result = self._is_root or exchange.kind not in TO_ROOT
         self._comm, self._mpi = group.comm, group.mpi
-        self.is_small = exchange.operand_bytes <= group.room
+        self._cards = group.cards(exchange.operand_bytes)
+        self.is_small = exchange.operand_bytes <= self._cards.room
         """Whether values are on cards."""
         if self.is_small:
-            self._own, self._values = group.values(exchange)
+            self._own, self._values = self._cards.values(exchange)
         self._native = self._find_native()
         self._reduced = reducer(exchange.dtype, exchange.reduction)
         self._complete = completion(exchange, group.position)
@@ -132,12 +154,12 @@ class MpiExchange:
         if self.is_small:
             yield self.send_card(value, program, call)
             return self.read_cards(value)
-        card = self.group.send(program, call, self._digest)
+        card = self._cards.send(program, call, self._digest)
         given = None if value is None else check_value(self.exchange, value)
         large = getattr(self, f"_{self.exchange.kind.value}")(given)
         first = next(large)
         yield card
-        self.group.compare()
+        self._cards.compare()
         yield first
         return (yield from large)
 
@@ -146,11 +168,11 @@ class MpiExchange:
         if value is not None:
             assert value.shape == self.exchange.shape
             self._own[...] = value
-        return self.group.send(program, call, self._digest)
+        return self._cards.send(program, call, self._digest)
 
     def read_cards(self, value: Array | None) -> Array | None:
         """The result, when small values are there. RankError as `steps`."""
-        self.group.compare()
+        self._cards.compare()
         if self._is_known:
             return value
         return self._complete(self._values) if self._gets_result else None
@@ -274,13 +296,14 @@ class MpiExchange:
 
 def _parted(value: Array, axis: int, parts: int) -> Array:
     """An array with its parts along a new leading axis, each in row-major order."""
-    shape = value.shape
-    split = value.reshape(*shape[:axis], parts, shape[axis] // parts, *shape[axis + 1 :])
-    return np.ascontiguousarray(np.moveaxis(split, axis, 0))
+    before, (size, *after) = value.shape[:axis], value.shape[axis:]
+    split = value.reshape(math.prod(before), parts, size // parts * math.prod(after))
+    shape = parts, *before, size // parts, *after
+    return np.ascontiguousarray(split.swapaxes(0, 1)).reshape(shape)
 
 
 def _joined(parts: Array, axis: int) -> Array:
     """An array whose parts are along the leading axis of `parts`."""
-    n, *shape = parts.shape
-    moved = np.moveaxis(parts, 0, axis)
-    return np.ascontiguousarray(moved).reshape(*shape[:axis], n * shape[axis], *shape[axis + 1 :])
+    n, before, (size, *after) = parts.shape[0], parts.shape[1 : axis + 1], parts.shape[axis + 1 :]
+    split = parts.reshape(n, math.prod(before), size * math.prod(after))
+    return np.ascontiguousarray(split.swapaxes(0, 1)).reshape(*before, n * size, *after)
