@@ -6,8 +6,9 @@
     mpiexec -n 4 python bench/allreduce.py --seconds 1          # the ranks of this launcher alone
 
 A size is that of the operand of `all_reduce` and `reduce_scatter`, and of the result of
-`all_gather`, on each rank. Four calls take turns, each between barriers and in an order that
-rotates; a turn takes as long as its slowest rank:
+`all_gather`, on each rank. Four calls take turns, each after a barrier and in an order that
+rotates. In a turn a call is repeated for half a millisecond; a turn takes as long as its slowest
+rank:
 
 * `steps`: a compiled program with the collective, as `Runner.run` executes its steps;
 * `call`: a call of that program, which checks its arguments first;
@@ -43,6 +44,7 @@ Array = np.ndarray[Any, Any]
 KINDS = ("all_reduce", "all_gather", "reduce_scatter")
 SIZES = tuple(4**k for k in range(10))
 GOAL = 1.2
+_TURN_SECONDS = 0.0005
 HEADER = (
     "            ranks      KiB  turns        steps         call       mpi4py       polled  ratio"
 )
@@ -157,22 +159,24 @@ def measured(kind: str, kibibytes: int, seconds: float) -> Row:
     named = list(calls(kind, kibibytes * 256).items())
     times: dict[str, list[float]] = {name: [] for name, _ in named}
 
-    def turn(number: int) -> None:
+    def turn(number: int, repeats: Mapping[str, int]) -> None:
         for name, call in named[number % 4 :] + named[: number % 4]:
             world.Barrier()
             start = time.perf_counter()
-            found = call()
-            taken = time.perf_counter() - start
-            del found
+            for _ in range(repeats[name]):
+                call()
+            taken = (time.perf_counter() - start) / repeats[name]
             times[name].append(world.allreduce(taken, op=greatest))
 
-    start = time.perf_counter()
-    turn(0)  # It uses memory for the first time.
-    taken = world.allreduce(time.perf_counter() - start, op=greatest)
+    once = dict.fromkeys(times, 1)
+    for number in range(3):  # The first use of memory, and then times for the numbers of repeats.
+        turn(number, once)
+    repeats = {name: max(1, int(_TURN_SECONDS / min(t))) for name, t in times.items()}
+    taken = sum(min(t) * repeats[name] for name, t in times.items())
     for t in times.values():
         t.clear()
     for number in range(max(7, min(int(seconds / taken), 2000))):
-        turn(number)
+        turn(number, repeats)
     return Row(kind, kibibytes, times)
 
 

@@ -13,7 +13,7 @@ import sys
 import time
 from collections import deque
 from collections.abc import Callable
-from functools import cache, cached_property
+from functools import cache
 from types import TracebackType
 from typing import Any
 
@@ -47,12 +47,14 @@ _SPIN_SECONDS = 0.05
 """How long a process that waits for another one to arrive polls without a pause. What arrives in
 pieces is never paused for: each poll moves one."""
 _PAUSE_SECONDS = 0.0005
-_POLLS_BETWEEN_CHECKS = 16
-"""How many polls are made before a process looks whether another one has failed, and offers the core
-to others while some have not arrived."""
-_POLLS_BETWEEN_YIELDS = 128
-"""How many polls are made before the core is offered to others while pieces arrive: after every 32
-polls or fewer, all_reduce of 64 MiB took 2 to 3 times as long, and from 64 on it did not."""
+_PATIENCE = 16
+"""How many polls are made before the core is offered to other processes. With more ranks than cores
+it is offered after each poll: all wait for one another."""
+_POLLS_OF_PIECES = 128
+"""The same while pieces arrive: after every 32 polls or fewer, all_reduce of 64 MiB took 2 to 3
+times as long, and from 64 on it did not."""
+_TURNS_BETWEEN_CHECKS = 16
+"""How often the core is offered before a process looks whether another one has failed."""
 _MOST_EXCHANGES = 1024
 """How many collectives are remembered: those of dynamic extents have no end."""
 _NOTICE_SECONDS = 3.0
@@ -85,6 +87,12 @@ class MpiCommunicator(Communicator):
         world = mpi.COMM_WORLD
         super().__init__(world.Get_rank(), world.Get_size())
         self.mpi = mpi
+        node = world.Split_type(mpi.COMM_TYPE_SHARED)
+        self.local_rank: int = node.Get_rank()
+        """The number of this process among those of its machine."""
+        is_crowded = node.Get_size() > len(os.sched_getaffinity(0))
+        self._patience = 1 if is_crowded else _PATIENCE
+        """The number of polls before the core is offered to other processes."""
         self._control = world.Dup()
         self._groups: dict[tuple[int, ...], Group] = {}
         self._exchanges: dict[Exchange, MpiExchange] = {}
@@ -92,6 +100,8 @@ class MpiCommunicator(Communicator):
         self._calls = 0
         self._unfinished: deque[_Started] = deque()
         self._comparisons: deque[tuple[Any, Array, Array]] = deque()
+        self._has_begun = False
+        """Whether all processes have begun the first collective that is not done."""
         self._is_failed = False
         self._failure: str | None = None
         self._message = np.zeros(_TEXT_BYTES, np.uint8)
@@ -101,12 +111,6 @@ class MpiCommunicator(Communicator):
             atexit.register(self._leave)
             self._hook = sys.excepthook
             sys.excepthook = self._uncaught
-
-    @cached_property
-    def local_rank(self) -> int:
-        """The number of this process among those of its machine. All processes call this."""
-        world = self.mpi.COMM_WORLD
-        return world.Split_type(self.mpi.COMM_TYPE_SHARED).Get_rank()
 
     # -- collectives
 
@@ -126,14 +130,15 @@ class MpiCommunicator(Communicator):
         if known is None or self._unfinished or self._failure is not None:
             return self.start(exchange, value).wait()
         self._sent += known.bytes_sent
+        self._has_begun = False
         try:
             if known.is_small:
-                self._complete(known.send_card(value, self._program, self._calls))
+                self.poll_until(known.send_card(value, self._program, self._calls).Test)
                 return known.read_cards(value)
             steps = known.steps(value, self._program, self._calls)
-            self._complete(next(steps))
             while True:
-                self._complete(next(steps), has_begun=True)
+                self.poll_until(next(steps).Test)
+                self._has_begun = True
         except StopIteration as end:
             return end.value
         except (RankError, self.mpi.Exception) as error:
@@ -145,14 +150,6 @@ class MpiCommunicator(Communicator):
         if not isinstance(error, RankError):  # Cards of two sizes.
             self._failure = f"another rank executes another collective than rank {self.rank}"
         return RankError(self._failure)
-
-    def _complete(self, request: Any, *, has_begun: bool = False) -> None:
-        """Wait for a request, when no collectives are unfinished."""
-        test = request.Test
-        for _ in range(_POLLS_BETWEEN_CHECKS):
-            if test():
-                return
-        self.poll_until(test, has_begun=has_begun)
 
     def _new_exchange(self, exchange: Exchange) -> MpiExchange:
         members = exchange.members
@@ -167,30 +164,31 @@ class MpiCommunicator(Communicator):
         if self._failure is not None:
             raise RankError(self._failure)
         try:
-            while self._unfinished and self._unfinished[0].advance():
+            while self._unfinished:
+                self._has_begun = self._unfinished[0].has_begun
+                if not self._unfinished[0].advance():
+                    break
                 self._unfinished.popleft()
         except (RankError, self.mpi.Exception) as error:
             raise self._failed(error) from None
 
-    def poll_until(self, is_done: Callable[[], bool], *, has_begun: bool = False) -> None:
-        """Let collectives go on until a condition holds, of a collective that all processes have
-        begun or of the first one that is unfinished. Raises RankError if a process fails."""
+    def poll_until(self, is_done: Callable[[], bool]) -> None:
+        """Poll until a condition holds. Raises RankError if a process fails."""
         waits_since = time.monotonic()
-        polls = 0
-        while not is_done():
-            self.progress()
-            polls += 1
-            if polls % _POLLS_BETWEEN_CHECKS:
+        turns = 0
+        while True:
+            for _ in range(_POLLS_OF_PIECES if self._has_begun else self._patience):
+                if is_done():
+                    return
+            os.sched_yield()  # Another process may need the core for what this one waits for.
+            turns += 1
+            if turns % _TURNS_BETWEEN_CHECKS:
                 continue
             self.check()
-            if has_begun or (self._unfinished and self._unfinished[0].has_begun):
+            if self._has_begun:
                 waits_since = time.monotonic()
-                if polls % _POLLS_BETWEEN_YIELDS == 0:
-                    os.sched_yield()
             elif time.monotonic() - waits_since > _SPIN_SECONDS:
                 time.sleep(_PAUSE_SECONDS)
-            else:
-                os.sched_yield()  # Another process may need the core to arrive.
 
     # -- failures
 
@@ -208,8 +206,13 @@ class MpiCommunicator(Communicator):
 
     def end(self) -> None:
         # Others may wait for the part of this process in what it has no use for itself.
-        self.poll_until(lambda: not self._unfinished and not self._compared())
+        self._has_begun = False
+        self.poll_until(self._has_ended)
         self._program = digest("")
+
+    def _has_ended(self) -> bool:
+        self.progress()
+        return not self._unfinished and not self._compared()
 
     def _compared(self) -> int:
         """Complete comparisons of programs, and return how many are not complete.
@@ -296,8 +299,12 @@ class _Started(Pending):
 
     def wait(self) -> Array | None:
         if not self._is_done:
-            self._here.poll_until(lambda: self._is_done)
+            self._here.poll_until(self._progress)
         return self._result
+
+    def _progress(self) -> bool:
+        self._here.progress()
+        return self._is_done
 
     def advance(self) -> bool:
         """Go on if MPI has; returns whether all is done."""

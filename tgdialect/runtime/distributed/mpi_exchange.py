@@ -29,11 +29,11 @@ from tgdialect.runtime.memory import POOL
 from tgdialect.runtime.program import Array
 
 DIGEST_BYTES = 16
-_ROOMS = (0, 1 << 10, 1 << 12, 1 << 14)
+_ROOMS = (0, 1 << 10, 1 << 12, 1 << 14, 1 << 15)
 """The bytes of a value that cards of each size have room for."""
 _MOST_BYTES = 80 << 10
 """Of the cards of all members together: up to there MPICH uses one algorithm."""
-_TWO_PARTS_BYTES = 1 << 18
+_TWO_PARTS_BYTES = 1 << 19
 """From this size on `all_reduce` is an exchange of parts, an addition and a gathering of sums:
 MPICH 5's own Iallreduce of 64 MiB took 1.2 to 1.3 times as long, with 2 and with 4 processes on one
 machine. For smaller values its fewer messages are faster."""

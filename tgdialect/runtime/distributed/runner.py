@@ -53,21 +53,22 @@ class Runner:
     ) -> list[Any]:
         """The results of this device, given its own part of each input."""
         values = [*inputs, *self._ranks]
-        for number in range(len(self.program.buffers)):
-            values.append(self._buffer(number, inputs))
+        if self.program.buffers:
+            values += [self._buffer(i, inputs) for i in range(len(self.program.buffers))]
         values += self._unknown
         for number, (act, dropped) in enumerate(self._actions):
             if clock is None:
                 act(values, communicator)
             else:
-                self._timed(number, values, communicator, clock)
+                self._time(number, values, communicator, clock)
             for value in dropped:
                 values[value] = None
         return [self._value(number, values) for number in self.program.returned]
 
-    def _timed(
+    def _time(
         self, number: int, values: list[Any], communicator: Communicator, clock: Clock
     ) -> None:
+        """Execute a step, and wait for its results."""
         start = time.perf_counter()
         self._actions[number][0](values, communicator)
         for result in self.program.steps[number].results:
@@ -90,14 +91,10 @@ class Runner:
             case CallStep() if self.rank in step.members:
                 return partial(self._call, self.parts[step.name], step)
             case ExchangeStep() if self.rank in step.exchange.members:
-                exchange = step.exchange
-                gives = (
-                    exchange.kind not in FROM_ROOT or exchange.members[exchange.root] == self.rank
-                )
                 is_needed = after is None or step.results[0] in after.operands
-                return partial(self._exchange, step, gives, is_needed)
+                return self._exchange(step, is_needed)
             case ReshapeStep():
-                return partial(self._reshape, step)
+                return self._reshape(step)
             case _:
                 return partial(self._skip, step)
 
@@ -110,35 +107,40 @@ class Runner:
             values[number] = result
         communicator.progress()
 
-    def _exchange(
-        self,
-        step: ExchangeStep,
-        gives: bool,
-        is_needed: bool,
-        values: list[Any],
-        communicator: Communicator,
-    ) -> None:
-        exchange = self._sized(step, values) if step.shape else step.exchange
-        value = self._value(step.operands[0], values) if gives else None
-        if isinstance(value, DeviceArray) and not communicator.takes_device_arrays:
-            value = value.numpy()
-        if is_needed:
-            found = self._placed(communicator.execute(exchange, value))
-        else:
-            found = communicator.start(exchange, value)
-        values[step.results[0]] = found
+    def _exchange(self, step: ExchangeStep, is_needed: bool) -> Action:
+        known, source, result = step.exchange, step.operands[0], step.results[0]
+        is_static = not step.shape
+        gives = known.kind not in FROM_ROOT or known.members[known.root] == self.rank
 
-    def _reshape(self, step: ReshapeStep, values: list[Any], communicator: Communicator) -> None:
-        value = self._value(step.operands[0], values)
+        def exchange(values: list[Any], communicator: Communicator) -> None:
+            wanted = known if is_static else self._sized(step, values)
+            value = self._value(source, values) if gives else None
+            if isinstance(value, DeviceArray) and not communicator.takes_device_arrays:
+                value = value.numpy()
+            if is_needed:
+                values[result] = self._placed(communicator.execute(wanted, value))
+            else:
+                values[result] = communicator.start(wanted, value)
+
+        return exchange
+
+    def _reshape(self, step: ReshapeStep) -> Action:
+        (source, *sizes), result = step.operands, step.results[0]
         shape: Any = step.shape
-        if len(step.operands) > 1:
-            rest = iter(step.operands[1:])
-            shape = tuple(int(self._value(next(rest), values)) if d is None else d for d in shape)
-        if isinstance(value, DeviceArray):
-            value = value.reshaped(shape)
-        elif value is not None:
-            value = value.reshape(shape)
-        values[step.results[0]] = value
+
+        def reshape(values: list[Any], communicator: Communicator) -> None:
+            value = self._value(source, values)
+            wanted = shape
+            if sizes:
+                rest = iter([self._value(size, values) for size in sizes])
+                wanted = tuple(int(next(rest)) if d is None else d for d in shape)
+            if isinstance(value, DeviceArray):
+                value = value.reshaped(wanted)
+            elif value is not None:
+                value = value.reshape(wanted)
+            values[result] = value
+
+        return reshape
 
     def _skip(self, step: ProgramStep, values: list[Any], communicator: Communicator) -> None:
         """This device takes no part."""
