@@ -13,7 +13,7 @@ rank:
 * `steps`: a compiled program with the collective, as `Runner.run` executes its steps;
 * `call`: a call of that program, which checks its arguments first;
 * `mpi4py`: its blocking call, into memory that is there already;
-* `polled`: its non-blocking call, polled without a pause.
+* `polled`: its non-blocking call, polled; other ranks may have the core between polls.
 
 None may change its operand. The results of ours are new arrays, which are dropped after each turn.
 A ratio is that of `steps` to the faster one of mpi4py's: the medians', then the minima's.
@@ -22,6 +22,7 @@ A ratio is that of `steps` to the faster one of mpi4py's: the medians', then the
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import statistics
 import subprocess
@@ -112,7 +113,7 @@ def calls(kind: str, size: int) -> Mapping[str, Callable[[], Any]]:
     def poll() -> None:
         test = polled(own, out).Test
         while not test():
-            pass
+            os.sched_yield()
 
     steps = lambda: runner.run(here, [own])  # noqa: E731
     blocking(own, out)
