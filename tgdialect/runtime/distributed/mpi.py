@@ -49,10 +49,7 @@ pieces is never paused for: each poll moves one."""
 _PAUSE_SECONDS = 0.0005
 _PATIENCE = 16
 """How many polls are made before the core is offered to other processes. With more ranks than cores
-it is offered after each poll: all wait for one another."""
-_POLLS_OF_PIECES = 128
-"""The same while pieces arrive: after every 32 polls or fewer, all_reduce of 64 MiB took 2 to 3
-times as long, and from 64 on it did not."""
+all wait for one another: until all have arrived, the core is offered after each poll."""
 _TURNS_BETWEEN_CHECKS = 16
 """How often the core is offered before a process looks whether another one has failed."""
 _MOST_EXCHANGES = 1024
@@ -92,7 +89,6 @@ class MpiCommunicator(Communicator):
         """The number of this process among those of its machine."""
         is_crowded = node.Get_size() > len(os.sched_getaffinity(0))
         self._patience = 1 if is_crowded else _PATIENCE
-        """The number of polls before the core is offered to other processes."""
         self._control = world.Dup()
         self._groups: dict[tuple[int, ...], Group] = {}
         self._exchanges: dict[Exchange, MpiExchange] = {}
@@ -177,7 +173,7 @@ class MpiCommunicator(Communicator):
         waits_since = time.monotonic()
         turns = 0
         while True:
-            for _ in range(_POLLS_OF_PIECES if self._has_begun else self._patience):
+            for _ in range(_PATIENCE if self._has_begun else self._patience):
                 if is_done():
                     return
             os.sched_yield()  # Another process may need the core for what this one waits for.
