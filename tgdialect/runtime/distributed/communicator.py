@@ -35,16 +35,16 @@ class Intent(NamedTuple):
     groups: frozenset[tuple[int, ...]] = frozenset()
 
 
-class Pending(ABC):
-    """A collective that has been started."""
+class Pending:
+    """A collective that has been started. (An abstract class would make `isinstance` slow.)"""
 
-    @abstractmethod
     def wait(self) -> Any:
         """The result of this device, in its memory if the communicator takes arrays there; None if
         it has none.
 
         Raises RankError if another device has failed.
         """
+        raise NotImplementedError
 
 
 class Finished(Pending):
@@ -102,6 +102,10 @@ class Communicator(ABC):
 
         All members start the same ones in the same order. `value` is None where a device only gets.
         """
+
+    def execute(self, exchange: Exchange, value: Any) -> Any:
+        """As `start`, and at once `wait`."""
+        return self.start(exchange, value).wait()
 
     @abstractmethod
     def begin(self, intent: Intent) -> None:
