@@ -280,6 +280,24 @@ def test_functions_that_are_not_called_may_be_sharded():
         assert np.array_equal(tg.compile(text, target=target)(x), -x)
 
 
+@pytest.mark.parametrize("there", ["A", "B"])
+def test_an_entry_on_single_devices_of_a_sharded_module(there: str):
+    copied = f'%0 = tg.copy %x to "{there}" : tensor<4xf32, #a> -> tensor<4xf32, #there>'
+    text = f"""
+    #a = #tg.place<"A">
+    #there = #tg.place<"{there}">
+    func.func @main(%x: tensor<4xf32, #a>) -> tensor<4xf32, #there> {{
+      {copied if there != "A" else ""}
+      %1 = tg.neg {"%0" if there != "A" else "%x"} : tensor<4xf32, #there>
+      return %1 : tensor<4xf32, #there>
+    }}
+    func.func @other(%s: tensor<6x4xf32, #tg.place<["A", "B"], axis = 1>>) {{
+      return
+    }}"""
+    x = np.arange(4, dtype=np.float32)
+    np.testing.assert_array_equal(tg.compile(text)(x), -x)
+
+
 COUNTED = """
 #memory = #tg.place<"CPU", global>
 #one = #tg.place<"CPU">

@@ -72,8 +72,8 @@ class Grids:
                 processes(), 1 + max(int(n[len(PROCESS) :]) for n in names if is_process(n))
             )
             names = [f"{PROCESS}{rank}" for rank in range(count)]
-        self.is_sharded = bool(tuples) or any(map(is_process, names))
-        self.world = self[tuple(names)]
+        self.is_sharded = bool(tuples) or len(names) > 1 or any(map(is_process, names))
+        self.world = self[tuple(names)] if self.is_sharded else Grid(WORLD, tuple(names))
 
     def is_everywhere(self, device: Device) -> bool:
         """Whether each device has its own of a device."""

@@ -68,7 +68,7 @@ class LowerShardsPass(ModulePass):
 
 def lower_shards(module: ModuleOp, processes: Callable[[], int] = lambda: 0) -> None:
     """Apply the pass; `processes` gives the number of processes of MPI if it is known. A module
-    without a tuple of devices, or a process of MPI, stays as it is."""
+    that names one device at most, which is no process of MPI, stays as it is."""
     grids = Grids(module, processes)
     if not grids.is_sharded:
         return
