@@ -143,7 +143,7 @@ class MpiCommunicator(Communicator):
     def _failed(self, error: BaseException) -> RankError:
         """The error of all collectives from now on: those that others have begun do not end."""
         self._failure = str(error)
-        if not isinstance(error, RankError):  # Cards of two sizes.
+        if not isinstance(error, RankError):  # It sends what this one does not expect.
             self._failure = f"another rank executes another collective than rank {self.rank}"
         return RankError(self._failure)
 
