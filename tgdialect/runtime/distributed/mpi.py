@@ -87,7 +87,7 @@ class MpiCommunicator(Communicator):
         node = world.Split_type(mpi.COMM_TYPE_SHARED)
         self.local_rank: int = node.Get_rank()
         """The number of this process among those of its machine."""
-        is_crowded = node.Get_size() > len(os.sched_getaffinity(0))
+        is_crowded = node.Get_size() > (os.cpu_count() or 1)
         self._patience = 1 if is_crowded else _PATIENCE
         self._control = world.Dup()
         self._groups: dict[tuple[int, ...], Group] = {}
@@ -95,6 +95,8 @@ class MpiCommunicator(Communicator):
         self._program = digest("")
         self._calls = 0
         self._unfinished: deque[_Started] = deque()
+        self._steps: Steps | None = None
+        """Of the last `execute`: MPI uses its memory even after a failure."""
         self._comparisons: deque[tuple[Any, Array, Array]] = deque()
         self._has_begun = False
         """Whether all processes have begun the first collective that is not done."""
@@ -131,9 +133,9 @@ class MpiCommunicator(Communicator):
             if known.is_small:
                 self.poll_until(known.send_card(value, self._program, self._calls).Test)
                 return known.read_cards(value)
-            steps = known.steps(value, self._program, self._calls)
+            self._steps = known.steps(value, self._program, self._calls)
             while True:
-                self.poll_until(next(steps).Test)
+                self.poll_until(next(self._steps).Test)
                 self._has_begun = True
         except StopIteration as end:
             return end.value
@@ -220,7 +222,7 @@ class MpiCommunicator(Communicator):
             if not request.Test():
                 break
             self._comparisons.popleft()
-            others = [i for i, digest in enumerate(found) if (digest != mine).any()]
+            others = [i for i, other in enumerate(found) if (other != mine).any()]
             if others:
                 has_ended = bytes(found[others[0]]) == digest(_ENDED)
                 what = "has ended before" if has_ended else "runs another program than"
