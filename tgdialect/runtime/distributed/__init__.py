@@ -4,7 +4,7 @@
 * `program.py`: what `tg-split-collectives` gives, as steps;
 * `exchange.py`: collectives as data, and on arrays of NumPy; `communicator.py`: the interface to
   what executes them; `threads.py`: within one process, a thread for each device; `mpi.py`: between
-  processes; `nccl.py`: between GPUs by NCCL, over either of these;
+  processes, whose messages are in `mpi_exchange.py`; `nccl.py`: between GPUs by NCCL, over either;
 * `timeline.py`: how long the steps take on other machines, by a model; `footprint.py`: how much
   memory they take;
 * `runner.py`: the steps on one device; `executable.py`: calls of a program; `build.py`: from a
