@@ -82,9 +82,9 @@ def reducer(dtype: np.dtype[Any], reduction: str) -> Reducer:
             total = np.empty_like(arrays[0]) if out is None else out
             total[...] = arrays[0]
             return total
-        total = function(arrays[0], arrays[1], out)
+        total = function(arrays[0], arrays[1], out=out)
         for array in arrays[2:]:
-            function(total, array, total)
+            function(total, array, out=total)
         return total
 
     def rounded(arrays: Sequence[Array], out: Array | None = None) -> Array:

@@ -107,12 +107,14 @@ class MpiCommunicator(Communicator):
         nodes = self.agreement.gathered(node)
         self.local_rank = nodes[: self.rank].count(node)
         """The number of this process among those of its machine."""
-        is_crowded = nodes.count(node) > len(os.sched_getaffinity(0))
+        is_crowded = nodes.count(node) > (os.cpu_count() or 1)
         self._patience = 1 if is_crowded else _PATIENCE
         everyone = tuple(range(self.size))
         self._groups = {everyone: Group(mpi, everyone, self.agreement.duplicate(world))}
         self._exchanges: dict[Exchange, MpiExchange] = {}
         self._unfinished: deque[_Started] = deque()
+        self._steps: Steps | None = None
+        """Of the last `execute`: MPI uses its memory even after a failure."""
         self._has_begun = False
         """Whether all processes have begun the first collective that is not done."""
         if self.size > 1:
@@ -145,9 +147,9 @@ class MpiCommunicator(Communicator):
             if known.is_small:
                 self.poll_until(known.send_card(value, self.agreement.stated).Test)
                 return known.read_cards(value)
-            steps = known.steps(value, self.agreement.stated)
+            self._steps = known.steps(value, self.agreement.stated)
             while True:
-                self.poll_until(next(steps).Test)
+                self.poll_until(next(self._steps).Test)
                 self._has_begun = True
         except StopIteration as end:
             return end.value
@@ -155,7 +157,7 @@ class MpiCommunicator(Communicator):
             raise self._apart(error) from None
 
     def _apart(self, error: BaseException) -> RankError:
-        """The error of cards that differ, perhaps in their size, where the calls do not."""
+        """The error of cards that differ: that of the calls, if these do."""
         self.settle()
         return RankError(f"rank {self.rank} has got another collective than its own: {error}")
 

@@ -1,9 +1,9 @@
 """A collective as messages of MPI: one card of each process, then the values that are not on it.
 
 A card says what its process executes, and has the value if that is small: then each process
-computes its result from the cards. All cards are sent by the same call, so that MPI matches them
-even if processes want different things. Large values are sent by another call, which begins at the
-same time.
+computes its result from the cards. All cards have one size, so that MPI matches them even if
+processes want different things. Large values are sent by another call, which begins at the same
+time.
 
 Every call is non-blocking. A process has one collective after the other, in the order of the
 program, so that a communicator for each set of processes is enough.
@@ -29,10 +29,12 @@ from tgdialect.runtime.distributed.exchange import TO_ROOT, Exchange, completion
 from tgdialect.runtime.memory import POOL
 from tgdialect.runtime.program import Array
 
-_ROOMS = (0, 1 << 10, 1 << 12, 1 << 14, 1 << 15)
-"""The bytes of a value that cards of each size have room for."""
-_MOST_BYTES = 80 << 10
-"""Of the cards of all members together: up to there MPICH uses one algorithm."""
+_ROOM = 1 << 11
+"""The bytes of a value that a card has room for, unless there are many. Cards of 4 KiB take 2 us
+more than those of 1 KiB, which take 4 to 6. Cards of several sizes would not do: MPI does not match
+one with another, so that processes that want different things would wait for ever."""
+_MOST_BYTES = 1 << 15
+"""Of the values on the cards of all members together."""
 _TWO_PARTS_BYTES = 1 << 19
 """From this size on `all_reduce` is an exchange of parts, an addition and a gathering of sums:
 MPICH 5's own Iallreduce of 64 MiB took 1.2 to 1.3 times as long, with 2 and with 4 processes on one
@@ -62,30 +64,22 @@ class Group:
         self.position: int = comm.Get_rank()
         self.number = 0
         """How many collectives of the present call there were before the next one."""
-        self._cards: dict[int, Cards] = {}
-
-    def cards(self, nbytes: int) -> Cards:
-        """The smallest cards for values of so many bytes; cards without values if none fit."""
-        n = len(self.members)
-        fitting = (r for r in _ROOMS if nbytes <= r and n * (r + _HEADER.size) <= _MOST_BYTES)
-        room = next(fitting, 0)
-        if room not in self._cards:
-            self._cards[room] = Cards(self, room)
-        return self._cards[room]
+        self.cards = Cards(self)
 
 
 class Cards:
     """Messages of one size, one of each member."""
 
-    def __init__(self, group: Group, room: int) -> None:
-        """`room` is the number of bytes for a value."""
-        self.room = room
+    def __init__(self, group: Group) -> None:
         self._group = group
-        n, size = len(group.members), _HEADER.size + room
+        n = len(group.members)
+        self.room = min(_ROOM, _MOST_BYTES // n // 16 * 16)
+        """The number of bytes for a value."""
+        size = _HEADER.size + self.room
         self._own = np.zeros(size, np.uint8)
         self._all = np.zeros((n, size), np.uint8)
         self._sent = b""
-        self._header = memoryview(self._own)[: _HEADER.size]
+        self._header = self._own.data[: _HEADER.size]
         self._headers = self._all[:, : _HEADER.size]
         buffers = [self._own, group.mpi.BYTE], [self._all, group.mpi.BYTE]
         self._begin = partial(group.comm.Iallgather, *buffers)
@@ -133,7 +127,7 @@ class MpiExchange:
         """Whether the own value is the result."""
         self._gets_result = self._is_root or exchange.kind not in TO_ROOT
         self._comm, self._mpi = group.comm, group.mpi
-        self._cards = group.cards(exchange.operand_bytes)
+        self._cards = group.cards
         self.is_small = exchange.operand_bytes <= self._cards.room
         """Whether values are on cards."""
         if self.is_small:
@@ -150,7 +144,7 @@ class MpiExchange:
             return self.read_cards(value)
         card = self._cards.send(stated, self._digest)
         given = None if value is None else check_value(self.exchange, value)
-        large = getattr(self, f"_{self.exchange.kind.value}")(given)
+        large: Steps = getattr(self, f"_{self.exchange.kind.value}")(given)
         first = next(large)
         yield card
         self._cards.compare()

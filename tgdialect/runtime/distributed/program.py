@@ -277,9 +277,6 @@ class _Reader:
                 last_use[number] = position
             if not is_step(op):  # The value stays what it is.
                 self.numbers[op.results[0]] = self.numbers[op.operands[0]]
-                for use in op.results[0].uses:
-                    number = self.numbers[op.operands[0]]
-                    last_use[number] = max(position, kept.index(use.operation))
                 continue
             for result in op.results:
                 self.numbers[result] = free
