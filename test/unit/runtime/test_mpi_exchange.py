@@ -5,10 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from test_distributed import launch, needs_mpi
+from launching import launch, needs_mpi
 
 PROLOGUE = """
-import time
+import sys, time
 import numpy as np
 from tgdialect.analysis.communication import Collective
 from tgdialect.runtime.distributed import mpi
@@ -78,7 +78,8 @@ try:
     print("a value")
 except RankError:
     print("refused")
-time.sleep(0.5)
+sys.stdout.flush()
+time.sleep(4)
 here.mpi.COMM_WORLD.Abort(3)
 """
 

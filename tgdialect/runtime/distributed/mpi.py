@@ -115,6 +115,7 @@ class MpiCommunicator(Communicator):
         self._unfinished: deque[_Started] = deque()
         self._steps: Steps | None = None
         """Of the last `execute`: MPI uses its memory even after a failure."""
+        self._kept: BaseException | None = None
         self._has_begun = False
         """Whether all processes have begun the first collective that is not done."""
         if self.size > 1:
@@ -139,7 +140,7 @@ class MpiCommunicator(Communicator):
 
     def execute(self, exchange: Exchange, value: Array | None) -> Array | None:
         known = self._exchanges.get(exchange)
-        if known is None or self._unfinished:
+        if known is None or self._unfinished or self.agreement.is_broken:
             return self.start(exchange, value).wait()
         self._sent += known.bytes_sent
         self._has_begun = False
@@ -158,8 +159,9 @@ class MpiCommunicator(Communicator):
 
     def _apart(self, error: BaseException) -> RankError:
         """The error of cards that differ: that of the calls, if these do."""
+        self._kept = error  # Its frames have the memory that MPI still uses.
         self.settle()
-        return RankError(f"rank {self.rank} has got another collective than its own: {error}")
+        return RankError(f"another rank executes another collective than rank {self.rank}: {error}")
 
     def _new_exchange(self, exchange: Exchange) -> MpiExchange:
         if len(self._exchanges) >= _MOST_EXCHANGES:
@@ -177,6 +179,8 @@ class MpiCommunicator(Communicator):
         return self._groups[members]
 
     def progress(self) -> None:
+        if self.agreement.is_broken:
+            self.agreement.check()
         try:
             while self._unfinished:
                 self._has_begun = self._unfinished[0].has_begun
