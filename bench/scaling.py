@@ -280,7 +280,9 @@ def check(models: Sequence[str], rounds: int) -> list[Row]:
         for split in SPLITS:
             module = step.annotated(split, devices)
             if split == "chosen":
-                shard = sharded_stages(module, "main", options_of(machine, devices), here.size)
+                shard = sharded_stages(
+                    module, "main", options_of(machine, devices), lambda: here.size
+                )
                 module = shard["tg-shard"]
             executable = tg.compile(module)
             chain = Chain(step, executable)

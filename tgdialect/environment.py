@@ -138,6 +138,14 @@ DEVICE = Setting(
     "CPU",
     "The device of tensors and programs that name none (docs/devices.md).",
 )
+RANK_SECONDS = Setting(
+    "TG_RANK_SECONDS",
+    _seconds,
+    "a positive number of seconds",
+    300.0,
+    "300",
+    "How long a rank of MPI waits for the others; the error then says which do not answer.",
+)
 OPENMP = Setting(
     "TG_OPENMP",
     _switch,
@@ -165,6 +173,7 @@ DEBUG = Setting(
 
 TABLE: Sequence[Setting[Any]] = (
     *(CACHE_DIR, CACHE_MIB, NUM_THREADS, COMPILE_PROCESSES, BEAM_SECONDS, DEVICE),
+    RANK_SECONDS,
     *(OPENMP, PROGRESS, DEBUG),
 )
 """All variables, in the order of the documentation."""

@@ -189,6 +189,11 @@ class Executable(ABC):
         are. Raises as a call does.
         """
 
+    def slowest(self, seconds: float) -> float:
+        """The longest of the times of the processes that run this program together: the same number
+        in all of them, which may decide how often it is run."""
+        return seconds
+
     def holding_launcher(
         self, holders: Holders, inputs: Sequence[Sequence[object]], example: object
     ) -> Callable[..., Any] | None:

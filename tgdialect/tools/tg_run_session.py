@@ -84,9 +84,9 @@ def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> E
 def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
     opt, allow_custom = options.opt or DEFAULT_OPT, options.allow_custom
     target = options.target
-    if target is None and launched_size() > 1:
-        target = MPI
     try:
+        if target is None and launched_size() > 1 and mpi_communicator().size > 1:
+            target = MPI
         executable = compiler.compile(
             module, entry=entry, target=target, opt=opt, allow_custom=allow_custom
         )
@@ -269,18 +269,20 @@ def _show_parameter(parameter: ProgramInput) -> str:
 # -- running -------------------------------------------------------------------------------------
 
 
-def benchmark(execute: Callable[[], object], repetitions: int) -> str:
+def benchmark(executor: Executor, inputs: Sequence[Array], repetitions: int) -> str:
     """A table of the times of so many runs; for 0, of as many as take a second."""
     start = time.perf_counter()
-    execute()
+    executor.run(inputs)
     first = time.perf_counter() - start
+    if executor.executable is not None:
+        first = executor.executable.slowest(first)
     count = repetitions or min(max(int(_BENCHMARK_SECONDS / max(first, 1e-9)), 3), _MAX_REPETITIONS)
     if count * first > _LONG_SECONDS:
         show(f"tg-run: {count} runs of about {first:.2g} s each\n", sys.stderr)
     seconds: list[float] = []
     for _ in range(count):
         start = time.perf_counter()
-        execute()
+        executor.run(inputs)
         seconds.append(time.perf_counter() - start)
     rows = {
         "repetitions": str(count),
@@ -349,7 +351,7 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     outputs = executor.run(inputs)
     tables: list[str] = []
     if options.benchmark is not None:
-        tables.append(benchmark(lambda: executor.run(inputs), options.benchmark))
+        tables.append(benchmark(executor, inputs, options.benchmark))
     profile = None
     if options.profile is not None and executor.executable is not None:
         tables.append(str(profile := executor.executable.profile(*inputs)))

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import collective_cases
 import numpy as np
 import pytest
+from launching import folder, launch, needs_mpi
 from random_seeds import batches
 from random_shards import RandomShards
 
@@ -22,25 +22,8 @@ from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.distributed.executable import ShardedExecutable
 from tgdialect.runtime.distributed.threads import ThreadCommunicator
 
-MPIEXEC = shutil.which("mpiexec", path=str(Path(sys.executable).parent)) or shutil.which("mpiexec")
-needs_mpi = pytest.mark.skipif(MPIEXEC is None, reason="needs mpiexec: pip install tgdialect[mpi]")
 CASES = Path(collective_cases.__file__)
-
-
-def launch(ranks: int, *command: object) -> subprocess.CompletedProcess[str]:
-    """Run a Python program by so many processes."""
-    assert MPIEXEC is not None
-    full = [MPIEXEC, "-n", str(ranks), sys.executable, *map(str, command)]
-    return subprocess.run(full, capture_output=True, text=True, timeout=600, check=False)
-
-
-@pytest.fixture(scope="module")
-def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A folder with an object cache, so that what one process compiles the others do not."""
-    folder = tmp_path_factory.mktemp("distributed")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("TG_CACHE_DIR", str(folder / "cache"))
-        yield folder
+__all__ = ["folder"]
 
 
 @pytest.mark.sampled(10)
@@ -121,48 +104,6 @@ def test_axis_that_does_not_split():
 
 
 # -- failures --------------------------------------------------------------------------------------
-
-PROLOGUE = """
-import os, signal, sys, time
-import numpy as np
-import tgdialect as tg
-from tgdialect import collectives
-from tgdialect.runtime.distributed.mpi import mpi_communicator
-
-rank, size = mpi_communicator().rank, mpi_communicator().size
-devices = tuple(f"MPI:{i}" for i in range(size))
-x = tg.Tensor(np.ones((size * size, 4), np.float32)).shard(devices, 0).realize()
-
-def step(x):
-    return collectives.allreduce(x).numpy()
-
-step(x)
-"""
-"""A program whose processes work together before something happens to one of them."""
-
-
-@needs_mpi
-@pytest.mark.sampled(3)
-@pytest.mark.parametrize("ranks", [2, 4])
-@pytest.mark.parametrize(
-    ("happens", "message"),
-    [
-        ("raise ValueError('no such batch')", "rank 1 failed: ValueError: no such batch"),
-        ("os.kill(os.getpid(), signal.SIGKILL)", "BAD TERMINATION"),
-        ("(x * 2).numpy(); time.sleep(0.1)", "rank 1 runs another program than rank 0"),
-        ("sys.exit(0)", "rank 1 has ended before rank"),
-    ],
-    ids=["raises", "is killed", "runs another program", "ends"],
-)
-def test_failure_of_a_rank_ends_all(ranks: int, happens: str, message: str, tmp_path: Path):
-    program = tmp_path / "program.py"
-    program.write_text(
-        f"{PROLOGUE}\nif rank == 1:\n    {happens}\nstep(x)\nstep(x)\nprint('not reached')\n"
-    )
-    done = launch(ranks, program)  # Ends: the other ranks do not wait for ever.
-    output = done.stdout + done.stderr
-    assert done.returncode != 0, output
-    assert message in output
 
 
 def test_failure_of_a_device_of_this_process():
@@ -374,6 +315,24 @@ def test_functions_that_are_not_called_may_be_sharded():
     for target in ("cpu", "c", None):
         x = np.arange(4, dtype=np.float32)
         assert np.array_equal(tg.compile(text, target=target)(x), -x)
+
+
+@pytest.mark.parametrize("there", ["A", "B"])
+def test_an_entry_on_single_devices_of_a_sharded_module(there: str):
+    copied = f'%0 = tg.copy %x to "{there}" : tensor<4xf32, #a> -> tensor<4xf32, #there>'
+    text = f"""
+    #a = #tg.place<"A">
+    #there = #tg.place<"{there}">
+    func.func @main(%x: tensor<4xf32, #a>) -> tensor<4xf32, #there> {{
+      {copied if there != "A" else ""}
+      %1 = tg.neg {"%0" if there != "A" else "%x"} : tensor<4xf32, #there>
+      return %1 : tensor<4xf32, #there>
+    }}
+    func.func @other(%s: tensor<6x4xf32, #tg.place<["A", "B"], axis = 1>>) {{
+      return
+    }}"""
+    x = np.arange(4, dtype=np.float32)
+    np.testing.assert_array_equal(tg.compile(text)(x), -x)
 
 
 COUNTED = """

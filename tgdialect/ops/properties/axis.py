@@ -76,7 +76,8 @@ def unflipped(op: Operation) -> int | None:
 
 def reshaped(op: Operation) -> int | None:
     """RESHAPE: the new axis with the same shard boundaries: the same number of elements come before
-    it, and its extent splits into equal shards. Raises VerifyException if there is none."""
+    it, and its extent splits into equal shards. Without elements, any axis that splits will do.
+    Raises VerifyException if there is none."""
     devices, axis = sharding(op)
     if axis is None:
         return None
@@ -91,6 +92,8 @@ def reshaped(op: Operation) -> int | None:
         found = new[candidate:] if by_rest else new[:candidate]
         if splits and DYNAMIC_INDEX not in found and math.prod(found) == math.prod(wanted):
             return candidate
+    if 0 in new and DYNAMIC_INDEX not in new:
+        return next(i for i, extent in enumerate(new) if extent % len(devices) == 0)
     raise VerifyException(
         f"reshape from {show_shape(old)} to {show_shape(new)} moves the shard boundaries "
         f"of axis {axis}"

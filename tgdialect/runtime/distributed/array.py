@@ -34,9 +34,11 @@ class ShardedArray:
         device: the names of the devices; one name for an array of one process among several.
         axis: the axis that is split; None if each device has the whole.
         shards: what is on each device of this process, by its name.
+        origin: in a program of several processes, the number of the call of all that has written it
+            last, and its number among the results: the same in each process.
     """
 
-    __slots__ = ("__weakref__", "_gather", "axis", "device", "dtype", "shape", "shards")
+    __slots__ = ("__weakref__", "_gather", "axis", "device", "dtype", "origin", "shape", "shards")
 
     def __init__(
         self,
@@ -53,6 +55,7 @@ class ShardedArray:
         self.device = device
         self.axis = axis
         self.shards = shards
+        self.origin: tuple[int, int] = (0, 0)
         self._gather = gather
 
     @property

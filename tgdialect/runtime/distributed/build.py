@@ -43,8 +43,7 @@ def build(module: ModuleOp, entry: str, target: str | None, compile: CompilePart
 
     Raises DeviceError if there is no such device, or if MPI has not started a process for each.
     """
-    size = mpi_communicator().size if launched_size() > 1 else 0
-    stages = sharded_stages(module, entry, processes=size)
+    stages = sharded_stages(module, entry, processes=lambda: mpi_communicator().size)
     split = list(stages.values())[-1]
     if WORLD not in grids_of(split):  # Only functions that `entry` does not call are sharded.
         return compile(_reachable(module, entry), entry, target or DEVICES[DEVICES.DEFAULT].name)
@@ -67,11 +66,14 @@ def build(module: ModuleOp, entry: str, target: str | None, compile: CompilePart
 
 
 def sharded_stages(
-    module: ModuleOp, entry: str, options: ShardPass | None = None, processes: int = 0
+    module: ModuleOp,
+    entry: str,
+    options: ShardPass | None = None,
+    processes: Callable[[], int] = lambda: 0,
 ) -> dict[str, ModuleOp]:
     """What the function `entry` of a module is after each pass for programs on several devices.
 
-    `options` are those of `tg-shard`; `processes` is the number of ranks of MPI, if there are some.
+    `options` are those of `tg-shard`; `processes` gives the number of ranks of MPI.
     """
     stages: dict[str, ModuleOp] = {}
     module = _reachable(module, entry)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -64,32 +64,67 @@ class Exchange(NamedTuple):
         return self.bytes_sent // len(self.members)
 
 
-def combined(arrays: Sequence[Array], reduction: str, out: Array | None = None) -> Array:
-    """The reduction of arrays of one shape, in their order. On bools add is or, and mul is and.
+Reducer = Callable[..., Array]
+"""Takes arrays of one shape and dtype, and an array for the result or None, which is a new one."""
+
+
+def reducer(dtype: np.dtype[Any], reduction: str) -> Reducer:
+    """The reduction of arrays in their order. On bools add is or, and mul is and.
 
     Floats of 16 bits and fewer are added in f32, and rounded once.
     """
-    dtype = arrays[0].dtype
-    is_narrow = dtype.kind != "b" and dtype.itemsize <= 2 and dtype.kind not in "iu"
     function: Any = {"add": np.add, "mul": np.multiply, "max": np.maximum}[reduction]
     if dtype.kind == "b":
         function = np.logical_and if reduction == "mul" else np.logical_or
-    if is_narrow and reduction != "max":
-        total = arrays[0].astype(np.float32)
-        for array in arrays[1:]:
-            function(total, array.astype(np.float32), out=total)
-        if out is None:
-            return narrowed(total, dtype)
-        out[...] = narrowed(total, dtype)
-        return out
-    if len(arrays) == 1:
-        total = arrays[0].copy() if out is None else out
-        total[...] = arrays[0]
+
+    def reduced(arrays: Sequence[Array], out: Array | None = None) -> Array:
+        if len(arrays) == 1:
+            total = np.empty_like(arrays[0]) if out is None else out
+            total[...] = arrays[0]
+            return total
+        total = function(arrays[0], arrays[1], out=out)
+        for array in arrays[2:]:
+            function(total, array, out=total)
         return total
-    total = function(arrays[0], arrays[1], out=out)
-    for array in arrays[2:]:
-        function(total, array, out=total)
-    return total
+
+    def rounded(arrays: Sequence[Array], out: Array | None = None) -> Array:
+        total = narrowed(reduced([array.astype(np.float32) for array in arrays]), dtype)
+        if out is None:
+            return total
+        out[...] = total
+        return out
+
+    is_narrow = dtype.kind not in "biu" and dtype.itemsize <= 2
+    return rounded if is_narrow and reduction != "max" else reduced
+
+
+def combined(arrays: Sequence[Array], reduction: str, out: Array | None = None) -> Array:
+    """The reduction of arrays of one shape, as `reducer` does it."""
+    return reducer(arrays[0].dtype, reduction)(arrays, out)
+
+
+def completion(exchange: Exchange, position: int) -> Callable[[Sequence[Any]], Array]:
+    """How the member at a position computes its result from the values of all.
+
+    The result has memory of its own. Of rooted kinds the root alone has a value, or gets a result.
+    """
+    n, axis, joined, root = len(exchange.members), exchange.axis, exchange.joined, exchange.root
+    reduced = reducer(exchange.dtype, exchange.reduction)
+    match exchange.kind:
+        case Collective.ALL_REDUCE | Collective.REDUCE:
+            return reduced
+        case Collective.REDUCE_SCATTER:
+            return lambda values: reduced([own_part(v, axis, position, n) for v in values])
+        case Collective.ALL_GATHER | Collective.GATHER:
+            return lambda values: np.concatenate(values, axis)
+        case Collective.ALL_TO_ALL:
+            return lambda values: np.concatenate(
+                [own_part(v, axis, position, n) for v in values], joined
+            )
+        case Collective.SCATTER:
+            return lambda values: part(values[root], axis, position, n)
+        case _:
+            return lambda values: values[root].copy()
 
 
 def part(array: Array, axis: int, position: int, parts: int) -> Array:

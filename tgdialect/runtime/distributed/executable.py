@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import os
 import statistics
 import time
 from collections.abc import Mapping, Sequence
@@ -13,7 +15,7 @@ import numpy as np
 from tgdialect.analysis.communication import Collective
 from tgdialect.runtime.devices.device import Device
 from tgdialect.runtime.distributed.array import ShardedArray, own_part
-from tgdialect.runtime.distributed.communicator import Communicator, RankError
+from tgdialect.runtime.distributed.communicator import Communicator, Intent, RankError
 from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.distributed.footprint import device_footprint
 from tgdialect.runtime.distributed.mpi import mpi_communicator
@@ -64,7 +66,10 @@ class ShardedExecutable(Executable):
         self._runners = [
             Runner(program, parts[device.name], device, rank) for rank, device in devices.items()
         ]
-        self._pool: ThreadPoolExecutor | None = None
+        self._pool: tuple[int, ThreadPoolExecutor] | None = None
+        """The threads of the devices, and the process that has them."""
+        self._key = hashlib.sha256(program.text.encode()).digest()
+        self._groups = frozenset(e.members for e in self.exchanges if len(e.members) > 1)
         self.bytes_sent = 0
         """How many bytes the devices of this process have sent to others in all calls."""
 
@@ -129,7 +134,7 @@ class ShardedExecutable(Executable):
 
         # All processes make as many runs: the number is not decided by a clock of each.
         run()
-        first = self._greatest(whole[0])
+        first = self.slowest(whole[0])
         for _ in range(max(3, min(int(seconds / max(first, 1e-6)), 1000))):
             run()
         medians = [statistics.median(t[i] for t in times[1:]) for i in range(len(steps))]
@@ -150,29 +155,36 @@ class ShardedExecutable(Executable):
             rows.append(KernelTime(name, 1, taken, share, False, *work, ()))
         return Profile(tuple(rows), statistics.median(whole[1:]), len(whole) - 1)
 
-    def _greatest(self, seconds: float) -> float:
-        """The greatest of a number of all processes."""
+    def slowest(self, seconds: float) -> float:
         if not self._by_mpi:
             return seconds
+        communicator = mpi_communicator()
         value = np.array([seconds])
-        everyone = tuple(range(mpi_communicator().size))
+        everyone = tuple(range(communicator.size))
         exchange = Exchange(
             Collective.ALL_REDUCE, everyone, (1,), value.dtype, (1,), reduction="max"
         )
-        return float(self._exchanged(exchange, value)[0])
+        intent = Intent(lambda: "compares times", b"times")
+        return float(communicator.call(intent, lambda: self._exchanged(exchange, value))[0])
 
     # -- a call
 
     def _run(self, arrays: Sequence[Any], clock: Clock | None = None) -> list[Any]:
         """The results, where they are."""
-        self._check_count(arrays)
-        scalars = self._scalars(arrays)
-        inputs = [self._checked(i, value, scalars) for i, value in enumerate(arrays)]
         communicators = self._communicators()
-        before = sum(c.bytes_sent for c in communicators)
-        found = self._on_all(communicators, inputs, clock)
-        self.bytes_sent += sum(c.bytes_sent for c in communicators) - before
-        return [self._joined(i, [f[i] for f in found], scalars) for i in range(len(self._results))]
+        with communicators[0].lock:
+            try:
+                self._check_count(arrays)
+                scalars = self._scalars(arrays)
+                inputs = [self._checked(i, value, scalars) for i, value in enumerate(arrays)]
+            except Exception as error:
+                communicators[0].refuse(error)
+                raise
+            before = sum(c.bytes_sent for c in communicators)
+            found = self._on_all(communicators, inputs, clock)
+            self.bytes_sent += sum(c.bytes_sent for c in communicators) - before
+            results = range(len(self._results))
+            return [self._joined(i, [f[i] for f in found], scalars) for i in results]
 
     def _communicators(self) -> Sequence[Communicator]:
         hosts = [mpi_communicator()] if self._by_mpi else Team(len(self._runners)).communicators()
@@ -181,30 +193,46 @@ class ShardedExecutable(Executable):
         pairs = zip(self._links, hosts, strict=True)
         return [NcclCommunicator(link, host) for link, host in pairs]
 
+    def _intent(self, inputs: Sequence[Any]) -> Intent:
+        """A call with these inputs, which all devices make together."""
+        numbers = tuple(
+            v.origin if isinstance(v, ShardedArray) else v if isinstance(v, int) else None
+            for v in inputs
+        )
+        return Intent(lambda: self._described(numbers), self._key, numbers, self._groups)
+
+    def _described(self, numbers: Sequence[object]) -> str:
+        """A call in words."""
+        given: list[str] = []
+        for parameter, number in zip(self.inputs, numbers, strict=True):
+            text = f"{parameter.name} = {number}" if isinstance(number, int) else str(parameter)
+            given.append(f"{text} of call {number[0]}" if isinstance(number, tuple) else text)
+        return f"runs program {self._key.hex()[:6]} ({', '.join(given)})"
+
     def _on_all(
         self, communicators: Sequence[Communicator], inputs: Sequence[Any], clock: Clock | None
     ) -> list[list[Any]]:
         """The results of each device of this process."""
         runners = self._runners
+        intent = self._intent(inputs)
 
         def run(position: int) -> list[Any]:
             runner, communicator = runners[position], communicators[position]
-            try:
-                communicator.begin(self.program.text)
+
+            def steps() -> list[Any]:
                 own = [self._own(i, value, runner) for i, value in enumerate(inputs)]
                 found = runner.run(communicator, own, clock if position == 0 else None)
                 self._write_back(inputs, own, runner)
-                communicator.end()
                 return found
-            except BaseException as error:
-                communicator.fail(error)
-                raise
+
+            return communicator.call(intent, steps)
 
         if len(runners) == 1:
             return [run(0)]
-        if self._pool is None:
-            self._pool = ThreadPoolExecutor(len(runners), thread_name_prefix="tg-device")
-        futures = [self._pool.submit(run, position) for position in range(len(runners))]
+        if self._pool is None or self._pool[0] != os.getpid():  # A child of `fork` has no threads.
+            pool = ThreadPoolExecutor(len(runners), thread_name_prefix="tg-device")
+            self._pool = os.getpid(), pool
+        futures = [self._pool[1].submit(run, position) for position in range(len(runners))]
         errors = [e for f in futures if (e := f.exception()) is not None]
         if errors:
             raise next((e for e in errors if not isinstance(e, RankError)), errors[0])
@@ -226,6 +254,8 @@ class ShardedExecutable(Executable):
             return scalars[number]
         if isinstance(value, ShardedArray):
             parameter.check(value)
+            if value.shape != (wanted := parameter.shape_for(scalars)):
+                raise parameter.wrong_shape(value, wanted)
             devices = self._names(place)
             if (value.devices, value.axis) == (devices, place.axis):
                 return value
@@ -256,7 +286,10 @@ class ShardedExecutable(Executable):
     def _write_back(self, inputs: Sequence[Any], own: Sequence[Any], runner: Runner) -> None:
         """Copy what the program has written to the caller's arrays."""
         for value, mine, (parameter, place) in zip(inputs, own, self.program.inputs, strict=True):
-            if not parameter.by_reference or mine is None or isinstance(value, ShardedArray):
+            if not parameter.by_reference or mine is None:
+                continue
+            if isinstance(value, ShardedArray):
+                value.origin = self._origin(-1)
                 continue
             if place.axis is None and place.devices and runner.rank != place.devices[0]:
                 continue
@@ -284,7 +317,7 @@ class ShardedExecutable(Executable):
             int(scalars[size]) if extent is None else extent
             for extent, size in self._extents(parameter)
         )
-        return ShardedArray(
+        found = ShardedArray(
             shape,
             parameter.dtype,
             devices[0] if place.is_single else devices,
@@ -292,6 +325,12 @@ class ShardedExecutable(Executable):
             shards,
             self._gathered if self._by_mpi else None,
         )
+        found.origin = self._origin(number)
+        return found
+
+    def _origin(self, number: int) -> tuple[int, int]:
+        """Where the result of a number of this call comes from."""
+        return (mpi_communicator().agreement.number, number) if self._by_mpi else (0, number)
 
     @staticmethod
     def _extents(parameter: Parameter) -> Sequence[tuple[int | None, int]]:
@@ -305,30 +344,34 @@ class ShardedExecutable(Executable):
         everyone = tuple(range(communicator.size))
         members = tuple(self.program.devices.index(d) for d in array.devices)
         own = next((np.asarray(shard) for shard in array.shards.values()), None)
-        if array.axis is None:
-            if members == everyone:
-                assert own is not None
-                return own
-            exchange = Exchange(
-                Collective.BROADCAST,
-                everyone,
-                array.shape,
-                array.dtype,
-                array.shape,
-                root=members[0],
-            )
-            return self._exchanged(exchange, own if communicator.rank == members[0] else None)
-        found: Array | None = None
-        if own is not None:
-            shape, axis = own.shape, array.axis
-            exchange = Exchange(Collective.ALL_GATHER, members, shape, own.dtype, array.shape, axis)
-            found = self._exchanged(exchange, own)
-        if members == everyone:
+        if array.axis is None and members == everyone:
+            assert own is not None
+            return own
+
+        def exchanged() -> Array:
+            found = own
+            if array.axis is not None and own is not None:
+                exchange = Exchange(
+                    *(Collective.ALL_GATHER, members, own.shape, own.dtype),
+                    *(array.shape, array.axis),
+                )
+                found = self._exchanged(exchange, own)
+            if members != everyone:
+                exchange = Exchange(
+                    *(Collective.BROADCAST, everyone, array.shape, array.dtype, array.shape),
+                    root=members[0],
+                )
+                is_root = communicator.rank == members[0]
+                found = self._exchanged(exchange, found if is_root else None)
             assert found is not None
             return found
-        whole = ShardedArray(array.shape, array.dtype, array.devices, None, {}, None)
-        whole.shards = {} if found is None else {array.devices[0]: found}
-        return self._gathered(whole)
+
+        numbers = (*array.shape, array.dtype.name, array.axis, *members, array.origin)
+        groups = frozenset({members} if len(members) > 1 else ())
+        intent = Intent(
+            *(lambda: f"reads {array!r} of call {array.origin[0]}", b"read", numbers, groups)
+        )
+        return communicator.call(intent, exchanged)
 
     @staticmethod
     def _exchanged(exchange: Exchange, own: Array | None) -> Array:

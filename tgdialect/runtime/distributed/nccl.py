@@ -29,7 +29,7 @@ from tgdialect.runtime.devices.cuda import CudaDriver
 from tgdialect.runtime.devices.cuda_streams import Mark, SideStream
 from tgdialect.runtime.devices.device import Device
 from tgdialect.runtime.devices.driver import DeviceError
-from tgdialect.runtime.distributed.communicator import Communicator, Finished, Pending
+from tgdialect.runtime.distributed.communicator import Communicator, Finished, Intent, Pending
 from tgdialect.runtime.distributed.exchange import Exchange
 
 _ID_BYTES = 128
@@ -129,7 +129,7 @@ class NcclCommunicator(Communicator):
     def __init__(self, link: NcclLink, host: Communicator) -> None:
         """`host` connects the same devices by the memory of the host."""
         super().__init__(host.rank, host.size)
-        self.link, self.host = link, host
+        self.link, self.host, self.lock = link, host, host.lock
         self._unfinished: list[_Started] = []
 
     @property
@@ -148,6 +148,7 @@ class NcclCommunicator(Communicator):
             value = DeviceArray.of(driver, value)
         if not exchange.operand_bytes:
             return Finished(DeviceArray.empty(driver, exchange.result, exchange.dtype))
+        self.settle()  # The GPU writes results that nobody on the host waits for.
         started = _Started(self, exchange, self.link.group(members, self.host), value)
         self.count(exchange.sent_by(members.index(self.rank)))
         self._unfinished.append(started)
@@ -157,8 +158,11 @@ class NcclCommunicator(Communicator):
         """Forget a collective that later commands of the GPU wait for."""
         self._unfinished.remove(started)
 
-    def begin(self, program: str) -> None:
-        self.host.begin(program)
+    def begin(self, intent: Intent) -> None:
+        self.host.begin(intent)
+
+    def settle(self) -> None:
+        self.host.settle()
 
     def progress(self) -> None:
         self.host.progress()
@@ -176,6 +180,9 @@ class NcclCommunicator(Communicator):
         for started in list(self._unfinished):
             started.wait()
         self.host.end()
+
+    def refuse(self, error: Exception) -> None:
+        self.host.refuse(error)
 
     def fail(self, error: BaseException) -> None:
         self.host.fail(error)
@@ -380,7 +387,8 @@ def _are_distinct(gpu: bytes | None, communicator: Communicator) -> bool:
     everyone = tuple(range(communicator.size))
     shape = (communicator.size, mine.size)
     exchange = Exchange(Collective.ALL_GATHER, everyone, mine.shape, mine.dtype, shape)
-    found = communicator.start(exchange, mine).wait()
+    intent = Intent(lambda: "asks whether all GPUs are distinct", b"GPUs")
+    found = communicator.call(intent, communicator.start(exchange, mine).wait)
     assert found is not None
     return bool(found.any(1).all()) and len(np.unique(found, axis=0)) == communicator.size
 

@@ -275,10 +275,8 @@ class _Reader:
         for position, op in enumerate(kept):
             for number in (*(self.numbers[o] for o in op.operands), *self._sizes(op)):
                 last_use[number] = position
-            if isinstance(op, SendOp):  # The value stays what it is.
-                self.numbers[op.result] = self.numbers[op.input]
-                for use in op.result.uses:
-                    last_use[self.numbers[op.input]] = max(position, kept.index(use.operation))
+            if not is_step(op):  # The value stays what it is.
+                self.numbers[op.results[0]] = self.numbers[op.operands[0]]
                 continue
             for result in op.results:
                 self.numbers[result] = free
@@ -287,7 +285,7 @@ class _Reader:
             operands = (*(self.numbers[o] for o in op.operands), *self._sizes(op))
             if isinstance(op, ReturnOp):
                 returned = list(operands)
-            elif not isinstance(op, SendOp):
+            elif is_step(op):
                 dropped = tuple(o for o in dict.fromkeys(operands) if last_use[o] == position)
                 unused = tuple(self.numbers[r] for r in op.results if not r.uses)
                 results = tuple(self.numbers[r] for r in op.results)
@@ -347,6 +345,14 @@ class _Reader:
             reduction=kind,
             root=root.get_values()[0] if isinstance(root, DenseArrayBase) else 0,  # pyright: ignore
         )
+
+
+def is_step(op: Operation) -> bool:
+    """Whether an op is executed. A SEND leaves the value where it is, and of RESHAPEs after one
+    another the last one is enough."""
+    if isinstance(op, ReshapeOp) and len(op.operands) == 1:
+        return not all(isinstance(use.operation, ReshapeOp) for use in op.result.uses)
+    return not isinstance(op, SendOp)
 
 
 def _axis(op: Operation, *names: str) -> int:

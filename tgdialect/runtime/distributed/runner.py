@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -21,6 +23,8 @@ from tgdialect.runtime.distributed.program import (
 )
 from tgdialect.runtime.executable import Executable
 
+Action = Callable[[list[Any], Communicator], None]
+"""Executes a step, given the values by their numbers."""
 Clock = Callable[[int, float], None]
 """Takes the number of a step and the seconds that it took."""
 
@@ -32,26 +36,44 @@ class Runner:
         self, program: ShardedProgram, parts: Mapping[str, Executable], device: Device, rank: int
     ) -> None:
         self.program, self.parts, self.device, self.rank = program, parts, device, rank
+        self._is_host = device.is_host
         self._buffers: dict[int, Any] = {}
         self._ranks = [m.index(rank) if rank in m else 0 for m in program.ranks]
+        results = [r for step in program.steps for r in step.results]
+        self._unknown = [None] * len(results)
+        steps = [*program.steps, None]
+        self._actions = [
+            (self._action(step, after), step.dropped)
+            for step, after in pairwise(steps)
+            if step is not None
+        ]
 
     def run(
         self, communicator: Communicator, inputs: Sequence[Any], clock: Clock | None = None
     ) -> list[Any]:
         """The results of this device, given its own part of each input."""
-        buffers = [self._buffer(number, inputs) for number in range(len(self.program.buffers))]
-        values: dict[int, Any] = dict(enumerate([*inputs, *self._ranks, *buffers]))
-        for number, step in enumerate(self.program.steps):
-            start = time.perf_counter()
-            self._run(step, values, communicator)
-            for dropped in step.dropped:
-                values.pop(dropped, None)
-            if clock is not None:
-                for result in step.results:
-                    self._value(result, values)
-                clock(number, time.perf_counter() - start)
-            communicator.progress()
+        values = [*inputs, *self._ranks]
+        if self.program.buffers:
+            values += [self._buffer(i, inputs) for i in range(len(self.program.buffers))]
+        values += self._unknown
+        for number, (act, dropped) in enumerate(self._actions):
+            if clock is None:
+                act(values, communicator)
+            else:
+                self._time(number, values, communicator, clock)
+            for value in dropped:
+                values[value] = None
         return [self._value(number, values) for number in self.program.returned]
+
+    def _time(
+        self, number: int, values: list[Any], communicator: Communicator, clock: Clock
+    ) -> None:
+        """Execute a step, and wait for its results."""
+        start = time.perf_counter()
+        self._actions[number][0](values, communicator)
+        for result in self.program.steps[number].results:
+            self._value(result, values)
+        clock(number, time.perf_counter() - start)
 
     def _buffer(self, number: int, inputs: Sequence[Any]) -> Any:
         """A BUFFER: the last call's if it has the shape of this one, else zeros."""
@@ -62,52 +84,84 @@ class Runner:
             self._buffers[number] = known
         return known
 
-    def _run(self, step: ProgramStep, values: dict[int, Any], communicator: Communicator) -> None:
+    def _action(self, step: ProgramStep, after: ProgramStep | None) -> Action:
+        """Executes a step on this device. A collective that the step after it needs, if any, is
+        waited for at once."""
         match step:
             case CallStep() if self.rank in step.members:
-                given = [self._value(o, values) for o in step.operands]
-                found = self.parts[step.name].resident(*given)
-                results = [found] if len(step.results) == 1 else found or ()
-                values.update(zip(step.results, results, strict=True))
+                return partial(self._call, self.parts[step.name], step)
             case ExchangeStep() if self.rank in step.exchange.members:
-                exchange = self._sized(step, values)
-                root = exchange.members[exchange.root]
-                is_given = exchange.kind not in FROM_ROOT
-                value = None
-                if is_given or root == self.rank:
-                    value = self._value(step.operands[0], values)
-                    if isinstance(value, DeviceArray) and not communicator.takes_device_arrays:
-                        value = value.numpy()
-                values[step.results[0]] = communicator.start(exchange, value)
+                is_needed = after is None or step.results[0] in after.operands
+                return self._exchange(step, is_needed)
             case ReshapeStep():
-                value, *extents = [self._value(o, values) for o in step.operands]
-                rest = iter(extents)
-                shape = tuple(int(next(rest)) if d is None else d for d in step.shape)
-                values[step.results[0]] = None if value is None else _reshaped(value, shape)
+                return self._reshape(step)
             case _:
-                # This device takes no part.
-                values.update((result, None) for result in step.results)
+                return partial(self._skip, step)
+
+    def _call(
+        self, part: Executable, step: CallStep, values: list[Any], communicator: Communicator
+    ) -> None:
+        found = part.resident(*[self._value(o, values) for o in step.operands])
+        results = [found] if len(step.results) == 1 else found or ()
+        for number, result in zip(step.results, results, strict=True):
+            values[number] = result
+        communicator.progress()
+
+    def _exchange(self, step: ExchangeStep, is_needed: bool) -> Action:
+        known, source, result = step.exchange, step.operands[0], step.results[0]
+        is_static = not step.shape
+        gives = known.kind not in FROM_ROOT or known.members[known.root] == self.rank
+
+        def exchange(values: list[Any], communicator: Communicator) -> None:
+            wanted = known if is_static else self._sized(step, values)
+            value = self._value(source, values) if gives else None
+            if isinstance(value, DeviceArray) and not communicator.takes_device_arrays:
+                value = value.numpy()
+            if is_needed:
+                values[result] = self._placed(communicator.execute(wanted, value))
+            else:
+                values[result] = communicator.start(wanted, value)
+
+        return exchange
+
+    def _reshape(self, step: ReshapeStep) -> Action:
+        (source, *sizes), result = step.operands, step.results[0]
+        shape: Any = step.shape
+
+        def reshape(values: list[Any], communicator: Communicator) -> None:
+            value = self._value(source, values)
+            wanted = shape
+            if sizes:
+                rest = iter([self._value(size, values) for size in sizes])
+                wanted = tuple(int(next(rest)) if d is None else d for d in shape)
+            if isinstance(value, DeviceArray):
+                value = value.reshaped(wanted)
+            elif value is not None:
+                value = value.reshape(wanted)
+            values[result] = value
+
+        return reshape
+
+    def _skip(self, step: ProgramStep, values: list[Any], communicator: Communicator) -> None:
+        """This device takes no part."""
+        for result in step.results:
+            values[result] = None
 
     @staticmethod
-    def _sized(step: ExchangeStep, values: dict[int, Any]) -> Exchange:
+    def _sized(step: ExchangeStep, values: list[Any]) -> Exchange:
         """The collective with the extents of this call."""
-        if not step.shape:
-            return step.exchange
         shape, result = (
             tuple(int(values[e.number]) if e.is_dynamic else e.number for e in extents)
             for extents in (step.shape, step.result)
         )
         return step.exchange._replace(shape=shape, result=result)
 
-    def _value(self, number: int, values: dict[int, Any]) -> Any:
+    def _value(self, number: int, values: list[Any]) -> Any:
         value = values[number]
         if isinstance(value, Pending):
-            value = value.wait()
-            if value is not None:
-                value = self.device.array(value)
-            values[number] = value
+            value = values[number] = self._placed(value.wait())
         return value
 
-
-def _reshaped(value: Any, shape: tuple[int, ...]) -> Any:
-    return value.reshaped(shape) if isinstance(value, DeviceArray) else value.reshape(shape)
+    def _placed(self, value: Any) -> Any:
+        """The result of a collective in the memory of this device."""
+        return value if value is None or self._is_host else self.device.array(value)

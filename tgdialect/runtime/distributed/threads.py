@@ -9,18 +9,20 @@ from typing import Any
 import numpy as np
 
 from tgdialect.runtime.distributed.array import own_part
-from tgdialect.runtime.distributed.communicator import Communicator, Pending, RankError
+from tgdialect.runtime.distributed.communicator import Communicator, Intent, Pending, RankError
 from tgdialect.runtime.distributed.exchange import (
     FROM_ROOT,
     Collective,
     Exchange,
     combined,
-    part,
+    completion,
 )
 from tgdialect.runtime.program import Array
 
 _SHARED = frozenset({Collective.ALL_GATHER, Collective.ALL_REDUCE})
 """Kinds with the same result on all devices: it is one array."""
+_OWN_PARTS = frozenset({Collective.ALL_TO_ALL, Collective.REDUCE_SCATTER, Collective.SCATTER})
+"""Kinds in which a device reads a part of each value."""
 
 
 class Team:
@@ -75,7 +77,7 @@ class ThreadCommunicator(Communicator):
         self.team = team
         self._numbers: dict[tuple[int, ...], int] = {}
 
-    def begin(self, program: str) -> None:
+    def begin(self, intent: Intent) -> None:
         pass  # All threads run the program of one call.
 
     def check(self) -> None:
@@ -152,32 +154,10 @@ class _Started(Pending):
 
     def _own(self, values: list[Array], position: int) -> Array | None:
         """A result of this member alone."""
-        exchange, n = self._exchange, len(self._exchange.members)
-        others = [i for i in range(n) if i != position]
-        match exchange.kind:
-            case Collective.ALL_TO_ALL:
-                parts = [own_part(v, exchange.axis, position, n) for v in values]
-                self._here.count(sum(parts[i].nbytes for i in others))
-                return np.concatenate(parts, exchange.joined)
-            case Collective.REDUCE_SCATTER:
-                parts = [own_part(v, exchange.axis, position, n) for v in values]
-                self._here.count(sum(parts[i].nbytes for i in others))
-                return np.ascontiguousarray(combined(parts, exchange.reduction))
-            case Collective.SCATTER:
-                found = part(values[exchange.root], exchange.axis, position, n)
-                self._here.count(found.nbytes if position != exchange.root else 0)
-                return found
-            case Collective.GATHER:
-                self._here.count(sum(values[i].nbytes for i in others))
-                return np.concatenate(values, exchange.axis)
-            case Collective.REDUCE:
-                self._here.count(sum(values[i].nbytes for i in others))
-                return combined(values, exchange.reduction)
-            case Collective.BROADCAST:
-                self._here.count(values[exchange.root].nbytes if position != exchange.root else 0)
-                return values[exchange.root]
-            case _:
-                if position == exchange.root:
-                    return values[position]
-                self._here.count(values[exchange.root].nbytes)
-                return values[exchange.root]
+        exchange = self._exchange
+        needed = [exchange.root] if exchange.kind in FROM_ROOT else range(len(values))
+        read = sum(values[i].nbytes for i in needed if i != position)
+        self._here.count(read // len(values) if exchange.kind in _OWN_PARTS else read)
+        if exchange.kind in (Collective.BROADCAST, Collective.TRANSFER):
+            return values[exchange.root]
+        return completion(exchange, position)(values)

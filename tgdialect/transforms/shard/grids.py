@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, ModuleOp, StringAttr, i16, i64
@@ -57,8 +57,9 @@ class Grids:
     "CPU", is in no grid: each process has its own.
     """
 
-    def __init__(self, module: ModuleOp, processes: int = 0) -> None:
-        """`processes` is the number of processes of MPI, where it is known."""
+    def __init__(self, module: ModuleOp, processes: Callable[[], int] = lambda: 0) -> None:
+        """`processes` gives the number of processes of MPI, where it is known: it is asked for if
+        the module names one."""
         self._module = module
         found = list(dict.fromkeys(_devices(module)))
         tuples = [d for d in found if isinstance(d, tuple)]
@@ -67,10 +68,12 @@ class Grids:
         self._known: dict[tuple[str, ...], Grid] = {}
         names = list(dict.fromkeys(named))
         if any(map(is_process, names)):
-            count = max(processes, 1 + max(int(n[len(PROCESS) :]) for n in names if is_process(n)))
+            count = max(
+                processes(), 1 + max(int(n[len(PROCESS) :]) for n in names if is_process(n))
+            )
             names = [f"{PROCESS}{rank}" for rank in range(count)]
-        self.is_sharded = bool(tuples) or any(map(is_process, names))
-        self.world = self[tuple(names)]
+        self.is_sharded = bool(tuples) or len(names) > 1 or any(map(is_process, names))
+        self.world = self[tuple(names)] if self.is_sharded else Grid(WORLD, tuple(names))
 
     def is_everywhere(self, device: Device) -> bool:
         """Whether each device has its own of a device."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
@@ -66,9 +66,9 @@ class LowerShardsPass(ModulePass):
         lower_shards(op)
 
 
-def lower_shards(module: ModuleOp, processes: int = 0) -> None:
-    """Apply the pass, with the number of processes of MPI if it is known. A module without a tuple
-    of devices, or a process of MPI, stays as it is."""
+def lower_shards(module: ModuleOp, processes: Callable[[], int] = lambda: 0) -> None:
+    """Apply the pass; `processes` gives the number of processes of MPI if it is known. A module
+    that names one device at most, which is no process of MPI, stays as it is."""
     grids = Grids(module, processes)
     if not grids.is_sharded:
         return

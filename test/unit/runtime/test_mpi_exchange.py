@@ -1,0 +1,116 @@
+"""Collectives by MPI as messages: what is waited for, and processes that want different things."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from launching import launch, needs_mpi
+
+PROLOGUE = """
+import sys, time
+import numpy as np
+from tgdialect.analysis.communication import Collective
+from tgdialect.runtime.distributed import mpi
+from tgdialect.runtime.distributed.communicator import RankError
+from tgdialect.runtime.distributed.exchange import Exchange
+
+here = mpi.mpi_communicator()
+everyone = tuple(range(here.size))
+
+def exchange(kind, size, dtype=np.float32, reduction="add"):
+    n = here.size
+    result = {"all_gather": size * n, "reduce_scatter": size // n}.get(kind, size)
+    dtype = np.dtype(dtype)
+    return Exchange(Collective(kind), everyone, (size,), dtype, (result,), reduction=reduction)
+
+def run(kind, size, *rest, start=False):
+    wanted = exchange(kind, size, *rest)
+    value = (np.arange(size) % 7 + here.rank).astype(wanted.dtype)
+    return here.start(wanted, value).wait() if start else here.execute(wanted, value)
+"""
+
+SLEEPS = """
+mpi._SPIN_SECONDS = 0.0
+sleep, sleeps = time.sleep, []
+def counted(seconds):
+    sleeps.append(here._has_begun)
+    sleep(seconds)
+for start in (False, True):
+    for kind in ("all_reduce", "all_gather", "reduce_scatter"):
+        here.mpi.COMM_WORLD.Barrier()
+        if here.rank == 1:
+            sleep(0.3)
+        time.sleep = counted
+        run(kind, 1 << 22, start=start)
+        time.sleep = sleep
+assert not any(sleeps), sleeps.count(True)
+assert here.rank != 0 or sleeps
+print("no pauses")
+"""
+
+SIZES = """
+for size in (0, 4, 12, 240, 256, 1020, 1024, 4096, 5000, 16384, 20000, 131072, 300000):
+    size -= size % here.size
+    parts = [np.arange(size) % 7 + r for r in everyone]
+    total, n = sum(parts), here.size
+    own = slice(size // n * here.rank, size // n * (here.rank + 1))
+    gathered = np.concatenate(parts)
+    wanted = {"all_reduce": total, "all_gather": gathered, "reduce_scatter": total[own]}
+    for start in (False, True):
+        for kind, value in wanted.items():
+            for dtype in (np.float32, np.float16, np.int64):
+                found = run(kind, size, dtype, start=start)
+                np.testing.assert_array_equal(found, value.astype(dtype), f"{kind} {size}")
+print("all right")
+"""
+
+DIFFERENT = """
+run("all_reduce", 100)
+try:
+    run(*({first} if here.rank != here.size - 1 else {last}))
+    print("a value")
+except RankError as error:
+    here.fail(error)
+    assert "executes another collective" in str(error) or "failed" in str(error), error
+try:
+    run("all_reduce", 100)
+    print("a value")
+except RankError:
+    print("refused")
+sys.stdout.flush()
+time.sleep(4)
+here.mpi.COMM_WORLD.Abort(3)
+"""
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize(("program", "output"), [(SLEEPS, "no pauses"), (SIZES, "all right")])
+def test_by_mpi(ranks: int, program: str, output: str, tmp_path: Path):
+    file = tmp_path / "program.py"
+    file.write_text(PROLOGUE + program)
+    done = launch(ranks, file)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.count(output) == ranks
+
+
+@needs_mpi
+@pytest.mark.parametrize("ranks", [2, pytest.param(3, marks=pytest.mark.slow), 4])
+@pytest.mark.parametrize(
+    ("first", "last"),
+    [
+        (("all_reduce", 12), ("all_reduce", 24)),
+        (("all_reduce", 12), ("all_reduce", 1 << 19)),
+        (("all_reduce", 1200), ("all_reduce", 12000)),
+        (("all_gather", 1 << 18), ("all_reduce", 1 << 18)),
+        (("all_reduce", 12), ("all_reduce", 12, "int32")),
+    ],
+    ids=["size", "small and large", "large sizes", "kind", "dtype"],
+)
+def test_ranks_that_want_different_things(ranks: int, first: object, last: object, tmp_path: Path):
+    file = tmp_path / "program.py"
+    file.write_text(PROLOGUE + DIFFERENT.format(first=first, last=last))
+    done = launch(ranks, file)
+    assert "a value" not in done.stdout, done.stdout + done.stderr
+    assert done.stdout.count("refused") == ranks, done.stdout + done.stderr
