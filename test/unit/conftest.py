@@ -2,6 +2,7 @@
 
 import gc
 import os
+import shutil
 import sys
 from collections import defaultdict
 from collections.abc import Iterator
@@ -46,6 +47,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         cases.sort(key=lambda c: (c.get_closest_marker("slow") is not None, crc32(c.name.encode())))
         for item in cases[-(-len(cases) // mark.args[0]) :]:
             item.add_marker(pytest.mark.slow)
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_call() -> Iterator[None]:
+    """Skip what needs a C compiler where there is none."""
+    try:
+        yield
+    except Exception as error:
+        if shutil.which("cc") is None and "needs a C compiler" in str(error):
+            pytest.skip("there is no C compiler")
+        raise
 
 
 @pytest.fixture(autouse=True, scope="module")

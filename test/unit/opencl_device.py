@@ -6,6 +6,8 @@ It is the first of OpenCL, which is PoCL in CI, or the one that TG_TEST_DEVICE n
 from __future__ import annotations
 
 import os
+import shutil
+from typing import Any
 
 import pytest
 
@@ -22,9 +24,23 @@ def target() -> str:
     return DEVICES[DEVICE].target
 
 
+HAS_LINKER = KIND != "CL" or shutil.which("ld") is not None
+"""PoCL links kernels by `ld`."""
+
+
+def opencl() -> Any:
+    """The module pyopencl, for a test that is skipped unless it can run kernels."""
+    cl = pytest.importorskip("pyopencl", reason="there is no pyopencl")
+    if not cl.get_platforms() or not HAS_LINKER:
+        pytest.skip(
+            "there is no OpenCL device (extra `opencl` has PoCL), or no ld, which PoCL needs"
+        )
+    return cl
+
+
 needs_opencl = pytest.mark.skipif(
-    not any(device.name == DEVICE for device in DEVICES),
-    reason=f"there is no device {DEVICE} (extra `opencl` has PoCL)",
+    not HAS_LINKER or not any(device.name == DEVICE for device in DEVICES),
+    reason=f"there is no device {DEVICE} (extra `opencl` has PoCL), or no ld, which PoCL needs",
 )
 takes_opencl_c = pytest.mark.skipif(KIND != "CL", reason=f"{DEVICE} takes no OpenCL C")
 """For tests of OpenCL C itself."""

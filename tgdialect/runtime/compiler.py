@@ -116,7 +116,7 @@ def _on_one_device(
     cache, key, memory = object_cache(), "", None
     if cache is not None:
         places = "" if is_text else _window_places(source)
-        cpu = _host_key(described) if device.is_host else ""
+        cpu = _host_key(described, name, text) if device.is_host else ""
         key = cache_key(text, places, cpu, str(described), *map(repr, how))
 
     def compiled() -> AnyProgram:
@@ -238,13 +238,18 @@ def _without_name(program: AnyProgram, name: str) -> AnyProgram:
     return replace(program, windows=tuple(windows))
 
 
-def _host_key(target: Target) -> str:
-    """What decides about the code of a program on this machine, besides the program."""
+def _host_key(target: Target, name: str, text: str) -> str:
+    """What decides about the code of a program on this machine, besides the program.
+
+    Raises CompilationError, of that program, if the target needs a C compiler and there is none.
+    """
     if target.name != PORTABLE.name:
         return host_cpu()
     from tgdialect.backends.c_compiler import compiler_version
+    from tgdialect.diagnostics import SourceFile, errors_in
 
-    return f"{host_cpu()} {compiler_version()}"
+    with errors_in(SourceFile(name, text)):
+        return f"{host_cpu()} {compiler_version()}"
 
 
 def prepared(

@@ -6,7 +6,7 @@ from typing import Any
 
 import ml_dtypes
 import numpy as np
-import pytest
+from opencl_device import opencl
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
@@ -119,10 +119,8 @@ def compiled(
 def on_opencl(source: str) -> Callable[..., Callable[..., None]]:
     """The kernels of a source in OpenCL C, on the first device there is, with one workgroup unless
     `groups` says otherwise."""
-    cl = pytest.importorskip("pyopencl")
-    if not (platforms := cl.get_platforms()):
-        pytest.skip("no OpenCL device")
-    context = cl.Context(platforms[0].get_devices()[:1])
+    cl = opencl()
+    context = cl.Context(cl.get_platforms()[0].get_devices()[:1])
     queue = cl.CommandQueue(context)
     program = cl.Program(context, source).build(["-cl-std=CL1.2"])
 

@@ -207,9 +207,13 @@ def test_constants_that_have_no_literal_on_opencl(dtype: str, number: str):
     np.testing.assert_array_equal(result.astype(np.float64), expected.astype(np.float64))
 
 
-def test_no_c_compiler(monkeypatch: pytest.MonkeyPatch):
+@pytest.mark.parametrize("has_cache", [False, True])
+def test_no_c_compiler(has_cache: bool, monkeypatch: pytest.MonkeyPatch, tmp_path: Path):
     monkeypatch.setenv("CC", "no-such-compiler")
-    c_compiler.compiler.cache_clear()
-    with pytest.raises(Exception, match="needs a C compiler, and there is no 'no-such-compiler'"):
-        c_compiler.object_code("int x;")
+    monkeypatch.setenv("TG_CACHE_DIR", str(tmp_path) if has_cache else "")
+    for cached in (c_compiler.compiler, c_compiler.compiler_version):
+        cached.cache_clear()
+    text = EXAMPLES[0].read_text()
+    with pytest.raises(tg.CompilationError, match="needs a C compiler, and there is no 'no-such-c"):
+        tg.compile(text, target="c")
     c_compiler.compiler.cache_clear()

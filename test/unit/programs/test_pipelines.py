@@ -13,6 +13,7 @@ from random import Random
 import numpy as np
 import pytest
 from executors import run_grid
+from opencl_device import opencl
 from xdsl.dialects.builtin import ModuleOp
 
 import tgdialect as tg
@@ -100,7 +101,7 @@ def test_interpreter(seed: int):
 @pytest.mark.parametrize("seed", SEEDS)
 def test_compiled(seed: int, target: str):
     if target == "opencl":
-        pytest.importorskip("pyopencl", reason="there is no pyopencl")
+        opencl()
     text, opts, (a, b) = random_case(seed)
     result = tg.compile(text, target=target, opt=f"explicit:{';'.join(opts)}")(a, b)
     np.testing.assert_allclose(result, a.astype(np.float64) @ b, rtol=1e-4, atol=1e-4)

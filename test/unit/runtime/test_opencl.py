@@ -579,3 +579,18 @@ def test_a_padded_product_in_blocks():
     a, b = (RNG.standard_normal(shape).astype(np.float32) for shape in ((9, 32), (32, 8)))
     found = (tg.Tensor(a, device=DEVICE) @ tg.Tensor(b, device=DEVICE)).numpy()
     np.testing.assert_allclose(found, a.astype(np.float64) @ b, rtol=1e-5, atol=1e-5)
+
+
+@needs_opencl
+@takes_opencl_c
+def test_pocl_without_a_linker(monkeypatch: pytest.MonkeyPatch):
+    """It would end the process."""
+    if "PoCL 3." not in tg.Device[DEVICE].driver.device.platform.version:
+        pytest.skip("another OpenCL")
+    monkeypatch.setenv("PATH", "")
+    text = """func.func @main(%x: tensor<3xf32>) -> tensor<3xf32> {
+      %0 = tg.neg %x : tensor<3xf32>
+      return %0 : tensor<3xf32>
+    }"""
+    with pytest.raises(tg.DeviceError, match="links kernels by ld: there is none in PATH"):
+        tg.compile(text, target=DEVICE)(np.ones(3, np.float32))

@@ -8,6 +8,7 @@ arena do. Another part is copied to a buffer of its own, and back after a kernel
 from __future__ import annotations
 
 import os
+import shutil
 import threading
 from collections.abc import Callable, Generator, Mapping, Sequence
 from contextlib import contextmanager
@@ -176,6 +177,10 @@ class OpenClDriver(Driver):
 
         Raises DeviceError, with the compiler's log.
         """
+        if self._is_pocl_3 and shutil.which("ld") is None:  # It would end the process.
+            raise DeviceError(
+                f"{self.name} is PoCL, which links kernels by ld: there is none in PATH"
+            )
         try:
             return self._binary(kernel.code, kernel) if kernel.is_binary else self._compiled(kernel)
         except cl.Error as error:
@@ -194,11 +199,14 @@ class OpenClDriver(Driver):
             store.put(key, binary)
         return _kernel_of(program, kernel)
 
+    @property
+    def _is_pocl_3(self) -> bool:
+        return "PoCL 3." in self.device.platform.version
+
     def _workarounds(self, source: str) -> Sequence[str]:
         """Options for kernels that the device's compiler gets wrong. PoCL 3 loses updates of
         private variables under an IF that some work items skip, in kernels with BARRIERs."""
-        is_pocl = "PoCL 3." in self.device.platform.version
-        is_wrong = is_pocl and "barrier(" in source and "if (" in source
+        is_wrong = self._is_pocl_3 and "barrier(" in source and "if (" in source
         return ("-cl-opt-disable",) if is_wrong else ()
 
     def _binary(self, binary: bytes, kernel: DeviceKernel) -> Any:
