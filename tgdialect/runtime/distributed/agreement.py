@@ -28,7 +28,7 @@ _TEXT_BYTES = 1024
 """The length of a notice."""
 _MOST_CHARACTERS = 200
 """The most of what a rank wanted, or of its error, that a notice has."""
-DIGEST_BYTES = 16
+_DIGEST_BYTES = 16
 _NOTICE_SECONDS = 3.0
 """How long a rank waits for the notices of others."""
 _LAST_SECONDS = 5.0
@@ -45,7 +45,6 @@ class Agreement:
 
     Attributes:
         number: how many calls, reads and ends there have been.
-        stated: the digest of what this rank does.
     """
 
     def __init__(self, mpi: Any) -> None:
@@ -55,12 +54,11 @@ class Agreement:
         world = mpi.COMM_WORLD
         self.rank, self.size = world.Get_rank(), world.Get_size()
         self.number = 0
-        self.stated = b""
         self._process = os.getpid()
         self._intent: Intent | None = None
         self._request: Any = None
-        self._found = np.empty((self.size, DIGEST_BYTES), np.uint8)
-        self._mine = np.empty(DIGEST_BYTES, np.uint8)
+        self._found = np.empty((self.size, _DIGEST_BYTES), np.uint8)
+        self._mine = np.empty(_DIGEST_BYTES, np.uint8)
         self._is_broken = False
         self._failure: str | None = None
         self._notices: dict[int, str] = {}
@@ -113,10 +111,9 @@ class Agreement:
         self._intent = intent
         if self._is_broken:
             raise self._apart()
-        stated = hashlib.blake2b(intent.key, digest_size=DIGEST_BYTES)
+        stated = hashlib.blake2b(intent.key, digest_size=_DIGEST_BYTES)
         stated.update(repr((self.number, intent.numbers)).encode())
-        self.stated = stated.digest()
-        self._mine[:] = np.frombuffer(self.stated, np.uint8)
+        self._mine[:] = np.frombuffer(stated.digest(), np.uint8)
         self._request = self._control.Iallgather(self._mine, self._found)
 
     def is_settled(self) -> bool:

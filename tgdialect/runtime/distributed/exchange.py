@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,30 +104,25 @@ def combined(arrays: Sequence[Array], reduction: str, out: Array | None = None) 
     return reducer(arrays[0].dtype, reduction)(arrays, out)
 
 
-def completion(exchange: Exchange, position: int) -> Callable[[Sequence[Any]], Array]:
-    """How the member at a position computes its result from the values of all.
+def completion(exchange: Exchange, position: int, values: Sequence[Any]) -> Callable[[], Array]:
+    """Computes the result of the member at a position from the values of all, whenever it is
+    called: these may have other contents then.
 
     The result has memory of its own. Of rooted kinds the root alone has a value, or gets a result.
     """
-    n, axis, joined, root = len(exchange.members), exchange.axis, exchange.joined, exchange.root
+    n, axis, root = len(exchange.members), exchange.axis, exchange.root
     reduced = reducer(exchange.dtype, exchange.reduction)
     match exchange.kind:
         case Collective.ALL_REDUCE | Collective.REDUCE:
-            return reduced
+            return partial(reduced, values)
         case Collective.REDUCE_SCATTER:
-            return lambda values: reduced([own_part(v, axis, position, n) for v in values])
+            return partial(reduced, [own_part(v, axis, position, n) for v in values])
         case Collective.ALL_GATHER | Collective.GATHER:
-            return lambda values: np.concatenate(values, axis)
+            return partial(np.concatenate, values, axis)
         case Collective.ALL_TO_ALL:
-            return lambda values: np.concatenate(
-                [own_part(v, axis, position, n) for v in values], joined
-            )
+            parts = [own_part(v, axis, position, n) for v in values]
+            return partial(np.concatenate, parts, exchange.joined)
         case Collective.SCATTER:
-            return lambda values: part(values[root], axis, position, n)
+            return own_part(values[root], axis, position, n).copy
         case _:
-            return lambda values: values[root].copy()
-
-
-def part(array: Array, axis: int, position: int, parts: int) -> Array:
-    """One of the equal parts of an array, in memory of its own order."""
-    return np.ascontiguousarray(own_part(array, axis, position, parts))
+            return values[root].copy

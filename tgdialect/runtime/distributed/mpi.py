@@ -30,7 +30,7 @@ from tgdialect.runtime.distributed.communicator import (
     RankError,
 )
 from tgdialect.runtime.distributed.exchange import Exchange
-from tgdialect.runtime.distributed.mpi_exchange import CardsDiffer, Group, MpiExchange, Steps
+from tgdialect.runtime.distributed.mpi_exchange import Group, MpiExchange, Steps
 from tgdialect.runtime.program import Array
 
 _LAUNCHERS = (
@@ -41,12 +41,12 @@ _LAUNCHERS = (
 _NEEDED = {"WORLD_SIZE": "TORCHELASTIC_RUN_ID"}
 """What is set as well where a variable of a common name is the launcher's: torchrun's."""
 _SPIN_SECONDS = 0.05
-"""How long a process that waits for another one to arrive polls without a pause. What arrives in
-pieces is never paused for: each poll moves one."""
+"""How long a process that waits for others to begin a call polls without a pause. In a call there
+is none: what arrives in pieces moves by one for each poll."""
 _PAUSE_SECONDS = 0.0005
 _PATIENCE = 16
 """How many polls are made before the core is offered to other processes. With more ranks than cores
-all wait for one another: until all have arrived, the core is offered after each poll."""
+all wait for one another: the core is offered after each poll for values that come at once."""
 _TURNS_BETWEEN_CHECKS = 16
 """How often the core is offered before a process looks whether another one has failed."""
 _MOST_EXCHANGES = 1024
@@ -110,14 +110,11 @@ class MpiCommunicator(Communicator):
         is_crowded = nodes.count(node) > (os.cpu_count() or 1)
         self._patience = 1 if is_crowded else _PATIENCE
         everyone = tuple(range(self.size))
-        self._groups = {everyone: Group(mpi, everyone, self.agreement.duplicate(world))}
+        self._groups = {everyone: Group(mpi, everyone, self.agreement.duplicate(world), self.rank)}
         self._exchanges: dict[Exchange, MpiExchange] = {}
         self._unfinished: deque[_Started] = deque()
         self._steps: Steps | None = None
         """Of the last `execute`: MPI uses its memory even after a failure."""
-        self._kept: BaseException | None = None
-        self._has_begun = False
-        """Whether all processes have begun the first collective that is not done."""
         if self.size > 1:
             atexit.register(self._leave)
             self._hook = sys.excepthook
@@ -133,7 +130,7 @@ class MpiCommunicator(Communicator):
             return Finished(value)
         known = self._exchanges.get(exchange) or self._new_exchange(exchange)
         self.count(known.bytes_sent)
-        started = _Started(self, known.steps(value, self.agreement.stated))
+        started = _Started(self, known.steps(value))
         self._unfinished.append(started)
         self.progress()
         return started
@@ -143,28 +140,31 @@ class MpiCommunicator(Communicator):
         if known is None or self._unfinished or self.agreement.is_broken:
             return self.start(exchange, value).wait()
         self._sent += known.bytes_sent
-        self._has_begun = False
         try:
             if known.is_small:
-                self.poll_until(known.send_card(value, self.agreement.stated).Test)
-                return known.read_cards(value)
-            self._steps = known.steps(value, self.agreement.stated)
-            while True:
-                self.poll_until(next(self._steps).Test)
-                self._has_begun = True
+                self.poll_until(known.send(value).Test, self._patience)
+                found = known.result(value)
+            else:
+                self._steps = known.steps(value)
+                while True:
+                    self.poll_until(next(self._steps).Test)
         except StopIteration as end:
-            return end.value
-        except (CardsDiffer, self.mpi.Exception) as error:
+            found = end.value
+        except self.mpi.Exception as error:
             raise self._apart(error) from None
+        if not self.agreement.is_settled():
+            self.settle()
+        return found
 
-    def _apart(self, error: BaseException) -> RankError:
-        """The error of cards that differ: that of the calls, if these do."""
-        self._kept = error  # Its frames have the memory that MPI still uses.
+    def _apart(self, error: Exception) -> RankError:
+        """The error of messages that do not match: that of the calls, if these differ."""
         self.settle()
         return RankError(f"another rank executes another collective than rank {self.rank}: {error}")
 
     def _new_exchange(self, exchange: Exchange) -> MpiExchange:
-        if len(self._exchanges) >= _MOST_EXCHANGES:
+        if len(self._exchanges) >= _MOST_EXCHANGES and not self._unfinished:
+            for known in self._exchanges.values():
+                known.free()
             self._exchanges.clear()
         found = MpiExchange(exchange, self._group(exchange.members))
         self._exchanges[exchange] = found
@@ -175,38 +175,35 @@ class MpiCommunicator(Communicator):
         if members not in self._groups:
             world = self.mpi.COMM_WORLD
             comm = world.Create_group(world.Get_group().Incl(members))
-            self._groups[members] = Group(self.mpi, members, comm)
+            self._groups[members] = Group(self.mpi, members, comm, comm.Get_rank())
         return self._groups[members]
 
     def progress(self) -> None:
-        if self.agreement.is_broken:
-            self.agreement.check()
+        if not self.agreement.is_settled():
+            return  # Nobody sees a value before.
         try:
-            while self._unfinished:
-                self._has_begun = self._unfinished[0].has_begun
-                if not self._unfinished[0].advance():
-                    break
+            while self._unfinished and self._unfinished[0].advance():
                 self._unfinished.popleft()
-        except (CardsDiffer, self.mpi.Exception) as error:
+        except self.mpi.Exception as error:
             raise self._apart(error) from None
 
-    def poll_until(self, is_done: Callable[[], bool]) -> None:
-        """Poll until a condition holds. Raises RankError if a process fails."""
-        waits_since = start = time.monotonic()
-        turns = 0
+    def poll_until(self, is_done: Callable[[], bool], patience: int = _PATIENCE) -> None:
+        """Poll until a condition holds, and offer the core to others after so many polls. Raises
+        RankError if a process fails."""
+        start = turns = 0
         while True:
-            for _ in range(_PATIENCE if self._has_begun else self._patience):
+            for _ in range(patience):
                 if is_done():
                     return
             os.sched_yield()  # Another process may need the core for what this one waits for.
+            start = start or time.monotonic()
             turns += 1
             if turns % _TURNS_BETWEEN_CHECKS:
                 continue
-            self.agreement.is_settled()
-            self.agreement.check(time.monotonic() - start)
-            if self._has_begun:
-                waits_since = time.monotonic()
-            elif time.monotonic() - waits_since > _SPIN_SECONDS:
+            waited = time.monotonic() - start
+            has_begun = self.agreement.is_settled()
+            self.agreement.check(waited)
+            if not has_begun and waited > _SPIN_SECONDS:
                 time.sleep(_PAUSE_SECONDS)
 
     # -- failures
@@ -215,20 +212,16 @@ class MpiCommunicator(Communicator):
         if self.size == 1:
             return
         self.agreement.begin(intent)
-        for group in self._groups.values():
-            group.number = 0
         for members in sorted(intent.groups - self._groups.keys()):
             if self.rank in members:
                 self.settle()  # To make communicators is blocking: all ranks have to be here.
                 self._group(members)
 
     def settle(self) -> None:
-        self._has_begun = False
-        self.poll_until(self.agreement.is_settled)
+        self.poll_until(self.agreement.is_settled, self._patience)
 
     def end(self) -> None:
         # Others may wait for the part of this process in what it has no use for itself.
-        self._has_begun = False
         self.poll_until(self._has_ended)
 
     def _has_ended(self) -> bool:
@@ -289,8 +282,6 @@ class _Started(Pending):
     _request: Any = None
     _is_done = False
     _result: Array | None = None
-    has_begun = False
-    """Whether all processes have begun it, so that what is missing is on its way."""
 
     def __init__(self, here: MpiCommunicator, steps: Steps) -> None:
         self._here, self._steps = here, steps
@@ -308,7 +299,6 @@ class _Started(Pending):
         """Go on if MPI has; returns whether all is done."""
         try:
             while self._request is None or self._request.Test():
-                self.has_begun = self._request is not None
                 self._request = next(self._steps)
         except StopIteration as end:
             self._result = end.value

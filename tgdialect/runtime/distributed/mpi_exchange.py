@@ -1,47 +1,39 @@
-"""A collective as messages of MPI: one card of each process, then the values that are not on it.
+"""A collective as messages of MPI.
 
-A card says what its process executes, and has the value if that is small: then each process
-computes its result from the cards. All cards have one size, so that MPI matches them even if
-processes want different things. Large values are sent by another call, which begins at the same
-time.
+The values of all members come with one call if they are small, and each process computes its result
+from them; large ones take the calls that move the fewest bytes.
 
 Every call is non-blocking. A process has one collective after the other, in the order of the
-program, so that a communicator for each set of processes is enough.
+program, so that a communicator for each set of processes is enough. Whether all want the same is
+found beside (`agreement.py`): until it is known, nothing may use a result.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Generator
-from contextlib import suppress
 from functools import partial
-from hashlib import blake2b
 from itertools import pairwise
-from struct import Struct
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from tgdialect.analysis.communication import Collective
-from tgdialect.runtime.distributed.agreement import DIGEST_BYTES
 from tgdialect.runtime.distributed.communicator import check_value
 from tgdialect.runtime.distributed.exchange import TO_ROOT, Exchange, completion, reducer
 from tgdialect.runtime.memory import POOL
 from tgdialect.runtime.program import Array
 
-_ROOM = 1 << 11
-"""The bytes of a value that a card has room for, unless there are many. Cards of 4 KiB take 2 us
-more than those of 1 KiB, which take 4 to 6. Cards of several sizes would not do: MPI does not match
-one with another, so that processes that want different things would wait for ever."""
-_MOST_BYTES = 1 << 15
-"""Of the values on the cards of all members together."""
+_SMALL_BYTES = 1 << 14
+"""Up to this size of the value of a member all members get all values. MPICH 5 on one machine of 2
+cores: beyond it, reductions of parts take less time."""
+_MOST_SMALL_BYTES = 80 << 10
+"""Of the values of all members together: up to there MPICH gathers them by one algorithm of few
+messages."""
 _TWO_PARTS_BYTES = 1 << 19
 """From this size on `all_reduce` is an exchange of parts, an addition and a gathering of sums:
 MPICH 5's own Iallreduce of 64 MiB took 1.2 to 1.3 times as long, with 2 and with 4 processes on one
 machine. For smaller values its fewer messages are faster."""
-_HEADER = Struct(f"{DIGEST_BYTES}s{DIGEST_BYTES}sq8x")
-"""What the rank has stated for the call (`agreement.py`), the collective, and its number in the
-call."""
 _OF_ROOT = frozenset({Collective.BROADCAST, Collective.TRANSFER})
 """Kinds that give all the value of the root."""
 
@@ -49,69 +41,19 @@ Steps = Generator[Any, None, Array | None]
 """Yields each request of MPI that has to be complete before it goes on, and returns the result."""
 
 
-class CardsDiffer(Exception):
-    """Not all members execute the same."""
+class Group(NamedTuple):
+    """The processes that take part in a collective.
 
+    Attributes:
+        members: their ranks.
+        comm: a communicator of them alone.
+        position: of this process among them.
+    """
 
-class Group:
-    """The processes that take part in a collective, and their communicator."""
-
-    def __init__(self, mpi: Any, members: tuple[int, ...], comm: Any) -> None:
-        """`comm` is a communicator of the members alone."""
-        self.mpi = mpi
-        self.members = members
-        self.comm = comm
-        self.position: int = comm.Get_rank()
-        self.number = 0
-        """How many collectives of the present call there were before the next one."""
-        self.cards = Cards(self)
-
-
-class Cards:
-    """Messages of one size, one of each member."""
-
-    def __init__(self, group: Group) -> None:
-        self._group = group
-        n = len(group.members)
-        self.room = min(_ROOM, _MOST_BYTES // n // 16 * 16)
-        """The number of bytes for a value."""
-        size = _HEADER.size + self.room
-        self._own = np.zeros(size, np.uint8)
-        self._all = np.zeros((n, size), np.uint8)
-        self._sent = b""
-        self._header = self._own.data[: _HEADER.size]
-        self._headers = self._all[:, : _HEADER.size]
-        buffers = [self._own, group.mpi.BYTE], [self._all, group.mpi.BYTE]
-        self._begin = partial(group.comm.Iallgather, *buffers)
-        with suppress(NotImplementedError):  # MPI has them since version 4.
-            self._persistent = group.comm.Allgather_init(*buffers)
-            self._begin = self._begin_persistent
-
-    def _begin_persistent(self) -> Any:
-        self._persistent.Start()
-        return self._persistent
-
-    def values(self, exchange: Exchange) -> tuple[Array, list[Array]]:
-        """The place of a small value on the own card, and on all cards."""
-        end = _HEADER.size + exchange.operand_bytes
-        own, *others = (
-            card[_HEADER.size : end].view(exchange.dtype).reshape(exchange.shape)
-            for card in (self._own, *self._all)
-        )
-        return own, others
-
-    def send(self, stated: bytes, exchange: bytes) -> Any:
-        """Send the own card; returns the request."""
-        group = self._group
-        self._sent = _HEADER.pack(stated, exchange, group.number)
-        group.number += 1
-        self._header[:] = self._sent
-        return self._begin()
-
-    def compare(self) -> None:
-        """Raise CardsDiffer unless all cards say the same."""
-        if self._headers.tobytes() != self._sent * len(self._group.members):
-            raise CardsDiffer("the cards of the members differ")
+    mpi: Any
+    members: tuple[int, ...]
+    comm: Any
+    position: int
 
 
 class MpiExchange:
@@ -120,50 +62,59 @@ class MpiExchange:
     def __init__(self, exchange: Exchange, group: Group) -> None:
         self.exchange, self.group = exchange, group
         self.bytes_sent = exchange.sent_by(group.position)
-        self._digest = blake2b(repr(exchange).encode(), digest_size=DIGEST_BYTES).digest()
         self._n = len(exchange.members)
         self._is_root = group.position == exchange.root
         self._is_known = self._is_root and exchange.kind in _OF_ROOT
         """Whether the own value is the result."""
         self._gets_result = self._is_root or exchange.kind not in TO_ROOT
         self._comm, self._mpi = group.comm, group.mpi
-        self._cards = group.cards
-        self.is_small = exchange.operand_bytes <= self._cards.room
-        """Whether values are on cards."""
+        nbytes = exchange.operand_bytes
+        self.is_small = nbytes <= _SMALL_BYTES and nbytes * self._n <= _MOST_SMALL_BYTES
+        self._persistent: Any = None
         if self.is_small:
-            self._own, self._values = self._cards.values(exchange)
+            self._own = np.empty(exchange.shape, exchange.dtype)
+            everyone = np.empty((self._n, *exchange.shape), exchange.dtype)
+            values = [everyone[i, ...] for i in range(self._n)]
+            self._complete = completion(exchange, group.position, values)
+            buffers = self._bytes(self._own), self._bytes(everyone)
+            try:  # MPI has these since version 4.
+                self._persistent = self._comm.Allgather_init(*buffers)
+                self._begin = self._begin_persistent
+            except NotImplementedError:
+                self._begin = partial(self._comm.Iallgather, *buffers)
         self._native = self._find_native()
         self._reduced = reducer(exchange.dtype, exchange.reduction)
-        self._complete = completion(exchange, group.position)
 
-    def steps(self, value: Array | None, stated: bytes) -> Steps:
-        """The messages, and the result of this process, given its value. CardsDiffer if another
-        process executes something else."""
+    def steps(self, value: Array | None) -> Steps:
+        """The messages, and the result of this process, given its value."""
         if self.is_small:
-            yield self.send_card(value, stated)
-            return self.read_cards(value)
-        card = self._cards.send(stated, self._digest)
+            yield self.send(value)
+            return self.result(value)
         given = None if value is None else check_value(self.exchange, value)
         large: Steps = getattr(self, f"_{self.exchange.kind.value}")(given)
-        first = next(large)
-        yield card
-        self._cards.compare()
-        yield first
         return (yield from large)
 
-    def send_card(self, value: Array | None, stated: bytes) -> Any:
-        """Send a small value; returns the request."""
+    def send(self, value: Array | None) -> Any:
+        """Send a small value to all; returns the request."""
         if value is not None:
             assert value.shape == self.exchange.shape
             self._own[...] = value
-        return self._cards.send(stated, self._digest)
+        return self._begin()
 
-    def read_cards(self, value: Array | None) -> Array | None:
-        """The result, when small values are there. CardsDiffer as `steps`."""
-        self._cards.compare()
+    def result(self, value: Array | None) -> Array | None:
+        """The result, when small values are there."""
         if self._is_known:
             return value
-        return self._complete(self._values) if self._gets_result else None
+        return self._complete() if self._gets_result else None
+
+    def free(self) -> None:
+        """Give back what MPI keeps for this exchange, which is not in progress."""
+        if self._persistent is not None:
+            self._persistent.Free()
+
+    def _begin_persistent(self) -> Any:
+        self._persistent.Start()
+        return self._persistent
 
     def _empty(self, *shape: int) -> Array:
         return POOL.empty(shape, self.exchange.dtype)

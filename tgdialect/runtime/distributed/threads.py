@@ -160,4 +160,4 @@ class _Started(Pending):
         self._here.count(read // len(values) if exchange.kind in _OWN_PARTS else read)
         if exchange.kind in (Collective.BROADCAST, Collective.TRANSFER):
             return values[exchange.root]
-        return completion(exchange, position)(values)
+        return completion(exchange, position, values)()
