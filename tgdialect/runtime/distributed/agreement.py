@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import hashlib
 import inspect
+import math
 import os
 import time
 from collections.abc import Sequence
@@ -44,7 +45,7 @@ class Agreement:
     """What a process knows about what the others do.
 
     Attributes:
-        number: how many calls, reads and ends there have been.
+        number: how many calls, reads and ends have been begun.
     """
 
     def __init__(self, mpi: Any) -> None:
@@ -62,6 +63,10 @@ class Agreement:
         self._is_broken = False
         self._failure: str | None = None
         self._notices: dict[int, str] = {}
+        self._is_in_call = False
+        self._last = math.inf
+        """The number of the call that the first rank that came apart was in. All ranks have what
+        they need to complete the calls before."""
         self._sent: list[object] = []
         """What MPI may still send."""
         self._control = self.duplicate(world)
@@ -109,7 +114,8 @@ class Agreement:
             )
         self.number += 1
         self._intent = intent
-        if self._is_broken:
+        self._is_in_call = True
+        if self._is_broken or self.number > self._last:
             raise self._apart()
         stated = hashlib.blake2b(intent.key, digest_size=_DIGEST_BYTES)
         stated.update(repr((self.number, intent.numbers)).encode())
@@ -127,9 +133,14 @@ class Agreement:
             raise self._apart()
         return True
 
+    def end(self) -> None:
+        """Note that the call is complete."""
+        self._is_in_call = False
+
     def check(self, waited: float = 0.0) -> None:
         """Raise RankError if another rank has failed, or this one has waited too long."""
-        if self._is_broken or self._receive():
+        self._receive()
+        if self._is_broken or self.number >= self._last:
             raise self._apart()
         if waited > self.limit:
             limit = RANK_SECONDS.name
@@ -159,7 +170,7 @@ class Agreement:
         [first, *_] = text.splitlines() or [""]
         shown = first if len(first) <= _MOST_CHARACTERS else f"{first[:_MOST_CHARACTERS]}..."
         self._notices[self.rank] = text = f"{shown} (call {self.number}{_caller()})"
-        self._send(_NOTICE, text)
+        self._send(_NOTICE, f"{self.number + (not self._is_in_call)} {text}")
 
     def _send(self, tag: int, text: str) -> None:
         encoded = text.encode(errors="replace")[:_TEXT_BYTES]
@@ -175,7 +186,8 @@ class Agreement:
         if not self._control.Iprobe(self.mpi.ANY_SOURCE, _NOTICE):
             return False
         rank, text = self._received(_NOTICE)
-        self._notices[rank] = text
+        number, _, self._notices[rank] = text.partition(" ")
+        self._last = min(self._last, int(number))
         return True
 
     def _received(self, tag: int) -> tuple[int, str]:

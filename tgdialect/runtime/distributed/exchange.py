@@ -79,11 +79,11 @@ def reducer(dtype: np.dtype[Any], reduction: str) -> Reducer:
         function = np.logical_and if reduction == "mul" else np.logical_or
 
     def reduced(arrays: Sequence[Array], out: Array | None = None) -> Array:
+        total = np.empty_like(arrays[0]) if out is None else out
         if len(arrays) == 1:
-            total = np.empty_like(arrays[0]) if out is None else out
             total[...] = arrays[0]
             return total
-        total = function(arrays[0], arrays[1], out=out)
+        function(arrays[0], arrays[1], out=total)
         for array in arrays[2:]:
             function(total, array, out=total)
         return total

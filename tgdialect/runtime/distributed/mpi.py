@@ -15,7 +15,9 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
+from contextlib import redirect_stderr
 from functools import cache
+from io import StringIO
 from types import TracebackType
 from typing import Any
 
@@ -223,6 +225,7 @@ class MpiCommunicator(Communicator):
     def end(self) -> None:
         # Others may wait for the part of this process in what it has no use for itself.
         self.poll_until(self._has_ended)
+        self.agreement.end()
 
     def _has_ended(self) -> bool:
         self.progress()
@@ -249,7 +252,9 @@ class MpiCommunicator(Communicator):
     ) -> None:
         """End all processes after an error that nothing has caught, and some time in which they can
         say why."""
-        self._hook(kind, error, trace)
+        with redirect_stderr(StringIO()) as text:
+            self._hook(kind, error, trace)
+        print(text.getvalue(), end="", file=sys.stderr)  # At once: others may print as well.
         if not self.agreement.is_forked:
             self.fail(error)
             self._abort(is_urgent=True)
