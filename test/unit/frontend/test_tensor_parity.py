@@ -172,7 +172,7 @@ class Sweep:
                 each.compare()
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("name", METHODS)
 def test_shapes(name: str, subtests: pytest.Subtests):
     sweep = Sweep(name, subtests)
@@ -194,7 +194,7 @@ def test_on_opencl(name: str, subtests: pytest.Subtests, monkeypatch: pytest.Mon
     sweep.run()
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", METHODS)
 def test_dtypes(name: str, subtests: pytest.Subtests):
     sweep = Sweep(name, subtests)
