@@ -10,8 +10,10 @@ A size is that of the operand of `all_reduce` and `reduce_scatter`, and of the r
 rotates. In a turn a call is repeated for half a millisecond; a turn takes as long as its slowest
 rank:
 
-* `steps`: a compiled program with the collective, as `Runner.run` executes its steps;
-* `call`: a call of that program, which checks its arguments first;
+* `steps`: a compiled program with the collective, as `Runner.run` executes its steps: the time that
+  one more collective takes in a program;
+* `call`: a call of that program: before its steps it checks arguments, and ranks begin to compare
+  what they want, which is part of every call and of no step;
 * `mpi4py`: its blocking call, into memory that is there already;
 * `polled`: its non-blocking call, polled; other ranks may have the core between polls.
 
@@ -23,13 +25,12 @@ from __future__ import annotations
 
 import argparse
 import os
-import platform
 import statistics
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from pathlib import Path
+from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -40,12 +41,16 @@ from tgdialect.runtime.distributed.array import ShardedArray
 from tgdialect.runtime.distributed.executable import ShardedExecutable
 from tgdialect.runtime.distributed.mpi import launched_size, mpi_communicator
 from tgdialect.runtime.distributed.runner import Runner
+from tgdialect.targets.host import host_model
 
 Array = np.ndarray[Any, Any]
 KINDS = ("all_reduce", "all_gather", "reduce_scatter")
 SIZES = tuple(4**k for k in range(10))
 GOAL = 1.2
+"""The ratio of times that is marked if it is exceeded."""
 _TURN_SECONDS = 0.0005
+"""How long a call is repeated in a turn: longer turns are fewer, shorter ones are as long as a
+barrier's end is uncertain."""
 HEADER = (
     "            ranks      KiB  turns        steps         call       mpi4py       polled  ratio"
 )
@@ -115,7 +120,7 @@ def calls(kind: str, size: int) -> Mapping[str, Callable[[], Any]]:
         while not test():
             os.sched_yield()
 
-    steps = lambda: runner.run(here, [own])  # noqa: E731
+    steps = partial(runner.run, here, [own])
     blocking(own, out)
     (found,) = steps()
     np.testing.assert_allclose(found, out, rtol=1e-6)
@@ -181,16 +186,6 @@ def measured(kind: str, kibibytes: int, seconds: float) -> Row:
     return Row(kind, kibibytes, times)
 
 
-def processor() -> str:
-    """The name of this machine's processor."""
-    lines = Path("/proc/cpuinfo")
-    if lines.exists():
-        for line in lines.read_text().splitlines():
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    return platform.processor() or platform.machine()
-
-
 def rows(options: argparse.Namespace) -> Iterator[Row]:
     """The rows of these ranks."""
     todo = [(kind, size) for kind in options.kinds for size in options.kibibytes]
@@ -206,7 +201,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=4.0, help="for each row, at most")
     options = parser.parse_args()
     if launched_size() == 1:
-        print(f"{processor()}; f32, medians of turns; ratio by medians and by minima", flush=True)
+        print(f"{host_model()}; f32, medians of turns; ratio by medians and by minima", flush=True)
         print(HEADER, flush=True)
         for n in options.ranks:
             subprocess.run(["mpiexec", "-n", f"{n}", sys.executable, *sys.argv], check=True)

@@ -12,8 +12,9 @@ import _imp
 import os
 import sys
 import threading
-from collections.abc import Iterator
-from contextlib import suppress
+import warnings
+from collections.abc import Generator, Iterator
+from contextlib import contextmanager, suppress
 from functools import cached_property
 from importlib import import_module
 from typing import Any
@@ -87,6 +88,15 @@ def _renew_property_locks() -> None:
                 for field in list(vars(kind).values()):
                     if isinstance(field, cached_property):
                         vars(field)["lock"] = threading.RLock()
+
+
+@contextmanager
+def no_warnings_of_forks() -> Generator[None]:
+    """Without the warnings of Python and JAX about forks beside other threads: this file makes them
+    safe."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        yield
 
 
 def prepare_for_forks() -> None:

@@ -17,7 +17,7 @@ def check_platform() -> None:
 
 
 def _unsupported(system: str, largest: int) -> str | None:
-    """What this platform is that is not supported."""
+    """The property of this platform that is not supported; None if all are."""
     if system in ("win32", "cygwin"):
         return "on Windows, use it in WSL2 (Windows Subsystem for Linux), which is such a Linux"
     if system not in ("linux", "darwin"):

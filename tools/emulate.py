@@ -1,6 +1,6 @@
 """Run a Python program on an emulated processor, by QEMU's user mode.
 
-    python tools/emulate.py neoverse-n1 --cache /tmp/emulated examples/matmul_softmax.py
+    python tools/emulate.py neoverse-n1 --cache ../emulated examples/matmul_softmax.py
 
 QEMU comes from Debian's packages, without being installed. For another architecture than this
 machine's, so do Python and its libraries; what tgdialect needs comes as wheels. All of it, some
@@ -40,7 +40,7 @@ _WHEELS = ("manylinux2014", *(f"manylinux_2_{minor}" for minor in range(17, 37))
 
 
 class EmulationError(Exception):
-    """What an emulator needs could not be had."""
+    """A program or package that an emulator needs is not to be had."""
 
 
 def command(processor: str, cache: Path) -> Sequence[str]:

@@ -12,7 +12,6 @@ import pickle
 import re
 import resource
 import signal
-import warnings
 from collections.abc import Callable
 from contextlib import suppress
 from contextvars import Context
@@ -21,6 +20,7 @@ from typing import IO, TypeVar
 
 from xdsl.utils.exceptions import LLVMTranslationException
 
+from tgdialect.forking import no_warnings_of_forks
 from tgdialect.targets.needed import features_of_intrinsic
 
 T = TypeVar("T")
@@ -33,11 +33,12 @@ _INTRINSIC = re.compile(r"@(llvm\.\w+\.[\w.]+)\(")
 
 
 def guarded(work: Callable[[str], T], ir: str) -> T:
-    """What `work` returns for a module of LLVM IR. It calls LLVM, and is executed in a child.
+    """The result of `work` for a module of LLVM IR. It calls LLVM, and is executed in a child.
 
     Raises what `work` raises, and LLVMTranslationException if LLVM ends the child, or knows no
     processor or feature of a name. `work` is executed here if there can be no child.
     """
+    # Files, since another child that is forked meanwhile would keep the ends of pipes open.
     with TemporaryFile() as said, TemporaryFile() as result:
         child = _forked()
         if child == 0:
@@ -63,20 +64,16 @@ def guarded(work: Callable[[str], T], ir: str) -> T:
 
 
 def _forked() -> int | None:
-    """The number of a new process, 0 in it; None if there can be none."""
-    if not hasattr(os, "fork"):
-        return None
-    with warnings.catch_warnings():
-        # Python and JAX warn of forks beside other threads: `tgdialect/forking.py` is for that.
-        warnings.simplefilter("ignore")
-        with suppress(OSError):
-            # The child is no other program: hooks that refuse those are not asked.
-            return Context().run(os.fork)
+    """The number of a new process, 0 in it; None if there can be none. A child of
+    `multiprocessing`'s would not do: its daemons may have none."""
+    with no_warnings_of_forks(), suppress(OSError):
+        # The child is no other program: hooks that refuse those are not asked.
+        return Context().run(os.fork)
     return None
 
 
 def _status(child: int) -> int:
-    """How a child ends, 0 if the caller has its children's ends ignored. An exception meanwhile
+    """The status of a child that ends, 0 if the caller has its children's ends ignored. An exception meanwhile
     ends it."""
     try:
         return os.waitpid(child, 0)[1]
@@ -89,7 +86,8 @@ def _status(child: int) -> int:
 
 
 def _work(work: Callable[[], object], said: IO[bytes], result: IO[bytes]) -> None:
-    """What the child does. It ends without a core file, and without a word."""
+    """Write the result of `work`, or the exception that it raises, and end this process: without a
+    core file, and without a word."""
     try:
         faulthandler.disable()
         for number in (signal.SIGINT, signal.SIGTERM, signal.SIGABRT):
@@ -108,7 +106,7 @@ def _work(work: Callable[[], object], said: IO[bytes], result: IO[bytes]) -> Non
 
 
 def _reason(text: str, status: int) -> str:
-    """What LLVM has said before the end of the process."""
+    """The last words of LLVM before it ended the process."""
     fatal = _FATAL.search(text)
     return fatal[1].strip() if fatal else signal.strsignal(status & 127) or "it ended"
 

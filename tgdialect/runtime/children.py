@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import signal
-import warnings
 from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
 from contextlib import ExitStack, closing, suppress
 from multiprocessing import Pipe, get_context
 from multiprocessing.connection import Connection, wait
 from typing import Any, Generic, TypeVar
 
+from tgdialect.forking import no_warnings_of_forks
 from tgdialect.runtime.speed import at_full_speed
 
 T = TypeVar("T")
@@ -94,9 +94,7 @@ class _Child(Generic[T, R]):
         child = get_context("fork").Process(
             target=_work, args=(items, work, numbers, results), daemon=True
         )
-        with warnings.catch_warnings():
-            # Python and JAX warn of forks beside other threads: `tgdialect/forking.py` is for that.
-            warnings.simplefilter("ignore")
+        with no_warnings_of_forks():
             child.start()
         self._process = child
         results.close()

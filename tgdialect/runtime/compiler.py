@@ -239,7 +239,7 @@ def _without_name(program: AnyProgram, name: str) -> AnyProgram:
 
 
 def _host_key(target: Target, name: str, text: str) -> str:
-    """What decides about the code of a program on this machine, besides the program.
+    """A text for all that the code of a program on this machine depends on, besides the program.
 
     Raises CompilationError, of that program, if the target needs a C compiler and there is none.
     """

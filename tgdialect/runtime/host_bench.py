@@ -21,7 +21,7 @@ from tgdialect.runtime.codegen import generated
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import address
 from tgdialect.targets import Target
-from tgdialect.targets.attribute import MODULE_ATTRIBUTE, lacking, settle_target
+from tgdialect.targets.attribute import MODULE_ATTRIBUTE, lacking_here, settle_target
 from tgdialect.targets.host import host_features
 
 
@@ -46,7 +46,7 @@ def search_on_host(
     else:
         known = () if MODULE_ATTRIBUTE in module.attributes else host_features()
         target = settle_target(module, features=known, threads=threads, l2=l2)
-    if lacks := lacking(target):
+    if lacks := lacking_here(target):
         raise PassFailedException(
             f"mode=beam times kernels on this CPU, which lacks {', '.join(lacks)}: schedule for it "
             "by mode=heuristic"

@@ -262,7 +262,7 @@ def fit_to_host(module: ModuleOp, *, is_selected: bool) -> None:
     attribute = module.attributes[MODULE_ATTRIBUTE]
     assert isinstance(attribute, TargetAttr)
     stated, host = _stated(attribute, (), ()), _host()
-    if not lacking(stated):
+    if not lacking_here(stated):
         return
     if is_selected:
         features, matrix = stated.features & host.features, stated.matrix & host.matrix
@@ -271,7 +271,7 @@ def fit_to_host(module: ModuleOp, *, is_selected: bool) -> None:
         state_target(module, _stated(attribute, tuple(sorted(host.features)), ()))
 
 
-def lacking(target: Target) -> Collection[str]:
+def lacking_here(target: Target) -> Collection[str]:
     """The features and matrix instructions of a CPU that this one lacks."""
     host = _host()
     features = without_implied(target.features - host.features)

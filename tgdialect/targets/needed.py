@@ -30,26 +30,30 @@ _INTRINSICS = {
 _SHORTER = re.compile(r"\.avx512\w*\..*\.(?:128|256)\b")
 """Intrinsics on vectors that are shorter than those of the feature by itself."""
 
-_ASSEMBLY = {
-    "amx-tile": r"%tmm\d|\b(?:ld|st)tilecfg\b|\btile(?:load|store|zero|release)",
-    "amx-bf16": r"\btdpbf16ps\b",
-    "amx-fp16": r"\btdpfp16ps\b",
-    "amx-int8": r"\btdpb[su][su]d\b",
-    "avx512f": r"%zmm|%[xy]mm(?:1[6-9]|2\d|3[01])\b|%k\d\b",
-    "avx512bf16": r"\bvdpbf16ps\b|\bvcvtne2?ps2bf16\b",
-    "avx512vnni": r"\bvpdp[bw]\w+.*%zmm",
-    "avxvnni avx512vnni": r"\bvpdp[bw]\w+.*%[xy]mm",
-    "avx512fp16": r"\bv\w+[ps]h\b(?<!ps2ph)",
-    "gfni": r"\bv?gf2p8",
-    "vaes": r"\bvaes(?:enc|dec)\w*.*%[yz]mm",
-    "sha": r"\bsha(?:1|256)",
-    "bmi2": r"\b(?:pdep|pext|mulx|rorx|sarx|shlx|shrx|bzhi)[lq]?\b",
-    "avx2": r"\bv(?:pbroadcast|perm|p\w+.*%ymm)",
-    "fma": r"\bvfn?m(?:add|sub)",
-    "f16c": r"\bvcvt(?:ph2ps|ps2ph)\b",
-    "avx": r"%ymm|\bv[a-z]\w+.*%xmm",
+_ASSEMBLY: dict[str, tuple[str, ...]] = {
+    "amx-tile": (r"%tmm\d", r"\b(?:ld|st)tilecfg\b", r"\btile(?:load|store|zero|release)"),
+    "amx-bf16": (r"\btdpbf16ps\b",),
+    "amx-fp16": (r"\btdpfp16ps\b",),
+    "amx-int8": (r"\btdpb[su][su]d\b",),
+    "avx512f": (r"%zmm", r"%[xy]mm(?:1[6-9]|2\d|3[01])\b", r"%k\d\b"),
+    "avx512bf16": (r"\bvdpbf16ps\b", r"\bvcvtne2?ps2bf16\b"),
+    "avx512vnni": (r"\bvpdp[bw] %zmm",),
+    "avxvnni avx512vnni": (r"\bvpdp[bw] %[xy]mm",),
+    "avx512fp16": (r"\bv\w+[ps]h\b(?<!ps2ph)",),
+    "gfni": (r"\bv?gf2p8",),
+    "vaes": (r"\bvaes(?:enc|dec) %[yz]mm",),
+    "sha": (r"\bsha(?:1|256)",),
+    "bmi2": (r"\b(?:pdep|pext|mulx|rorx|sarx|shlx|shrx|bzhi)[lq]?\b",),
+    "avx2": (r"\bv(?:pbroadcast|perm)", r"\bvp %ymm"),
+    "fma": (r"\bvfn?m(?:add|sub)",),
+    "f16c": (r"\bvcvt(?:ph2ps|ps2ph)\b",),
+    "avx": (r"%ymm", r"\bv[a-z]\w %xmm"),
 }
-"""The features of x86 of which one is enough, and lines that need it."""
+"""The features of x86 of which one is enough, and patterns of instructions that need it. A space
+stands between two parts that an instruction has both, its name and an operand: one expression for
+both would take the square of the length of a line."""
+_ENDS = re.compile(r"[\n;]")
+"""The ends of instructions."""
 
 
 def features_of_intrinsic(name: str) -> Iterator[str]:
@@ -64,4 +68,11 @@ def features_of_intrinsic(name: str) -> Iterator[str]:
 
 def features_of_assembly(text: str) -> Iterator[str]:
     """The features that inline assembly needs; one of several that stand between spaces."""
-    return (feature for feature, line in _ASSEMBLY.items() if re.search(line, text))
+    instructions = _ENDS.split(text)
+    for feature, patterns in _ASSEMBLY.items():
+        if any(_has(i, pattern) for i in instructions for pattern in patterns):
+            yield feature
+
+
+def _has(instruction: str, pattern: str) -> bool:
+    return all(re.search(part, instruction) for part in pattern.split(" "))

@@ -1,4 +1,4 @@
-"""What the CPU says of itself to this process, as LLVM sees it, without importing LLVM.
+"""The features of the CPU for this process, as LLVM sees them, without importing LLVM.
 
 The system's files describe the machine. An emulator or a virtual machine may give a process less:
 so the instruction CPUID is asked, or what the kernel tells each process about its CPU.

@@ -1,7 +1,7 @@
 """Runs programs on emulated processors, and compares their results with those of NumPy and of the
 interpreter on this one.
 
-    python test/unit/programs/emulated_battery.py --cache /tmp/emulated
+    python test/unit/programs/emulated_battery.py --cache ../emulated
 
 A processor that is emulated compiles the programs and runs them, one after the other in one
 process. One that ends the process takes no other along.
@@ -130,7 +130,7 @@ def product_by_transpose(dtype: str, tolerance: float) -> Case:
 
 
 def near(exact: Array, tolerance: float) -> Callable[[Sequence[Array]], str]:
-    """What is wrong with a result that differs from `exact` by more than a part of the greatest
+    """An error in words, for a result that differs from `exact` by more than a part of the greatest
     magnitude."""
     from test_programs import relative_error
 
@@ -192,7 +192,7 @@ def outcomes(start: Sequence[str], made: Sequence[Case], environment: dict[str, 
 
 
 def _wrong(case: Case, file: Path) -> str:
-    """What is wrong with the results in a file, whose dtypes and shapes are the expected ones."""
+    """An error in words for the results in a file, which have the dtypes and shapes expected."""
     found = [*np.load(file).values()]
     if [array.size for array in found] != [array.nbytes for array in case.expected]:
         return "results of other sizes"

@@ -130,7 +130,7 @@ def run_gradient(seed: int, target: str | None, count: int) -> tuple[Array, ...]
 
 
 def wanted_gradient(seed: int, count: int) -> Sequence[Array]:
-    """What `run_gradient` has to give, by the interpreter and without devices."""
+    """The results that `run_gradient` has to give, by the interpreter and without devices."""
     program = RandomShards(seed, tuple("ABCD"[:count]), dtypes=(f64,))
     module, inputs = with_gradient(unplaced(program.module()), seed)
     return [np.asarray(a) for a in run(module, "main_gradient", inputs)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from fake_cuda import FakeCuda, doubled
@@ -20,7 +21,7 @@ def api() -> FakeCuda:
 @pytest.fixture
 def device(api: FakeCuda, monkeypatch: pytest.MonkeyPatch) -> Iterator[Device]:
     """CUDA:0. Afterwards contexts are as before, and no stream is being recorded."""
-    open_it = lambda name, number: CudaDriver(name, number, api, api)  # noqa: E731
+    open_it = partial(CudaDriver, api=api, compiler=api)
     found = Device("CUDA:0", KINDS["CUDA"]._replace(open=open_it))
     monkeypatch.setitem(DEVICES._known, "CUDA:0", found)
     api.stack.append("another library's")

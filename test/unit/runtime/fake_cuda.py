@@ -62,7 +62,7 @@ class Function(NamedTuple):
 
 
 class Command(NamedTuple):
-    """What a stream does: `uses` are addresses, `module` is that of a kernel."""
+    """A command of a stream: `uses` are addresses, `module` is that of a kernel."""
 
     run: Callable[[], object]
     uses: Sequence[int] = ()
@@ -116,7 +116,7 @@ class FakeCuda:
         self.compiled: list[str] = []
         """The compute capability that each kernel was compiled for."""
         self.failures: dict[str, CUresult] = {}
-        """What a function says when it is called the next time."""
+        """The status with which a function ends when it is called the next time."""
         self.broken: dict[int, CUresult] = {}
         """The devices on which a kernel has failed."""
         self.hung: set[int] = set()

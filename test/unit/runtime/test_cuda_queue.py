@@ -1,4 +1,4 @@
-"""What queues, contexts and failures of the CUDA driver mean for memory, by its stand-in."""
+"""Memory beside queues, contexts and failures of the CUDA driver, on its stand-in."""
 
 from __future__ import annotations
 

@@ -20,11 +20,16 @@ from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.cuda import CudaDriver
 from tgdialect.runtime.devices.device import DEVICES, KINDS, Device
 from tgdialect.runtime.distributed import nccl
-from tgdialect.runtime.distributed.communicator import Communicator, RankError
+from tgdialect.runtime.distributed.communicator import (
+    Communicator,
+    Intent,
+    Pending,
+    RankError,
+)
 from tgdialect.runtime.distributed.exchange import FROM_ROOT, Exchange
 from tgdialect.runtime.distributed.executable import ShardedExecutable
 from tgdialect.runtime.distributed.nccl import NcclCommunicator, NcclLink, nccl_links
-from tgdialect.runtime.distributed.threads import Team
+from tgdialect.runtime.distributed.threads import Team, ThreadCommunicator
 
 Array = np.ndarray[Any, np.dtype[Any]]
 DTYPES = (
@@ -213,6 +218,22 @@ def test_which_devices_nccl_connects(two_gpus: FakeNccl):
         assert not nccl_links(others, None)
 
 
+class InCalls(ThreadCommunicator):
+    """Refuses exchanges outside of a call, before which devices have not said what they want."""
+
+    is_in_call = False
+
+    def begin(self, intent: Intent) -> None:
+        self.is_in_call = True
+
+    def end(self) -> None:
+        self.is_in_call = False
+
+    def start(self, exchange: Exchange, value: Any) -> Pending:
+        assert self.is_in_call
+        return super().start(exchange, value)
+
+
 @pytest.mark.parametrize("is_shared", [False, True])
 def test_processes_that_see_one_gpu_each(is_shared: bool):
     """Both call it CUDA:0, as by CUDA_VISIBLE_DEVICES: its UUID says whether it is one."""
@@ -222,10 +243,10 @@ def test_processes_that_see_one_gpu_each(is_shared: bool):
     kind = KINDS["CUDA"]
     devices = [Device("CUDA:0", kind._replace(open=lambda *_, d=d: d)) for d in drivers]
     api = FakeNccl(drivers[0].api)
+    team = Team(2)
+    communicators = [InCalls(team, rank) for rank in range(2)]
     with ThreadPoolExecutor(2) as pool:
-        connected = list(
-            pool.map(lambda d, c: nccl_links([d], c, api), devices, Team(2).communicators())
-        )
+        connected = list(pool.map(lambda d, c: nccl_links([d], c, api), devices, communicators))
     assert [len(links) for links in connected] == ([0, 0] if is_shared else [1, 1])
     links = nccl_links(devices, None, api)  # In one process, by two names.
     assert len(links) == (0 if is_shared else 2)

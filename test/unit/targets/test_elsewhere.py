@@ -26,6 +26,7 @@ from tgdialect.registry import make_context
 from tgdialect.targets import attribute, host, target_named
 from tgdialect.targets.attribute import TargetAttr, target_of
 from tgdialect.targets.host import host_features
+from tgdialect.targets.needed import features_of_assembly
 from tgdialect.tools.tg_opt import TgOptMain
 
 PRODUCT = "product of bf16 64x64x64"
@@ -109,7 +110,7 @@ STAGES = (
 
 
 def lowered(text: str, passes: str) -> str:
-    """What tg-opt prints."""
+    """The output of tg-opt."""
     with TemporaryDirectory() as folder, redirect_stdout(io.StringIO()) as out:
         path = Path(folder) / "in.mlir"
         path.write_text(text)
@@ -222,6 +223,22 @@ def test_the_words_of_this_processor() -> None:
             assert host.processor_words() == words
     finally:
         os.sched_setaffinity(0, cores)
+
+
+@pytest.mark.parametrize(
+    ("text", "features"),
+    [
+        ("vpdpbusd %zmm1, %zmm2, %zmm3", ["avx512f", "avx512vnni"]),
+        ("vpdpbusd %xmm1, %xmm2, %xmm3", ["avxvnni avx512vnni", "avx"]),
+        ("vaesenc %ymm1, %ymm2, %ymm3", ["vaes", "avx"]),
+        ("vpaddd %ymm1, %ymm2, %ymm3", ["avx2", "avx"]),
+        ("vpaddd %xmm1, %xmm2, %xmm3", ["avx"]),
+        ("vpaddd %xmm1, %xmm2, %xmm3; vaddps %ymm1, %ymm2, %ymm3", ["avx"]),  # Two instructions.
+        ("addl $1, %eax\n\tpaddd %xmm1, %xmm2", []),
+    ],
+)
+def test_features_of_assembly(text: str, features: list[str]) -> None:
+    assert list(features_of_assembly(text)) == features
 
 
 def test_a_child_for_llvm() -> None:

@@ -103,7 +103,7 @@ class CudaDriver(CudaContext):
 
     def settle(self) -> None:
         if self.deferred:
-            with self.current:
+            with self.current:  # Entering it releases what is due.
                 pass
 
     # -- kernels
@@ -180,7 +180,7 @@ class CudaDriver(CudaContext):
             api.nvrtcDestroyProgram(program)
 
     def _said(self, api: Any, result: tuple[Any, ...]) -> Any:
-        """What a function of NVRTC returns besides its status. Raises DeviceError for an error."""
+        """The values of a function of NVRTC besides its status. Raises DeviceError for an error."""
         status, *values = result
         if status != api.nvrtcResult.NVRTC_SUCCESS:
             raise DeviceError(f"{self.name}: NVRTC says {status}")

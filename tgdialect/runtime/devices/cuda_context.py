@@ -21,7 +21,8 @@ from tgdialect.runtime.devices.program import DeviceKernel
 _NAME_BYTES = 256
 _CAPABILITY = "COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR"
 _QUEUED = 32
-"""The last programs whose kernels an error names."""
+"""The number of programs, the last ones, whose kernels an error names: with more, memory and the
+error grow; with fewer, the one that failed may not be among them."""
 _FATAL = frozenset(
     f"CUDA_ERROR_{name}"
     for name in (
@@ -102,7 +103,7 @@ class CudaContext(Driver):
         return self.checked(self.api.cuDeviceGetAttribute(kind, self._device))
 
     def checked(self, result: tuple[Any, ...]) -> Any:
-        """What a function of the API returns besides its status. Raises DeviceError for any other
+        """The values of a function of the API besides its status. Raises DeviceError for any other
         status than success, and DeviceMemoryError if memory is lacking."""
         error, *values = result
         if error == self.success:
@@ -161,7 +162,8 @@ class CudaContext(Driver):
 
     @cached_property
     def uuid(self) -> bytes:
-        """What no other GPU, or part of one, has: names count what a process sees."""
+        """The UUID of the GPU, or of a part of one. Names do not tell GPUs apart: each process
+        counts those that it sees."""
         return bytes(self.checked(self.api.cuDeviceGetUuid(self._device)).bytes)
 
     def free_after_commands(

@@ -207,6 +207,6 @@ def _by_addresses(command: Command) -> Command:
 
 
 def _key(commands: Sequence[Command]) -> str:
-    """What commands do, without the blocks that they refer to: a graph keeps no memory alive. A
-    string, which is hashed once."""
+    """A string that is the same for commands that do the same. It refers to no blocks, so that a
+    graph keeps no memory alive, and its hash is computed once."""
     return str([tuple(_by_addresses(command)) for command in commands])

@@ -15,7 +15,8 @@ from tgdialect.runtime.program import Array
 
 _PIECE, _PIECES = 4 << 20, 4
 """The bytes of one pinned block, and how many there are: a copy of one overlaps with the host's
-copies of others. Transfers of less than a piece leave the rest of its block unused."""
+copies of others. Transfers of less than a piece leave the rest of its block unused. Not measured:
+there was no GPU."""
 _PORTABLE = 1
 """`CU_MEMHOSTALLOC_PORTABLE`: memory that is pinned for all contexts."""
 _NO_TIMING = 2

@@ -42,7 +42,7 @@ _PACKAGE = str(Path(__file__).parents[2]) + os.sep
 
 
 class Agreement:
-    """What a process knows about what the others do.
+    """A process's part in the comparisons of what all do, and its knowledge of the others.
 
     Attributes:
         number: how many calls, reads and ends have been begun.
@@ -68,7 +68,7 @@ class Agreement:
         """The number of the call that the first rank that came apart was in. All ranks have what
         they need to complete the calls before."""
         self._sent: list[object] = []
-        """What MPI may still send."""
+        """The requests and messages of notices, which MPI may still send."""
         self._control = self.duplicate(world)
 
     @property

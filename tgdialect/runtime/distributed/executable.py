@@ -8,6 +8,7 @@ import statistics
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
 import numpy as np
@@ -351,16 +352,12 @@ class ShardedExecutable(Executable):
         def exchanged() -> Array:
             found = own
             if array.axis is not None and own is not None:
-                exchange = Exchange(
-                    *(Collective.ALL_GATHER, members, own.shape, own.dtype),
-                    *(array.shape, array.axis),
-                )
+                kind, shape = Collective.ALL_GATHER, own.shape
+                exchange = Exchange(kind, members, shape, own.dtype, array.shape, array.axis)
                 found = self._exchanged(exchange, own)
             if members != everyone:
-                exchange = Exchange(
-                    *(Collective.BROADCAST, everyone, array.shape, array.dtype, array.shape),
-                    root=members[0],
-                )
+                kind, shape = Collective.BROADCAST, array.shape
+                exchange = Exchange(kind, everyone, shape, array.dtype, shape, root=members[0])
                 is_root = communicator.rank == members[0]
                 found = self._exchanged(exchange, found if is_root else None)
             assert found is not None
@@ -368,9 +365,8 @@ class ShardedExecutable(Executable):
 
         numbers = (*array.shape, array.dtype.name, array.axis, *members, array.origin)
         groups = frozenset({members} if len(members) > 1 else ())
-        intent = Intent(
-            *(lambda: f"reads {array!r} of call {array.origin[0]}", b"read", numbers, groups)
-        )
+        said = partial("reads {!r} of call {}".format, array, array.origin[0])
+        intent = Intent(said, b"read", numbers, groups)
         return communicator.call(intent, exchanged)
 
     @staticmethod

@@ -41,7 +41,7 @@ _LAUNCHERS = (
 )
 """Variables that launchers set to the number of processes."""
 _NEEDED = {"WORLD_SIZE": "TORCHELASTIC_RUN_ID"}
-"""What is set as well where a variable of a common name is the launcher's: torchrun's."""
+"""Of a variable with a common name, another one that its launcher, torchrun, sets as well."""
 _SPIN_SECONDS = 0.05
 """How long a process that waits for others to begin a call polls without a pause. In a call there
 is none: what arrives in pieces moves by one for each poll."""
@@ -168,6 +168,7 @@ class MpiCommunicator(Communicator):
             for known in self._exchanges.values():
                 known.free()
             self._exchanges.clear()
+        self.settle()  # MPI may make persistent requests only if all ranks do.
         found = MpiExchange(exchange, self._group(exchange.members))
         self._exchanges[exchange] = found
         return found

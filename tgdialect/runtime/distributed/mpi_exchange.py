@@ -25,15 +25,16 @@ from tgdialect.runtime.memory import POOL
 from tgdialect.runtime.program import Array
 
 _SMALL_BYTES = 1 << 14
-"""Up to this size of the value of a member all members get all values. MPICH 5 on one machine of 2
-cores: beyond it, reductions of parts take less time."""
+"""The greatest value of a member, in bytes, that all members get. It trades bytes for a quicker
+call, an allgather by a persistent request. docs/notes/distributed.md has the times on both sides of
+the limit."""
 _MOST_SMALL_BYTES = 80 << 10
 """Of the values of all members together: up to there MPICH gathers them by one algorithm of few
 messages."""
 _TWO_PARTS_BYTES = 1 << 19
 """From this size on `all_reduce` is an exchange of parts, an addition and a gathering of sums:
-MPICH 5's own Iallreduce of 64 MiB took 1.2 to 1.3 times as long, with 2 and with 4 processes on one
-machine. For smaller values its fewer messages are faster."""
+MPICH 5's own Iallreduce of 64 MiB took 1.2 to 1.3 times as long, with 2 and with 4 processes on
+the machine of docs/notes/distributed.md. For smaller values its fewer messages are faster."""
 _OF_ROOT = frozenset({Collective.BROADCAST, Collective.TRANSFER})
 """Kinds that give all the value of the root."""
 

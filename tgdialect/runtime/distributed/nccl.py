@@ -388,7 +388,7 @@ def _are_distinct(gpu: bytes | None, communicator: Communicator) -> bool:
     shape = (communicator.size, mine.size)
     exchange = Exchange(Collective.ALL_GATHER, everyone, mine.shape, mine.dtype, shape)
     intent = Intent(lambda: "asks whether all GPUs are distinct", b"GPUs")
-    found = communicator.call(intent, communicator.start(exchange, mine).wait)
+    found = communicator.call(intent, lambda: communicator.execute(exchange, mine))
     assert found is not None
     return bool(found.any(1).all()) and len(np.unique(found, axis=0)) == communicator.size
 
