@@ -73,8 +73,8 @@ def _forked() -> int | None:
 
 
 def _status(child: int) -> int:
-    """The status of a child that ends, 0 if the caller has its children's ends ignored. An exception meanwhile
-    ends it."""
+    """The status of a child that ends, 0 if the caller has its children's ends ignored. An
+    exception meanwhile ends it."""
     try:
         return os.waitpid(child, 0)[1]
     except ChildProcessError:
