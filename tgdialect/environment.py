@@ -146,6 +146,15 @@ RANK_SECONDS = Setting(
     "300",
     "How long a rank of MPI waits for the others; the error then says which do not answer.",
 )
+RANK_KIB = Setting(
+    "TG_RANK_KIB",
+    decimal,
+    "a whole number of KiB",
+    256,
+    "256",
+    "The memory of each rank of MPI that others on its machine read pieces of values from, twice; "
+    "0: values are messages.",
+)
 OPENMP = Setting(
     "TG_OPENMP",
     _switch,
@@ -173,7 +182,7 @@ DEBUG = Setting(
 
 TABLE: Sequence[Setting[Any]] = (
     *(CACHE_DIR, CACHE_MIB, NUM_THREADS, COMPILE_PROCESSES, BEAM_SECONDS, DEVICE),
-    RANK_SECONDS,
+    *(RANK_SECONDS, RANK_KIB),
     *(OPENMP, PROGRESS, DEBUG),
 )
 """All variables, in the order of the documentation."""

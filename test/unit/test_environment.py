@@ -29,6 +29,7 @@ RIGHT = {
     "TG_NUM_THREADS": {"1": 1, "64": 64},
     "TG_COMPILE_PROCESSES": {"1": 1, "64": 64},
     "TG_RANK_SECONDS": {"300": 300.0, "0.5": 0.5, "inf": float("inf")},
+    "TG_RANK_KIB": {"0": 0, "256": 256},
     "TG_BEAM_SECONDS": {"1": 1.0, ".5": 0.5, "1e-3": 1e-3, "2.": 2.0, "inf": float("inf")},
     "TG_DEVICE": {"CPU": "CPU", "cl": "cl", "CUDA:1": "CUDA:1", "MPI:0": "MPI:0"},
     "TG_OPENMP": {"0": False, "1": True},

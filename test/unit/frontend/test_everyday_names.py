@@ -116,7 +116,7 @@ METHODS["quantile of NaN"] = both(lambda _, x: x.detach().quantile(0.5)), (FLAT,
 METHODS["quantile of a scalar"] = both(lambda t, x: x.quantile(t([0.5]), keepdim=True)), (X[0, 0],)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", METHODS)
 def test_method(name: str):
     (ours, theirs), arrays = METHODS[name]

@@ -68,6 +68,7 @@ STEPS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("steps", [1, 2, 5])
 def test_a_recurrence(steps: int, reverse: bool):
@@ -79,6 +80,7 @@ def test_a_recurrence(steps: int, reverse: bool):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("name", STEPS)
 def test_what_is_stacked(name: str, reverse: bool):
@@ -346,6 +348,7 @@ def test_targets(target: str | None):
     assert count == 6
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "device", [pytest.param(DEVICE, marks=needs_opencl), SEVERAL], ids=["a device", "several"]
 )
@@ -530,6 +533,7 @@ def test_refusals(name: str):
         call()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("reverse", [False, True])
 def test_steps_of_symbolic_sizes_are_unrolled(reverse: bool, compilations: list[Any]):
     """Values and gradients are those of the sizes' values, by one program."""
@@ -561,6 +565,7 @@ def test_steps_of_symbolic_sizes_are_unrolled(reverse: bool, compilations: list[
     assert not compilations
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("kind", [tg.nn.LSTM, tg.nn.GRU])
 def test_recurrent_layers_take_a_batch_of_symbolic_size(kind: Any):
     layer = kind(3, 4, num_layers=2, bidirectional=True)

@@ -357,6 +357,7 @@ RECURRENT: dict[str, tuple[str, dict[str, Any], tuple[int, ...], bool]] = {
 
 
 @pytest.mark.parity
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     "name",
     [
@@ -521,6 +522,7 @@ def lars(
     return weight
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", LARGE)
 def test_lars(name: str):
     make, options = LARGE[name]

@@ -131,7 +131,7 @@ def test_modules_are_complete():
     assert MODULES.keys() == set(nn.__all__) - others
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @every_way
 @pytest.mark.parametrize("name", MODULES)
 def test_layers(way: Any, name: str):
@@ -155,7 +155,7 @@ OPTIMIZERS: dict[str, Callable[[list[tg.Tensor]], nn.optim.Optimizer]] = {
 }
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @every_deep_way
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_training_goes_on(way: Any, name: str):

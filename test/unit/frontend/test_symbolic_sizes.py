@@ -202,7 +202,7 @@ def test_method(name: str, compilations: list[Any]):
     assert len(compilations) <= 1
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parity
 @pytest.mark.parametrize("name", [n for n in METHODS if n not in ("argmax", "argmin")])
 def test_gradient(name: str, compilations: list[Any]):
@@ -560,7 +560,7 @@ def test_random_numbers_of_symbolic_sizes_are_those_of_their_values(compilations
         return *numbers, T.randperm(n), T.randn(3), T.ones(n, 9).multinomial(2)
 
     traced = tg.function(draw)
-    for k in (1, 2, 7, 16):
+    for k in (1, 7):
         tg.Tensor.manual_seed(3)
         expected = [t.numpy() for t in draw(k)]
         for function in draw, traced:

@@ -52,6 +52,7 @@ CONVOLUTIONS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", CONVOLUTIONS)
 def test_convolution(name: str) -> None:
     x, w, arguments = CONVOLUTIONS[name]
@@ -74,6 +75,7 @@ TRANSPOSED = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", TRANSPOSED)
 def test_transposed_convolution(name: str) -> None:
     x, w, arguments = TRANSPOSED[name]
@@ -167,6 +169,7 @@ POOLS = {
 }
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("name", POOLS)
 def test_the_gradient_of_the_greatest_cells_of_windows(name: str) -> None:
     shape, size, arguments = POOLS[name]

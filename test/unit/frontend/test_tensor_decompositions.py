@@ -18,6 +18,7 @@ def matrix(*shape: int, seed: int = 0) -> np.ndarray:
 
 
 @pytest.mark.parity
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("shape", [(1, 1), (3, 5), (2, 4, 3)])
 def test_qr(shape: tuple[int, ...]):
     """Both modes, with gradients."""

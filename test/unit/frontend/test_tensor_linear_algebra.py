@@ -136,6 +136,7 @@ POOLS = [
 ]
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("options", POOLS, ids=str)
 def test_pooling(options: dict[str, int]):
     x = values(2, 3, 7, 8)

@@ -36,6 +36,7 @@ def test_batchnorm():
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("reduction", REDUCTIONS)
 def test_binary_crossentropy(reduction: str):
     p, y = values(4, 3, low=0.01, high=0.99), values(4, 3, seed=1, low=0, high=1)

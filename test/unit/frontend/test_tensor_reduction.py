@@ -64,6 +64,7 @@ def test_nan_and_infinities():
         )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "int8", "int64", "bool"])
 def test_integers(dtype: str):
     x = np.array([[3, 0, 2], [1, 5, 4]]).astype(dtype)
@@ -77,6 +78,7 @@ def test_integers(dtype: str):
     np.testing.assert_allclose(tg.Tensor(x).mean(1).numpy(), x.mean(1), rtol=1e-6)
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 @pytest.mark.parametrize("keepdim", [False, True])
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
@@ -90,6 +92,7 @@ def test_positions(name: str, axis: int | None, keepdim: bool):
         )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("name", ["softmax", "log_softmax", "softmin"])
 def test_softmax(name: str, axis: int):
@@ -99,7 +102,7 @@ def test_softmax(name: str, axis: int):
     check(lambda t: getattr(t, name)(axis), lambda t: reference(t, axis), wide, rtol=2e-5)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"])
 def test_running(name: str, axis: int):
@@ -112,6 +115,7 @@ def test_running(name: str, axis: int):
     )
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize(
     ("shape", "axis"), [((1 << 17,), 0), ((3, 1 << 16), 1), ((1 << 17, 2), 0), ((8191,), 0)]
 )

@@ -54,6 +54,7 @@ def test_nan_and_infinities():
 
 
 @pytest.mark.parity
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", ["int32", "uint8", "bool", "float64"])
 def test_dtypes(dtype: str):
     x = np.array([3, 1, 2, 0, 1, 3]).astype(dtype)
@@ -66,6 +67,7 @@ def test_dtypes(dtype: str):
 
 
 @pytest.mark.parity
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("largest", [True, False])
 @pytest.mark.parametrize("dim", [0, 1])
 def test_topk(dim: int, largest: bool):

@@ -14,6 +14,7 @@ import tgdialect as tg
 F = torch.nn.functional
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ceil_mode", [False, True])
 @pytest.mark.parametrize(("size", "padding"), [(2, 0), (2, 1), (3, 0), (3, 1)])
 def test_pooling(size: int, padding: int, ceil_mode: bool):
@@ -30,6 +31,7 @@ def test_pooling(size: int, padding: int, ceil_mode: bool):
         np.testing.assert_array_equal(got[1].numpy(), places.numpy())
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("extents", "window", "is_sized"),
     [
@@ -65,6 +67,7 @@ def test_windows_of_no_cells():
         assert windows.sum().gradient(x)[0].tolist() == [[0] * 4] * 3
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("mode", ["constant", "circular", "reflect", "replicate"])
 def test_padding(mode: str):
     """Where PyTorch refuses, or leaves cells that it does not write, nothing is compared: a

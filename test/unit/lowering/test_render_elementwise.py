@@ -157,7 +157,7 @@ def test_bitcasts_to_the_same_size(source, target):
         assert same.all(), f"{source} to {dtype}"
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_where(dtype, target):
@@ -171,7 +171,7 @@ def test_where(dtype, target):
     assert np.array_equal(bits(output), bits(np.where(condition, a, b)))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("dtype", "features", "target"),
     on_targets(*((d, features) for d in NUMBERS for features in ((), ("fma",)))),
@@ -230,7 +230,7 @@ def test_threefry(target):
     assert np.array_equal(output, compute("tg.threefry", [a, b], [ROW["ui64"]] * 2, ROW["ui64"]))
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("count", ["i8", "ui8", "i64", "ui64", "index"])
 @pytest.mark.parametrize("dtype", ["i8", "ui8", "i32", "ui32", "i64", "ui64"])

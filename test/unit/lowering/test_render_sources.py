@@ -122,7 +122,7 @@ def test_metal_kernels_are_those_of_the_tutorial(kind: str, expected: str):
     assert alike(source_of(module, "metal")) == alike(expected)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("mode", ["none", "heuristic"])
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_c_compiles_without_warnings(example: Path, mode: str, tmp_path: Path):
@@ -157,6 +157,7 @@ def test_a_kernel_for_a_grid_on_opencl():
     np.testing.assert_array_equal(out, expected)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["i32", "ui32", "i64", "ui64", "f32", "f64"])
 def test_atomic_add_on_opencl(dtype: str):
     """64 work items of 4 workgroups add to one of 3 cells each."""

@@ -162,6 +162,7 @@ def lines_of(stream: Stream, at: dict[RangeOp, int]) -> set[int]:
     return {byte // LINE for byte in range(start, start + stream.bytes, LINE)}
 
 
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(40))
 def test_next_block_is_prefetched(seed: int) -> None:
     """While the steps go through a block of weights for the rows of an image, in any order, all of

@@ -77,7 +77,7 @@ def test_movement_of_values():
         assert np.array_equal(output, wanted), f"%y{i}"
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("kind", ["add", "mul", "max"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_reduce_over_axes(kind, dtype):
@@ -97,6 +97,7 @@ def test_reduce_over_axes(kind, dtype):
     assert np.array_equal(bits(output.ravel()), bits(expected))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["add", "max"])
 @pytest.mark.parametrize("length", [2, 3, 7, 10, 31, 37, 64, 74, 131])
 def test_rows_of_any_length(length, kind):
@@ -115,7 +116,7 @@ def test_rows_of_any_length(length, kind):
     np.testing.assert_array_equal(rest, 2 * x - expected)
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(18)
 @pytest.mark.parametrize("rows", range(2, 20))
 @pytest.mark.parametrize("columns", [16, 32])
 @pytest.mark.parametrize(("source", "dtype"), [("f32", "f32"), ("i64", "i32"), ("f64", "f32")])
@@ -141,6 +142,7 @@ def test_columns_of_any_height(rows, columns, source, dtype):
     assert (new[-1] == 12345).all()
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("dtype", ["i8", "ui16", "f32", "f64", "bf16", "f8E5M2", "i1"])
 def test_bitcasts_of_values_to_other_sizes(dtype):
     values = np.resize(specials(NUMPY_DTYPES[dtype]), 16)
@@ -157,6 +159,7 @@ def test_bitcasts_of_values_to_other_sizes(dtype):
         assert output.tobytes() == values.tobytes(), name
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("dtype", "acc"), [("f32", "f32"), ("bf16", "f32"), ("f16", "f16"), ("i8", "i32")]
 )
@@ -222,7 +225,7 @@ tg.kernel @gemm {{
 """
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["add", "mul", "max"])
 @pytest.mark.parametrize("dtype", [*INTEGERS, *WIDE_FLOATS, "bf16", "f16"])
 def test_accumulators_in_registers(kind, dtype):

@@ -52,6 +52,7 @@ def test_rows_and_columns(n, axis):
     check(text, zeros(*source))
 
 
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("dtype", DTYPES)
 @pytest.mark.parametrize("n", [1, 4, 17])
 @pytest.mark.parametrize("ordered", ["", " ordered"])

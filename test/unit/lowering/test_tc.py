@@ -116,7 +116,7 @@ def check(text, dtype, m, n, k, mode, *, transposed=False, epilogue=False, stage
     return str(module)
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize(("target", "index", "instruction"), INSTRUCTIONS)
 def test_layouts(target, index, instruction):
     """Each element of C is in one lane, and an instruction computes A @ B."""

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from launching import launch, needs_mpi
+from launching import folder, launch, needs_mpi
 
 from tgdialect.analysis.communication import Collective
 from tgdialect.runtime.distributed.exchange import Exchange, completion
+
+__all__ = ["folder"]
 
 PROLOGUE = """
 import sys, time
@@ -49,7 +51,8 @@ for start in (False, True):
         time.sleep = counted
         run(kind, 1 << 22, start=start)
         time.sleep = sleep
-assert not any(sleeps), sleeps.count(True)
+# The others may come between the look and the pause before a call.
+assert sleeps.count(True) <= 6, sleeps.count(True)
 assert here.rank != 0 or sleeps
 print("no pauses")
 """
@@ -79,6 +82,45 @@ for start in (False, True):
 print("all right")
 """
 
+RANDOM = """
+from tgdialect.runtime.distributed.exchange import completion
+rng = np.random.default_rng(7)
+KINDS = [k for k in Collective if k is not Collective.TRANSFER]
+DTYPES = [np.float32, np.float64, np.float16, np.int8, np.uint16, np.int64, np.bool_]
+for number in range(150):
+    kind = KINDS[rng.integers(len(KINDS))]
+    dtype = np.dtype(DTYPES[rng.integers(len(DTYPES))])
+    shape = [int(d) for d in rng.integers(1, 9, rng.integers(1, 5))]
+    axis, joined = (int(a) for a in rng.integers(len(shape), size=2))
+    shape[rng.integers(len(shape))] *= int(rng.choice([1, 1, 40, 700]))
+    cuts = kind.value in ("scatter", "reduce_scatter", "all_to_all")
+    shape[axis] *= here.size if cuts else 1
+    result = list(shape)
+    if cuts:
+        result[axis] //= here.size
+    if kind.value in ("gather", "all_gather", "all_to_all"):
+        joined = joined if kind.value == "all_to_all" else axis
+        result[joined] *= here.size
+    reduction = ("add", "mul", "max")[rng.integers(3)]
+    root = int(rng.integers(here.size))
+    shapes = tuple(shape), dtype, tuple(result)
+    wanted = Exchange(kind, everyone, *shapes, axis, joined, reduction, root)
+    values = [rng.integers(0, 3, shape).astype(dtype) for _ in everyone]
+    gives = kind.value not in ("broadcast", "scatter") or here.rank == root
+    own = values[here.rank] if gives else None
+    if gives and number % 3 == 1:  # Laid out in another way.
+        own = np.asfortranarray(own)
+    starts = number % 2 == 0
+    act = lambda: here.start(wanted, own).wait() if starts else here.execute(wanted, own)
+    found = here.call(Intent(lambda: str(number), b"%d" % number), act)
+    if here.rank == root or kind.value not in ("gather", "reduce"):
+        expected = completion(wanted, here.rank, values)()
+        assert found.shape == tuple(result), (wanted, found.shape)
+        np.testing.assert_array_equal(found, expected, str(wanted))
+        assert not any(np.shares_memory(found, value) for value in values) or found is own
+print("as in NumPy")
+"""
+
 DIFFERENT = """
 run("all_reduce", 100)
 try:
@@ -103,9 +145,23 @@ def test_results_have_memory_of_their_own(kind: Collective):
 
 
 @needs_mpi
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.slow)])
-@pytest.mark.parametrize(("program", "output"), [(SLEEPS, "no pauses"), (SIZES, "all right")])
-def test_by_mpi(ranks: int, program: str, output: str, tmp_path: Path):
+@pytest.mark.parametrize("memory", ["", "0", "1"])
+@pytest.mark.parametrize(
+    ("program", "output"), [(SLEEPS, "no pauses"), (SIZES, "all right"), (RANDOM, "as in NumPy")]
+)
+@pytest.mark.usefixtures("folder")
+def test_by_mpi(
+    ranks: int,
+    program: str,
+    output: str,
+    memory: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    """Through memory, as messages, and through little memory: in many pieces."""
+    monkeypatch.setenv("TG_RANK_KIB", memory)
     file = tmp_path / "program.py"
     file.write_text(PROLOGUE + program)
     done = launch(ranks, file)
@@ -114,6 +170,7 @@ def test_by_mpi(ranks: int, program: str, output: str, tmp_path: Path):
 
 
 @needs_mpi
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ranks", [*(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3)), 4])
 @pytest.mark.parametrize(
     ("first", "last"),

@@ -77,6 +77,7 @@ def test_ratio_of_its_own():
 
 @pytest.mark.parity
 @pytest.mark.skipif(find_spec("torch") is None, reason="PyTorch is not installed (extra `parity`)")
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("past", [0, 3])
 @pytest.mark.parametrize("freeze", [False, True])
 def test_small_gpt2(tmp_path: Path, past: int, freeze: bool):

@@ -29,6 +29,7 @@ def context() -> Context:
     return result
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("transform", [CanonicalizePass(), SimplifyPass(), ExplicitBroadcastPass()])
 def test_values_stay(transform: ModulePass):
     @settings(max_examples=150)

@@ -71,6 +71,7 @@ def both_sides_agree(rule: Rule, model: Translation) -> Expr:
     return before == after if boolean else model.numbers.same(before, after)
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_rule(rule: Rule):
     proven = 0
@@ -320,6 +321,7 @@ def test_recombination(numbers: Integers):
     assert counterexample(nested == numbers.apply("tg.idiv", y, n * m), positive) is None
 
 
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("n", range(2, 9))
 def test_hermite(n: int):
     (y,) = integers("y")

@@ -88,11 +88,13 @@ class Agreement:
         self._await(request)
         return copy
 
-    def gathered(self, mine: bytes) -> Sequence[bytes]:
-        """The bytes of all processes, which call this at once with as many."""
-        found = np.empty((self.size, len(mine)), np.uint8)
+    def gathered(self, mine: bytes, comm: Any = None) -> Sequence[bytes]:
+        """The bytes of all processes, or those of a communicator, which call this at once with as
+        many."""
+        comm = comm or self._control
+        found = np.empty((comm.Get_size(), len(mine)), np.uint8)
         sent = np.frombuffer(mine, np.uint8)
-        self._await(self._control.Iallgather(sent, found))
+        self._await(comm.Iallgather(sent, found))
         return [bytes(row) for row in found]
 
     def _await(self, request: Any) -> None:

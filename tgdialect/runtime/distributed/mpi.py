@@ -16,13 +16,13 @@ import time
 from collections import deque
 from collections.abc import Callable
 from contextlib import redirect_stderr
-from functools import cache
+from functools import cache, partial
 from io import StringIO
 from types import TracebackType
 from typing import Any
 
 from tgdialect.analysis.communication import Collective
-from tgdialect.environment import decimal
+from tgdialect.environment import RANK_KIB, decimal
 from tgdialect.runtime.distributed.agreement import Agreement
 from tgdialect.runtime.distributed.communicator import (
     Communicator,
@@ -33,6 +33,7 @@ from tgdialect.runtime.distributed.communicator import (
 )
 from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.distributed.mpi_exchange import Group, MpiExchange, Steps
+from tgdialect.runtime.distributed.segment import machine, shared_segment
 from tgdialect.runtime.program import Array
 
 _LAUNCHERS = (
@@ -105,14 +106,15 @@ class MpiCommunicator(Communicator):
         self.mpi = mpi
         self.agreement = Agreement(mpi)
         self.lock = threading.RLock()
-        node = hashlib.sha256(mpi.Get_processor_name().encode()).digest()
-        nodes = self.agreement.gathered(node)
+        node = hashlib.sha256(machine()).digest()
+        self._nodes = nodes = self.agreement.gathered(node)
         self.local_rank = nodes[: self.rank].count(node)
         """The number of this process among those of its machine."""
         is_crowded = nodes.count(node) > (os.cpu_count() or 1)
         self._patience = 1 if is_crowded else _PATIENCE
         everyone = tuple(range(self.size))
-        self._groups = {everyone: Group(mpi, everyone, self.agreement.duplicate(world), self.rank)}
+        copy = self.agreement.duplicate(world)
+        self._groups = {everyone: self._new_group(everyone, copy)}
         self._exchanges: dict[Exchange, MpiExchange] = {}
         self._unfinished: deque[_Started] = deque()
         self._steps: Steps | None = None
@@ -143,9 +145,8 @@ class MpiCommunicator(Communicator):
             return self.start(exchange, value).wait()
         self._sent += known.bytes_sent
         try:
-            if known.is_small:
-                self.poll_until(known.send(value).Test, self._patience)
-                found = known.result(value)
+            if (shared := known.shared) is not None:
+                found = shared.execute(value, self._look_until)
             else:
                 self._steps = known.steps(value)
                 while True:
@@ -165,10 +166,7 @@ class MpiCommunicator(Communicator):
 
     def _new_exchange(self, exchange: Exchange) -> MpiExchange:
         if len(self._exchanges) >= _MOST_EXCHANGES and not self._unfinished:
-            for known in self._exchanges.values():
-                known.free()
             self._exchanges.clear()
-        self.settle()  # MPI may make persistent requests only if all ranks do.
         found = MpiExchange(exchange, self._group(exchange.members))
         self._exchanges[exchange] = found
         return found
@@ -178,8 +176,17 @@ class MpiCommunicator(Communicator):
         if members not in self._groups:
             world = self.mpi.COMM_WORLD
             comm = world.Create_group(world.Get_group().Incl(members))
-            self._groups[members] = Group(self.mpi, members, comm, comm.Get_rank())
+            self._groups[members] = self._new_group(members, comm)
         return self._groups[members]
+
+    def _new_group(self, members: tuple[int, ...], comm: Any) -> Group:
+        gathered = partial(self.agreement.gathered, comm=comm)
+        position, n = members.index(self.rank), len(members)
+        segment = None
+        if len({self._nodes[rank] for rank in members}) == 1 < n:
+            slot = RANK_KIB.get() << 10
+            segment = shared_segment(gathered, n, position, slot, self._patience)
+        return Group(self.mpi, members, comm, position, segment)
 
     def progress(self) -> None:
         if not self.agreement.is_settled():
@@ -208,6 +215,10 @@ class MpiCommunicator(Communicator):
             self.agreement.check(waited)
             if not has_begun and waited > _SPIN_SECONDS:
                 time.sleep(_PAUSE_SECONDS)
+
+    def _look_until(self, is_done: Callable[[], bool]) -> None:
+        """As `poll_until`, of a function that offers the core itself."""
+        self.poll_until(is_done, 1)
 
     # -- failures
 

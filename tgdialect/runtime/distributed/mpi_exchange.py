@@ -1,17 +1,17 @@
-"""A collective as messages of MPI.
+"""A collective as a process takes part in it: through memory that the processes share, if they do
+and the value fits, else as messages of MPI.
 
-The values of all members come with one call if they are small, and each process computes its result
-from them; large ones take the calls that move the fewest bytes.
-
-Every call is non-blocking. A process has one collective after the other, in the order of the
-program, so that a communicator for each set of processes is enough. Whether all want the same is
-found beside (`agreement.py`): until it is known, nothing may use a result.
+Through shared memory the values of all are exchanged at once, and each process computes its result
+from them. Messages are the calls of MPI that move the fewest bytes, each of them non-blocking. A
+process has one collective after the other, in the order of the program, so that a communicator for
+each set of processes is enough. Whether all want the same is found beside (`agreement.py`): until
+it is known, nothing may use a result.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Generator
+from collections.abc import Callable, Generator, Sequence
 from functools import partial
 from itertools import pairwise
 from typing import Any, NamedTuple
@@ -20,24 +20,21 @@ import numpy as np
 
 from tgdialect.analysis.communication import Collective
 from tgdialect.runtime.distributed.communicator import check_value
-from tgdialect.runtime.distributed.exchange import TO_ROOT, Exchange, completion, reducer
-from tgdialect.runtime.memory import POOL
+from tgdialect.runtime.distributed.exchange import FROM_ROOT, TO_ROOT, Exchange, completion, reducer
+from tgdialect.runtime.distributed.segment import IS_COMPLETE, MAX_AXES, Segment, join, reduction
+from tgdialect.runtime.memory import POOL, POOLED_BYTES
 from tgdialect.runtime.program import Array
 
-_SMALL_BYTES = 1 << 14
-"""The greatest value of a member, in bytes, that all members get. It trades bytes for a quicker
-call, an allgather by a persistent request. docs/notes/distributed.md has the times on both sides of
-the limit."""
-_MOST_SMALL_BYTES = 80 << 10
-"""Of the values of all members together: up to there MPICH gathers them by one algorithm of few
-messages."""
-_TWO_PARTS_BYTES = 1 << 19
-"""From this size on `all_reduce` is an exchange of parts, an addition and a gathering of sums:
-MPICH 5's own Iallreduce of 64 MiB took 1.2 to 1.3 times as long, with 2 and with 4 processes on
-the machine of docs/notes/distributed.md. For smaller values its fewer messages are faster."""
 _OF_ROOT = frozenset({Collective.BROADCAST, Collective.TRANSFER})
 """Kinds that give all the value of the root."""
 
+_MOST_JOINED_BYTES = 1 << 20
+"""The greatest value of a process, in bytes, that `all_gather` takes through shared memory: MPI may
+copy a large one once, from one process to the other. docs/notes/distributed.md has the times."""
+_ELEMENT_BYTES = 8
+"""The greatest length of an element, of which pieces have whole ones."""
+
+IsDone = Callable[[], bool]
 Steps = Generator[Any, None, Array | None]
 """Yields each request of MPI that has to be complete before it goes on, and returns the result."""
 
@@ -49,12 +46,14 @@ class Group(NamedTuple):
         members: their ranks.
         comm: a communicator of them alone.
         position: of this process among them.
+        segment: memory that they share, if they do.
     """
 
     mpi: Any
     members: tuple[int, ...]
     comm: Any
     position: int
+    segment: Segment | None
 
 
 class MpiExchange:
@@ -65,57 +64,18 @@ class MpiExchange:
         self.bytes_sent = exchange.sent_by(group.position)
         self._n = len(exchange.members)
         self._is_root = group.position == exchange.root
-        self._is_known = self._is_root and exchange.kind in _OF_ROOT
-        """Whether the own value is the result."""
-        self._gets_result = self._is_root or exchange.kind not in TO_ROOT
         self._comm, self._mpi = group.comm, group.mpi
-        nbytes = exchange.operand_bytes
-        self.is_small = nbytes <= _SMALL_BYTES and nbytes * self._n <= _MOST_SMALL_BYTES
-        self._persistent: Any = None
-        if self.is_small:
-            self._own = np.empty(exchange.shape, exchange.dtype)
-            everyone = np.empty((self._n, *exchange.shape), exchange.dtype)
-            values = [everyone[i, ...] for i in range(self._n)]
-            self._complete = completion(exchange, group.position, values)
-            buffers = self._bytes(self._own), self._bytes(everyone)
-            try:  # MPI has these since version 4.
-                self._persistent = self._comm.Allgather_init(*buffers)
-                self._begin = self._begin_persistent
-            except NotImplementedError:
-                self._begin = partial(self._comm.Iallgather, *buffers)
+        self.shared = _Shared.of(exchange, group)
         self._native = self._find_native()
         self._reduced = reducer(exchange.dtype, exchange.reduction)
 
     def steps(self, value: Array | None) -> Steps:
         """The messages, and the result of this process, given its value."""
-        if self.is_small:
-            yield self.send(value)
-            return self.result(value)
+        if (shared := self.shared) is not None:
+            return (yield from shared.steps(value))
         given = None if value is None else check_value(self.exchange, value)
-        large: Steps = getattr(self, f"_{self.exchange.kind.value}")(given)
-        return (yield from large)
-
-    def send(self, value: Array | None) -> Any:
-        """Send a small value to all; returns the request."""
-        if value is not None:
-            assert value.shape == self.exchange.shape
-            self._own[...] = value
-        return self._begin()
-
-    def result(self, value: Array | None) -> Array | None:
-        """The result, when small values are there."""
-        if self._is_known:
-            return value
-        return self._complete() if self._gets_result else None
-
-    def free(self) -> None:
-        """Give back what MPI keeps for this exchange, which is not in progress."""
-        if self._persistent is not None:
-            self._persistent.Free()
-
-    def _begin_persistent(self) -> Any:
-        self._persistent.Start()
-        return self._persistent
+        found: Steps = getattr(self, f"_{self.exchange.kind.value}")(given)
+        return (yield from found)
 
     def _empty(self, *shape: int) -> Array:
         return POOL.empty(shape, self.exchange.dtype)
@@ -151,7 +111,7 @@ class MpiExchange:
     def _reduce_scatter(self, value: Array) -> Steps:
         exchange = self.exchange
         parts = _parted(value, exchange.axis, self._n)
-        if self._native is not None and value.nbytes < _TWO_PARTS_BYTES:
+        if self._native is not None:
             datatype, operation = self._native
             total = self._empty(*exchange.result)
             yield self._comm.Ireduce_scatter_block(
@@ -163,9 +123,9 @@ class MpiExchange:
         return self._reduced(list(found), self._empty(*exchange.result))
 
     def _all_reduce(self, value: Array) -> Steps:
-        exchange, n = self.exchange, self._n
-        total = self._empty(*exchange.shape)
-        if self._native is not None and value.nbytes < _TWO_PARTS_BYTES:
+        n = self._n
+        total = self._empty(*self.exchange.shape)
+        if self._native is not None:
             datatype, operation = self._native
             yield self._comm.Iallreduce([value, datatype], [total, datatype], op=operation)
             return total
@@ -232,6 +192,115 @@ class MpiExchange:
         found = self._empty(*self.exchange.shape)
         yield self._comm.Irecv(self._bytes(found), other)
         return found
+
+
+class _Shared:
+    """An exchange through shared memory."""
+
+    def __init__(self, exchange: Exchange, group: Group, segment: Segment, plan: Array) -> None:
+        self.segment = segment
+        self._words = segment.words
+        is_root = group.position == exchange.root
+        self._is_known = is_root and exchange.kind in _OF_ROOT
+        """Whether the own value is the result."""
+        self._gets_result = is_root or exchange.kind not in TO_ROOT
+        shape, dtype = exchange.shape, exchange.dtype
+        self._own = np.empty(shape, dtype)
+        """Takes a value that is laid out in another way."""
+        result = np.empty(exchange.result, dtype)
+        is_large = result.nbytes >= POOLED_BYTES
+        self._new_result = partial(POOL.empty if is_large else np.empty, exchange.result, dtype)
+        self._is_native = bool(plan[0])
+        if self._is_native:
+            self._exchange = segment.exchange(plan, self._own, result)
+        else:
+            self._exchange = segment.exchange(plan, self._own)
+            halves = [segment.values(half, shape, dtype) for half in (0, 1)]
+            self._complete = [completion(exchange, group.position, values) for values in halves]
+
+    @staticmethod
+    def of(exchange: Exchange, group: Group) -> _Shared | None:
+        """None if these processes share no memory, or the value does not fit."""
+        segment = group.segment
+        has_few_axes = max(len(exchange.shape), len(exchange.result)) <= MAX_AXES
+        if segment is None or not has_few_axes:
+            return None
+        plan = _plan(exchange, group.position, segment.slot_bytes)
+        is_fit = plan[0] or exchange.operand_bytes <= segment.slot_bytes
+        return _Shared(exchange, group, segment, plan) if is_fit else None
+
+    def execute(self, value: Array | None, wait: Callable[[IsDone], None]) -> Array | None:
+        """The result, given the own value. `wait` calls a function until it returns True."""
+        arrays = self._begin(value)
+        if not self._words[IS_COMPLETE]:
+            wait(partial(self._go_on, arrays))
+        return arrays[1] if self._is_native else self._result(value)
+
+    def steps(self, value: Array | None) -> Steps:
+        """As `execute`, as steps."""
+        arrays = self._begin(value)
+        if not self._words[IS_COMPLETE]:
+            yield _Waiting(partial(self._go_on, arrays))
+        return arrays[1] if self._is_native else self._result(value)
+
+    def _begin(self, value: Array | None) -> Sequence[Array]:
+        """The arrays of a call of native code, which has been made."""
+        own = self._own if value is None else value
+        arrays = (own, self._new_result()) if self._is_native else (own,)
+        if not self._exchange(*arrays):
+            arrays = self._copied(value), *arrays[1:]
+            self._exchange(*arrays)
+        return arrays
+
+    def _go_on(self, arrays: Sequence[Array]) -> bool:
+        return self._exchange(*arrays) and self._words[IS_COMPLETE] == 1
+
+    def _result(self, value: Array | None) -> Array | None:
+        """What NumPy makes of the values of all, when they are there."""
+        if self._is_known:
+            return value
+        return self._complete[self.segment.half]() if self._gets_result else None
+
+    def _copied(self, value: Array | None) -> Array:
+        assert value is not None
+        assert value.shape == self._own.shape
+        self._own[...] = value
+        return self._own
+
+
+class _Waiting(NamedTuple):
+    """What `Steps` yields in place of a request of MPI."""
+
+    Test: IsDone
+
+
+def _plan(exchange: Exchange, position: int, most: int) -> Array:
+    """How a value is cut into pieces of so many bytes at most and the result is made of those of
+    all, in the words of `native/segment.ll`; the function is 0 where NumPy makes it."""
+    shape, axis, n = exchange.shape, exchange.axis, len(exchange.members)
+    rows = 1
+    function, parts, result_parts, own = 0, 1, 1, 0
+    match exchange.kind:
+        case Collective.ALL_REDUCE:
+            function = reduction(exchange.dtype, exchange.reduction)
+        case Collective.REDUCE_SCATTER:
+            function = reduction(exchange.dtype, exchange.reduction)
+            rows, parts, own = math.prod(shape[:axis]), n, position
+        case Collective.ALL_GATHER:
+            rows, result_parts = math.prod(shape[:axis]), n
+            function = join() if exchange.operand_bytes <= _MOST_JOINED_BYTES else 0
+        case _:
+            pass
+    part = exchange.operand_bytes // (rows * parts) if rows else 0
+    if not function:
+        piece_rows, piece = rows, part
+    elif part * parts <= most:
+        piece_rows, piece = max(1, most // max(1, part * parts)), part
+    else:
+        piece_rows, piece = 1, most // parts & -_ELEMENT_BYTES
+    gives = position == exchange.root or exchange.kind not in FROM_ROOT
+    words = function, rows, part, parts, piece_rows, piece, result_parts, own, gives
+    return np.array(words, np.int64)
 
 
 def _parted(value: Array, axis: int, parts: int) -> Array:

@@ -111,14 +111,16 @@ class Runner:
         known, source, result = step.exchange, step.operands[0], step.results[0]
         is_static = not step.shape
         gives = known.kind not in FROM_ROOT or known.members[known.root] == self.rank
+        is_host = self._is_host
 
         def exchange(values: list[Any], communicator: Communicator) -> None:
             wanted = known if is_static else self._sized(step, values)
             value = self._value(source, values) if gives else None
-            if isinstance(value, DeviceArray) and not communicator.takes_device_arrays:
+            if not (is_host or communicator.takes_device_arrays) and isinstance(value, DeviceArray):
                 value = value.numpy()
             if is_needed:
-                values[result] = self._placed(communicator.execute(wanted, value))
+                found = communicator.execute(wanted, value)
+                values[result] = found if is_host else self._placed(found)
             else:
                 values[result] = communicator.start(wanted, value)
 

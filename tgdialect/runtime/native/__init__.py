@@ -3,6 +3,8 @@
 * `launcher.ll`: checks the arguments of a call, and calls
 * `pool.ll`: runs a loop on the threads of a pool
 * `openmp.ll`: runs a loop on those of an OpenMP library
+* `segment.ll`: exchanges values with other processes through memory, with
+* `reduce.ll`: a reduction of the values of all
 * `trial.ll`: what LLVM compiles first, which is never called
 """
 

@@ -7,9 +7,7 @@
 
 // CHECK-LABEL: func.func @broadcast
 // CHECK-SAME:  (%t: tensor<6xf32, #tg.place<"A">>) -> tensor<6xf32> attributes {tg.inputs = [#tg.place<"A">], tg.results = [#tg.place<["A", "B"]>]}
-// CHECK-NEXT:  %[[ROW:.*]] = tg.reshape %t [1, 6]
-// CHECK-NEXT:  shard.broadcast %[[ROW]] on @devices grid_axes = [0] root = [0] : (tensor<1x6xf32, #tg.place<"A">>) -> tensor<1x6xf32>
-// CHECK-NEXT:  tg.reshape
+// CHECK-NEXT:  shard.broadcast %t on @devices grid_axes = [0] root = [0] : (tensor<6xf32, #tg.place<"A">>) -> tensor<6xf32>
 // CHECK-NEXT:  func.return
 // LOWER-LABEL: func.func @broadcast
 // LOWER:       shard.scatter %{{.*}} on @devices grid_axes = [0] scatter_axis = 0 root = [0] : (tensor<2x6xf32, #tg.place<"A">>) -> tensor<1x6xf32>
@@ -38,8 +36,8 @@ func.func @gather(%t: tensor<6xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<
 }
 
 // CHECK-LABEL: func.func @reduce
-// CHECK-NEXT:  %[[SUM:.*]] = shard.reduce %t on @devices grid_axes = [0] root = [0] : (tensor<3xf32>) -> tensor<3xf32, #tg.place<"A">>
-// CHECK-NEXT:  tg.reshape %[[SUM]] [1, 3]
+// CHECK-NEXT:  shard.reduce %t on @devices grid_axes = [0] root = [0] : (tensor<3xf32>) -> tensor<3xf32, #tg.place<"A">>
+// CHECK-NEXT:  func.return
 // LOWER-LABEL: func.func @reduce
 // LOWER:       shard.gather
 func.func @reduce(%t: tensor<6xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<3xf32, #tg.place<"A">> {
@@ -51,9 +49,7 @@ func.func @reduce(%t: tensor<6xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<
 }
 
 // CHECK-LABEL: func.func @allgather
-// CHECK-NEXT:  %[[ROW:.*]] = tg.reshape %t [1, 3]
-// CHECK-NEXT:  shard.all_gather %[[ROW]] on @devices grid_axes = [0] gather_axis = 1 : tensor<1x3xf32> -> tensor<1x6xf32>
-// CHECK-NEXT:  tg.reshape
+// CHECK-NEXT:  shard.all_gather %t on @devices grid_axes = [0] gather_axis = 0 : tensor<3xf32> -> tensor<6xf32>
 // CHECK-NEXT:  func.return
 // LOWER-LABEL: func.func @allgather
 // LOWER:       shard.all_to_all %{{.*}} on @devices grid_axes = [0] split_axis = 0 concat_axis = 1 : tensor<2x3xf32> -> tensor<1x6xf32>
@@ -66,7 +62,7 @@ func.func @allgather(%t: tensor<6xf32, #tg.place<["A", "B"], axis = 0>>) -> tens
 }
 
 // CHECK-LABEL: func.func @reduce_scatter
-// CHECK:       shard.reduce_scatter %{{.*}} on @devices grid_axes = [0] reduction = max scatter_axis = 0 : tensor<2x1x2xf32> -> tensor<1x1x2xf32>
+// CHECK-NEXT:  shard.reduce_scatter %t on @devices grid_axes = [0] reduction = max scatter_axis = 0 : tensor<4xf32> -> tensor<2xf32>
 // CHECK-NOT:   tg.reduce
 // LOWER-LABEL: func.func @reduce_scatter
 // LOWER:       shard.all_to_all
@@ -81,7 +77,7 @@ func.func @reduce_scatter(%t: tensor<8xf32, #tg.place<["A", "B"], axis = 0>>) ->
 }
 
 // CHECK-LABEL: func.func @allreduce
-// CHECK:       shard.all_reduce %{{.*}} on @devices grid_axes = [0] : tensor<2x1x2xf32> -> tensor<2x1x2xf32>
+// CHECK-NEXT:  shard.all_reduce %t on @devices grid_axes = [0] : tensor<4xf32> -> tensor<4xf32>
 // CHECK-NOT:   shard.
 // LOWER-LABEL: func.func @allreduce
 // LOWER:       shard.all_to_all

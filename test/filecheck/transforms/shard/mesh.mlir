@@ -4,5 +4,5 @@
 // of them is in mesh_upstream.mlir.
 
 // CHECK: "mesh.mesh"() {sym_name = "devices", shape = array<i64: 2>, tg.devices = ["A", "B"]} : () -> ()
-// CHECK: "mesh.broadcast"(%{{.*}}) {mesh = @devices, mesh_axes = array<i16: 0>, root = array<i64: 0>} : (tensor<1x6xf32, #tg.place<"A">>) -> tensor<1x6xf32>
-// CHECK: "mesh.reduce_scatter"(%{{.*}}) {mesh = @devices, mesh_axes = array<i16: 0>, reduction = #mesh.partial<max>, scatter_axis = 0 : index} : (tensor<2x1x2xf32>) -> tensor<1x1x2xf32>
+// CHECK: "mesh.broadcast"(%{{.*}}) {mesh = @devices, mesh_axes = array<i16: 0>, root = array<i64: 0>} : (tensor<6xf32, #tg.place<"A">>) -> tensor<6xf32>
+// CHECK: "mesh.reduce_scatter"(%{{.*}}) {mesh = @devices, mesh_axes = array<i16: 0>, reduction = #mesh.partial<max>, scatter_axis = 0 : index} : (tensor<4xf32>) -> tensor<2xf32>

@@ -5,11 +5,11 @@
 // Upstream's own assembly of the collectives: it knows and has verified them.
 
 // CHECK: mesh.mesh @devices(shape = 2) {tg.devices = ["A", "B"]}
-// CHECK: mesh.broadcast %{{.*}} on @devices mesh_axes = [0] root = [0] : (tensor<1x6xf32, #tg.place<"A">>) -> tensor<1x6xf32>
+// CHECK: mesh.broadcast %{{.*}} on @devices mesh_axes = [0] root = [0] : (tensor<6xf32, #tg.place<"A">>) -> tensor<6xf32>
 // CHECK: mesh.scatter %{{.*}} on @devices mesh_axes = [0] scatter_axis = 0 root = [1]
 // CHECK: mesh.gather %{{.*}} on @devices mesh_axes = [0] gather_axis = 0 root = [0]
 // CHECK: mesh.reduce %{{.*}} on @devices mesh_axes = [0] root = [0]
-// CHECK: mesh.all_gather %{{.*}} on @devices mesh_axes = [0] gather_axis = 1 : tensor<1x3xf32> -> tensor<1x6xf32>
+// CHECK: mesh.all_gather %{{.*}} on @devices mesh_axes = [0] gather_axis = 0 : tensor<3xf32> -> tensor<6xf32>
 // CHECK: mesh.reduce_scatter %{{.*}} on @devices mesh_axes = [0] reduction = <max> scatter_axis = 0
 // CHECK: mesh.all_reduce %{{.*}} on @devices mesh_axes = [0]
 
