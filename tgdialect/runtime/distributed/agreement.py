@@ -46,6 +46,7 @@ class Agreement:
 
     Attributes:
         number: how many calls, reads and ends have been begun.
+        is_broken: whether the ranks have come apart, so that nothing is exchanged any more.
     """
 
     def __init__(self, mpi: Any) -> None:
@@ -60,7 +61,7 @@ class Agreement:
         self._request: Any = None
         self._found = np.empty((self.size, _DIGEST_BYTES), np.uint8)
         self._mine = np.empty(_DIGEST_BYTES, np.uint8)
-        self._is_broken = False
+        self.is_broken = False
         self._failure: str | None = None
         self._notices: dict[int, str] = {}
         self._is_in_call = False
@@ -70,11 +71,6 @@ class Agreement:
         self._sent: list[object] = []
         """The requests and messages of notices, which MPI may still send."""
         self._control = self.duplicate(world)
-
-    @property
-    def is_broken(self) -> bool:
-        """Whether the ranks have come apart, so that nothing is exchanged any more."""
-        return self._is_broken
 
     @property
     def is_forked(self) -> bool:
@@ -117,7 +113,7 @@ class Agreement:
         self.number += 1
         self._intent = intent
         self._is_in_call = True
-        if self._is_broken or self.number > self._last:
+        if self.is_broken or self.number > self._last:
             raise self._apart()
         stated = hashlib.blake2b(intent.key, digest_size=_DIGEST_BYTES)
         stated.update(repr((self.number, intent.numbers)).encode())
@@ -142,7 +138,7 @@ class Agreement:
     def check(self, waited: float = 0.0) -> None:
         """Raise RankError if another rank has failed, or this one has waited too long."""
         self._receive()
-        if self._is_broken or self.number >= self._last:
+        if self.is_broken or self.number >= self._last:
             raise self._apart()
         if waited > self.limit:
             limit = RANK_SECONDS.name
@@ -166,9 +162,9 @@ class Agreement:
                 time.sleep(_PAUSE_SECONDS)
 
     def _tell(self, text: str) -> None:
-        if self._is_broken or self.is_forked:
+        if self.is_broken or self.is_forked:
             return
-        self._is_broken = True
+        self.is_broken = True
         [first, *_] = text.splitlines() or [""]
         shown = first if len(first) <= _MOST_CHARACTERS else f"{first[:_MOST_CHARACTERS]}..."
         self._notices[self.rank] = text = f"{shown} (call {self.number}{_caller()})"

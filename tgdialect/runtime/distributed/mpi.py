@@ -116,6 +116,8 @@ class MpiCommunicator(Communicator):
         copy = self.agreement.duplicate(world)
         self._groups = {everyone: self._new_group(everyone, copy)}
         self._exchanges: dict[Exchange, MpiExchange] = {}
+        self._by_id: dict[int, MpiExchange] = {}
+        """By the addresses of their exchanges, which they keep: a hash takes longer."""
         self._unfinished: deque[_Started] = deque()
         self._steps: Steps | None = None
         """Of the last `execute`: MPI uses its memory even after a failure."""
@@ -140,7 +142,7 @@ class MpiCommunicator(Communicator):
         return started
 
     def execute(self, exchange: Exchange, value: Array | None) -> Array | None:
-        known = self._exchanges.get(exchange)
+        known = self._by_id.get(id(exchange)) or self._exchanges.get(exchange)
         if known is None or self._unfinished or self.agreement.is_broken:
             return self.start(exchange, value).wait()
         self._sent += known.bytes_sent
@@ -167,8 +169,9 @@ class MpiCommunicator(Communicator):
     def _new_exchange(self, exchange: Exchange) -> MpiExchange:
         if len(self._exchanges) >= _MOST_EXCHANGES and not self._unfinished:
             self._exchanges.clear()
+            self._by_id.clear()
         found = MpiExchange(exchange, self._group(exchange.members))
-        self._exchanges[exchange] = found
+        self._exchanges[exchange] = self._by_id[id(exchange)] = found
         return found
 
     def _group(self, members: tuple[int, ...]) -> Group:

@@ -39,6 +39,8 @@ class Runner:
         self._is_host = device.is_host
         self._buffers: dict[int, Any] = {}
         self._ranks = [m.index(rank) if rank in m else 0 for m in program.ranks]
+        self._has_buffers = bool(program.buffers)
+        self._returned = program.returned
         results = [r for step in program.steps for r in step.results]
         self._unknown = [None] * len(results)
         steps = [*program.steps, None]
@@ -53,27 +55,31 @@ class Runner:
     ) -> list[Any]:
         """The results of this device, given its own part of each input."""
         values = [*inputs, *self._ranks]
-        if self.program.buffers:
+        if self._has_buffers:
             values += [self._buffer(i, inputs) for i in range(len(self.program.buffers))]
         values += self._unknown
-        for number, (act, dropped) in enumerate(self._actions):
-            if clock is None:
+        if clock is not None:
+            self._time(values, communicator, clock)
+        else:
+            for act, dropped in self._actions:
                 act(values, communicator)
-            else:
-                self._time(number, values, communicator, clock)
+                for value in dropped:
+                    values[value] = None
+        return [
+            self._value(number, values) if isinstance(values[number], Pending) else values[number]
+            for number in self._returned
+        ]
+
+    def _time(self, values: list[Any], communicator: Communicator, clock: Clock) -> None:
+        """Execute each step, and wait for its results."""
+        for number, (act, dropped) in enumerate(self._actions):
+            start = time.perf_counter()
+            act(values, communicator)
+            for result in self.program.steps[number].results:
+                self._value(result, values)
+            clock(number, time.perf_counter() - start)
             for value in dropped:
                 values[value] = None
-        return [self._value(number, values) for number in self.program.returned]
-
-    def _time(
-        self, number: int, values: list[Any], communicator: Communicator, clock: Clock
-    ) -> None:
-        """Execute a step, and wait for its results."""
-        start = time.perf_counter()
-        self._actions[number][0](values, communicator)
-        for result in self.program.steps[number].results:
-            self._value(result, values)
-        clock(number, time.perf_counter() - start)
 
     def _buffer(self, number: int, inputs: Sequence[Any]) -> Any:
         """A BUFFER: the last call's if it has the shape of this one, else zeros."""
@@ -115,7 +121,9 @@ class Runner:
 
         def exchange(values: list[Any], communicator: Communicator) -> None:
             wanted = known if is_static else self._sized(step, values)
-            value = self._value(source, values) if gives else None
+            value = values[source] if gives else None
+            if isinstance(value, Pending):
+                value = self._value(source, values)
             if not (is_host or communicator.takes_device_arrays) and isinstance(value, DeviceArray):
                 value = value.numpy()
             if is_needed:

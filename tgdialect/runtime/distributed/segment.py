@@ -38,7 +38,6 @@ _RESULT = 3
 _TURNS = 16
 """How often an exchange offers the core to other processes before it returns, so that the caller
 can see whether one has failed."""
-_PAGE = 4096
 _LEAST_BYTES = 64
 """Of a slot for each process: a piece of a part has some elements at least."""
 _reductions: list[ElfImage | JitLibrary] = []
@@ -61,7 +60,7 @@ class Segment:
         self.members = members
         self._bytes = np.frombuffer(memory, np.uint8)
         self._first_slot = _first_slot(members)
-        self.slot_bytes = (self._bytes.size - self._first_slot) // (2 * members) & -_PAGE
+        self.slot_bytes = (self._bytes.size - self._first_slot) // (2 * members) & -mmap.PAGESIZE
         start = self._bytes.ctypes.data
         firsts = [start + self._slot(0, half) for half in (0, 1)]
         counters = start + _COUNTER_BYTES
@@ -105,7 +104,7 @@ def _first_slot(members: int) -> int:
 
 def _rounded(nbytes: int) -> int:
     """The bytes of whole pages."""
-    return -(-nbytes // _PAGE) * _PAGE
+    return -(-nbytes // mmap.PAGESIZE) * mmap.PAGESIZE
 
 
 @cache
