@@ -130,6 +130,7 @@ def printed(folder: Path, tools: Path, *command: str) -> str:
     return done.stdout.rstrip("\n") + "\n"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("page", pages_with("sh"))
 def test_commands_print_what_the_page_shows(
     page: str, folder: Path, tools: Path, request: pytest.FixtureRequest
@@ -157,6 +158,7 @@ def test_blocks_that_are_not_run_are_there():
     assert not stale
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("page", pages_with("python"))
 def test_python_is_an_excerpt_or_runs_by_itself(page: str, folder: Path, tools: Path):
     files = folder.rglob("*.py") if page in EXAMPLES else ()

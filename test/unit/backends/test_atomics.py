@@ -81,6 +81,7 @@ def test_sums(dtype: str, target: str) -> None:
 
 
 @needs_ptxas
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", [*INTEGERS, "f16", "bf16", "f32", "f64"])
 @pytest.mark.parametrize("chip", ["sm_80", "sm_90"])
 def test_ptx(dtype: str, chip: str) -> None:
@@ -94,7 +95,7 @@ def test_amdgcn(dtype: str) -> None:
     assert "atomic" in emitted(AmdgcnTarget(), lowered(program(dtype, 3), "amd:gfx942"))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("dtype", [*INTEGERS, "f16", "bf16", "f32", "f64"])
 def test_cuda(dtype: str, tmp_path: Path) -> None:
     module = parse_module(make_context(), SourceFile("test", program(dtype, 3), 1))

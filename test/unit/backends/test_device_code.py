@@ -152,7 +152,7 @@ def _is_legal(text: str) -> bool:
     return True
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("target", ["nvidia:sm_90", "amd:gfx942"])
 @pytest.mark.parametrize(
     "dtype",

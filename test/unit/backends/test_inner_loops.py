@@ -75,6 +75,7 @@ def loop_of(function: Callable[..., Any], specs: Sequence[Any], chip: str) -> st
 
 
 @pytest.mark.skipif(MCA is None, reason="needs llvm-mca-19, of Debian's llvm-19")
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("chip", PER_CYCLE)
 @pytest.mark.parametrize("name", CASES)
 def test_throughput(name: str, chip: str):

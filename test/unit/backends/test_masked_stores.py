@@ -54,6 +54,7 @@ def _function(name: str, bits: tuple[int, int], lanes: int, mask: list[bool]) ->
 }}"""
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("without", WITHOUT)
 def test_only_lanes_of_the_mask_are_written(without: str) -> None:
     features = HOST.features.split(",")

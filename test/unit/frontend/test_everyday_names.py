@@ -116,7 +116,7 @@ METHODS["quantile of NaN"] = both(lambda _, x: x.detach().quantile(0.5)), (FLAT,
 METHODS["quantile of a scalar"] = both(lambda t, x: x.quantile(t([0.5]), keepdim=True)), (X[0, 0],)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", METHODS)
 def test_method(name: str):
     (ours, theirs), arrays = METHODS[name]
@@ -171,6 +171,7 @@ def test_unique_of_a_size():
     assert [t.tolist() for t in found] == [[1, 3, -1, -1], [1, 0, 0], [2, 1, 0, 0]]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     "options", [{}, {"right": True}, {"side": "left"}, {"side": "right"}], ids=str
 )

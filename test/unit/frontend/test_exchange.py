@@ -103,6 +103,7 @@ def others(array: np.ndarray) -> list[Any]:
     return [array, torch.tensor(array)] if hasattr(torch, "__version__") else [array]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [*FLOAT, *COMPARED, *BITS])
 def test_operators_with_arrays(name: str):
     function: Any = getattr(operator, name)

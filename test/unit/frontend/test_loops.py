@@ -80,7 +80,7 @@ def test_a_recurrence(steps: int, reverse: bool):
     )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize("name", STEPS)
 def test_what_is_stacked(name: str, reverse: bool):

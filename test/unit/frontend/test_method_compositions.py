@@ -61,7 +61,7 @@ def accepted(name: str) -> tuple[tuple[int, ...], str]:
     raise AssertionError(f"{name} takes no inputs: {refusals}")
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize("name", every_third(0))
 def test_after_a_reduction(name: str):
     shape, dtype = accepted(name)
@@ -74,7 +74,7 @@ def test_after_a_reduction(name: str):
         np.testing.assert_allclose(mine.numpy(), expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("name", every_third(1))
 def test_before_a_reduction(name: str):
     shape, dtype = accepted(name)
@@ -90,7 +90,7 @@ def test_before_a_reduction(name: str):
         )
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(48)
 @pytest.mark.parametrize("name", every_third(2))
 def test_through_an_index(name: str):
     shape, dtype = accepted(name)

@@ -413,7 +413,7 @@ ATTENTION: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
 }
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parity
 @pytest.mark.parametrize("name", ATTENTION)
 def test_multihead_attention(name: str):

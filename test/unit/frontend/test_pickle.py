@@ -39,6 +39,7 @@ def same(a: tg.Tensor, b: tg.Tensor) -> bool:
 
 
 @every_way
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("dtype", NAMES)
 def test_tensors_of_all_dtypes(way: Any, dtype: str):
     whole = tg.Tensor([[0, 1, 2], [3, 1, 0]]).cast(dtype)
@@ -131,7 +132,7 @@ def test_modules_are_complete():
     assert MODULES.keys() == set(nn.__all__) - others
 
 
-@pytest.mark.sampled(24)
+@pytest.mark.sampled(48)
 @every_way
 @pytest.mark.parametrize("name", MODULES)
 def test_layers(way: Any, name: str):
@@ -155,7 +156,7 @@ OPTIMIZERS: dict[str, Callable[[list[tg.Tensor]], nn.optim.Optimizer]] = {
 }
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(32)
 @every_deep_way
 @pytest.mark.parametrize("name", OPTIMIZERS)
 def test_training_goes_on(way: Any, name: str):

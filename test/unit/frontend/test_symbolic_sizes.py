@@ -189,7 +189,7 @@ METHODS: dict[str, Callable[[Any, Any], Any]] = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parity
 @pytest.mark.parametrize("name", METHODS)
 def test_method(name: str, compilations: list[Any]):
@@ -202,7 +202,7 @@ def test_method(name: str, compilations: list[Any]):
     assert len(compilations) <= 1
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parity
 @pytest.mark.parametrize("name", [n for n in METHODS if n not in ("argmax", "argmin")])
 def test_gradient(name: str, compilations: list[Any]):

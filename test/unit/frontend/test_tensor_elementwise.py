@@ -44,7 +44,7 @@ def positive(name: str) -> bool:
     return name in ("log", "log2", "log10", "sqrt", "rsqrt", "acosh")
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", SAME_NAME)
 @pytest.mark.parametrize("shape", SHAPES)
 def test_unary(name: str, shape: tuple[int, ...]):

@@ -105,6 +105,7 @@ SETS: list[tuple[Any, tuple[int, ...]]] = [
 
 
 @pytest.mark.parity
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("index", "shape"), SETS, ids=str)
 def test_setitem(index: Any, shape: tuple[int, ...]):
     def ours(t: Any, v: Any) -> Any:

@@ -73,7 +73,7 @@ CONVOLUTIONS = [
 ]
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("options", CONVOLUTIONS, ids=str)
 def test_conv2d(options: dict[str, int]):
     groups = options.get("groups", 1)

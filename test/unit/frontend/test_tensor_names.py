@@ -35,7 +35,7 @@ def type_of(t: Any, name: str) -> Any:
 
 
 @pytest.mark.parity
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("name", SAME)
 def test_same_words(name: str):
     check(SAME[name], SAME[name], values(3, 4), rtol=1e-5, atol=1e-5)

@@ -146,7 +146,7 @@ def test_attention():
     )
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("mode", ["linear", "nearest", "nearest-exact"])
 @pytest.mark.parametrize("size", [3, 5, 9, 1])
 def test_interpolate(mode: str, size: int):

@@ -17,6 +17,7 @@ METHODS = ["maximum", "minimum", "fmod", "copysign", "logaddexp"]
 SHAPES = [((), ()), ((3, 4), (4,)), ((2, 1, 3), (4, 1)), ((0, 3), (3,)), ((1,), (5,))]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", OPERATORS)
 @pytest.mark.parametrize("shapes", SHAPES)
 def test_operator(name: str, shapes: tuple[tuple[int, ...], tuple[int, ...]]):

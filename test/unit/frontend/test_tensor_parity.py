@@ -172,7 +172,7 @@ class Sweep:
                 each.compare()
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("name", METHODS)
 def test_shapes(name: str, subtests: pytest.Subtests):
     sweep = Sweep(name, subtests)
@@ -182,7 +182,7 @@ def test_shapes(name: str, subtests: pytest.Subtests):
     sweep.run()
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @needs_opencl
 @pytest.mark.parametrize("name", list(METHODS)[::6])
 def test_on_opencl(name: str, subtests: pytest.Subtests, monkeypatch: pytest.MonkeyPatch):
@@ -194,7 +194,7 @@ def test_on_opencl(name: str, subtests: pytest.Subtests, monkeypatch: pytest.Mon
     sweep.run()
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize("name", METHODS)
 def test_dtypes(name: str, subtests: pytest.Subtests):
     sweep = Sweep(name, subtests)
@@ -204,7 +204,7 @@ def test_dtypes(name: str, subtests: pytest.Subtests):
     sweep.run()
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_edges(name: str, subtests: pytest.Subtests):
     if (reason := DIFFERENT.get((name, "edges"))) is not None:
@@ -216,7 +216,7 @@ def test_edges(name: str, subtests: pytest.Subtests):
     sweep.run()
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("name", ELEMENTWISE)
 def test_extremes(name: str, subtests: pytest.Subtests):
     sweep = Sweep(name, subtests)

@@ -29,7 +29,7 @@ def with_axis(name: str, axis: Any, keepdim: bool) -> tuple[Callable[..., Any], 
     return ours, theirs
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("axis", AXES)
 @pytest.mark.parametrize("keepdim", [False, True])
 @pytest.mark.parametrize("name", ["sum", "mean", "max", "min", "var", "std", "logsumexp"])
@@ -78,7 +78,7 @@ def test_integers(dtype: str):
     np.testing.assert_allclose(tg.Tensor(x).mean(1).numpy(), x.mean(1), rtol=1e-6)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("axis", [None, 0, 1, -1])
 @pytest.mark.parametrize("keepdim", [False, True])
 @pytest.mark.parametrize("name", ["argmax", "argmin"])
@@ -92,7 +92,7 @@ def test_positions(name: str, axis: int | None, keepdim: bool):
         )
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("name", ["softmax", "log_softmax", "softmin"])
 def test_softmax(name: str, axis: int):
@@ -102,7 +102,7 @@ def test_softmax(name: str, axis: int):
     check(lambda t: getattr(t, name)(axis), lambda t: reference(t, axis), wide, rtol=2e-5)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("axis", [0, 1, -1])
 @pytest.mark.parametrize("name", ["cumsum", "cumprod", "cummax", "cummin", "logcumsumexp"])
 def test_running(name: str, axis: int):

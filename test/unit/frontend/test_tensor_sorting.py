@@ -15,7 +15,7 @@ from tgdialect.frontend import sorting
 from tgdialect.kernels import radix_sort
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parity
 @pytest.mark.parametrize("descending", [False, True])
 @pytest.mark.parametrize("dim", [0, 1, -1])
@@ -230,7 +230,7 @@ def test_gradients_of_values_and_of_both_results():
         np.testing.assert_array_equal(t.grad.numpy(), wanted)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("dtype", ["float32", "int8", "int64"])
 @pytest.mark.parametrize(("rows", "n", "k"), [(1, 20000, 3), (3, 3001, 2), (2, 40007, 33)])
 @pytest.mark.parametrize("kind", ["tied", "one value", "ascending", "descending"])
@@ -269,7 +269,7 @@ def test_long_axes_by_the_interpreter(kind: str, monkeypatch: pytest.MonkeyPatch
     np.testing.assert_array_equal(interpreted(x), found(tg.Tensor(x)).numpy())
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parity
 @pytest.mark.parametrize(
     ("shape", "dtype"),

@@ -50,7 +50,7 @@ def test_integers_and_short_floats_are_transformed_in_f32() -> None:
         np.testing.assert_allclose(found, pairs(np.fft.rfft(x)), atol=1e-5)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     "options",
     [

@@ -14,7 +14,7 @@ import tgdialect as tg
 F = torch.nn.functional
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("ceil_mode", [False, True])
 @pytest.mark.parametrize(("size", "padding"), [(2, 0), (2, 1), (3, 0), (3, 1)])
 def test_pooling(size: int, padding: int, ceil_mode: bool):

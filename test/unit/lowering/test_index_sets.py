@@ -69,6 +69,7 @@ PROGRAMS: list[tuple[Callable[..., Any], Callable[..., Any]]] = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("ours", "reference"), PROGRAMS)
 def test_programs(ours: Callable[..., Any], reference: Callable[..., Any]):
     given = arrays([(300, 200), (500, 200)])

@@ -104,7 +104,7 @@ def _space(module: ModuleOp) -> list[OptOpPass]:
     return [p for kind in PASSES for p in kind.schedule_space(tg_context(), module)]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", KERNELS)
 @settings(max_examples=5)
 @given(seed=st.integers(0, 1_000_000), count=st.integers(1, 4))

@@ -82,7 +82,7 @@ def exact_ops(dtype):
             yield f"tg.{name} %a : {one}", f"tg.{name}", dtype
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize(
     ("dtype", "features", "target"), on_targets(*((d, ()) for d in DTYPES), ("f16", ("f16c",)))
 )
@@ -100,7 +100,7 @@ def test_exact_ops(dtype, features, target):
         assert not len(wrong), f"{name} of {dtype}: (a, b, got, expected) = {examples}"
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize(
     ("source", "features", "target"),
     on_targets(*((d, ()) for d in DTYPES), *((d, ("f16c",)) for d in ("f16", "f32", "f64"))),
@@ -138,7 +138,7 @@ def near_ties(dtype):
     return np.concatenate([midpoints - 1, midpoints, midpoints + 1]).astype(dtype)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("source", DTYPES)
 def test_bitcasts_to_the_same_size(source, target):
@@ -157,7 +157,7 @@ def test_bitcasts_to_the_same_size(source, target):
         assert same.all(), f"{source} to {dtype}"
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_where(dtype, target):
@@ -171,7 +171,7 @@ def test_where(dtype, target):
     assert np.array_equal(bits(output), bits(np.where(condition, a, b)))
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize(
     ("dtype", "features", "target"),
     on_targets(*((d, features) for d in NUMBERS for features in ((), ("fma",)))),
@@ -201,7 +201,7 @@ def is_rounded(result, *operands):
     return abs(Fraction(float(result)) - exact) <= bound / 2
 
 
-@pytest.mark.sampled(28)
+@pytest.mark.sampled(56)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("op", TRANSCENDENTAL, ids=lambda op: op.name)
@@ -230,7 +230,7 @@ def test_threefry(target):
     assert np.array_equal(output, compute("tg.threefry", [a, b], [ROW["ui64"]] * 2, ROW["ui64"]))
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("count", ["i8", "ui8", "i64", "ui64", "index"])
 @pytest.mark.parametrize("dtype", ["i8", "ui8", "i32", "ui32", "i64", "ui64"])

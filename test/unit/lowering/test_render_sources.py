@@ -122,7 +122,7 @@ def test_metal_kernels_are_those_of_the_tutorial(kind: str, expected: str):
     assert alike(source_of(module, "metal")) == alike(expected)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("mode", ["none", "heuristic"])
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_c_compiles_without_warnings(example: Path, mode: str, tmp_path: Path):
@@ -134,7 +134,7 @@ def test_c_compiles_without_warnings(example: Path, mode: str, tmp_path: Path):
     subprocess.run(["cc", *flags, "-c", file, "-o", tmp_path / "program.o"], check=True)
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_cuda_compiles_to_ptx(example: Path, tmp_path: Path):
     if shutil.which("nvcc") is None:
@@ -189,7 +189,7 @@ def test_atomic_add_on_opencl(dtype: str):
     np.testing.assert_array_equal(out, np.bincount(cells.ravel()))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @needs_opencl
 @pytest.mark.parametrize("dtype", ["f16", "bf16", "f32", "f64"])
 @pytest.mark.parametrize("number", ["inf", "-inf", "nan"])

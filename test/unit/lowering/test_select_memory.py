@@ -54,7 +54,7 @@ def positions():
     return p, q, (p >= 0) & (p < ROWS) & (q >= 0) & (q < COLUMNS)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_out_of_bounds_reads_zero(dtype):
     p, q, inside = positions()
@@ -67,7 +67,7 @@ def test_out_of_bounds_reads_zero(dtype):
     assert np.array_equal(bits(output), bits(expected))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_out_of_bounds_writes_nothing(dtype):
     p, q, inside = positions()

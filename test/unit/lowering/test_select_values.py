@@ -77,7 +77,7 @@ def test_movement_of_values():
         assert np.array_equal(output, wanted), f"%y{i}"
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("kind", ["add", "mul", "max"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_reduce_over_axes(kind, dtype):
@@ -116,7 +116,7 @@ def test_rows_of_any_length(length, kind):
     np.testing.assert_array_equal(rest, 2 * x - expected)
 
 
-@pytest.mark.sampled(18)
+@pytest.mark.sampled(36)
 @pytest.mark.parametrize("rows", range(2, 20))
 @pytest.mark.parametrize("columns", [16, 32])
 @pytest.mark.parametrize(("source", "dtype"), [("f32", "f32"), ("i64", "i32"), ("f64", "f32")])
@@ -225,7 +225,7 @@ tg.kernel @gemm {{
 """
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kind", ["add", "mul", "max"])
 @pytest.mark.parametrize("dtype", [*INTEGERS, *WIDE_FLOATS, "bf16", "f16"])
 def test_accumulators_in_registers(kind, dtype):

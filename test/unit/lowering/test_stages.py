@@ -93,7 +93,7 @@ def test_the_stages_by_hand_are_the_pipeline(program: Path | str, mode: str, tmp
     assert result.read_text() == whole.read_text()
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("mode", OPTIONS)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_upstream_translates_what_is_rendered(example: Path, mode: str, tmp_path: Path):
@@ -112,6 +112,7 @@ def test_upstream_translates_what_is_rendered(example: Path, mode: str, tmp_path
     assert "define" in translated.stdout
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_levels_hold_between_stages(example: Path, capsys: pytest.CaptureFixture[str]):
     arguments = ["--pass-pipeline=builtin.module(tg-to-llvm)", "--verify-each", "-t", "llvm"]

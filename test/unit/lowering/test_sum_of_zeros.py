@@ -44,6 +44,7 @@ def test_vector(n):
     check(reduction(n, 0, 1), zeros(n))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", [1, 3, 4, 17, 1000])
 @pytest.mark.parametrize("axis", [0, 1])
 def test_rows_and_columns(n, axis):
@@ -117,6 +118,7 @@ GRAPHS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", GRAPHS)
 def test_rewrites(name):
     """What becomes of a sum that needs no loop, or another loop."""

@@ -116,7 +116,7 @@ def check(text, dtype, m, n, k, mode, *, transposed=False, epilogue=False, stage
     return str(module)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(("target", "index", "instruction"), INSTRUCTIONS)
 def test_layouts(target, index, instruction):
     """Each element of C is in one lane, and an instruction computes A @ B."""
@@ -146,7 +146,7 @@ def described(instruction, letter, minor, k):
     return at ^ (at >> 3 & (1 << bits) - 1 << 4)
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("instruction", WGMMA, ids=lambda instruction: instruction.name)
 def test_layouts_in_local_memory(instruction):
     """The descriptors of an instruction describe the layouts that WMMA has."""

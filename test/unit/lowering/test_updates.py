@@ -20,7 +20,7 @@ def summed(base: np.ndarray, axis: int, index: np.ndarray, updates: np.ndarray) 
     return result
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("target", ["cpu", "c", INTERPRETER])
 @pytest.mark.parametrize("seed", range(12))
 def test_scatters(seed: int, target: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -47,6 +47,7 @@ def test_scatters(seed: int, target: str, monkeypatch: pytest.MonkeyPatch) -> No
     np.testing.assert_array_equal(found, summed(base, axis, index, updates))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", [1 << 17, 150_001])
 @pytest.mark.parametrize("size", [1, 7, 900, 3000])
 def test_counts_of_many_numbers(n: int, size: int) -> None:

@@ -263,7 +263,7 @@ def random_group(rng):
     return group, result
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("seed", range(12))
 def test_random_workgroups(seed):
     check(*random_group(random.Random(seed)))

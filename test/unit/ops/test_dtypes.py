@@ -56,6 +56,7 @@ def test_round_to_from_f64(name: str, value: float):
         assert same(round_to(ROWS[name], value), float(np.float64(value).astype(NUMPY[name])))
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", [n for n in FLOATS if ROWS[n].bits <= 16])
 def test_ties_and_halfway_points(name: str):
     """Values, the midpoints between neighbours, and the points next to the midpoints."""

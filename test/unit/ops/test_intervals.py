@@ -102,7 +102,7 @@ SOUND = {
 }
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("dtype", [I8, U8], ids=str)
 @pytest.mark.parametrize("op", [*EXACT, *SOUND], ids=lambda op: op.name)
 @settings(max_examples=40)
@@ -320,7 +320,7 @@ FLOAT_UNARY = {
 }
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
 @pytest.mark.parametrize("name", FLOATS)
 @pytest.mark.parametrize("op", FLOAT_BINARY, ids=lambda op: op.name)

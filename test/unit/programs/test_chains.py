@@ -100,7 +100,7 @@ NO_GRADIENT = {"load-gated", "copy", "store", "store-in-place", "scan", "func-ca
 """Chains on which tg-gradient has an error of its own, or whose gradient is a loop."""
 
 
-@pytest.mark.sampled(5)
+@pytest.mark.sampled(10)
 @pytest.mark.parametrize("name", OTHERS)
 @pytest.mark.parametrize("kind", PASSES)
 def test_passes(kind: str, name: str):

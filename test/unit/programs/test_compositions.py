@@ -191,7 +191,7 @@ CASES = [
 ]
 
 
-@pytest.mark.sampled(117)
+@pytest.mark.sampled(234)
 @pytest.mark.parametrize("target", EXECUTORS)
 @pytest.mark.parametrize(("make", "arguments", "options"), CASES)
 def test_against_numpy(

@@ -138,7 +138,7 @@ PROGRAMS: dict[str, tuple[Program, int]] = {
 one kernel, and more several."""
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_growth(name: str):
     check_growth(*PROGRAMS[name])

@@ -65,7 +65,7 @@ step(y)
 
 
 @needs_mpi
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("ranks", [2, 4])
 @pytest.mark.parametrize(
     ("happens", "message"),

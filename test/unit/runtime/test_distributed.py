@@ -26,7 +26,7 @@ CASES = Path(collective_cases.__file__)
 __all__ = ["folder"]
 
 
-@pytest.mark.sampled(10)
+@pytest.mark.sampled(20)
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 8])
 @pytest.mark.parametrize("dtype", collective_cases.DTYPES, ids=lambda d: np.dtype(d).name)
 def test_collectives(count: int, dtype: object):
@@ -69,6 +69,7 @@ def test_random_programs_by_mpi(count: int, tmp_path: Path):
             np.testing.assert_array_equal(found[f"{seed}_{i}"], wanted, f"seed {seed}")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_SHARD_GRADIENTS", 500), ids=str)
 def test_random_gradients(seeds: range):
     for seed in seeds:

@@ -170,7 +170,7 @@ def test_by_mpi(
 
 
 @needs_mpi
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("ranks", [*(pytest.param(n, marks=pytest.mark.slow) for n in (2, 3)), 4])
 @pytest.mark.parametrize(
     ("first", "last"),

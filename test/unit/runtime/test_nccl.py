@@ -85,7 +85,7 @@ def random_exchange(rng: random.Random) -> Exchange:
     return Exchange(kind, members, tuple(shape), dtype, tuple(result), axis, joined, how, root)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("seed", range(300))
 def test_random_collectives_equal_those_of_threads(seed: int):
     rng = random.Random(seed)

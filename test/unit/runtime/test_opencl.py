@@ -82,6 +82,7 @@ def twice() -> DeviceExecutable:
     return compiled(program(), allow_custom=True)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ["gemm", "softmax", "layernorm", "gather"])
 def test_examples(name: str):
     path = EXAMPLES / f"{name}.mlir"
@@ -96,7 +97,7 @@ def test_examples(name: str):
     np.testing.assert_allclose(exe(*inputs), expected, rtol=1e-5, atol=1e-6)
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     ("rows", "columns"), [(2, 31), (33, 33), (64, 64), (31, 257), (5, 1000), (3, 1023), (2, 5000)]
 )

@@ -43,7 +43,7 @@ func.func @main(%x: tensor<8xf32>, %n: tensor<index>) -> tensor<8xf32> {{
 """
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("window", WINDOWS)
 @pytest.mark.parametrize("number", NUMBERS)

@@ -41,6 +41,7 @@ def test_missing_packages(monkeypatch: pytest.MonkeyPatch):
     assert missing_packages("openvino") == ["onnx"]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: model.name)
 def test_inputs(model: Model):
     inputs = model.inputs()

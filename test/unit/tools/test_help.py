@@ -248,6 +248,7 @@ CASES = [
 ]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("tool", "flag", "example"), CASES)
 def test_an_option_does_what_it_says(tool: str, flag: str, example: Example, execute: Execute):
     if "plot.svg" in example.args:
@@ -367,6 +368,7 @@ def test_every_term_is_tested():
     } == TERMS.keys()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("term", TERMS)
 def test_a_term_means_what_it_says(term: str, execute: Execute):
     program, args, pattern = TERMS[term]

@@ -56,6 +56,7 @@ def assert_refused(result: tuple[int, str, str], tool: str) -> None:
     assert len(context) in (0, 2)  # A line and its caret.
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("value", HOSTILE, ids=lambda value: ascii(value)[:12])
 @pytest.mark.parametrize(("tool", "flag"), FLAGS)
 def test_a_hostile_value_is_taken_or_refused(tool: str, flag: str, value: str, execute: Execute):

@@ -78,6 +78,7 @@ def test_prints_a_line_per_result(run: Run, target: str):
     assert out == "dense<[-1.0, 2.5, -0.0]> : tensor<3xf32>\ndense<true> : tensor<i1>\n"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("type", "values", "printed"),
     [
@@ -200,6 +201,7 @@ def test_benchmark(run: Run, target: str):
     assert out.splitlines()[0].split()[1] == "5"
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("file", ["plot.svg", "plot.png", "plot.abc", "no/plot.svg"])
 def test_a_plot_of_the_profile(run: Run, file: str):
     pytest.importorskip("matplotlib")

@@ -80,6 +80,7 @@ def cases() -> list[tuple[str, Attribute]]:
     return [(n, e) for n in names for e, dtype in DTYPES.items() if dtype in OPS[n].DOMAIN]
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(("name", "element"), cases(), ids=lambda v: str(v).removeprefix("tg."))
 def test_like_the_interpreter(name: str, element: Attribute):
     dtype, op_type = DTYPES[element], OPS[name]

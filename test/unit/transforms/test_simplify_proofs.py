@@ -96,6 +96,7 @@ def test_no_guard_is_superfluous(rule: Rule):
         assert any(counterexamples), left_out
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rule", RULES, ids=lambda rule: rule.name)
 def test_validity(rule: Rule):
     """Both sides are invalid in the same cells, where the rule's `needs_valid` are valid."""

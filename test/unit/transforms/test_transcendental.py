@@ -169,7 +169,7 @@ def test_f32_every_pattern(name, fused):
         check_unary(name, x, fused=fused)
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @both_roundings
 @every_function
 def test_f32_turning_points(name, fused):
