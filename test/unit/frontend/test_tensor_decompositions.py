@@ -54,7 +54,7 @@ def test_qr_of_triangles_and_zeros():
     np.testing.assert_array_equal(r.numpy(), np.zeros((3, 2)))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "dtype", [pytest.param(np.float32, marks=pytest.mark.slow), np.float64], ids=["f32", "f64"]
 )

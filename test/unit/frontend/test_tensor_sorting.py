@@ -185,7 +185,7 @@ def test_rows_of_several_chunks(dtype: str, descending: bool, monkeypatch: pytes
     np.testing.assert_array_equal(order.numpy(), in_order(x, descending))
 
 
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize("seed", range(6))
 def test_what_topk_finds_is_sorted_in_chunks(seed: int, monkeypatch: pytest.MonkeyPatch):
     """By selection, by blocks and by a sort of all, with any k."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Generator, Sequence
-from functools import partial
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any, NamedTuple
 
@@ -204,19 +204,22 @@ class _Shared:
         self._is_known = is_root and exchange.kind in _OF_ROOT
         """Whether the own value is the result."""
         self._gets_result = is_root or exchange.kind not in TO_ROOT
-        shape, dtype = exchange.shape, exchange.dtype
-        self._own = np.empty(shape, dtype)
-        """Takes a value that is laid out in another way."""
-        result = np.empty(exchange.result, dtype)
-        is_large = result.nbytes >= POOLED_BYTES
-        self._new_result = partial(POOL.empty if is_large else np.empty, exchange.result, dtype)
+        shape, result, dtype = exchange.shape, exchange.result, exchange.dtype
+        is_large = math.prod(result) * dtype.itemsize >= POOLED_BYTES
+        self._new_result = partial(POOL.empty if is_large else np.empty, result, dtype)
         self._is_native = bool(plan[0])
         if self._is_native:
-            self._exchange = segment.exchange(plan, self._own, result)
+            self._exchange = segment.exchange(plan, dtype, shape, result)
         else:
-            self._exchange = segment.exchange(plan, self._own)
+            self._exchange = segment.exchange(plan, dtype, shape)
             halves = [segment.values(half, shape, dtype) for half in (0, 1)]
             self._complete = [completion(exchange, group.position, values) for values in halves]
+        self._new_own = partial(np.empty, shape, dtype)
+
+    @cached_property
+    def _own(self) -> Array:
+        """In place of a value that others give, or that is laid out in another way."""
+        return self._new_own()
 
     @staticmethod
     def of(exchange: Exchange, group: Group) -> _Shared | None:

@@ -6,6 +6,7 @@ name, which ends with the processes, and the others open it by its descriptor (L
 
 from __future__ import annotations
 
+import math
 import mmap
 import os
 from collections.abc import Callable, Sequence
@@ -76,17 +77,20 @@ class Segment:
         starts = [self._slot(member, half) for member in range(self.members)]
         return [np.ndarray(shape, dtype, self._bytes, start) for start in starts]
 
-    def exchange(self, plan: Array, *arrays: Array) -> Callable[..., bool]:
-        """A function that exchanges a value by a plan. It takes the value and the result, if the
-        plan makes one, which are arrays like the given ones.
+    def exchange(
+        self, plan: Array, dtype: np.dtype[Any], *shapes: tuple[int, ...]
+    ) -> Callable[..., bool]:
+        """A function that exchanges a value by a plan. It takes the value and, if the plan makes
+        one, the result: arrays of these shapes.
 
-        It returns False, and has done nothing, if an array is not of the same shape and the very
-        dtype object, in row-major order. It has to be called again with the same arrays until
+        It returns False, and has done nothing, if an array is not of its shape and this very dtype
+        object, in row-major order. It has to be called again with the same arrays until
         `words[IS_COMPLETE]`.
         """
+        kinds = [(a.shape, a.dtype) for a in (self._state, plan)] + [(s, dtype) for s in shapes]
         slots = [
-            FrameSlot(place, array.shape, array.dtype, array.nbytes, is_written=place == _RESULT)
-            for place, array in enumerate((self._state, plan, *arrays))
+            FrameSlot(place, shape, of, math.prod(shape) * of.itemsize, is_written=place == _RESULT)
+            for place, (shape, of) in enumerate(kinds)
         ]
         made = launcher(_code().address("tg_exchange"), slots, 0)
         assert made is not None
