@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import importlib.metadata
 import re
+import subprocess
+import sys
 import tomllib
 from collections.abc import Iterator
 from pathlib import Path
@@ -72,3 +74,17 @@ def test_the_source_distribution_has_what_the_readme_names():
     links = re.findall(r"\]\((?!https?:|#)([^)#]+)", (ROOT / "README.md").read_text())
     folders = {link.partition("/")[0] for link in links if (ROOT / link.partition("/")[0]).is_dir()}
     assert folders | {"test", "tools", "typings"} <= grafted | {"tgdialect"}
+
+
+def test_tg_opt_as_a_file_is_that_of_its_clone(tmp_path: Path):
+    """Also where another version is installed, or none."""
+    tool = tmp_path / "tools" / "tg-opt.py"
+    tool.parent.mkdir()
+    tool.write_text((ROOT / "tools" / "tg-opt.py").read_text())
+    package = tmp_path / "tgdialect" / "tools"
+    package.mkdir(parents=True)
+    for folder in (package.parent, package):
+        (folder / "__init__.py").touch()
+    (package / "tg_opt.py").write_text("def main():\n    print('of the clone')\n")
+    done = subprocess.run([sys.executable, tool], capture_output=True, text=True, check=True)
+    assert done.stdout == "of the clone\n"

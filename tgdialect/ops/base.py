@@ -154,6 +154,7 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
             given,
             [type for group in result_types or () for type in group],
         )
+        Operation.__post_init__(op)
         return op
 
     @classmethod
@@ -185,6 +186,7 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
         op.attributes.update(attributes)
         if location is not None:
             op.location = location
+        Operation.__post_init__(op)
         return op
 
     def infer(
@@ -208,6 +210,7 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
             regions=regions,
         )
         self.results = Values((TgResult(type or _inferred(self), self, 0),))
+        Operation.__post_init__(self)  # xDSL's `ImplicitBuilder` replaces it.
 
     def rebuild(self, operands: Sequence[Value], type: Attribute | None = None) -> Self:
         """The same op on other operands, with copies of its regions. Leaf ops keep their type

@@ -331,11 +331,18 @@ def print_number(printer: Printer, value: Attribute) -> None:
     if isinstance(value, InvalidAttr):
         printer.print_string("invalid")
     elif isinstance(value, FloatAttr) and not math.isfinite(cast("FloatAttr", value).value.data):
-        printer.print_string(str(cast("FloatAttr", value).value.data))
+        printer.print_string(_nonfinite(cast("FloatAttr", value)))
     elif isinstance(value, FloatAttr | IntegerAttr):
         cast("FloatAttr | IntegerAttr", value).print_without_type(printer)
     else:
         printer.print_attribute(value)
+
+
+def _nonfinite(value: FloatAttr) -> str:
+    """An infinity, or a NaN: its bits if it has a sign or a payload."""
+    number, dtype = value.value.data, value.type
+    raw, plain = dtype.pack([number]), dtype.pack([math.nan])
+    return str(number) if math.isinf(number) or raw == plain else f"0x{raw[::-1].hex()}"
 
 
 @irdl_custom_directive
