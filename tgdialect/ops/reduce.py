@@ -123,6 +123,8 @@ class ReduceOp(TgOp):
         if not self.ranges:
             return
         open_ranges = dependent_ranges(self.source, facts(RangeOp))
+        if len({*self.ranges}) < len(self.ranges):
+            raise VerifyException("a REDUCE goes over each range once")
         for range in self.ranges:
             if not isinstance(range.owner, RangeOp):
                 raise VerifyException("a REDUCE goes over RANGEs only")

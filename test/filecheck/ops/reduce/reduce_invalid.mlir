@@ -80,3 +80,15 @@ func.func @relaxed_integers(%x: tensor<4x8xi32>) {
   %0 = tg.reduce max %x [1] relaxed : tensor<4x8xi32> -> tensor<4x1xi32>
   func.return
 }
+
+// -----
+
+tg.kernel @twice {
+  %n = tg.const 4 : tensor<index>
+  %p = tg.param 0 : tensor<4xf32, #tg.place<global>>
+  %r = tg.range 0 reduce to %n : tensor<index>
+  %i = tg.index %p[%r] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %l = tg.load %i : tensor<f32, #tg.place<global>> -> tensor<f32>
+  // expected-error@below {{a REDUCE goes over each range once}}
+  %x = tg.reduce add %l [] over %r, %r : tensor<f32> -> tensor<f32>
+}

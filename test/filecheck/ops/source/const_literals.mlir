@@ -23,7 +23,12 @@ func.func @literals() {
   %8 = tg.const 1 : tensor<i1>
   // CHECK: tg.const 3 : tensor<i8>
   %9 = tg.const 3.0 : tensor<i8>
-  // CHECK: tg.const nan : tensor<f32>
+  // A NaN with a sign or a payload is its bits.
+  // CHECK: tg.const 0xffc00000 : tensor<f32>
   %11 = tg.const -nan : tensor<f32>
+  // CHECK: tg.const 0x7fc00001 : tensor<f32>
+  %12 = tg.const 0x7fc00001 : tensor<f32>
+  // CHECK: tg.const nan : tensor<f32>
+  %13 = tg.const 0x7fc00000 : tensor<f32>
   func.return
 }
