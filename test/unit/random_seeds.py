@@ -30,5 +30,10 @@ def batches(variable: str, count: int) -> Sequence[Any]:
     ]
 
 
+def examples(count: int) -> int:
+    """How many examples Hypothesis makes in a test: so many, times `TG_RANDOM_EXAMPLES`."""
+    return int(count * float(os.environ.get("TG_RANDOM_EXAMPLES", "1")))
+
+
 def in_batches(seeds: range) -> list[range]:
     return [seeds[i : i + BATCH] for i in range(0, len(seeds), BATCH)]

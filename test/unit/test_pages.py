@@ -130,7 +130,7 @@ def printed(folder: Path, tools: Path, *command: str) -> str:
     return done.stdout.rstrip("\n") + "\n"
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("page", pages_with("sh"))
 def test_commands_print_what_the_page_shows(
     page: str, folder: Path, tools: Path, request: pytest.FixtureRequest

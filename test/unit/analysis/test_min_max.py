@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from random_graphs import Graph, graphs
+from random_seeds import examples
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.min_max import MinMax
@@ -21,7 +22,7 @@ from tgdialect.ops.properties import tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 
 
-@settings(max_examples=300)
+@settings(max_examples=examples(100))
 @given(graphs())
 def test_intervals_hold_every_value(graph: Graph):
     """Of the cells that are valid: those that are not are 0 in what a function returns."""

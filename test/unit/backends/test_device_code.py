@@ -65,6 +65,7 @@ def printed(module: ModuleOp) -> str:
 
 
 @needs_ptxas
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_ptxas_accepts_the_examples(path: Path):
     report = assemble(emitted(PtxTarget(), lowered(path.read_text())))

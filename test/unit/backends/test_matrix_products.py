@@ -240,7 +240,7 @@ def check_product(seed: int) -> None:
     np.testing.assert_allclose(result, expected, tolerance, tolerance, err_msg=f"seed {seed}")
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @needs_ptxas
 @pytest.mark.parametrize(("name", "target"), CASES)
 def test_ptxas(name: str, target: str):

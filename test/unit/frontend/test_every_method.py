@@ -22,7 +22,7 @@ TABLES = {method_examples.__file__, parity_table.__file__}
 PUBLIC = sorted(name for name in dir(tg.Tensor) if name[0] != "_" and name not in INTERNAL)
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("name", method_examples.EXAMPLES)
 def test_example(name: str):
     example, wanted = method_examples.EXAMPLES[name]

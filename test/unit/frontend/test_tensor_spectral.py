@@ -32,6 +32,7 @@ def test_frequencies_of_all_kinds_of_lengths(n: int) -> None:
         np.testing.assert_allclose(found, expected, atol=tolerance * n)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("n", "dim", "norm"),
     [(None, 0, None), (3, 1, "backward"), (8, -1, "ortho"), (6, 0, "forward"), (2, 1, "ortho")],

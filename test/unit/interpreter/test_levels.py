@@ -30,7 +30,7 @@ def make_inputs(function, seed):
     ]
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize(
     ("lanes", "scalar"),
     [(1 << 24, False), (4, False), (1, True)],

@@ -8,6 +8,7 @@ from random import Random
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from listings import FILES
+from random_seeds import examples
 
 from tgdialect.diagnostics import CompilationError, SourceFile, verify_module
 from tgdialect.legacy.listing.reader import parse_listings
@@ -58,7 +59,7 @@ def changed(text: str, random: Random) -> str:
     return "".join(lines)
 
 
-@settings(max_examples=1500)
+@settings(max_examples=examples(400))
 @given(st.integers(0, 2**32 - 1))
 def test_changed_listings(seed: int):
     random = Random(seed)

@@ -23,7 +23,7 @@ def test_listing(file: Path):
     assert str(parsed(printed(module))) == str(module)
 
 
-@pytest.mark.sampled(8)
+@pytest.mark.sampled(16)
 @pytest.mark.parametrize("stage", ["linearize", "plan"])
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("opt", ["none", "heuristic"])

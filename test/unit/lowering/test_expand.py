@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from random_seeds import examples
 from stages import Array, kernel, load, memory, results_by_stage, store
 
 
@@ -69,7 +70,7 @@ OUTPUT = st.sampled_from(["loop", "upcast"])
 REDUCED = st.sampled_from(["reduce", "unroll"])
 
 
-@settings(max_examples=25)
+@settings(max_examples=examples(10))
 @given(
     st.tuples(*[EXTENT] * 6),
     st.tuples(OUTPUT, OUTPUT, OUTPUT, OUTPUT, REDUCED, REDUCED),

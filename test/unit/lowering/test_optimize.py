@@ -242,6 +242,7 @@ def test_what_threads_cannot_share_is_not_padded() -> None:
     assert _opts_of(module) == _opts_of(alone)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("rows", [256, 320])
 @pytest.mark.parametrize("order", ["pq", "qp"])
 def test_products_of_one_kernel_are_scheduled_alike(rows: int, order: str) -> None:

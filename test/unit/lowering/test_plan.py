@@ -8,6 +8,7 @@ import numpy as np
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from parsing import tg_context
+from random_seeds import examples
 from stages import parse
 
 from tgdialect.analysis.liveness import LiveRange
@@ -106,7 +107,7 @@ def program(steps: list[tuple[str, int, int]]) -> str:
 
 
 @example([("set", 0, 3), ("loop", 0, 0), ("out", 0, 0), ("set", 1, 4), ("out", 1, 0)])
-@settings(max_examples=60)
+@settings(max_examples=examples(20))
 @given(st.lists(STEP, min_size=4, max_size=24))
 def test_registers_that_share_keep_their_values(steps: list[tuple[str, int, int]]) -> None:
     """Whatever loops carry: a digest of all that is written out is the same."""

@@ -180,6 +180,7 @@ def counted(n: int, name: str) -> str:
     )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("seed", range(8))
 def test_closed_forms_are_used_at_any_index(seed: int) -> None:
     """Flipped, cut, padded, in rows and in columns, and summed up again."""

@@ -171,7 +171,7 @@ def test_where(dtype, target):
     assert np.array_equal(bits(output), bits(np.where(condition, a, b)))
 
 
-@pytest.mark.sampled(16)
+@pytest.mark.sampled(32)
 @pytest.mark.parametrize(
     ("dtype", "features", "target"),
     on_targets(*((d, features) for d in NUMBERS for features in ((), ("fma",)))),
@@ -201,7 +201,7 @@ def is_rounded(result, *operands):
     return abs(Fraction(float(result)) - exact) <= bound / 2
 
 
-@pytest.mark.sampled(56)
+@pytest.mark.sampled(112)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("dtype", FLOATS)
 @pytest.mark.parametrize("op", TRANSCENDENTAL, ids=lambda op: op.name)

@@ -4,6 +4,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from kernels import compiled
+from random_seeds import examples
 
 N = 12
 CANARY = 777
@@ -115,7 +116,7 @@ def guarded(rows, columns):
     return whole, inner.reshape(rows, columns)
 
 
-@settings(max_examples=40)
+@settings(max_examples=examples(12))
 @given(st.lists(ACCESS, min_size=4, max_size=8), st.lists(st.integers(-20, 20), min_size=N))
 def test_no_access_leaves_its_buffer(accesses, table):
     table = np.array(table[:N])

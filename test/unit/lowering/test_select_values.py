@@ -77,7 +77,7 @@ def test_movement_of_values():
         assert np.array_equal(output, wanted), f"%y{i}"
 
 
-@pytest.mark.sampled(12)
+@pytest.mark.sampled(24)
 @pytest.mark.parametrize("kind", ["add", "mul", "max"])
 @pytest.mark.parametrize("dtype", DTYPES)
 def test_reduce_over_axes(kind, dtype):
@@ -97,7 +97,7 @@ def test_reduce_over_axes(kind, dtype):
     assert np.array_equal(bits(output.ravel()), bits(expected))
 
 
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(8)
 @pytest.mark.parametrize("kind", ["add", "max"])
 @pytest.mark.parametrize("length", [2, 3, 7, 10, 31, 37, 64, 74, 131])
 def test_rows_of_any_length(length, kind):

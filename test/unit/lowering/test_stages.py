@@ -112,7 +112,7 @@ def test_upstream_translates_what_is_rendered(example: Path, mode: str, tmp_path
     assert "define" in translated.stdout
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_levels_hold_between_stages(example: Path, capsys: pytest.CaptureFixture[str]):
     arguments = ["--pass-pipeline=builtin.module(tg-to-llvm)", "--verify-each", "-t", "llvm"]

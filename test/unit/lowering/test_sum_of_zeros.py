@@ -39,6 +39,7 @@ def zeros(*shape, dtype="f32"):
     return np.full(shape, -0.0, DTYPES[dtype])
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("n", LENGTHS)
 def test_vector(n):
     check(reduction(n, 0, 1), zeros(n))
@@ -84,6 +85,7 @@ SCHEDULES = (
 )
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("opts", SCHEDULES)
 def test_schedules(opts):
     check(reduction("4x12", 1, "4x1"), zeros(4, 12), modes=(f"explicit:{opts}",))

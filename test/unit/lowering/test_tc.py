@@ -172,6 +172,7 @@ def test_factors_that_are_not_in_local_memory():
     assert "tg.wmma" not in check(text, "f16", 64, 64, 32, f"explicit:tc 2, {index}, 0, 1")
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("opts", "sizes", "options"),
     [

@@ -47,7 +47,7 @@ def test_scatters(seed: int, target: str, monkeypatch: pytest.MonkeyPatch) -> No
     np.testing.assert_array_equal(found, summed(base, axis, index, updates))
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("n", [1 << 17, 150_001])
 @pytest.mark.parametrize("size", [1, 7, 900, 3000])
 def test_counts_of_many_numbers(n: int, size: int) -> None:

@@ -100,6 +100,7 @@ def test_round_to_beyond_f64():
     assert round_to(ROWS["f64"], 2**53 + 3) == 2**53 + 4
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", INTEGERS)
 @given(value=st.integers(-(2**70), 2**70))
 def test_wrap_to(name: str, value: int):

@@ -26,7 +26,7 @@ CASES = Path(collective_cases.__file__)
 __all__ = ["folder"]
 
 
-@pytest.mark.sampled(20)
+@pytest.mark.sampled(40)
 @pytest.mark.parametrize("count", [1, 2, 3, 4, 8])
 @pytest.mark.parametrize("dtype", collective_cases.DTYPES, ids=lambda d: np.dtype(d).name)
 def test_collectives(count: int, dtype: object):

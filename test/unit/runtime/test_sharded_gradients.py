@@ -132,7 +132,7 @@ MOVEMENTS: Mapping[str, Callable[[tg.Tensor], tg.Tensor]] = {
 }
 
 
-@pytest.mark.sampled(6)
+@pytest.mark.sampled(12)
 @pytest.mark.parametrize("start", ["anywhere", "on one", "on each"])
 @pytest.mark.parametrize("name", MOVEMENTS)
 def test_movements_of_what_meets_a_split_value(name: str, start: str):

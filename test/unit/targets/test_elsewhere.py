@@ -118,6 +118,7 @@ def lowered(text: str, passes: str) -> str:
     return out.getvalue()
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize(
     ("asm", "wanted"),
     [

@@ -135,6 +135,7 @@ def check(target: str) -> None:
     np.testing.assert_allclose(result, e / e.sum(1, keepdims=True), rtol=1e-4, atol=1e-6)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", ODD.values(), ids=ODD)
 def test_odd_targets(target: str) -> None:
     check(target)

@@ -54,6 +54,7 @@ def test_these_are_computed_in_f64():
     assert {"cos", "tan", "asin", "atan2", "sinh", "acosh", "erfc"} <= set(WIDENED)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", ROWS)
 def test_functions_of_f32_compile_for_metal(name: str):
     assert "double" not in metal(text_of(ROWS[name].method, *inputs(name)))
