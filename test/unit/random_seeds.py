@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
+from hypothesis import given, settings
 
 FIRST = "TG_RANDOM_SEED"
 BATCH = 10
@@ -14,6 +15,8 @@ BATCH = 10
 SHARE = 20
 """Of the cases that are made by default, one of so many runs without `-m slow`. A smaller number
 makes the README's test command longer and lets it find more."""
+SHARE_OF_EXAMPLES = 3
+"""The same for the examples of a test that Hypothesis searches."""
 
 
 def batches(variable: str, count: int) -> Sequence[Any]:
@@ -30,9 +33,25 @@ def batches(variable: str, count: int) -> Sequence[Any]:
     ]
 
 
-def examples(count: int) -> int:
-    """How many examples Hypothesis makes in a test: so many, times `TG_RANDOM_EXAMPLES`."""
-    return int(count * float(os.environ.get("TG_RANDOM_EXAMPLES", "1")))
+def searched(count: int, *strategies: Any) -> Callable[[Callable[..., None]], Callable[..., None]]:
+    """As Hypothesis's `given`, for a test of two cases: one in `SHARE_OF_EXAMPLES` of so many
+    examples, and all of them, which is slow."""
+
+    def decorate(test: Callable[..., None]) -> Callable[..., None]:
+        some, all_of_them = (
+            settings(max_examples=number)(given(*strategies)(test))
+            for number in (-(-count // SHARE_OF_EXAMPLES), count)
+        )
+        cases = [some, pytest.param(all_of_them, marks=pytest.mark.slow)]
+
+        @pytest.mark.parametrize("search", cases, ids=["some", "all"])
+        def searching(search: Callable[[], None]) -> None:
+            search()
+
+        searching.__doc__ = test.__doc__
+        return searching
+
+    return decorate
 
 
 def in_batches(seeds: range) -> list[range]:

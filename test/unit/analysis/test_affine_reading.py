@@ -6,10 +6,10 @@ import math
 from collections.abc import Iterator, Mapping
 from itertools import product
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from integer_programs import Program, programs, run
-from random_seeds import examples
+from random_seeds import searched
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
@@ -37,8 +37,7 @@ def value(of, values: Mapping[SSAValue, float]) -> int:
     return sum(c * math.prod(int(values[atom]) for atom in atoms) for atoms, c in monomials(of))
 
 
-@settings(max_examples=examples(100))
-@given(programs())
+@searched(300, programs())
 def test_polynomials_of_integer_programs(program: Program):
     """Any op may be in between: it is an atom, and so is what might wrap."""
     min_max = MinMax()
@@ -168,8 +167,9 @@ def position_value(of: Position, values: Mapping[LoopVariable, int]) -> int:
     return of.constant + sum(c * atom_value(atom, values) for atom, c in of.terms.items())
 
 
-@settings(max_examples=examples(100))
-@given(st.lists(st.sampled_from([2, 3, 4, 6, 8, 12]), min_size=2, max_size=3), STEPS, st.data())
+@searched(
+    300, st.lists(st.sampled_from([2, 3, 4, 6, 8, 12]), min_size=2, max_size=3), STEPS, st.data()
+)
 def test_positions(extents, steps, data):
     """Digits are cut and put together again, and divisions are: what is left has the same value."""
     positions = Positions()

@@ -6,9 +6,8 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from random_graphs import Graph, graphs
-from random_seeds import examples
+from random_seeds import searched
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.min_max import MinMax
@@ -22,8 +21,7 @@ from tgdialect.ops.properties import tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 
 
-@settings(max_examples=examples(100))
-@given(graphs())
+@searched(300, graphs())
 def test_intervals_hold_every_value(graph: Graph):
     """Of the cells that are valid: those that are not are 0 in what a function returns."""
     min_max = MinMax()

@@ -5,10 +5,9 @@ from __future__ import annotations
 import re
 from random import Random
 
-from hypothesis import given, settings
 from hypothesis import strategies as st
 from listings import FILES
-from random_seeds import examples
+from random_seeds import searched
 
 from tgdialect.diagnostics import CompilationError, SourceFile, verify_module
 from tgdialect.legacy.listing.reader import parse_listings
@@ -59,8 +58,7 @@ def changed(text: str, random: Random) -> str:
     return "".join(lines)
 
 
-@settings(max_examples=examples(400))
-@given(st.integers(0, 2**32 - 1))
+@searched(1500, st.integers(0, 2**32 - 1))
 def test_changed_listings(seed: int):
     random = Random(seed)
     text = random.choice(TEXTS)

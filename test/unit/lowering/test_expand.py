@@ -6,9 +6,8 @@ import itertools
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
 from hypothesis import strategies as st
-from random_seeds import examples
+from random_seeds import searched
 from stages import Array, kernel, load, memory, results_by_stage, store
 
 
@@ -70,8 +69,8 @@ OUTPUT = st.sampled_from(["loop", "upcast"])
 REDUCED = st.sampled_from(["reduce", "unroll"])
 
 
-@settings(max_examples=examples(10))
-@given(
+@searched(
+    25,
     st.tuples(*[EXTENT] * 6),
     st.tuples(OUTPUT, OUTPUT, OUTPUT, OUTPUT, REDUCED, REDUCED),
     st.permutations(range(4)),

@@ -5,10 +5,10 @@ from __future__ import annotations
 from itertools import combinations
 
 import numpy as np
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 from parsing import tg_context
-from random_seeds import examples
+from random_seeds import searched
 from stages import parse
 
 from tgdialect.analysis.liveness import LiveRange
@@ -106,9 +106,8 @@ def program(steps: list[tuple[str, int, int]]) -> str:
     return "tg.program @p {\ntg.linear {\n" + "\n".join(lines) + "\n}\n}"
 
 
+@searched(60, st.lists(STEP, min_size=4, max_size=24))
 @example([("set", 0, 3), ("loop", 0, 0), ("out", 0, 0), ("set", 1, 4), ("out", 1, 0)])
-@settings(max_examples=examples(20))
-@given(st.lists(STEP, min_size=4, max_size=24))
 def test_registers_that_share_keep_their_values(steps: list[tuple[str, int, int]]) -> None:
     """Whatever loops carry: a digest of all that is written out is the same."""
     module = parse(program(steps))

@@ -28,7 +28,7 @@ from tgdialect.ops.intervals import constant
 COUNT = "TG_RANDOM_PROGRAMS"
 
 deterministic = settings(
-    derandomize=COUNT not in os.environ, max_examples=int(os.environ.get(COUNT, "60"))
+    derandomize=COUNT not in os.environ, max_examples=int(os.environ.get(COUNT, "150"))
 )
 seeds = st.integers(0, 2**32 - 1)
 lengths = st.integers(1, 14)

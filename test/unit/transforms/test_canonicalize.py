@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from random_graphs import Graph, graphs
-from random_seeds import examples
 from xdsl.context import Context
 from xdsl.dialects.builtin import Builtin, IntegerType
 from xdsl.dialects.func import Func
@@ -33,7 +32,7 @@ def context() -> Context:
 @pytest.mark.sampled(3)
 @pytest.mark.parametrize("transform", [CanonicalizePass(), SimplifyPass(), ExplicitBroadcastPass()])
 def test_values_stay(transform: ModulePass):
-    @settings(max_examples=examples(50))
+    @settings(max_examples=150)
     @given(graphs())
     def check(graph: Graph):
         before, text = graph.evaluate(), str(graph.module)

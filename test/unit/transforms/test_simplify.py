@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
 from integer_programs import Program, outputs, programs
-from random_seeds import examples
+from random_seeds import searched
 from xdsl.dialects import test
 from xdsl.ir import Block, Operation, SSAValue
 
@@ -21,8 +20,7 @@ from tgdialect.transforms.simplify import HANDLERS, engine, simplify
 from tgdialect.transforms.simplify.matching import OPS
 
 
-@settings(max_examples=examples(200))
-@given(programs())
+@searched(800, programs())
 def test_values_stay(program: Program):
     before = [outputs(program.block, a) for a in program.arguments]
     text = str(program.module)
@@ -32,8 +30,7 @@ def test_values_stay(program: Program):
     assert before == after, f"{text}\n{program.module}\n{program.arguments}"
 
 
-@settings(max_examples=examples(50))
-@given(programs())
+@searched(150, programs())
 def test_the_second_time_changes_nothing(program: Program):
     simplify(program.module)
     once = str(program.module)
@@ -41,8 +38,7 @@ def test_the_second_time_changes_nothing(program: Program):
     assert str(program.module) == once
 
 
-@settings(max_examples=examples(50))
-@given(programs())
+@searched(150, programs())
 def test_rewriting_ends_by_itself(program: Program):
     """No rewrite depends on the limit of the depth to end."""
     with pytest.MonkeyPatch.context() as patch:

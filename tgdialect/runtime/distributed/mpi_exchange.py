@@ -30,9 +30,11 @@ _OF_ROOT = frozenset({Collective.BROADCAST, Collective.TRANSFER})
 
 _MOST_JOINED_BYTES = 1 << 20
 """The greatest value of a process, in bytes, that `all_gather` takes through shared memory: MPI may
-copy a large one once, from one process to the other. docs/notes/distributed.md has the times."""
+copy a large one once, from one process to the other, and here it is copied twice. Found by
+bench/allreduce.py; docs/notes/distributed.md has the times, and the processor."""
 _ELEMENT_BYTES = 8
-"""The greatest length of an element, of which pieces have whole ones."""
+"""The greatest length of an element, in bytes. Pieces are multiples of it, so they have whole
+elements."""
 
 IsDone = Callable[[], bool]
 Steps = Generator[Any, None, Array | None]
@@ -259,7 +261,7 @@ class _Shared:
         return self._exchange(*arrays) and self._words[IS_COMPLETE] == 1
 
     def _result(self, value: Array | None) -> Array | None:
-        """What NumPy makes of the values of all, when they are there."""
+        """The result that NumPy makes of the values of all, when they are there."""
         if self._is_known:
             return value
         return self._complete[self.segment.half]() if self._gets_result else None
@@ -272,7 +274,7 @@ class _Shared:
 
 
 class _Waiting(NamedTuple):
-    """What `Steps` yields in place of a request of MPI."""
+    """Stands for a request of MPI among the `Steps` of an exchange through memory."""
 
     Test: IsDone
 

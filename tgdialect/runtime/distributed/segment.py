@@ -28,19 +28,22 @@ if TYPE_CHECKING:
     from tgdialect.runtime.jit import JitLibrary
 
 _COUNTER_BYTES = 128
-"""The distance of two processes' counters: a cache line on all CPUs, and two where they come in
-pairs."""
+"""The distance of two processes' counters, in bytes: a cache line on all CPUs, and two where they
+come in pairs. With less, processes that wait slow down those that write."""
 _TOKEN_BYTES = 16
+"""The length of the random number by which a process knows the memory that it has opened."""
 _PLACE_BYTES = 64
+"""The length of the text that says where the memory is: a process, a descriptor and the token."""
 _NUMBER, IS_COMPLETE = 3, 8
 """Words of the state: the number of the piece, and whether the exchange is complete."""
 _RESULT = 3
 """The place of the result in a frame."""
 _TURNS = 16
-"""How often an exchange offers the core to other processes before it returns, so that the caller
-can see whether one has failed."""
+"""How often a call offers the core to other processes before it returns, so that its caller can see
+whether one has failed: with more this is seen later, with fewer Python runs more often. Not
+measured: it is as often as the caller offered the core between such looks before."""
 _LEAST_BYTES = 64
-"""Of a slot for each process: a piece of a part has some elements at least."""
+"""The least bytes of a slot for each process: a piece of a part has eight elements at least."""
 _reductions: list[ElfImage | JitLibrary] = []
 """The code of reductions, which is never unloaded."""
 
@@ -146,7 +149,7 @@ def join() -> int:
 
 
 def machine() -> bytes:
-    """What tells machines apart, and containers that do not see each other's processes."""
+    """An identifier of the machine, and of the container if it does not see others' processes."""
     found = [os.uname().nodename]
     for name in ("/proc/sys/kernel/random/boot_id", "/proc/self/ns/pid"):
         path = Path(name)
@@ -187,7 +190,7 @@ def shared_segment(
             memory = mmap.mmap(descriptor, 0)
             memory[:_TOKEN_BYTES] = os.urandom(_TOKEN_BYTES)
             place = b"%d/fd/%d %s" % (os.getpid(), descriptor, memory[:_TOKEN_BYTES].hex().encode())
-    except (AttributeError, OSError):
+    except (AttributeError, OSError, ValueError):
         memory = None
     path, _, token = gathered(place.ljust(_PLACE_BYTES))[0].rstrip().partition(b" ")
     if position and token and slot_bytes:

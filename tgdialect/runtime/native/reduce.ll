@@ -1,5 +1,8 @@
 ; The reduction of the values of all processes in their order: a function of a plan of `segment.ll`.
-; Substituted: the type of an element, its bytes, and what combines %a and %b to %c.
+; Substituted: the type of an element, its bytes, and the instruction that combines %a and %b to %c.
+;
+; The first two values have a loop of their own: if the result were one of its operands, LLVM would
+; not know that arrays do not overlap, and make no vectors.
 
 define void @tg_reduce(ptr %to, i64 %part, ptr %from, i64 %row.bytes, i64 %slots, i64 %members, i64 %rows, i64 %bytes) {
   %n = udiv i64 %bytes, ${SIZE}

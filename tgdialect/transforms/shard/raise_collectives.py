@@ -285,13 +285,13 @@ def _reshaped_later(op: CollectiveCommunicationOp, grids: dict[str, Grid]) -> SS
 
 
 def _without_reshape(op: ReshapeOp | PermuteOp, grids: dict[str, Grid]) -> SSAValue | None:
-    """What a value has been before RESHAPEs that end where they began."""
+    """The value before RESHAPEs that end in the shape in which they began."""
     source = _before_reshapes(op.result)
     return source if source is not op.result and source.type == op.result.type else None
 
 
 def _before_reshapes(value: SSAValue) -> SSAValue:
-    """What a value is a RESHAPE of, or a PERMUTE that moves only axes of extent 1."""
+    """The source of a chain of RESHAPEs, and of PERMUTEs that move only axes of extent 1."""
     while isinstance(op := value.owner, ReshapeOp | PermuteOp):
         if isinstance(op, PermuteOp):
             shape = tensor(op.source).get_shape()
