@@ -106,10 +106,11 @@ def model_row(model: Model, folder: str, most: dict[str, float]) -> Row:
 class Tool:
     """The process of a tool."""
 
-    def __init__(self, name: str, threads: int, kind: str) -> None:
+    def __init__(self, name: str, threads: int, kind: str, tree: Path = ROOT) -> None:
         """`kind` is "busy" if other processes use the cores, so that the figure of a turn is the
-        median, and "cpu" if it is time of the processor; else "idle"."""
-        self.name, self.threads, self.kind = name, threads, kind
+        median, and "cpu" if it is time of the processor; else "idle". `tree` is the clone of this
+        project whose bench and package are run."""
+        self.name, self.threads, self.kind, self.tree = name, threads, kind, tree
         self._folder = tempfile.TemporaryDirectory()
         self._process = self._started()
 
@@ -122,8 +123,8 @@ class Tool:
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
             text=True,
-            cwd=ROOT,
-            env=environment(self.name, self.threads) | more,
+            cwd=self.tree,
+            env=environment(self.name, self.threads) | {"PYTHONPATH": str(self.tree)} | more,
         )
 
     def measure(self, row: Row, path: str) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from __future__ import annotations
 import math
 
 from tgdialect.transforms.float_format import FloatFormat, format_of
-from tgdialect.transforms.recipe import V, Value, horner
-from tgdialect.transforms.transcendental import LN_2, power_of_two
+from tgdialect.transforms.recipe import V, Value, by_pairs, horner
+from tgdialect.transforms.transcendental import LN_2, clear_sign, power_of_two
 
 
 def gate(x: Value[V], t: Value[V], lost: Value[V] | None = None) -> Value[V]:
@@ -25,7 +25,7 @@ def gate(x: Value[V], t: Value[V], lost: Value[V] | None = None) -> Value[V]:
     r = high + low
     tail = tuple(-c if i % 2 else c for i, c in enumerate(form.exp_tail))
     # 1 + p = e^-(high + low) = 1 - high + second.
-    second = (r * r).mulacc(horner(r, tail), -low)
+    second = (r * r).mulacc(by_pairs(r, tail), -low)
     divisor = scale.mulacc(second - high, scale + 1.0)
     # (scale - divisor) + 1 is exact where 2^n is no less than the last digit of 1.
     excess = scale.mulacc(second, scale.mulacc(-high, (scale - divisor) + 1.0))
@@ -33,11 +33,9 @@ def gate(x: Value[V], t: Value[V], lost: Value[V] | None = None) -> Value[V]:
     quotient = x * inverse
     surplus = quotient.mulacc(excess, quotient.mulacc(divisor, -x))
     result = (-inverse).mulacc(surplus, quotient)  # -0 stays -0.
-    # The result is x where e^-t is less than 0.75 of that digit. The bound, in sixteenths, is exact
-    # in f32.
-    result = (t > math.floor(16 * (form.precision + 0.5) * LN_2) / 16).where(x, result)
-    is_tail = t < -float(math.floor((form.bias - form.precision) * LN_2))
-    return is_tail.where(_gate_tail(x, t, lost, form), result)
+    is_tail = clear_sign(t, form) > float(math.floor((form.bias - form.precision) * LN_2))
+    tail = (t > 0.0).where(x, _gate_tail(x, t, lost, form))
+    return is_tail.where(tail, result)
 
 
 def _gate_tail(x: Value[V], t: Value[V], lost: Value[V] | None, form: FloatFormat) -> Value[V]:

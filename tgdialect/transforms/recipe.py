@@ -183,3 +183,15 @@ def horner(x: Value[V], coefficients: tuple[float, ...]) -> Value[V]:
     for coefficient in reversed(rest):
         result = result.mulacc(x, coefficient)
     return result
+
+
+def by_pairs(x: Value[V], coefficients: tuple[float, ...]) -> Value[V]:
+    """`horner` of x^2, with pairs of coefficients: where the product x * x is there, as many
+    operations, of which fewer wait for each other (Estrin 1960)."""
+    square = x * x
+    pairs = [coefficients[i : i + 2] for i in range(0, len(coefficients), 2)]
+    terms = [x.mulacc(pair[1], pair[0]) if len(pair) > 1 else x.constant(*pair) for pair in pairs]
+    result = terms.pop()
+    for term in reversed(terms):
+        result = square.mulacc(result, term)
+    return result

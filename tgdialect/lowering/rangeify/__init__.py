@@ -4,6 +4,7 @@ Function level to kernels level (docs/ir.md). In reading order:
 
 * `views.py` rewrites views that a kernel cannot store to, or a call cannot pass;
 * `residues.py` leaves out the zeros between the cells of a dilated value;
+* `maxima.py` lets the maxima that softmaxes subtract be relaxed;
 * `partial.py` splits a reduction into parts, for threads to share or for a cache;
 * `closed_form.py` finds the reductions that need no loop;
 * `analysis/fusion.py` chooses the values that are stored in buffers;

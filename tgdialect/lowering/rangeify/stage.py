@@ -35,6 +35,7 @@ from tgdialect.lowering.rangeify.donated import Donors
 from tgdialect.lowering.rangeify.host import CallingKernel, HostFunction
 from tgdialect.lowering.rangeify.index_sets import split_index_sets
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, MemoryCell, Realised
+from tgdialect.lowering.rangeify.maxima import relax_maxima
 from tgdialect.lowering.rangeify.online import OnlineKernel
 from tgdialect.lowering.rangeify.partial import split_reductions
 from tgdialect.lowering.rangeify.phases import split_phases
@@ -113,9 +114,12 @@ class _Rangeifier:
         self.validity = Validity()
         self.intervals = MinMax()
         self.is_closed = ClosedForms(self.structures, self.intervals)
+        self.has_cheap_maxima = target.is_grid or has_maximum(target)
         block = function.body.block
         if not target.has_f64:
             demote_f64(block)
+        if not self.has_cheap_maxima:
+            relax_maxima(block)
         copy_non_contiguous(block)
         apart = split_residues(block)
         store_before_movement(block)
@@ -308,8 +312,7 @@ class _Rangeifier:
             self.realised[op] = Realised(data, None)
             return self.effect_of(store, self.call_again(where, known, [leaf]))
         builder.parameter(leaf)
-        is_relaxed = not blocks.is_grid and not has_maximum(self.target)
-        kernel = OnlineKernel(builder, group, blocks, is_relaxed=is_relaxed)
+        kernel = OnlineKernel(builder, group, blocks, is_relaxed=not self.has_cheap_maxima)
         cell, index, gate, ranges = kernel.emit()
         self.online.append(kernel)
         self.realised[op] = Realised(data, None)

@@ -1,0 +1,79 @@
+"""The maxima that softmaxes subtract from their exponents."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from xdsl.dialects.builtin import UnitAttr
+from xdsl.ir import Block, Operation, SSAValue
+
+from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops.elementwise import Exp2Op, ExpOp, MulOp, RecipOp, SubOp
+from tgdialect.ops.movement import ExpandOp
+from tgdialect.ops.properties import dtype_of, integers, tensor
+from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.walk import ops_of
+
+
+def relax_maxima(block: Block) -> None:
+    """Let maxima be relaxed where softmaxes subtract them, for a processor without an instruction
+    for exact ones."""
+    for op in ops_of(block):
+        if isinstance(op, ReduceOp) and _is_shift(op):
+            op.relaxed = UnitAttr()
+
+
+def _is_shift(op: ReduceOp) -> bool:
+    """Whether a REDUCE MAX of floats is only subtracted from its source, in exponents of which sums
+    along the same axes divide all other uses of their exponentials.
+
+    Then it may be relaxed. If an element is NaN, so is its exponential whatever is subtracted, so
+    the sum is, and all that is divided by it. If none is, a relaxed maximum differs in the sign of
+    zero at most, and as the shift of an exponent both zeros are the same.
+    """
+    if op.kind.data is not ReduceKind.MAX or not dtype_of(op.result).is_float or op.ranges:
+        return False
+    return all(_is_shifted(user, op) for user in _users(op.result))
+
+
+def _is_shifted(user: Operation, op: ReduceOp) -> bool:
+    """Whether a use of a maximum is an exponent of such exponentials."""
+    if not isinstance(user, SubOp) or user.operands[0] is not op.source:
+        return False
+    exponentials = [use.operation for use in user.result.uses]
+    return tensor(user.result).get_num_dims() == tensor(op.source).get_num_dims() and all(
+        isinstance(each, ExpOp | Exp2Op) and _is_divided(each.result, integers(op, "axes"))
+        for each in exponentials
+    )
+
+
+def _is_divided(exponential: SSAValue, axes: tuple[int, ...]) -> bool:
+    """Whether a value is used in sums along some axes and in products with their inverses only."""
+    uses = {use.operation for use in exponential.uses}
+    sums = {use for use in uses if isinstance(use, ReduceOp) and _is_sum(use, axes)}
+    inverses = {
+        user.result for total in sums for user in _users(total.result) if isinstance(user, RecipOp)
+    }
+    return all(
+        isinstance(use, MulOp) and any(_unexpanded(each) in inverses for each in use.operands)
+        for use in uses - sums
+    )
+
+
+def _is_sum(op: ReduceOp, axes: tuple[int, ...]) -> bool:
+    return op.kind.data is ReduceKind.ADD and integers(op, "axes") == axes and not op.ranges
+
+
+def _users(value: SSAValue) -> Iterator[Operation]:
+    """The users of a value, and of its EXPANDs."""
+    for use in value.uses:
+        if isinstance(op := use.operation, ExpandOp):
+            yield from _users(op.result)
+        else:
+            yield op
+
+
+def _unexpanded(value: SSAValue) -> SSAValue:
+    while isinstance(op := value.owner, ExpandOp):
+        value = op.source
+    return value
