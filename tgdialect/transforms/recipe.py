@@ -190,7 +190,7 @@ def by_pairs(x: Value[V], coefficients: tuple[float, ...]) -> Value[V]:
     operations, of which fewer wait for each other (Estrin 1960)."""
     square = x * x
     pairs = [coefficients[i : i + 2] for i in range(0, len(coefficients), 2)]
-    terms = [x.mulacc(pair[1], pair[0]) if len(pair) > 1 else x.constant(pair[0]) for pair in pairs]
+    terms = [x.mulacc(pair[1], pair[0]) if pair[1:] else x.constant(sum(pair)) for pair in pairs]
     result = terms.pop()
     for term in reversed(terms):
         result = square.mulacc(result, term)
