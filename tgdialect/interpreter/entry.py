@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
+from tgdialect.custom import CustomCode, CustomFunction
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.calls import CALLEES
-from tgdialect.interpreter.custom import CustomCode, CustomFunction
 from tgdialect.interpreter.run_context import RunContext, write_back
 from tgdialect.interpreter.signature import bind, signature
 from tgdialect.ops.arrays import Data

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.backends.c_compiler import assembly, object_code
 from tgdialect.backends.sources import source_of
+from tgdialect.custom import CustomCode, CustomFunction
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.source import source_text
@@ -78,12 +79,18 @@ class CBuild(StagedModule):
 
 
 def compile_c(
-    module: ModuleOp, *, entry: str = "main", opt: str = DEFAULT_OPT, allow_custom: bool = False
+    module: ModuleOp,
+    *,
+    entry: str = "main",
+    opt: str = DEFAULT_OPT,
+    allow_custom: bool = False,
+    custom: Mapping[str, CustomFunction] = {},
 ) -> HostExecutable:
     """Compile the function `entry` of a module at any level with the system's C compiler. The
     arguments and errors are those of `build.compile_module`."""
-    build = CBuild(module, entry, opt, allow_custom)
-    return HostExecutable(build.program(), lambda: build)
+    code = CustomCode(allow_custom, custom)
+    build = CBuild(module, entry, opt, code)
+    return HostExecutable(build.program(), lambda: build, custom=code)
 
 
 def _frame_entry(entry: str, signature: Sequence[Parameter]) -> str:

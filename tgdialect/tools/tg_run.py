@@ -156,6 +156,14 @@ def argument_parser() -> RunParser:
         help="run unchecked code: tg.custom, tg.customfunction, tg.ins and tg.binary, and programs "
         "from level linear on",
     )
+    add(
+        "--custom",
+        action="append",
+        default=[],
+        metavar="[NAME=]MODULE:FUNCTION",
+        help="a Python function, or another object of a module, that stands for the tg.custom or "
+        "tg.customfunction of its name; it needs --allow-custom",
+    )
     add("--version", action=VersionAction, nargs=0, help="print the versions and exit")
     return parser
 

@@ -1,6 +1,8 @@
 """One invocation of tg-run: read the program and its inputs, execute, and show the results."""
 
 import argparse
+import importlib
+import os
 import statistics
 import sys
 import time
@@ -76,9 +78,33 @@ def _results(value: Array | Sequence[Array]) -> tuple[Array, ...]:
 def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
     def execute(inputs: Sequence[Array]) -> tuple[Array, ...]:
         how = {"allow_custom": options.allow_custom, "scalar": options.scalar}
-        return _results(run(module, entry, inputs, **how))
+        return _results(run(module, entry, inputs, custom=custom, **how))
 
+    custom = _registered(options.custom)
     return Executor(execute)
+
+
+def _registered(options: Sequence[str]) -> Mapping[str, Callable[..., Any]]:
+    """The functions of `--custom`, by name. Modules are found as by `python -m`: also in the
+    present folder."""
+    found: dict[str, Callable[..., Any]] = {}
+    for option in options:
+        name, equals, path = option.rpartition("=")
+        module, colon, function = path.partition(":")
+        if not (module and colon and function) or (equals and not name):
+            raise UsageError(f"--custom {option}: write MODULE:FUNCTION or NAME=MODULE:FUNCTION")
+        if "" not in sys.path and os.getcwd() not in sys.path:
+            sys.path.append(os.getcwd())
+        try:
+            value: Any = importlib.import_module(module)
+            for part in function.split("."):
+                value = getattr(value, part)
+        except (ImportError, AttributeError) as error:
+            raise UsageError(f"--custom {option}: {error}") from error
+        if not callable(value):
+            raise UsageError(f"--custom {option}: this is no function")
+        found[name or function.rpartition(".")[2]] = value
+    return found
 
 
 def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
@@ -88,7 +114,12 @@ def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Exec
         if target is None and launched_size() > 1 and mpi_communicator().size > 1:
             target = MPI
         executable = compiler.compile(
-            module, entry=entry, target=target, opt=opt, allow_custom=allow_custom
+            module,
+            entry=entry,
+            target=target,
+            opt=opt,
+            allow_custom=allow_custom,
+            custom=_registered(options.custom),
         )
     except (ValueError, DeviceError, RankError) as error:
         raise CompilationError(Diagnostic(str(error))) from error

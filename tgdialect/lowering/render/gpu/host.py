@@ -61,6 +61,8 @@ class LaunchingFunction(LLVMFunction):
 
     global_pointer = GLOBAL
 
+    calls_registered = False
+
     def __init__(
         self,
         name: str,

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from itertools import count
+from string import Formatter
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.custom import Signature
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
 from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.names import SOURCE
@@ -39,9 +41,9 @@ from tgdialect.lowering.render.source.matrix import (
     multiply_matrices,
 )
 from tgdialect.lowering.render.source.placement import Placement
-from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp, WmmaOp
-from tgdialect.ops.dtypes import DTYPES, INDEX, DType
+from tgdialect.ops.attributes import ReduceKind, VoidType
+from tgdialect.ops.codegen import BarrierOp, CustomOp, ShuffleOp, SpecialOp, WmmaOp
+from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, DType
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import RangeOp
@@ -272,13 +274,55 @@ class SourceFunction(SourceAccesses, Output[Value]):
         self.close()
 
     def call(self, name: str, arguments: Sequence[Value]) -> None:
-        texts = [
+        self.line(f"{SOURCE.symbol(name)}({self._arguments(arguments)});")
+
+    def _arguments(self, arguments: Sequence[Value]) -> str:
+        return ", ".join(
             without_parentheses(self.pointer_text(a))
             if isinstance(a, Pointer)
             else scalar_of(a).text
             for a in arguments
+        )
+
+    def custom(self, op: CustomOp, operands: Sequence[Value]) -> Value | None:
+        """The code with each operand in parentheses. An operand that is used twice has a name."""
+        texts: list[str] = []
+        fields = [name for _, name, _, _ in Formatter().parse(op.fmt.data) if name]
+        for position, operand in enumerate(map(scalar_of, operands)):
+            value = self.named(operand) if fields.count(str(position)) > 1 else operand
+            texts.append(f"({without_parentheses(value.text)})")
+        text = op.fmt.data.format(*texts)
+        if isinstance(op.result.type, VoidType):
+            self.line(text if text.rstrip().endswith((";", "}")) else f"{text};")
+            return None
+        dtype, text = _number(dtype_of(op.result).name), text.strip().removesuffix(";")
+        value = Scalar(f"(({self.type_name(dtype)})({text}))", dtype, Precedence.POSTFIX)
+        return value if op.is_inline else self.variable(value, op.result.name_hint, "t")
+
+    def call_registered(self, signature: Signature, arguments: Sequence[Value]) -> Value | None:
+        if self.language.specials:
+            return super().call_registered(signature, arguments)
+        types = [
+            self._scalar_type(argument.dtype)
+            if argument.shape is None
+            else "void *"
+            if argument.writes
+            else "const void *"
+            for argument in signature.arguments
         ]
-        self.line(f"{SOURCE.symbol(name)}({', '.join(texts)});")
+        types += ["int64_t"] * signature.extents
+        symbol, result = signature.symbol, signature.result
+        given = "void" if result is None else self._scalar_type(result)
+        self.helpers[symbol] = f"extern {given} {symbol}({', '.join(types) or 'void'});"
+        text = f"{symbol}({self._arguments(arguments)})"
+        if result is None:
+            self.line(f"{text};")
+            return None
+        return self.variable(Scalar(text, _number(result), Precedence.POSTFIX), None, "t")
+
+    def _scalar_type(self, dtype: str) -> str:
+        """The type of a number that is passed by value."""
+        return self.type_name(_number(dtype))
 
     def special(self, op: SpecialOp, bound: Value) -> Value:
         kind, axis = op.symbol.data[:-1], int(op.symbol.data[-1])
@@ -320,3 +364,8 @@ class SourceFunction(SourceAccesses, Output[Value]):
     def barrier(self, op: BarrierOp) -> None:
         if self.language.barrier:
             self.line(self.language.barrier)
+
+
+def _number(dtype: str) -> DType:
+    """The dtype of a number that is passed by value."""
+    return LONG if dtype == DTYPES[INDEX].name else DTYPES[TYPES[dtype]]
