@@ -19,6 +19,8 @@ import numpy as np
 from tgdialect.ops.numpy_dtypes import NUMPY_NAMES, dtype_named
 
 if TYPE_CHECKING:
+    from xdsl.ir import SSAValue
+
     from tgdialect.ops.call import CallOp
     from tgdialect.ops.codegen import CustomCall, CustomFunctionOp, CustomOp
 
@@ -112,14 +114,18 @@ class Signature(NamedTuple):
 
 
 def signature_of_custom(op: CustomOp, call: CustomCall) -> Signature:
-    """The call that stands for a CUSTOM, for one element of each operand."""
+    """The call that stands for a CUSTOM, for one element of each operand. Narrow floats are passed
+    as f32."""
     from tgdialect.ops.attributes import VoidType
     from tgdialect.ops.properties import dtype_of
 
-    types = [dtype_of(op.arguments[number]).name for number in call.order]
+    def passed(value: SSAValue) -> str:
+        dtype = dtype_of(value)
+        return "f32" if dtype.is_float and dtype.bits < 32 else dtype.name
+
     is_void = isinstance(op.result.type, VoidType)
-    result = None if is_void else dtype_of(op.result).name
-    return Signature(call.name, result, [Argument(name) for name in types])
+    arguments = [Argument(passed(op.arguments[number])) for number in call.order]
+    return Signature(call.name, None if is_void else passed(op.result), arguments)
 
 
 def signature_of_call(op: CallOp, callee: CustomFunctionOp) -> Signature:

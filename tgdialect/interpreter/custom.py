@@ -15,11 +15,11 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.custom import CustomCode, signature_of_call, signature_of_custom
-from tgdialect.ops.arrays import Data, numpy_dtype_of
+from tgdialect.ops.arrays import Data, compute_dtype, numpy_dtype_of
 from tgdialect.ops.attributes import VoidType
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp
-from tgdialect.ops.properties import tensor
+from tgdialect.ops.properties import dtype_of, tensor
 
 
 def allow(custom: CustomCode, what: str) -> None:
@@ -35,7 +35,8 @@ def run_custom(custom: CustomCode, op: CustomOp | InsOp, arrays: Sequence[Data])
     call = op.call_of(custom.functions) if isinstance(op, CustomOp) else None
     if call is not None and isinstance(op, CustomOp):
         function = custom.on_arrays(signature_of_custom(op, call))
-        arrays = [arrays[number] for number in call.order]
+        dtypes = [compute_dtype(dtype_of(op.arguments[number])) for number in call.order]
+        arrays = [np.asarray(arrays[n], to) for n, to in zip(call.order, dtypes, strict=True)]
     else:
         function = _registered(custom, op.name, key)
     value = function(*arrays)

@@ -21,7 +21,7 @@ from tgdialect.runtime.inspection import Kernel, code_in, kernels_of
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
 from tgdialect.runtime.progress import progress
 from tgdialect.runtime.speed import at_full_speed
-from tgdialect.runtime.staged import StagedModule, entry_function
+from tgdialect.runtime.staged import StagedModule, entry_function, has_custom
 from tgdialect.targets import Target
 from tgdialect.targets.portable import PORTABLE
 
@@ -52,7 +52,8 @@ class CBuild(StagedModule):
                 shown.step()
             parameters = self.functions_lowered(module, self.passes, by_reference)
             shown.note = "C compiler"
-            code = object_code(source_of(module, "c") + _frame_entry(self.entry, parameters))
+            source = source_of(module, "c") + _frame_entry(self.entry, parameters)
+            code = object_code(source, has_runtime=self.custom.allowed and has_custom(module))
             return Program(tuple(parameters), (Object(_ENTRY, code, _ENTRY),), windows)
 
     def profiled(self) -> Program:

@@ -150,7 +150,12 @@ def _on_one_device(
     of = (name, text) if is_text else ("", "")
     if isinstance(program, Program):
         build = lambda: _host_build(_parse(name, text), *how, described)  # noqa: E731
-        return HostExecutable(program, build, source=of, memory=memory, custom=custom)
+        try:
+            return HostExecutable(program, build, source=of, memory=memory, custom=custom)
+        except OSError as error:
+            from tgdialect.diagnostics import CompilationError, Diagnostic
+
+            raise CompilationError(Diagnostic(str(error))) from error
     return DeviceExecutable(
         program,
         device,

@@ -270,6 +270,11 @@ def lower_kernel(scheduled: Scheduled, passes: Stages, shown: Progress) -> Lower
     return LoweredKernel(lowered(scheduled.kernel), prepacked)
 
 
+def has_custom(module: ModuleOp) -> bool:
+    """Whether a program has a CUSTOM that is code in the output."""
+    return any(isinstance(op, CustomOp) and op.function is None for op in nested_ops(module))
+
+
 def refuse_untrusted(module: ModuleOp) -> None:
     """Raise for a program that carries code of its own (docs/semantics.md, "untrusted IR")."""
     for op in nested_ops(module):

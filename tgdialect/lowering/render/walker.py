@@ -422,8 +422,11 @@ class LinearWalker(Generic[V]):
             return self._output.custom(op, values)
         if (call := op.call_of((op.function.data,))) is None:
             raise PassFailedException(f"the code calls no {op.function.data}")
-        arguments = [values[number] for number in call.order]
-        return self._output.call_registered(signature_of_custom(op, call), arguments)
+        signature = signature_of_custom(op, call)
+        for argument, operand in zip(signature.arguments, call.order, strict=True):
+            if argument.dtype != (dtype := dtype_of(op.arguments[operand])).name:
+                raise PassFailedException(f"a function is passed no {dtype.name}: CAST it to f32")
+        return self._output.call_registered(signature, [values[number] for number in call.order])
 
     # -- control flow
 

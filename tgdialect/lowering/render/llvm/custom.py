@@ -124,7 +124,7 @@ def _intrinsic(
     base, _, suffix = name.removeprefix("llvm.").rpartition(".")
     if base not in INTRINSICS:
         there_are = ", ".join(INTRINSICS)
-        raise PassFailedException(f"no llvm.{base} that CUSTOM may call; there are: {there_are}")
+        raise PassFailedException(f"CUSTOM cannot call {name}; of intrinsics it can: {there_are}")
     count, is_float = INTRINSICS[base]
     is_right = (len(operands), len(dtypes)) == (count, count + 1) and all(
         f"{'f' if is_float else 'i'}{dtype.bits}" == suffix
