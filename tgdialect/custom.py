@@ -36,6 +36,10 @@ A function pointer takes numbers by value, and memory by its address; then the d
 memory as i64, in order.
 """
 
+REGISTERED = "tg.registered"
+"""The attribute of a CUSTOMFUNCTION whose function is registered: code calls it by its `symbol`,
+and otherwise by its name."""
+
 _PREFIX = "tg_call_"
 _SYMBOL = re.compile(rb"tg_call_(?:[0-9a-f]{2})+")
 

@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, StringAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException, VerifyException
@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from tgdialect.analysis.constants import read_once
 from tgdialect.analysis.memory_order import kernels_unchanged
 from tgdialect.analysis.symbols import SIGNATURE, is_foreign, own_functions
-from tgdialect.custom import NO_CUSTOM, CustomCode
+from tgdialect.custom import NO_CUSTOM, REGISTERED, CustomCode
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass, find_level, is_before
 from tgdialect.lowering.optimize import OptimizePass, Packing, Scheduled, pass_packed, settled
@@ -198,8 +198,10 @@ class StagedModule(ABC):
                     op.function = StringAttr(call.name)
                 elif op.function is not None:
                     raise locate(_not_registered(op, op.function.data), op)
-            elif isinstance(op, CustomFunctionOp) and op.sym_name.data not in functions:
-                raise locate(_not_registered(op, op.sym_name.data), op)
+            elif isinstance(op, CustomFunctionOp):
+                if op.sym_name.data not in functions:
+                    raise locate(_not_registered(op, op.sym_name.data), op)
+                op.attributes[REGISTERED] = UnitAttr()
 
     @cached_property
     def passes(self) -> Stages:

@@ -55,7 +55,6 @@ _REFUSED = {
     "tg.shuffle": "reads a register of another work item, which this output cannot",
     "tg.custom": "is code of another language, which this output cannot take",
     "tg.ins": "is an instruction of its own: the llvm backend has no source text",
-    "tg.customfunction": "is a function of the host, which this output cannot call",
 }
 """Ops that are not rendered, and why."""
 
@@ -248,11 +247,13 @@ class Output(ABC, Generic[V]):
         """The code of a CUSTOM on scalars. Gives its result, unless that is void."""
         raise refusal(op)
 
-    def call_registered(self, signature: Signature, arguments: Sequence[V]) -> V | None:
-        """Call a function that the caller of the program registers. Gives its result, unless there
-        is none; only code that the host runs can."""
+    def call_host(
+        self, signature: Signature, arguments: Sequence[V], *, is_registered: bool
+    ) -> V | None:
+        """Call a function of the host: by its symbol if it is registered, and else by its name.
+        Gives its result, unless there is none; only code that the host runs can."""
         raise PassFailedException(
-            f"the registered function {signature.name!r} runs on the host, and not on a device"
+            f"the function {signature.name!r} runs on the host, and not on a device"
         )
 
     def special(self, op: SpecialOp, bound: V) -> V:

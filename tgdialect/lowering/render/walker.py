@@ -20,7 +20,7 @@ from tgdialect.analysis.constants import constants
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.register_loops import register_loops
 from tgdialect.analysis.symbols import symbols_around
-from tgdialect.custom import signature_of_call, signature_of_custom
+from tgdialect.custom import REGISTERED, signature_of_call, signature_of_custom
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.calls import Requirement, check_call
 from tgdialect.lowering.render.dynamic_local import local_alignment
@@ -426,7 +426,8 @@ class LinearWalker(Generic[V]):
         for argument, operand in zip(signature.arguments, call.order, strict=True):
             if argument.dtype != (dtype := dtype_of(op.arguments[operand])).name:
                 raise PassFailedException(f"a function is passed no {dtype.name}: CAST it to f32")
-        return self._output.call_registered(signature, [values[number] for number in call.order])
+        arguments = [values[operand] for operand in call.order]
+        return self._output.call_host(signature, arguments, is_registered=True)
 
     # -- control flow
 
@@ -499,7 +500,9 @@ class LinearWalker(Generic[V]):
                         f"can be passed: it is {show_dim(extent)}"
                     )
         signature = signature_of_call(op, callee)
-        self._output.call_registered(signature, [*self._passed(op), *extents])
+        is_registered = REGISTERED in callee.attributes
+        arguments = [*self._passed(op), *extents]
+        self._output.call_host(signature, arguments, is_registered=is_registered)
 
     def no_access(self, op: Operation) -> None:
         raise PassFailedException(f"{op.name} in a function: only programs access memory")

@@ -61,7 +61,7 @@ class LaunchingFunction(LLVMFunction):
 
     global_pointer = GLOBAL
 
-    calls_registered = False
+    is_of_host = False
 
     def __init__(
         self,

@@ -1,4 +1,4 @@
-"""CUSTOM and calls of registered functions in LLVM: intrinsics, and functions of the process."""
+"""CUSTOM and CUSTOMFUNCTION in LLVM: intrinsics, and functions of the host."""
 
 from __future__ import annotations
 
@@ -69,17 +69,17 @@ def custom(
     return call_function(f, name, values, dtypes, result)
 
 
-def call_registered(
-    f: LLVMEmitter, signature: Signature, arguments: Sequence[SSAValue]
+def call_host(
+    f: LLVMEmitter, name: str, signature: Signature, arguments: Sequence[SSAValue]
 ) -> SSAValue | None:
-    """Call a registered function by its symbol."""
+    """Call a function of the host by its name."""
     numbers = [
         None if argument.shape is not None else DTYPES[TYPES[argument.dtype]]
         for argument in signature.arguments
     ]
     result = None if signature.result is None else DTYPES[TYPES[signature.result]]
     dtypes = [*numbers, *[DTYPES[INDEX]] * signature.extents]
-    return call_function(f, signature.symbol, arguments, dtypes, result)
+    return call_function(f, name, arguments, dtypes, result)
 
 
 def call_function(

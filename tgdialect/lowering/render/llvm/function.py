@@ -16,7 +16,7 @@ from tgdialect.llvm_dialect import AtomicRMWOp
 from tgdialect.llvm_dialect.loops import FULLY_UNROLLED, LOOP_ANNOTATION
 from tgdialect.lowering.render.llvm.accesses import LLVMAccesses, View
 from tgdialect.lowering.render.llvm.arithmetic import across, compute
-from tgdialect.lowering.render.llvm.custom import call_registered, custom
+from tgdialect.lowering.render.llvm.custom import call_host, custom
 from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE, call
 from tgdialect.lowering.render.llvm.exponentials import exp, exp2
 from tgdialect.lowering.render.llvm.matrix import assembly, begin_sums, end_sums, multiply_add
@@ -66,8 +66,8 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
     has_work_items: ClassVar[bool] = False
     """Whether several work items execute the function at once."""
 
-    calls_registered: ClassVar[bool] = True
-    """Whether it runs where the functions are that the caller registers, and their memory."""
+    is_of_host: ClassVar[bool] = True
+    """Whether it runs where functions of the host can be called, and on memory of the host."""
 
     keeps_sums: ClassVar[bool] = True
 
@@ -266,11 +266,12 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         self.insert(call(OBJECT.symbol(name), arguments))
 
     def custom(self, op: CustomOp, operands: Sequence[SSAValue]) -> SSAValue | None:
-        return custom(self, op, operands, on_host=self.calls_registered)
+        return custom(self, op, operands, on_host=self.is_of_host)
 
-    def call_registered(
-        self, signature: Signature, arguments: Sequence[SSAValue]
+    def call_host(
+        self, signature: Signature, arguments: Sequence[SSAValue], *, is_registered: bool
     ) -> SSAValue | None:
-        if not self.calls_registered:
-            return super().call_registered(signature, arguments)
-        return call_registered(self, signature, arguments)
+        if not self.is_of_host:
+            return super().call_host(signature, arguments, is_registered=is_registered)
+        name = signature.symbol if is_registered else OBJECT.symbol(signature.name)
+        return call_host(self, name, signature, arguments)

@@ -299,9 +299,11 @@ class SourceFunction(SourceAccesses, Output[Value]):
         value = Scalar(f"(({self.type_name(dtype)})({text}))", dtype, Precedence.POSTFIX)
         return value if op.is_inline else self.variable(value, op.result.name_hint, "t")
 
-    def call_registered(self, signature: Signature, arguments: Sequence[Value]) -> Value | None:
+    def call_host(
+        self, signature: Signature, arguments: Sequence[Value], *, is_registered: bool
+    ) -> Value | None:
         if self.language.specials:
-            return super().call_registered(signature, arguments)
+            return super().call_host(signature, arguments, is_registered=is_registered)
         types = [
             self._scalar_type(argument.dtype)
             if argument.shape is None
@@ -311,7 +313,8 @@ class SourceFunction(SourceAccesses, Output[Value]):
             for argument in signature.arguments
         ]
         types += ["int64_t"] * signature.extents
-        symbol, result = signature.symbol, signature.result
+        symbol = signature.symbol if is_registered else SOURCE.symbol(signature.name)
+        result = signature.result
         given = "void" if result is None else self._scalar_type(result)
         self.helpers[symbol] = f"extern {given} {symbol}({', '.join(types) or 'void'});"
         text = f"{symbol}({self._arguments(arguments)})"
