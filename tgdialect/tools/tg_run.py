@@ -161,8 +161,8 @@ def argument_parser() -> RunParser:
         action="append",
         default=[],
         metavar="[NAME=]MODULE:FUNCTION",
-        help="a Python function, or another object of a module, that stands for the tg.custom or "
-        "tg.customfunction of its name; it needs --allow-custom",
+        help="a function of a Python module, or of a file (decode.py:rle), that stands for the "
+        "tg.custom or tg.customfunction of its name (repeatable; with --allow-custom)",
     )
     add("--version", action=VersionAction, nargs=0, help="print the versions and exit")
     return parser

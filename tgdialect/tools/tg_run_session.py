@@ -2,11 +2,11 @@
 
 import argparse
 import importlib
-import os
 import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from runpy import run_path
 from typing import Any, NamedTuple, cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
@@ -85,25 +85,21 @@ def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> E
 
 
 def _registered(options: Sequence[str]) -> Mapping[str, Callable[..., Any]]:
-    """The functions of `--custom`, by name. Modules are found as by `python -m`: also in the
-    present folder."""
+    """The functions of `--custom`, by name. A module is one that Python finds, or a file."""
     found: dict[str, Callable[..., Any]] = {}
     for option in options:
-        name, equals, path = option.rpartition("=")
-        module, colon, function = path.partition(":")
-        if not (module and colon and function) or (equals and not name):
+        name, _, path = option.rpartition("=")
+        module, _, function = path.rpartition(":")
+        if not (module and function):
             raise UsageError(f"--custom {option}: write MODULE:FUNCTION or NAME=MODULE:FUNCTION")
-        if "" not in sys.path and os.getcwd() not in sys.path:
-            sys.path.append(os.getcwd())
         try:
-            value: Any = importlib.import_module(module)
-            for part in function.split("."):
-                value = getattr(value, part)
-        except (ImportError, AttributeError) as error:
+            is_file = module.endswith(".py")
+            known = run_path(module) if is_file else vars(importlib.import_module(module))
+        except (ImportError, OSError) as error:
             raise UsageError(f"--custom {option}: {error}") from error
-        if not callable(value):
-            raise UsageError(f"--custom {option}: this is no function")
-        found[name or function.rpartition(".")[2]] = value
+        if not callable(value := known.get(function)):
+            raise UsageError(f"--custom {option}: {module} has no function {function!r}")
+        found[name or function] = value
     return found
 
 
@@ -360,6 +356,8 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
         message = f"{len(options.output)} --output files for {len(results)} results"
         raise CompilationError(Diagnostic(message))
     if not options.allow_custom:
+        if options.custom:
+            raise UsageError("--custom registers functions for code that needs --allow-custom")
         refuse_untrusted(module)
     # Read the inputs, and compile the entry.
     make = _interpreter if options.target == INTERPRETER else _compiled
