@@ -67,8 +67,8 @@ class Argument(NamedTuple):
         sizes = iter(extents)
         shape = [next(sizes) if extent is None else extent for extent in self.shape]
         count = int(np.prod(shape, dtype=np.int64)) * dtype.itemsize
-        memory = (ctypes.c_char * count).from_address(value) if count else bytearray()
-        array = np.frombuffer(memory, dtype).reshape(shape)
+        memory: Any = (ctypes.c_char * count).from_address(value) if count else bytearray()
+        array: Array = np.frombuffer(memory, dtype).reshape(shape)
         array.flags.writeable = self.writes
         return array
 

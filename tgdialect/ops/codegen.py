@@ -295,7 +295,7 @@ def verify_format(fmt: str, arguments: int) -> None:
         raise VerifyException(f"{fmt!r} is not a format: {e}") from e
     if any(spec or conversion for _, _, spec, conversion in parsed):
         raise VerifyException(f"{fmt!r} has a placeholder with a format of its own: write {{i}}")
-    fields = [name for _, name, _, _ in parsed]
+    fields = [name or "" for _, name, _, _ in parsed]
     numbered = [str(i) for i in range(arguments)]
     if fields != [""] * arguments and sorted(set(fields)) != sorted(numbered):
         raise VerifyException(f"{fmt!r} has placeholders {fields} for {arguments} arguments")

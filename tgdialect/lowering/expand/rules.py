@@ -15,7 +15,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import is_expanded
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.expansion import Axes, Expansion
-from tgdialect.ops.attributes import VOID, AddrSpace, VoidType
+from tgdialect.ops.attributes import AddrSpace, VoidType
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, CustomOp, ShuffleOp
 from tgdialect.ops.dtypes import INDEX
@@ -31,7 +31,7 @@ from tgdialect.ops.elementwise import (
 )
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import BitcastOp, ExpandOp, IndexOp, PermuteOp, ReshapeOp
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
+from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
 from tgdialect.ops.properties import UnknownDim, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import ConstOp, VConstOp
 
@@ -240,21 +240,16 @@ class Rules:
         )
 
     def _custom(self, op: CustomOp, *operands: SSAValue) -> SSAValue:
-        """The code is executed for each lane; without a result also where it has no operands."""
-        expansion = self.expansion
-        is_void = isinstance(op.result.type, VoidType)
+        """The code is executed for each lane, also where it has no result."""
+        expansion, type = self.expansion, op.result.type
         axes = expansion.union(operands)
-        if is_void:
+        if isinstance(type, VoidType):
             axes = expansion.sorted({*axes, *expansion.around(op)})
-        shape = expansion.shape(axes)
-        type = VOID if is_void else tensor_type(tensor(op.result).element_type, shape)
-        copies = math.prod(shape) if is_void and not operands else 1
-        made: list[SSAValue] = []
-        for _ in range(copies):
-            new = op.rebuild([expansion.broadcast(o, axes) for o in operands], type)
-            new.attributes = dict(op.attributes)
-            made.append(expansion.put(new, () if is_void else axes))
-        return made[0] if copies == 1 else expansion.put(GroupOp(made))
+        else:
+            type = tensor_type(tensor(op.result).element_type, expansion.shape(axes))
+        new = op.rebuild([expansion.broadcast(o, axes) for o in operands], type)
+        new.attributes = dict(op.attributes)
+        return expansion.put(new, () if isinstance(type, VoidType) else axes)
 
     # -- ordering
 

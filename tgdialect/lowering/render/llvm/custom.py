@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerType, i8, i32
+from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
@@ -111,8 +111,7 @@ def _c_type(dtype: DType) -> Attribute:
 
 def _extended(f: LLVMEmitter, value: SSAValue, dtype: DType) -> SSAValue:
     """A number as it is passed: integers of fewer than 32 bits are extended."""
-    type = _c_type(dtype)
-    if not isinstance(type, IntegerType) or type.width.data >= i32.width.data:
+    if _c_type(dtype) and (dtype.is_float or dtype.bits >= i32.bitwidth):
         return value
     return f.emit(llvm.SExtOp if dtype.low < 0 else llvm.ZExtOp, (value,), i32)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from itertools import count
@@ -51,6 +52,9 @@ from tgdialect.ops.properties import dtype_of, is_memory, number, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.targets.matrix import MatrixInstruction
 
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_BLANK_LINES = re.compile(r"\n\s*\n")
+
 _LONGEST = 88
 """How many characters an expression has at most that is written in another one."""
 
@@ -71,9 +75,10 @@ class SourceFunction(SourceAccesses, Output[Value]):
         `dynamic` is the LOCAL memory that the launch allocates, and `called` are the symbols that
         it may call."""
         self._placement = Placement(ops)
-        super().__init__(
-            language, self._placement.initial_stores, dynamic, map(SOURCE.symbol, called)
-        )
+        codes = [op.fmt.data for op in ops if isinstance(op, CustomOp)]
+        taken = {name for code in codes for name in _IDENTIFIER.findall(code)}
+        names = [*map(SOURCE.symbol, called), *sorted(taken)]
+        super().__init__(language, self._placement.initial_stores, dynamic, names)
         self.location: LocationAttr = UNKNOWN_LOC
         self.parameters: list[str] = []
         self.given: list[Value] = []
@@ -291,7 +296,8 @@ class SourceFunction(SourceAccesses, Output[Value]):
         for position, operand in enumerate(map(scalar_of, operands)):
             value = self.named(operand) if fields.count(str(position)) > 1 else operand
             texts.append(f"({without_parentheses(value.text)})")
-        text = op.fmt.data.format(*texts)
+        # A blank line would end a section of the source.
+        text = _BLANK_LINES.sub("\n", op.fmt.data.format(*texts))
         if isinstance(op.result.type, VoidType):
             self.line(text if text.rstrip().endswith((";", "}")) else f"{text};")
             return None
