@@ -2,7 +2,7 @@
 
 A function is a Python callable on NumPy arrays, a compiled program (`Executable`), or a host
 function as a function pointer of ctypes. The interpreter calls it on arrays. Compiled code calls it
-by an external symbol, which says all that the loader has to know about the call (`Signature`).
+by an external symbol, which says all that the loader has to know about the call (`CallSignature`).
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _PREFIX = "tg_call_"
 _SYMBOL = re.compile(rb"tg_call_(?:[0-9a-f]{2})+")
 
 
-class Argument(NamedTuple):
+class CallArgument(NamedTuple):
     """An argument of a call, of a dtype of the dialect. `shape` is None for a number, and has None
     for dynamic extents."""
 
@@ -73,12 +73,12 @@ class Argument(NamedTuple):
         return array
 
 
-class Signature(NamedTuple):
+class CallSignature(NamedTuple):
     """A call of a registered function. `result` is None for one that gives nothing."""
 
     name: str
     result: str | None
-    arguments: Sequence[Argument]
+    arguments: Sequence[CallArgument]
 
     @property
     def symbol(self) -> str:
@@ -86,10 +86,10 @@ class Signature(NamedTuple):
         return _PREFIX + json.dumps(self, separators=(",", ":")).encode().hex()
 
     @classmethod
-    def of(cls, symbol: str) -> Signature:
+    def of(cls, symbol: str) -> CallSignature:
         """The inverse of `symbol`."""
         name, result, arguments = json.loads(bytes.fromhex(symbol.removeprefix(_PREFIX)))
-        return cls(name, result, [Argument(*each) for each in arguments])
+        return cls(name, result, [CallArgument(*each) for each in arguments])
 
     @property
     def extents(self) -> int:
@@ -117,7 +117,7 @@ class Signature(NamedTuple):
 # Imported late: a program from the object cache starts without xDSL.
 
 
-def signature_of_custom(op: CustomOp, call: CustomCall) -> Signature:
+def signature_of_custom(op: CustomOp, call: CustomCall) -> CallSignature:
     """The call that stands for a CUSTOM, for one element of each operand. Narrow floats are passed
     as f32."""
     from tgdialect.ops.attributes import VoidType
@@ -128,24 +128,24 @@ def signature_of_custom(op: CustomOp, call: CustomCall) -> Signature:
         return "f32" if dtype.is_float and dtype.bits < 32 else dtype.name
 
     is_void = isinstance(op.result.type, VoidType)
-    arguments = [Argument(passed(op.arguments[number])) for number in call.order]
-    return Signature(call.name, None if is_void else passed(op.result), arguments)
+    arguments = [CallArgument(passed(op.arguments[number])) for number in call.order]
+    return CallSignature(call.name, None if is_void else passed(op.result), arguments)
 
 
-def signature_of_call(op: CallOp, callee: CustomFunctionOp) -> Signature:
+def signature_of_call(op: CallOp, callee: CustomFunctionOp) -> CallSignature:
     """A CALL of a CUSTOMFUNCTION."""
     from xdsl.dialects.builtin import DYNAMIC_INDEX
 
     from tgdialect.ops.properties import dtype_of, is_memory, tensor
 
     reads, writes = callee.effects(len(op.arguments))
-    arguments: list[Argument] = []
+    arguments: list[CallArgument] = []
     for slot, value in enumerate(op.arguments):
         dtype, shape = dtype_of(value).name, None
         if is_memory(value):
             shape = [None if d == DYNAMIC_INDEX else d for d in tensor(value).get_shape()]
-        arguments.append(Argument(dtype, shape, slot in reads, slot in writes))
-    return Signature(callee.sym_name.data, None, arguments)
+        arguments.append(CallArgument(dtype, shape, slot in reads, slot in writes))
+    return CallSignature(callee.sym_name.data, None, arguments)
 
 
 def _dtype(name: str) -> np.dtype[Any]:
@@ -171,7 +171,7 @@ class CustomCode:
         """What the code of a program depends on: the names, not the functions."""
         return f"CustomCode({self.allowed}, {sorted(self.functions)})"
 
-    def on_arrays(self, signature: Signature) -> CustomFunction:
+    def on_arrays(self, signature: CallSignature) -> CustomFunction:
         """The registered function of a signature as one on arrays."""
         function = self.functions[signature.name]
         if _is_pointer(function):
@@ -188,7 +188,7 @@ def _is_pointer(function: object) -> bool:
     return hasattr(function, "argtypes") and hasattr(function, "restype")
 
 
-def _on_arrays(function: Any, signature: Signature) -> CustomFunction:
+def _on_arrays(function: Any, signature: CallSignature) -> CustomFunction:
     """A function pointer as a function on arrays."""
     pointer = signature.prototype(ctypes.cast(function, ctypes.c_void_p).value)
     if signature.result is not None:
@@ -219,7 +219,7 @@ def _on_arrays(function: Any, signature: Signature) -> CustomFunction:
     return on_memory
 
 
-def _store(function: Any, signature: Signature, arrays: Sequence[Array]) -> None:
+def _store(function: Any, signature: CallSignature, arrays: Sequence[Array]) -> None:
     """Call a function that changes memory, and store the arrays that it returns."""
     pairs = list(zip(arrays, signature.arguments, strict=True))
     inputs = getattr(function, "inputs", None)
@@ -259,7 +259,7 @@ class Callbacks:
         """The address of each registered function that object code calls."""
         for found in _SYMBOL.findall(object_code):
             if (symbol := found.decode()) not in self._kept:
-                self._kept[symbol] = self._pointer(Signature.of(symbol))
+                self._kept[symbol] = self._pointer(CallSignature.of(symbol))
         kept = self._kept.items()
         return {symbol: ctypes.cast(f, ctypes.c_void_p).value or 0 for symbol, f in kept}
 
@@ -270,7 +270,7 @@ class Callbacks:
             self._errors.clear()
             raise error
 
-    def _pointer(self, signature: Signature) -> Any:
+    def _pointer(self, signature: CallSignature) -> Any:
         if _is_pointer(function := self._custom.functions[signature.name]):
             return function
         function = self._custom.on_arrays(signature)

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.custom import Signature
+from tgdialect.custom import CallSignature
 from tgdialect.lowering.lacking import lacking
 from tgdialect.ops.codegen import BarrierOp, CustomOp, ShuffleOp, SpecialOp, WmmaOp
 from tgdialect.ops.dtypes import DType
@@ -248,7 +248,7 @@ class Output(ABC, Generic[V]):
         raise refusal(op)
 
     def call_host(
-        self, signature: Signature, arguments: Sequence[V], *, is_registered: bool
+        self, signature: CallSignature, arguments: Sequence[V], *, is_registered: bool
     ) -> V | None:
         """Call a function of the host: by its symbol if it is registered, and else by its name.
         Gives its result, unless there is none; only code that the host runs can."""

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import i8, i32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.custom import Signature
+from tgdialect.custom import CallSignature
 from tgdialect.lowering.render.llvm.emitter import LLVMEmitter, call
 from tgdialect.lowering.render.llvm.types import register_type
 from tgdialect.ops.attributes import VoidType
@@ -70,7 +70,7 @@ def custom(
 
 
 def call_host(
-    f: LLVMEmitter, name: str, signature: Signature, arguments: Sequence[SSAValue]
+    f: LLVMEmitter, name: str, signature: CallSignature, arguments: Sequence[SSAValue]
 ) -> SSAValue | None:
     """Call a function of the host by its name."""
     numbers = [

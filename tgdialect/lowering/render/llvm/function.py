@@ -11,7 +11,7 @@ from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.custom import Signature
+from tgdialect.custom import CallSignature
 from tgdialect.llvm_dialect import AtomicRMWOp
 from tgdialect.llvm_dialect.loops import FULLY_UNROLLED, LOOP_ANNOTATION
 from tgdialect.lowering.render.llvm.accesses import LLVMAccesses, View
@@ -269,7 +269,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         return custom(self, op, operands, on_host=self.is_of_host)
 
     def call_host(
-        self, signature: Signature, arguments: Sequence[SSAValue], *, is_registered: bool
+        self, signature: CallSignature, arguments: Sequence[SSAValue], *, is_registered: bool
     ) -> SSAValue | None:
         if not self.is_of_host:
             return super().call_host(signature, arguments, is_registered=is_registered)

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.custom import Signature
+from tgdialect.custom import CallSignature
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
 from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.names import SOURCE
@@ -306,7 +306,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
         return value if op.is_inline else self.variable(value, op.result.name_hint, "t")
 
     def call_host(
-        self, signature: Signature, arguments: Sequence[Value], *, is_registered: bool
+        self, signature: CallSignature, arguments: Sequence[Value], *, is_registered: bool
     ) -> Value | None:
         if self.language.specials:
             return super().call_host(signature, arguments, is_registered=is_registered)
