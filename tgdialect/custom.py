@@ -259,7 +259,9 @@ class Callbacks:
         """The address of each registered function that object code calls."""
         for found in _SYMBOL.findall(object_code):
             if (symbol := found.decode()) not in self._kept:
-                self._kept[symbol] = self._pointer(CallSignature.of(symbol))
+                signature = CallSignature.of(symbol)
+                if signature.name in self._custom.functions:
+                    self._kept[symbol] = self._pointer(signature)
         kept = self._kept.items()
         return {symbol: ctypes.cast(f, ctypes.c_void_p).value or 0 for symbol, f in kept}
 
@@ -277,7 +279,6 @@ class Callbacks:
 
         def called(*values: Any) -> Any:
             # After an error the program runs to its end, without calls: nobody can unwind it.
-            result: Any = None
             if not self._errors:
                 try:
                     result = function(*signature.called_with(values))

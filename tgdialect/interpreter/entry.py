@@ -42,8 +42,9 @@ def run(
     Returns the function's results, then its outputs (those in inputs, too), in the dtypes of
     `ops/arrays.py`. Raises InterpretationError, with one line that says what is wrong and located
     at the op, for inputs that do not fit, a race or a cycle between stores and reads, and custom
-    code that has no Python implementation in `custom` (by format, mnemonic or symbol) or is not
-    allowed.
+    code that has no implementation in `custom` (`tgdialect.custom`; by the name or format of a
+    CUSTOM, a mnemonic, or a symbol) or is not allowed. Raises ValueError for functions in `custom`
+    without `allow_custom`.
     """
     callee = SymbolTable.lookup_symbol(module, entry)
     if callee is None:
