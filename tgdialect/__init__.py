@@ -19,7 +19,7 @@ From the lowest layer to the highest:
 * `kernels/`: kernels that are written by hand, as a radix sort;
 * `frontend/`: `Tensor`, `@function` and gradients; `nn/`: layers and optimizers;
 * `collectives.py`: the seven collectives, on tensors;
-* `compilation.py`: the public `compile`;
+* `compilation.py`: the public `compile`; `custom.py`: the functions that its caller registers;
 * `interpreter/`: the reference semantics, in NumPy;
 * `universe.py`: passes and targets for every xDSL tool; `registry.py`: the same for our own tools;
 * `tools/`: `tg-opt` and `tg-run`; `info.py`: `python -m tgdialect.info`;

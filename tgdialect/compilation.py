@@ -14,10 +14,11 @@ from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import DEFAULT_OPT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from xdsl.dialects.builtin import ModuleOp
 
+    from tgdialect.custom import CustomFunction
     from tgdialect.frontend.lowered import CompiledFunction
 
 
@@ -29,6 +30,7 @@ def compile(
     target: str | None = ...,
     opt: str = ...,
     allow_custom: bool = ...,
+    custom: Mapping[str, CustomFunction] | None = ...,
 ) -> Executable | compiler.Callback: ...
 
 
@@ -49,6 +51,7 @@ def compile(
     target: str | None = None,
     opt: str = DEFAULT_OPT,
     allow_custom: bool = False,
+    custom: Mapping[str, CustomFunction] | None = None,
 ) -> Executable | CompiledFunction | compiler.Callback:
     """Compile the function `entry` of a program at any level (docs/ir.md), or a Python function.
 
@@ -68,6 +71,9 @@ def compile(
             them, and have others applied only if they are explicit.
         allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and BINARY, which carry code of their own,
             and modules from level `linear` on, where nothing checks memory accesses.
+        custom: functions that stand for CUSTOMs and CUSTOMFUNCTIONs, by name: Python callables on
+            arrays, Executables, or function pointers of ctypes (docs/embedding.md). They need
+            `allow_custom`.
 
     Returns:
         A callable on NumPy arrays (or anything with DLPack), one for each argument of the function;
@@ -78,14 +84,20 @@ def compile(
         CompilationError: the program is not valid, or cannot be compiled.
         TypeError: the source is none of these, or has specs that do not fit.
         DeviceError: there is no such device, or it refuses a kernel.
-        ValueError: there is no such target; or see `Lowered.compile`.
+        ValueError: there is no such target, or functions are registered without `allow_custom`; or
+            see `Lowered.compile`.
         MemoryError: there is too little memory to compile.
     """
     if not callable(source):
         if specs:
             raise TypeError("specs are for Python functions: a program declares its own arguments")
         return compiler.compile(
-            source, entry=entry, target=target, opt=opt, allow_custom=allow_custom
+            source,
+            entry=entry,
+            target=target,
+            opt=opt,
+            allow_custom=allow_custom,
+            custom=custom,
         )
     from tgdialect.frontend.function import traceable
     from tgdialect.frontend.spec import check_specs

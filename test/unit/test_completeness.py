@@ -120,7 +120,6 @@ EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
         "tg.if": _LINEAR_ONLY,
         "tg.endif": _LINEAR_ONLY,
         "tg.ins": _TEXT,
-        "tg.custom": _TEXT,
         "tg.special": _GRID,
     },
     "render": {
@@ -135,9 +134,8 @@ EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
         "tg.linear": "the container that the stage walks over",
         "tg.binary": "machine code that is there already",
         "tg.source": "text for a reader",
-        "tg.customfunction": _TEXT,
+        "tg.customfunction": "declared where it is called",
         "tg.ins": _TEXT,
-        "tg.custom": _TEXT,
     },
 }
 """By room, the ops that it lacks and why."""

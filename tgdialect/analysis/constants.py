@@ -18,7 +18,7 @@ from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.symbols import is_foreign, symbols_around
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops.codegen import CustomOp, InsOp, ProgramOp
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import MovementOp, StackOp
@@ -27,7 +27,7 @@ from tgdialect.ops.properties import is_memory, known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import nested_ops, ops_of
 
 MANY_STEPS = 8
 """The steps of a loop from which on what they have in common counts as constant. To pack weights
@@ -151,15 +151,18 @@ def _is_kept(memory: SSAValue) -> bool:
 
 
 def _called_kernels(calls: Iterable[CallOp]) -> Set[SymbolRefAttr]:
-    """The symbols among those that are called that are kernels or programs."""
+    """The symbols among those that are called that are kernels or programs, and have no code of
+    their own, which may give something else each time."""
     callees = {call.callee: call for call in calls}
     known: Mapping[str, Operation] = {}
     if callees:
         known = symbols_around(next(iter(callees.values())))
+    found = {symbol: known.get(symbol.string_value()) for symbol in callees}
     return {
         symbol
-        for symbol in callees
-        if isinstance(known.get(symbol.string_value()), KernelOp | ProgramOp)
+        for symbol, callee in found.items()
+        if isinstance(callee, KernelOp | ProgramOp)
+        if not any(isinstance(op, CustomOp | InsOp) for op in nested_ops(callee))
     }
 
 

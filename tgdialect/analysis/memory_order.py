@@ -23,7 +23,7 @@ from tgdialect.analysis.symbols import symbols_around
 from tgdialect.diagnostics import locate
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.codegen import AtomicAddOp, ProgramOp
+from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp, ProgramOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, MovementOp, ReshapeOp
@@ -139,6 +139,9 @@ def _effects_of(callee: Operation | None) -> Effects | None:
             body = callee.linear.body.block
         case FuncOp() if not callee.is_declaration:
             return _argument_effects(callee)
+        case CustomFunctionOp() if callee.reads is not None or callee.writes is not None:
+            read, written = callee.effects(0)
+            return {slot: (slot in read, slot in written) for slot in read | written}
         case _:
             return None
     effects: dict[int, tuple[bool, bool]] = {}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+from collections.abc import Sequence
 from functools import cache
 from tempfile import TemporaryDirectory
 
@@ -37,11 +38,14 @@ def compiler_version() -> str:
     return _run(compiler(), "--version")
 
 
-def object_code(source: str) -> bytes:
-    """Position-independent object code of a translation unit of C11.
+def object_code(source: str, *, has_runtime: bool = False) -> bytes:
+    """Position-independent object code of a translation unit of C11. It `has_runtime` functions of
+    the compiler's own, which code for builtin functions may call, as `__popcountdi2`.
 
     Raises PassFailedException, with the compiler's message, if it rejects the source.
     """
+    if has_runtime:
+        return _compiled(source, "-r", "-nostdlib", after=[runtime_library()])
     return _compiled(source, "-c")
 
 
@@ -50,12 +54,18 @@ def assembly(source: str) -> str:
     return _compiled(source, "-S").decode()
 
 
-def _compiled(source: str, mode: str) -> bytes:
+@cache
+def runtime_library() -> str:
+    """The archive of the compiler's own functions."""
+    return _run(compiler(), "-print-libgcc-file-name").strip()
+
+
+def _compiled(source: str, *mode: str, after: Sequence[str] = ()) -> bytes:
     with TemporaryDirectory() as folder:
         file, result = os.path.join(folder, "program.c"), os.path.join(folder, "result")
         with open(file, "w", encoding="utf-8") as text:
             text.write(source)
-        _run(compiler(), *FLAGS, mode, file, "-o", result)
+        _run(compiler(), *FLAGS, *mode, file, *after, "-o", result)
         with open(result, "rb") as code:
             return code.read()
 

@@ -1,9 +1,8 @@
-"""What can be called: functions, kernels, programs and CUSTOMFUNCTIONs."""
+"""What can be called: functions, kernels and programs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from functools import partial
 
 import numpy as np
 from xdsl.dialects import func
@@ -22,7 +21,7 @@ from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.versions import VersionedMemory
 from tgdialect.ops.arrays import Data
 from tgdialect.ops.call import KernelOp, parameters
-from tgdialect.ops.codegen import CustomFunctionOp, ProgramOp
+from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.properties import dtype_of, is_memory
 
 
@@ -108,22 +107,6 @@ def _block(
     return Outcome([], [_live_contents(value) for value in values])
 
 
-def _custom_function(
-    context: RunContext, callee: CustomFunctionOp, arguments: Sequence[Data], extra: Sequence[Data]
-) -> Outcome:
-    function = context.custom.function(callee.name, callee.sym_name.data)
-    arrays = [data.copy() for data in arguments]
-    function(*arrays)
-    changed = [new.tobytes() != old.tobytes() for new, old in zip(arrays, arguments, strict=True)]
-    return Outcome(
-        [],
-        [
-            Contents(new, partial(np.ones, new.shape, np.bool_)) if is_changed else None
-            for new, is_changed in zip(arrays, changed, strict=True)
-        ],
-    )
-
-
 def _argument(value: SSAValue, data: Data, name: str) -> Value:
     """An argument as a function's body sees it."""
     if is_memory(value):
@@ -152,6 +135,5 @@ CALLEES: Mapping[str, Callee] = {
     func.FuncOp.name: _function,
     KernelOp.name: _kernel,
     ProgramOp.name: _program,
-    CustomFunctionOp.name: _custom_function,
 }
 """How each op that can be called is run, by name."""

@@ -1,34 +1,47 @@
 """CUSTOM, CUSTOMFUNCTION and INS: code that is not the dialect's own arithmetic.
 
-It is refused unless the caller allows it, and then runs as the Python function that the caller
-gives for it: by a CUSTOM's format, an INS's mnemonic, or the symbol of a CUSTOMFUNCTION.
+It is refused unless the caller allows it, and then runs as the function that the caller registers
+(`tgdialect.custom`): by the name or the format of a CUSTOM, the mnemonic of an INS, or the symbol
+of a CUSTOMFUNCTION.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.ops.arrays import Data, numpy_dtype_of
-from tgdialect.ops.codegen import CustomOp, InsOp
-from tgdialect.ops.properties import tensor
-
-CustomFunction = Callable[..., Any]
-"""Takes one NumPy array per argument.
-
-Of a CUSTOM or INS it returns the array of the result, or None for `!tg.void`; in a kernel the
-arrays have leading axes that stand for loops and broadcast. Of a CUSTOMFUNCTION it changes the
-arrays of memory arguments in place.
-"""
+from tgdialect.custom import CustomCode, signature_of_call, signature_of_custom
+from tgdialect.ops.arrays import Data, compute_dtype, numpy_dtype_of
+from tgdialect.ops.attributes import VoidType
+from tgdialect.ops.call import CallOp
+from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp
+from tgdialect.ops.properties import dtype_of, tensor
 
 
-def custom_result(op: CustomOp | InsOp, value: Any) -> Data:
-    """A function's result as an array of the op's dtype. The last axes must be the op's shape."""
+def allow(custom: CustomCode, what: str) -> None:
+    """Refuse what is not the dialect's own arithmetic, unless it is allowed."""
+    if not custom.allowed:
+        raise InterpretationError(f"{what} is refused: it is executed only with allow_custom")
+
+
+def run_custom(custom: CustomCode, op: CustomOp | InsOp, arrays: Sequence[Data]) -> Data | None:
+    """The result of a CUSTOM or INS, as an array of its dtype; None if it is `!tg.void`. The last
+    axes must be the op's shape."""
+    key = op.fmt.data if isinstance(op, CustomOp) else op.mnemonic.data
+    call = op.call_of(custom.functions) if isinstance(op, CustomOp) else None
+    if call is not None and isinstance(op, CustomOp):
+        function = custom.on_arrays(signature_of_custom(op, call))
+        dtypes = [compute_dtype(dtype_of(op.arguments[number])) for number in call.order]
+        arrays = [np.asarray(arrays[n], to) for n, to in zip(call.order, dtypes, strict=True)]
+    else:
+        function = _registered(custom, op.name, key)
+    value = function(*arrays)
+    if isinstance(op.result.type, VoidType):
+        return None
     array = np.asarray(value, numpy_dtype_of(op.result))
     shape = tensor(op.result).get_shape()
     last = array.shape[array.ndim - len(shape) :] if array.ndim >= len(shape) else None
@@ -37,23 +50,21 @@ def custom_result(op: CustomOp | InsOp, value: Any) -> Data:
     return array
 
 
-@dataclass(frozen=True)
-class CustomCode:
-    """Whether custom code is allowed, and the Python functions that implement it."""
+def run_custom_function(
+    custom: CustomCode, op: CallOp, callee: CustomFunctionOp, arrays: Sequence[Data]
+) -> None:
+    """CALL a CUSTOMFUNCTION on arrays, some of which it changes."""
+    _registered(custom, callee.name, callee.sym_name.data)
+    signature = signature_of_call(op, callee)
+    for array, argument in zip(arrays, signature.arguments, strict=True):
+        array.flags.writeable = argument.writes
+    custom.on_arrays(signature)(*arrays)
 
-    allowed: bool = False
-    functions: Mapping[str, CustomFunction] = field(default_factory=dict[str, CustomFunction])
 
-    def allow(self, what: str) -> None:
-        """Refuse what is not the dialect's own arithmetic, unless it is allowed."""
-        if not self.allowed:
-            raise InterpretationError(f"{what} is refused: it is executed only with allow_custom")
-
-    def function(self, op_name: str, key: str) -> CustomFunction:
-        """The Python function that stands for `key`; an error where there is none."""
-        self.allow(f'{op_name} "{key}"')
-        if (function := self.functions.get(key)) is None:
-            raise InterpretationError(
-                f'{op_name} "{key}" has no implementation here; pass one in `custom`'
-            )
-        return function
+def _registered(custom: CustomCode, op_name: str, key: str) -> Any:
+    allow(custom, f'{op_name} "{key}"')
+    if (function := custom.functions.get(key)) is None:
+        raise InterpretationError(
+            f'{op_name} "{key}" has no implementation here; pass one in `custom`'
+        )
+    return function

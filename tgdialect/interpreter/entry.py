@@ -12,9 +12,9 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
+from tgdialect.custom import CustomCode, CustomFunction
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.calls import CALLEES
-from tgdialect.interpreter.custom import CustomCode, CustomFunction
 from tgdialect.interpreter.run_context import RunContext, write_back
 from tgdialect.interpreter.signature import bind, signature
 from tgdialect.ops.arrays import Data
@@ -42,8 +42,9 @@ def run(
     Returns the function's results, then its outputs (those in inputs, too), in the dtypes of
     `ops/arrays.py`. Raises InterpretationError, with one line that says what is wrong and located
     at the op, for inputs that do not fit, a race or a cycle between stores and reads, and custom
-    code that has no Python implementation in `custom` (by format, mnemonic or symbol) or is not
-    allowed.
+    code that has no implementation in `custom` (`tgdialect.custom`; by the name or format of a
+    CUSTOM, a mnemonic, or a symbol) or is not allowed. Raises ValueError for functions in `custom`
+    without `allow_custom`.
     """
     callee = SymbolTable.lookup_symbol(module, entry)
     if callee is None:

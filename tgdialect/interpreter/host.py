@@ -18,7 +18,7 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.custom import custom_result
+from tgdialect.interpreter.custom import allow, run_custom
 from tgdialect.interpreter.host_values import (
     TensorValue,
     Tuple,
@@ -35,7 +35,7 @@ from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.values import Array, all_valid, broadcast, check_size
 from tgdialect.interpreter.versions import Journal, Store, Stores, VersionedMemory
 from tgdialect.ops.arrays import Data, numpy_dtype_of
-from tgdialect.ops.attributes import AddrSpace, TupleType, VoidType
+from tgdialect.ops.attributes import AddrSpace, TupleType
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp, CustomOp, InsOp
 from tgdialect.ops.memory import LoadOp
@@ -187,7 +187,7 @@ class Frame:
             else:
                 arrays.append(self.read(op, operand, after).materialised())
         # Run the callee, and record what it wrote to memory arguments.
-        outcome = self.context.call(callee, arrays)
+        outcome = self.context.run_call(op, callee, arrays)
         done = after
         for operand, content in zip(operands, outcome.contents, strict=True):
             if content is not None and isinstance(operand, VersionedView):
@@ -246,7 +246,7 @@ def _pure(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 
 
 def _binary(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    frame.context.custom.allow(op.name)
+    allow(frame.context.custom, op.name)
     return _pure(frame, op, operands)
 
 
@@ -414,12 +414,9 @@ def _call(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 def _custom(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     assert isinstance(op, CustomOp | InsOp)
     after = waits_for(operands)
-    key = op.fmt.data if isinstance(op, CustomOp) else op.mnemonic.data
-    function = frame.context.custom.function(op.name, key)
-    value = function(*(frame.read(op, operand, after).materialised() for operand in operands))
-    if isinstance(op.result.type, VoidType):
-        return Void(after)
-    return frame.fresh(op.results[0], Array(custom_result(op, value)), after)
+    arrays = [frame.read(op, operand, after).materialised() for operand in operands]
+    result = run_custom(frame.context.custom, op, arrays)
+    return Void(after) if result is None else frame.fresh(op.results[0], Array(result), after)
 
 
 def _custom_function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:

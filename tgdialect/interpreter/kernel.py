@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.block_analysis import BlockAnalysis
-from tgdialect.interpreter.custom import custom_result
+from tgdialect.interpreter.custom import allow, run_custom
 from tgdialect.interpreter.instances import Instance, out_of_bounds
 from tgdialect.interpreter.live import LiveView
 from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
@@ -25,7 +25,6 @@ from tgdialect.interpreter.pure import PURE, load
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.values import Array, aligned, lifted
 from tgdialect.ops.arrays import Data
-from tgdialect.ops.attributes import VoidType
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import CustomOp, InsOp
 from tgdialect.ops.memory import LoadOp
@@ -147,7 +146,7 @@ def _pure(run: KernelRun, op: Operation) -> LiveValue:
 
 
 def _binary(run: KernelRun, op: Operation) -> LiveValue:
-    run.context.custom.allow(op.name)
+    allow(run.context.custom, op.name)
     return _pure(run, op)
 
 
@@ -185,12 +184,9 @@ def _buffer(run: KernelRun, op: Operation) -> LiveValue:
 
 def _custom(run: KernelRun, op: Operation) -> LiveValue:
     assert isinstance(op, CustomOp | InsOp)
-    key = op.fmt.data if isinstance(op, CustomOp) else op.mnemonic.data
-    function = run.context.custom.function(op.name, key)
-    value = function(*(run.array(op, operand).materialised() for operand in op.operands))
-    if isinstance(op.result.type, VoidType):
-        return None
-    return run.result(op, Array(custom_result(op, value)))
+    arrays = [run.array(op, operand).materialised() for operand in op.operands]
+    result = run_custom(run.context.custom, op, arrays)
+    return None if result is None else run.result(op, Array(result))
 
 
 def _load(run: KernelRun, op: Operation) -> LiveValue:
@@ -217,7 +213,7 @@ def _call(run: KernelRun, op: Operation) -> LiveValue:
         if any(size != 1 for size in data.shape[:lanes]):
             raise InterpretationError("a CALL differs between the iterations of a loop")
         arrays.append(data.reshape(data.shape[lanes:]))
-    outcome = run.context.call(callee, arrays)
+    outcome = run.context.run_call(op, callee, arrays)
     for operand, content in zip(op.operands, outcome.contents, strict=True):
         view = run.known[operand]
         if content is not None and isinstance(view, LiveView):

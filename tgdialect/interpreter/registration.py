@@ -18,10 +18,10 @@ from xdsl.interpreter import (
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
 
+from tgdialect.custom import CustomCode
 from tgdialect.diagnostics import errors_at
 from tgdialect.dialect import TG
 from tgdialect.interpreter.calls import CALLEES
-from tgdialect.interpreter.custom import CustomCode
 from tgdialect.interpreter.host import HOST, Frame
 from tgdialect.interpreter.host_values import TensorValue, Tuple, Value, VersionedView, Void, whole
 from tgdialect.interpreter.run_context import RunContext, write_back

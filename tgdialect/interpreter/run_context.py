@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -13,11 +14,13 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
+from tgdialect.custom import CustomCode
 from tgdialect.diagnostics import errors_at, locate
-from tgdialect.interpreter.custom import CustomCode
+from tgdialect.interpreter.custom import run_custom_function
 from tgdialect.interpreter.memory_uses import Roots, memory_uses
 from tgdialect.ops.arrays import Data
 from tgdialect.ops.call import CallOp
+from tgdialect.ops.codegen import CustomFunctionOp
 from tgdialect.ops.source import ParamOp
 
 _MAX_DEPTH = 100
@@ -93,6 +96,22 @@ class RunContext:
                 raise InterpretationError(f"{callee.name} is not callable")
             return run(self, callee, arguments, extra)
 
+    def run_call(self, op: Operation, callee: Operation, arguments: Sequence[Data]) -> Outcome:
+        """Run what a CALL or `func.call` calls on arrays, which that does not change."""
+        if not (isinstance(op, CallOp) and isinstance(callee, CustomFunctionOp)):
+            return self.call(callee, arguments)
+        arrays = [data.copy() for data in arguments]
+        with errors_at(callee):
+            run_custom_function(self.custom, op, callee, arrays)
+        read, written = callee.effects(len(arrays))
+        contents = [
+            Contents(new, partial(np.ones, new.shape, np.bool_))
+            if slot in written and (slot not in read or new.tobytes() != old.tobytes())
+            else None
+            for slot, (new, old) in enumerate(zip(arrays, arguments, strict=True))
+        ]
+        return Outcome([], contents)
+
     # -- what a callee does to its arguments
 
     def effects(self, callee: Operation) -> tuple[Slots, Slots]:
@@ -101,8 +120,10 @@ class RunContext:
         if (known := self._effects.get(callee)) is not None:
             return known
         if not callee.regions:
-            everything = frozenset(range(1 << 10))
-            return everything, everything
+            most = 1 << 10
+            if isinstance(callee, CustomFunctionOp):
+                return callee.effects(most)
+            return frozenset(range(most)), frozenset(range(most))
         with self.nested(f"the call of {callee.name}"):
             read: set[int] = set()
             written: set[int] = set()

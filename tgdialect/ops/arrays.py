@@ -14,37 +14,18 @@ from numpy.typing import NDArray
 from xdsl.ir import SSAValue
 
 from tgdialect.ops.dtypes import DTYPES, DType
-from tgdialect.ops.numpy_dtypes import dtype_named
+from tgdialect.ops.numpy_dtypes import NUMPY_NAMES, dtype_named
 from tgdialect.ops.properties import dtype_of
 
 Data = NDArray[Any]
 """An array of any dtype."""
-
-_NUMPY_NAMES = {
-    "i1": "bool",
-    "index": "int64",
-    "i8": "int8",
-    "i16": "int16",
-    "i32": "int32",
-    "i64": "int64",
-    "ui8": "uint8",
-    "ui16": "uint16",
-    "ui32": "uint32",
-    "ui64": "uint64",
-    "f8E4M3FN": "float8_e4m3fn",
-    "f8E5M2": "float8_e5m2",
-    "f16": "float16",
-    "bf16": "bfloat16",
-    "f32": "float32",
-    "f64": "float64",
-}
 
 
 class _NumpyDTypes(dict[str, np.dtype[Any]]):
     """Finds a dtype when it is first used: most programs have none of `ml_dtypes`."""
 
     def __missing__(self, name: str) -> np.dtype[Any]:
-        self[name] = found = dtype_named(_NUMPY_NAMES[name])
+        self[name] = found = dtype_named(NUMPY_NAMES[name])
         return found
 
 
@@ -118,7 +99,7 @@ def round_once(data: Data, source: DType, target: DType) -> Data:
 
 
 _WITHOUT_INFINITY = {
-    _NUMPY_NAMES[dtype.name]: dtype.max_finite
+    NUMPY_NAMES[dtype.name]: dtype.max_finite
     for dtype in DTYPES.values()
     if dtype.is_float and not math.isinf(dtype.high)
 }

@@ -51,7 +51,7 @@ from tgdialect.ops.codegen import (
 from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import RangeOp, SinkOp
-from tgdialect.ops.properties import place, place_of, tensor, tensor_type
+from tgdialect.ops.properties import is_memory, place, place_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp, parameters
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import ops_of
@@ -303,6 +303,13 @@ class _CalleeExists(SymbolUserOpInterface):
                 )
             for slot, (parameter, argument) in enumerate(zip(types, op.arguments, strict=True)):
                 _verify_argument(slot, parameter, argument.type)
+        elif callee.reads is not None or callee.writes is not None:
+            reads, writes = callee.effects(0)
+            for slot in sorted(reads | writes):
+                if slot >= len(op.arguments) or not is_memory(op.arguments[slot]):
+                    raise VerifyException(
+                        f"@{symbol} accesses the memory of argument {slot}, which is none here"
+                    )
         if (result := call_result_type(callee)) != op.result.type:
             raise VerifyException(f"@{symbol} gives {result}, not {op.result.type}")
         if (around := _kernel_around(op)) is not None and around in _called(callee):

@@ -4,10 +4,17 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Sequence
-from typing import ClassVar
+from collections.abc import Container, Sequence
+from typing import ClassVar, NamedTuple
 
-from xdsl.dialects.builtin import IntAttr, StringAttr, SymbolNameConstraint
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    IntAttr,
+    IntegerType,
+    StringAttr,
+    SymbolNameConstraint,
+    i64,
+)
 from xdsl.ir import Attribute, Operation, Region, SSAValue, Use
 from xdsl.irdl import (
     AnyAttr,
@@ -283,19 +290,35 @@ class ShuffleOp(TgOp):
 def verify_format(fmt: str, arguments: int) -> None:
     """A CUSTOM format has one `{}` or `{i}` placeholder per argument."""
     try:
-        fields = [name for _, name, _, _ in string.Formatter().parse(fmt) if name is not None]
+        parsed = [each for each in string.Formatter().parse(fmt) if each[1] is not None]
     except ValueError as e:
         raise VerifyException(f"{fmt!r} is not a format: {e}") from e
+    if any(spec or conversion for _, _, spec, conversion in parsed):
+        raise VerifyException(f"{fmt!r} has a placeholder with a format of its own: write {{i}}")
+    fields = [name or "" for _, name, _, _ in parsed]
     numbered = [str(i) for i in range(arguments)]
     if fields != [""] * arguments and sorted(set(fields)) != sorted(numbered):
         raise VerifyException(f"{fmt!r} has placeholders {fields} for {arguments} arguments")
+
+
+_CALL = re.compile(r"\s*([A-Za-z_][\w.]*)\s*\(((?:\s*\{\d*\}\s*,)*(?:\s*\{\d*\}\s*)?)\)\s*;?\s*")
+_PLACEHOLDER = re.compile(r"\{(\d*)\}")
+
+
+class CustomCall(NamedTuple):
+    """A function that a CUSTOM calls: its name, and which operand is each of its arguments."""
+
+    name: str
+    order: Sequence[int]
 
 
 @op_definition
 class CustomOp(TgOp):
     """CUSTOM (args...), fmt: inject a code string into the generated source.
 
-    Nothing executes it unless the caller says `allow_custom`. `inline` marks an expression.
+    Its operands are values; of vectors, the code is executed for each lane. Nothing executes it
+    unless the caller says `allow_custom`. `inline` marks an expression, which is written where its
+    value is used. `by` names a function that the caller registers, and that is called instead.
 
     `%1 = tg.custom "__builtin_popcount({0})"(%0) : tensor<i32>`
     """
@@ -303,18 +326,41 @@ class CustomOp(TgOp):
     name = "tg.custom"
 
     fmt = prop_def(StringAttr)
+    function = opt_prop_def(StringAttr)
     arguments = var_operand_def(TENSOR)
     result = result_def(AnyAttr())
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     assembly_format = (
-        "$fmt `(` $arguments `)` attr-dict `:` "
+        "$fmt `(` $arguments `)` (`by` $function^)? attr-dict `:` "
         "custom<Signature>(functional-type(operands, results))"
     )
 
     def __init__(self, fmt: str, arguments: Sequence[Value], type: Attribute = VOID):
         self.infer(arguments, {"fmt": StringAttr(fmt)}, type=type)
+
+    @property
+    def is_inline(self) -> bool:
+        """Whether it is an expression, without effects."""
+        return "inline" in self.attributes
+
+    @property
+    def call(self) -> CustomCall | None:
+        """The call that a format like `f({1}, {0})` is; None for other code."""
+        if (found := _CALL.fullmatch(self.fmt.data)) is None:
+            return None
+        fields = enumerate(_PLACEHOLDER.findall(found[2]))
+        return CustomCall(found[1], [int(field or number) for number, field in fields])
+
+    def call_of(self, functions: Container[str]) -> CustomCall | None:
+        """The call of the one of some functions that stands for the code: by the name that it
+        calls, or by the whole format, which takes the operands as they are."""
+        call = self.call
+        if call is not None and call.name in functions:
+            return call
+        fmt = self.fmt.data
+        return CustomCall(fmt, range(len(self.arguments))) if fmt in functions else None
 
     def verify_rule(self) -> None:
         verify_format(self.fmt.data, len(self.arguments))
@@ -350,21 +396,54 @@ class AtomicAddOp(TgOp):
 class CustomFunctionOp(TgOp):
     """CUSTOMFUNCTION (meta...), name: an opaque device function, invoked through CALL.
 
-    `%0 = tg.customfunction @hevc_decode()`
+    `reads` and `writes` are the arguments whose memory it reads and writes; without either it may
+    read and write all. Of an argument that it writes and does not read it writes every cell.
+
+    `%0 = tg.customfunction @hevc_decode() reads [0] writes [1]`
     """
 
     name = "tg.customfunction"
 
     sym_name = prop_def(SymbolNameConstraint())
+    reads = opt_prop_def(DenseArrayBase.constr(i64))
+    writes = opt_prop_def(DenseArrayBase.constr(i64))
     meta = var_operand_def(TENSOR)
     result = result_def(VOID_EDGE)
 
     traits = traits_def(SymbolOpInterface())
 
-    assembly_format = "$sym_name `(` $meta `)` attr-dict (`:` type($meta)^)?"
+    assembly_format = (
+        "$sym_name `(` $meta `)` (`reads` custom<Integers>($reads)^)? "
+        "(`writes` custom<Integers>($writes)^)? attr-dict (`:` type($meta)^)?"
+    )
 
-    def __init__(self, name: str, meta: Sequence[Value] = ()):
-        self.infer(meta, {"sym_name": StringAttr(name)})
+    def __init__(
+        self,
+        name: str,
+        meta: Sequence[Value] = (),
+        reads: Sequence[int] | None = None,
+        writes: Sequence[int] | None = None,
+    ):
+        given = {"reads": reads, "writes": writes}
+        effects = {k: DenseArrayBase.from_list(i64, v) for k, v in given.items() if v is not None}
+        self.infer(meta, {"sym_name": StringAttr(name), **effects})
+
+    def effects(self, arguments: int) -> tuple[frozenset[int], frozenset[int]]:
+        """Which of its arguments it reads, and which it writes."""
+        if self.reads is None and self.writes is None:
+            return frozenset(range(arguments)), frozenset(range(arguments))
+        reads, writes = (_slots(array) for array in (self.reads, self.writes))
+        return frozenset(reads), frozenset(writes)
+
+    def verify_rule(self) -> None:
+        for kind, array in (("reads", self.reads), ("writes", self.writes)):
+            slots = _slots(array)
+            if any(slot < 0 for slot in slots) or len(set(slots)) < len(slots):
+                raise VerifyException(f"{kind} lists arguments by number, each once: {[*slots]}")
+
+
+def _slots(array: DenseArrayBase[IntegerType] | None) -> Sequence[int]:
+    return () if array is None else array.get_values()
 
 
 @op_definition

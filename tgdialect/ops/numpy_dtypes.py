@@ -6,6 +6,26 @@ from typing import Any
 
 import numpy as np
 
+NUMPY_NAMES = {
+    "i1": "bool",
+    "index": "int64",
+    "i8": "int8",
+    "i16": "int16",
+    "i32": "int32",
+    "i64": "int64",
+    "ui8": "uint8",
+    "ui16": "uint16",
+    "ui32": "uint32",
+    "ui64": "uint64",
+    "f8E4M3FN": "float8_e4m3fn",
+    "f8E5M2": "float8_e5m2",
+    "f16": "float16",
+    "bf16": "bfloat16",
+    "f32": "float32",
+    "f64": "float64",
+}
+"""The names of NumPy's dtypes, by those of the dialect's."""
+
 
 def dtype_named(name: str) -> np.dtype[Any]:
     """A dtype of NumPy or ml_dtypes by its name, as "float32" or "bfloat16"."""

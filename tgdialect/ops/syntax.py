@@ -180,6 +180,12 @@ class Integers(CustomDirective):
         array = cast("DenseArrayBase[IntegerType]", self.values.get(op))
         _print_numbers(printer, array)
 
+    def is_present(self, op: IRDLOperation) -> bool:
+        return self.values.get(op) is not None
+
+    def is_anchorable(self) -> bool:
+        return True
+
 
 def _print_numbers(printer: Printer, array: DenseArrayBase[Any]) -> None:
     """Print a list of integers, or of booleans, at once. xDSL's printer takes ten times as long."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,6 +11,7 @@ from threading import Event
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.in_place import in_place_slots, note_in_place
 from tgdialect.analysis.symbols import called_symbols, calling_last, own_functions
@@ -19,12 +20,13 @@ from tgdialect.backends.guarded import guarded
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
-from tgdialect.diagnostics import errors_at
+from tgdialect.custom import CustomCode, CustomFunction, is_in_process
+from tgdialect.diagnostics import errors_at, locate
 from tgdialect.lowering.optimize import Scheduled, declared_packing, pass_packed
-from tgdialect.lowering.render.llvm import render_symbols
+from tgdialect.lowering.render.llvm import is_intrinsic, render_symbols
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops.codegen import CustomOp, ProgramOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.walk import nested_ops
 from tgdialect.runtime.cache import object_cache
@@ -196,6 +198,16 @@ class Build(StagedModule):
     def described_target(self) -> Target:
         return target_of(None, features=host_features())
 
+    def _link_custom(self, module: ModuleOp) -> None:
+        """As for other hosts. A CUSTOM that is left has to be an intrinsic, or to call a function
+        that this process has."""
+        super()._link_custom(module)
+        for op in nested_ops(module) if self.custom.allowed else ():
+            if isinstance(op, CustomOp) and op.function is None and (call := op.call) is not None:
+                name = call.name
+                if not (is_intrinsic(name) or is_in_process(name)):
+                    raise locate(_not_in_process(name), op)
+
     def program(self) -> Program:
         """Compile.
 
@@ -289,15 +301,29 @@ class Build(StagedModule):
 
 
 def compile_module(
-    module: ModuleOp, *, entry: str = "main", opt: str = DEFAULT_OPT, allow_custom: bool = False
+    module: ModuleOp,
+    *,
+    entry: str = "main",
+    opt: str = DEFAULT_OPT,
+    allow_custom: bool = False,
+    custom: Mapping[str, CustomFunction] = {},
 ) -> HostExecutable:
     """Compile the function `entry` of a module at any level for this CPU.
 
     The module is not changed. `opt` is a mode of `tg-optimize`. Raises VerifyException or
     PassFailedException for programs that cannot be compiled.
     """
-    build = Build(module, entry, opt, allow_custom)
-    return HostExecutable(build.program(), lambda: build)
+    code = CustomCode(allow_custom, custom)
+    build = Build(module, entry, opt, code)
+    return HostExecutable(build.program(), lambda: build, custom=code)
+
+
+def _not_in_process(name: str) -> PassFailedException:
+    return PassFailedException(
+        f"this process has no function {name!r}: register one by custom={{{name!r}: function}} "
+        f"(tg-run --custom {name}=module:function), call an intrinsic of LLVM as llvm.ctpop.i32, "
+        "or use tg.ins for an instruction"
+    )
 
 
 def _frame_entry(function: str, signature: Sequence[Parameter]) -> str:

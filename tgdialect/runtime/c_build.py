@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.backends.c_compiler import assembly, object_code
 from tgdialect.backends.sources import source_of
+from tgdialect.custom import CustomCode, CustomFunction
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.source import source_text
@@ -20,7 +21,7 @@ from tgdialect.runtime.inspection import Kernel, code_in, kernels_of
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
 from tgdialect.runtime.progress import progress
 from tgdialect.runtime.speed import at_full_speed
-from tgdialect.runtime.staged import StagedModule, entry_function
+from tgdialect.runtime.staged import StagedModule, entry_function, has_custom
 from tgdialect.targets import Target
 from tgdialect.targets.portable import PORTABLE
 
@@ -51,7 +52,8 @@ class CBuild(StagedModule):
                 shown.step()
             parameters = self.functions_lowered(module, self.passes, by_reference)
             shown.note = "C compiler"
-            code = object_code(source_of(module, "c") + _frame_entry(self.entry, parameters))
+            source = source_of(module, "c") + _frame_entry(self.entry, parameters)
+            code = object_code(source, has_runtime=self.custom.allowed and has_custom(module))
             return Program(tuple(parameters), (Object(_ENTRY, code, _ENTRY),), windows)
 
     def profiled(self) -> Program:
@@ -78,12 +80,18 @@ class CBuild(StagedModule):
 
 
 def compile_c(
-    module: ModuleOp, *, entry: str = "main", opt: str = DEFAULT_OPT, allow_custom: bool = False
+    module: ModuleOp,
+    *,
+    entry: str = "main",
+    opt: str = DEFAULT_OPT,
+    allow_custom: bool = False,
+    custom: Mapping[str, CustomFunction] = {},
 ) -> HostExecutable:
     """Compile the function `entry` of a module at any level with the system's C compiler. The
     arguments and errors are those of `build.compile_module`."""
-    build = CBuild(module, entry, opt, allow_custom)
-    return HostExecutable(build.program(), lambda: build)
+    code = CustomCode(allow_custom, custom)
+    build = CBuild(module, entry, opt, code)
+    return HostExecutable(build.program(), lambda: build, custom=code)
 
 
 def _frame_entry(entry: str, signature: Sequence[Parameter]) -> str:

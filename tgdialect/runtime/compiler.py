@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from tgdialect.backends.headroom import check_memory_for_library
+from tgdialect.custom import NO_CUSTOM, CustomCode, CustomFunction
 from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.constant_memory import with_constant_memory
 from tgdialect.runtime.devices.device import DEVICES, Device
@@ -51,6 +52,7 @@ def compile(
     target: str | None = None,
     opt: str = DEFAULT_OPT,
     allow_custom: bool = False,
+    custom: Mapping[str, CustomFunction] | None = None,
     is_verified: bool = False,
 ) -> Executable | Callback:
     """Compile the function `entry` of a program at any level (docs/ir.md, "Levels").
@@ -72,6 +74,8 @@ def compile(
             them, and have others applied only if they are explicit.
         allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and BINARY, which carry code of their own,
             and modules from level `linear` on, where nothing checks memory accesses.
+        custom: functions that stand for CUSTOMs and CUSTOMFUNCTIONs, by name (`tgdialect.custom`);
+            they need `allow_custom`.
         is_verified: the source is a module that is known to be valid, in the present vocabulary,
             and that nobody needs afterwards: it may be changed.
 
@@ -82,17 +86,19 @@ def compile(
     Raises:
         CompilationError: the program is not valid, or cannot be compiled.
         DeviceError: there is no such device, or it refuses a kernel.
-        ValueError: there is no such target, or the interpreter is given a schedule.
+        ValueError: there is no such target, the interpreter is given a schedule, or functions are
+            registered without `allow_custom`.
         MemoryError: there is too little memory to compile.
     """
+    code = CustomCode(allow_custom, custom or {})
     if target == INTERPRETER:
         if opt not in ("none", DEFAULT_OPT):
             raise ValueError(f"opt={opt!r} schedules compiled kernels: the interpreter takes none")
-        return _interpreted(source, entry, allow_custom)
+        return _interpreted(source, entry, code)
     name, text = _name_and_text(source)
     if _SEVERAL_DEVICES.search(text):
-        return _sharded(source, name, text, target, entry, opt, allow_custom)
-    how = entry, opt, allow_custom
+        return _sharded(source, name, text, target, entry, opt, code)
+    how = entry, opt, code
     return _on_one_device(source, name, text, target, *how, is_verified=is_verified)
 
 
@@ -103,14 +109,14 @@ def _on_one_device(
     target: str | None,
     entry: str,
     opt: str,
-    allow_custom: bool,
+    custom: CustomCode,
     *,
     is_verified: bool = False,
 ) -> Executable:
     """Compile a program for one device."""
     device = device_for(target)
     described = PORTABLE if target == PORTABLE.name else target_of_device(device)
-    how = entry, opt, allow_custom
+    how = entry, opt, custom
     is_text = isinstance(source, str | os.PathLike)
     kind = Program if device.is_host else DeviceProgram
     cache, key, memory = object_cache(), "", None
@@ -144,7 +150,12 @@ def _on_one_device(
     of = (name, text) if is_text else ("", "")
     if isinstance(program, Program):
         build = lambda: _host_build(_parse(name, text), *how, described)  # noqa: E731
-        return HostExecutable(program, build, source=of, memory=memory)
+        try:
+            return HostExecutable(program, build, source=of, memory=memory, custom=custom)
+        except OSError as error:
+            from tgdialect.diagnostics import CompilationError, Diagnostic
+
+            raise CompilationError(Diagnostic(str(error))) from error
     return DeviceExecutable(
         program,
         device,
@@ -172,7 +183,7 @@ def _sharded(
     target: str | None,
     entry: str,
     opt: str,
-    allow_custom: bool,
+    custom: CustomCode,
 ) -> Executable:
     """Compile a program with values on several devices."""
     from tgdialect.diagnostics import SourceFile, errors_in
@@ -180,7 +191,7 @@ def _sharded(
 
     def compiled(module: ModuleOp, part: str, device: str) -> Executable:
         text = str(module)
-        return _on_one_device(module, "<module>", text, device, part, opt, allow_custom)
+        return _on_one_device(module, "<module>", text, device, part, opt, custom)
 
     if target not in (None, MPI):
         target = device_for(target).name
@@ -256,42 +267,42 @@ def prepared(
     module: ModuleOp,
     entry: str = "main",
     opt: str = DEFAULT_OPT,
-    allow_custom: bool = False,
+    custom: CustomCode = NO_CUSTOM,
 ) -> Build:
     """The compilation of a module for this CPU, for inspecting its stages. Importing it imports
     LLVM."""
     from tgdialect.runtime.build import Build
 
-    return Build(module, entry, opt, allow_custom)
+    return Build(module, entry, opt, custom)
 
 
 def _host_build(
     module: ModuleOp,
     entry: str,
     opt: str,
-    allow_custom: bool,
+    custom: CustomCode,
     target: Target,
 ) -> Build | CBuild:
     """The compilation of a module for this CPU, by LLVM or as C."""
     if target.name != PORTABLE.name:
-        return prepared(module, entry, opt, allow_custom)
+        return prepared(module, entry, opt, custom)
     from tgdialect.runtime.c_build import CBuild
 
-    return CBuild(module, entry, opt, allow_custom)
+    return CBuild(module, entry, opt, custom)
 
 
 def device_build(
-    module: ModuleOp, entry: str, opt: str, allow_custom: bool, target: Target, device: Device
+    module: ModuleOp, entry: str, opt: str, custom: CustomCode, target: Target, device: Device
 ) -> DeviceBuild:
     """The compilation of a module for a device."""
     from tgdialect.runtime.devices.build import DeviceBuild
 
-    return DeviceBuild(module, entry, opt, allow_custom, target, device.name)
+    return DeviceBuild(module, entry, opt, custom, target, device.name)
 
 
 def _compiled(
     module: ModuleOp,
-    how: tuple[str, str, bool],
+    how: tuple[str, str, CustomCode],
     target: Target,
     device: Device,
     name: str,
@@ -396,7 +407,7 @@ def _upgrade(module: ModuleOp) -> None:
 
 
 def _interpreted(
-    source: str | os.PathLike[str] | ModuleOp, entry: str, allow_custom: bool
+    source: str | os.PathLike[str] | ModuleOp, entry: str, custom: CustomCode
 ) -> Callback:
     """A callable that runs a program in the interpreter. Errors are CompilationErrors."""
     from xdsl.utils.exceptions import InterpretationError
@@ -411,7 +422,10 @@ def _interpreted(
     def call(*arrays: Any) -> Array | tuple[Array, ...]:
         inputs = [np.asarray(array) for array in arrays]
         try:
-            results = cast(Sequence[Array], run(module, entry, inputs, allow_custom=allow_custom))
+            results = cast(
+                Sequence[Array],
+                run(module, entry, inputs, allow_custom=custom.allowed, custom=custom.functions),
+            )
         except InterpretationError as error:
             raise CompilationError(diagnose(error)).with_source(file) from error
         return results[0] if len(results) == 1 else tuple(results)

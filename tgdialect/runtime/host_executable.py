@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 import numpy as np
 from numpy import ndarray
 
+from tgdialect.custom import NO_CUSTOM, Callbacks, CustomCode
 from tgdialect.runtime.executable import Executable, ParameterSlot
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address, zeros
@@ -78,9 +79,11 @@ class HostExecutable(Executable):
         symbols: Mapping[str, int] = {},
         source: tuple[str, str] = ("", ""),
         memory: Block | None = None,
+        custom: CustomCode = NO_CUSTOM,
     ) -> None:
         """`symbols` are addresses of external symbols; `memory` is for values derived from
-        constants; the others are those of `Executable`."""
+        constants; `custom` has the functions that the code may call; the others are those of
+        `Executable`."""
         super().__init__(program.parameters, program.windows, build, source)
         self._kept: _Kept | None = None
         # Of threads that call at the same time, one takes it.
@@ -104,14 +107,19 @@ class HostExecutable(Executable):
         # Code: each object may call those before it, and the last one has the entry.
         self._code: list[object] = []
         functions = dict(symbols)
+        self._custom = custom
+        self._callbacks = Callbacks(custom) if custom.functions else None
         for name, code, symbol in program.objects:
+            if self._callbacks is not None:
+                functions |= self._callbacks.symbols(code)
             self._code.append(library := load(code, functions))
             functions[name] = self._start = library.address(symbol)
         self._frame_type: Any = ctypes.c_int64 * len(slots)
         self._function: Callable[..., None] = _ENTRY(self._start)
         # How calls run: by a launcher from the second call on, where sizes are static.
         self._launch: Launcher = self._wait
-        if self._is_dynamic or any(p.role in ("scalar", "buffer") for p in self.parameters):
+        is_checked = self._is_dynamic or self._callbacks is not None
+        if is_checked or any(p.role in ("scalar", "buffer") for p in self.parameters):
             self._launch = _refuse
         self._made = [
             (_allocator(p), p.shape_for(()), p.dtype) for p in self.outputs if not self._is_dynamic
@@ -131,7 +139,8 @@ class HostExecutable(Executable):
 
         build = cast("HostCompilation", self._build())
         records = new_records(build)
-        timed = HostExecutable(build.profiled(), lambda: build, record_symbols(records))
+        symbols = record_symbols(records)
+        timed = HostExecutable(build.profiled(), lambda: build, symbols, custom=self._custom)
         for name, buffer in self.buffers.items():
             timed.buffers[name][...] = buffer
         given = list(arrays)
@@ -379,6 +388,8 @@ class HostExecutable(Executable):
         for slot, block in zip(self._workspaces, blocks, strict=True):
             frame[slot.position] = block.address
         self._function(self._frame_type(*frame))
+        if self._callbacks is not None:
+            self._callbacks.raise_error()
         for block in blocks:
             POOL.give(block)
 

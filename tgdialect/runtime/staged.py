@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import ClassVar, NamedTuple
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException, VerifyException
@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from tgdialect.analysis.constants import read_once
 from tgdialect.analysis.memory_order import kernels_unchanged
 from tgdialect.analysis.symbols import SIGNATURE, is_foreign, own_functions
+from tgdialect.custom import NO_CUSTOM, REGISTERED, CustomCode
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import LoweringPass, find_level, is_before
 from tgdialect.lowering.optimize import OptimizePass, Packing, Scheduled, pass_packed, settled
@@ -62,9 +63,11 @@ class StagedModule(ABC):
     source: ModuleOp
     entry: str = "main"
     opt: str = DEFAULT_OPT
-    allow_custom: bool = False
+    custom: CustomCode = NO_CUSTOM
     is_consumed: bool = field(default=False, kw_only=True)
     optimize: ClassVar[type[OptimizePass]] = MeasuringOptimizePass
+    on_host: ClassVar[bool] = True
+    """Whether the program can call functions that the caller registers."""
 
     @abstractmethod
     def described_target(self) -> Target:
@@ -146,7 +149,7 @@ class StagedModule(ABC):
         """A copy of the module, or the one to be consumed, without functions of other dialects, and
         the positions of the inputs that are passed by reference."""
         level = self.level
-        if not self.allow_custom:
+        if not self.custom.allowed:
             refuse_untrusted(self.source)
             if not is_before(level, "linear"):
                 raise VerifyException(
@@ -159,6 +162,7 @@ class StagedModule(ABC):
         for op in ops_of(module.body.block):
             if is_foreign(op) and (level != "llvm" or not op.name.startswith("llvm.")):
                 module.body.block.erase_op(op, safe_erase=False)
+        self._link_custom(module)
         entry = entry_function(module, self.entry)
         if level == "llvm":
             return module, arguments_said_to_be_written(entry)
@@ -183,6 +187,21 @@ class StagedModule(ABC):
                 message += ": its kernels have that target's ops"
                 raise locate(PassFailedException(message), module)
         state_target(module, ours)
+
+    def _link_custom(self, module: ModuleOp) -> None:
+        """Let CUSTOMs call the functions that are registered for them. Raises VerifyException for
+        a CALL of a CUSTOMFUNCTION that is not."""
+        functions = self.custom.functions
+        for op in nested_ops(module) if self.custom.allowed else ():
+            if isinstance(op, CustomOp) and self.on_host:
+                if (call := op.call_of(functions)) is not None:
+                    op.function = StringAttr(call.name)
+                elif op.function is not None:
+                    raise locate(_not_registered(op, op.function.data), op)
+            elif isinstance(op, CustomFunctionOp):
+                if op.sym_name.data not in functions:
+                    raise locate(_not_registered(op, op.sym_name.data), op)
+                op.attributes[REGISTERED] = UnitAttr()
 
     @cached_property
     def passes(self) -> Stages:
@@ -253,12 +272,24 @@ def lower_kernel(scheduled: Scheduled, passes: Stages, shown: Progress) -> Lower
     return LoweredKernel(lowered(scheduled.kernel), prepacked)
 
 
+def has_custom(module: ModuleOp) -> bool:
+    """Whether a program has a CUSTOM that is code in the output."""
+    return any(isinstance(op, CustomOp) and op.function is None for op in nested_ops(module))
+
+
 def refuse_untrusted(module: ModuleOp) -> None:
     """Raise for a program that carries code of its own (docs/semantics.md, "untrusted IR")."""
     for op in nested_ops(module):
         if isinstance(op, UNTRUSTED):
             message = f"{op.name} is executed with allow_custom only (tg-run --allow-custom)"
             raise locate(VerifyException(message), op)
+
+
+def _not_registered(op: CustomOp | CustomFunctionOp, name: str) -> VerifyException:
+    return VerifyException(
+        f"{op.name} calls {name!r}, and no function of that name is registered: pass it by "
+        f"custom={{{name!r}: function}} (tg-run --custom {name}=module:function)"
+    )
 
 
 def rendered_function(module: ModuleOp, name: str) -> FuncOp | None:

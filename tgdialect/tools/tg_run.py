@@ -156,6 +156,14 @@ def argument_parser() -> RunParser:
         help="run unchecked code: tg.custom, tg.customfunction, tg.ins and tg.binary, and programs "
         "from level linear on",
     )
+    add(
+        "--custom",
+        action="append",
+        default=[],
+        metavar="[NAME=]MODULE:FUNCTION",
+        help="a function of a Python module, or of a file (decode.py:rle), that stands for the "
+        "tg.custom or tg.customfunction of its name (repeatable; with --allow-custom)",
+    )
     add("--version", action=VersionAction, nargs=0, help="print the versions and exit")
     return parser
 

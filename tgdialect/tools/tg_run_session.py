@@ -1,10 +1,12 @@
 """One invocation of tg-run: read the program and its inputs, execute, and show the results."""
 
 import argparse
+import importlib
 import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from runpy import run_path
 from typing import Any, NamedTuple, cast
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr, TensorType
@@ -76,9 +78,29 @@ def _results(value: Array | Sequence[Array]) -> tuple[Array, ...]:
 def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
     def execute(inputs: Sequence[Array]) -> tuple[Array, ...]:
         how = {"allow_custom": options.allow_custom, "scalar": options.scalar}
-        return _results(run(module, entry, inputs, **how))
+        return _results(run(module, entry, inputs, custom=custom, **how))
 
+    custom = _registered(options.custom)
     return Executor(execute)
+
+
+def _registered(options: Sequence[str]) -> Mapping[str, Callable[..., Any]]:
+    """The functions of `--custom`, by name. A module is one that Python finds, or a file."""
+    found: dict[str, Callable[..., Any]] = {}
+    for option in options:
+        name, _, path = option.rpartition("=")
+        module, _, function = path.rpartition(":")
+        if not (module and function):
+            raise UsageError(f"--custom {option}: write MODULE:FUNCTION or NAME=MODULE:FUNCTION")
+        try:
+            is_file = module.endswith(".py")
+            known = run_path(module) if is_file else vars(importlib.import_module(module))
+        except (ImportError, OSError) as error:
+            raise UsageError(f"--custom {option}: {error}") from error
+        if not callable(value := known.get(function)):
+            raise UsageError(f"--custom {option}: {module} has no function {function!r}")
+        found[name or function] = value
+    return found
 
 
 def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
@@ -88,7 +110,12 @@ def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Exec
         if target is None and launched_size() > 1 and mpi_communicator().size > 1:
             target = MPI
         executable = compiler.compile(
-            module, entry=entry, target=target, opt=opt, allow_custom=allow_custom
+            module,
+            entry=entry,
+            target=target,
+            opt=opt,
+            allow_custom=allow_custom,
+            custom=_registered(options.custom),
         )
     except (ValueError, DeviceError, RankError) as error:
         raise CompilationError(Diagnostic(str(error))) from error
@@ -329,6 +356,8 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
         message = f"{len(options.output)} --output files for {len(results)} results"
         raise CompilationError(Diagnostic(message))
     if not options.allow_custom:
+        if options.custom:
+            raise UsageError("--custom registers functions for code that needs --allow-custom")
         refuse_untrusted(module)
     # Read the inputs, and compile the entry.
     make = _interpreter if options.target == INTERPRETER else _compiled

@@ -56,6 +56,11 @@ CUSTOM = """func.func @main() -> tensor<1xui8> {
   return %0 : tensor<1xui8>
 }
 """
+ROOT = """func.func @main(%a: tensor<1xf32>) -> tensor<1xf32> {
+  %0 = tg.custom "sqrt({0})"(%a) : tensor<1xf32>
+  return %0 : tensor<1xf32>
+}
+"""
 LISTING = """func @main
    0 Ops.PARAM            : dtypes.float.vec(3)                  []                   0, %x
    1 Ops.NEG              : dtypes.float.vec(3)                  [0]
@@ -188,6 +193,13 @@ RUN_EXAMPLES: Mapping[str, Sequence[Example]] = {
         Example("file.mlir {flag}=plot.svg " + X, NEG, "kernel", file=("plot.svg", "<svg")),
     ],
     "allow_custom": [run("{flag}", r"dense<\[127\]>", program=CUSTOM)],
+    "custom": [
+        run(
+            "{flag} numpy:sqrt --allow-custom --input 1xf32=4",
+            r"dense<\[2.0\]>",
+            program=ROOT,
+        ),
+    ],
     "version": [run("{flag}", r"tg-run: tgdialect [\d.]+, xdsl [\d.]+")],
 }
 

@@ -15,9 +15,9 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import is_expanded
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.expansion import Axes, Expansion
-from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.attributes import AddrSpace, VoidType
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, ShuffleOp
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, CustomOp, ShuffleOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import (
     AddOp,
@@ -32,7 +32,7 @@ from tgdialect.ops.elementwise import (
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import BitcastOp, ExpandOp, IndexOp, PermuteOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
-from tgdialect.ops.properties import UnknownDim, place, shape_of, tensor
+from tgdialect.ops.properties import UnknownDim, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import ConstOp, VConstOp
 
 
@@ -64,7 +64,10 @@ class Rules:
 
     def _is_repeated(self, op: TgOp) -> bool:
         """Whether an op without axes has an effect for each lane of the ranges around it."""
-        return isinstance(op, AtomicAddOp) and bool(self.expansion.around(op))
+        is_effect = isinstance(op, AtomicAddOp) or (
+            isinstance(op, CustomOp) and isinstance(op.result.type, VoidType)
+        )
+        return is_effect and bool(self.expansion.around(op))
 
     def _move(self, op: TgOp, operands: list[SSAValue]) -> None:
         """Move an op to the new block."""
@@ -236,6 +239,18 @@ class Rules:
             op.rebuild([self.expansion.broadcast(o, axes) for o in (buffer, value)])
         )
 
+    def _custom(self, op: CustomOp, *operands: SSAValue) -> SSAValue:
+        """The code is executed for each lane, also where it has no result."""
+        expansion, type = self.expansion, op.result.type
+        axes = expansion.union(operands)
+        if isinstance(type, VoidType):
+            axes = expansion.sorted({*axes, *expansion.around(op)})
+        else:
+            type = tensor_type(tensor(op.result).element_type, expansion.shape(axes))
+        new = op.rebuild([expansion.broadcast(o, axes) for o in operands], type)
+        new.attributes = dict(op.attributes)
+        return expansion.put(new, () if isinstance(type, VoidType) else axes)
+
     # -- ordering
 
     def _after(self, op: AfterOp, buffer: SSAValue, *dependencies: SSAValue) -> SSAValue:
@@ -264,6 +279,7 @@ class Rules:
         (LoadOp, _load),
         (StoreOp, _store),
         (AtomicAddOp, _atomic_add),
+        (CustomOp, _custom),
         (AfterOp, _after),
         (EndOp, _end),
         (SinkOp, _wait),

@@ -12,8 +12,9 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.custom import CallSignature
 from tgdialect.lowering.lacking import lacking
-from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp, WmmaOp
+from tgdialect.ops.codegen import BarrierOp, CustomOp, ShuffleOp, SpecialOp, WmmaOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
@@ -52,9 +53,8 @@ class PointerView(Generic[V]):
 _REFUSED = {
     "tg.wmma": "is a matrix instruction, which this output does not have",
     "tg.shuffle": "reads a register of another work item, which this output cannot",
-    "tg.custom": "is text: the llvm backend has no source text",
+    "tg.custom": "is code of another language, which this output cannot take",
     "tg.ins": "is an instruction of its own: the llvm backend has no source text",
-    "tg.customfunction": "is opaque: the llvm backend cannot call it",
 }
 """Ops that are not rendered, and why."""
 
@@ -242,6 +242,19 @@ class Output(ABC, Generic[V]):
     @abstractmethod
     def call(self, name: str, arguments: Sequence[V]) -> None:
         """Call a program."""
+
+    def custom(self, op: CustomOp, operands: Sequence[V]) -> V | None:
+        """The code of a CUSTOM on scalars. Gives its result, unless that is void."""
+        raise refusal(op)
+
+    def call_host(
+        self, signature: CallSignature, arguments: Sequence[V], *, is_registered: bool
+    ) -> V | None:
+        """Call a function of the host: by its symbol if it is registered, and else by its name.
+        Gives its result, unless there is none; only code that the host runs can."""
+        raise PassFailedException(
+            f"the function {signature.name!r} runs on the host, and not on a device"
+        )
 
     def special(self, op: SpecialOp, bound: V) -> V:
         """The index of a work item or workgroup; only a grid has these."""

@@ -14,6 +14,7 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.render.llvm import render_symbols
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.signature import signature_attribute
+from tgdialect.ops.codegen import CustomFunctionOp
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, state_in_builtin
 from tgdialect.targets.cpu import CPU
@@ -68,6 +69,9 @@ def _render_dialect(module: ModuleOp, output: str, target: Target) -> None:
     if (output == "gpu") != (default_output(target) == "gpu"):
         raise PassFailedException(f"the target {target.name} has no output {output}")
     symbols = [symbol for symbol in module.ops if not is_foreign(symbol)]
+    # What is called of functions of the host is declared where it is called.
+    declared = [symbol for symbol in symbols if isinstance(symbol, CustomFunctionOp)]
+    symbols = [symbol for symbol in symbols if symbol not in declared]
     signatures = {
         OBJECT.symbol(symbol.sym_name.data): signature_attribute(symbol)
         for symbol in symbols
@@ -83,7 +87,7 @@ def _render_dialect(module: ModuleOp, output: str, target: Target) -> None:
     for op in rendered:
         if isinstance(op, llvm.FuncOp) and op.sym_name.data in signatures:
             op.attributes[SIGNATURE] = signatures[op.sym_name.data]
-    for symbol in symbols:
+    for symbol in (*symbols, *declared):
         module.body.block.erase_op(symbol)
     module.body.block.add_ops(rendered)
     state_in_builtin(module)

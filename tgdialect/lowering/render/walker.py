@@ -19,6 +19,8 @@ from tgdialect.analysis.async_copies import AsyncCopies, async_copies
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.register_loops import register_loops
+from tgdialect.analysis.symbols import symbols_around
+from tgdialect.custom import REGISTERED, signature_of_call, signature_of_custom
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.calls import Requirement, check_call
 from tgdialect.lowering.render.dynamic_local import local_alignment
@@ -26,11 +28,13 @@ from tgdialect.lowering.render.matrix_factors import Stay, is_factor, overwritte
 from tgdialect.lowering.render.memory import MemoryViews
 from tgdialect.lowering.render.output import Output, PointerView, V, refusal
 from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.attributes import AddrSpace, VoidType
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import (
     AtomicAddOp,
     BarrierOp,
+    CustomFunctionOp,
+    CustomOp,
     EndIfOp,
     IfOp,
     ShuffleOp,
@@ -56,6 +60,8 @@ from tgdialect.ops.properties import (
     is_memory,
     number,
     place,
+    shape_of,
+    show_dim,
     static_shape,
     tensor,
 )
@@ -395,6 +401,34 @@ class LinearWalker(Generic[V]):
         lanes = [out.lane(value, i) for i in range(out.lanes(value))]
         self._define(op, out.stack([out.shuffle_items(op, lane) for lane in lanes]))
 
+    def custom(self, op: CustomOp) -> None:
+        """CUSTOM, lane by lane."""
+        out, is_void = self._output, isinstance(op.result.type, VoidType)
+        if any(value not in self._values for value in op.arguments):
+            raise PassFailedException("the operands of CUSTOM are values: LOAD them from memory")
+        values = [self._values[value] for value in op.arguments]
+        lanes = 1 if is_void else math.prod(static_shape(tensor(op.result)))
+        lanes = max(lanes, *map(out.lanes, values), 1)
+        values = [out.splat(value, lanes) for value in values]
+        made: list[V] = []
+        for lane in range(lanes):
+            result = self._custom(op, [out.lane(value, lane) for value in values])
+            made += () if result is None else (result,)
+        if not is_void:
+            self._define(op, out.stack(made))
+
+    def _custom(self, op: CustomOp, values: Sequence[V]) -> V | None:
+        if op.function is None:
+            return self._output.custom(op, values)
+        if (call := op.call_of((op.function.data,))) is None:
+            raise PassFailedException(f"the code calls no {op.function.data}")
+        signature = signature_of_custom(op, call)
+        for argument, operand in zip(signature.arguments, call.order, strict=True):
+            if argument.dtype != (dtype := dtype_of(op.arguments[operand])).name:
+                raise PassFailedException(f"a function is passed no {dtype.name}: CAST it to f32")
+        arguments = [values[operand] for operand in call.order]
+        return self._output.call_host(signature, arguments, is_registered=True)
+
     # -- control flow
 
     def range(self, op: RangeOp) -> None:
@@ -436,16 +470,39 @@ class LinearWalker(Generic[V]):
         name = op.callee.string_value()
         wanted = self._programs.get(name)
         if wanted is None:
-            raise PassFailedException(f"@{name} is not a program, which is all that may be called")
+            self._call_function(op, symbols_around(op).get(name))
+            return
         check_call(op, wanted, self._intervals)
         for slot, argument in enumerate(op.arguments):
             if is_memory(argument):
                 known = self._alignments.get((name, slot), 0)
                 self._alignments[name, slot] = math.gcd(known, self._memory[argument].alignment)
-        arguments = [
+        self._output.call(name, self._passed(op))
+
+    def _passed(self, op: CallOp) -> list[V]:
+        return [
             self._memory.pointer(a) if a in self._memory else self._values[a] for a in op.arguments
         ]
-        self._output.call(name, arguments)
+
+    def _call_function(self, op: CallOp, callee: Operation | None) -> None:
+        """CALL of a CUSTOMFUNCTION. Dynamic extents follow the arguments."""
+        if not isinstance(callee, CustomFunctionOp):
+            name = op.callee.string_value()
+            raise PassFailedException(f"@{name} is neither a program nor a tg.customfunction")
+        extents: list[V] = []
+        for argument in filter(is_memory, op.arguments):
+            for extent in shape_of(argument):
+                if isinstance(extent, SSAValue) and extent in self._values:
+                    extents.append(self._values[extent])
+                elif not isinstance(extent, int):
+                    raise PassFailedException(
+                        f"an extent of an argument of @{callee.sym_name.data} is no number that "
+                        f"can be passed: it is {show_dim(extent)}"
+                    )
+        signature = signature_of_call(op, callee)
+        is_registered = REGISTERED in callee.attributes
+        arguments = [*self._passed(op), *extents]
+        self._output.call_host(signature, arguments, is_registered=is_registered)
 
     def no_access(self, op: Operation) -> None:
         raise PassFailedException(f"{op.name} in a function: only programs access memory")
@@ -488,6 +545,7 @@ _HANDLERS: dict[type[Operation], Handler] = {
     ReduceOp: _Walker.reduce,
     WmmaOp: _Walker.wmma,
     ShuffleOp: _Walker.shuffle,
+    CustomOp: _Walker.custom,
     IfOp: _Walker.if_,
     EndIfOp: _Walker.end_if,
     BarrierOp: _Walker.barrier,

@@ -24,14 +24,16 @@ from tgdialect.lowering.select.tiles import (
     cells,
     ones,
     row_length,
+    scalar,
 )
-from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.codegen import ShuffleOp, WmmaOp
+from tgdialect.ops.attributes import VOID, ReduceKind, VoidType
+from tgdialect.ops.codegen import CustomOp, ShuffleOp, WmmaOp
 from tgdialect.ops.dtypes import DTYPES, TYPES
 from tgdialect.ops.elementwise import CastOp, CmpGeOp, CmpLtOp, Exp2Op, ExpOp, MulOp, WhereOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.movement import BitcastOp
-from tgdialect.ops.properties import is_memory, number, tensor
+from tgdialect.ops.ordering import GroupOp
+from tgdialect.ops.properties import is_memory, number, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.targets.matrix import instruction_of
 from tgdialect.transforms.float_format import FORMATS
@@ -335,3 +337,29 @@ def shuffle(k: SelectedKernel, op: ShuffleOp) -> RegisterTile:
 
 def _widened(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
     return value if dtype_name(value) == dtype else k.scalars.apply("cast", (value,), dtype)
+
+
+def custom(k: SelectedKernel, op: CustomOp) -> RegisterTile:
+    """CUSTOM: the same code on each piece. Narrow floats are passed as f32, and the result is
+    rounded. Nothing is known of what it does: equal ones are all executed."""
+    is_void = isinstance(op.result.type, VoidType)
+    shape = np.broadcast_shapes(*(static_shape(value) for value in op.arguments))
+    shape = shape if is_void else static_shape(op.result)
+    operands = k.aligned(op.arguments, shape)
+    widths = operands[0].widths if operands else k.cut(row_length(shape))
+    count = len(operands[0].pieces) if operands else len(widths) * math.prod(shape[:-1])
+    dtype: Dtype = "i1" if is_void else dtype_name(op.result)
+    pieces: list[SSAValue] = []
+    for place in range(count):
+        width = widths[place % len(widths)]
+        lanes = () if width == 1 else (width,)
+        values = [k.scalars.register(tile.pieces[place]) for tile in operands]
+        computed = TYPES[k.narrow.computed_dtype(dtype)]
+        new = op.rebuild(values, VOID if is_void else tensor_type(computed, lanes))
+        new.attributes = dict(op.attributes)
+        made = k.scalars.put(new)
+        pieces.append(k.narrow.rounded(made, dtype) if dtype in NARROW_FORMATS else made)
+    if is_void:
+        return scalar(pieces[0] if len(pieces) == 1 else k.scalars.put(GroupOp(pieces)))
+    found = map(k.scalars.piece, pieces) if dtype == "index" else pieces
+    return RegisterTile(shape, widths, [*found])

@@ -23,7 +23,7 @@ from tgdialect.lowering.select.tiles import RegisterTile
 from tgdialect.ops.attributes import AddrSpace, is_tensor
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, ProgramOp, ShuffleOp, WmmaOp
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, CustomOp, ProgramOp, ShuffleOp, WmmaOp
 from tgdialect.ops.creation import erase
 from tgdialect.ops.dtypes import BOOL, INDEX
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CastOp, ElementwiseOp
@@ -78,6 +78,7 @@ _RULES: dict[type[Operation], Rule] = {
     CastOp: arithmetic.cast,
     WmmaOp: arithmetic.wmma,
     ShuffleOp: arithmetic.shuffle,
+    CustomOp: arithmetic.custom,
 }
 """The rule of each op class. An op without a rule is an error."""
 

@@ -33,6 +33,7 @@ class DeviceBuild(StagedModule):
     device: str | None = None
     """The name of the device, which BEAM times schedules on."""
     optimize: ClassVar[type[OptimizePass]] = DeviceOptimizePass
+    on_host: ClassVar[bool] = False
 
     def described_target(self) -> Target:
         assert self.target is not None

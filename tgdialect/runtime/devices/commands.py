@@ -156,7 +156,7 @@ def _program(op: CallOp) -> ProgramOp:
     program = SymbolTable.lookup_symbol(op, op.callee)
     if not isinstance(program, ProgramOp):
         name = op.callee.string_value()
-        raise PassFailedException(f"@{name} is not a program, which is all that may be called")
+        raise PassFailedException(f"@{name} is not a program, which is all that a device calls")
     return program
 
 

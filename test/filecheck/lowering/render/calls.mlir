@@ -77,8 +77,3 @@ func.func @main(%x: tensor<4xf32, #cpu>, %k: tensor<index>) {
   }
   func.return
 }
-
-// -----
-
-// expected-error@below {{tg.customfunction is opaque: the llvm backend cannot call it}}
-tg.customfunction @opaque()

@@ -2,8 +2,9 @@
 
 tg.program @custom {
   %0 = tg.linear {
-    // expected-error@below {{tg.custom is text: the llvm backend has no source text}}
-    %i = tg.custom "rand()"() : () -> tensor<i32>
+    %x = tg.const 1 : tensor<i32>
+    // expected-error@below {{the code '{0} + 1' is for C-like outputs: here it has to be a call like "f({0})", or a function that is registered for it (custom=, tg-run --custom)}}
+    %i = tg.custom "{0} + 1"(%x) : tensor<i32>
     tg.sink
   }
 }

@@ -9,14 +9,6 @@ tg.kernel @special {
 
 // -----
 
-tg.kernel @custom {
-  // expected-error@below {{the target cpu has no tg.custom}}
-  %i = tg.custom "rand()"() : () -> !tg.void
-  tg.sink %i : !tg.void
-}
-
-// -----
-
 tg.kernel @wmma {
   %a = tg.param 0 : tensor<1xf32, #tg.place<global>>
   %x = tg.load %a : tensor<1xf32, #tg.place<global>> -> tensor<1xf32>

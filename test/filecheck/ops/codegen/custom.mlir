@@ -11,6 +11,9 @@ func.func @f(%x: tensor<i32>, %y: tensor<f32>) {
   // CHECK: %c = tg.custom "{1} + {0} * {1}"(%x, %y) {inline} : (tensor<i32>, tensor<f32>) -> tensor<f32>
   // GENERIC: %c = "tg.custom"(%x, %y) <{fmt = "{1} + {0} * {1}"}> {inline} : (tensor<i32>, tensor<f32>) -> tensor<f32>
   %c = tg.custom "{1} + {0} * {1}"(%x, %y) {inline} : (tensor<i32>, tensor<f32>) -> tensor<f32>
+  // CHECK: %e = tg.custom "f({0})"(%x) by "f" : tensor<i32>
+  // GENERIC: %e = "tg.custom"(%x) <{fmt = "f({0})", function = "f"}> : (tensor<i32>) -> tensor<i32>
+  %e = tg.custom "f({0})"(%x) by "f" : tensor<i32>
   // CHECK: %d = tg.custom "abort();"() : !tg.void
   // GENERIC: %d = "tg.custom"() <{fmt = "abort();"}> : () -> !tg.void
   %d = tg.custom "abort();"() : !tg.void

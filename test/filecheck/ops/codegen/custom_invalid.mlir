@@ -37,3 +37,19 @@ func.func @f(%x: tensor<i32>) {
   %0 = tg.custom "f({0})"(%x) : tensor<i32> -> i32
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<i32>) {
+  // expected-error@below {{'f({0:>9})' has a placeholder with a format of its own: write {i}}}
+  %0 = tg.custom "f({0:>9})"(%x) : tensor<i32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<i32>) {
+  // expected-error@below {{'f({0!r})' has a placeholder with a format of its own: write {i}}}
+  %0 = tg.custom "f({0!r})"(%x) : tensor<i32>
+  func.return
+}

@@ -8,5 +8,11 @@ func.func @f(%x: tensor<4xui8>) {
   // CHECK: %b = tg.customfunction @plain()
   // GENERIC: %b = "tg.customfunction"() <{sym_name = "plain"}> : () -> !tg.void
   %b = tg.customfunction @plain()
+  // CHECK: %c = tg.customfunction @copy() reads [0] writes [1, 2]
+  // GENERIC: %c = "tg.customfunction"() <{sym_name = "copy", reads = array<i64: 0>, writes = array<i64: 1, 2>}> : () -> !tg.void
+  %c = tg.customfunction @copy() reads [0] writes [1, 2]
+  // CHECK: %d = tg.customfunction @fill() writes [0]
+  // GENERIC: %d = "tg.customfunction"() <{sym_name = "fill", writes = array<i64: 0>}> : () -> !tg.void
+  %d = tg.customfunction @fill() writes [0]
   func.return
 }

@@ -61,6 +61,8 @@ class LaunchingFunction(LLVMFunction):
 
     global_pointer = GLOBAL
 
+    is_of_host = False
+
     def __init__(
         self,
         name: str,

@@ -31,6 +31,7 @@ class KernelFunction(LLVMFunction):
 
     global_pointer = GLOBAL
     has_work_items = True
+    is_of_host = False
     keeps_sums = False
     masks_counts = True
 

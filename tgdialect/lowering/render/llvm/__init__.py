@@ -6,11 +6,13 @@
 * `accesses.py` has loads and stores; `streams.py` finds what bypasses the caches, and what is
   prefetched;
 * `matrix.py` multiplies blocks by matrix instructions;
+* `custom.py` calls intrinsics, and functions of the process and of the caller;
 * `threads.py` runs a THREAD axis on threads;
 * `function.py` has control flow and calls, and is the output of the walker;
 * `program.py` renders the symbols of a module.
 """
 
+from tgdialect.lowering.render.llvm.custom import is_intrinsic
 from tgdialect.lowering.render.llvm.program import render_symbols
 
-__all__ = ["render_symbols"]
+__all__ = ["is_intrinsic", "render_symbols"]

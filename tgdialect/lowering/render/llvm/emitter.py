@@ -25,6 +25,7 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect import unchecked
 from tgdialect.llvm_dialect import (
@@ -91,14 +92,21 @@ def _mask(lanes: tuple[int, ...]) -> DenseArrayBase[Any]:
     return unchecked.dense(i32, lanes)
 
 
-def function(name: str, arguments: Sequence[Attribute], body: Region, *flags: str) -> llvm.FuncOp:
-    """A function that returns nothing; a declaration of one if the body has no blocks."""
+def function(
+    name: str,
+    arguments: Sequence[Attribute],
+    body: Region,
+    *flags: str,
+    result: Attribute | None = None,
+) -> llvm.FuncOp:
+    """A function, which returns nothing unless `result` is a type; a declaration of one if the
+    body has no blocks."""
     inputs = unchecked.array(arguments)
     properties: dict[str, Attribute] = dict.fromkeys(flags, _UNIT)
     properties |= {
         "sym_name": unchecked.text(name),
         "function_type": unchecked.made(
-            llvm.LLVMFunctionType, inputs=inputs, output=_VOID, variadic=_NONE
+            llvm.LLVMFunctionType, inputs=inputs, output=result or _VOID, variadic=_NONE
         ),
         "CConv": _C_CONVENTION,
         "linkage": _EXTERNAL,
@@ -106,8 +114,8 @@ def function(name: str, arguments: Sequence[Attribute], body: Region, *flags: st
     return created(llvm.FuncOp, (), (), properties, (body,))
 
 
-def call(name: str, arguments: Sequence[SSAValue]) -> llvm.CallOp:
-    """A call of a function that returns nothing."""
+def call(name: str, arguments: Sequence[SSAValue], result: Attribute | None = None) -> llvm.CallOp:
+    """A call of a function, which returns nothing unless `result` is a type."""
     properties: dict[str, Attribute] = {
         "callee": unchecked.symbol(name),
         "fastmathFlags": NO_FLAGS,
@@ -115,7 +123,7 @@ def call(name: str, arguments: Sequence[SSAValue]) -> llvm.CallOp:
         "op_bundle_sizes": _mask(()),
         SEGMENTS: _mask((len(arguments), 0)),
     }
-    return created(llvm.CallOp, arguments, (), properties)
+    return created(llvm.CallOp, arguments, () if result is None else (result,), properties)
 
 
 class LLVMEmitter(OpBuilder):
@@ -138,6 +146,8 @@ class LLVMEmitter(OpBuilder):
         """Constants and allocations, which come first in the function."""
         self._release: list[Operation] = []
         """Ops that come right before the return."""
+        self.declared: dict[str, llvm.FuncOp] = {}
+        """The functions of the process that it calls, by name."""
         self._constants: dict[Attribute, SSAValue] = {}
         self._splats: dict[tuple[SSAValue, int, Block], SSAValue] = {}
 
@@ -196,6 +206,13 @@ class LLVMEmitter(OpBuilder):
             SEGMENTS: _mask((len(operands), 0)),
         }
         return self.emit(llvm.CallIntrinsicOp, operands, type, properties)
+
+    def declare(self, name: str, arguments: Sequence[Attribute], result: Attribute | None) -> None:
+        """Declare a function of the process."""
+        declared = function(name, arguments, Region(), result=result)
+        known = self.declared.setdefault(name, declared)
+        if known.function_type != declared.function_type:
+            raise PassFailedException(f"{name} is called with other dtypes before")
 
     def call_pointer(self, function: SSAValue, arguments: Sequence[SSAValue]) -> None:
         """A call of a function that gives nothing, by its address."""

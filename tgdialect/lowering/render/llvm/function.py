@@ -11,10 +11,12 @@ from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.custom import CallSignature
 from tgdialect.llvm_dialect import AtomicRMWOp
 from tgdialect.llvm_dialect.loops import FULLY_UNROLLED, LOOP_ANNOTATION
 from tgdialect.lowering.render.llvm.accesses import LLVMAccesses, View
 from tgdialect.lowering.render.llvm.arithmetic import across, compute
+from tgdialect.lowering.render.llvm.custom import call_host, custom
 from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE, call
 from tgdialect.lowering.render.llvm.exponentials import exp, exp2
 from tgdialect.lowering.render.llvm.matrix import assembly, begin_sums, end_sums, multiply_add
@@ -24,7 +26,7 @@ from tgdialect.lowering.render.llvm.types import POINTER, lanes_of, literal, reg
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.codegen import WmmaOp
+from tgdialect.ops.codegen import CustomOp, WmmaOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.elementwise import Exp2Op, ExpOp
 from tgdialect.ops.ordering import RangeOp
@@ -63,6 +65,9 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
 
     has_work_items: ClassVar[bool] = False
     """Whether several work items execute the function at once."""
+
+    is_of_host: ClassVar[bool] = True
+    """Whether it runs where functions of the host can be called, and on memory of the host."""
 
     keeps_sums: ClassVar[bool] = True
 
@@ -259,3 +264,14 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
 
     def call(self, name: str, arguments: Sequence[SSAValue]) -> None:
         self.insert(call(OBJECT.symbol(name), arguments))
+
+    def custom(self, op: CustomOp, operands: Sequence[SSAValue]) -> SSAValue | None:
+        return custom(self, op, operands, on_host=self.is_of_host)
+
+    def call_host(
+        self, signature: CallSignature, arguments: Sequence[SSAValue], *, is_registered: bool
+    ) -> SSAValue | None:
+        if not self.is_of_host:
+            return super().call_host(signature, arguments, is_registered=is_registered)
+        name = signature.symbol if is_registered else OBJECT.symbol(signature.name)
+        return call_host(self, name, signature, arguments)

@@ -45,33 +45,39 @@ def render_symbols(
     }
     programs = {symbol.sym_name.data: requirements(body) for symbol, body in bodies.items()}
     found: list[Operation] = []
+    external: dict[str, llvm.FuncOp] = {}
     has_threads = False
     for symbol in symbols:
-        made = render(symbol, programs, target)
+        made = render(symbol, programs, target, external)
         for op in made:
             op.location = symbol.location
         found += made
         has_threads |= len(made) > 1
-    declared = [
+    declared: list[llvm.FuncOp] = [
         _declaration(symbol.sym_name.data, body)
         for symbol, body in bodies.items()
         if symbol not in symbols
     ]
-    return [*(declarations() if has_threads else ()), *declared, *found]
+    return [*(declarations() if has_threads else ()), *external.values(), *declared, *found]
 
 
 def render(
-    symbol: Operation, programs: Mapping[str, Sequence[Requirement]], target: Target
+    symbol: Operation,
+    programs: Mapping[str, Sequence[Requirement]],
+    target: Target,
+    external: dict[str, llvm.FuncOp],
 ) -> Sequence[llvm.FuncOp]:
     """The functions for a symbol: one, or two for a program with a THREAD axis.
 
-    `programs` has the requirements of each program that may be called, by name.
+    `programs` has the requirements of each program that may be called, by name. `external` gets the
+    declarations of the functions of the process that are called.
     """
     match symbol:
         case ProgramOp():
-            return _render_program(symbol, programs, target)
+            return _render_program(symbol, programs, target, external)
         case FuncOp():
             output = LLVMFunction(OBJECT.symbol(symbol.sym_name.data), symbol.args, target)
+            output.declared = external
             walker = _bound(LinearWalker(output, target, programs), symbol.args, output)
             walker.function(symbol)
             return [output.finish()]
@@ -80,7 +86,10 @@ def render(
 
 
 def _render_program(
-    program: ProgramOp, programs: Mapping[str, Sequence[Requirement]], target: Target
+    program: ProgramOp,
+    programs: Mapping[str, Sequence[Requirement]],
+    target: Target,
+    external: dict[str, llvm.FuncOp],
 ) -> Sequence[llvm.FuncOp]:
     shuffles_through_memory(program.linear)
     loops_of_grid(program.linear)
@@ -99,6 +108,7 @@ def _render_program(
         prefetched=prefetched(block, params, target),
         covered=_covered(block),
     )
+    output.declared = external
     _bound(LinearWalker(output, target, programs), params, output).program(block, params)
     if not is_threaded:
         return [output.finish()]

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from itertools import count
+from string import Formatter
 
 from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.custom import CallSignature
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
 from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.names import SOURCE
@@ -39,15 +42,18 @@ from tgdialect.lowering.render.source.matrix import (
     multiply_matrices,
 )
 from tgdialect.lowering.render.source.placement import Placement
-from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp, WmmaOp
-from tgdialect.ops.dtypes import DTYPES, INDEX, DType
+from tgdialect.ops.attributes import ReduceKind, VoidType
+from tgdialect.ops.codegen import BarrierOp, CustomOp, ShuffleOp, SpecialOp, WmmaOp
+from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, DType
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory, number, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.targets.matrix import MatrixInstruction
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
+_BLANK_LINES = re.compile(r"\n\s*\n")
 
 _LONGEST = 88
 """How many characters an expression has at most that is written in another one."""
@@ -69,9 +75,10 @@ class SourceFunction(SourceAccesses, Output[Value]):
         `dynamic` is the LOCAL memory that the launch allocates, and `called` are the symbols that
         it may call."""
         self._placement = Placement(ops)
-        super().__init__(
-            language, self._placement.initial_stores, dynamic, map(SOURCE.symbol, called)
-        )
+        codes = [op.fmt.data for op in ops if isinstance(op, CustomOp)]
+        taken = {name for code in codes for name in _IDENTIFIER.findall(code)}
+        names = [*map(SOURCE.symbol, called), *sorted(taken)]
+        super().__init__(language, self._placement.initial_stores, dynamic, names)
         self.location: LocationAttr = UNKNOWN_LOC
         self.parameters: list[str] = []
         self.given: list[Value] = []
@@ -272,13 +279,59 @@ class SourceFunction(SourceAccesses, Output[Value]):
         self.close()
 
     def call(self, name: str, arguments: Sequence[Value]) -> None:
-        texts = [
+        self.line(f"{SOURCE.symbol(name)}({self._arguments(arguments)});")
+
+    def _arguments(self, arguments: Sequence[Value]) -> str:
+        return ", ".join(
             without_parentheses(self.pointer_text(a))
             if isinstance(a, Pointer)
             else scalar_of(a).text
             for a in arguments
+        )
+
+    def custom(self, op: CustomOp, operands: Sequence[Value]) -> Value | None:
+        """The code with each operand in parentheses. An operand that is used twice has a name."""
+        texts: list[str] = []
+        fields = [name for _, name, _, _ in Formatter().parse(op.fmt.data) if name]
+        for position, operand in enumerate(map(scalar_of, operands)):
+            value = self.named(operand) if fields.count(str(position)) > 1 else operand
+            texts.append(f"({without_parentheses(value.text)})")
+        # A blank line would end a section of the source.
+        text = _BLANK_LINES.sub("\n", op.fmt.data.format(*texts))
+        if isinstance(op.result.type, VoidType):
+            self.line(text if text.rstrip().endswith((";", "}")) else f"{text};")
+            return None
+        dtype, text = _number(dtype_of(op.result).name), text.strip().removesuffix(";")
+        value = Scalar(f"(({self.type_name(dtype)})({text}))", dtype, Precedence.POSTFIX)
+        return value if op.is_inline else self.variable(value, op.result.name_hint, "t")
+
+    def call_host(
+        self, signature: CallSignature, arguments: Sequence[Value], *, is_registered: bool
+    ) -> Value | None:
+        if self.language.specials:
+            return super().call_host(signature, arguments, is_registered=is_registered)
+        types = [
+            self._scalar_type(argument.dtype)
+            if argument.shape is None
+            else "void *"
+            if argument.writes
+            else "const void *"
+            for argument in signature.arguments
         ]
-        self.line(f"{SOURCE.symbol(name)}({', '.join(texts)});")
+        types += ["int64_t"] * signature.extents
+        symbol = signature.symbol if is_registered else SOURCE.symbol(signature.name)
+        result = signature.result
+        given = "void" if result is None else self._scalar_type(result)
+        self.helpers[symbol] = f"extern {given} {symbol}({', '.join(types) or 'void'});"
+        text = f"{symbol}({self._arguments(arguments)})"
+        if result is None:
+            self.line(f"{text};")
+            return None
+        return self.variable(Scalar(text, _number(result), Precedence.POSTFIX), None, "t")
+
+    def _scalar_type(self, dtype: str) -> str:
+        """The type of a number that is passed by value."""
+        return self.type_name(_number(dtype))
 
     def special(self, op: SpecialOp, bound: Value) -> Value:
         kind, axis = op.symbol.data[:-1], int(op.symbol.data[-1])
@@ -320,3 +373,8 @@ class SourceFunction(SourceAccesses, Output[Value]):
     def barrier(self, op: BarrierOp) -> None:
         if self.language.barrier:
             self.line(self.language.barrier)
+
+
+def _number(dtype: str) -> DType:
+    """The dtype of a number that is passed by value."""
+    return LONG if dtype == DTYPES[INDEX].name else DTYPES[TYPES[dtype]]
