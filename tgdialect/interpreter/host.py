@@ -245,11 +245,6 @@ def _pure(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     return frame.fresh(op.results[0], PURE[op.name](op, arrays, 0), after)
 
 
-def _binary(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    frame.context.custom.allow(op.name)
-    return _pure(frame, op, operands)
-
-
 def _movement(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     """A movement op: a view of memory if the source is memory, and otherwise a tensor."""
     source, after = operands[0], waits_for(operands)
@@ -433,7 +428,6 @@ HOST: dict[str, Callable[[Frame, Operation, Sequence[Value]], Value]] = {
     **dict.fromkeys(MOVEMENTS, _movement),
     "tg.detach": _identity,
     "tg.contiguous_backward": _identity,
-    "tg.binary": _binary,
     "tg.param": _param,
     "tg.buffer": _buffer,
     "tg.load": _load,

@@ -146,11 +146,6 @@ def _pure(run: KernelRun, op: Operation) -> LiveValue:
     return run.result(op, PURE[op.name](op, operands, run.lanes))
 
 
-def _binary(run: KernelRun, op: Operation) -> LiveValue:
-    run.context.custom.allow(op.name)
-    return _pure(run, op)
-
-
 def _movement(run: KernelRun, op: Operation) -> LiveValue:
     source = run.known[op.operands[0]]
     operands = [run.array(op, operand) for operand in op.operands[1:]]
@@ -232,7 +227,6 @@ COMMON: dict[str, Function] = {
     "tg.detach": _identity,
     "tg.contiguous_backward": _identity,
     "tg.after": _identity,
-    "tg.binary": _binary,
     "tg.param": _param,
     "tg.buffer": _buffer,
     "tg.load": _load,

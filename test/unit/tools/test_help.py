@@ -51,9 +51,21 @@ func.func @main(%n: tensor<index> {tg.name = "n", tg.min = 1 : index, tg.max = 2
   return %0 : tensor<1xf32>
 }
 """
-CUSTOM = """func.func @main() -> tensor<1xui8> {
-  %0 = tg.binary "7f" : tensor<1xui8>
-  return %0 : tensor<1xui8>
+CUSTOM = """tg.program @k {
+  %0 = tg.linear {
+    %out = tg.param 0 : tensor<1xui8, #tg.place<global>>
+    %1 = tg.const 127 : tensor<ui8>
+    %2 = tg.const 0 : tensor<index>
+    %3 = tg.index %out[%2] : (tensor<1xui8, #tg.place<global>>, tensor<index>) -> tensor<ui8, #tg.place<global>>
+    %4 = tg.store %3, %1 : tensor<ui8, #tg.place<global>>, tensor<ui8>
+    %5 = tg.sink %4 : !tg.void
+  }
+}
+func.func @main(%out: tensor<1xui8, #tg.place<"CPU", global>> {tg.output}) {
+  %0 = tg.linear {
+    %1 = tg.call @k(%out) : tensor<1xui8, #tg.place<"CPU", global>> -> !tg.void
+  }
+  return
 }
 """
 LISTING = """func @main
