@@ -20,6 +20,7 @@ from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
 from tgdialect.diagnostics import errors_at
+from tgdialect.lowering.levels import is_before
 from tgdialect.lowering.optimize import Scheduled, declared_packing, pass_packed
 from tgdialect.lowering.render.llvm import render_symbols
 from tgdialect.lowering.render.names import OBJECT
@@ -44,7 +45,7 @@ from tgdialect.runtime.staged import (
 )
 from tgdialect.runtime.windows import Window
 from tgdialect.targets import Target
-from tgdialect.targets.attribute import target_of
+from tgdialect.targets.attribute import state_target, target_of
 from tgdialect.targets.cpu import cpu_features
 from tgdialect.targets.host import host_features
 
@@ -84,8 +85,9 @@ class _Kernels:
         self._machine = machine
         self._generator = generator
         self._shown = shown
-        # Code that records times is of this program alone.
-        self._cache = KernelCache(None if build.is_profiled else object_cache(), machine)
+        # Code that records times is of this program alone, and that for another CPU of its file.
+        is_apart = build.is_profiled or build.machine is not None
+        self._cache = KernelCache(None if is_apart else object_cache(), machine)
         self._processes = process_count()
         self._parts: dict[str, Sequence[str]] = {}
         """By kernel, the names of the kernels that its STAGEs have made, and its own."""
@@ -192,9 +194,17 @@ class Build(StagedModule):
     target: CpuTarget = field(default_factory=CpuTarget.host)
     is_profiled: bool = False
     """Whether the program records the time of each kernel (`profile.py`)."""
+    machine: Target | None = None
+    """The CPU that schedules and instructions are for; this one by default."""
 
     def described_target(self) -> Target:
-        return target_of(None, features=host_features())
+        return self.machine or target_of(None, features=host_features())
+
+    def _settle_target(self, module: ModuleOp) -> None:
+        if self.machine is not None and not is_before("tiles", self.level):
+            state_target(module, self.machine)
+        else:
+            super()._settle_target(module)
 
     def program(self) -> Program:
         """Compile.

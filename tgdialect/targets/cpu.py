@@ -160,6 +160,11 @@ _ALONE = (
 FEATURES = frozenset((*_IMPLIED, *_ALONE.split()))
 """The features that may be named."""
 
+ARITHMETIC = frozenset(
+    (*_IMPLIED, *"amx-tile bf16 bmi bmi2 fp-armv8 lzcnt movbe popcnt sse".split())
+).difference("aes pclmul sha sha2 vaes vpclmulqdq".split())
+"""The features that generated code may make use of."""
+
 FROM_FEATURES = frozenset({"vector_bits", "vector_registers"}.union(*_ADDED.values()))
 """The fields of `Target` that features determine."""
 
