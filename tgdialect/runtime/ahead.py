@@ -9,11 +9,12 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.backends.llvm_cpu import CpuTarget
-from tgdialect.backends.ptxas import cubin
+from tgdialect.backends.linkers import cubin
 from tgdialect.runtime.build import Build
 from tgdialect.runtime.c_build import CBuild
 from tgdialect.runtime.codegen import generated
 from tgdialect.runtime.devices.build import DeviceBuild
+from tgdialect.runtime.devices.device import KINDS
 from tgdialect.runtime.devices.program import DeviceKernel, DeviceProgram
 from tgdialect.runtime.images import NativeCode, digest_of
 from tgdialect.runtime.launcher_layout import launcher_ir
@@ -21,7 +22,7 @@ from tgdialect.runtime.program import DEFAULT_OPT, Program
 from tgdialect.runtime.program_file import AnyProgram, ProgramFile, this_system
 from tgdialect.runtime.threads import openmp_ir, pool_ir
 from tgdialect.targets import DEFAULT_TARGET, Target, target_named
-from tgdialect.targets.attribute import target_of
+from tgdialect.targets.attribute import MODULE_ATTRIBUTE, TargetAttr, target_of
 from tgdialect.targets.cpu import ARITHMETIC, without_implied
 from tgdialect.targets.host import host_features, llvm_host
 from tgdialect.targets.listed_features import listed_here
@@ -59,27 +60,27 @@ def compile_ahead(
         programs = [CBuild(module, entry, *how).program() for entry in entries]
         return _host_file(entries, programs, target, ())
     if (described := target_named(target)).is_grid:
+        kinds = [kind.target for kind in KINDS.values()]
+        if target.partition(":")[0] not in kinds:
+            there_are = ", ".join((DEFAULT_TARGET, PORTABLE.name, *kinds))
+            raise ValueError(f"nothing loads programs for {target}, only for {there_are}")
         made = [DeviceBuild(module, entry, *how, described).program() for entry in entries]
         assembled = [_assembled(program, described) for program in made]
         return ProgramFile(dict(zip(entries, assembled, strict=True)), target)
     machine = _cpu(module, features, threads)
-    code = cpu_target(machine)
+    code = CpuTarget.of(machine)
     builds = [Build(module, entry, *how, code, machine=machine) for entry in entries]
     needs = without_implied(machine.features)
     return _host_file(entries, [build.program() for build in builds], target, needs)
 
 
-def cpu_target(machine: Target) -> CpuTarget:
-    """The CPU of a target in LLVM's terms, whose code needs no other feature than it states."""
-    flags = ",".join(f"+{name}" for name in sorted(machine.features))
-    return CpuTarget(llvm_host()[0], "", flags)
-
-
 def _cpu(module: ModuleOp, features: Sequence[str] | None, threads: int | None) -> Target:
     """The CPU to compile for. It has no feature that `load` could not look for."""
-    given = tuple(features or ())
-    machine = target_of(module, None, given, threads=threads)
-    if features is None and not machine.features:
+    stated = module.attributes.get(MODULE_ATTRIBUTE)
+    if not (isinstance(stated, TargetAttr) and stated.target.data == DEFAULT_TARGET):
+        module = ModuleOp([])
+    machine = target_of(module, None, tuple(features or ()), threads=threads)
+    if features is None and not (module.attributes or machine.features):
         here = ARITHMETIC.intersection(host_features())
         machine = target_of(module, None, listed_here(sorted(here)), threads=threads)
     return machine

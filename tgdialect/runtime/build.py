@@ -11,6 +11,7 @@ from threading import Event
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.in_place import in_place_slots, note_in_place
 from tgdialect.analysis.symbols import called_symbols, calling_last, own_functions
@@ -19,7 +20,7 @@ from tgdialect.backends.guarded import guarded
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
-from tgdialect.diagnostics import errors_at
+from tgdialect.diagnostics import errors_at, locate
 from tgdialect.lowering.levels import is_before
 from tgdialect.lowering.optimize import Scheduled, declared_packing, pass_packed
 from tgdialect.lowering.render.llvm import render_symbols
@@ -32,6 +33,7 @@ from tgdialect.runtime.cache import object_cache
 from tgdialect.runtime.codegen import CodeGenerator, generated
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.inspection import Kernel, host_code, kernels_of
+from tgdialect.runtime.loader import load
 from tgdialect.runtime.kernel_cache import Compiled, KernelCache
 from tgdialect.runtime.processes import process_count, spread
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
@@ -44,8 +46,8 @@ from tgdialect.runtime.staged import (
     lower_kernel,
 )
 from tgdialect.runtime.windows import Window
-from tgdialect.targets import Target
-from tgdialect.targets.attribute import state_target, target_of
+from tgdialect.targets import DEFAULT_TARGET, Target
+from tgdialect.targets.attribute import lacking_here, state_target, target_of
 from tgdialect.targets.cpu import cpu_features
 from tgdialect.targets.host import host_features
 
@@ -71,6 +73,12 @@ def _level(program: KernelOp | ProgramOp) -> int:
         return 2
     ops = nested_ops(program.linear)
     return 2 if len(ops) > SHORT or any(isinstance(op, RangeOp) for op in ops) else 0
+
+
+def _brought(program: KernelOp | ProgramOp) -> bytes:
+    """The machine code that a program has already; empty if it has none."""
+    binary = program.binary if isinstance(program, ProgramOp) else None
+    return b"" if binary is None else binary.bytes
 
 
 class _Kernels:
@@ -150,7 +158,8 @@ class _Kernels:
         lowered = lower_kernel(scheduled, self._build.passes, self._shown)
         return [
             self._without_code(lowered, program)._replace(
-                code=self._build.target.object_code(
+                code=_brought(program)
+                or self._build.target.object_code(
                     self._build.ir([program], self._machine), opt=_level(program)
                 )
             )
@@ -162,12 +171,13 @@ class _Kernels:
         lowered = lower_kernel(scheduled, self._build.passes, self._shown)
         self._shown.note = GENERATING
         for program in lowered.programs:
-            made = self._without_code(lowered, program)
+            made = self._without_code(lowered, program)._replace(code=_brought(program))
             note_in_place(program, made.in_place)
             self._made[program.sym_name.data] = made
         self._shown.step()
-        if self._shown.total == len(lowered.programs) == 1:
-            self.only = lowered.programs
+        missing = [program for program in lowered.programs if not _brought(program)]
+        if self._shown.total == len(missing) == 1:
+            self.only = missing
             return lowered
         # LLVM is one kernel behind at most: another process may take what waits for it.
         wait(self._late)
@@ -175,7 +185,7 @@ class _Kernels:
             program.sym_name.data: self._generator.submit(
                 self._build.ir([program], self._machine), opt=_level(program)
             )
-            for program in lowered.programs
+            for program in missing
         }
         self._coming |= coming
         self._late = [*coming.values()] if self._processes > 1 else ()
@@ -201,6 +211,8 @@ class Build(StagedModule):
         return self.machine or target_of(None, features=host_features())
 
     def _settle_target(self, module: ModuleOp) -> None:
+        if self.machine is None:
+            _check_brought(module)
         if self.machine is not None and not is_before("tiles", self.level):
             state_target(module, self.machine)
         else:
@@ -296,6 +308,23 @@ class Build(StagedModule):
         function = entry_function(module, self.entry)
         ir = llvm_ir(self.module("render"))
         return kernels_of(function, host_code(ir, generated(self.target.assembly, ir)))
+
+
+def _check_brought(module: ModuleOp) -> None:
+    """Raise PassFailedException, at the BINARY, for one that this CPU cannot execute."""
+    for program in module.ops:
+        if not isinstance(program, ProgramOp) or (binary := program.binary) is None:
+            continue
+        name = program.sym_name.data
+        target = target_of(module)
+        if target.name == DEFAULT_TARGET and (lacking := lacking_here(target)):
+            message = f"the machine code of @{name} needs {', '.join(lacking)}"
+            raise locate(PassFailedException(f"{message}, which this CPU lacks"), binary)
+        try:
+            load(binary.bytes).address(OBJECT.symbol(name))
+        except OSError as error:
+            message = f"the machine code of @{name} is no object code for this machine: {error}"
+            raise locate(PassFailedException(message), binary) from error
 
 
 def compile_module(

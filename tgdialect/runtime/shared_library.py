@@ -153,6 +153,18 @@ _START_THREADS = """\
   new_pool();
   pthread_atfork(0, 0, new_pool);
 """
+THREADS_OF_LIBRARY = f"""\
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+{_THREADS}
+__attribute__((constructor)) static void start(void) {{
+{_START_THREADS}}}
+"""
+"""C of a library whose functions are the program's own: the threads of its loops."""
 _TILES = """\
   if (syscall(SYS_arch_prctl, 0x1023, 18)) is_able = 0; /* The tile registers of AMX. */
 """

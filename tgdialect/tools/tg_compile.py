@@ -26,7 +26,7 @@ targets (--target):
   cpu                       LLVM's code for a processor; needs no feature but those of --features
   c                         C's code by the system's compiler, for any processor of its kind
   nvidia:sm_80, ...         machine code of a GPU by ptxas (pip install 'tgdialect[ptxas]')
-  opencl, amd:gfx942, ...   text that the driver compiles when the file is loaded
+  opencl                    text that the driver compiles when the file is loaded
 
 exit codes:
   0 for success, 1 for a failure, 2 for a command line that is wrong. A run that fails writes no
