@@ -23,7 +23,7 @@ from tgdialect.runtime.program_file import AnyProgram, ProgramFile, this_system
 from tgdialect.runtime.threads import openmp_ir, pool_ir
 from tgdialect.targets import DEFAULT_TARGET, Target, target_named
 from tgdialect.targets.attribute import MODULE_ATTRIBUTE, TargetAttr, target_of
-from tgdialect.targets.cpu import ARITHMETIC, without_implied
+from tgdialect.targets.cpu import ARITHMETIC, with_arithmetic_alone, without_implied
 from tgdialect.targets.host import host_features, llvm_host
 from tgdialect.targets.listed_features import listed_here
 from tgdialect.targets.portable import PORTABLE
@@ -76,14 +76,12 @@ def compile_ahead(
 
 def _cpu(module: ModuleOp, features: Sequence[str] | None, threads: int | None) -> Target:
     """The CPU to compile for. It has no feature that `load` could not look for."""
-    stated = module.attributes.get(MODULE_ATTRIBUTE)
-    if not (isinstance(stated, TargetAttr) and stated.target.data == DEFAULT_TARGET):
-        module = ModuleOp([])
-    machine = target_of(module, None, tuple(features or ()), threads=threads)
-    if features is None and not (module.attributes or machine.features):
-        here = ARITHMETIC.intersection(host_features())
-        machine = target_of(module, None, listed_here(sorted(here)), threads=threads)
-    return machine
+    attribute = module.attributes.get(MODULE_ATTRIBUTE)
+    is_stated = isinstance(attribute, TargetAttr) and attribute.target.data == DEFAULT_TARGET
+    stated = module if is_stated and features != [] else None
+    if features is None and stated is None:
+        features = listed_here(sorted(ARITHMETIC.intersection(host_features())))
+    return with_arithmetic_alone(target_of(stated, None, tuple(features or ()), threads=threads))
 
 
 def _host_file(

@@ -22,6 +22,7 @@ from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.source import BinaryDataOp
 from tgdialect.targets import DEFAULT_TARGET, Target
 from tgdialect.targets.attribute import state_target, target_of
+from tgdialect.targets.cpu import with_arithmetic_alone
 
 
 @dataclass(frozen=True)
@@ -41,7 +42,7 @@ class AssemblePass(LoweringPass):
     """The kind of machine."""
 
     def lower(self, module: ModuleOp) -> None:
-        target = target_of(module, self.target)
+        target = with_arithmetic_alone(target_of(module, self.target))
         state_target(module, target)
         codes = dict(_codes(module, target))
         for program in _programs(module):

@@ -48,7 +48,7 @@ from tgdialect.runtime.staged import (
 from tgdialect.runtime.windows import Window
 from tgdialect.targets import DEFAULT_TARGET, Target
 from tgdialect.targets.attribute import lacking_here, state_target, target_of
-from tgdialect.targets.cpu import cpu_features
+from tgdialect.targets.cpu import cpu_features, with_arithmetic_alone, without_implied
 from tgdialect.targets.host import host_features
 
 _ENTRY = "tg.frame"
@@ -211,12 +211,17 @@ class Build(StagedModule):
         return self.machine or target_of(None, features=host_features())
 
     def _settle_target(self, module: ModuleOp) -> None:
-        if self.machine is None:
+        machine = self.machine
+        if machine is None:
             _check_brought(module)
-        if self.machine is not None and not is_before("tiles", self.level):
-            state_target(module, self.machine)
-        else:
-            super()._settle_target(module)
+        elif not is_before("tiles", self.level):
+            state_target(module, machine)
+            return
+        elif lacking := with_arithmetic_alone(target_of(module)).features - machine.features:
+            names = ", ".join(without_implied(lacking))
+            message = f"the kernels have instructions of {names}, which the CPU is to lack"
+            raise locate(PassFailedException(message), module)
+        super()._settle_target(module)
 
     def program(self) -> Program:
         """Compile.

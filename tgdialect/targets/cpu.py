@@ -165,6 +165,12 @@ ARITHMETIC = frozenset(
 ).difference("aes pclmul sha sha2 vaes vpclmulqdq".split())
 """The features that generated code may make use of."""
 
+
+def with_arithmetic_alone(target: Target) -> Target:
+    """A target without the features that no generated code makes use of."""
+    return replace(target, features=target.features & ARITHMETIC)
+
+
 FROM_FEATURES = frozenset({"vector_bits", "vector_registers"}.union(*_ADDED.values()))
 """The fields of `Target` that features determine."""
 
