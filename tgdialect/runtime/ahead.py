@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
@@ -78,7 +79,7 @@ def _cpu(module: ModuleOp, features: Sequence[str] | None, threads: int | None) 
     """The CPU to compile for. It has no feature that `load` could not look for."""
     attribute = module.attributes.get(MODULE_ATTRIBUTE)
     is_stated = isinstance(attribute, TargetAttr) and attribute.target.data == DEFAULT_TARGET
-    stated = module if is_stated and features != [] else None
+    stated = module if is_stated and (features is None or len(features) > 0) else None
     if features is None and stated is None:
         features = listed_here(sorted(ARITHMETIC.intersection(host_features())))
     return with_arithmetic_alone(target_of(stated, None, tuple(features or ()), threads=threads))
@@ -89,18 +90,20 @@ def _host_file(
 ) -> ProgramFile:
     code = b"".join(each.code for program in programs for each in program.objects)
     named = dict[str, AnyProgram](zip(entries, programs, strict=True))
-    native = tuple(native_code(has_threads=b"tg_parallel" in code))
+    native = native_code(has_threads=b"tg_parallel" in code)
     return ProgramFile(named, target, this_system(), tuple(features), native)
 
 
-def native_code(*, has_threads: bool) -> Iterator[NativeCode]:
+@cache
+def native_code(*, has_threads: bool) -> tuple[NativeCode, ...]:
     """The code of the runtime that programs are called and divided among threads by."""
     texts = {"launcher": launcher_ir()}
     if has_threads:
         texts |= {"pool": pool_ir(), "openmp": openmp_ir()}
-    machine = CpuTarget(llvm_host()[0])
-    for name, ir in texts.items():
-        yield NativeCode(name, digest_of(ir), generated(machine.object_code, ir))
+    code = CpuTarget(llvm_host()[0]).object_code
+    return tuple(
+        NativeCode(name, digest_of(ir), generated(code, ir)) for name, ir in texts.items()
+    )
 
 
 def _assembled(program: DeviceProgram, target: Target) -> DeviceProgram:

@@ -33,10 +33,10 @@ exit codes:
   output.
 
 examples:
-  tg-compile model.mlir -o model.so
-  tg-compile model.mlir -o model.tgx --entry f --entry g
-  tg-compile model.mlir -o model.tgx --features avx2,fma --threads 8
-  tg-compile model.mlir -o model.tgx --target nvidia:sm_80
+  tg-compile file.mlir -o file.so
+  tg-compile file.mlir -o file.tgx --entry f --entry g
+  tg-compile file.mlir -o file.tgx --features avx2,fma --threads 8
+  tg-compile file.mlir -o file.tgx --target nvidia:sm_80
 """
 
 
