@@ -7,10 +7,9 @@ from dataclasses import replace
 from functools import cache
 
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.linkers import cubin
+from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.runtime.build import Build
 from tgdialect.runtime.c_build import CBuild
 from tgdialect.runtime.codegen import generated
@@ -101,9 +100,7 @@ def native_code(*, has_threads: bool) -> tuple[NativeCode, ...]:
     if has_threads:
         texts |= {"pool": pool_ir(), "openmp": openmp_ir()}
     code = CpuTarget(llvm_host()[0]).object_code
-    return tuple(
-        NativeCode(name, digest_of(ir), generated(code, ir)) for name, ir in texts.items()
-    )
+    return tuple(NativeCode(name, digest_of(ir), generated(code, ir)) for name, ir in texts.items())
 
 
 def _assembled(program: DeviceProgram, target: Target) -> DeviceProgram:
@@ -112,6 +109,8 @@ def _assembled(program: DeviceProgram, target: Target) -> DeviceProgram:
     def assembled(kernel: DeviceKernel) -> DeviceKernel:
         if not kernel.is_ptx:
             return kernel
-        return replace(kernel, code=cubin(kernel.text, target.name.partition(":")[2]), is_binary=True)
+        return replace(
+            kernel, code=cubin(kernel.text, target.name.partition(":")[2]), is_binary=True
+        )
 
     return replace(program, kernels=tuple(map(assembled, program.kernels)))

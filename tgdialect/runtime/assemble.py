@@ -72,7 +72,9 @@ def _codes(module: ModuleOp, target: Target) -> Iterator[tuple[str, bytes]]:
         return
     if default_output(target) != "gpu":
         message = f"the target {target.name} has sources, which its own compiler takes"
-        raise locate(PassFailedException(f"{message}: only a CPU or a GPU has machine code"), module)
+        raise locate(
+            PassFailedException(f"{message}: only a CPU or a GPU has machine code"), module
+        )
     kernels = kernel_ir(module, target)
     for program in _programs(module):
         name = program.sym_name.data

@@ -33,8 +33,8 @@ from tgdialect.runtime.cache import object_cache
 from tgdialect.runtime.codegen import CodeGenerator, generated
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.inspection import Kernel, host_code, kernels_of
-from tgdialect.runtime.loader import load
 from tgdialect.runtime.kernel_cache import Compiled, KernelCache
+from tgdialect.runtime.loader import load
 from tgdialect.runtime.processes import process_count, spread
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
 from tgdialect.runtime.progress import GENERATING, Progress, progress

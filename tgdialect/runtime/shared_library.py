@@ -35,9 +35,9 @@ dtype has 8 of them."""
 _HEADER = Template("""\
 /* $library: @$entry of $file, compiled by tg-compile for $system.
 
-   Arrays are contiguous, in row-major order, and as aligned as their elements; f16, bf16 and fp8 are
-   passed as their bits, and i1 as 0 or 1. The caller allocates all arrays. Those that are not const
-   are written, and share no memory with any other argument. $calls
+   Arrays are contiguous, in row-major order, and as aligned as their elements; f16, bf16 and fp8
+   are passed as their bits, and i1 as 0 or 1. The caller allocates all arrays. Those that are not
+   const are written, and share no memory with any other argument. $calls
    Loops run on as many threads as TG_NUM_THREADS says, or else as there are cores. */
 
 #ifndef $guard
@@ -67,8 +67,9 @@ int $name($parameters);
 
 #endif
 """)
-_ANY_THREAD = "Any number of\n   threads may call at the same time."
-_ONE_THREAD = "Calls of\n   several threads take turns, since the program has BUFFERs, which live from call to call."
+_ANY_THREAD = "Any number\n   of threads may call at the same time."
+_ONE_THREAD = """Calls of
+   several threads take turns: the program has BUFFERs, which live from call to call."""
 
 _BODY = Template("""\
 #define _GNU_SOURCE

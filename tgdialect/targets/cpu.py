@@ -161,8 +161,8 @@ FEATURES = frozenset((*_IMPLIED, *_ALONE.split()))
 """The features that may be named."""
 
 ARITHMETIC = frozenset(
-    (*_IMPLIED, *"amx-tile bf16 bmi bmi2 fp-armv8 lzcnt movbe popcnt sse".split())
-).difference("aes pclmul sha sha2 vaes vpclmulqdq".split())
+    (*_IMPLIED, *["amx-tile", "bf16", "bmi", "bmi2", "fp-armv8", "lzcnt", "movbe", "popcnt", "sse"])
+).difference(["aes", "pclmul", "sha", "sha2", "vaes", "vpclmulqdq"])
 """The features that generated code may make use of."""
 
 

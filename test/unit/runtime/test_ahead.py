@@ -1,5 +1,5 @@
-"""Programs compiled ahead of time: the numbers of the JIT from C and from Python without a compiler,
-and what is refused."""
+"""Programs compiled ahead of time: from C, and from Python without a compiler, with the numbers of
+the JIT; and what is refused."""
 
 from __future__ import annotations
 
@@ -60,7 +60,8 @@ module attributes {tg.target = #tg.target<"cpu", threads = 2>} {
 }
 """
 WEIGHTS = """
-func.func @main(%x: tensor<64x256xf32>, %w: tensor<256x512xf32> {tg.constant}) -> tensor<64x512xf32> {
+func.func @main(%x: tensor<64x256xf32>, %w: tensor<256x512xf32> {tg.constant})
+    -> tensor<64x512xf32> {
   %0 = tg.reshape %x [64, 256, 1] : tensor<64x256xf32> -> tensor<64x256x1xf32>
   %1 = tg.reshape %w [1, 256, 512] : tensor<256x512xf32> -> tensor<1x256x512xf32>
   %2 = tg.mul %0, %1 : (tensor<64x256x1xf32>, tensor<1x256x512xf32>) -> tensor<64x256x512xf32>
@@ -169,7 +170,9 @@ def call_of(path: Path, name: str, executable: Any) -> Any:
         frame = [scalars.get(p.name) for p in executable.parameters]
         results = [np.full(p.shape_for(frame), 77, p.dtype) for p in executable.outputs]
         passed = [
-            ctypes.c_void_p(each.ctypes.data) if isinstance(each, np.ndarray) else ctypes.c_int64(each)
+            ctypes.c_void_p(each.ctypes.data)
+            if isinstance(each, np.ndarray)
+            else ctypes.c_int64(each)
             for each in (*inputs, *results)
         ]
         assert function(*passed) == 0
@@ -419,7 +422,9 @@ def test_a_program_of_a_device(tmp_path: Path) -> None:
     assert loaded_elsewhere(tmp_path, "gemm") == "[]\n"
     found = np.load(tmp_path / "gemm.out.npz")
     (result, *_) = found.values()
-    np.testing.assert_allclose(result.view(np.float32), np.asarray(executable(*inputs)).ravel(), 1e-6)
+    np.testing.assert_allclose(
+        result.view(np.float32), np.asarray(executable(*inputs)).ravel(), 1e-6
+    )
 
 
 @needs_ptxas
@@ -452,7 +457,8 @@ module attributes {tg.target = #tg.target<"cpu", features = ["avx512fp16"]>} {
       %out = tg.param 0 : tensor<1xui8, #tg.place<global>>
       %1 = tg.const 127 : tensor<ui8>
       %2 = tg.const 0 : tensor<index>
-      %3 = tg.index %out[%2] : (tensor<1xui8, #tg.place<global>>, tensor<index>) -> tensor<ui8, #tg.place<global>>
+      %3 = tg.index %out[%2]
+        : (tensor<1xui8, #tg.place<global>>, tensor<index>) -> tensor<ui8, #tg.place<global>>
       %4 = tg.store %3, %1 : tensor<ui8, #tg.place<global>>, tensor<ui8>
       %5 = tg.sink %4 : !tg.void
     }

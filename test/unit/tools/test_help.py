@@ -1,4 +1,5 @@
-"""Each line of `tg-opt --help`, `tg-run --help` and `tg-compile --help` does what it says, from an empty folder.
+"""Each line of `tg-opt --help`, `tg-run --help` and `tg-compile --help` does what it says, from an
+empty folder.
 
 An option without an example here fails, and so does a line of an epilog.
 """
@@ -18,8 +19,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.backends.linkers import ptxas
+from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.tools import tg_compile, tg_opt, tg_run
 from tgdialect.tools.arguments import OptParser
 from tgdialect.tools.console import ConsoleParser
@@ -57,7 +58,8 @@ CUSTOM = """tg.program @k {
     %out = tg.param 0 : tensor<1xui8, #tg.place<global>>
     %1 = tg.const 127 : tensor<ui8>
     %2 = tg.const 0 : tensor<index>
-    %3 = tg.index %out[%2] : (tensor<1xui8, #tg.place<global>>, tensor<index>) -> tensor<ui8, #tg.place<global>>
+    %3 = tg.index %out[%2]
+      : (tensor<1xui8, #tg.place<global>>, tensor<index>) -> tensor<ui8, #tg.place<global>>
     %4 = tg.store %3, %1 : tensor<ui8, #tg.place<global>>, tensor<ui8>
     %5 = tg.sink %4 : !tg.void
   }
@@ -375,7 +377,9 @@ def test_an_example_succeeds(line: str, execute: Execute):
         tool, *args = shlex.split(command)
         code, out, err = execute(tool, args, out)
         assert (code, "error" in err) == (0, False), err
-    written = {word for word in shlex.split(line) if re.fullmatch(r"file\.(?:ll|so|tgx)|out\.npy", word)}
+    written = {
+        word for word in shlex.split(line) if re.fullmatch(r"file\.(?:ll|so|tgx)|out\.npy", word)
+    }
     assert out or written
     assert written <= set(os.listdir()) - before
 
