@@ -6,6 +6,7 @@ program with a frame (`Program`). The library needs the C library only.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator, Sequence
 from string import Template
@@ -32,6 +33,7 @@ _TYPES = {
 """Types of C by NumPy's names of dtypes. What C has no type for is passed as its bits; any other
 dtype has 8 of them."""
 
+_HEADER_FILE = "library.h"
 _HEADER = Template("""\
 /* $library: @$entry of $file, compiled by tg-compile for $system.
 
@@ -73,7 +75,7 @@ _ONE_THREAD = """Calls of
 
 _BODY = Template("""\
 #define _GNU_SOURCE
-#include "$library.h"
+#include "$header"
 #include <pthread.h>
 #include <sched.h>
 #include <stdio.h>
@@ -113,6 +115,11 @@ static void start(void) {
   look_for_features();
 $start}
 
+static uint64_t times(uint64_t a, uint64_t b) {
+  uint64_t product;
+  int is_too_large = __builtin_mul_overflow(a, b, &product) || product > INT64_MAX / 2;
+  return is_too_large ? INT64_MAX / 2 : product; /* Nobody has so much memory. */
+}
 static void *block(uint64_t bytes) {
   return aligned_alloc($alignment, (bytes + $alignment) / $alignment * $alignment);
 }
@@ -269,7 +276,7 @@ class SharedLibrary:
     def header(self, name: str) -> str:
         """The header, a file of that name without extension."""
         return _HEADER.substitute(
-            library=name,
+            library=name.replace("*/", "* /"),
             entry=self._entry.replace("*/", "* /"),
             file=self._source.replace("*/", "* /"),
             system=self._file.system,
@@ -288,8 +295,8 @@ class SharedLibrary:
         objects = [each.code for each in self._program.objects]
         if self._has_threads:
             objects += [each.code for each in self._file.native if each.name == "pool"]
-        files = {f"{name}.h": self.header(name)}
-        return shared_library(self._body(name), objects, [self.function], files)
+        files = {_HEADER_FILE: self.header(name)}
+        return shared_library(self._body(), objects, [self.function], files)
 
     def _described(self, each: _Named) -> str:
         """A line of the header about a parameter of the function."""
@@ -312,14 +319,14 @@ class SharedLibrary:
             notes.append("read and written")
         return f"   {each.name}: {', '.join(notes)}"
 
-    def _body(self, name: str) -> str:
+    def _body(self) -> str:
         needed = "".join(f'"{listed_name(feature)}", ' for feature in self._file.features)
         has_tiles = any(feature.startswith("amx") for feature in self._file.features)
         begins = " && ".join(f'strncmp(line, "{word}", {len(word)})' for word in LINE)
         steps, ends = [*self._checks()], list[str]()
         self._allocate(steps, ends)
         return _BODY.substitute(
-            library=name,
+            header=_HEADER_FILE,
             symbol=self._program.objects[-1].symbol,
             needed=needed,
             cpuinfo=CPUINFO,
@@ -389,12 +396,11 @@ class SharedLibrary:
 
     def _bytes(self, parameter: Parameter) -> str:
         """The bytes of an array of a call, as an expression."""
-        sizes = iter(parameter.dims)
-        extents = [
-            f"(uint64_t)frame[{next(sizes)}]" if extent is None else str(extent)
-            for extent in parameter.shape
-        ]
-        return " * ".join([f"{parameter.dtype.itemsize}ull", *extents])
+        known = math.prod(extent for extent in parameter.shape if extent is not None)
+        product = f"{parameter.dtype.itemsize * known}ull"
+        for size in parameter.dims:
+            product = f"times({product}, frame[{size}])"
+        return product
 
 
 def _named(parameters: Sequence[Parameter]) -> Iterator[_Named]:

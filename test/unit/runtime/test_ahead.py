@@ -443,7 +443,7 @@ def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(linkers, "ptxas", lambda: None)
     monkeypatch.setenv("PATH", "")
     with pytest.raises(LLVMTranslationException, match="needs ptxas"):
-        compiled(PROGRAMS["gemm"], target="nvidia:sm_80")
+        compiled(f"{PROGRAMS['gemm']}\n", target="nvidia:sm_80")
     with pytest.raises(LLVMTranslationException, match=r"put ld\.lld"):
         linkers.hsaco(b"")
     with pytest.raises(ValueError, match="nothing loads programs for amd:gfx942"):
