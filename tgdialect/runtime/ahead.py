@@ -104,7 +104,7 @@ def native_code(*, has_threads: bool) -> tuple[NativeCode, ...]:
 
 
 def _assembled(program: DeviceProgram, target: Target) -> DeviceProgram:
-    """A program whose PTX is machine code, if its target is a GPU of NVIDIA's."""
+    """A program whose PTX, if it has any, is machine code."""
 
     def assembled(kernel: DeviceKernel) -> DeviceKernel:
         if not kernel.is_ptx:

@@ -29,8 +29,8 @@ from tgdialect.targets.cpu import with_arithmetic_alone
 class AssemblePass(LoweringPass):
     """Give each program its machine code, a `tg.binary` beside its LINEAR.
 
-    It is object code for a CPU, a cubin for NVIDIA's GPUs, which needs ptxas, and an hsaco for
-    AMD's, which needs LLVM's linker. `tgdialect.compile(module, allow_custom=True)` runs it as it
+    It is object code for a CPU, and for a GPU a cubin, which needs ptxas, or an hsaco, which needs
+    LLVM's linker. `tgdialect.compile(module, allow_custom=True)` runs it as it
     is: the programs are not compiled again. The module states the target: a CPU needs its features.
     """
 

@@ -33,7 +33,7 @@ _START = len(_MARK) + sha256().digest_size
 
 
 def this_system() -> str:
-    """The operating system and the architecture that machine code is for, as "linux x86_64"."""
+    """The operating system and the architecture that machine code is for."""
     return f"{sys.platform} {platform.machine().lower()}"
 
 

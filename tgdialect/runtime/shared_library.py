@@ -19,7 +19,7 @@ from tgdialect.runtime.program_file import ProgramFile
 from tgdialect.runtime.threads import POOL_LINES
 from tgdialect.runtime.windows import Computed, Polynomial, Window
 from tgdialect.targets.cpu import ALIGNMENT
-from tgdialect.targets.listed_features import CPUINFO, LINE, listed_name
+from tgdialect.targets.listed_features import CPUINFO, LINE, listed_name, needs_tiles
 
 _INT64_MIN = -(2**63)
 
@@ -174,7 +174,7 @@ __attribute__((constructor)) static void start(void) {{
 """
 """C of a library whose functions are the program's own: the threads of its loops."""
 _TILES = """\
-  if (syscall(SYS_arch_prctl, 0x1023, 18)) is_able = 0; /* The tile registers of AMX. */
+  if (syscall(SYS_arch_prctl, 0x1023, 18)) is_able = 0; /* The tile registers. */
 """
 _WINDOWS = """
 static int64_t quotient(int64_t a, int64_t b) {
@@ -321,7 +321,7 @@ class SharedLibrary:
 
     def _body(self) -> str:
         needed = "".join(f'"{listed_name(feature)}", ' for feature in self._file.features)
-        has_tiles = any(feature.startswith("amx") for feature in self._file.features)
+        has_tiles = needs_tiles(self._file.features)
         begins = " && ".join(f'strncmp(line, "{word}", {len(word)})' for word in LINE)
         steps, ends = [*self._checks()], list[str]()
         self._allocate(steps, ends)

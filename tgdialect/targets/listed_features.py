@@ -59,6 +59,11 @@ def listed_name(feature: str) -> str:
     return _NAMES.get(feature, feature)
 
 
+def needs_tiles(features: Collection[str]) -> bool:
+    """Whether a process with these features asks Linux for tile registers (`may_use_tiles`)."""
+    return any(feature.startswith("amx") for feature in features)
+
+
 @cache
 def _listed() -> frozenset[str]:
     """The features of this CPU by Linux's names; empty where the system has no such list."""
