@@ -1,8 +1,8 @@
 """tinygrad's UOps as an MLIR-style dialect and compiler, on xDSL.
 
 `compile` makes an executable of a program, `load` of a file that is compiled; `Executable` is what
-they make. The dialect is
-`tgdialect.dialect.TG`. Names are imported when they are first used, so that tools start quickly.
+they make. The dialect is `tgdialect.dialect.TG`. Names are imported when they are first used, so
+that tools start quickly.
 
 From the lowest layer to the highest:
 

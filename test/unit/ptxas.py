@@ -8,7 +8,6 @@ import pytest
 
 from tgdialect.backends.linkers import ptxas
 
-
 PTXAS = ptxas()
 needs_ptxas = pytest.mark.skipif(PTXAS is None, reason="ptxas is not installed (extra `ptxas`)")
 

@@ -116,7 +116,8 @@ class _Kernels:
             lowered: dict[str, LoweredKernel] = {}
             missing: list[Scheduled] = []
             for scheduled in group:
-                found = self._cache.find(scheduled) if len(kernels) > 1 else None
+                is_alone = len(kernels) == 1 or _brought(scheduled.kernel)
+                found = None if is_alone else self._cache.find(scheduled)
                 if found is None:
                     missing.append(scheduled)
                 else:
@@ -212,15 +213,15 @@ class Build(StagedModule):
 
     def _settle_target(self, module: ModuleOp) -> None:
         machine = self.machine
-        if machine is None:
-            _check_brought(module)
-        elif not is_before("tiles", self.level):
+        if machine is not None and not is_before("tiles", self.level):
             state_target(module, machine)
             return
-        elif lacking := with_arithmetic_alone(target_of(module)).features - machine.features:
-            names = ", ".join(without_implied(lacking))
-            message = f"the kernels have instructions of {names}, which the CPU is to lack"
-            raise locate(PassFailedException(message), module)
+        if machine is not None:
+            has = with_arithmetic_alone(target_of(module)).features
+            if names := ", ".join(without_implied(has - machine.features)):
+                message = f"the kernels have instructions of {names}, which the CPU is to lack"
+                raise locate(PassFailedException(message), module)
+        _check_brought(module, is_for_here=machine is None)
         super()._settle_target(module)
 
     def program(self) -> Program:
@@ -315,14 +316,16 @@ class Build(StagedModule):
         return kernels_of(function, host_code(ir, generated(self.target.assembly, ir)))
 
 
-def _check_brought(module: ModuleOp) -> None:
-    """Raise PassFailedException, at the BINARY, for one that this CPU cannot execute."""
+def _check_brought(module: ModuleOp, *, is_for_here: bool) -> None:
+    """Raise PassFailedException, at the BINARY, for one that is no code of this machine's kind, or
+    that this CPU cannot execute and has to."""
     for program in module.ops:
         if not isinstance(program, ProgramOp) or (binary := program.binary) is None:
             continue
         name = program.sym_name.data
         target = target_of(module)
-        if target.name == DEFAULT_TARGET and (lacking := lacking_here(target)):
+        is_ours = is_for_here and target.name == DEFAULT_TARGET
+        if is_ours and (lacking := lacking_here(target)):
             message = f"the machine code of @{name} needs {', '.join(lacking)}"
             raise locate(PassFailedException(f"{message}, which this CPU lacks"), binary)
         try:
