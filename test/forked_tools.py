@@ -27,7 +27,8 @@ from importlib.metadata import entry_points
 from pathlib import Path
 from typing import Any
 
-TOOLS = ("tg-opt", "tg-run", "filecheck", "xdsl-opt")
+OURS = ("tg-opt", "tg-run", "tg-compile")
+TOOLS = (*OURS, "filecheck", "xdsl-opt")
 
 
 class Popen(subprocess.Popen[Any]):
@@ -72,7 +73,9 @@ def _loaded() -> dict[str, Callable[[], object]]:
                 raise
     _imported.update(os.environ.items() - before.items())
     scripts = entry_points(group="console_scripts")
-    mains = {name: scripts[name].load() for name in TOOLS}
+    mains = {name: scripts[name].load() for name in TOOLS if name not in OURS}
+    for name in OURS:
+        mains[name] = import_module(f"tgdialect.tools.{name.replace('-', '_')}").main
     gc.freeze()
     return mains
 

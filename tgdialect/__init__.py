@@ -1,7 +1,8 @@
 """tinygrad's UOps as an MLIR-style dialect and compiler, on xDSL.
 
-`compile` makes an executable of a program; `Executable` is what it makes. The dialect is
-`tgdialect.dialect.TG`. Names are imported when they are first used, so that tools start quickly.
+`compile` makes an executable of a program, `load` of a file that is compiled; `Executable` is what
+they make. The dialect is `tgdialect.dialect.TG`. Names are imported when they are first used, so
+that tools start quickly.
 
 From the lowest layer to the highest:
 
@@ -52,6 +53,7 @@ if TYPE_CHECKING:
     from tgdialect.runtime.distributed.array import ShardedArray
     from tgdialect.runtime.distributed.communicator import RankError
     from tgdialect.runtime.executable import Executable
+    from tgdialect.runtime.program_file import load
 
     __version__: str
 
@@ -69,6 +71,7 @@ __all__ = [
     "compile",
     "dtypes",
     "function",
+    "load",
     "nn",
     "scan",
     "spec",
@@ -90,6 +93,7 @@ _HOMES = {
     "while_loop": "tgdialect.frontend.loops",
     "spec": "tgdialect.frontend.spec",
     "compile": "tgdialect.compilation",
+    "load": "tgdialect.runtime.program_file",
 }
 
 _MODULES = {

@@ -2,7 +2,8 @@
 
 import os
 from collections.abc import Callable
-from functools import cache
+from functools import cache, partial
+from importlib import import_module
 from typing import Any
 
 from xdsl.context import Context
@@ -42,6 +43,10 @@ def _llvm_target() -> type[Target]:
     return LlvmIrTarget
 
 
+def _machine_code(name: str) -> type[Target]:
+    return getattr(import_module("tgdialect.runtime.machine_code"), name)
+
+
 REPLACED_DIALECTS: dict[str, Callable[[], Dialect]] = {
     "llvm": _llvm_dialect,
     "gpu": _gpu_dialect,
@@ -49,6 +54,13 @@ REPLACED_DIALECTS: dict[str, Callable[[], Dialect]] = {
 }
 REPLACED_TARGETS: dict[str, Callable[[], type[Target]]] = {"llvm": _llvm_target}
 """Replacements for xDSL's targets of the same name, which lack operations that we emit."""
+MACHINE_CODE: dict[str, Callable[[], type[Target]]] = {
+    "cubin": partial(_machine_code, "CubinTarget"),
+    "hsaco": partial(_machine_code, "HsacoTarget"),
+    "obj": partial(_machine_code, "ObjectTarget"),
+    "so": partial(_machine_code, "SharedLibraryTarget"),
+}
+"""Targets that are bytes: xDSL's driver writes text."""
 
 
 def _parse_listings(ctx: Context, source: SourceFile) -> ModuleOp:
@@ -74,7 +86,7 @@ def universe() -> Universe:
     return Universe(
         all_dialects=found.all_dialects | TG_UNIVERSE.all_dialects | REPLACED_DIALECTS,
         all_passes=found.all_passes | TG_UNIVERSE.all_passes,
-        all_targets=found.all_targets | TG_UNIVERSE.all_targets | REPLACED_TARGETS,
+        all_targets=found.all_targets | TG_UNIVERSE.all_targets | REPLACED_TARGETS | MACHINE_CODE,
     )
 
 

@@ -50,6 +50,7 @@ PASSES = {
     "tg-select": "tgdialect.lowering.select:SelectPass",
     "tg-linearize": "tgdialect.lowering.linearize:LinearizePass",
     "tg-plan": "tgdialect.lowering.plan:PlanPass",
+    "tg-assemble": "tgdialect.runtime.assemble:AssemblePass",
     "tg-render": "tgdialect.lowering.render:RenderPass",
     "tg-to-gpu": "tgdialect.lowering.pipeline:ToGpuPass",
     "tg-to-llvm": "tgdialect.runtime.pipeline:MeasuringToLlvmPass",

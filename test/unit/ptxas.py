@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
 import subprocess
-import sysconfig
-from pathlib import Path
 
 import pytest
 
+from tgdialect.backends.linkers import ptxas
 
-def _found() -> str | None:
-    """`ptxas` of PyPI's `nvidia-cuda-nvcc` (extra `ptxas`), or in PATH."""
-    wheels = Path(sysconfig.get_path("purelib"), "nvidia").glob("*/bin/ptxas")
-    return next(map(str, wheels), None) or shutil.which("ptxas")
-
-
-PTXAS = _found()
+PTXAS = ptxas()
 needs_ptxas = pytest.mark.skipif(PTXAS is None, reason="ptxas is not installed (extra `ptxas`)")
 
 

@@ -44,6 +44,7 @@ EXAMPLES: Mapping[str, str] = {
     "docs/embedding.md": "embed",
     "docs/tutorial-upcast.md": "upcast",
     "docs/sources.md": "gemm.mlir",
+    "docs/ahead-of-time.md": "mlp.mlir",
 }
 """Pages on one file or folder of `examples`."""
 GENERATED = ("docs/ops.md", "docs/legacy.md")

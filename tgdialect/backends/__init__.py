@@ -10,7 +10,8 @@
   `llvm` dialect for other CPUs;
 * `llvmlite_gaps.py`: frees pass managers and guards forks, which llvmlite does not;
 * `asm.py`: `tg-opt -t asm`;
-* `ptx.py`: the kernels of a module as PTX, for a driver;
+* `ptx.py`: the kernels of a module as PTX, for a driver; `linkers.py`: what makes machine
+  code of that, and links it;
 * `sources.py`: `tg-opt -t c`, `opencl`, `cuda` and `metal`; `c_compiler.py`: the system's compiler
   of C.
 """

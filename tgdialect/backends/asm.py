@@ -31,14 +31,15 @@ class AsmTarget(Target):
     cpu: str = ""
     features: str = ""
 
+    @property
+    def machine(self) -> CpuTarget:
+        """The CPU that the options describe."""
+        if not (self.triple or self.cpu or self.features):
+            return CpuTarget.host()
+        return CpuTarget(self.triple or llvm.get_process_triple(), self.cpu, self.features)
+
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        given = self.triple or self.cpu or self.features
-        target = (
-            CpuTarget(self.triple or llvm.get_process_triple(), self.cpu, self.features)
-            if given
-            else CpuTarget.host()
-        )
-        output.write(guarded(target.assembly, llvm_ir(module)))
+        output.write(guarded(self.machine.assembly, llvm_ir(module)))
 
 
 @dataclass(frozen=True)

@@ -1,12 +1,13 @@
-"""The system's C compiler: from a translation unit to object code."""
+"""The system's C compiler: from a translation unit to object code, or to a shared library."""
 
 from __future__ import annotations
 
 import os
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import cache
+from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from xdsl.utils.exceptions import PassFailedException
@@ -45,7 +46,7 @@ def object_code(source: str, *, has_runtime: bool = False) -> bytes:
     Raises PassFailedException, with the compiler's message, if it rejects the source.
     """
     if has_runtime:
-        return _compiled(source, "-r", "-nostdlib", after=[runtime_library()])
+        return _compiled(source, "-r", "-nostdlib", runtime_library())
     return _compiled(source, "-c")
 
 
@@ -60,18 +61,35 @@ def runtime_library() -> str:
     return _run(compiler(), "-print-libgcc-file-name").strip()
 
 
-def _compiled(source: str, *mode: str, after: Sequence[str] = ()) -> bytes:
+def shared_library(
+    source: str, objects: Sequence[bytes], exported: Sequence[str], headers: Mapping[str, str]
+) -> bytes:
+    """A shared library of a translation unit, which includes `headers`, and of object code. It
+    exports the named functions alone, so that others in the process may have the same names.
+
+    Raises PassFailedException as `object_code` does.
+    """
+    script = f"{{ global: {' '.join(f'{name};' for name in exported)} local: *; }};\n"
+    files: dict[str, bytes] = {name: text.encode() for name, text in headers.items()}
+    files["exported"] = script.encode()
+    linked = [f"{number}.o" for number in range(len(objects))]
+    files.update(zip(linked, objects, strict=True))
+    # Threads of the library may still run when it would be unloaded.
+    options = "-Wl,--version-script=exported", "-Wl,-z,nodelete", "-Wl,-z,noexecstack"
+    return _compiled(source, "-shared", *linked, *options, "-pthread", "-lm", files=files)
+
+
+def _compiled(source: str, *options: str, files: Mapping[str, bytes] = {}) -> bytes:
+    """What the compiler makes of a source in a folder with other files."""
     with TemporaryDirectory() as folder:
-        file, result = os.path.join(folder, "program.c"), os.path.join(folder, "result")
-        with open(file, "w", encoding="utf-8") as text:
-            text.write(source)
-        _run(compiler(), *FLAGS, *mode, file, *after, "-o", result)
-        with open(result, "rb") as code:
-            return code.read()
+        for name, data in {"program.c": source.encode(), **files}.items():
+            Path(folder, name).write_bytes(data)
+        _run(compiler(), *FLAGS, "program.c", *options, "-o", "result", folder=folder)
+        return Path(folder, "result").read_bytes()
 
 
-def _run(*command: str) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+def _run(*command: str, folder: str | None = None) -> str:
+    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     if done.returncode:
         raise PassFailedException(f"the C compiler rejects the program: {done.stderr.strip()}")
     return done.stdout

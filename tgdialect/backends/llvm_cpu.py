@@ -5,6 +5,7 @@ from typing import Self
 
 from tgdialect.backends.half_conversions import HALF_CONVERSION_NAMES, HALF_CONVERSIONS
 from tgdialect.backends.llvm_machine import Machine
+from tgdialect.targets import Target
 from tgdialect.targets.cpu import vector_registers
 from tgdialect.targets.host import llvm_host
 
@@ -20,6 +21,12 @@ class CpuTarget(Machine):
     def host(cls) -> Self:
         """The CPU that this process runs on, with all its features listed."""
         return cls(*llvm_host())
+
+    @classmethod
+    def of(cls, target: Target) -> Self:
+        """A CPU of this machine's kind whose code needs no features but those of a target."""
+        flags = ",".join(f"+{name}" for name in sorted(target.features))
+        return cls(llvm_host()[0], "", flags)
 
     def has(self, feature: str) -> bool:
         """Whether a feature in LLVM's spelling is switched on."""

@@ -74,6 +74,8 @@ def _kernel(
 def _program(
     context: RunContext, callee: ProgramOp, arguments: Sequence[Data], extra: Sequence[Data]
 ) -> Outcome:
+    if callee.binary is not None:
+        allow(context.custom, f"{callee.binary.name} of @{callee.sym_name.data}")
     return _block(context, callee, callee.linear.body.block, arguments, graph=False)
 
 

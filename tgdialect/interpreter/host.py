@@ -18,7 +18,7 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.custom import allow, run_custom
+from tgdialect.interpreter.custom import run_custom
 from tgdialect.interpreter.host_values import (
     TensorValue,
     Tuple,
@@ -245,11 +245,6 @@ def _pure(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     return frame.fresh(op.results[0], PURE[op.name](op, arrays, 0), after)
 
 
-def _binary(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    allow(frame.context.custom, op.name)
-    return _pure(frame, op, operands)
-
-
 def _movement(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     """A movement op: a view of memory if the source is memory, and otherwise a tensor."""
     source, after = operands[0], waits_for(operands)
@@ -430,7 +425,6 @@ HOST: dict[str, Callable[[Frame, Operation, Sequence[Value]], Value]] = {
     **dict.fromkeys(MOVEMENTS, _movement),
     "tg.detach": _identity,
     "tg.contiguous_backward": _identity,
-    "tg.binary": _binary,
     "tg.param": _param,
     "tg.buffer": _buffer,
     "tg.load": _load,

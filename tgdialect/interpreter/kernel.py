@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.block_analysis import BlockAnalysis
-from tgdialect.interpreter.custom import allow, run_custom
+from tgdialect.interpreter.custom import run_custom
 from tgdialect.interpreter.instances import Instance, out_of_bounds
 from tgdialect.interpreter.live import LiveView
 from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
@@ -145,11 +145,6 @@ def _pure(run: KernelRun, op: Operation) -> LiveValue:
     return run.result(op, PURE[op.name](op, operands, run.lanes))
 
 
-def _binary(run: KernelRun, op: Operation) -> LiveValue:
-    allow(run.context.custom, op.name)
-    return _pure(run, op)
-
-
 def _movement(run: KernelRun, op: Operation) -> LiveValue:
     source = run.known[op.operands[0]]
     operands = [run.array(op, operand) for operand in op.operands[1:]]
@@ -228,7 +223,6 @@ COMMON: dict[str, Function] = {
     "tg.detach": _identity,
     "tg.contiguous_backward": _identity,
     "tg.after": _identity,
-    "tg.binary": _binary,
     "tg.param": _param,
     "tg.buffer": _buffer,
     "tg.load": _load,

@@ -503,6 +503,11 @@ class ProgramOp(TgOp):
         return next((op for op in self.body.block.ops if isinstance(op, SourceOp)), None)
 
     @property
+    def binary(self) -> BinaryDataOp | None:
+        """The machine code, if it is made."""
+        return next((op for op in self.body.block.ops if isinstance(op, BinaryDataOp)), None)
+
+    @property
     def calls(self) -> bool:
         """Whether it calls other programs, and computes nothing but which memory they get."""
         return any(op.name == "tg.call" for op in ops_of(self.linear.body.block))

@@ -244,6 +244,8 @@ class VConstOp(TgOp):
 class BinaryDataOp(TgOp):
     """BINARY (), data: raw bytes, written in hexadecimal; ui8 of shape (len(data),).
 
+    It is a constant, except in a PROGRAM: there it is the machine code.
+
     `%0 = tg.binary "7f454c46" : tensor<4xui8>`
     """
 

@@ -17,6 +17,12 @@ Programs as data:
 * `cache.py`: the object cache; `kernel_cache.py`: single kernels in it; `constant_memory.py`: how
   much memory packed weights will need, for a thread that uses it meanwhile.
 
+Ahead of time:
+
+* `ahead.py`: from a module to a file; `program_file.py`: such files, and `load`;
+* `shared_library.py`: a program as a library for C;
+* `assemble.py`: `tg-assemble`; `machine_code.py`: `tg-opt -t obj`, `so`, `cubin` and `hsaco`.
+
 Loading:
 
 * `images.py`: object code in memory, by `elf.py` (our loader) or `jit.py` (LLVM's);

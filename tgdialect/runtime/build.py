@@ -22,6 +22,7 @@ from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
 from tgdialect.custom import CustomCode, CustomFunction, is_in_process
 from tgdialect.diagnostics import errors_at, locate
+from tgdialect.lowering.levels import is_before
 from tgdialect.lowering.optimize import Scheduled, declared_packing, pass_packed
 from tgdialect.lowering.render.llvm import is_intrinsic, render_symbols
 from tgdialect.lowering.render.names import OBJECT
@@ -34,6 +35,7 @@ from tgdialect.runtime.codegen import CodeGenerator, generated
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.inspection import Kernel, host_code, kernels_of
 from tgdialect.runtime.kernel_cache import Compiled, KernelCache
+from tgdialect.runtime.loader import load
 from tgdialect.runtime.processes import process_count, spread
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
 from tgdialect.runtime.progress import GENERATING, Progress, progress
@@ -45,9 +47,9 @@ from tgdialect.runtime.staged import (
     lower_kernel,
 )
 from tgdialect.runtime.windows import Window
-from tgdialect.targets import Target
-from tgdialect.targets.attribute import target_of
-from tgdialect.targets.cpu import cpu_features
+from tgdialect.targets import DEFAULT_TARGET, Target
+from tgdialect.targets.attribute import lacking_here, state_target, target_of
+from tgdialect.targets.cpu import cpu_features, with_arithmetic_alone, without_implied
 from tgdialect.targets.host import host_features
 
 _ENTRY = "tg.frame"
@@ -74,6 +76,12 @@ def _level(program: KernelOp | ProgramOp) -> int:
     return 2 if len(ops) > SHORT or any(isinstance(op, RangeOp) for op in ops) else 0
 
 
+def _brought(program: KernelOp | ProgramOp) -> bytes:
+    """The machine code that a program has already; empty if it has none."""
+    binary = program.binary if isinstance(program, ProgramOp) else None
+    return b"" if binary is None else binary.bytes
+
+
 class _Kernels:
     """The kernels of a program: each is an object of its own, which the object cache may have, or
     another process makes. LLVM generates its code, without Python's lock, while the next kernel
@@ -86,8 +94,9 @@ class _Kernels:
         self._machine = machine
         self._generator = generator
         self._shown = shown
-        # Code that records times is of this program alone.
-        self._cache = KernelCache(None if build.is_profiled else object_cache(), machine)
+        # Code that records times is of this program alone, and that for another CPU of its file.
+        is_apart = build.is_profiled or build.machine is not None
+        self._cache = KernelCache(None if is_apart else object_cache(), machine)
         self._processes = process_count()
         self._parts: dict[str, Sequence[str]] = {}
         """By kernel, the names of the kernels that its STAGEs have made, and its own."""
@@ -108,7 +117,8 @@ class _Kernels:
             lowered: dict[str, LoweredKernel] = {}
             missing: list[Scheduled] = []
             for scheduled in group:
-                found = self._cache.find(scheduled) if len(kernels) > 1 else None
+                is_alone = len(kernels) == 1 or _brought(scheduled.kernel)
+                found = None if is_alone else self._cache.find(scheduled)
                 if found is None:
                     missing.append(scheduled)
                 else:
@@ -150,7 +160,8 @@ class _Kernels:
         lowered = lower_kernel(scheduled, self._build.passes, self._shown)
         return [
             self._without_code(lowered, program)._replace(
-                code=self._build.target.object_code(
+                code=_brought(program)
+                or self._build.target.object_code(
                     self._build.ir([program], self._machine), opt=_level(program)
                 )
             )
@@ -162,12 +173,13 @@ class _Kernels:
         lowered = lower_kernel(scheduled, self._build.passes, self._shown)
         self._shown.note = GENERATING
         for program in lowered.programs:
-            made = self._without_code(lowered, program)
+            made = self._without_code(lowered, program)._replace(code=_brought(program))
             note_in_place(program, made.in_place)
             self._made[program.sym_name.data] = made
         self._shown.step()
-        if self._shown.total == len(lowered.programs) == 1:
-            self.only = lowered.programs
+        missing = [program for program in lowered.programs if not _brought(program)]
+        if self._shown.total == len(missing) == 1:
+            self.only = missing
             return lowered
         # LLVM is one kernel behind at most: another process may take what waits for it.
         wait(self._late)
@@ -175,7 +187,7 @@ class _Kernels:
             program.sym_name.data: self._generator.submit(
                 self._build.ir([program], self._machine), opt=_level(program)
             )
-            for program in lowered.programs
+            for program in missing
         }
         self._coming |= coming
         self._late = [*coming.values()] if self._processes > 1 else ()
@@ -194,9 +206,24 @@ class Build(StagedModule):
     target: CpuTarget = field(default_factory=CpuTarget.host)
     is_profiled: bool = False
     """Whether the program records the time of each kernel (`profile.py`)."""
+    machine: Target | None = None
+    """The CPU that schedules and instructions are for; this one by default."""
 
     def described_target(self) -> Target:
-        return target_of(None, features=host_features())
+        return self.machine or target_of(None, features=host_features())
+
+    def _settle_target(self, module: ModuleOp) -> None:
+        machine = self.machine
+        if machine is not None and not is_before("tiles", self.level):
+            state_target(module, machine)
+            return
+        if machine is not None:
+            has = with_arithmetic_alone(target_of(module)).features
+            if names := ", ".join(without_implied(has - machine.features)):
+                message = f"the kernels have instructions of {names}, which the CPU is to lack"
+                raise locate(PassFailedException(message), module)
+        _check_brought(module, is_for_here=machine is None)
+        super()._settle_target(module)
 
     def _link_custom(self, module: ModuleOp) -> None:
         """As for other hosts. A CUSTOM that is left has to be an intrinsic, or to call a function
@@ -298,6 +325,25 @@ class Build(StagedModule):
         function = entry_function(module, self.entry)
         ir = llvm_ir(self.module("render"))
         return kernels_of(function, host_code(ir, generated(self.target.assembly, ir)))
+
+
+def _check_brought(module: ModuleOp, *, is_for_here: bool) -> None:
+    """Raise PassFailedException, at the BINARY, for one that is no code of this machine's kind, or
+    that this CPU cannot execute and has to."""
+    for program in module.ops:
+        if not isinstance(program, ProgramOp) or (binary := program.binary) is None:
+            continue
+        name = program.sym_name.data
+        target = target_of(module)
+        is_ours = is_for_here and target.name == DEFAULT_TARGET
+        if is_ours and (lacking := lacking_here(target)):
+            message = f"the machine code of @{name} needs {', '.join(lacking)}"
+            raise locate(PassFailedException(f"{message}, which this CPU lacks"), binary)
+        try:
+            load(binary.bytes).address(OBJECT.symbol(name))
+        except OSError as error:
+            message = f"the machine code of @{name} is no object code for this machine: {error}"
+            raise locate(PassFailedException(message), binary) from error
 
 
 def compile_module(

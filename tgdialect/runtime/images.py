@@ -3,14 +3,36 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from hashlib import sha256
+from typing import TYPE_CHECKING, NamedTuple
 
 if sys.platform == "linux":
     from tgdialect.runtime.elf import ElfImage, UnsupportedError
 
 if TYPE_CHECKING:
     from tgdialect.runtime.jit import JitLibrary
+
+
+class NativeCode(NamedTuple):
+    """Object code of LLVM IR of the runtime itself: its name, the hash of the IR, and the code."""
+
+    name: str
+    digest: str
+    code: bytes
+
+
+_provided: dict[tuple[str, str], bytes] = {}
+
+
+def provide(native: Iterable[NativeCode]) -> None:
+    """Have `load_ir` take this code, which a file has brought, where the object cache has none."""
+    _provided.update((each[:2], each.code) for each in native)
+
+
+def digest_of(ir: str) -> str:
+    """The hash by which `NativeCode` names LLVM IR."""
+    return sha256(ir.encode()).hexdigest()
 
 
 def load_image(object_code: bytes, symbols: Mapping[str, int] = {}) -> ElfImage | JitLibrary:
@@ -42,6 +64,7 @@ def load_ir(ir: str, name: str, symbols: Mapping[str, int] = {}) -> ElfImage | J
     cache = object_cache()
     key = "" if cache is None else cache_key(ir, name)
     code = None if cache is None else cache.get(key)
+    code = code or _provided.get((name, digest_of(ir)))
     if code is None:
         from tgdialect.backends.llvm_cpu import CpuTarget
         from tgdialect.runtime.codegen import generated

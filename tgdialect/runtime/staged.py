@@ -11,6 +11,7 @@ from typing import ClassVar, NamedTuple
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, StringAttr, UnitAttr
 from xdsl.dialects.func import FuncOp
+from xdsl.ir import Operation
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
@@ -47,9 +48,6 @@ from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.windows import Window
 from tgdialect.targets import DEFAULT_TARGET, Target
 from tgdialect.targets.attribute import MODULE_ATTRIBUTE, TargetAttr, fit_to_host, state_target
-
-UNTRUSTED = (CustomOp, CustomFunctionOp, InsOp, BinaryDataOp)
-"""Ops that carry code or bytes of their own. They are executed with `allow_custom` only."""
 
 _ROLES = ("tg.output", "tg.workspace", "tg.persistent", "tg.buffer")
 _PREFIX = "tg-"
@@ -280,7 +278,7 @@ def has_custom(module: ModuleOp) -> bool:
 def refuse_untrusted(module: ModuleOp) -> None:
     """Raise for a program that carries code of its own (docs/semantics.md, "untrusted IR")."""
     for op in nested_ops(module):
-        if isinstance(op, UNTRUSTED):
+        if _is_code(op):
             message = f"{op.name} is executed with allow_custom only (tg-run --allow-custom)"
             raise locate(VerifyException(message), op)
 
@@ -290,6 +288,13 @@ def _not_registered(op: CustomOp | CustomFunctionOp, name: str) -> VerifyExcepti
         f"{op.name} calls {name!r}, and no function of that name is registered: pass it by "
         f"custom={{{name!r}: function}} (tg-run --custom {name}=module:function)"
     )
+
+
+def _is_code(op: Operation) -> bool:
+    """Whether an op carries code of its own. A BINARY is code in a PROGRAM, and data elsewhere."""
+    if isinstance(op, BinaryDataOp):
+        return isinstance(op.parent_op(), ProgramOp)
+    return isinstance(op, CustomOp | CustomFunctionOp | InsOp)
 
 
 def rendered_function(module: ModuleOp, name: str) -> FuncOp | None:

@@ -39,9 +39,21 @@ JOBS = 64
 """How many threads may use the pool at the same time; others do their loops alone. Workers look at
 as many places as have been used."""
 
+POOL_LINES = JOBS + 5
+"""The parts of the pool."""
 _LINE = 64
 """The bytes of a part of the pool in `native/pool.ll`: a cache line on most CPUs, and enough for a
 mutex or a condition variable."""
+
+
+def pool_ir() -> str:
+    """The LLVM IR of the pool."""
+    return native_ir("pool", SPINS=SPINS, JOBS=JOBS, PAUSE=pause_instruction())
+
+
+def openmp_ir() -> str:
+    """The LLVM IR that calls an OpenMP library."""
+    return native_ir("openmp")
 
 
 class ParallelRuntime:
@@ -51,7 +63,7 @@ class ParallelRuntime:
         self.threads = ctypes.c_int32(thread_count())
         self._pool = ctypes.c_void_p()
         self._pool_code = load_ir(
-            native_ir("pool", SPINS=SPINS, JOBS=JOBS, PAUSE=pause_instruction()),
+            pool_ir(),
             "pool",
             {"tg_pool": ctypes.addressof(self._pool)},
         )
@@ -76,7 +88,7 @@ class ParallelRuntime:
     def use_pool(self) -> None:
         """Use a new pool. A child of `fork` has no threads of its parent's."""
         self._library: ctypes.CDLL | None = None
-        memory = ctypes.create_string_buffer(_LINE * (JOBS + 5))
+        memory = ctypes.create_string_buffer(_LINE * POOL_LINES)
         self._pool_memory = memory
         start = -(-ctypes.addressof(memory) // _LINE) * _LINE
         _process.pthread_mutex_init(ctypes.c_void_p(start + _LINE), None)
@@ -95,7 +107,7 @@ class ParallelRuntime:
             "tg_openmp": ctypes.addressof(self._openmp),
             "tg_team": ctypes.addressof(self._team),
         }
-        self._openmp_code = load_ir(native_ir("openmp"), "openmp", symbols)
+        self._openmp_code = load_ir(openmp_ir(), "openmp", symbols)
         self._parallel.value = self._openmp_code.address("tg_run_openmp")
 
 

@@ -9,8 +9,9 @@
   `needed.py`: the features that intrinsics and assembly need;
 * `attribute.py`: the attribute that states a module's target;
 * `host.py`: detects the machine that this process runs on, with `processor.py`, what its CPU says
-  of itself, `system_features.py`, features that the system knows and LLVM does not report, and
-  `quotas.py`, what containers get of its cores. No other file does.
+  of itself, `system_features.py`, features that the system knows and LLVM does not report,
+  `listed_features.py`, those that Linux lists, and `quotas.py`, what containers get of its cores.
+  No other file does.
 """
 
 from __future__ import annotations

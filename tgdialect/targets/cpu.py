@@ -160,6 +160,17 @@ _ALONE = (
 FEATURES = frozenset((*_IMPLIED, *_ALONE.split()))
 """The features that may be named."""
 
+ARITHMETIC = frozenset(
+    (*_IMPLIED, *["amx-tile", "bf16", "bmi", "bmi2", "fp-armv8", "lzcnt", "movbe", "popcnt", "sse"])
+).difference(["aes", "pclmul", "sha", "sha2", "vaes", "vpclmulqdq"])
+"""The features that generated code may make use of."""
+
+
+def with_arithmetic_alone(target: Target) -> Target:
+    """A target without the features that no generated code makes use of."""
+    return replace(target, features=target.features & ARITHMETIC)
+
+
 FROM_FEATURES = frozenset({"vector_bits", "vector_registers"}.union(*_ADDED.values()))
 """The fields of `Target` that features determine."""
 

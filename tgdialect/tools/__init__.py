@@ -1,6 +1,6 @@
 """The console programs. In reading order:
 
-* `console.py`: options, streams, errors and exit codes of both programs;
+* `console.py`: options, streams, errors and exit codes of all programs;
 * `tg_opt.py`: `tg-opt`; `arguments.py`: its flags;
 * `pipeline_parser.py`, `pass_pipeline.py`: from the text of a pipeline to passes;
 * `printing.py`: how IR is printed, and whether it can be read again;
@@ -9,5 +9,6 @@
 * `info.py`: `python -m tgdialect.info`, about the installation and the machine;
 * `files.py`: the files that the programs write;
 * `external.py`: refuses passes that start other programs;
-* `tg_run.py`: `tg-run`; `tg_run_session.py`: one run; `tg_run_values.py`: its inputs and outputs.
+* `tg_run.py`: `tg-run`; `tg_run_session.py`: one run; `tg_run_values.py`: its inputs and outputs;
+* `tg_compile.py`: `tg-compile`, ahead of time.
 """

@@ -105,8 +105,8 @@ def file_name(text: str) -> str:
 # -- streams ---------------------------------------------------------------------------------------
 
 
-def show(text: str, stream: TextIO | None = None) -> None:
-    """Write to a stream, stdout by default, in UTF-8 and at once.
+def show(text: str | bytes, stream: TextIO | None = None) -> None:
+    """Write to a stream, stdout by default, at once: text in UTF-8, or bytes.
 
     Raises `CompilationError` if it is closed or its disk is full, and `BrokenPipeError` if nobody
     reads it any more.
@@ -118,9 +118,11 @@ def show(text: str, stream: TextIO | None = None) -> None:
     try:
         stream.flush()
         if (binary := getattr(stream, "buffer", None)) is None:
-            stream.write(text)
+            stream.write(text if isinstance(text, str) else text.decode("latin-1"))
         else:
-            binary.write(text.encode("utf-8", "backslashreplace"))
+            binary.write(
+                text.encode("utf-8", "backslashreplace") if isinstance(text, str) else text
+            )
         stream.flush()
     except OSError as error:
         _discard(stream)

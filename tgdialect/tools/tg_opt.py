@@ -167,6 +167,8 @@ class TgOptMain(xDSLOptMain):
             report(self.program, [attach_source(each, chunk) for each in diagnostics])
             failed |= any(each.severity is Severity.ERROR for each in diagnostics)
             outputs.append(output)
+        if len(outputs) > 1 and getattr(self.target, "writes_bytes", False):
+            raise UsageError(f"-t {self.target.name} writes one file, not {len(outputs)}")
         if self.args.mlir_timing:
             show(f"{timing.table()}\n", sys.stderr)
         if failed:
@@ -306,10 +308,13 @@ class TgOptMain(xDSLOptMain):
     def write_output(self, text: str) -> None:
         """Write to the output file or stdout."""
         path: str | None = self.args.output_file
+        is_text = not getattr(self.target, "writes_bytes", False)
+        data = text.encode("utf-8", "backslashreplace") if is_text else text.encode("latin-1")
         if path is None or path == "-":
-            show(text)
+            if not is_text and sys.stdout.isatty():
+                raise UsageError(f"-t {self.target.name} writes bytes: name a file by -o")
+            show(data)
             return
-        data = text.encode("utf-8", "backslashreplace")
         write_files([path], [lambda file: file.write(data)])
 
     def list_passes(self) -> int:

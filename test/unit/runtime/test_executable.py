@@ -6,6 +6,7 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
+from opencl_device import needs_opencl
 
 import tgdialect as tg
 from tgdialect.runtime import launcher
@@ -311,13 +312,12 @@ def test_a_buffer_that_is_passed_is_read_before():
         np.testing.assert_array_equal(state, np.arange(1001) * factor)
 
 
-@pytest.mark.parametrize("op", ["tg.custom", "tg.ins", "tg.binary"])
+@pytest.mark.parametrize("op", ["tg.custom", "tg.ins"])
 @pytest.mark.parametrize("target", ["cpu", "interpreter"])
 def test_foreign_code_is_refused(op: str, target: str):
     body = {
         "tg.custom": '%1 = tg.custom "f({0})"(%a) : tensor<4xui8>',
         "tg.ins": '%1 = tg.ins "cpu.rdtsc"(%a) : tensor<4xui8>',
-        "tg.binary": '%1 = tg.binary "7f454c46" : tensor<4xui8>',
     }[op]
     source = f"""
     func.func @main(%a: tensor<4xui8>) -> tensor<4xui8> {{
@@ -329,16 +329,24 @@ def test_foreign_code_is_refused(op: str, target: str):
         tg.compile(source, target=target)(np.zeros(4, np.uint8))
 
 
-def test_binary_runs_when_it_is_allowed():
+@pytest.mark.parametrize(
+    "target", ["cpu", "c", pytest.param("opencl", marks=needs_opencl), "interpreter"]
+)
+def test_binary_in_no_program_is_data(target: str):
     source = """
-    func.func @main() -> tensor<4xui8> {
-      %0 = tg.binary "7f454c46" : tensor<4xui8>
-      func.return %0 : tensor<4xui8>
+    func.func @main(%x: tensor<4xui8>) -> (tensor<4xui8>, tensor<2xui8>, tensor<1xui8>) {
+      %b = tg.binary "7f454cf6" : tensor<4xui8>
+      %sum = tg.add %b, %x : tensor<4xui8>
+      %part = tg.shrink %b at [1] to [2] : tensor<4xui8> -> tensor<2xui8>
+      %max = tg.reduce max %b [0] : tensor<4xui8> -> tensor<1xui8>
+      return %sum, %part, %max : tensor<4xui8>, tensor<2xui8>, tensor<1xui8>
     }
     """
-    for target in ("cpu", "interpreter"):
-        result = tg.compile(source, target=target, allow_custom=True)()
-        np.testing.assert_array_equal(result, [0x7F, 0x45, 0x4C, 0x46])
+    x = np.array([1, 2, 3, 250], np.uint8)
+    data = np.frombuffer(b"\x7fEL\xf6", np.uint8)
+    results = tg.compile(source, target=target)(x)
+    for result, expected in zip(results, (data + x, data[1:3], [data.max()]), strict=True):
+        np.testing.assert_array_equal(result, expected)
 
 
 def test_errors_have_a_place(tmp_path):

@@ -33,6 +33,7 @@ EXCEPTIONS = {
     "backends/llvm_ir/functions.py": "names of upstream's dialects, and LLVM IR's for the same",
     "backends/llvm_ir/types.py": "`x86_fp80` is a type of LLVM IR",
     "backends/asm.py": "the names of output formats",
+    "backends/linkers.py": "the assembler and the linker of each vendor",
     "gpu_dialect/": "names of upstream's dialects, and what they say",
     "platforms.py": "the architectures of machines, before anything else is imported",
     "lowering/pipeline.py": "the default target of `tg-to-gpu`",
@@ -40,6 +41,8 @@ EXCEPTIONS = {
     "lowering/render/gpu/": "the intrinsics of each vendor",
     "runtime/devices/": "the drivers of each vendor",
     "runtime/distributed/nccl.py": "the collectives of one vendor's GPUs",
+    "runtime/machine_code.py": "the names of output formats",
+    "tools/tg_compile.py": "examples of targets in the help",
     "tools/tg_run.py": "examples of targets in the help",
     "universe.py": "names of upstream's dialects and of output formats",
 }

@@ -1,4 +1,5 @@
-"""Each line of `tg-opt --help` and `tg-run --help` does what it says, from an empty folder.
+"""Each line of `tg-opt --help`, `tg-run --help` and `tg-compile --help` does what it says, from an
+empty folder.
 
 An option without an example here fails, and so does a line of an epilog.
 """
@@ -18,8 +19,9 @@ from typing import Any
 import numpy as np
 import pytest
 
+from tgdialect.backends.linkers import ptxas
 from tgdialect.runtime.devices.device import DEVICES
-from tgdialect.tools import tg_opt, tg_run
+from tgdialect.tools import tg_compile, tg_opt, tg_run
 from tgdialect.tools.arguments import OptParser
 from tgdialect.tools.console import ConsoleParser
 
@@ -51,9 +53,22 @@ func.func @main(%n: tensor<index> {tg.name = "n", tg.min = 1 : index, tg.max = 2
   return %0 : tensor<1xf32>
 }
 """
-CUSTOM = """func.func @main() -> tensor<1xui8> {
-  %0 = tg.binary "7f" : tensor<1xui8>
-  return %0 : tensor<1xui8>
+CUSTOM = """tg.program @k {
+  %0 = tg.linear {
+    %out = tg.param 0 : tensor<1xui8, #tg.place<global>>
+    %1 = tg.const 127 : tensor<ui8>
+    %2 = tg.const 0 : tensor<index>
+    %3 = tg.index %out[%2]
+      : (tensor<1xui8, #tg.place<global>>, tensor<index>) -> tensor<ui8, #tg.place<global>>
+    %4 = tg.store %3, %1 : tensor<ui8, #tg.place<global>>, tensor<ui8>
+    %5 = tg.sink %4 : !tg.void
+  }
+}
+func.func @main(%out: tensor<1xui8, #tg.place<"CPU", global>> {tg.output}) {
+  %0 = tg.linear {
+    %1 = tg.call @k(%out) : tensor<1xui8, #tg.place<"CPU", global>> -> !tg.void
+  }
+  return
 }
 """
 ROOT = """func.func @main(%a: tensor<1xf32>) -> tensor<1xf32> {
@@ -204,6 +219,30 @@ RUN_EXAMPLES: Mapping[str, Sequence[Example]] = {
 }
 
 
+FUNCTIONS = f"{DYNAMIC.replace('@main', '@f')}{DYNAMIC.replace('@main', '@g')}"
+
+
+def tgx(args: str, program: str = NEG, **more: Any) -> Example:
+    return Example(f"file.mlir -o out.tgx {args}", program, **more)
+
+
+WRITTEN = "out.tgx", "^tgdialect program"
+
+COMPILE_EXAMPLES: Mapping[str, Sequence[Example]] = {
+    "help": [Example("{flag}", NEG, "usage: tg-compile")],
+    "file": [tgx("", file=WRITTEN, differs=False)],
+    "output": [Example("file.mlir {flag} out.tgx", NEG, file=WRITTEN)],
+    "frontend": [tgx("{flag} uops", LISTING, file=WRITTEN)],
+    "entry": [tgx("{flag} f {flag} g", FUNCTIONS, file=WRITTEN)],
+    "target": [tgx("{flag} opencl", file=("out.tgx", "__kernel"), differs=False)],
+    "features": [tgx("{flag} avx3", err="'avx3' is no feature", code=1)],
+    "threads": [tgx("{flag} 5000", err="from 1 to 4096", code=2)],
+    "opt": [tgx("{flag} beams", err="beams", code=1)],
+    "allow_custom": [tgx("{flag}", CUSTOM, file=WRITTEN)],
+    "version": [tgx("{flag}", out=r"tg-compile: tgdialect [\d.]+, xdsl [\d.]+")],
+}
+
+
 def opt_parser() -> OptParser:
     tool = tg_opt.TgOptMain(["--list-passes"])
     parser = OptParser("tg-opt", tool.available_passes)
@@ -211,9 +250,17 @@ def opt_parser() -> OptParser:
     return parser
 
 
-PARSERS: Mapping[str, ConsoleParser] = {"tg-opt": opt_parser(), "tg-run": tg_run.argument_parser()}
-MAINS: Mapping[str, Main] = {"tg-opt": tg_opt.main, "tg-run": tg_run.main}
-EXAMPLES = {"tg-opt": OPT_EXAMPLES, "tg-run": RUN_EXAMPLES}
+PARSERS: Mapping[str, ConsoleParser] = {
+    "tg-opt": opt_parser(),
+    "tg-run": tg_run.argument_parser(),
+    "tg-compile": tg_compile.argument_parser(),
+}
+MAINS: Mapping[str, Main] = {
+    "tg-opt": tg_opt.main,
+    "tg-run": tg_run.main,
+    "tg-compile": tg_compile.main,
+}
+EXAMPLES = {"tg-opt": OPT_EXAMPLES, "tg-run": RUN_EXAMPLES, "tg-compile": COMPILE_EXAMPLES}
 
 
 def actions(tool: str) -> Iterator[Any]:
@@ -303,6 +350,7 @@ FILES: Mapping[str, Mapping[str, str | Path]] = {
         "file.mlir": DYNAMIC.replace("@main", "@f")
     },
     "tg-run file.mlir --print-memory --arg n=1000": {"file.mlir": DYNAMIC},
+    "tg-compile file.mlir -o file.tgx --entry f --entry g": {"file.mlir": FUNCTIONS},
 }
 """The files of the examples that do not take the program below."""
 PROGRAM = NEG.replace("<3x", "<8x512x")
@@ -326,6 +374,8 @@ def examples(tool: str) -> Sequence[str]:
 
 @pytest.mark.parametrize("line", [line for tool in PARSERS for line in examples(tool)])
 def test_an_example_succeeds(line: str, execute: Execute):
+    if "nvidia" in line and ptxas() is None:
+        pytest.skip("ptxas is not installed")
     if "plot.svg" in line:
         pytest.importorskip("matplotlib")
     if line.startswith("mpiexec"):
@@ -339,7 +389,9 @@ def test_an_example_succeeds(line: str, execute: Execute):
         tool, *args = shlex.split(command)
         code, out, err = execute(tool, args, out)
         assert (code, "error" in err) == (0, False), err
-    written = {word for word in shlex.split(line) if re.fullmatch(r"file\.ll|out\.npy", word)}
+    written = {
+        word for word in shlex.split(line) if re.fullmatch(r"file\.(?:ll|so|tgx)|out\.npy", word)
+    }
     assert out or written
     assert written <= set(os.listdir()) - before
 

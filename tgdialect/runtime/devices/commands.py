@@ -186,7 +186,7 @@ def _kernel(program: ProgramOp, target: Target) -> DeviceKernel:
     dynamic = dynamic_local(block.ops, target)
     return DeviceKernel(
         name=name,
-        symbol=name if is_binary else SOURCE.symbol(name),
+        symbol=SOURCE.symbol(name),
         code=code,
         is_binary=is_binary,
         scalars=tuple(None if is_memory(p) else _scalar_dtype(p) for p in params),

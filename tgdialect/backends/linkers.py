@@ -1,0 +1,59 @@
+"""Programs that make what drivers of GPUs load: `ptxas` of PTX, LLVM's linker of object code."""
+
+from __future__ import annotations
+
+import shutil
+import subprocess
+import sysconfig
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+from xdsl.utils.exceptions import LLVMTranslationException
+
+
+@cache
+def ptxas() -> str | None:
+    """The path of `ptxas`: of PyPI's `nvidia-cuda-nvcc` (extra `ptxas`), or in PATH."""
+    wheels = Path(sysconfig.get_path("purelib"), "nvidia").glob("*/bin/ptxas")
+    return next(map(str, wheels), None) or shutil.which("ptxas")
+
+
+def cubin(ptx: str, chip: str) -> bytes:
+    """The machine code of PTX for a chip, as "sm_80".
+
+    Raises LLVMTranslationException if there is no `ptxas`, or with its message.
+    """
+    if (path := ptxas()) is None:
+        raise LLVMTranslationException(
+            "machine code of NVIDIA's GPUs needs ptxas: pip install 'tgdialect[ptxas]', or put it "
+            "into PATH"
+        )
+    return _converted(ptx.encode(), [path, f"-arch={chip}"])
+
+
+def hsaco(object_code: bytes) -> bytes:
+    """A code object of AMD's GPUs, which drivers load, of object code.
+
+    Raises LLVMTranslationException if there is no linker, or with its message.
+    """
+    if (path := shutil.which("ld.lld")) is None:
+        raise LLVMTranslationException(
+            "a code object of AMD's GPUs needs LLVM's linker: put ld.lld (Debian's package lld, or "
+            "ROCm's) into PATH"
+        )
+    return _converted(object_code, [path, "-shared"])
+
+
+def _converted(data: bytes, command: Sequence[str]) -> bytes:
+    """What a command makes of a file."""
+    with TemporaryDirectory() as folder:
+        source, result = Path(folder, "source"), Path(folder, "result")
+        source.write_bytes(data)
+        command = [*command, "-o", str(result), str(source)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode:
+            name = Path(command[0]).name
+            raise LLVMTranslationException(f"{name} rejects the code: {done.stderr.strip()}")
+        return result.read_bytes()

@@ -1,0 +1,441 @@
+"""A program as a shared library for C: its header, and the C code around its object code.
+
+The function of C checks the scalars of a call, allocates what the caller does not, and calls the
+program with a frame (`Program`). The library needs the C library only.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from string import Template
+from typing import NamedTuple
+
+from tgdialect.backends.c_compiler import shared_library
+from tgdialect.lowering.render.names import SOURCE
+from tgdialect.runtime.program import Parameter, Program
+from tgdialect.runtime.program_file import ProgramFile
+from tgdialect.runtime.threads import POOL_LINES
+from tgdialect.runtime.windows import Computed, Polynomial, Window
+from tgdialect.targets.cpu import ALIGNMENT
+from tgdialect.targets.listed_features import CPUINFO, LINE, listed_name, needs_tiles
+
+_INT64_MIN = -(2**63)
+
+_TYPES = {
+    "bool": "uint8_t",
+    "float16": "uint16_t",
+    "bfloat16": "uint16_t",
+    "float32": "float",
+    "float64": "double",
+} | {f"{sign}int{bits}": f"{sign}int{bits}_t" for sign in ("", "u") for bits in (8, 16, 32, 64)}
+"""Types of C by NumPy's names of dtypes. What C has no type for is passed as its bits; any other
+dtype has 8 of them."""
+
+_HEADER_FILE = "library.h"
+_HEADER = Template("""\
+/* $library: @$entry of $file, compiled by tg-compile for $system.
+
+   Arrays are contiguous, in row-major order, and as aligned as their elements; f16, bf16 and fp8
+   are passed as their bits, and i1 as 0 or 1. The caller allocates all arrays. Those that are not
+   const are written, and share no memory with any other argument. $calls
+   Loops run on as many threads as TG_NUM_THREADS says, or else as there are cores. */
+
+#ifndef $guard
+#define $guard
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum {
+  ${prefix}_OK = 0,
+  ${prefix}_NO_MEMORY = 1,    /* there is too little memory for intermediate values */
+  ${prefix}_BAD_ARGUMENT = 2, /* a null pointer, or an integer out of its bounds */
+  ${prefix}_WRONG_CPU = 3     /* the CPU lacks a feature: $features */
+};
+
+/* Returns one of these codes; after an error no array has changed.
+
+$arguments */
+int $name($parameters);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
+""")
+_ANY_THREAD = "Any number\n   of threads may call at the same time."
+_ONE_THREAD = """Calls of
+   several threads take turns: the program has BUFFERs, which live from call to call."""
+
+_BODY = Template("""\
+#define _GNU_SOURCE
+#include "$header"
+#include <pthread.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+void tg_program(const int64_t *frame) __asm__("$symbol");
+typedef __int128 wide;
+
+static const char *const needed[] = {$needed 0};
+static int is_able = 1;
+
+static void look_for_features(void) {
+  char *line = 0;
+  size_t room = 0;
+  FILE *file = needed[0] ? fopen("$cpuinfo", "r") : 0;
+  if (file == 0) return;
+  while (getline(&line, &room, file) > 0) {
+    if ($begins) continue;
+    for (char *c = line; *c; ++c)
+      if (*c == ':' || *c == '\\t' || *c == '\\n') *c = ' ';
+    for (const char *const *name = needed; *name; ++name) {
+      char word[64];
+      snprintf(word, sizeof word, " %s ", *name);
+      if (strstr(line, word) == 0) is_able = 0;
+    }
+    break;
+  }
+  free(line);
+  fclose(file);
+$tiles}
+$threads
+static pthread_once_t once = PTHREAD_ONCE_INIT;
+static void start(void) {
+  look_for_features();
+$start}
+
+static uint64_t times(uint64_t a, uint64_t b) {
+  uint64_t product;
+  int is_too_large = __builtin_mul_overflow(a, b, &product) || product > INT64_MAX / 2;
+  return is_too_large ? INT64_MAX / 2 : product; /* Nobody has so much memory. */
+}
+static void *block(uint64_t bytes) {
+  return aligned_alloc($alignment, (bytes + $alignment) / $alignment * $alignment);
+}
+$helpers
+int $name($parameters) {
+  int64_t frame[$count] = {0};
+  int code = ${prefix}_NO_MEMORY;
+  pthread_once(&once, start);
+  if (!is_able) return ${prefix}_WRONG_CPU;
+$steps  tg_program(frame);
+  code = ${prefix}_OK;
+end:
+$ends  return code;
+}
+""")
+
+_THREADS = f"""
+void *tg_pool, (*tg_parallel)(void (*)(void *), void *, int, int);
+int32_t tg_threads = 1;
+void tg_run_pool(void (*)(void *), void *, int, int);
+
+static void new_pool(void) {{ /* A child of fork has no threads of its parent. */
+  char *pool = aligned_alloc(64, 64 * {POOL_LINES});
+  if (pool == 0) abort();
+  memset(pool, 0, 64 * {POOL_LINES});
+  pthread_mutex_init((pthread_mutex_t *)(pool + 64), 0);
+  pthread_cond_init((pthread_cond_t *)(pool + 128), 0);
+  pthread_cond_init((pthread_cond_t *)(pool + 192), 0);
+  tg_pool = pool;
+}}
+"""
+_START_THREADS = """\
+  const char *asked = getenv("TG_NUM_THREADS");
+  cpu_set_t cores;
+  int count = asked ? atoi(asked) : 0;
+  if (count <= 0 && sched_getaffinity(0, sizeof cores, &cores) == 0) count = CPU_COUNT(&cores);
+  tg_threads = count > 0 ? count : 1;
+  tg_parallel = tg_run_pool;
+  new_pool();
+  pthread_atfork(0, 0, new_pool);
+"""
+THREADS_OF_LIBRARY = f"""\
+#define _GNU_SOURCE
+#include <pthread.h>
+#include <sched.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+{_THREADS}
+__attribute__((constructor)) static void start(void) {{
+{_START_THREADS}}}
+"""
+"""C of a library whose functions are the program's own: the threads of its loops."""
+_TILES = """\
+  if (syscall(SYS_arch_prctl, 0x1023, 18)) is_able = 0; /* The tile registers. */
+"""
+_WINDOWS = """
+static int64_t quotient(int64_t a, int64_t b) {
+  return b == 0 ? 0 : (int64_t)((wide)a / b - ((wide)a % b != 0 && (a < 0) != (b < 0)));
+}
+static int64_t remainder_of(int64_t a, int64_t b) {
+  return b == 0 ? 0 : (int64_t)((wide)a - (wide)quotient(a, b) * b);
+}
+static int64_t wrapped(int64_t a, int64_t low, int64_t high) {
+  wide count = (wide)high - low + 1, rest = ((wide)a - low) % count;
+  return (int64_t)(low + (rest < 0 ? rest + count : rest));
+}
+static int is_outside(int64_t offset, int64_t inner, int64_t outer) {
+  return offset < 0 || inner < 0 || outer < 0 || (wide)offset + inner > outer;
+}
+"""
+_OPERATIONS = {
+    "tg.idiv": "quotient({0}, {1})",
+    "tg.mod": "remainder_of({0}, {1})",
+    "tg.max": "({0} > {1} ? {0} : {1})",
+    "tg.where": "({0} ? {1} : {2})",
+    "tg.and": "({0} & {1})",
+    "tg.or": "({0} | {1})",
+    "tg.xor": "({0} ^ {1})",
+    "tg.cast": "wrapped({0}, {1}, {2})",
+    "tg.cmplt": "({0} < {1})",
+    "tg.cmpgt": "({0} > {1})",
+    "tg.cmple": "({0} <= {1})",
+    "tg.cmpge": "({0} >= {1})",
+    "tg.cmpeq": "({0} == {1})",
+    "tg.cmpne": "({0} != {1})",
+}
+"""`windows.OPS` in C."""
+
+
+class _Named(NamedTuple):
+    """A parameter of the program. `position` is that in the frame, `name` that in the header. In
+    the library it is `local`, which is different from all other names there."""
+
+    position: int
+    parameter: Parameter
+    name: str
+
+    @property
+    def local(self) -> str:
+        return f"a{self.position}"
+
+    @property
+    def is_number(self) -> bool:
+        return self.parameter.role == "scalar"
+
+    def declared(self, name: str) -> str:
+        """The parameter of the C function by a name."""
+        if self.is_number:
+            return f"int64_t {name}"
+        const = "" if self.is_written else "const "
+        return f"{const}{_TYPES.get(self.parameter.dtype.name, 'uint8_t')} *{name}"
+
+    @property
+    def is_written(self) -> bool:
+        return self.parameter.role == "output" or self.parameter.by_reference
+
+
+class SharedLibrary:
+    """A library of one function, for C."""
+
+    def __init__(self, file: ProgramFile, library: str, source: str) -> None:
+        """`library` is its name without an extension, `source` that of the program.
+
+        Raises ValueError for a file that has several functions, or a program that C cannot call.
+        """
+        if len(file.programs) != 1 or not file.system:
+            raise ValueError(
+                "a shared library has one function, of a CPU: name it by --entry, or write a .tgx"
+            )
+        (self._entry,) = file.programs
+        program = file.programs[self._entry]
+        assert isinstance(program, Program)
+        if not file.system.startswith("linux"):
+            raise ValueError("shared libraries are made on Linux: write a .tgx")
+        for parameter in program.parameters:
+            if parameter.role in ("buffer", "persistent") and parameter.is_dynamic:
+                raise ValueError(f"{parameter}: a shared library has no state of symbolic size")
+        self._file, self._program, self._source = file, program, source
+        self._library = re.sub(r"\W", "_", library, flags=re.ASCII)
+        if not re.match("[A-Za-z]", self._library):
+            self._library = f"tg_{self._library}"
+        self.function = f"{self._library}_{SOURCE.symbol(self._entry).strip('_')}"
+        """The name of the function in C."""
+        self._named = [*_named(program.parameters)]
+        outputs = [each for each in self._named if each.parameter.role == "output"]
+        given = [each for each in self._named if each.parameter.role in ("input", "scalar")]
+        self._given = [*given, *outputs]
+        """The parameters of the C function."""
+        code = b"".join(each.code for each in program.objects)
+        self._has_threads = b"tg_parallel" in code
+        self._buffers = [each for each in self._named if each.parameter.role == "buffer"]
+
+    def header(self, name: str) -> str:
+        """The header, a file of that name without extension."""
+        return _HEADER.substitute(
+            library=name.replace("*/", "* /"),
+            entry=self._entry.replace("*/", "* /"),
+            file=self._source.replace("*/", "* /"),
+            system=self._file.system,
+            features=" ".join(self._file.features) or "none is needed",
+            calls=_ONE_THREAD if self._buffers else _ANY_THREAD,
+            guard=f"{self._library.upper()}_H",
+            prefix=self._library.upper(),
+            arguments="\n".join(map(self._described, self._given)) or "   It has no arguments.",
+            name=self.function,
+            parameters=", ".join(p.declared(p.name) for p in self._given) or "void",
+        )
+
+    def code(self, name: str) -> bytes:
+        """The library, for the header of that name. Raises PassFailedException without a C
+        compiler."""
+        objects = [each.code for each in self._program.objects]
+        if self._has_threads:
+            objects += [each.code for each in self._file.native if each.name == "pool"]
+        files = {_HEADER_FILE: self.header(name)}
+        return shared_library(self._body(), objects, [self.function], files)
+
+    def _described(self, each: _Named) -> str:
+        """A line of the header about a parameter of the function."""
+        parameter = each.parameter
+        sizes = iter(parameter.dims)
+        extents = [
+            self._named[next(sizes)].name if extent is None else str(extent)
+            for extent in parameter.shape
+        ]
+        shape = " x ".join(extents)
+        notes = [f"array of {shape} {parameter.dtype}" if shape else f"one {parameter.dtype}"]
+        if each.is_number:
+            bounds = f"from {parameter.low} to {parameter.high}"
+            notes = ["integer" if parameter.low == _INT64_MIN else f"integer {bounds}"]
+        if parameter.role == "output":
+            notes.append("result")
+        elif parameter.result is not None:
+            notes.append(f"overwritten by result {parameter.result}")
+        elif each.is_written:
+            notes.append("read and written")
+        return f"   {each.name}: {', '.join(notes)}"
+
+    def _body(self) -> str:
+        needed = "".join(f'"{listed_name(feature)}", ' for feature in self._file.features)
+        has_tiles = needs_tiles(self._file.features)
+        begins = " && ".join(f'strncmp(line, "{word}", {len(word)})' for word in LINE)
+        steps, ends = [*self._checks()], list[str]()
+        self._allocate(steps, ends)
+        return _BODY.substitute(
+            header=_HEADER_FILE,
+            symbol=self._program.objects[-1].symbol,
+            needed=needed,
+            cpuinfo=CPUINFO,
+            begins=begins,
+            tiles=_TILES if has_tiles else "",
+            threads=_THREADS if self._has_threads else "",
+            start=_START_THREADS if self._has_threads else "",
+            alignment=ALIGNMENT,
+            helpers=self._state() + (_WINDOWS if self._program.windows else ""),
+            name=self.function,
+            parameters=", ".join(p.declared(p.local) for p in self._given) or "void",
+            count=max(len(self._named), 1),
+            prefix=self._library.upper(),
+            steps="".join(f"  {step}\n" for step in steps),
+            ends="".join(f"  {end}\n" for end in ends),
+        )
+
+    def _state(self) -> str:
+        """The BUFFERs of the program, which one call at a time uses."""
+        if not self._buffers:
+            return ""
+        declared = "".join(f"static void *state{each.position};\n" for each in self._buffers)
+        return f"\nstatic pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;\n{declared}"
+
+    def _checks(self) -> Iterator[str]:
+        """Statements that fill the frame, and return for arguments that do not fit."""
+        bad = f"return {self._library.upper()}_BAD_ARGUMENT;"
+        for each in self._given:
+            parameter, name = each.parameter, each.local
+            if not each.is_number:
+                yield f"if (!{name}) {bad}"
+            elif parameter.low > _INT64_MIN or parameter.high < -_INT64_MIN - 1:
+                outside = f"{name} < {_number(parameter.low)} || {name} > {_number(parameter.high)}"
+                yield f"if ({outside}) {bad}"
+            yield f"frame[{each.position}] = (int64_t){name};"
+        for window in self._program.windows:
+            yield f"if ({_is_outside(window)}) {bad}"
+
+    def _allocate(self, steps: list[str], ends: list[str]) -> None:
+        """Statements that allocate what the caller does not, and those that free it."""
+        blocks: list[str] = []
+        clears: list[str] = []
+        if self._buffers:
+            steps.append("pthread_mutex_lock(&turn);")
+            ends.append("pthread_mutex_unlock(&turn);")
+        for each in self._named:
+            at, bytes = each.position, self._bytes(each.parameter)
+            match each.parameter.role:
+                case "buffer":
+                    made = f"(state{at} = block({bytes}))"
+                    steps.append(f"if (!state{at} && {made}) memset(state{at}, 0, {bytes});")
+                    steps.append(f"if (!(frame[{at}] = (int64_t)state{at})) goto end;")
+                case "workspace" | "persistent":
+                    blocks.append(f"block{at}")
+                    steps.append(f"if (!(block{at} = block({bytes}))) goto end;")
+                    steps.append(f"frame[{at}] = (int64_t)block{at};")
+                    if each.parameter.role == "persistent":  # Not yet computed.
+                        steps.append(f"memset(block{at}, 0, sizeof(int64_t));")
+                case "output" if each.parameter.is_cleared:
+                    clears.append(f"memset({each.local}, 0, {bytes});")
+                case _:
+                    pass
+        steps += clears  # When nothing can fail any more.
+        ends += [f"free({name});" for name in blocks]
+        if blocks:
+            steps.insert(0, "void " + ", ".join(f"*{name} = 0" for name in blocks) + ";")
+
+    def _bytes(self, parameter: Parameter) -> str:
+        """The bytes of an array of a call, as an expression."""
+        known = math.prod(extent for extent in parameter.shape if extent is not None)
+        product = f"{parameter.dtype.itemsize * known}ull"
+        for size in parameter.dims:
+            product = f"times({product}, frame[{size}])"
+        return product
+
+
+def _named(parameters: Sequence[Parameter]) -> Iterator[_Named]:
+    """Parameters with names that are different identifiers of C."""
+    taken: set[str] = set()
+    for position, parameter in enumerate(parameters):
+        name = SOURCE.free(SOURCE.value(parameter.name) or f"arg{position}")
+        while name in taken:
+            name = f"{name}_{position}"
+        taken.add(name)
+        yield _Named(position, parameter, name)
+
+
+def _number(value: int) -> str:
+    """An integer of 64 bits as a constant of C."""
+    return "INT64_MIN" if value == _INT64_MIN else f"INT64_C({value})"
+
+
+def _is_outside(window: Window) -> str:
+    """Whether the scalars of a call put a window outside of its source, in C."""
+    bounds = map(_polynomial, (window.offset, window.inner, window.outer))
+    return f"is_outside({', '.join(bounds)})"
+
+
+def _polynomial(polynomial: Polynomial) -> str:
+    """The value of a polynomial, which wraps as index arithmetic does, in C."""
+    terms = [
+        " * ".join([f"(uint64_t){_number(factor)}", *map(_factor, factors)])
+        for factor, factors in polynomial
+    ]
+    return f"(int64_t)({' + '.join(terms) or '0'})"
+
+
+def _factor(factor: int | Computed) -> str:
+    if not isinstance(factor, Computed):
+        return f"(uint64_t)frame[{factor}]"
+    operands = [f"({_polynomial(operand)})" for operand in factor.operands]
+    return f"(uint64_t){_OPERATIONS[factor.op].format(*operands)}"

@@ -1,0 +1,146 @@
+"""`tg-compile`: compile a program ahead of time, for C or for Python."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+from tgdialect.tools.console import (
+    ConsoleParser,
+    UsageError,
+    VersionAction,
+    exit_code,
+    file_name,
+    whole_number,
+)
+
+USAGE = "tg-compile [options] file.mlir|file.uops -o FILE.so|FILE.tgx"
+DESCRIPTION = "Compile functions of a program ahead of time, to be called from C or from Python."
+FORMATS = ("mlir", "uops")
+"""The input formats: the keys of `registry.FRONTENDS`, which is imported late."""
+EPILOG = """outputs, by the extension of the file:
+  model.so                  a shared library for C, of one function, and model.h beside it, which
+                            says what to pass (Linux, and needs a C compiler)
+  model.tgx                 for Python: tgdialect.load("model.tgx") needs neither xDSL nor LLVM
+
+targets (--target):
+  cpu                       LLVM's code for a processor; needs no feature but those of --features
+  c                         C's code by the system's compiler, for any processor of its kind
+  nvidia:sm_80, ...         machine code of a GPU by ptxas (pip install 'tgdialect[ptxas]')
+  opencl                    text that the driver compiles when the file is loaded
+
+exit codes:
+  0 for success, 1 for a failure, 2 for a command line that is wrong. A run that fails writes no
+  output.
+
+examples:
+  tg-compile file.mlir -o file.so
+  tg-compile file.mlir -o file.tgx --entry f --entry g
+  tg-compile file.mlir -o file.tgx --features avx2,fma --threads 8
+  tg-compile file.mlir -o file.tgx --target nvidia:sm_80
+"""
+
+
+def argument_parser() -> ConsoleParser:
+    """The command line of tg-compile."""
+    parser = ConsoleParser("tg-compile", USAGE, DESCRIPTION, EPILOG)
+    add = parser.add_argument
+    add("file", metavar="file.mlir", help="the program; - for stdin")
+    add("-o", "--output", required=True, type=file_name, metavar="FILE", help="what to write")
+    add(
+        "-f",
+        "--frontend",
+        choices=FORMATS,
+        help="the format of the program (default: by its extension, else mlir)",
+    )
+    add(
+        "--entry",
+        action="append",
+        default=[],
+        metavar="NAME",
+        help="a function to compile; another --entry adds one (default: main, or the only one)",
+    )
+    add("--target", default="cpu", metavar="TARGET", help="what runs the program (default: cpu)")
+    add(
+        "--features",
+        metavar="LIST",
+        help="features of the processor, as avx2,fma in LLVM's spelling (default: those of the "
+        "program's tg.target, else this processor's)",
+    )
+    add(
+        "--threads",
+        type=whole_number(1, 4096),
+        metavar="N",
+        help="divide loops for N threads, which any number executes (default: this machine's)",
+    )
+    add(
+        "--opt",
+        default="heuristic",
+        metavar="OPT",
+        help="schedule, as for tg-run (default: heuristic)",
+    )
+    add(
+        "--allow-custom",
+        action="store_true",
+        help="compile unchecked code: tg.custom, tg.customfunction, tg.ins, machine code of a "
+        "tg.program, and programs from level linear on",
+    )
+    add("--version", action=VersionAction, nargs=0, help="print the versions and exit")
+    return parser
+
+
+def _compile(args: Sequence[str]) -> int:
+    parsed = argument_parser().parse_args(args)
+    name, extension = os.path.splitext(os.path.basename(parsed.output))
+    if extension not in (".so", ".tgx"):
+        raise UsageError(f"-o {parsed.output}: the extension is .so or .tgx, not {extension!r}")
+    # Imported late: --help and errors in the arguments need no compiler.
+    from tgdialect.diagnostics import (
+        CompilationError,
+        Diagnostic,
+        SourceFile,
+        errors_in,
+        read_source,
+    )
+    from tgdialect.runtime.ahead import compile_ahead
+    from tgdialect.runtime.shared_library import SharedLibrary
+    from tgdialect.tools.files import write_files
+    from tgdialect.tools.tg_run_session import find_entry, parse_verified
+
+    source: SourceFile = read_source(parsed.file)
+    with errors_in(source):
+        module = parse_verified(source, parsed.frontend)
+        entries = [find_entry(module, entry).sym_name.data for entry in parsed.entry or [None]]
+        try:
+            made = compile_ahead(
+                module,
+                entries,
+                target=parsed.target,
+                features=None if parsed.features is None else _names(parsed.features),
+                threads=parsed.threads,
+                opt=parsed.opt,
+                allow_custom=parsed.allow_custom,
+            )
+            outputs = {parsed.output: b""}
+            if extension == ".tgx":
+                outputs[parsed.output] = made.to_bytes()
+            else:
+                library = SharedLibrary(made, name, source.name)
+                outputs[parsed.output] = library.code(name)
+                outputs[f"{parsed.output[: -len(extension)]}.h"] = library.header(name).encode()
+        except ValueError as error:
+            raise CompilationError(Diagnostic(str(error))) from error
+    write_files([*outputs], [lambda file, data=data: file.write(data) for data in outputs.values()])
+    return 0
+
+
+def _names(text: str) -> list[str]:
+    return [name.strip() for name in text.split(",") if name.strip()]
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run tg-compile with the arguments, by default those of the process; returns the exit code."""
+    return exit_code("tg-compile", lambda: _compile(sys.argv[1:] if args is None else args))
+
+
+if __name__ == "__main__":
+    sys.exit(main())
