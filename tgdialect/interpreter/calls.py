@@ -11,6 +11,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.cell_maps import CellMap
+from tgdialect.interpreter.custom import allow
 from tgdialect.interpreter.execution import run_block
 from tgdialect.interpreter.host import Frame, check_parameter
 from tgdialect.interpreter.host_values import TensorValue, Value, VersionedView, whole

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.backends.linkers import cubin
 from tgdialect.backends.llvm_cpu import CpuTarget
+from tgdialect.custom import CustomCode
 from tgdialect.runtime.build import Build
 from tgdialect.runtime.c_build import CBuild
 from tgdialect.runtime.codegen import generated
