@@ -1,12 +1,13 @@
 """CUSTOM, CUSTOMFUNCTION and INS: code that is not the dialect's own arithmetic.
 
 It is refused unless the caller allows it, and then runs as the Python function that the caller
-gives for it: by a CUSTOM's format, an INS's mnemonic, or the symbol of a CUSTOMFUNCTION.
+gives for it: by a CUSTOM's format, an INS's mnemonic, or the symbol of a CUSTOMFUNCTION. An INS
+that a table lists is no such code: `instructions.py` knows what it does.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -14,7 +15,9 @@ import numpy as np
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import InterpretationError
 
+from tgdialect.interpreter.instructions import execute
 from tgdialect.ops.arrays import Data, numpy_dtype_of
+from tgdialect.ops.attributes import VOID
 from tgdialect.ops.codegen import CustomOp, InsOp
 from tgdialect.ops.properties import tensor
 
@@ -27,7 +30,7 @@ arrays of memory arguments in place.
 """
 
 
-def custom_result(op: CustomOp | InsOp, value: Any) -> Data:
+def _result(op: CustomOp | InsOp, value: Any) -> Data:
     """A function's result as an array of the op's dtype. The last axes must be the op's shape."""
     array = np.asarray(value, numpy_dtype_of(op.result))
     shape = tensor(op.result).get_shape()
@@ -57,3 +60,11 @@ class CustomCode:
                 f'{op_name} "{key}" has no implementation here; pass one in `custom`'
             )
         return function
+
+    def value(self, op: CustomOp | InsOp, operands: Sequence[Data]) -> Data | None:
+        """The result of a CUSTOM or INS; None for `!tg.void`."""
+        if isinstance(op, InsOp) and not op.is_foreign:
+            return execute(op, operands)
+        key = op.fmt.data if isinstance(op, CustomOp) else op.mnemonic.data
+        value = self.function(op.name, key)(*operands)
+        return None if op.result.type == VOID else _result(op, value)

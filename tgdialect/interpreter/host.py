@@ -18,7 +18,6 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.custom import custom_result
 from tgdialect.interpreter.host_values import (
     TensorValue,
     Tuple,
@@ -35,7 +34,7 @@ from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.values import Array, all_valid, broadcast, check_size
 from tgdialect.interpreter.versions import Journal, Store, Stores, VersionedMemory
 from tgdialect.ops.arrays import Data, numpy_dtype_of
-from tgdialect.ops.attributes import AddrSpace, TupleType, VoidType
+from tgdialect.ops.attributes import AddrSpace, TupleType
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp, CustomOp, InsOp
 from tgdialect.ops.memory import LoadOp
@@ -414,12 +413,9 @@ def _call(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 def _custom(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     assert isinstance(op, CustomOp | InsOp)
     after = waits_for(operands)
-    key = op.fmt.data if isinstance(op, CustomOp) else op.mnemonic.data
-    function = frame.context.custom.function(op.name, key)
-    value = function(*(frame.read(op, operand, after).materialised() for operand in operands))
-    if isinstance(op.result.type, VoidType):
-        return Void(after)
-    return frame.fresh(op.results[0], Array(custom_result(op, value)), after)
+    arrays = [frame.read(op, operand, after).materialised() for operand in operands]
+    value = frame.context.custom.value(op, arrays)
+    return Void(after) if value is None else frame.fresh(op.results[0], Array(value), after)
 
 
 def _custom_function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:

@@ -17,7 +17,6 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.block_analysis import BlockAnalysis
-from tgdialect.interpreter.custom import custom_result
 from tgdialect.interpreter.instances import Instance, out_of_bounds
 from tgdialect.interpreter.live import LiveView
 from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
@@ -25,7 +24,6 @@ from tgdialect.interpreter.pure import PURE, load
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.values import Array, aligned, lifted
 from tgdialect.ops.arrays import Data
-from tgdialect.ops.attributes import VoidType
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import CustomOp, InsOp
 from tgdialect.ops.memory import LoadOp
@@ -185,12 +183,9 @@ def _buffer(run: KernelRun, op: Operation) -> LiveValue:
 
 def _custom(run: KernelRun, op: Operation) -> LiveValue:
     assert isinstance(op, CustomOp | InsOp)
-    key = op.fmt.data if isinstance(op, CustomOp) else op.mnemonic.data
-    function = run.context.custom.function(op.name, key)
-    value = function(*(run.array(op, operand).materialised() for operand in op.operands))
-    if isinstance(op.result.type, VoidType):
-        return None
-    return run.result(op, Array(custom_result(op, value)))
+    operands = [run.array(op, operand).materialised() for operand in op.operands]
+    value = run.context.custom.value(op, operands)
+    return None if value is None else run.result(op, Array(value))
 
 
 def _load(run: KernelRun, op: Operation) -> LiveValue:

@@ -15,9 +15,9 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import is_expanded
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.expansion import Axes, Expansion
-from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.attributes import VOID, AddrSpace
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, ShuffleOp
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, InsOp, ShuffleOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import (
     AddOp,
@@ -32,7 +32,7 @@ from tgdialect.ops.elementwise import (
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import BitcastOp, ExpandOp, IndexOp, PermuteOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
-from tgdialect.ops.properties import UnknownDim, place, shape_of, tensor
+from tgdialect.ops.properties import UnknownDim, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import ConstOp, VConstOp
 
 
@@ -92,6 +92,14 @@ class Rules:
         return self.expansion.put(
             op.rebuild([self.expansion.align(o, axes) for o in operands]), axes
         )
+
+    def _instruction(self, op: InsOp, *operands: SSAValue) -> SSAValue:
+        axes = self.expansion.union(operands)
+        if op.result.type == VOID:
+            raise locate(PassFailedException(f"{op.mnemonic} has one effect, not several"), op)
+        type = tensor_type(tensor(op.result).element_type, self.expansion.shape(axes))
+        aligned = [self.expansion.broadcast(o, axes) for o in operands]
+        return self.expansion.put(InsOp(op.mnemonic.data, aligned, type), axes)
 
     # -- memory
 
@@ -260,6 +268,7 @@ class Rules:
         (ElementwiseOp, _elementwise),
         (BitcastOp, _elementwise),
         (ShuffleOp, _elementwise),
+        (InsOp, _instruction),
         (IndexOp, _index),
         (LoadOp, _load),
         (StoreOp, _store),

@@ -13,12 +13,13 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.lacking import lacking
-from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp, WmmaOp
+from tgdialect.ops.codegen import BarrierOp, InsOp, ShuffleOp, SpecialOp, WmmaOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
 from tgdialect.targets import Target
+from tgdialect.targets.instructions import Form
 from tgdialect.targets.matrix import MatrixInstruction
 
 V = TypeVar("V")
@@ -53,7 +54,7 @@ _REFUSED = {
     "tg.wmma": "is a matrix instruction, which this output does not have",
     "tg.shuffle": "reads a register of another work item, which this output cannot",
     "tg.custom": "is text: the llvm backend has no source text",
-    "tg.ins": "is an instruction of its own: the llvm backend has no source text",
+    "tg.ins": "is an instruction, and this output has no inline assembly",
     "tg.customfunction": "is opaque: the llvm backend cannot call it",
 }
 """Ops that are not rendered, and why."""
@@ -182,6 +183,11 @@ class Output(ABC, Generic[V]):
 
     def shuffle_items(self, op: ShuffleOp, value: V) -> V:
         """SHUFFLE of a scalar; only some outputs have it."""
+        raise refusal(op)
+
+    def instruction(self, op: InsOp, form: Form, operands: Sequence[V]) -> V | None:
+        """INS in a form for the lanes of its operands; None if it has no result. Only some outputs
+        have it."""
         raise refusal(op)
 
     @abstractmethod

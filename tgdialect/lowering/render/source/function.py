@@ -16,6 +16,7 @@ from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.lowering.render.ptx import PROXY_FENCE
 from tgdialect.lowering.render.source.accesses import SourceAccesses, View
+from tgdialect.lowering.render.source.assembly import assembly
 from tgdialect.lowering.render.source.arithmetic import combine, compute
 from tgdialect.lowering.render.source.builder import loop_names
 from tgdialect.lowering.render.source.expressions import (
@@ -40,13 +41,14 @@ from tgdialect.lowering.render.source.matrix import (
 )
 from tgdialect.lowering.render.source.placement import Placement
 from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp, WmmaOp
+from tgdialect.ops.codegen import BarrierOp, InsOp, ShuffleOp, SpecialOp, WmmaOp
 from tgdialect.ops.dtypes import DTYPES, INDEX, DType
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory, number, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.targets.instructions import Form, vendor
 from tgdialect.targets.matrix import MatrixInstruction
 
 _LONGEST = 88
@@ -191,6 +193,11 @@ class SourceFunction(SourceAccesses, Output[Value]):
             first = combine(self, kind, first, lane)
         return first
 
+    def instruction(self, op: InsOp, form: Form, operands: Sequence[Value]) -> Value | None:
+        if self.language.assembly != vendor(op.target):
+            raise refusal(op)
+        return assembly(self, op, form, [lanes_of(operand) for operand in operands])
+
     def multiply_matrices(
         self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[Value]
     ) -> Value:
@@ -213,8 +220,8 @@ class SourceFunction(SourceAccesses, Output[Value]):
 
     def _check_assembly(self, op: WmmaOp, instruction: MatrixInstruction) -> None:
         """Refuse a matrix instruction that the language has no inline assembly of."""
-        is_of_cpu = instruction.fragments.threads == 1
-        if not (self.language.has_tiles if is_of_cpu else self.language.has_mma):
+        wanted = "cpu" if instruction.fragments.threads == 1 else "nvidia"
+        if self.language.assembly != wanted:
             raise refusal(op)
 
     def _addresses(self, factors: Sequence[Value]) -> Sequence[str]:
