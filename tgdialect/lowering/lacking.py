@@ -41,17 +41,13 @@ def lacking(op: Operation, target: Target) -> str:
 def forms_of(op: InsOp, target: Target) -> Sequence[Form]:
     """The forms that a target has of an instruction, for the dtypes of an INS; those of the most
     lanes first. Raises PassFailedException if it has none."""
-    if op.target not in (target.name, vendor(target.name)):
-        raise PassFailedException(
-            f"{op.mnemonic} is an instruction of the target {op.target}, not of {target.name}"
-        )
     name, signature = op.instruction, op.signature
     found = [form for form in forms(target, name) if form.signature == signature]
-    if not found:
-        rows = TABLES[vendor(op.target)][name]
-        needs = {" and ".join(sorted(row.needs)): None for row in rows if row.signature == signature}
-        raise PassFailedException(
-            f"the target {target.name} has no {name}, which needs {' or '.join(needs)}; it has: "
-            f"{', '.join(instructions(target)) or 'none'}"
-        )
-    return found
+    if found and op.target in (target.name, vendor(target.name)):
+        return found
+    there_are = f"the target {target.name} has: {', '.join(instructions(target)) or 'none'}"
+    if op.target not in (target.name, vendor(target.name)):
+        raise PassFailedException(f"{op.mnemonic} is an instruction of {op.target}; {there_are}")
+    rows = TABLES[vendor(op.target)][name]
+    needs = {" and ".join(sorted(row.needs)): None for row in rows if row.signature == signature}
+    raise PassFailedException(f"{op.mnemonic} needs {' or '.join(needs)}; {there_are}")

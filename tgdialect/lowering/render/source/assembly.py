@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tgdialect.lowering.render.source.builder import SourceBuilder
-from tgdialect.lowering.render.source.expressions import Precedence, Scalar, Value, Vector
+from tgdialect.lowering.render.source.expressions import Scalar, Value, Vector
 from tgdialect.ops.codegen import InsOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.properties import dtype_of
@@ -43,8 +43,7 @@ def assembly(
     dtype = dtype_of(op.result)
     if form.lanes == 1:
         return Scalar(name, dtype)
-    lanes = (Scalar(f"{name}[{i}]", dtype, Precedence.POSTFIX) for i in range(form.lanes))
-    return Vector(tuple(lanes))
+    return Vector(tuple(Scalar(f"{name}[{i}]", dtype) for i in range(form.lanes)))
 
 
 def _type(builder: SourceBuilder, dtype: DType, lanes: int) -> str:
