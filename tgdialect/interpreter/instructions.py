@@ -361,7 +361,6 @@ MEANINGS: dict[str, Meaning] = {
     "v_sad_u8": _differences,
     "v_mad_u32_u24": _multiplied_24,
     "v_dot4_u32_u8": partial(_dot_then_add, signs=(False, False)),
-    "v_dot4_i32_i8": partial(_dot_then_add, signs=(True, True)),
     "v_dot4_i32_iu8 neg_lo:[1,1,0]": partial(_dot_then_add, signs=(True, True)),
     "v_dot4_i32_iu8 neg_lo:[1,0,0]": partial(_dot_then_add, signs=(True, False)),
     "v_dot4_i32_iu8 neg_lo:[0,1,0]": partial(_dot_then_add, signs=(False, True)),

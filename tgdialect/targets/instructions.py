@@ -213,8 +213,8 @@ _AMD = (
     _amd("v_bcnt_u32_b32", 2),
     *(_amd(name, 3) for name in ("v_bfe_u32", "v_bfe_i32", "v_bfi_b32", "v_perm_b32")),
     *(_amd(name, 3) for name in ("v_alignbit_b32", "v_sad_u8", "v_mad_u32_u24")),
-    _amd("v_dot4_u32_u8", 3),
-    _amd("v_dot4_i32_i8", 3, _CDNA),
+    # Software waits after a dot product of CDNA, which LLVM does for its own instructions only.
+    _amd("v_dot4_u32_u8", 3, _RDNA),
     *(_amd("v_dot4_i32_iu8", 3, _RDNA, f"neg_lo:[{s},0]") for s in ("1,1", "1,0", "0,1")),
     _row("s_nop", "->", "s_nop 0", "", _ANY),
 )
@@ -241,6 +241,21 @@ def forms(target: Target, instruction: str) -> Sequence[Form]:
 def instructions(target: Target) -> Sequence[str]:
     """The instructions that a target has."""
     return [name for name in TABLES.get(vendor(target.name), ()) if forms(target, name)]
+
+
+DOTTED = 4
+"""How many products of bytes a dot product of `dot_product` adds."""
+_SIGNS = {"i8": "s32", "ui8": "u32"}
+_DOT_PRODUCTS = {
+    "nvidia": {(a, b): f"dp4a.{_SIGNS[a]}.{_SIGNS[b]}" for a in _SIGNS for b in _SIGNS}
+}
+"""By vendor; LLVM makes the dot products of other processors itself."""
+
+
+def dot_products(target: Target) -> Mapping[tuple[str, str], str]:
+    """By the dtypes of two factors, the instruction of a target that adds the products of their
+    bytes, a word of each, to a sum of 32 bits."""
+    return _DOT_PRODUCTS.get(vendor(target.name), {})
 
 
 def signatures(

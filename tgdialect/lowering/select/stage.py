@@ -16,7 +16,7 @@ from tgdialect.analysis.demand import own_cost
 from tgdialect.analysis.ranges import too_much_code
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import KernelPass
-from tgdialect.lowering.select import arithmetic, instructions, structure
+from tgdialect.lowering.select import arithmetic, dot_products, instructions, structure
 from tgdialect.lowering.select.kernel import SelectedKernel
 from tgdialect.lowering.select.lane_masks import narrow_lane_masks
 from tgdialect.lowering.select.tiles import RegisterTile
@@ -64,7 +64,7 @@ _RULES: dict[type[Operation], Rule] = {
     IndexOp: structure.index,
     StackOp: structure.stack,
     BitcastOp: arithmetic.bitcast,
-    ReduceOp: arithmetic.reduce,
+    ReduceOp: dot_products.reduce,
     LoadOp: structure.load,
     StoreOp: structure.store,
     AtomicAddOp: structure.atomic_add,
