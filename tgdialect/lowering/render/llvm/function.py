@@ -162,7 +162,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         """Configure the tiles at the start of the function, and release them at its end."""
         if not self._release:
             sizes = self.allocate(tile_assembly.CONFIGURATION, tile_assembly.CONFIGURATION)
-            self._preamble.append(assembly(tile_assembly.configure("$"), "r", [sizes]))
+            self._preamble.append(assembly(tile_assembly.configure(), "r", [sizes]))
             self._release.append(assembly(tile_assembly.RELEASE, "", []))
 
     def instruction(self, op: InsOp, form: Form, operands: Sequence[SSAValue]) -> SSAValue | None:
