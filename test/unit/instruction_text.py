@@ -6,16 +6,16 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from tgdialect.targets.instructions import Form
+from tgdialect.targets.instructions import InstructionForm
 
 
-def dtypes_of(form: Form) -> list[str]:
+def dtypes_of(form: InstructionForm) -> list[str]:
     """A dtype for each operand and the result of a form."""
     kinds = [*form.signature.operands, *filter(None, [form.signature.result])]
     return [f"ui{kind[1:]}" for kind in kinds]
 
 
-def kernel_text(mnemonic: str, form: Form, cells: int = 37) -> str:
+def kernel_text(mnemonic: str, form: InstructionForm, cells: int = 37) -> str:
     """A program that calls a kernel, which executes an instruction for each cell of its last
     argument, or once if it has no result."""
     *operands, result = dtypes_of(form) if form.signature.result else [*dtypes_of(form), "ui32"]
@@ -62,16 +62,18 @@ def kernel_text(mnemonic: str, form: Form, cells: int = 37) -> str:
 
 
 def operands_of(
-    form: Form, random: np.random.Generator, cells: int = 37
+    form: InstructionForm, random: np.random.Generator, cells: int = 37
 ) -> Sequence[np.ndarray[tuple[int, ...], np.dtype[np.generic]]]:
     """Random bits, a part of them small numbers, zeros and ones in all places: counts of bits and
     positions are small."""
     found: list[np.ndarray[tuple[int, ...], np.dtype[np.generic]]] = []
     for kind in form.signature.operands:
         dtype = np.dtype(f"u{int(kind[1:]) // 8}")
-        bits = random.integers(0, 2 ** (8 * dtype.itemsize), cells, np.uint64, endpoint=False) if (
-            dtype.itemsize < 8
-        ) else random.integers(0, 2**64 - 1, cells, np.uint64, endpoint=True)
+        bits = (
+            random.integers(0, 2 ** (8 * dtype.itemsize), cells, np.uint64, endpoint=False)
+            if (dtype.itemsize < 8)
+            else random.integers(0, 2**64 - 1, cells, np.uint64, endpoint=True)
+        )
         small = random.integers(0, 70, cells, np.uint64)
         special = random.choice(np.array([0, 2**64 - 1, 2**63, 2**31], np.uint64), cells)
         choice = random.integers(0, 4, cells)

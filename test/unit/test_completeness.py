@@ -119,7 +119,6 @@ EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
         "tg.linear": _LINEAR_ONLY,
         "tg.if": _LINEAR_ONLY,
         "tg.endif": _LINEAR_ONLY,
-        "tg.ins": _TEXT,
         "tg.custom": _TEXT,
         "tg.special": _GRID,
     },
@@ -136,7 +135,6 @@ EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
         "tg.binary": "machine code that is there already",
         "tg.source": "text for a reader",
         "tg.customfunction": _TEXT,
-        "tg.ins": _TEXT,
         "tg.custom": _TEXT,
     },
 }

@@ -51,6 +51,10 @@ def _popcount(x: Data) -> Data:
     return np.bitwise_count(x).astype(x.dtype)
 
 
+def _counted(x: Data, total: Data) -> Data:
+    return _popcount(x) + total
+
+
 def _leading_zeros(x: Data) -> Data:
     for shift in (1, 2, 4, 8, 16, 32):
         if shift < _width(x):
@@ -125,7 +129,9 @@ def _low_bits(x: Data, count: Data) -> Data:
 
 
 def _ptx_field(x: Data, start: Data, length: Data, *, signed: bool) -> Data:
-    start, length = (np.minimum(y & y.dtype.type(0xFF), 255).astype(np.int64) for y in (start, length))
+    start, length = (
+        np.minimum(y & y.dtype.type(0xFF), 255).astype(np.int64) for y in (start, length)
+    )
     value = _field(x, start, length)
     if not signed:
         return value
@@ -163,6 +169,10 @@ def _funnel(high: Data, low: Data, distance: Data, *, left: bool) -> Data:
     return both << n >> np.uint64(32) if left else both >> n
 
 
+def _funnel_of_low_first(low: Data, high: Data, distance: Data, *, left: bool) -> Data:
+    return _funnel(high, low, distance, left=left)
+
+
 def _crc32(reversed_polynomial: int) -> Meaning:
     """The remainder of a checksum and a word of 32 or 64 bits, the least significant bit first."""
 
@@ -194,7 +204,13 @@ def _parts(x: Data, bits: int, *, signed: bool = False) -> Data:
 
 
 def _dot(
-    total: Data, a: Data, b: Data, *, signs: tuple[bool, bool], bits: int = 8, saturate: bool = False
+    total: Data,
+    a: Data,
+    b: Data,
+    *,
+    signs: tuple[bool, bool],
+    bits: int = 8,
+    saturate: bool = False,
 ) -> Data:
     """total + the products of the parts of two words."""
     products = _parts(a, bits, signed=signs[0]) * _parts(b, bits, signed=signs[1])
@@ -341,8 +357,8 @@ MEANINGS: dict[str, Meaning] = {
     "bfe.s32": partial(_ptx_field, signed=True),
     "bfi": _inserted,
     "sad.u32": _difference,
-    "shf.l.wrap": lambda low, high, n: _funnel(high, low, n, left=True),
-    "shf.r.wrap": lambda low, high, n: _funnel(high, low, n, left=False),
+    "shf.l.wrap": partial(_funnel_of_low_first, left=True),
+    "shf.r.wrap": partial(_funnel_of_low_first, left=False),
     **{
         f"dp4a.{a}32.{b}32": partial(_dot_then_add, signs=(_SIGNS[a], _SIGNS[b]))
         for a in "us"
@@ -352,7 +368,7 @@ MEANINGS: dict[str, Meaning] = {
     "v_bfrev_b32": _reversed_bits,
     "v_ffbh_u32": _first_one,
     "v_clz_i32_u32": _first_one,
-    "v_bcnt_u32_b32": lambda x, total: _popcount(x) + total,
+    "v_bcnt_u32_b32": _counted,
     "v_bfe_u32": partial(_amd_field, signed=False),
     "v_bfe_i32": partial(_amd_field, signed=True),
     "v_bfi_b32": _chosen,

@@ -1,5 +1,5 @@
-"""Ops that are instructions, on a target that lacks them: programs that were lowered for another
-one."""
+"""Ops that are instructions, on a target that may lack them: an INS that names one, and programs
+that were lowered for another target."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tgdialect.ops.elementwise import Exp2Op, ExpOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.targets import MOST, Target
 from tgdialect.targets.cpu import SCALES, feature_of
-from tgdialect.targets.instructions import TABLES, Form, forms, instructions, vendor
+from tgdialect.targets.instructions import TABLES, InstructionForm, forms, instructions, vendor
 from tgdialect.targets.matrix import instruction_of
 
 
@@ -38,7 +38,7 @@ def lacking(op: Operation, target: Target) -> str:
     )
 
 
-def forms_of(op: InsOp, target: Target) -> Sequence[Form]:
+def forms_of(op: InsOp, target: Target) -> Sequence[InstructionForm]:
     """The forms that a target has of an instruction, for the dtypes of an INS; those of the most
     lanes first. Raises PassFailedException if it has none."""
     name, signature = op.instruction, op.signature

@@ -33,7 +33,7 @@ from tgdialect.ops.attributes import VOID, AxisType, WmmaAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
 from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import BOOL
-from tgdialect.ops.instructions import INSTRUCTIONS, Signature
+from tgdialect.ops.instructions import INSTRUCTIONS, InstructionSignature
 from tgdialect.ops.memory import verify_cells
 from tgdialect.ops.ordering import EDGE, LinearOp
 from tgdialect.ops.properties import (
@@ -115,7 +115,7 @@ class InsOp(TgOp):
         return self.target not in INSTRUCTIONS
 
     @property
-    def signature(self) -> Signature | None:
+    def signature(self) -> InstructionSignature | None:
         """The row of the target's table for these dtypes; None if the table has none."""
         operands = [dtype_of(operand) for operand in self.arguments]
         result = None if self.result.type == VOID else dtype_of(self.result)
@@ -138,7 +138,9 @@ class InsOp(TgOp):
             raise VerifyException(f"{self.instruction} of {self.target} is {wanted}, not {types}")
         shape = () if self.result.type == VOID else tensor(self.result).get_shape()
         if any(tensor(argument).get_shape() != shape for argument in self.arguments):
-            raise VerifyException(f"the operands of an instruction have the result's shape: {types}")
+            raise VerifyException(
+                f"the operands of an instruction have the result's shape: {types}"
+            )
 
 
 @op_definition

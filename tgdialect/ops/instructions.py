@@ -11,7 +11,8 @@ from typing import NamedTuple
 
 from tgdialect.ops.dtypes import DType
 
-class Signature(NamedTuple):
+
+class InstructionSignature(NamedTuple):
     """The dtypes of an instruction. `b32` is any integer of 32 bits, with a sign or without."""
 
     operands: tuple[str, ...]
@@ -19,8 +20,8 @@ class Signature(NamedTuple):
     """None if it has no result, and is executed for its effect."""
 
     @classmethod
-    def of(cls, text: str) -> Signature:
-        """The signature that reads `b32 b32 -> b32`, with nothing behind the arrow for no result."""
+    def of(cls, text: str) -> InstructionSignature:
+        """The signature that reads `b32 b32 -> b32`; nothing is behind the arrow for no result."""
         operands, _, result = text.partition("->")
         return cls(tuple(operands.split()), result.strip() or None)
 
@@ -43,6 +44,6 @@ def _is_of(dtype: DType, kind: str) -> bool:
     return dtype.name == kind
 
 
-INSTRUCTIONS: dict[str, Mapping[str, Sequence[Signature]]] = {}
+INSTRUCTIONS: dict[str, Mapping[str, Sequence[InstructionSignature]]] = {}
 """By the name of a target, or of a vendor for all of its targets: the signatures of each
 instruction."""

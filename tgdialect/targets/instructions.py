@@ -12,15 +12,15 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from tgdialect.ops.instructions import Signature
+from tgdialect.ops.instructions import InstructionSignature
 from tgdialect.targets.target import Target
 
 
 @dataclass(frozen=True)
-class Form:
+class InstructionForm:
     """One form of an instruction: how it is assembled for some dtypes, lanes and processors."""
 
-    signature: Signature
+    signature: InstructionSignature
     text: str
     """LLVM's inline assembly. `$0` is the result, the operands follow."""
     constraints: str
@@ -42,24 +42,24 @@ class Form:
         return self.needs <= target.features
 
 
-Table = Mapping[str, Sequence[Form]]
+Table = Mapping[str, Sequence[InstructionForm]]
 """The forms of each instruction, those of the most lanes first."""
 
 
-def _table(*rows: tuple[str, Iterable[Form]]) -> Table:
-    found: dict[str, list[Form]] = {}
+def _table(*rows: tuple[str, Iterable[InstructionForm]]) -> Table:
+    found: dict[str, list[InstructionForm]] = {}
     for name, forms in rows:
         found.setdefault(name, []).extend(forms)
     return {name: sorted(forms, key=lambda form: -form.lanes) for name, forms in found.items()}
 
 
-Row = tuple[str, list[Form]]
+Row = tuple[str, list[InstructionForm]]
 
 
 def _row(name: str, types: str, text: str, constraints: str, needs: str) -> Row:
     """An instruction on single cells, of one or several types, which stand between bars."""
-    kinds, processors = map(Signature.of, types.split("|")), frozenset(needs.split())
-    return name, [Form(kind, text, constraints, processors) for kind in kinds]
+    kinds, processors = map(InstructionSignature.of, types.split("|")), frozenset(needs.split())
+    return name, [InstructionForm(kind, text, constraints, processors) for kind in kinds]
 
 
 # -- x86 -------------------------------------------------------------------------------------------
@@ -67,7 +67,6 @@ def _row(name: str, types: str, text: str, constraints: str, needs: str) -> Row:
 _32_OR_64 = "b32 -> b32 | b64 -> b64"
 _PAIRS = "b32 b32 -> b32 | b64 b64 -> b64"
 _AVX = {128: "avx", 256: "avx2", 512: "avx512bw"}
-_AVX_32 = {128: "avx", 256: "avx2", 512: "avx512f"}
 _VNNI = {128: "avx512vnni avx512vl", 256: "avx512vnni avx512vl", 512: "avx512vnni"}
 _POPCNT = {
     128: "avx512vpopcntdq avx512vl",
@@ -82,13 +81,13 @@ def _vectors(name: str, types: str, widths: Mapping[int, str], prefix: str = "")
     AT&T's order is the reverse of the manual's. Where there are three operands, the first one is
     also the result.
     """
-    signature = Signature.of(types)
+    signature = InstructionSignature.of(types)
     count, bits = len(signature.operands), int((signature.result or "")[1:])
     operands = [f"${i}" for i in range(count, 1 if count > 2 else 0, -1)]
     text = f"{prefix}{name} {', '.join([*operands, '$0'])}"
     constraints = ",".join(["=x", *("0" if count > 2 and i == 0 else "x" for i in range(count))])
     return name, [
-        Form(signature, text, constraints, frozenset(needs.split()), width // bits)
+        InstructionForm(signature, text, constraints, frozenset(needs.split()), width // bits)
         for width, needs in widths.items()
     ]
 
@@ -126,14 +125,16 @@ _X86 = (
 def _wide(name: str, types: str, needs: str = "neon") -> Row:
     """An instruction on 128-bit vectors. Where there are three operands, the first is the result
     as well, and the others are bytes."""
-    signature = Signature.of(types)
+    signature = InstructionSignature.of(types)
     count, bits = len(signature.operands), int((signature.result or "")[1:])
     shape = {8: "16b", 16: "8h", 32: "4s"}[bits]
     factors = "16b" if count > 2 else shape
     operands = [f"${i}.{factors}" for i in range(2 if count > 2 else 1, count + 1)]
     constraints = ",".join(["=w", *("0" if count > 2 and i == 0 else "w" for i in range(count))])
     text = f"{name} {', '.join([f'$0.{shape}', *operands])}"
-    return name, [Form(signature, text, constraints, frozenset(needs.split()), 128 // bits)]
+    return name, [
+        InstructionForm(signature, text, constraints, frozenset(needs.split()), 128 // bits)
+    ]
 
 
 def _general(name: str, operands: int) -> Sequence[Row]:
@@ -176,9 +177,7 @@ def _ptx(name: str, operands: int, spelled: str = "") -> Row:
 
 _PTX = (
     *(_ptx(name, 1, f"{name}.b32") for name in ("popc", "clz", "brev")),
-    *(
-        _row(name, "b64 -> b32", f"{name}.b64 $0, $1;", "=r,l", _SM) for name in ("popc", "clz")
-    ),
+    *(_row(name, "b64 -> b32", f"{name}.b64 $0, $1;", "=r,l", _SM) for name in ("popc", "clz")),
     _row("brev", "b64 -> b64", "brev.b64 $0, $1;", "=l,l", _SM),
     _ptx("prmt", 3, "prmt.b32"),
     _ptx("bfe.u32", 3),
@@ -232,7 +231,7 @@ def vendor(name: str) -> str:
     return name.partition(":")[0]
 
 
-def forms(target: Target, instruction: str) -> Sequence[Form]:
+def forms(target: Target, instruction: str) -> Sequence[InstructionForm]:
     """The forms of an instruction that a target has, those of the most lanes first."""
     rows = TABLES.get(vendor(target.name), {}).get(instruction, ())
     return [form for form in rows if form.is_of(target)]
@@ -260,7 +259,7 @@ def dot_products(target: Target) -> Mapping[tuple[str, str], str]:
 
 def signatures(
     targets: Iterable[Target],
-) -> Iterator[tuple[str, Mapping[str, Sequence[Signature]]]]:
+) -> Iterator[tuple[str, Mapping[str, Sequence[InstructionSignature]]]]:
     """What the dialect knows of the tables: by target and by vendor, the signatures of each
     instruction. The targets have all features, so that an instruction of any CPU is known."""
     for target in targets:
@@ -269,7 +268,10 @@ def signatures(
             (vendor(target.name), rows),
             (target.name, {each: forms(target, each) for each in instructions(target)}),
         ):
-            yield name, {each: list({f.signature: None for f in rows}) for each, rows in table.items()}
+            yield (
+                name,
+                {each: list({f.signature: None for f in rows}) for each, rows in table.items()},
+            )
 
 
 _PLACE = re.compile(r"\$\{(\d+):(\w)\}|\$(\d+)|\$\$|[%{|}]")

@@ -19,7 +19,7 @@ from tgdialect.diagnostics import CompilationError
 from tgdialect.interpreter.instructions import MEANINGS
 from tgdialect.targets import MOST, target_named
 from tgdialect.targets.host import host_features
-from tgdialect.targets.instructions import TABLES, Form, gnu
+from tgdialect.targets.instructions import TABLES, InstructionForm, gnu
 from tgdialect.tools.tg_opt import TgOptMain
 
 HERE = target_named("cpu", host_features())
@@ -57,11 +57,12 @@ BLOCKS = re.compile(
 def instructions_in(assembly: str) -> list[str]:
     """The inline assembly in an assembly, each of one line."""
     blocks = [block.strip() for block in BLOCKS.findall(assembly)]
-    assert blocks and not any("\n" in block for block in blocks), assembly
+    assert blocks, assembly
+    assert not any("\n" in block for block in blocks), assembly
     return blocks
 
 
-def features_of(form: Form) -> set[str]:
+def features_of(form: InstructionForm) -> set[str]:
     """What a CPU needs for a form, and for vectors as wide as the form's."""
     if form.needs & ARM:
         return {*form.needs, "neon"}
@@ -72,7 +73,7 @@ def features_of(form: Form) -> set[str]:
 def piped(command: list[str], text: str) -> str:
     """What a program says to a text. It must not complain."""
     run = subprocess.run(command, input=text, capture_output=True, text=True)
-    assert run.returncode == 0 and not run.stderr, run.stderr
+    assert (run.returncode, run.stderr) == (0, ""), run.stderr
     return run.stdout
 
 
@@ -85,7 +86,9 @@ def assemble_with(triple: str, options: list[str], lines: list[str]) -> list[str
 @needs_mc
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize(("table", "name", "form"), OF_CPU)
-def test_one_instruction_of_a_cpu(table: str, name: str, form: Form, tmp_path: Path) -> None:
+def test_one_instruction_of_a_cpu(
+    table: str, name: str, form: InstructionForm, tmp_path: Path
+) -> None:
     features = sorted(features_of(form))
     triple = "aarch64-linux-gnu" if form.needs & ARM else "x86_64-linux-gnu"
     flags = ",".join(f"+{each}" for each in features)
@@ -107,10 +110,12 @@ def test_one_instruction_of_a_cpu(table: str, name: str, form: Form, tmp_path: P
     ("table", "name", "form"), [entry for entry in ENTRIES if entry.values[0] == "amd"]
 )
 def test_one_instruction_of_a_gpu_of_amd(
-    table: str, name: str, form: Form, tmp_path: Path
+    table: str, name: str, form: InstructionForm, tmp_path: Path
 ) -> None:
     for target in form.needs:
-        assembly = printed(kernel_text(f"{target}.{name}", form), tmp_path, target, "gpu", "-t", "amdgcn")
+        assembly = printed(
+            kernel_text(f"{target}.{name}", form), tmp_path, target, "gpu", "-t", "amdgcn"
+        )
         lines = instructions_in(assembly)
         encoded = assemble_with("amdgcn", [f"-mcpu={target.partition(':')[2]}"], lines)
         assert len(encoded) == len(lines)
@@ -121,7 +126,9 @@ def test_one_instruction_of_a_gpu_of_amd(
 @pytest.mark.parametrize(
     ("table", "name", "form"), [entry for entry in ENTRIES if entry.values[0] == "nvidia"]
 )
-def test_one_instruction_of_ptx(table: str, name: str, form: Form, tmp_path: Path) -> None:
+def test_one_instruction_of_ptx(
+    table: str, name: str, form: InstructionForm, tmp_path: Path
+) -> None:
     for target in form.needs:
         ptx = printed(kernel_text(f"{target}.{name}", form), tmp_path, target, "gpu", "-t", "ptx")
         assert all(line.count(";") == 1 for line in instructions_in(ptx))
@@ -134,7 +141,7 @@ def test_one_instruction_of_ptx(table: str, name: str, form: Form, tmp_path: Pat
 @pytest.mark.parametrize(
     ("table", "name", "form"), [entry for entry in OF_CPU if entry.values[2].is_of(HERE)]
 )
-def test_equals_its_meaning(table: str, name: str, form: Form) -> None:
+def test_equals_its_meaning(table: str, name: str, form: InstructionForm) -> None:
     """On this processor, with full registers and one that is not."""
     cells = 3 * form.lanes + 5
     operands = operands_of(form, np.random.default_rng(form.lanes), cells)
@@ -188,9 +195,7 @@ def test_every_instruction_is_of_a_target() -> None:
         ("nvidia:sm_90.popc", "is an instruction of nvidia:sm_90; the target cpu has: "),
     ],
 )
-def test_of_another_processor(
-    mnemonic: str, wanted: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_of_another_processor(mnemonic: str, wanted: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """One located error, which lists what there is."""
     from tgdialect.targets import attribute, host
 

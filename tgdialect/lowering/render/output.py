@@ -19,7 +19,7 @@ from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
 from tgdialect.targets import Target
-from tgdialect.targets.instructions import Form
+from tgdialect.targets.instructions import InstructionForm
 from tgdialect.targets.matrix import MatrixInstruction
 
 V = TypeVar("V")
@@ -185,7 +185,7 @@ class Output(ABC, Generic[V]):
         """SHUFFLE of a scalar; only some outputs have it."""
         raise refusal(op)
 
-    def instruction(self, op: InsOp, form: Form, operands: Sequence[V]) -> V | None:
+    def instruction(self, op: InsOp, form: InstructionForm, operands: Sequence[V]) -> V | None:
         """INS in a form for the lanes of its operands; None if it has no result. Only some outputs
         have it."""
         raise refusal(op)

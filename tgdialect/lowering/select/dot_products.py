@@ -41,7 +41,7 @@ def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
         reduce add (mul (cast %a to i32), (cast %b to i32))  ->  ins "nvidia:sm_90.dp4a.s32.s32"
     """
     names = dot_products(k.target)
-    words = _words(k, op) if names else ()
+    words = _words(k, op) if names else []
     scattered = {word for pairs in words for word in chain(*pairs) if not _is_run(k, word)}
     dots = sum(map(len, words))
     if (DOTTED - 1) * len(scattered) + dots >= DOTTED * dots:
@@ -60,24 +60,24 @@ def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
     return RegisterTile(shape, ones(shape), [fold(added, pairs, zero) for pairs in words])
 
 
-def _words(k: SelectedKernel, op: ReduceOp) -> Sequence[Sequence[tuple[Bytes, Bytes]]]:
+def _words(k: SelectedKernel, op: ReduceOp) -> list[list[tuple[Bytes, Bytes]]]:
     """For each element of a sum, the words of both factors; empty if it is no sum of products of
     bytes, or if these do not fill words."""
     product = op.source.owner
     if op.kind.data is not ReduceKind.ADD or not isinstance(product, MulOp):
-        return ()
+        return []
     if dtype_name(op.result) not in ("i32", "ui32") or op.ranges:
-        return ()
+        return []
     source, shape = static_shape(op.source), static_shape(op.result)
     count = math.prod(shape)
     if not count or math.prod(source) // count % DOTTED:
-        return ()
+        return []
     factors: list[Sequence[SSAValue]] = []
     for operand in product.operands:
         tile = broadcast_tile(k.scalars, k.tile(operand), source, ones(source))
         found = [*_bytes(k, elements(k.scalars, tile))]
         if len(found) < math.prod(source):
-            return ()
+            return []
         factors.append(found)
     # The positions of the source that each element of the result is the sum of, in order.
     targets = np.broadcast_to(np.arange(count).reshape(shape), source).ravel()

@@ -20,7 +20,13 @@ from tgdialect.lowering.render.llvm.exponentials import exp, exp2
 from tgdialect.lowering.render.llvm.matrix import assembly, begin_sums, end_sums, multiply_add
 from tgdialect.lowering.render.llvm.streams import Stream
 from tgdialect.lowering.render.llvm.threads import SharedFrame
-from tgdialect.lowering.render.llvm.types import POINTER, lanes_of, literal, register_type, vector_of
+from tgdialect.lowering.render.llvm.types import (
+    POINTER,
+    lanes_of,
+    literal,
+    register_type,
+    vector_of,
+)
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.ops.attributes import AxisType
@@ -33,7 +39,7 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
 from tgdialect.targets import Target, tile_assembly
 from tgdialect.targets.cpu import scales
-from tgdialect.targets.instructions import Form
+from tgdialect.targets.instructions import InstructionForm
 from tgdialect.targets.matrix import MatrixInstruction
 
 _F32_BYTES = 4
@@ -165,7 +171,9 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
             self._preamble.append(assembly(tile_assembly.configure(), "r", [sizes]))
             self._release.append(assembly(tile_assembly.RELEASE, "", []))
 
-    def instruction(self, op: InsOp, form: Form, operands: Sequence[SSAValue]) -> SSAValue | None:
+    def instruction(
+        self, op: InsOp, form: InstructionForm, operands: Sequence[SSAValue]
+    ) -> SSAValue | None:
         if form.has_effect:
             how = form.text, form.constraints, operands
             self.insert(llvm.InlineAsmOp(*how, [], 0, has_side_effects=True))

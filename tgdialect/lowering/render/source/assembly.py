@@ -9,11 +9,11 @@ from tgdialect.lowering.render.source.expressions import Scalar, Value, Vector
 from tgdialect.ops.codegen import InsOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.properties import dtype_of
-from tgdialect.targets.instructions import Form, gnu, vendor
+from tgdialect.targets.instructions import InstructionForm, gnu, vendor
 
 
 def assembly(
-    builder: SourceBuilder, op: InsOp, form: Form, operands: Sequence[Sequence[Scalar]]
+    builder: SourceBuilder, op: InsOp, form: InstructionForm, operands: Sequence[Sequence[Scalar]]
 ) -> Value | None:
     """The statement of an instruction on the lanes of its operands, and its result, a variable."""
     is_cpu = vendor(op.target) == "cpu"

@@ -16,8 +16,8 @@ from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.lowering.render.ptx import PROXY_FENCE
 from tgdialect.lowering.render.source.accesses import SourceAccesses, View
-from tgdialect.lowering.render.source.assembly import assembly
 from tgdialect.lowering.render.source.arithmetic import combine, compute
+from tgdialect.lowering.render.source.assembly import assembly
 from tgdialect.lowering.render.source.builder import loop_names
 from tgdialect.lowering.render.source.expressions import (
     ANY_INDEX,
@@ -48,7 +48,7 @@ from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory, number, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
-from tgdialect.targets.instructions import Form, vendor
+from tgdialect.targets.instructions import InstructionForm, vendor
 from tgdialect.targets.matrix import MatrixInstruction
 
 _LONGEST = 88
@@ -193,7 +193,9 @@ class SourceFunction(SourceAccesses, Output[Value]):
             first = combine(self, kind, first, lane)
         return first
 
-    def instruction(self, op: InsOp, form: Form, operands: Sequence[Value]) -> Value | None:
+    def instruction(
+        self, op: InsOp, form: InstructionForm, operands: Sequence[Value]
+    ) -> Value | None:
         if self.language.assembly != vendor(op.target):
             raise refusal(op)
         return assembly(self, op, form, [lanes_of(operand) for operand in operands])
