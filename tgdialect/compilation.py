@@ -66,8 +66,8 @@ def compile(
             times schedules on this machine (`tgdialect/runtime/optimize.py`), or OptOps, as
             "explicit:split 0, 8, upcast; @main_1: order 1, 0". Kernels that record OptOps keep
             them, and have others applied only if they are explicit.
-        allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and BINARY, which carry code of their own,
-            and modules from level `linear` on, where nothing checks memory accesses.
+        allow_custom: execute CUSTOM, CUSTOMFUNCTION, BINARY and INS of unknown targets, which carry
+            code of their own, and modules from level `linear` on, where nothing checks memory accesses.
 
     Returns:
         A callable on NumPy arrays (or anything with DLPack), one for each argument of the function;

@@ -75,10 +75,10 @@ class BarrierOp(TgOp):
 class InsOp(TgOp):
     """INS, mnemonic, dtype: a single machine instruction of a target: "target.mnemonic".
 
-    The target is one of `tg-info`, as "cpu" or "nvidia:sm_90", or the vendor of several, "nvidia"
-    or "amd". Its table of instructions gives the dtypes (docs/instructions.md). The operands have
-    the shape of the result: the instruction computes cell by cell. An instruction of a target that
-    has no table is foreign code, executed with `allow_custom` only.
+    The target is a name as `tg.target` has it, or the part of one before a colon, for all of them.
+    Its table of instructions gives the dtypes (docs/instructions.md). The operands have the shape
+    of the result: the instruction computes cell by cell. Of an unknown target, an instruction is
+    foreign code, which is executed with `allow_custom` only.
 
     `%1 = tg.ins "cpu.popcnt"(%0) : tensor<ui32>`
     """

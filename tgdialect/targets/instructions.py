@@ -274,6 +274,14 @@ def signatures(
             )
 
 
+_LANGUAGES = {"cpu": "c", "nvidia": "cuda"}
+
+
+def language_of(target: str) -> str | None:
+    """The C-like language that has inline assembly of a target, given by its name; None if none."""
+    return _LANGUAGES.get(vendor(target))
+
+
 _PLACE = re.compile(r"\$\{(\d+):(\w)\}|\$(\d+)|\$\$|[%{|}]")
 
 

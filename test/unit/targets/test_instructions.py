@@ -181,6 +181,11 @@ def test_every_instruction_has_a_meaning() -> None:
     assert named == MEANINGS.keys()
 
 
+def test_page_lists_all() -> None:
+    page = (Path(__file__).parents[3] / "docs" / "instructions.md").read_text()
+    assert [name for table in TABLES.values() for name in table if f"`{name}`" not in page] == []
+
+
 def test_every_instruction_is_of_a_target() -> None:
     for table, name, form in (entry.values for entry in ENTRIES):
         there = [target for target in MOST.values() if target.name.startswith(f"{table}")]

@@ -34,6 +34,7 @@ EXCEPTIONS = {
     "backends/llvm_ir/types.py": "`x86_fp80` is a type of LLVM IR",
     "backends/asm.py": "the names of output formats",
     "gpu_dialect/": "names of upstream's dialects, and what they say",
+    "interpreter/instructions.py": "the instructions of each processor, as its manual defines them",
     "platforms.py": "the architectures of machines, before anything else is imported",
     "lowering/pipeline.py": "the default target of `tg-to-gpu`",
     "lowering/render/reserved.py": "words that compilers for some processors reserve",

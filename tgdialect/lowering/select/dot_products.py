@@ -38,7 +38,7 @@ def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
     be put into words first: that must take fewer operations than there are products.
 
     before -> after:
-        reduce add (mul (cast %a to i32), (cast %b to i32))  ->  ins "nvidia:sm_90.dp4a.s32.s32"
+        reduce add (mul (cast %a to i32), (cast %b to i32))  ->  ins "target.dp4a.s32.s32"
     """
     names = dot_products(k.target)
     words = _words(k, op) if names else []

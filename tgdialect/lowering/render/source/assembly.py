@@ -9,14 +9,13 @@ from tgdialect.lowering.render.source.expressions import Scalar, Value, Vector
 from tgdialect.ops.codegen import InsOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.properties import dtype_of
-from tgdialect.targets.instructions import InstructionForm, gnu, vendor
+from tgdialect.targets.instructions import InstructionForm, gnu
 
 
 def assembly(
     builder: SourceBuilder, op: InsOp, form: InstructionForm, operands: Sequence[Sequence[Scalar]]
 ) -> Value | None:
     """The statement of an instruction on the lanes of its operands, and its result, a variable."""
-    is_cpu = vendor(op.target) == "cpu"
     results: list[str] = []
     sources: list[str] = []
     clobbered: list[str] = []
@@ -33,9 +32,10 @@ def assembly(
             sources.append(f'"{constraint}"({value})')
     if not form.has_effect:
         builder.line(f"{_type(builder, dtype_of(op.result), form.lanes)} {name};")
-    keyword = "__asm__" if is_cpu else "asm"
+    has_dialects = builder.language.has_tiles
+    keyword = "__asm__" if has_dialects else "asm"
     effect = " volatile" if form.has_effect else ""
-    parts = [f'"{gnu(form.text, has_dialects=is_cpu)}"', *map(", ".join, (results, sources))]
+    parts = [f'"{gnu(form.text, has_dialects=has_dialects)}"', *map(", ".join, (results, sources))]
     parts += [", ".join(clobbered)] if clobbered else []
     builder.line(f"{keyword}{effect}({' : '.join(parts).rstrip(' :')});")
     if form.has_effect:

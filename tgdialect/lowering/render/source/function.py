@@ -48,7 +48,7 @@ from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory, number, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
-from tgdialect.targets.instructions import InstructionForm, vendor
+from tgdialect.targets.instructions import InstructionForm, language_of
 from tgdialect.targets.matrix import MatrixInstruction
 
 _LONGEST = 88
@@ -196,7 +196,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
     def instruction(
         self, op: InsOp, form: InstructionForm, operands: Sequence[Value]
     ) -> Value | None:
-        if self.language.assembly != vendor(op.target):
+        if language_of(op.target) != self.language.name:
             raise refusal(op)
         return assembly(self, op, form, [lanes_of(operand) for operand in operands])
 
@@ -222,8 +222,8 @@ class SourceFunction(SourceAccesses, Output[Value]):
 
     def _check_assembly(self, op: WmmaOp, instruction: MatrixInstruction) -> None:
         """Refuse a matrix instruction that the language has no inline assembly of."""
-        wanted = "cpu" if instruction.fragments.threads == 1 else "nvidia"
-        if self.language.assembly != wanted:
+        is_of_cpu = instruction.fragments.threads == 1
+        if not (self.language.has_tiles if is_of_cpu else self.language.has_mma):
             raise refusal(op)
 
     def _addresses(self, factors: Sequence[Value]) -> Sequence[str]:

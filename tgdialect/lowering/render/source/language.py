@@ -73,8 +73,10 @@ class Language:
     atomics: Mapping[str, str] = field(default_factory=dict[str, str])
     """ATOMICADD of a {value} to a {cell} or its address {pointer}, by dtype; {space} is the
     qualifier. "helper name" is a helper function."""
-    assembly: str = ""
-    """Whose instructions it has as inline assembly: "cpu", or "nvidia" for PTX."""
+    has_mma: bool = False
+    """Whether it has inline assembly of PTX, as matrix instructions of GPUs are."""
+    has_tiles: bool = False
+    """Whether it has inline assembly of CPUs, as their matrix instructions are."""
     signed_wraps: bool = True
     """Whether arithmetic on signed integers wraps. Otherwise it is done on unsigned ones."""
     is_tutorial: bool = False

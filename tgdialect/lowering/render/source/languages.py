@@ -48,7 +48,7 @@ C = Language(
     helper="static inline ",
     scalar_parameter="{type} {name}",
     functions=_c_functions(),
-    assembly="cpu",
+    has_tiles=True,
     atomics=dict.fromkeys(
         ("i8", "i16", "i32", "i64", "ui8", "ui16", "ui32", "ui64", "index", "f32", "f64"),
         "{cell} += {value}",
@@ -220,7 +220,7 @@ CUDA = Language(
         **dict.fromkeys((*_WORDS, "i64", "ui64", "index", "f64"), _CUDA_SHUFFLE),
         **dict.fromkeys(_NARROW, "({type})" + _CUDA_SHUFFLE),
     },
-    assembly="nvidia",
+    has_mma=True,
     signed_wraps=False,
 )
 
