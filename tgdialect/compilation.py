@@ -67,7 +67,7 @@ def compile(
             "explicit:split 0, 8, upcast; @main_1: order 1, 0". Kernels that record OptOps keep
             them, and have others applied only if they are explicit.
         allow_custom: execute CUSTOM, CUSTOMFUNCTION, BINARY and INS of unknown targets, which carry
-            code of their own, and modules from level `linear` on, where nothing checks memory accesses.
+            code of their own, and modules from level `linear` on, where nothing checks accesses.
 
     Returns:
         A callable on NumPy arrays (or anything with DLPack), one for each argument of the function;

@@ -153,8 +153,8 @@ def argument_parser() -> RunParser:
     add(
         "--allow-custom",
         action="store_true",
-        help="run unchecked code: tg.custom, tg.customfunction, tg.binary, tg.ins of unknown targets, "
-        "and programs from level linear on",
+        help="run unchecked code: tg.custom, tg.customfunction, tg.binary, tg.ins of unknown "
+        "targets, and programs from level linear on",
     )
     add("--version", action=VersionAction, nargs=0, help="print the versions and exit")
     return parser
