@@ -69,9 +69,9 @@ def compile(
             times schedules on this machine (`tgdialect/runtime/optimize.py`), or OptOps, as
             "explicit:split 0, 8, upcast; @main_1: order 1, 0". Kernels that record OptOps keep
             them, and have others applied only if they are explicit.
-        allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS and the BINARY of a PROGRAM, which carry
-            code of their own, and modules from level `linear` on, where nothing checks memory
-            accesses.
+        allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS of unknown targets and the BINARY of a
+            PROGRAM, which carry code of their own, and modules from level `linear` on, where
+            nothing checks memory accesses.
         custom: functions that stand for CUSTOMs and CUSTOMFUNCTIONs, by name: Python callables on
             arrays, Executables, or function pointers of ctypes (docs/embedding.md). They need
             `allow_custom`.

@@ -20,8 +20,10 @@ from tgdialect.ops import (
     source,
 )
 from tgdialect.ops.canonicalization import Patterns, register_patterns
+from tgdialect.ops.instructions import INSTRUCTIONS
 from tgdialect.targets import MOST
 from tgdialect.targets.attribute import TargetAttr
+from tgdialect.targets.instructions import signatures
 
 TG = Dialect(
     "tg",
@@ -111,4 +113,4 @@ def _canonicalizations() -> Patterns:
 
 
 register_patterns(_canonicalizations)
-codegen.INSTRUCTIONS.update({name: target.instructions for name, target in MOST.items()})
+INSTRUCTIONS.update(signatures(MOST.values()))

@@ -119,7 +119,6 @@ EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
         "tg.linear": _LINEAR_ONLY,
         "tg.if": _LINEAR_ONLY,
         "tg.endif": _LINEAR_ONLY,
-        "tg.ins": _TEXT,
         "tg.special": _GRID,
     },
     "render": {
@@ -135,7 +134,6 @@ EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
         "tg.binary": "machine code that is there already",
         "tg.source": "text for a reader",
         "tg.customfunction": "declared where it is called",
-        "tg.ins": _TEXT,
     },
 }
 """By room, the ops that it lacks and why."""

@@ -2,7 +2,8 @@
 
 It is refused unless the caller allows it, and then runs as the function that the caller registers
 (`tgdialect.custom`): by the name or the format of a CUSTOM, the mnemonic of an INS, or the symbol
-of a CUSTOMFUNCTION.
+of a CUSTOMFUNCTION. An INS that a table lists is no such code: `instructions.py` knows what it
+does.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.custom import CustomCode, signature_of_call, signature_of_custom
+from tgdialect.interpreter.instructions import execute
 from tgdialect.ops.arrays import Data, compute_dtype, numpy_dtype_of
 from tgdialect.ops.attributes import VoidType
 from tgdialect.ops.call import CallOp
@@ -31,6 +33,8 @@ def allow(custom: CustomCode, what: str) -> None:
 def run_custom(custom: CustomCode, op: CustomOp | InsOp, arrays: Sequence[Data]) -> Data | None:
     """The result of a CUSTOM or INS, as an array of its dtype; None if it is `!tg.void`. The last
     axes must be the op's shape."""
+    if isinstance(op, InsOp) and not op.is_foreign:
+        return execute(op, arrays)
     key = op.fmt.data if isinstance(op, CustomOp) else op.mnemonic.data
     call = op.call_of(custom.functions) if isinstance(op, CustomOp) else None
     if call is not None and isinstance(op, CustomOp):

@@ -1,15 +1,19 @@
-"""Ops that are instructions, on a target that lacks them: programs that were lowered for another
-one."""
+"""Ops that are instructions, on a target that may lack them: an INS that names one, and programs
+that were lowered for another target."""
 
 from __future__ import annotations
 
-from xdsl.ir import Operation
+from collections.abc import Sequence
 
-from tgdialect.ops.codegen import WmmaOp
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.ops.codegen import InsOp, WmmaOp
 from tgdialect.ops.elementwise import Exp2Op, ExpOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.targets import MOST, Target
 from tgdialect.targets.cpu import SCALES, feature_of
+from tgdialect.targets.instructions import TABLES, InstructionForm, forms, instructions, vendor
 from tgdialect.targets.matrix import instruction_of
 
 
@@ -32,3 +36,18 @@ def lacking(op: Operation, target: Target) -> str:
         f": it needs the feature {feature}, which this target lacks; lower the program again from "
         f"level {level} ({stage}) for this target"
     )
+
+
+def forms_of(op: InsOp, target: Target) -> Sequence[InstructionForm]:
+    """The forms that a target has of an instruction, for the dtypes of an INS; those of the most
+    lanes first. Raises PassFailedException if it has none."""
+    name, signature = op.instruction, op.signature
+    found = [form for form in forms(target, name) if form.signature == signature]
+    if found and op.target in (target.name, vendor(target.name)):
+        return found
+    there_are = f"the target {target.name} has: {', '.join(instructions(target)) or 'none'}"
+    if op.target not in (target.name, vendor(target.name)):
+        raise PassFailedException(f"{op.mnemonic} is an instruction of {op.target}; {there_are}")
+    rows = TABLES[vendor(op.target)][name]
+    needs = {" and ".join(sorted(row.needs)): None for row in rows if row.signature == signature}
+    raise PassFailedException(f"{op.mnemonic} needs {' or '.join(needs)}; {there_are}")

@@ -10,6 +10,7 @@ What ops are declared with:
 * `attributes.py`: types and attributes; `dtypes.py`: dtypes; `axis_types.py`: AxisTypes;
 * `base.py`: the class of all ops; `definitions.py`: how they are defined, and quick checks of that;
 * `syntax.py`: pieces of assembly formats;
+* `instructions.py`: the types of the instructions that INS names;
 * `properties/`: the rules by which result types are inferred;
 * `canonicalization.py`: the link from an op to its canonicalisation patterns.
 

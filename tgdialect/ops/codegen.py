@@ -9,6 +9,7 @@ from typing import ClassVar, NamedTuple
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
+    FunctionType,
     IntAttr,
     IntegerType,
     StringAttr,
@@ -40,6 +41,7 @@ from tgdialect.ops.attributes import VOID, AxisType, WmmaAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
 from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import BOOL
+from tgdialect.ops.instructions import INSTRUCTIONS, InstructionSignature
 from tgdialect.ops.memory import verify_cells
 from tgdialect.ops.ordering import EDGE, LinearOp
 from tgdialect.ops.properties import (
@@ -77,15 +79,16 @@ class BarrierOp(TgOp):
             raise VerifyException(f"a barrier is inside a kernel, not in {parent.name}")
 
 
-INSTRUCTIONS: dict[str, frozenset[str]] = {}
-"""The mnemonics that each target knows: `dialect.py` enters those of `targets`."""
-
-
 @op_definition
 class InsOp(TgOp):
     """INS, mnemonic, dtype: a single machine instruction of a target: "target.mnemonic".
 
-    `%1 = tg.ins "target.rcp"(%0) : tensor<f32>`
+    The target is a name as `tg.target` has it, or the part of one before a colon, for all of them.
+    Its table of instructions gives the dtypes (docs/instructions.md). The operands have the shape
+    of the result: the instruction computes cell by cell. Of an unknown target, an instruction is
+    foreign code, which is executed with `allow_custom` only.
+
+    `%1 = tg.ins "cpu.popcnt"(%0) : tensor<ui32>`
     """
 
     name = "tg.ins"
@@ -104,12 +107,48 @@ class InsOp(TgOp):
     def __init__(self, mnemonic: str, arguments: Sequence[Value], type: Attribute = VOID):
         self.infer(arguments, {"mnemonic": StringAttr(mnemonic)}, type=type)
 
+    @property
+    def target(self) -> str:
+        """The target, or the vendor of targets, that has the instruction."""
+        return self.mnemonic.data.partition(".")[0]
+
+    @property
+    def instruction(self) -> str:
+        """The name of the instruction."""
+        return self.mnemonic.data.partition(".")[2]
+
+    @property
+    def is_foreign(self) -> bool:
+        """Whether no table says what the instruction does."""
+        return self.target not in INSTRUCTIONS
+
+    @property
+    def signature(self) -> InstructionSignature | None:
+        """The row of the target's table for these dtypes; None if the table has none."""
+        operands = [dtype_of(operand) for operand in self.arguments]
+        result = None if self.result.type == VOID else dtype_of(self.result)
+        rows = INSTRUCTIONS.get(self.target, {}).get(self.instruction, ())
+        return next((row for row in rows if row.accepts(operands, result)), None)
+
     def verify_rule(self) -> None:
-        target, _, instruction = self.mnemonic.data.partition(".")
-        if not target or not instruction:
+        if not self.target or not self.instruction:
             raise VerifyException(f'{self.mnemonic} does not read "target.mnemonic"')
-        if instruction not in INSTRUCTIONS.get(target, {instruction}):
-            raise VerifyException(f"target {target} has no instruction {instruction}")
+        if self.is_foreign:
+            return
+        if (rows := (table := INSTRUCTIONS[self.target]).get(self.instruction)) is None:
+            there_are = f"there are: {', '.join(table)}" if table else "it has none"
+            raise VerifyException(
+                f"target {self.target} has no instruction {self.instruction}; {there_are}"
+            )
+        types = FunctionType.from_lists([a.type for a in self.arguments], [self.result.type])
+        if any(is_memory(value) for value in self.operands) or self.signature is None:
+            wanted = " or ".join(map(str, rows))
+            raise VerifyException(f"{self.instruction} of {self.target} is {wanted}, not {types}")
+        shape = () if self.result.type == VOID else tensor(self.result).get_shape()
+        if any(tensor(argument).get_shape() != shape for argument in self.arguments):
+            raise VerifyException(
+                f"the operands of an instruction have the result's shape: {types}"
+            )
 
 
 @op_definition

@@ -291,10 +291,15 @@ def _not_registered(op: CustomOp | CustomFunctionOp, name: str) -> VerifyExcepti
 
 
 def _is_code(op: Operation) -> bool:
-    """Whether an op carries code of its own. A BINARY is code in a PROGRAM, and data elsewhere."""
-    if isinstance(op, BinaryDataOp):
-        return isinstance(op.parent_op(), ProgramOp)
-    return isinstance(op, CustomOp | CustomFunctionOp | InsOp)
+    """Whether an op carries code of its own. A BINARY is code in a PROGRAM, and data elsewhere; an
+    INS that the table of its target lists computes what the table says."""
+    match op:
+        case BinaryDataOp():
+            return isinstance(op.parent_op(), ProgramOp)
+        case InsOp():
+            return op.is_foreign
+        case _:
+            return isinstance(op, CustomOp | CustomFunctionOp)
 
 
 def rendered_function(module: ModuleOp, name: str) -> FuncOp | None:

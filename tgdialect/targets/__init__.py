@@ -4,6 +4,7 @@
 * `cpu.py`: makes a `Target` from the features of a CPU;
 * `grid.py`: GPUs and OpenCL devices; `matrix.py`: their matrix instructions, `local_factors.py`:
   the shapes of those that read LOCAL memory, `tile_assembly.py`: assembly of those of a CPU;
+* `instructions.py`: the tables of instructions that INS names;
 * `portable.py`: portable C;
 * `architectures.py`: LLVM's names of architectures, intrinsics and calling conventions;
   `needed.py`: the features that intrinsics and assembly need;

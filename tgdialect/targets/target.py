@@ -38,9 +38,6 @@ class Target:
     """Whether it computes with f64. Without, values that are f64 only between conversions from and
     to narrower floats are f32, and others are errors."""
 
-    instructions: frozenset[str] = frozenset()
-    """The mnemonics that INS may name."""
-
     matrix: frozenset[str] = frozenset()
     """The matrix instructions, by their names in `matrix.py`."""
 

@@ -1,4 +1,4 @@
-"""Inline assembly of the matrix instructions of x86 CPUs (AMX).
+"""Inline assembly of the matrix instructions of x86 CPUs (AMX), in LLVM's spelling.
 
 Eight tile registers have up to 16 rows of 64 bytes. A product of 32x32 results has its sums in four
 of them, and loads two tiles of each factor for each block of steps.
@@ -22,69 +22,63 @@ A_STRIDE, B_STRIDE = BYTES, 2 * BYTES
 of 32 columns of B."""
 
 
-_ESCAPES = {"$": ("%", "$$"), "%": ("%%", "$")}
-"""By the mark of operands in inline assembly, which is LLVM's or that of GNU C, what registers and
-numbers begin with."""
-
-
-def configure(mark: str) -> Sequence[str]:
+def configure() -> Sequence[str]:
     """Make all tiles of the full size. Operand: a pointer to CONFIGURATION bytes of zeros."""
-    number = _ESCAPES[mark][1]
-    sizes = (f"movw {number}{BYTES}, {16 + 2 * tile}({mark}0)" for tile in range(TILES))
-    rows = (f"movb {number}{ROWS}, {48 + tile}({mark}0)" for tile in range(TILES))
-    return [f"movb {number}1, ({mark}0)", *sizes, *rows, f"ldtilecfg ({mark}0)"]
+    sizes = (f"movw $${BYTES}, {16 + 2 * tile}($0)" for tile in range(TILES))
+    rows = (f"movb $${ROWS}, {48 + tile}($0)" for tile in range(TILES))
+    return ["movb $$1, ($0)", *sizes, *rows, "ldtilecfg ($0)"]
 
 
 RELEASE = ["tilerelease"]
 """Give the tiles up: a thread that has some is slower to switch to."""
 
 
-def clear_sums(mark: str) -> Sequence[str]:
+def clear_sums() -> Sequence[str]:
     """Make 32x32 sums 0."""
-    return [f"tilezero {_tile(mark, i)}" for i, _ in enumerate(_places(mark))]
+    return [f"tilezero {_tile(i)}" for i, _ in enumerate(_places())]
 
 
-def load_sums(mark: str) -> Sequence[str]:
+def load_sums() -> Sequence[str]:
     """Load 32x32 sums. Operands: the pointer to them, and SUMS_STRIDE."""
-    return [f"tileloadd {at}, {_tile(mark, i)}" for i, at in enumerate(_places(mark))]
+    return [f"tileloadd {at}, {_tile(i)}" for i, at in enumerate(_places())]
 
 
-def store_sums(mark: str) -> Sequence[str]:
+def store_sums() -> Sequence[str]:
     """Store 32x32 sums. Operands as of `load_sums`."""
-    return [f"tilestored {_tile(mark, i)}, {at}" for i, at in enumerate(_places(mark))]
+    return [f"tilestored {_tile(i)}, {at}" for i, at in enumerate(_places())]
 
 
-def multiply_add(mark: str) -> Sequence[str]:
+def multiply_add() -> Sequence[str]:
     """Add the product of two blocks. Operands: pointers to those of A and B; A_STRIDE, B_STRIDE.
 
     A block of B is multiplied by all rows, one after the other. `tileloaddt1` of A has L1 keep B:
     512x512x512 took 0.20 ms instead of 0.28 on one core.
     """
     sources = [
-        f"({mark}0,{mark}2)",
-        f"{ROWS * A_STRIDE}({mark}0,{mark}2)",
-        f"({mark}1,{mark}3)",
-        f"{BYTES}({mark}1,{mark}3)",
+        "($0,$2)",
+        f"{ROWS * A_STRIDE}($0,$2)",
+        "($1,$3)",
+        f"{BYTES}($1,$3)",
     ]
     names = ["tileloaddt1", "tileloaddt1", "tileloadd", "tileloadd"]
     loads = [
-        f"{name} {at}, {_tile(mark, i)}"
+        f"{name} {at}, {_tile(i)}"
         for i, (name, at) in enumerate(zip(names, sources, strict=True), 4)
     ]
     products = [
-        ", ".join(_tile(mark, i) for i in (6 + column, 4 + row, 2 * row + column))
+        ", ".join(_tile(i) for i in (6 + column, 4 + row, 2 * row + column))
         for row in range(2)
         for column in range(2)
     ]
     return [*loads, *(f"tdpbf16ps {operands}" for operands in products)]
 
 
-def _places(mark: str) -> Iterator[str]:
+def _places() -> Iterator[str]:
     """Where each tile of the sums begins."""
     for row in range(2):
         for column in range(2):
-            yield f"{row * ROWS * SUMS_STRIDE + column * BYTES}({mark}0,{mark}1)"
+            yield f"{row * ROWS * SUMS_STRIDE + column * BYTES}($0,$1)"
 
 
-def _tile(mark: str, number: int) -> str:
-    return f"{_ESCAPES[mark][0]}tmm{number}"
+def _tile(number: int) -> str:
+    return f"%tmm{number}"

@@ -153,8 +153,8 @@ def argument_parser() -> RunParser:
     add(
         "--allow-custom",
         action="store_true",
-        help="run unchecked code: tg.custom, tg.customfunction, tg.ins, machine code of a "
-        "tg.program, and programs from level linear on",
+        help="run unchecked code: tg.custom, tg.customfunction, tg.ins of unknown targets, "
+        "machine code of a tg.program, and programs from level linear on",
     )
     add(
         "--custom",

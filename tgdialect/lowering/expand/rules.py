@@ -15,9 +15,9 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import is_expanded
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.expansion import Axes, Expansion
-from tgdialect.ops.attributes import AddrSpace, VoidType
+from tgdialect.ops.attributes import VOID, AddrSpace, VoidType
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, CustomOp, ShuffleOp
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, CustomOp, InsOp, ShuffleOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.elementwise import (
     AddOp,
@@ -95,6 +95,14 @@ class Rules:
         return self.expansion.put(
             op.rebuild([self.expansion.align(o, axes) for o in operands]), axes
         )
+
+    def _instruction(self, op: InsOp, *operands: SSAValue) -> SSAValue:
+        axes = self.expansion.union(operands)
+        if op.result.type == VOID:
+            raise locate(PassFailedException(f"{op.mnemonic} has one effect, not several"), op)
+        type = tensor_type(tensor(op.result).element_type, self.expansion.shape(axes))
+        aligned = [self.expansion.broadcast(o, axes) for o in operands]
+        return self.expansion.put(InsOp(op.mnemonic.data, aligned, type), axes)
 
     # -- memory
 
@@ -275,6 +283,7 @@ class Rules:
         (ElementwiseOp, _elementwise),
         (BitcastOp, _elementwise),
         (ShuffleOp, _elementwise),
+        (InsOp, _instruction),
         (IndexOp, _index),
         (LoadOp, _load),
         (StoreOp, _store),

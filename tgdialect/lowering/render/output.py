@@ -14,12 +14,20 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.custom import CallSignature
 from tgdialect.lowering.lacking import lacking
-from tgdialect.ops.codegen import BarrierOp, CustomOp, ShuffleOp, SpecialOp, WmmaOp
+from tgdialect.ops.codegen import (
+    BarrierOp,
+    CustomOp,
+    InsOp,
+    ShuffleOp,
+    SpecialOp,
+    WmmaOp,
+)
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
 from tgdialect.targets import Target
+from tgdialect.targets.instructions import InstructionForm
 from tgdialect.targets.matrix import MatrixInstruction
 
 V = TypeVar("V")
@@ -54,7 +62,7 @@ _REFUSED = {
     "tg.wmma": "is a matrix instruction, which this output does not have",
     "tg.shuffle": "reads a register of another work item, which this output cannot",
     "tg.custom": "is code of another language, which this output cannot take",
-    "tg.ins": "is an instruction of its own: the llvm backend has no source text",
+    "tg.ins": "is an instruction, and this output has no inline assembly",
 }
 """Ops that are not rendered, and why."""
 
@@ -182,6 +190,11 @@ class Output(ABC, Generic[V]):
 
     def shuffle_items(self, op: ShuffleOp, value: V) -> V:
         """SHUFFLE of a scalar; only some outputs have it."""
+        raise refusal(op)
+
+    def instruction(self, op: InsOp, form: InstructionForm, operands: Sequence[V]) -> V | None:
+        """INS in a form for the lanes of its operands; None if it has no result. Only some outputs
+        have it."""
         raise refusal(op)
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""Inline assembly of PTX, which the gpu dialect and CUDA C++ share."""
+"""Inline assembly of PTX in LLVM's spelling, which the gpu dialect and CUDA C++ share."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ def mma_registers(instruction: MatrixInstruction) -> tuple[int, int, int]:
     return a, b, c
 
 
-def mma_sync(instruction: MatrixInstruction, mark: str) -> str:
-    """`mma.sync` of operands that come after a mark: C, which is also the result, then A and B."""
+def mma_sync(instruction: MatrixInstruction) -> str:
+    """`mma.sync` of C, which is also the result, then A and B."""
     a, b, c = mma_registers(instruction)
     starts = [0, *accumulate((c, a, b))]
     groups = [
-        "{" + ", ".join(f"{mark}{i}" for i in range(first, last)) + "}"
+        "{" + ", ".join(f"${i}" for i in range(first, last)) + "}"
         for first, last in pairwise(starts)
     ]
     m, n, k = instruction.fragments.dims
@@ -38,9 +38,9 @@ def _mma_name(dims: str, factor: str) -> str:
     return f"mma.sync.aligned.{dims}.row.col.f32.{factor}.{factor}.f32"
 
 
-def to_tf32(mark: str) -> str:
+def to_tf32() -> str:
     """A float rounded to tf32, to nearest with ties away from zero: `mma.sync` truncates."""
-    return f"cvt.rna.tf32.f32 {mark}0, {mark}1;"
+    return "cvt.rna.tf32.f32 $0, $1;"
 
 
 # -- factors in LOCAL memory -----------------------------------------------------------------------
@@ -50,15 +50,15 @@ _STEP = 32
 """The bytes along k that one `wgmma` or `mma.sync` multiplies: two core matrices."""
 
 
-def multiply_local(instruction: MatrixInstruction, mark: str) -> str:
-    """The assembly of an instruction that reads both factors from LOCAL memory, on operands that
-    come after a mark: the registers of C, which are also the result; then those of A and B, which
-    are matrix descriptors for `wgmma`, and otherwise 64-bit addresses in shared memory."""
+def multiply_local(instruction: MatrixInstruction) -> str:
+    """The assembly of an instruction that reads both factors from LOCAL memory. Operands: the
+    registers of C, which are also the result; then those of A and B, which are matrix descriptors
+    for `wgmma`, and otherwise 64-bit addresses in shared memory."""
     write = _wgmma if instruction.is_asynchronous else _ldmatrix_mma
-    return write(instruction, mark)
+    return write(instruction)
 
 
-def _ldmatrix_mma(instruction: MatrixInstruction, mark: str) -> str:
+def _ldmatrix_mma(instruction: MatrixInstruction) -> str:
     """For each step, `ldmatrix` of all fragments and the `mma.sync`s on them. An `ldmatrix` loads
     four core matrices, and each lane has the address of one of their rows: in A, the next core
     matrix is the one along the rows, in B the one along k. It transposes those that do not lie
@@ -67,11 +67,10 @@ def _ldmatrix_mma(instruction: MatrixInstruction, mark: str) -> str:
     *_, factor, majors = instruction.name.split(".")
     itemsize = DTYPES[TYPES[instruction.factor]].itemsize
     pitch = _CORE * _core_columns(instruction)
-    lane = "%%laneid" if mark == "%" else "%laneid"
     first = m * n // WARP
     lines = [
-        f"{{ .reg .b32 l, r, p, q, a<{m // 4}>, b<{n // 4}>; mov.u32 l, {lane};",
-        f"cvt.u32.u64 p, {mark}{first}; cvt.u32.u64 q, {mark}{first + 1};",
+        f"{{ .reg .b32 l, r, p, q, a<{m // 4}>, b<{n // 4}>; mov.u32 l, %laneid;",
+        f"cvt.u32.u64 p, ${first}; cvt.u32.u64 q, ${first + 1};",
         f"and.b32 r, l, {CORE_ROWS - 1}; mad.lo.u32 p, r, {CORE_BYTES}, p;",
         f"mad.lo.u32 q, r, {CORE_BYTES}, q; bfe.u32 r, l, 3, 1; bfe.u32 l, l, 4, 1;",
         f"mad.lo.u32 p, r, {pitch}, p; mad.lo.u32 p, l, {_CORE}, p;",
@@ -89,7 +88,7 @@ def _ldmatrix_mma(instruction: MatrixInstruction, mark: str) -> str:
             c = 4 * (i * (n // 8) + j)
             c, a, b = (
                 "{" + ", ".join(f"{prefix}{r}" for r in range(start, start + count)) + "}"
-                for prefix, start, count in ((mark, c, 4), ("a", 4 * i, 4), ("b", 2 * j, 2))
+                for prefix, start, count in (("$", c, 4), ("a", 4 * i, 4), ("b", 2 * j, 2))
             )
             name = _mma_name(f"m16n8k{_STEP // itemsize}", factor)
             lines.append(f"{name} {c}, {a}, {b}, {c};")
@@ -122,10 +121,10 @@ def descriptor_fields(instruction: MatrixInstruction, side: str) -> int:
     return beside // DESCRIPTOR_UNIT << 16 | block // DESCRIPTOR_UNIT << 32 | mode << 62
 
 
-def _wgmma(instruction: MatrixInstruction, mark: str) -> str:
+def _wgmma(instruction: MatrixInstruction) -> str:
     """The `wgmma`s of an instruction, and the wait for them."""
     *_, c = instruction.fragments.config.operand_shapes
-    registers = "{" + ", ".join(f"{mark}{i}" for i in range(c[0])) + "}"
+    registers = "{" + ", ".join(f"${i}" for i in range(c[0])) + "}"
     m, n, _ = instruction.fragments.dims
     *_, factor, majors = instruction.name.split(".")
     itemsize = DTYPES[TYPES[instruction.factor]].itemsize
@@ -134,7 +133,7 @@ def _wgmma(instruction: MatrixInstruction, mark: str) -> str:
     flags = ["1", "1", *(str(int(major != "k")) for major in majors if itemsize == 2)]
     lines = [
         "{ .reg .pred p; .reg .b64 a, b; setp.ne.b32 p, 1, 0;",
-        f"mov.b64 a, {mark}{c[0]}; mov.b64 b, {mark}{c[0] + 1}; wgmma.fence.sync.aligned;",
+        f"mov.b64 a, ${c[0]}; mov.b64 b, ${c[0] + 1}; wgmma.fence.sync.aligned;",
     ]
     a, b = (_advance(instruction, side) // DESCRIPTOR_UNIT for side in "ab")
     for step in range(_core_columns(instruction) // 2):

@@ -22,13 +22,14 @@ from tgdialect.analysis.register_loops import register_loops
 from tgdialect.analysis.symbols import symbols_around
 from tgdialect.custom import REGISTERED, signature_of_call, signature_of_custom
 from tgdialect.diagnostics import locate
+from tgdialect.lowering.lacking import forms_of
 from tgdialect.lowering.render.calls import Requirement, check_call
 from tgdialect.lowering.render.dynamic_local import local_alignment
 from tgdialect.lowering.render.matrix_factors import Stay, is_factor, overwritten, stays
 from tgdialect.lowering.render.memory import MemoryViews
 from tgdialect.lowering.render.output import Output, PointerView, V, refusal
 from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import AddrSpace, VoidType
+from tgdialect.ops.attributes import VOID, AddrSpace, VoidType
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.codegen import (
     AtomicAddOp,
@@ -37,6 +38,7 @@ from tgdialect.ops.codegen import (
     CustomOp,
     EndIfOp,
     IfOp,
+    InsOp,
     ShuffleOp,
     SpecialOp,
     WmmaOp,
@@ -429,6 +431,18 @@ class LinearWalker(Generic[V]):
         arguments = [values[operand] for operand in call.order]
         return self._output.call_host(signature, arguments, is_registered=True)
 
+    def instruction(self, op: InsOp) -> None:
+        """INS, in the form for the lanes of its result."""
+        out, operands = self._output, [self._values[operand] for operand in op.arguments]
+        lanes = 1 if op.result.type == VOID else math.prod(static_shape(tensor(op.result)))
+        form = next((form for form in forms_of(op, self._target) if form.lanes == lanes), None)
+        if form is None:
+            message = f"{op.mnemonic} computes no {lanes} cells: tg-select cuts them into registers"
+            raise PassFailedException(message)
+        value = out.instruction(op, form, operands)
+        if value is not None:
+            self._define(op, value)
+
     # -- control flow
 
     def range(self, op: RangeOp) -> None:
@@ -546,6 +560,7 @@ _HANDLERS: dict[type[Operation], Handler] = {
     WmmaOp: _Walker.wmma,
     ShuffleOp: _Walker.shuffle,
     CustomOp: _Walker.custom,
+    InsOp: _Walker.instruction,
     IfOp: _Walker.if_,
     EndIfOp: _Walker.end_if,
     BarrierOp: _Walker.barrier,

@@ -123,15 +123,15 @@ def bitcast(k: SelectedKernel, op: BitcastOp) -> RegisterTile | None:
         return tile
     old, new = _itemsize(source), _itemsize(dtype)
     if old == new:
-        bits = [_bits(k, k.scalars.register(piece), source) for piece in tile.pieces]
+        bits = [bits_of(k, k.scalars.register(piece), source) for piece in tile.pieces]
         return tile._replace(pieces=[_from_bits(k, word, dtype) for word in bits])
     # To another element size: split each word into parts, or join runs of words.
-    bits = [_bits(k, lane, source) for lane in k.elements(op.source)]
+    bits = [bits_of(k, lane, source) for lane in k.elements(op.source)]
     if new < old:
         bits = [_part(k, word, i, new) for word in bits for i in range(old // new)]
     else:
         ratio = new // old
-        bits = [_joined(k, bits[i : i + ratio], new) for i in range(0, len(bits), ratio)]
+        bits = [joined(k, bits[i : i + ratio], new) for i in range(0, len(bits), ratio)]
     return RegisterTile(shape, ones(shape), [_from_bits(k, word, dtype) for word in bits])
 
 
@@ -147,7 +147,7 @@ def _reinterpreted(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue
     return value if dtype_name(value) == dtype else k.scalars.apply("bitcast", (value,), dtype)
 
 
-def _bits(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
+def bits_of(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
     """The bits of a value, as an unsigned integer of the same size."""
     word = _UNSIGNED[_itemsize(dtype)]
     if dtype == "i1":
@@ -170,7 +170,7 @@ def _part(k: SelectedKernel, word: SSAValue, i: int, size: int) -> SSAValue:
     return k.scalars.apply("cast", (word,), _UNSIGNED[size])
 
 
-def _joined(k: SelectedKernel, parts: Sequence[SSAValue], size: int) -> SSAValue:
+def joined(k: SelectedKernel, parts: Sequence[SSAValue], size: int) -> SSAValue:
     """The word of `size` bytes made of `parts`, the least significant first."""
     wide = _UNSIGNED[size]
     words = [k.scalars.apply("cast", (part,), wide) for part in parts]

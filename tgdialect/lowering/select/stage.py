@@ -16,14 +16,22 @@ from tgdialect.analysis.demand import own_cost
 from tgdialect.analysis.ranges import too_much_code
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.levels import KernelPass
-from tgdialect.lowering.select import arithmetic, structure
+from tgdialect.lowering.select import arithmetic, dot_products, instructions, structure
 from tgdialect.lowering.select.kernel import SelectedKernel
 from tgdialect.lowering.select.lane_masks import narrow_lane_masks
 from tgdialect.lowering.select.tiles import RegisterTile
 from tgdialect.ops.attributes import AddrSpace, is_tensor
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, CustomOp, ProgramOp, ShuffleOp, WmmaOp
+from tgdialect.ops.codegen import (
+    AtomicAddOp,
+    BarrierOp,
+    CustomOp,
+    InsOp,
+    ProgramOp,
+    ShuffleOp,
+    WmmaOp,
+)
 from tgdialect.ops.creation import erase
 from tgdialect.ops.dtypes import BOOL, INDEX
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CastOp, ElementwiseOp
@@ -64,7 +72,7 @@ _RULES: dict[type[Operation], Rule] = {
     IndexOp: structure.index,
     StackOp: structure.stack,
     BitcastOp: arithmetic.bitcast,
-    ReduceOp: arithmetic.reduce,
+    ReduceOp: dot_products.reduce,
     LoadOp: structure.load,
     StoreOp: structure.store,
     AtomicAddOp: structure.atomic_add,
@@ -79,6 +87,7 @@ _RULES: dict[type[Operation], Rule] = {
     WmmaOp: arithmetic.wmma,
     ShuffleOp: arithmetic.shuffle,
     CustomOp: arithmetic.custom,
+    InsOp: instructions.instruction,
 }
 """The rule of each op class. An op without a rule is an error."""
 

@@ -17,7 +17,7 @@ func.func @f(%x: tensor<f32>) {
 // -----
 
 func.func @f(%x: tensor<f32>) {
-  // expected-error@below {{target cpu has no instruction frobnicate}}
+  // expected-error@below {{target cpu has no instruction frobnicate; there are: popcnt, lzcnt, tzcnt,}}
   %0 = tg.ins "cpu.frobnicate"(%x) : tensor<f32>
   func.return
 }
@@ -26,7 +26,7 @@ func.func @f(%x: tensor<f32>) {
 
 func.func @f(%x: tensor<f32>) {
   // expected-error@below {{the result is a tensor or !tg.void, not i32}}
-  %0 = tg.ins "amd.x"(%x) : tensor<f32> -> i32
+  %0 = tg.ins "dsp.x"(%x) : tensor<f32> -> i32
   func.return
 }
 
@@ -34,6 +34,46 @@ func.func @f(%x: tensor<f32>) {
 
 func.func @f(%x: tensor<f32>) {
   // expected-error@below {{i7 is not a dtype}}
-  %0 = tg.ins "amd.x"(%x) : tensor<f32> -> tensor<i7>
+  %0 = tg.ins "dsp.x"(%x) : tensor<f32> -> tensor<i7>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<f32>) {
+  // expected-error@below {{target opencl has no instruction popc; it has none}}
+  %0 = tg.ins "opencl.popc"(%x) : tensor<f32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<f32>) {
+  // expected-error@below {{popcnt of cpu is (b32) -> b32 or (b64) -> b64, not (tensor<f32>) -> tensor<f32>}}
+  %0 = tg.ins "cpu.popcnt"(%x) : tensor<f32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<i32>) {
+  // expected-error@below {{vpmaddwd of cpu is (b32, b32) -> b32, not (tensor<i32>) -> tensor<i32>}}
+  %0 = tg.ins "cpu.vpmaddwd"(%x) : tensor<i32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<i32>, %y: tensor<4xi32>) {
+  // expected-error@below {{the operands of an instruction have the result's shape: (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>}}
+  %0 = tg.ins "cpu.vpmaddwd"(%y, %x) : (tensor<4xi32>, tensor<i32>) -> tensor<4xi32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<4xi32>) {
+  // expected-error@below {{the operands of an instruction have the result's shape}}
+  %0 = tg.ins "nvidia.nanosleep"(%x) : tensor<4xi32> -> !tg.void
   func.return
 }

@@ -33,18 +33,18 @@ def multiply_nvidia(
     """`mma.sync`, `ldmatrix` or `wgmma`, as inline assembly: LLVM 19 has no `mma.sync` of fp8."""
     *factors, sums = fragments
     if instruction.reads_local:
-        text, operands = multiply_local(instruction, "$"), _pointers(e, instruction, factors)
+        text, operands = multiply_local(instruction), _pointers(e, instruction, factors)
         return _in_place(e, text, operands, ["l"] * 2, sums)
     registers: list[SSAValue] = []
     counts = mma_registers(instruction)
     for factor, size in zip(factors, counts, strict=False):
         if instruction.rounds:
             lanes = [e.lane(factor, i) for i in range(size)]
-            registers += [_assembly(e, to_tf32("$"), "=r,f", [lane], i32) for lane in lanes]
+            registers += [_assembly(e, to_tf32(), "=r,f", [lane], i32) for lane in lanes]
         else:
             words = e.emit(llvm.BitcastOp, (factor,), vector_of(i32, size))
             registers += [e.lane(words, i) for i in range(size)]
-    return _in_place(e, mma_sync(instruction, "$"), registers, ["r"] * len(registers), sums)
+    return _in_place(e, mma_sync(instruction), registers, ["r"] * len(registers), sums)
 
 
 def multiply_in_memory(
@@ -60,7 +60,7 @@ def multiply_in_memory(
     result = e.load(sums, struct, 4)
     for pair in factors:
         operands, own = _pointers(e, instruction, pair), _elements(e, result, count)
-        result = _added(e, multiply_local(instruction, "$"), operands, ["l"] * 2, own)
+        result = _added(e, multiply_local(instruction), operands, ["l"] * 2, own)
     e.store(result, sums, 4)
 
 

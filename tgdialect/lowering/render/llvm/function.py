@@ -22,11 +22,17 @@ from tgdialect.lowering.render.llvm.exponentials import exp, exp2
 from tgdialect.lowering.render.llvm.matrix import assembly, begin_sums, end_sums, multiply_add
 from tgdialect.lowering.render.llvm.streams import Stream
 from tgdialect.lowering.render.llvm.threads import SharedFrame
-from tgdialect.lowering.render.llvm.types import POINTER, lanes_of, literal, register_type
+from tgdialect.lowering.render.llvm.types import (
+    POINTER,
+    lanes_of,
+    literal,
+    register_type,
+    vector_of,
+)
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.codegen import CustomOp, WmmaOp
+from tgdialect.ops.codegen import CustomOp, InsOp, WmmaOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.elementwise import Exp2Op, ExpOp
 from tgdialect.ops.ordering import RangeOp
@@ -35,6 +41,7 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp
 from tgdialect.targets import Target, tile_assembly
 from tgdialect.targets.cpu import scales
+from tgdialect.targets.instructions import InstructionForm
 from tgdialect.targets.matrix import MatrixInstruction
 
 _F32_BYTES = 4
@@ -166,8 +173,18 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         """Configure the tiles at the start of the function, and release them at its end."""
         if not self._release:
             sizes = self.allocate(tile_assembly.CONFIGURATION, tile_assembly.CONFIGURATION)
-            self._preamble.append(assembly(tile_assembly.configure("$"), "r", [sizes]))
+            self._preamble.append(assembly(tile_assembly.configure(), "r", [sizes]))
             self._release.append(assembly(tile_assembly.RELEASE, "", []))
+
+    def instruction(
+        self, op: InsOp, form: InstructionForm, operands: Sequence[SSAValue]
+    ) -> SSAValue | None:
+        if form.has_effect:
+            how = form.text, form.constraints, operands
+            self.insert(llvm.InlineAsmOp(*how, [], 0, has_side_effects=True))
+            return None
+        type = vector_of(register_type(dtype_of(op.result)), form.lanes)
+        return self.put(llvm.InlineAsmOp(form.text, form.constraints, operands, [type], 0))
 
     # -- memory
 

@@ -22,21 +22,21 @@ def assembly(
 def begin_sums(e: LLVMEmitter, sums: SSAValue | None) -> None:
     """Load the tiles of sums, or make them 0."""
     if sums is None:
-        e.insert(assembly(tile_assembly.clear_sums("$"), "", []))
+        e.insert(assembly(tile_assembly.clear_sums(), "", []))
     else:
-        e.insert(assembly(tile_assembly.load_sums("$"), "rr", [sums, _stride(e)]))
+        e.insert(assembly(tile_assembly.load_sums(), "rr", [sums, _stride(e)]))
 
 
 def multiply_add(e: LLVMEmitter, factors: Sequence[Sequence[SSAValue]]) -> None:
     """Add the products of pairs of blocks to the tiles of sums."""
     strides = e.number(tile_assembly.A_STRIDE), e.number(tile_assembly.B_STRIDE)
     for pair in factors:
-        e.insert(assembly(tile_assembly.multiply_add("$"), "rrrr", [*pair, *strides]))
+        e.insert(assembly(tile_assembly.multiply_add(), "rrrr", [*pair, *strides]))
 
 
 def end_sums(e: LLVMEmitter, sums: SSAValue) -> None:
     """Store the tiles of sums."""
-    e.insert(assembly(tile_assembly.store_sums("$"), "rr", [sums, _stride(e)]))
+    e.insert(assembly(tile_assembly.store_sums(), "rr", [sums, _stride(e)]))
 
 
 def _stride(e: LLVMEmitter) -> SSAValue:

@@ -7,7 +7,7 @@
 * `conversion.py`, `arithmetic.py`: elementwise ops as expressions;
 * `placement.py`: which values are inlined, and where buffers are declared;
 * `accesses.py`: declarations, loads and stores;
-* `matrix.py`: WMMA in CUDA C++;
+* `assembly.py`: INS as inline assembly; `matrix.py`: WMMA in CUDA C++ and C;
 * `function.py`: vectors and control flow, the output of the walker;
 * `program.py`: programs and host functions as sources; `module.py`: all programs of a module.
 """

@@ -20,6 +20,7 @@ from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.lowering.render.ptx import PROXY_FENCE
 from tgdialect.lowering.render.source.accesses import SourceAccesses, View
 from tgdialect.lowering.render.source.arithmetic import combine, compute
+from tgdialect.lowering.render.source.assembly import assembly
 from tgdialect.lowering.render.source.builder import loop_names
 from tgdialect.lowering.render.source.expressions import (
     ANY_INDEX,
@@ -43,13 +44,14 @@ from tgdialect.lowering.render.source.matrix import (
 )
 from tgdialect.lowering.render.source.placement import Placement
 from tgdialect.ops.attributes import ReduceKind, VoidType
-from tgdialect.ops.codegen import BarrierOp, CustomOp, ShuffleOp, SpecialOp, WmmaOp
+from tgdialect.ops.codegen import BarrierOp, CustomOp, InsOp, ShuffleOp, SpecialOp, WmmaOp
 from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, DType
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory, number, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.targets.instructions import InstructionForm, language_of
 from tgdialect.targets.matrix import MatrixInstruction
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
@@ -197,6 +199,13 @@ class SourceFunction(SourceAccesses, Output[Value]):
         for lane in rest:
             first = combine(self, kind, first, lane)
         return first
+
+    def instruction(
+        self, op: InsOp, form: InstructionForm, operands: Sequence[Value]
+    ) -> Value | None:
+        if language_of(op.target) != self.language.name:
+            raise refusal(op)
+        return assembly(self, op, form, [lanes_of(operand) for operand in operands])
 
     def multiply_matrices(
         self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[Value]

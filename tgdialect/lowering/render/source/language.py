@@ -74,9 +74,9 @@ class Language:
     """ATOMICADD of a {value} to a {cell} or its address {pointer}, by dtype; {space} is the
     qualifier. "helper name" is a helper function."""
     has_mma: bool = False
-    """Whether it has inline assembly of PTX, which matrix instructions of GPUs are."""
+    """Whether it has inline assembly of PTX, as matrix instructions of GPUs are."""
     has_tiles: bool = False
-    """Whether it has inline assembly of CPUs, which their matrix instructions are."""
+    """Whether it has inline assembly of CPUs, as their matrix instructions are."""
     signed_wraps: bool = True
     """Whether arithmetic on signed integers wraps. Otherwise it is done on unsigned ones."""
     is_tutorial: bool = False

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import partial
 
 from tgdialect.lowering.render.ptx import (
     DESCRIBED,
@@ -17,6 +18,7 @@ from tgdialect.lowering.render.source.builder import SourceBuilder
 from tgdialect.lowering.render.source.expressions import Precedence, Scalar, Value, Vector, lanes_of
 from tgdialect.ops.dtypes import DTYPES, TYPES
 from tgdialect.targets import tile_assembly
+from tgdialect.targets.instructions import gnu
 from tgdialect.targets.matrix import MatrixInstruction
 
 
@@ -69,6 +71,10 @@ def _array(builder: SourceBuilder, letter: str, fragment: Value, qualifier: str 
     return name
 
 
+_cuda = partial(gnu, has_dialects=False)
+"""Inline assembly of CUDA C++."""
+
+
 def _local_helper(instruction: MatrixInstruction, name: str) -> str:
     """A helper on pointers to LOCAL memory."""
     *_, (count,) = instruction.fragments.config.operand_shapes
@@ -81,7 +87,7 @@ def _local_helper(instruction: MatrixInstruction, name: str) -> str:
             address = f"({address} & {DESCRIBED - 1}) / {DESCRIPTOR_UNIT} | {fields}ULL"
         lines.append(f"  unsigned long long {letter}_operand = {address};")
     lines += [
-        f'  asm volatile("{multiply_local(instruction, "%")}"',
+        f'  asm volatile("{_cuda(multiply_local(instruction))}"',
         f"               : {results}",
         '               : "l"(a_operand), "l"(b_operand) : "memory");',
         "}",
@@ -93,10 +99,10 @@ def _tile_helper(_: MatrixInstruction, name: str) -> str:
     """A helper for tile registers of a CPU, which it configures and gives up again."""
     sums, factors = '"r"(d), "r"(sums_stride)', '"r"(a), "r"(b), "r"(a_stride), "r"(b_stride)'
     steps: Sequence[tuple[Sequence[str], str]] = (
-        (tile_assembly.configure("%"), '"r"(sizes)'),
-        (tile_assembly.load_sums("%"), sums),
-        (tile_assembly.multiply_add("%"), factors),
-        (tile_assembly.store_sums("%"), sums),
+        (tile_assembly.configure(), '"r"(sizes)'),
+        (tile_assembly.load_sums(), sums),
+        (tile_assembly.multiply_add(), factors),
+        (tile_assembly.store_sums(), sums),
         (tile_assembly.RELEASE, ""),
     )
     lines = [
@@ -106,7 +112,7 @@ def _tile_helper(_: MatrixInstruction, name: str) -> str:
         f"  long long a_stride = {tile_assembly.A_STRIDE}, b_stride = {tile_assembly.B_STRIDE};",
     ]
     for instructions, operands in steps:
-        text = "\\n".join(instructions)
+        text = gnu("\\n".join(instructions), has_dialects=True)
         lines.append(f'  __asm__ volatile("{text}" :: {operands} : "memory");')
     return "\n".join([*lines, "}"])
 
@@ -120,12 +126,12 @@ def _helper(instruction: MatrixInstruction, name: str) -> str:
         lines.append(f"  unsigned int x[{a + b}];")
         for i, word in enumerate(words):
             value = f"__uint_as_float({word})"
-            lines.append(f'  asm("{to_tf32("%")}" : "=r"(x[{i}]) : "f"({value}));')
+            lines.append(f'  asm("{_cuda(to_tf32())}" : "=r"(x[{i}]) : "f"({value}));')
         words = [f"x[{i}]" for i in range(a + b)]
     results = ", ".join(f'"+f"(d[{i}])' for i in range(c))
     factors = ", ".join(f'"r"({word})' for word in words)
     lines += [
-        f'  asm volatile("{mma_sync(instruction, "%")}"',
+        f'  asm volatile("{_cuda(mma_sync(instruction))}"',
         f"               : {results}",
         f"               : {factors});",
         "}",
