@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from itertools import count
@@ -92,6 +93,13 @@ class SourceFunction(SourceAccesses, Output[Value]):
         pointer = Pointer(name, self.stored(dtype), is_const=is_const)
         self.parameters.append(f"{self.pointer_type(pointer, dtype)}{name}")
         self.given.append(pointer)
+
+    def unused_parameters(self) -> Sequence[str]:
+        """Statements that name the parameters that the body does not use, for compilers warn of
+        these."""
+        words = {word for line in self.body for word in re.findall(r"\w+", line)}
+        names = (value.base if isinstance(value, Pointer) else value.text for value in self.given)
+        return [f"  (void){name};" for name in names if name not in words]
 
     # -- scalars
 

@@ -123,6 +123,8 @@ _CUDA_BITS = {
 }
 
 _CUDA_NARROW = {
+    "vector f16": "__halves2half2({elements})",
+    "vector bf16": "__halves2bfloat162({elements})",
     "cast f16 f32": "__half2float({value})",
     "cast f32 f16": "__float2half_rn({value})",
     "cast bf16 f32": "__bfloat162float({value})",
