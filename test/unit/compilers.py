@@ -1,7 +1,7 @@
-"""The compilers of the languages that we print, as judges of what we print. None has to be there.
+"""The compilers of the languages that we print, as judges of the texts. None has to be installed.
 
-NVIDIA's are those of PyPI's `nvidia-cuda-nvcc` (extra `ptxas`), or those in PATH. Metal is judged by
-clang, as C++ for OpenCL with a header that has Metal's types and functions.
+NVIDIA's are those of PyPI's wheels (extra `ptxas`), or those in PATH. clang judges Metal as C++ for
+OpenCL, which has the same address spaces, with a header of Metal's types and functions.
 """
 
 from __future__ import annotations
@@ -18,8 +18,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.backends.asm import PtxTarget
 from tgdialect.backends.sources import source_of
-from tgdialect.diagnostics import SourceFile, parse_module
-from tgdialect.lowering.pipeline import ToGpuPass, ToLlvmPass, ToSourcePass
+from tgdialect.lowering.pipeline import ToGpuPass, ToSourcePass, run_stages
 from tgdialect.registry import make_context
 
 SHIMS = Path(__file__).parent / "shims"
@@ -36,68 +35,71 @@ class Compiler:
     """What it compiles: a name of `-t` of tg-opt."""
     target: str
 
-    def lowered(self, module: ModuleOp, mode: str) -> str:
-        """The text of a program on tensors for this compiler; changes the module.
+    def text(self, module: ModuleOp, mode: str = "heuristic") -> str:
+        """What a program on tensors is in its language. Changes the module.
 
         Raises PassFailedException for what the target lacks.
         """
-        to = ToGpuPass if self.language == "ptx" else ToSourcePass
-        lower: ToLlvmPass = to(target=self.target, mode=mode)
-        if self.language == "cuda":
-            lower = ToSourcePass(target=self.target, mode=mode, output="cuda")
-        for stage in lower.pipeline():
-            stage.lower(module)
-        if self.language != "ptx":
+        is_ptx = self.language == "ptx"
+        to = ToGpuPass if is_ptx else ToSourcePass
+        run_stages(module, to(target=self.target, mode=mode).pipeline())
+        if not is_ptx:
             return source_of(module, self.language)
-        text = StringIO()
-        PtxTarget().emit(make_context(), module, text)
-        return text.getvalue()
+        output = StringIO()
+        PtxTarget().emit(make_context(), module, output)
+        return output.getvalue()
 
-    def check(self, text: str, about: object = "") -> str:
-        """What it prints about a text. Fails if it rejects that, and skips if it is missing."""
+    def check(self, text: str) -> str:
+        """What it prints about a text. Fails if it rejects it or warns, skips where it is not."""
         if self.path is None:
-            pytest.skip("this compiler is not installed")
+            pytest.skip(f"the compiler of {self.language} is not installed")
         run = subprocess.run([self.path, *self.options], input=text, capture_output=True, text=True)
-        assert run.returncode == 0, f"{about}: {run.stderr[:3000]}\n{text}"
+        assert run.returncode == 0, f"{run.stderr[:3000]}\n{text}"
         return run.stderr
 
 
-def parsed(text: str) -> ModuleOp:
-    module = parse_module(make_context(), SourceFile("test", text, 1))
-    module.verify()
-    return module
+def _nvidia(program: str, header: str = "") -> str | None:
+    """A program of the wheels, if these have a header, or the one in PATH."""
+    folders = Path(sysconfig.get_path("purelib"), "nvidia").glob("*")
+    paths = (f / "bin" / program for f in folders if (f / "include" / header).exists())
+    return next((str(path) for path in paths if path.exists()), None) or shutil.which(program)
 
 
-def nvidia_tool(name: str) -> str | None:
-    """A program of NVIDIA's toolkit."""
-    wheels = Path(sysconfig.get_path("purelib"), "nvidia").glob(f"*/bin/{name}")
-    return next(map(str, wheels), None) or shutil.which(name)
+def ptxas(chip: str) -> Compiler:
+    """Its report has registers, spills and shared memory."""
+    options = f"-arch={chip}", "-v", "-o", "/dev/null", "/dev/stdin"
+    return Compiler(_nvidia("ptxas"), options, "ptx", f"nvidia:{chip}")
 
 
-CHIPS = "sm_80", "sm_90", "sm_90a"
-_STRICT = ("-Wall", "-Wextra", "-Werror", "-fsyntax-only")
-_C = ("-std=c11", "-Wpedantic", *_STRICT, "-x", "c", "-")
-_CL = ("-target", "spir64", *_STRICT, "-x", "cl")
-_METAL = ("-cl-std=clc++", "-cl-no-stdinc", "-I", str(SHIMS))
-_CUBIN = ("-fmad=false", "-Werror", "all-warnings", "-cubin", "-o", "/dev/null", "-x", "cu")
+def _nvcc(chip: str) -> Compiler:
+    options = "-fmad=false", "-Werror", "all-warnings", "-cubin", "-o", "/dev/null", "-x", "cu"
+    options = f"-arch={chip}", *options, "/dev/stdin"
+    return Compiler(_nvidia("nvcc", "nv/target"), options, "cuda", f"nvidia:{chip}")
+
+
+_STRICT = ("-Wall", "-Wextra", "-Werror", "-fsyntax-only", "-")
+_C = ("-std=c11", "-Wpedantic", "-x", "c", *_STRICT)
+_CL = ("-target", "spir64", "-x", "cl", "-cl-std=CL1.2", *_STRICT)
+# Pointers without an address space are private, and vectors convert what they are made of.
+_METAL = (
+    "-Xclang",
+    "-cl-ext=-all,+cl_khr_fp16",
+    "-cl-std=clc++2021",
+    "-cl-no-stdinc",
+    f"-I{SHIMS}",
+    "-Wno-c++11-narrowing",
+    *_STRICT,
+)
+_CLANG = shutil.which("clang")
+_CHIPS = ("sm_80", "sm_90", "sm_90a")
 
 COMPILERS = {
     "gcc": Compiler(shutil.which("gcc"), _C, "c", "c"),
-    "clang": Compiler(shutil.which("clang"), _C, "c", "c"),
-    "clang for OpenCL C": Compiler(
-        shutil.which("clang"), (*_CL, "-cl-std=CL1.2", "-"), "opencl", "opencl"
+    "clang": Compiler(_CLANG, _C, "c", "c"),
+    "clang for OpenCL": Compiler(_CLANG, _CL, "opencl", "opencl"),
+    "clang for Metal": Compiler(
+        _CLANG, ("-target", "spir64", "-x", "cl", *_METAL), "metal", "metal"
     ),
-    "clang for Metal": Compiler(shutil.which("clang"), (*_CL, *_METAL, "-"), "metal", "metal"),
-    **{
-        f"nvcc for {chip}": Compiler(
-            nvidia_tool("nvcc"), (f"-arch={chip}", *_CUBIN, "/dev/stdin"), "cuda", f"nvidia:{chip}"
-        )
-        for chip in CHIPS
-    },
-    **{
-        f"ptxas for {chip}": Compiler(
-            nvidia_tool("ptxas"), (f"-arch={chip}", "-v", "-o", "/dev/null", "/dev/stdin"), "ptx", f"nvidia:{chip}"
-        )
-        for chip in CHIPS
-    },
+    **{f"nvcc for {chip}": _nvcc(chip) for chip in _CHIPS},
+    **{f"ptxas for {chip}": ptxas(chip) for chip in _CHIPS},
 }

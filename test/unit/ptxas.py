@@ -2,28 +2,13 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
-import sysconfig
-from pathlib import Path
-
 import pytest
+from compilers import ptxas
 
-
-def _found() -> str | None:
-    """`ptxas` of PyPI's `nvidia-cuda-nvcc` (extra `ptxas`), or in PATH."""
-    wheels = Path(sysconfig.get_path("purelib"), "nvidia").glob("*/bin/ptxas")
-    return next(map(str, wheels), None) or shutil.which("ptxas")
-
-
-PTXAS = _found()
+PTXAS = ptxas("sm_90").path
 needs_ptxas = pytest.mark.skipif(PTXAS is None, reason="ptxas is not installed (extra `ptxas`)")
 
 
 def assemble(ptx: str, chip: str = "sm_90") -> str:
     """What `ptxas -v` says of PTX: registers, spills and shared memory. Fails if it rejects it."""
-    assert PTXAS is not None
-    command = [PTXAS, f"-arch={chip}", "-v", "-o", "/dev/null", "/dev/stdin"]
-    run = subprocess.run(command, input=ptx, capture_output=True, text=True)
-    assert run.returncode == 0, run.stderr
-    return run.stderr
+    return ptxas(chip).check(ptx)

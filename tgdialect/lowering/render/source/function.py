@@ -97,7 +97,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
     def unused_parameters(self) -> Sequence[str]:
         """Statements that name the parameters that the body does not use, for compilers warn of
         these."""
-        words = {word for line in self.body for word in re.findall(r"\w+", line)}
+        words = {word for line in self.body for word in re.findall(r"(?<![.\w])\w+", line)}
         names = (value.base if isinstance(value, Pointer) else value.text for value in self.given)
         return [f"  (void){name};" for name in names if name not in words]
 

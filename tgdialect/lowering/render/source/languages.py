@@ -262,7 +262,8 @@ using namespace metal;
             "memory_order_relaxed)"
         )
         for name, type in (("i32", "atomic_int"), ("ui32", "atomic_uint"), ("f32", "atomic_float"))
-    },
+    }
+    | dict.fromkeys(("i64", "ui64", "index"), "helper atomic_add_words"),
     shuffles={
         **dict.fromkeys(_WORDS, _METAL_SHUFFLE),
         **dict.fromkeys(_NARROW, "({type})" + _METAL_SHUFFLE.replace("{value}", "(uint){value}")),
