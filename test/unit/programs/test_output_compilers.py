@@ -84,7 +84,7 @@ FACTORS = {
     "fp8e4m3": ("float32",),
 }
 """The dtypes of factors, and those of sums: None if it is that of the factors."""
-SHAPES = (128, 64, 96), (45, 37, 51)
+SHAPES = (128, 64, 96), (45, 37, 51), (64, 128, 64)
 PRODUCTS = [
     (mode, dtype, sums, shape)
     for dtype, accumulators in FACTORS.items()
