@@ -98,7 +98,10 @@ class SourceFunction(SourceAccesses, Output[Value]):
         """Statements that name the parameters that the body does not use, for compilers warn of
         these."""
         words = {word for line in self.body for word in re.findall(r"(?<![.\w])\w+", line)}
-        names = (value.base if isinstance(value, Pointer) else value.text for value in self.given)
+        names = (
+            value.base if isinstance(value, Pointer) else scalar_of(value).text
+            for value in self.given
+        )
         return [f"  (void){name};" for name in names if name not in words]
 
     # -- scalars
