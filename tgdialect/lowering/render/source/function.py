@@ -95,8 +95,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
         self.given.append(pointer)
 
     def unused_parameters(self) -> Sequence[str]:
-        """Statements that name the parameters that the body does not use, for compilers warn of
-        these."""
+        """A statement for each parameter that the body does not use: compilers warn of others."""
         words = {word for line in self.body for word in re.findall(r"(?<![.\w])\w+", line)}
         names = (
             value.base if isinstance(value, Pointer) else scalar_of(value).text
