@@ -20,7 +20,7 @@ PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 WITHOUT_WHEELS = {
     ("linux", "x86_64"): set[str](),
     ("linux", "aarch64"): {"pyopencl[pocl]"},
-    ("darwin", "arm64"): {"pyopencl[pocl]", "nvidia-cuda-nvcc"},
+    ("darwin", "arm64"): {"pyopencl[pocl]", "nvidia-cuda-nvcc", "nvidia-cuda-cccl"},
     ("win32", "AMD64"): {"pyopencl[pocl]", "mpich"},
 }
 """The requirements that have no wheels for a platform: its `sys_platform` and

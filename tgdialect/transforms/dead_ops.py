@@ -1,4 +1,4 @@
-"""Erase the ops of a graph that its SINK does not need."""
+"""Erase the ops that nothing needs."""
 
 from __future__ import annotations
 
@@ -7,7 +7,14 @@ from collections.abc import Collection
 from xdsl.ir import Block, Operation
 
 from tgdialect.ops.creation import erase
+from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.memory import LoadOp
+from tgdialect.ops.movement import MovementOp
+from tgdialect.ops.source import BufferOp, ConstOp, VConstOp
 from tgdialect.ops.walk import ops_of
+
+_COMPUTED = (ElementwiseOp, MovementOp, LoadOp, BufferOp, ConstOp, VConstOp)
+"""Ops that do nothing but compute their result."""
 
 
 def erase_dead_ops(block: Block, needed: Collection[Operation]) -> None:
@@ -15,4 +22,11 @@ def erase_dead_ops(block: Block, needed: Collection[Operation]) -> None:
     kept = set(map(id, needed))
     for op in reversed(ops_of(block)):
         if id(op) not in kept:
+            erase(op)
+
+
+def erase_unused(block: Block) -> None:
+    """Erase the ops without side effects whose results have no uses, in a block in order."""
+    for op in reversed(ops_of(block)):
+        if isinstance(op, _COMPUTED) and op.results[0].first_use is None:
             erase(op)

@@ -111,8 +111,8 @@ def _with_subnormals(
     return (magnitude < least_normal).where(count, result)
 
 
-def wide_float(x: Value[V]) -> Value[V]:
-    """x as f32 or f64 such that rounding it to a narrow format rounds x.
+def wide_float(x: Value[V], *, has_f64: bool = True) -> Value[V]:
+    """x as f32, or as f64 if there is one, such that rounding it to a narrow format rounds x.
 
     64-bit integers need more bits than f64 has; their lowest bits are told apart from 0 only
     (rounding to odd: Boldo and Melquiond, "Emulation of FMA and correctly rounded sums", 2008).
@@ -120,6 +120,8 @@ def wide_float(x: Value[V]) -> Value[V]:
     match x.dtype:
         case "f32" | "f64":
             return x
+        case "i32" | "ui32" | "i64" | "ui64" | "index" if not has_f64:
+            return _odd_f32(x.cast("i64") if x.dtype == "index" else x)
         case "i32" | "ui32":
             return x.cast("f64")
         case "i64" | "ui64" | "index":
@@ -133,3 +135,13 @@ def wide_float(x: Value[V]) -> Value[V]:
             return exact.where(x.cast("f64"), odd)
         case _:
             return x.cast("f32")
+
+
+def _odd_f32(x: Value[V]) -> Value[V]:
+    """An integer as f32, rounded to odd: one that is none becomes its neighbour of an odd bit
+    pattern."""
+    nearest = x.cast("f32")
+    back, bits = nearest.cast(x.dtype), nearest.bitcast("ui32")
+    grows = (back < x) ^ (x < 0)
+    neighbour = grows.where(bits + 1, bits - 1)
+    return (back.ne(x) & (bits & 1).eq(0)).where(neighbour, bits).bitcast("f32")

@@ -44,6 +44,8 @@ PRODUCTS = {
     "transposed a": (lambda a, b: _multiply(a.transpose(0, 1), b), (48, 64), (48, 32)),
     "transposed b": (lambda a, b: _multiply(a, b.transpose(0, 1)), (64, 48), (32, 48)),
     "ragged": (_multiply, (45, 37), (37, 51)),
+    "fragments of fp8": (_multiply, (64, 128), (128, 64)),
+    "more fragments of fp8": (_multiply, (128, 128), (128, 128)),
     "convolution": (lambda x, w: x.conv2d(w, dtype="float32"), (1, 16, 10, 34), (32, 16, 3, 3)),
 }
 

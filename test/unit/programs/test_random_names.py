@@ -11,10 +11,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from io import StringIO
-from pathlib import Path
 
 import numpy as np
 import pytest
+from compilers import COMPILERS, SHIMS
 from opencl_device import DEVICE, needs_opencl
 from ptxas import PTXAS, assemble
 from random_names import EXTENT, KERNELS, Program
@@ -28,7 +28,6 @@ from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.lowering.pipeline import ToGpuPass, ToLlvmPass, ToSourcePass
 from tgdialect.registry import make_context
 
-SHIMS = Path(__file__).parent / "shims"
 X = np.arange(EXTENT, dtype=np.int32) - EXTENT // 2
 VARIABLE = "TG_RANDOM_NAMES"
 
@@ -89,8 +88,8 @@ def judge_cuda(seed: int) -> None:
 
 def judge_metal(seed: int) -> None:
     text = source_of(lowered(seed, ToSourcePass(target="metal")), "metal")
-    command = ["g++", "-std=c++17", "-fsyntax-only", "-I", str(SHIMS), "-w"]
-    accepted(seed, [*command, "-x", "c++", "-"], text)
+    metal = COMPILERS["clang for Metal"]
+    accepted(seed, [str(metal.path), *metal.options], text)
 
 
 def judge_ptx(seed: int) -> None:
@@ -116,7 +115,7 @@ def judge_mlir(seed: int) -> None:
 JUDGES: dict[str, tuple[Callable[[int], None], bool]] = {
     "c": (judge_c, shutil.which("cc") is not None),
     "cuda": (judge_cuda, shutil.which("g++") is not None),
-    "metal": (judge_metal, shutil.which("g++") is not None),
+    "metal": (judge_metal, shutil.which("clang") is not None),
     "ptx": (judge_ptx, PTXAS is not None),
     "assembly": (judge_assembly, sys.platform == "linux" and shutil.which("cc") is not None),
     "mlir": (judge_mlir, shutil.which("mlir-translate-19") is not None),

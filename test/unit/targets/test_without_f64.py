@@ -8,6 +8,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 import ulp_table
+from compilers import COMPILERS
 from exact_functions import BINARY, UNARY
 from xdsl.utils.exceptions import PassFailedException
 
@@ -44,10 +45,12 @@ WIDENED = [name for name, row in ROWS.items() if "f64" in text_of(row.method, *i
 
 
 def metal(text: str) -> str:
+    """The source for Metal, which its compiler takes where there is one."""
     module = parse_module(make_context(), SourceFile("test", text, 1))
     for stage in ToSourcePass("metal").pipeline():
         stage.lower(module)
-    return source_of(module, "metal")
+    source, compiler = source_of(module, "metal"), COMPILERS["clang for Metal"]
+    return source if compiler.path is None else f"{source}{compiler.check(source)}"
 
 
 def test_these_are_computed_in_f64():

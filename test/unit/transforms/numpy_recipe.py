@@ -53,9 +53,8 @@ class NumpySemantics:
     def compute(self, primitive: Primitive, operands: tuple[Array, ...], dtype: Any) -> Array:
         a, *rest = operands
         if primitive == "cast":
-            to_integer = np.issubdtype(dtype, np.integer)
-            assert a.dtype.kind != "f" or not to_integer, "CAST saturates; NumPy does not"
-            return a.astype(dtype)
+            is_to_integer = a.dtype.kind == "f" and np.issubdtype(dtype, np.integer)
+            return saturated(a, dtype) if is_to_integer else a.astype(dtype)
         if primitive == "bitcast":
             assert a.dtype.itemsize == np.dtype(dtype).itemsize
             return a.view(dtype)
@@ -127,7 +126,16 @@ def f32_patterns(step: int) -> Iterator[Array]:
         yield chunk.astype(np.uint32).view(np.float32)
 
 
-def random_patterns(dtype: type[np.floating[Any]], count: int, seed: int) -> Array:
+def saturated(x: Array, dtype: Any) -> Array:
+    """CAST of floats to integers: truncated, the nearest one beyond the range, 0 for NaN."""
+    info = np.iinfo(dtype)
+    least, most = x.dtype.type(info.min), x.dtype.type(info.max)
+    inside = np.where((least < x) & (x < most), x, 0).astype(dtype)
+    ends = np.where(x >= most, info.max, np.where(x <= least, info.min, 0)).astype(dtype)
+    return np.where((least < x) & (x < most), inside, ends)
+
+
+def random_patterns(dtype: Any, count: int, seed: int) -> Array:
     """Random bit patterns, so that all exponents are equally likely."""
     raw = np.random.default_rng(seed).bytes(count * np.dtype(dtype).itemsize)
     return np.frombuffer(raw, dtype).copy()

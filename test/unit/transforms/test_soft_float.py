@@ -6,7 +6,14 @@ import numpy as np
 import pytest
 from numpy_recipe import DTYPES, Array, carry_out, f32_patterns, random_patterns
 
-from tgdialect.transforms.soft_float import NARROW_FORMATS, NarrowFormat, decode, encode, soft_cast
+from tgdialect.transforms.soft_float import (
+    NARROW_FORMATS,
+    NarrowFormat,
+    decode,
+    encode,
+    soft_cast,
+    wide_float,
+)
 
 every_format = pytest.mark.parametrize(
     ("name", "narrow"), NARROW_FORMATS.items(), ids=list(NARROW_FORMATS)
@@ -91,6 +98,23 @@ def test_cast_of_integers_rounds_once(name, narrow):
     for dtype in (np.int8, np.uint16, np.int32, np.uint32):
         result, _ = carry_out(lambda v: soft_cast(v, name), small.astype(dtype))
         np.testing.assert_array_equal(result, small.astype(result.dtype))
+
+
+@every_format
+@pytest.mark.parametrize("dtype", ["int32", "uint32", "int64", "uint64"])
+def test_integers_round_once_without_f64(name: str, narrow: NarrowFormat, dtype: str):
+    """Around every power of two and midpoint, as by f64."""
+    bits = np.iinfo(dtype).bits
+    powers = [1 << p for p in range(bits)]
+    near = [p + (p >> n) + d for p in powers for n in range(1, 27) for d in (-1, 0, 1)]
+    random = random_patterns(f"u{bits // 8}", 10_000, seed=3)
+    x = np.concatenate([np.array([*powers, *near, 0], object) % (1 << bits), random])
+    x = x.astype(f"uint{bits}").view(dtype)
+    found, expected = (
+        carry_out(lambda v, has=has: encode(wide_float(v, has_f64=has), narrow), x)[0]
+        for has in (False, True)
+    )
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_cast_from_narrow():

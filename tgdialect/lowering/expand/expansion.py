@@ -8,7 +8,7 @@ along the innermost UPCAST, or along the lanes that an accumulator sums separate
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Sequence, Set
 from itertools import count
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
@@ -36,7 +36,8 @@ Axes = tuple[RangeOp, ...]
 class Expansion(UniquingBuilder):
     """The new block of a kernel: appends ops, and knows the axes of each value."""
 
-    def __init__(self, ops: Sequence[Operation]) -> None:
+    def __init__(self, ops: Sequence[Operation], unused: Set[Operation] = frozenset()) -> None:
+        """`unused` are ops that become no code, of any number of elements."""
         super().__init__(InsertPoint.at_end(Block()), ops[0].location)
         self.free_slots = count(next_slot(ops))
         self.open = open_ranges(ops)
@@ -45,7 +46,8 @@ class Expansion(UniquingBuilder):
         """The new values of old ones; a value that is not here stays."""
         self._order = {axis: i for i, axis in enumerate(_ordered_axes(ops))}
         self._extent = {axis: _extent(axis) for axis in self._order}
-        if (too_much := excess(self.open, lambda r: self._extent.get(r, 1), own_cost)) is not None:
+        code = {op: ranges for op, ranges in self.open.items() if op not in unused}
+        if (too_much := excess(code, lambda r: self._extent.get(r, 1), own_cost)) is not None:
             message = f"UPCAST and UNROLL ranges make {too_much.reason}"
             raise locate(PassFailedException(message), too_much.op)
         self._axes: dict[SSAValue, Axes] = {}

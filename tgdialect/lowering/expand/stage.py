@@ -78,10 +78,10 @@ def expand_kernel(kernel: KernelOp, *, is_grid: bool = False) -> None:
         erase_dead_ops(old, ops)
         return
     # A new block, to which ops are moved or rebuilt; reductions that share loops at once.
-    expansion = Expansion(ops)
+    done: set[Operation] = {op for each in fragments.values() for op in each.unused}
+    expansion = Expansion(ops, done)
     groups = _groups(ops)
     rules = Rules(expansion, is_grid=is_grid)
-    done: set[Operation] = {op for each in fragments.values() for op in each.unused}
     for op in _sources_first(ops, groups):
         if op in done:
             continue

@@ -31,6 +31,7 @@ from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, VConstOp
+from tgdialect.transforms.dead_ops import erase_unused
 
 MOST_BYTES = 256
 """The most memory that a work item keeps in registers: a quarter of the 255 registers of 4 bytes
@@ -73,6 +74,8 @@ def load_once(block: Block, numbers: CellNumbers, *, aliased: bool) -> None:
         if again and bytes <= left:
             left -= bytes
             _keep(first, again)
+    if left < MOST_BYTES:
+        erase_unused(block)
 
 
 def _load(

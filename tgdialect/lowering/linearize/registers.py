@@ -20,19 +20,15 @@ from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import EndIfOp, IfOp, SpecialOp
-from tgdialect.ops.elementwise import AddOp, ElementwiseOp, MulOp
+from tgdialect.ops.elementwise import AddOp, MulOp
 from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import ExpandOp, IndexOp, MovementOp, ReshapeOp
+from tgdialect.ops.movement import ExpandOp, IndexOp, ReshapeOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import known_index, place, tensor, tensor_type
-from tgdialect.ops.source import BufferOp, ConstOp, VConstOp
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.source import BufferOp, VConstOp
+from tgdialect.transforms.dead_ops import erase_unused
 
 Terms = Mapping[SSAValue, int]
-
-
-_COMPUTED = (ElementwiseOp, MovementOp, BufferOp, ConstOp, VConstOp)
-"""Ops that do nothing but compute their result."""
 
 
 class PrivateCells(NamedTuple):
@@ -71,7 +67,7 @@ def keep_in_registers(block: Block, numbers: CellNumbers) -> None:
             _replace(buffer, same, private, size)
             is_changed = True
     if is_changed:
-        _erase_unused(block)
+        erase_unused(block)
 
 
 def cells_of(access: MemoryAccess, numbers: CellNumbers) -> PrivateCells | None:
@@ -228,10 +224,3 @@ def _are_in_one_block(ops: Sequence[Operation]) -> bool:
             return False
         op = op.next_op
     return True
-
-
-def _erase_unused(block: Block) -> None:
-    """Erase the arithmetic that nothing needs any more: the indices in buffers that are no more."""
-    for op in reversed(ops_of(block)):
-        if isinstance(op, _COMPUTED) and op.results[0].first_use is None:
-            block.erase_op(op)

@@ -75,7 +75,8 @@ class NarrowFloats:
         """CAST to a narrow `dtype`; `value` is the register form of a value of dtype `source`."""
         if source == dtype:
             return value
-        wide = wide_float(Value(self._scalars, value, dtype_name(value)))
+        has_f64 = self._scalars.target.has_f64
+        wide = wide_float(Value(self._scalars, value, dtype_name(value)), has_f64=has_f64)
         return self.rounded(wide.handle, dtype)
 
     def choose(

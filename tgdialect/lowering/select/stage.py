@@ -32,7 +32,6 @@ from tgdialect.ops.codegen import (
     ShuffleOp,
     WmmaOp,
 )
-from tgdialect.ops.creation import erase
 from tgdialect.ops.dtypes import BOOL, INDEX
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CastOp, ElementwiseOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -41,7 +40,6 @@ from tgdialect.ops.movement import (
     ExpandOp,
     FlipOp,
     IndexOp,
-    MovementOp,
     PermuteOp,
     ReshapeOp,
     ShrinkOp,
@@ -54,6 +52,7 @@ from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, target_of
+from tgdialect.transforms.dead_ops import erase_unused
 from tgdialect.transforms.simplify import is_rough, simplify
 
 Rule = Callable[[SelectedKernel, Any], RegisterTile | None]
@@ -90,9 +89,6 @@ _RULES: dict[type[Operation], Rule] = {
     InsOp: instructions.instruction,
 }
 """The rule of each op class. An op without a rule is an error."""
-
-_REMOVABLE = (ElementwiseOp, MovementOp, LoadOp, ConstOp, VConstOp)
-"""The classes of ops that are removed if their result is unused."""
 
 
 @dataclass(frozen=True)
@@ -158,7 +154,8 @@ def select(ops: Sequence[Operation], target: Target) -> tuple[Block, Set[Operati
                 piece.name_hint = piece.name_hint or op.results[0].name_hint
                 if not result.shape and isinstance(piece.owner, TgOp):
                     copied.add(piece.owner)
-    _remove_unused(kernel.block)
+    # Some rules emit ops that no user needs, such as both forms of a narrow float.
+    erase_unused(kernel.block)
     if not target.has_f64:
         _check_no_f64(kernel.block, target)
     return kernel.block, copied
@@ -197,11 +194,3 @@ def vector_lanes(ops: Sequence[Operation], target: Target) -> int:
         if tensor(value).element_type not in (INDEX, BOOL)
     ]
     return target.lanes(max(itemsizes, default=8))
-
-
-def _remove_unused(block: Block) -> None:
-    """Erase unused ops, the last one first. Some rules emit ops that no user needs, such as both
-    forms of a narrow float."""
-    for op in reversed(ops_of(block)):
-        if isinstance(op, _REMOVABLE) and op.results[0].first_use is None:
-            erase(op)

@@ -31,6 +31,7 @@ func.func @main(%x: tensor<8x16xf32>, %k: tensor<8xi32>, %n: tensor<index> {tg.m
 // CHECK-NEXT:     out1[i] = tg_floor_div_i32(val0, val0);
 
 // CHECK:      void main_(const float *x, const int *k, int64_t n, float *out0, int *out1) {
+// CHECK-NEXT:   (void)n;
 // CHECK-NEXT:   main_0(out0, x);
 // CHECK-NEXT:   main_1(out1, k);
 // CHECK-NEXT: }

@@ -52,7 +52,7 @@ builtin.module attributes {tg.target = #tg.target<"opencl">} {
 // OPENCL-NEXT: void reverse(__global float *out, const __global float *x) {
 // OPENCL-NEXT:   int group = get_group_id(0);
 // OPENCL-NEXT:   int item = get_local_id(0);
-// OPENCL-NEXT:   __local __attribute__((aligned(16))) float tile[64];
+// OPENCL-NEXT:   __attribute__((aligned(16))) __local float tile[64];
 // OPENCL-NEXT:   float4 v = vload4(0, x + item * 4 + group * 64);
 // OPENCL-NEXT:   vstore4((float4)(v.x * 2.0f, v.y * 2.0f, v.z * 2.0f, v.w * 2.0f), 0, tile + item * 4);
 // OPENCL-NEXT:   barrier(CLK_LOCAL_MEM_FENCE | CLK_GLOBAL_MEM_FENCE);
@@ -64,7 +64,7 @@ builtin.module attributes {tg.target = #tg.target<"opencl">} {
 // CUDA-NEXT: reverse(float *out, const float *x) {
 // CUDA-NEXT:   int group = blockIdx.x;
 // CUDA-NEXT:   int item = threadIdx.x;
-// CUDA-NEXT:   __shared__ __align__(16) float tile[64];
+// CUDA-NEXT:   __align__(16) __shared__ float tile[64];
 // CUDA-NEXT:   int at0 = item * 4 + group * 64;
 // CUDA-NEXT:   *(float4 *)(tile + item * 4) = make_float4(x[at0] * 2.0f, x[at0 + 1] * 2.0f, x[at0 + 2] * 2.0f, x[at0 + 3] * 2.0f);
 // CUDA-NEXT:   __syncthreads();
@@ -76,7 +76,7 @@ builtin.module attributes {tg.target = #tg.target<"opencl">} {
 // METAL:      kernel void reverse(device float *out, const device float *x, uint3 gid {{\[\[}}threadgroup_position_in_grid]], uint3 lid {{\[\[}}thread_position_in_threadgroup]]) {
 // METAL-NEXT:   int group = gid.x;
 // METAL-NEXT:   int item = lid.x;
-// METAL-NEXT:   threadgroup alignas(16) float tile[64];
+// METAL-NEXT:   alignas(16) threadgroup float tile[64];
 // METAL-NEXT:   float4 v = *(device const packed_float4 *)(x + (item * 4) + (group * 64));
 // METAL-NEXT:   *(threadgroup packed_float4 *)(tile + item * 4) = float4(v.x * 2.0f, v.y * 2.0f, v.z * 2.0f, v.w * 2.0f);
 // METAL-NEXT:   threadgroup_barrier(mem_flags::mem_device | mem_flags::mem_threadgroup);

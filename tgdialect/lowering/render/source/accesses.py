@@ -112,7 +112,7 @@ class SourceAccesses(SourceBuilder):
             # That of the widest access, unless matrix instructions need more.
             alignment = alignment if alignment >= REPEAT else min(alignment, 16)
             aligned = self.language.aligned.format(bytes=alignment)
-            qualifiers = f"{self.language.shared}{aligned}{self.memory_type(dtype)}"
+            qualifiers = f"{aligned}{self.language.shared}{self.memory_type(dtype)}"
             self.line(f"{qualifiers} {name}[{max(cells, 1)}];")
         elif op.result in self._initial_stores:
             self._undeclared[op.result] = pointer
@@ -256,9 +256,10 @@ class SourceAccesses(SourceBuilder):
         if gate is None and self._is_vector_access(view):
             whole = value.whole if isinstance(value, Vector) else ""
             if not whole:
-                type = self.vector_type(view.dtype, view.lanes)
+                type, own = self.vector_type(view.dtype, view.lanes), self.language.functions
+                made = own.get(f"vector {view.dtype.name}", self.language.vector_value)
                 elements = ", ".join(lane.text for lane in lanes)
-                whole = self.language.vector_value.format(type=type, elements=elements)
+                whole = made.format(type=type, elements=elements)
             self.line(f"{self._vector_access(self.language.vector_store, view, whole)};")
             return
         # All values are read before the first one is written.

@@ -102,6 +102,15 @@ class SourceFunction(SourceAccesses, Output[Value]):
         self.parameters.append(f"{self.pointer_type(pointer, dtype)}{name}")
         self.given.append(pointer)
 
+    def unused_parameters(self) -> Sequence[str]:
+        """A statement for each parameter that the body does not use: compilers warn of others."""
+        words = {word for line in self.body for word in re.findall(r"(?<![.\w])\w+", line)}
+        names = (
+            value.base if isinstance(value, Pointer) else scalar_of(value).text
+            for value in self.given
+        )
+        return [f"  (void){name};" for name in names if name not in words]
+
     # -- scalars
 
     def constant_of(self, value: Attribute, dtype: DType) -> Value:

@@ -107,6 +107,15 @@ void {name}({U} *p, {T} value) {{
   unsigned int *word = (unsigned int *)((size_t)p & ~(size_t)3);
   atomicOr(word, (unsigned int)value << 8 * ((size_t)p & 3));
 }}""",
+    # A sum of 64 bits by words: each overflow of the lower one is one carry.
+    "atomic_add_words": """\
+void {name}(volatile {space}{T} *p, {T} value) {{
+  volatile {space}atomic_uint *words = (volatile {space}atomic_uint *)p;
+  uint low = (uint)value, high = (uint)(({U})value >> 32);
+  uint old = atomic_fetch_add_explicit(words, low, memory_order_relaxed);
+  if (old + low < old) high++;
+  atomic_fetch_add_explicit(words + 1, high, memory_order_relaxed);
+}}""",
     # The pragmas of an extension are at the beginning of a compound statement.
     "atomic_add_integer": """\
 void {name}(volatile {space}{T} *p, {T} value) {{

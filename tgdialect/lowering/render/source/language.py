@@ -30,7 +30,8 @@ class Language:
     """A parameter that is an index: {type} and {name}."""
     functions: Mapping[str, str]
     """Names of built-in functions, by "name" or "name dtype"; CASTs and BITCASTs of a {value}, by
-    "cast from to" and "bitcast from to"."""
+    "cast from to" and "bitcast from to"; a vector of {elements} that has another spelling than
+    `vector_value`, by "vector dtype"."""
     async_copy: str = ""
     """Starts to copy {bytes} bytes of memory from {source} to {to} in LOCAL memory, through the
     {caches}."""
@@ -48,7 +49,7 @@ class Language:
     """Declares the bytes {name} that a launch allocates for a workgroup, aligned to {bytes}; the
     language has none if it is empty."""
     aligned: str = ""
-    """The qualifier of an array that is aligned to {bytes}; before the type."""
+    """The qualifier of an array that is aligned to {bytes}; it comes first."""
     parameters_after: tuple[str, ...] = ()
     """Parameters that each kernel has after its own."""
     specials: Mapping[str, str] = field(default_factory=dict[str, str])

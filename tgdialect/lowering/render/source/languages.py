@@ -123,6 +123,8 @@ _CUDA_BITS = {
 }
 
 _CUDA_NARROW = {
+    "vector f16": "__halves2half2({elements})",
+    "vector bf16": "__halves2bfloat162({elements})",
     "cast f16 f32": "__half2float({value})",
     "cast f32 f16": "__float2half_rn({value})",
     "cast bf16 f32": "__bfloat162float({value})",
@@ -260,7 +262,8 @@ using namespace metal;
             "memory_order_relaxed)"
         )
         for name, type in (("i32", "atomic_int"), ("ui32", "atomic_uint"), ("f32", "atomic_float"))
-    },
+    }
+    | dict.fromkeys(("i64", "ui64", "index"), "helper atomic_add_words"),
     shuffles={
         **dict.fromkeys(_WORDS, _METAL_SHUFFLE),
         **dict.fromkeys(_NARROW, "({type})" + _METAL_SHUFFLE.replace("{value}", "(uint){value}")),

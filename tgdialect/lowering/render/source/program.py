@@ -97,7 +97,7 @@ def render_function(
 
 def _sections(output: SourceFunction, head: str) -> Sections:
     headers = "".join(f"{header}\n" for header in output.headers)
-    function = "\n".join([f"{head} {{", *output.body, "}"])
+    function = "\n".join([f"{head} {{", *output.unused_parameters(), *output.body, "}"])
     return [output.language.preamble, headers, *output.helpers.values(), function]
 
 

@@ -60,7 +60,7 @@
 // PTX:         cp.async.ca.shared.global {{.*}}, 4;
 // PTX-NOT:     bar.sync
 
-// CUDA:        __shared__ __align__(16) float shared0[96];
+// CUDA:        __align__(16) __shared__ float shared0[96];
 // CUDA:        for (int k = 0; k < 2; k++) {
 // CUDA:          asm volatile("cp.async.ca.shared.global [%0], [%1], 4;"
 // CUDA-NEXT:         :: "r"((unsigned)__cvta_generic_to_shared(shared0 + {{.*}})),
