@@ -196,7 +196,7 @@ tg.kernel @graph {
 tg.program @inside {
   %0 = tg.linear {
     // CHECK-LABEL: tg.kernel @inside {
-    // CHECK: tg.reduce add %{{[^ ]+}} [] over %j, %k : tensor<i32> -> tensor<i32>
+    // CHECK: tg.reduce add %{{[^ ]+}} [] over %k : tensor<i32> -> tensor<i32>
     %out = tg_legacy.define_global 0 : tensor<2xi32, #tg.place<global>>
     %a = tg_legacy.define_global 1 : tensor<6xi32, #tg.place<global>>
     %c0 = tg.const 0 : tensor<i32>
