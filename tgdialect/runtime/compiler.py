@@ -117,10 +117,8 @@ def _on_one_device(
     is_verified: bool = False,
 ) -> Executable:
     """Compile a program for one device: that of the target, or else the one that it names."""
-    if target is None:
-        named = {device for _, device in _DEVICES.findall(text)} - {HOST}
-        target = min(named, default=None)
-    device = device_for(target)
+    named = {device for _, device in _DEVICES.findall(text)} - {HOST} if target is None else ()
+    device = DEVICES[min(named)] if named else device_for(target)
     described = PORTABLE if target == PORTABLE.name else target_of_device(device)
     how = entry, opt, allow_custom
     is_text = isinstance(source, str | os.PathLike)
