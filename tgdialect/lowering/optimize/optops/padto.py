@@ -9,7 +9,13 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.affine.strides import strides, unclamped
 from tgdialect.analysis.ranges import closed_ranges, is_expanded
 from tgdialect.lowering.matrix_products import is_zero, product_of
-from tgdialect.lowering.optimize.axes import NAMING, NOT_COPIED, Axes, IllegalOptError, NoChangeError
+from tgdialect.lowering.optimize.axes import (
+    NAMING,
+    NOT_COPIED,
+    Axes,
+    IllegalOptError,
+    NoChangeError,
+)
 from tgdialect.lowering.optimize.optops.workgroups import check_work_items
 from tgdialect.ops.attributes import AddrSpace, AxisType, ReduceKind
 from tgdialect.ops.builder import OpBuilder
