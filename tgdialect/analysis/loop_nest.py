@@ -157,10 +157,6 @@ class _Scheduler:
                 for range in reversed(closed_ranges(op)):
                     outer[range], ends[range] = mask, op
                     mask |= self.bit[range]
-        for range in self.ranges:
-            if range not in ends:
-                message = f"range {range.axis.data} is never closed by an END"
-                raise locate(PassFailedException(message), range)
         self._close_transitively(outer)
         # Outer loops first: the parent is the innermost of the loops around.
         for range in sorted(self.ranges, key=lambda r: outer[r].bit_count()):
@@ -236,13 +232,7 @@ class _Scheduler:
                 a, a_loop = self._as_item(a_loop)
             else:
                 b, b_loop = self._as_item(b_loop)
-        if a != b:
-            return a_loop, a, b
-        if a == before and after != before:
-            (range, *_) = closed_ranges(cast(EndOp, self.ops[a]))
-            message = f"range {range.axis.data} is used after its END"
-            raise locate(PassFailedException(message), self.ops[after])
-        return None
+        return (a_loop, a, b) if a != b else None
 
     def _as_item(self, loop: LoopTree) -> tuple[int, LoopTree]:
         """The number of a loop among the items of the loop around it, and that loop."""

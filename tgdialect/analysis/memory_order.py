@@ -130,6 +130,16 @@ def parameter_effects(call: CallOp) -> Effects | None:
     return _effects_of(symbols_around(call).get(call.callee.string_value()))
 
 
+def written_operands(op: CallOp) -> list[SSAValue]:
+    """The operands that a call writes; all of its memory where the callee is opaque."""
+    effects = parameter_effects(op)
+    return [
+        argument
+        for slot, argument in enumerate(op.arguments)
+        if is_memory(argument) and (effects is None or effects.get(slot, (False, False))[1])
+    ]
+
+
 def _effects_of(callee: Operation | None) -> Effects | None:
     """Which slots a symbol reads and writes, as `parameter_effects`."""
     match callee:

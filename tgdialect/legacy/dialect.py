@@ -16,9 +16,11 @@ from tgdialect.legacy.ops import (
     framework,
     indexing,
     memory,
+    movement,
     vectors,
 )
-from tgdialect.ops import codegen, elementwise, marker, movement, ordering, source
+from tgdialect.ops import codegen, elementwise, marker, ordering, source
+from tgdialect.ops import movement as new_movement
 from tgdialect.ops.base import TgOp
 
 TG_LEGACY = Dialect(
@@ -44,6 +46,8 @@ TG_LEGACY = Dialect(
         # lowering and indexing
         indexing.ViewOp,
         indexing.IndexOp,
+        movement.PadOp,
+        movement.ShrinkOp,
         indexing.ValidOp,
         indexing.GepOp,
         # memory
@@ -96,12 +100,10 @@ class Unchanged(NamedTuple):
 UNCHANGED: Mapping[str, Unchanged] = {
     "SINK": Unchanged(ordering.SinkOp, "graph construction, scheduling"),
     "CONST": Unchanged(source.ConstOp, "all"),
-    "RESHAPE": Unchanged(movement.ReshapeOp, "high level, lowering"),
-    "PERMUTE": Unchanged(movement.PermuteOp, "high level, lowering"),
-    "EXPAND": Unchanged(movement.ExpandOp, "high level, lowering"),
-    "PAD": Unchanged(movement.PadOp, "high level, lowering"),
-    "SHRINK": Unchanged(movement.ShrinkOp, "high level, lowering"),
-    "FLIP": Unchanged(movement.FlipOp, "high level, lowering"),
+    "RESHAPE": Unchanged(new_movement.ReshapeOp, "high level, lowering"),
+    "PERMUTE": Unchanged(new_movement.PermuteOp, "high level, lowering"),
+    "EXPAND": Unchanged(new_movement.ExpandOp, "high level, lowering"),
+    "FLIP": Unchanged(new_movement.FlipOp, "high level, lowering"),
     "EXP2": Unchanged(elementwise.Exp2Op, "all"),
     "LOG2": Unchanged(elementwise.Log2Op, "all"),
     "SIN": Unchanged(elementwise.SinOp, "all"),
@@ -123,7 +125,7 @@ UNCHANGED: Mapping[str, Unchanged] = {
     "WHERE": Unchanged(elementwise.WhereOp, "all"),
     "MULACC": Unchanged(elementwise.MulAccOp, "all"),
     "CAST": Unchanged(elementwise.CastOp, "all"),
-    "BITCAST": Unchanged(movement.BitcastOp, "all"),
+    "BITCAST": Unchanged(new_movement.BitcastOp, "all"),
     "BARRIER": Unchanged(codegen.BarrierOp, "lowering, codegen"),
     "CONTIGUOUS": Unchanged(marker.ContiguousOp, "graph construction, early simplification"),
     "CONTIGUOUS_BACKWARD": Unchanged(

@@ -81,6 +81,43 @@ def _joined(op: Operation, shapes: Sequence[Shape]) -> Shape:
     return (lanes,)
 
 
+def _padded(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    extents: list[int] = []
+    for extent, (before, after) in _pairs(op, shapes[0]):
+        if before < 0 or after < 0:
+            raise VerifyException(f"PAD puts {before} and {after} zeros around an axis")
+        extents.append(before + extent + after)
+    return tuple(extents)
+
+
+def _shrunk(op: Operation, shapes: Sequence[Shape]) -> Shape:
+    extents: list[int] = []
+    for extent, (start, end) in _pairs(op, shapes[0]):
+        if not 0 <= start <= end <= extent:
+            raise VerifyException(f"SHRINK from {start} to {end} of an axis of {extent}")
+        extents.append(end - start)
+    return tuple(extents)
+
+
+def _pairs(op: Operation, extents: Shape) -> Sequence[tuple[int, tuple[int, int]]]:
+    """The extent of each axis, with its pair of numbers."""
+    pairs = cast("ArrayAttr[ArrayAttr[IntAttr]]", op.properties["pairs"])
+    if len(pairs) != len(extents) or any(len(pair) != 2 for pair in pairs):
+        raise VerifyException(f"{op.name} has a pair of numbers for each of {len(extents)} axes")
+    if not all(isinstance(extent, int) for extent in extents):
+        raise VerifyException(f"{op.name} takes axes of known extents, not {op.operands[0].type}")
+    return [
+        (cast(int, extent), (pair.data[0].data, pair.data[1].data))
+        for extent, pair in zip(extents, pairs, strict=True)
+    ]
+
+
+def _on_one(op: Operation) -> Device:
+    if isinstance(found := device.source(op), tuple):
+        raise VerifyException(f"{op.name} takes a value on one device: MULTI has the shards")
+    return found
+
+
 def _size(op: Operation, shapes: Sequence[Shape]) -> Shape:
     return (integer(op, "size") or 0,)
 
@@ -289,6 +326,8 @@ LEGACY_TABLE: Rules = {
     # indexing
     "tg_legacy.view": _view,
     "tg_legacy.index": Row(dtype.source, _location, device.common, device.source_addrspace),
+    "tg_legacy.pad": Row(dtype.source, _padded, _on_one),
+    "tg_legacy.shrink": Row(dtype.source, _shrunk, _on_one, min_max=min_max.source),
     "tg_legacy.valid": Row(dtype.always(BOOL), _of_view),
     "tg_legacy.gep": Row(dtype.source, _lanes, min_max=min_max.source),
     # memory

@@ -65,6 +65,7 @@ def stages(
     cache: int | None = None,
     output: str | None = None,
     optimize: type[OptimizePass] = OptimizePass,
+    device: str | None = None,
 ) -> Stages:
     """The eight stages from the tensor level to the `llvm` dialect.
 
@@ -72,7 +73,7 @@ def stages(
     """
     return Stages(
         module=(
-            CallifyPass(),
+            CallifyPass(device),
             RangeifyPass(target),
         ),
         optimize=optimize(mode, features, threads, l2, opts, target),

@@ -25,13 +25,10 @@ from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.properties import (
-    device_argument,
     is_memory,
-    place,
     same_shape,
     segments,
     shape_of,
-    show_device,
     show_shape,
     tensor,
 )
@@ -169,7 +166,10 @@ class StoreOp(TgOp):
 
 @op_definition
 class CopyOp(TgOp):
-    """COPY (T,), device, clone?: T on another device; a tuple of devices reshards with axis 0.
+    """COPY (T,), device, clone?: T on a device; a tuple of devices reshards with axis 0.
+
+    Canonicalisation drops what is copied on the way, and a copy of what is there already, but for
+    a `clone`.
 
     `%1 = tg.copy %0 to "B" : tensor<4xf32, #tg.place<"A">> -> tensor<4xf32, #tg.place<"B">>`
     """
@@ -192,11 +192,3 @@ class CopyOp(TgOp):
             (source,),
             {"device": device_attribute(device), "clone": UnitAttr() if clone else None},
         )
-
-    def verify_rule(self) -> None:
-        target, source = device_argument(self), place(self.source)
-        axis = 0 if isinstance(target, tuple) else None
-        if self.forced is None and (target, axis) == (source.device, source.axis):
-            raise VerifyException(
-                f"the source is on {show_device(target)} already; `clone` copies all the same"
-            )

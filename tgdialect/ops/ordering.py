@@ -25,7 +25,7 @@ from xdsl.traits import MemoryWriteEffect, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect import unchecked
-from tgdialect.diagnostics import facts
+from tgdialect.diagnostics import facts, locate
 from tgdialect.ops.attributes import VOID, AxisType, AxisTypeAttr, OptAttr
 from tgdialect.ops.base import (
     INDEX_SCALAR,
@@ -137,8 +137,7 @@ class EndOp(TgOp):
     def verify_rule(self) -> None:
         if not self.ranges:
             raise VerifyException("an END closes at least one range")
-        # In a LINEAR the position determines the loop of an op; the LINEAR's verifier checks it.
-        open_ranges = None if self._is_linear else dependent_ranges(self.body, facts(RangeOp))
+        open_ranges = None if _is_linear(self) else dependent_ranges(self.body, facts(RangeOp))
         inner: set[RangeOp] = set()
         for value in self.ranges:
             range = value.owner
@@ -162,9 +161,10 @@ class EndOp(TgOp):
     def closed_blocks(self) -> Sequence[SSAValue]:
         return self.ranges
 
-    @property
-    def _is_linear(self) -> bool:
-        return isinstance(self.parent_op(), LinearOp)
+
+def _is_linear(op: Operation) -> bool:
+    """Whether the position of an op determines its loops, which the verifier of LINEAR checks."""
+    return isinstance(op.parent_op(), LinearOp)
 
 
 @op_definition
@@ -245,6 +245,29 @@ class SinkOp(TgOp):
             if isinstance(effect.type, type(self.result.type)) or is_memory(effect):
                 continue
             raise VerifyException(f"a SINK collects effects and memory, not {effect.type}")
+        if not _is_linear(self):
+            self._verify_closed()
+
+    def _verify_closed(self) -> None:
+        """Raise for an effect inside a loop, at what leads back into it where an END has closed
+        it."""
+        known = facts(RangeOp)
+        for effect in self.effects:
+            owner = effect.owner
+            if not (inside := dependent_ranges(effect, known)) or isinstance(owner, Block):
+                continue
+            range = min(inside, key=lambda each: each.axis.data)
+            uses = range.result.uses
+            after: set[object] = {op for use in uses if isinstance(op := use.operation, EndOp)}
+            for op in owner.parent.ops if owner.parent is not None and after else ():
+                if op is self or after.isdisjoint(operand.owner for operand in op.operands):
+                    continue
+                if range in dependent_ranges(op.results[0], known):
+                    message = f"range {range.axis.data} is used after its END"
+                    raise locate(VerifyException(message), op)
+                after.add(op)
+            message = f"no END closes range {range.axis.data} around this {owner.name}"
+            raise locate(VerifyException(message), owner)
 
 
 @op_definition

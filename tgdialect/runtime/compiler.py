@@ -18,7 +18,7 @@ from tgdialect.backends.headroom import check_memory_for_library
 from tgdialect.custom import NO_CUSTOM, CustomCode, CustomFunction
 from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.constant_memory import with_constant_memory
-from tgdialect.runtime.devices.device import DEVICES, Device
+from tgdialect.runtime.devices.device import DEVICES, PROCESS, Device
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.devices.executable import DeviceExecutable
 from tgdialect.runtime.devices.program import DeviceProgram
@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from tgdialect.runtime.c_build import CBuild
     from tgdialect.runtime.devices.build import DeviceBuild
 
-_SEVERAL_DEVICES = re.compile(r"#tg\.place<\s*(\[|\"MPI:)")
-"""A type of a value on several devices, or on a process of MPI."""
+_DEVICES = re.compile(r"#tg\.place<\s*(?:(\[)|\"([^\"]*)\")")
+"""The types of values on several devices, and the devices of values on one."""
 
 AnyProgram = Program | DeviceProgram
 
@@ -65,8 +65,9 @@ def compile(
         entry: the name of the function to call.
         target: a device, as "CL:0", or one of `targets.TARGETS`, whose programs run on the first
             device that can; "interpreter" for the reference semantics; or "mpi", if device number k
-            of the program is the process of rank k. By default the device that `TG_DEVICE` names,
-            or else this CPU, and for programs that name several devices these (docs/devices.md).
+            of the program is the process of rank k. It stands for all devices that the program
+            names. By default these are used (docs/devices.md); for a program that names none, or
+            "CPU" alone, the device that `TG_DEVICE` names, or else this CPU.
         opt: the mode of `tg-optimize`: "heuristic", "heuristic:tf32" if f32 products may round
             their factors to tf32, "none" for the loops as they are, "beam:N" for a search that
             times schedules on this machine (`tgdialect/runtime/optimize.py`), or OptOps, as
@@ -97,10 +98,18 @@ def compile(
             raise ValueError(f"opt={opt!r} schedules compiled kernels: the interpreter takes none")
         return _interpreted(source, entry, code)
     name, text = _name_and_text(source)
-    if _SEVERAL_DEVICES.search(text):
+    if _is_split(text, target):
         return _sharded(source, name, text, target, entry, opt, code)
     how = entry, opt, code
     return _on_one_device(source, name, text, target, *how, is_verified=is_verified)
+
+
+def _is_split(text: str, target: str | None) -> bool:
+    """Whether each device of a program has a program of its own: a value is on several, or on a
+    process of MPI, or the program names several devices and no target stands for all of them."""
+    found = {*_DEVICES.findall(text)}
+    is_split = any(several or device.startswith(f"{PROCESS}:") for several, device in found)
+    return is_split or (target is None and len(found) > 1)
 
 
 def _on_one_device(
@@ -114,8 +123,9 @@ def _on_one_device(
     *,
     is_verified: bool = False,
 ) -> Executable:
-    """Compile a program for one device."""
-    device = device_for(target)
+    """Compile a program for one device: that of the target, or else the one that it names."""
+    named = {device for _, device in _DEVICES.findall(text)} - {HOST} if target is None else ()
+    device = DEVICES[min(named)] if named else device_for(target)
     described = PORTABLE if target == PORTABLE.name else target_of_device(device)
     how = entry, opt, custom
     is_text = isinstance(source, str | os.PathLike)
@@ -190,7 +200,7 @@ def _sharded(
     from tgdialect.diagnostics import SourceFile, errors_in
     from tgdialect.runtime.distributed.build import build
 
-    def compiled(module: ModuleOp, part: str, device: str) -> Executable:
+    def compiled(module: ModuleOp, part: str, device: str | None) -> Executable:
         text = str(module)
         return _on_one_device(module, "<module>", text, device, part, opt, custom)
 
@@ -298,7 +308,7 @@ def device_build(
     """The compilation of a module for a device."""
     from tgdialect.runtime.devices.build import DeviceBuild
 
-    return DeviceBuild(module, entry, opt, custom, target, device.name)
+    return DeviceBuild(module, entry, opt, custom, target, device=device.name)
 
 
 def _compiled(

@@ -42,7 +42,7 @@ from tgdialect.ops.source import BinaryDataOp, parameters
 from tgdialect.ops.walk import nested_ops, ops_of
 from tgdialect.runtime.find_windows import buffer_places, find_windows
 from tgdialect.runtime.optimize import MeasuringOptimizePass
-from tgdialect.runtime.program import DEFAULT_OPT, Parameter
+from tgdialect.runtime.program import DEFAULT_OPT, HOST, Parameter
 from tgdialect.runtime.progress import Progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.windows import Window
@@ -63,6 +63,9 @@ class StagedModule(ABC):
     opt: str = DEFAULT_OPT
     custom: CustomCode = NO_CUSTOM
     is_consumed: bool = field(default=False, kw_only=True)
+    device: str | None = field(default=None, kw_only=True)
+    """The name of the device that has the memory of the program, whatever the module names, and
+    that BEAM times schedules on. None is the host or, for BEAM, the first that the target fits."""
     optimize: ClassVar[type[OptimizePass]] = MeasuringOptimizePass
     on_host: ClassVar[bool] = True
     """Whether the program can call functions that the caller registers."""
@@ -208,7 +211,7 @@ class StagedModule(ABC):
             raise PassFailedException(
                 f"opt {self.opt!r} comes too late: loops are settled at level {self.level}"
             )
-        passes = stages(mode=self.opt, optimize=self.optimize)
+        passes = stages(mode=self.opt, optimize=self.optimize, device=self.device or HOST)
         return passes.from_level(self.level)
 
     @cached_property

@@ -35,7 +35,7 @@ from tgdialect.ops.call import FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.dtypes import DTYPES, INDEX, DType, number_attribute
 from tgdialect.ops.memory import CopyOp, LoadOp, StoreOp
 from tgdialect.ops.ordering import AfterOp
-from tgdialect.ops.properties import broadcast_shapes, is_memory, place, tensor, tensor_type
+from tgdialect.ops.properties import broadcast_shapes, is_memory, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 
@@ -350,8 +350,8 @@ class Generator:
 
     def copy(self) -> Value:
         x = self.pick(exact=False)
-        here = place(x.expression.value).device == "CPU"
-        return self.add(CopyOp(x.expression.value, "CPU", clone=here), x, invalid=False)
+        clone = self.choose((False, True))
+        return self.add(CopyOp(x.expression.value, "CPU", clone=clone), x, invalid=False)
 
     def load(self) -> Value:
         x = self.pick(exact=False)

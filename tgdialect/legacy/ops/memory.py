@@ -225,12 +225,11 @@ def verify_pointer(op: LegacyOp, space: AddrSpace) -> None:
 class DefineAccOp(LegacyOp):
     """DEFINE_ACC (initial, range0, range1, ...), number: the accumulator of a reduction.
 
-    Reading it gives its present value. It begins with the initial value where it is defined, and
-    ASSIGN or PHI changes it.
+    Reading it gives its present value. ASSIGN or PHI changes it.
 
     Arguments: the number of the accumulator.
-    Sources: the initial value, which is the identity of the reduction, and the RANGEs to reduce. In
-    a listing the RANGEs come later: its position says where it begins.
+    Sources: the initial value, which is the identity of the reduction, and the RANGEs to reduce,
+    before which it begins. Without any it begins where it is.
     Stage: lowering.
     Becomes: `tg.reduce` where the loops reduce with one operation, else `tg.buffer` in `reg` space.
 

@@ -13,6 +13,7 @@ from tgdialect.diagnostics import errors_at, locate
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops import compute, constants, framework, indexing, vectors
 from tgdialect.legacy.ops import memory as old
+from tgdialect.legacy.ops import movement as pairs
 from tgdialect.legacy.table import device_of, views_of
 from tgdialect.legacy.upgrade.accesses import Access, access_of
 from tgdialect.legacy.upgrade.arithmetic import Arithmetic
@@ -88,6 +89,17 @@ class GraphUpgrade:
 
     def reduce(self, op: compute.ReduceAxisOp) -> SSAValue:
         return self.put(ReduceOp(op.kind.data, op.source, integers(op, "axes")))
+
+    def pad(self, op: pairs.PadOp) -> SSAValue:
+        offsets = [pair.data[0].data for pair in op.pairs]
+        shape, dtype = tensor(op.result).get_shape(), tensor(op.result).element_type
+        value = self._on(op.source, None, clone=False)
+        return self.put(movement.PadOp(value, offsets, shape, number_attribute(0, dtype)))
+
+    def shrink(self, op: pairs.ShrinkOp) -> SSAValue:
+        offsets = [pair.data[0].data for pair in op.pairs]
+        value = self._on(op.source, None, clone=False)
+        return self.put(movement.ShrinkOp(value, offsets, tensor(op.result).get_shape()))
 
     def variable(self, op: framework.DefineVarOp) -> None:
         """A PARAM, where it is used without a BIND, which refers to the DEFINE_VAR."""
@@ -277,6 +289,8 @@ _RULES: Mapping[type[Operation], Callable[[GraphUpgrade, Any], SSAValue | None]]
     compute.ModOp: GraphUpgrade.pure,
     compute.FDivOp: GraphUpgrade.pure,
     compute.ReduceAxisOp: GraphUpgrade.reduce,
+    pairs.PadOp: GraphUpgrade.pad,
+    pairs.ShrinkOp: GraphUpgrade.shrink,
     vectors.VectorizeOp: GraphUpgrade.pure,
     vectors.CatOp: GraphUpgrade.pure,
 }

@@ -9,6 +9,7 @@ from xdsl.ir import Operation
 from tgdialect.diagnostics import errors_at
 from tgdialect.legacy.ops import control
 from tgdialect.legacy.upgrade.blocks import has_blocks, in_order
+from tgdialect.legacy.upgrade.loops import accumulators_first
 from tgdialect.legacy.upgrade.ordered import OrderedKernel
 from tgdialect.legacy.upgrade.unordered import UnorderedKernel, loops_first
 from tgdialect.ops.base import TgOp
@@ -29,8 +30,7 @@ def upgrade_kernel(name: str, ops: Sequence[Operation], *, reduces: bool) -> Ker
     has_loops = any(isinstance(op, control.LoopBegin | RangeOp) for op in ops)
     has_ends = any(isinstance(op, TgOp) and op.closed_blocks for op in ops)
     is_graph = has_loops and not has_ends
-    if is_graph:
-        ops = loops_first(ops)
+    ops = loops_first(ops) if is_graph else accumulators_first(ops)
     kernel = (UnorderedKernel if is_graph else OrderedKernel)(ops, reduces=reduces)
     for op in ops:
         with errors_at(op):

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.diagnostics import locate
 from tgdialect.legacy.ops.control import PhiOp
 from tgdialect.legacy.ops.framework import AssignOp
 from tgdialect.legacy.ops.memory import DefineAccOp, DefineLocalOp, LoadOp, StoreOp
 from tgdialect.legacy.upgrade.accesses import Access, access_of, accesses, memory_of
 from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.base import TgOp
+from tgdialect.ops.base import PureInGraph, TgOp
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.properties import known_index, place, tensor
 from tgdialect.ops.source import BufferOp
@@ -61,6 +63,33 @@ def constant_position(position: SSAValue | None) -> int | None:
     while position is not None and isinstance(position.owner, CastOp):
         position = position.owner.source
     return None if position is None else known_index(position)
+
+
+def accumulators_first(ops: Sequence[Operation]) -> Sequence[Operation]:
+    """The ops of a listing, each DEFINE_ACC before the loops that it names, with what its initial
+    value needs.
+
+    Raises PassFailedException, located, if an initial value changes within those loops.
+    """
+    places: dict[object, float] = {op: place for place, op in enumerate(ops)}
+    for op in ops:
+        if not isinstance(op, DefineAccOp) or not op.ranges:
+            continue
+        begin = min(places[loop.owner] for loop in op.ranges)
+        if places[op] < begin:
+            continue
+        # Half a place before: the sort keeps the order of all that goes there.
+        needed, places[op] = [op.initial.owner], begin - 0.5
+        while needed:
+            each = needed.pop()
+            if places[each] < begin:
+                continue
+            if not isinstance(each, TgOp) or not each.has_trait(PureInGraph) or each.OPENS_BLOCK:
+                message = "the initial value of an accumulator changes within the loops it names"
+                raise locate(PassFailedException(message), op)
+            places[each] = begin - 0.5
+            needed += [operand.owner for operand in each.operands]
+    return sorted(ops, key=lambda op: places[op])
 
 
 def scalar_cells(ops: Iterable[Operation]) -> dict[SSAValue, int]:

@@ -43,7 +43,7 @@ class NewFunction:
     """The function that replaces an old one: its block, its arguments, and their attributes."""
 
     def __init__(self, old: FuncOp, device: str, *, has_state: bool) -> None:
-        """`device` is that of all memory of the result: device names of the program are dropped.
+        """`device` is that of all memory of the result, whatever the program names.
         `has_state` says whether BUFFERs become arguments."""
         self.old = old
         self.device = device

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
@@ -19,6 +19,8 @@ from tgdialect.lowering.callify.function import Callifier
 from tgdialect.lowering.callify.outlining import Outliner
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.ops.arguments import argument_attributes
+from tgdialect.ops.attributes import is_tensor
+from tgdialect.ops.properties import place_of
 
 
 @dataclass(frozen=True)
@@ -33,8 +35,9 @@ class CallifyPass(LoweringPass):
     level_before = "tensor"
     level_after = "function"
 
-    device: str = "CPU"
-    """The device of all memory of the result: device names of the program are dropped."""
+    device: str | None = None
+    """The device of all memory of the result, whatever the program names. By default the one that
+    it names, or `CPU`."""
 
     def lower(self, module: ModuleOp) -> None:
         # Functions of other dialects cannot call those whose results become arguments.
@@ -42,12 +45,13 @@ class CallifyPass(LoweringPass):
         for symbol in module.ops:
             if isinstance(symbol, FuncOp) and symbol not in functions:
                 _check_calls(symbol, functions)
+        device = self.device or _only_device(functions)
         # Private functions are substituted where they are called. Outlined FUNCTIONs become
         # functions.
         outliner = Outliner(module)
         entries = [f for f in functions if f.sym_visibility != StringAttr("private")]
         with kept_facts(SHAPES):
-            converted = [Callifier(f, self.device, outliner).run() for f in entries]
+            converted = [Callifier(f, device, outliner).run() for f in entries]
         for old, new in zip(entries, converted, strict=True):
             module.body.block.insert_op_before(new, old)
         for old in functions:
@@ -56,6 +60,24 @@ class CallifyPass(LoweringPass):
             module.body.block.add_op(outlined)
         for function in own_functions(module):
             _check_written(function)
+
+
+def _only_device(functions: Sequence[FuncOp]) -> str:
+    """The device that functions name. Raises PassFailedException where a second one is named."""
+    named: str | None = None
+    seen = set[Attribute]()
+    for op in (op for function in functions for op in function.walk()):
+        arguments = [a for region in op.regions for block in region.blocks for a in block.args]
+        for type in {value.type for value in (*arguments, *op.results)} - seen:
+            seen.add(type)
+            device = place_of(type).device if is_tensor(type) else None
+            if isinstance(device, str) and device != (named := named or device):
+                message = (
+                    f"this is on {device}, and other values are on {named}: tg-lower-shards makes "
+                    "a program of each device, tg-callify{device=NAME} one of all"
+                )
+                raise locate(PassFailedException(message), op)
+    return named or "CPU"
 
 
 def _check_calls(foreign: FuncOp, functions: Sequence[FuncOp]) -> None:

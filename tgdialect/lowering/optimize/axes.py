@@ -72,6 +72,10 @@ class IllegalOptError(PassFailedException):
     """An OptOp is not legal for a kernel; the message says why."""
 
 
+class NoChangeError(IllegalOptError):
+    """An OptOp changes nothing of a kernel: a program may have it, a search need not try it."""
+
+
 class Packing(NamedTuple):
     """A packed copy of what a kernel gets for a parameter: that of a slot. A kernel that a STAGE
     has made stores it before."""

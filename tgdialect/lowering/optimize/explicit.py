@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.modes import EXPLICIT
-from tgdialect.lowering.optimize.optops.apply import apply_opt, parse_opt
+from tgdialect.lowering.optimize.optops.apply import apply_opts, parse_opt
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
 
@@ -68,7 +68,7 @@ def apply_explicit(axes: Axes, opts: Sequence[OptAttr]) -> None:
     """Apply OptOps to a kernel, from left to right; an error names it, and is at it."""
     for which in opts:
         try:
-            apply_opt(axes, which)
+            apply_opts(axes, [which])
         except IllegalOptError as error:
             message = f"kernel @{axes.kernel.sym_name.data}: {error}"
             raise locate(PassFailedException(message), axes.kernel) from None

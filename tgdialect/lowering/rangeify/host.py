@@ -13,9 +13,9 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect import unchecked
+from tgdialect.analysis.memory_order import written_operands
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.passed_memory import add_parameters
-from tgdialect.lowering.rangeify.schedule import written_operands
 from tgdialect.lowering.rangeify.views import buffer_like, views_of
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.base import TgOp

@@ -15,11 +15,12 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.demand import is_storage
-from tgdialect.analysis.memory_order import parameter_effects
+from tgdialect.analysis.memory_order import written_operands
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.rangeify.kernel import memory_leaf
+from tgdialect.lowering.rangeify.views import copy_arguments
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp
@@ -50,16 +51,6 @@ class Task:
     def bit(self) -> int:
         """The task as a set of one, in bits."""
         return 1 << self.number
-
-
-def written_operands(op: CallOp) -> list[SSAValue]:
-    """The operands that a call writes; all of its memory where the callee is opaque."""
-    effects = parameter_effects(op)
-    return [
-        argument
-        for slot, argument in enumerate(op.arguments)
-        if is_memory(argument) and (effects is None or effects.get(slot, (False, False))[1])
-    ]
 
 
 def tasks_of(block: Block, realised: set[Operation]) -> list[Task]:
@@ -236,7 +227,8 @@ def early_reads(tasks: Sequence[Task]) -> set[Operation]:
     """The ops to compute by tasks of their own since they read memory before STOREs that tasks
     which use them wait for; none where tasks are in no cycle, or that does not help.
 
-    An operand that is memory is copied by a LOAD where an op that is a task reads it so.
+    An operand that is memory is copied where an op that is a task reads it so: by a LOAD, or for a
+    CALL by a STORE to a buffer.
     """
     stuck = {*tasks}.difference(_runnable(tasks))
     while awaited := stuck & {other for task in stuck for other in task.before}:
@@ -258,7 +250,12 @@ def early_reads(tasks: Sequence[Task]) -> set[Operation]:
                     loaded.append((reader, position))
     if not fused:
         for op, position in dict.fromkeys(loaded):
-            copy = OpBuilder.before(op).insert(LoadOp(op.operands[position]))
+            view = op.operands[position]
+            if isinstance(op, CallOp):
+                if view not in written_operands(op):
+                    fused.add(copy_arguments(op, [view])[0])
+                continue
+            copy = OpBuilder.before(op).insert(LoadOp(view))
             op.operands[position] = copy.result
             fused.add(copy)
     return fused

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Block, SSAValue
 
-from tgdialect.lowering.rangeify.schedule import written_operands
+from tgdialect.analysis.memory_order import written_operands
 from tgdialect.ops.attributes import AddrSpace, Device, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
@@ -84,21 +84,24 @@ def copy_non_contiguous(block: Block) -> None:
             continue
         views = [a for a in dict.fromkeys(call.arguments) if is_memory(a) and _is_non_contiguous(a)]
         if views:
-            _copy(call, views)
+            copy_arguments(call, views)
 
 
-def _copy(call: CallOp, views: Sequence[SSAValue]) -> None:
+def copy_arguments(call: CallOp, views: Sequence[SSAValue]) -> Sequence[StoreOp]:
+    """Let a CALL read copies of arguments, and return the STOREs to these. What it writes to a copy
+    is stored to the argument after it."""
     written = written_operands(call)
     # The STOREs into the copies come before the CALL, those back into views after it.
     uses = list(call.result.uses)
     before, after = OpBuilder.before(call), OpBuilder.after(call)
     effects: list[SSAValue] = [call.result]
     copies: dict[SSAValue, SSAValue] = {}
+    stores: list[StoreOp] = []
     for view in views:
         dtype, device = tensor(view).element_type, place(view).device
         buffer = before.put(buffer_like(view, dtype, device, next(before.free_slots)))
-        filled = before.put(StoreOp(buffer, view))
-        copies[view] = before.put(AfterOp(buffer, [filled]))
+        stores.append(before.insert(StoreOp(buffer, view)))
+        copies[view] = before.put(AfterOp(buffer, [stores[-1].result]))
         if view in written:
             made = after.put(AfterOp(buffer, [call.result]))
             effects.append(after.put(StoreOp(view, made)))
@@ -108,6 +111,7 @@ def _copy(call: CallOp, views: Sequence[SSAValue]) -> None:
         for use in uses:
             use.operation.operands[use.index] = group
     call.operands = [copies.get(argument, argument) for argument in call.operands]
+    return stores
 
 
 def _is_non_contiguous(argument: SSAValue) -> bool:

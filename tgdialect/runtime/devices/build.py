@@ -30,8 +30,6 @@ class DeviceBuild(StagedModule):
 
     target: Target | None = None
     """What the device is. A `tg.target` of the module takes precedence."""
-    device: str | None = None
-    """The name of the device, which BEAM times schedules on."""
     optimize: ClassVar[type[OptimizePass]] = DeviceOptimizePass
     on_host: ClassVar[bool] = False
 

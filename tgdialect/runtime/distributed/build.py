@@ -27,8 +27,9 @@ from tgdialect.transforms.shard.propagate import ShardPass, shard
 from tgdialect.transforms.shard.raise_collectives import raise_collectives
 from tgdialect.transforms.shard.split import split_collectives
 
-CompilePart = Callable[[ModuleOp, str, str], Executable]
-"""Compiles the function of that name of a module for the device of that name."""
+CompilePart = Callable[[ModuleOp, str, str | None], Executable]
+"""Compiles the function of that name of a module for the device of that name, or the one that the
+module names."""
 
 
 def build(module: ModuleOp, entry: str, target: str | None, compile: CompilePart) -> Executable:
@@ -46,7 +47,7 @@ def build(module: ModuleOp, entry: str, target: str | None, compile: CompilePart
     stages = sharded_stages(module, entry, processes=lambda: mpi_communicator().size)
     split = list(stages.values())[-1]
     if WORLD not in grids_of(split):  # Only functions that `entry` does not call are sharded.
-        return compile(_reachable(module, entry), entry, target or DEVICES[DEVICES.DEFAULT].name)
+        return compile(_reachable(module, entry), entry, target)
     program = program_of(split, entry)
     by_mpi = _is_by_mpi(program, target)
     if by_mpi:
@@ -121,15 +122,9 @@ def _check_size(program: ShardedProgram, size: int) -> None:
 
 
 def _device(name: str, target: str | None) -> Device:
-    """The device of this process that a name of the program stands for. Names that no device could
-    have are places of the host: a thread each."""
+    """The device of this process that a name of the program stands for. Raises DeviceError if there
+    is none."""
     if target is not None:
         return DEVICES[target]
-    kind = name.partition(":")[0].upper()
-    if kind == HOST:
-        return DEVICES[HOST]
-    try:
-        full = DEVICES.canonicalize(name)
-    except DeviceError:
-        return DEVICES[DEVICES.DEFAULT]
-    return DEVICES[full]
+    device = DEVICES[name]
+    return DEVICES[HOST] if device.is_host else device

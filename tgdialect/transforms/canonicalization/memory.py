@@ -5,19 +5,21 @@ from __future__ import annotations
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tgdialect.ops.memory import CopyOp
-from tgdialect.ops.properties import device_argument, place
+from tgdialect.ops.properties import device_argument
 
 
 class CopyOfCopy(RewritePattern):
-    """copy(copy(x, A), B) is copy(x, B), unless x is on B or a copy is forced."""
+    """copy(copy(x, A), B) is copy(x, B), and copy(copy(x, A), A) is copy(x, A), but for clones."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: CopyOp, rewriter: PatternRewriter) -> None:
         inner = op.source.owner
-        if not isinstance(inner, CopyOp) or op.forced is not None or inner.forced is not None:
+        if not isinstance(inner, CopyOp) or op.forced is not None:
             return
         device = device_argument(op)
-        if device is not None and device != place(inner.source).device:
+        if op.result.type == inner.result.type:
+            rewriter.replace(op, [], [inner.result])
+        elif device is not None and inner.forced is None:
             new = CopyOp(inner.source, device)
             new.location = op.location
             rewriter.replace(op, new)

@@ -17,6 +17,9 @@
 // RUN: tg-run %s --entry graph_main --input 1,2,3,4 --target interpreter | filecheck %s --check-prefix=RESULT6
 // RUN: tg-run %s --entry graph_main --input 1,2,3,4 --target cpu | filecheck %s --check-prefix=RESULT6
 // RESULT6: dense<[30]> : tensor<1xi32>
+// RUN: tg-run %s --entry inside_main --input 1,2,3,4,5,6 --target interpreter | filecheck %s --check-prefix=RESULT7
+// RUN: tg-run %s --entry inside_main --input 1,2,3,4,5,6 --target cpu | filecheck %s --check-prefix=RESULT7
+// RESULT7: dense<[16, 34]> : tensor<2xi32>
 
 // DEFINE_ACC: an accumulator. One that a loop reduces with a single operation is a REDUCE.
 
@@ -186,4 +189,33 @@ tg.kernel @graph {
   %n = tg_legacy.assign %acc, %s : tensor<i32>
   %t = tg_legacy.store %out at %c0 value %n : tensor<1xi32, #tg.place<global>> at tensor<i32> value tensor<i32>
   %r = tg.sink %t : !tg.void
+}
+
+// The loops that an accumulator names are those it is in, wherever it is defined: in one of them
+// here, and within the loop over rows.
+tg.program @inside {
+  %0 = tg.linear {
+    // CHECK-LABEL: tg.kernel @inside {
+    // CHECK: tg.reduce add %{{[^ ]+}} [] over %k : tensor<i32> -> tensor<i32>
+    %out = tg_legacy.define_global 0 : tensor<2xi32, #tg.place<global>>
+    %a = tg_legacy.define_global 1 : tensor<6xi32, #tg.place<global>>
+    %c0 = tg.const 0 : tensor<i32>
+    %c2 = tg.const 2 : tensor<i32>
+    %c3 = tg.const 3 : tensor<i32>
+    %i = tg_legacy.range 0 from %c0 to %c2 : tensor<i32>
+    %j = tg_legacy.range 1 from %c0 to %c3 : tensor<i32>
+    %k = tg_legacy.range 2 from %c0 to %c2 : tensor<i32>
+    %one = tg.const 1 : tensor<i32>
+    %acc = tg_legacy.define_acc 0 from %one over %j, %k : (tensor<i32>, tensor<i32>, tensor<i32>) -> tensor<i32>
+    %row = tg.mul %i, %c3 : tensor<i32>
+    %at = tg.add %row, %j : tensor<i32>
+    %x = tg_legacy.load %a at %at : tensor<6xi32, #tg.place<global>> at tensor<i32> -> tensor<i32>
+    %y = tg.add %x, %k : tensor<i32>
+    %s = tg.add %acc, %y : tensor<i32>
+    %n = tg_legacy.assign %acc, %s : tensor<i32>
+    %ek = tg_legacy.endrange %k : tensor<i32>
+    %ej = tg_legacy.endrange %j : tensor<i32>
+    %st = tg_legacy.store %out at %i value %n : tensor<2xi32, #tg.place<global>> at tensor<i32> value tensor<i32>
+    %ei = tg_legacy.endrange %i : tensor<i32>
+  }
 }

@@ -220,3 +220,21 @@ builtin.module {
     }
   }
 }
+
+// -----
+
+tg.program @changing_initial {
+  %0 = tg.linear {
+    %out = tg_legacy.define_global 0 : tensor<1xi32, #tg.place<global>>
+    %c0 = tg.const 0 : tensor<i32>
+    %c4 = tg.const 4 : tensor<i32>
+    %i = tg_legacy.range 0 from %c0 to %c4 : tensor<i32>
+    %v = tg.mul %i, %c4 : tensor<i32>
+    // expected-error@below {{the initial value of an accumulator changes within the loops it names}}
+    %acc = tg_legacy.define_acc 0 from %v over %i : (tensor<i32>, tensor<i32>) -> tensor<i32>
+    %s = tg.add %acc, %i : tensor<i32>
+    %n = tg_legacy.assign %acc, %s : tensor<i32>
+    %e = tg_legacy.endrange %i : tensor<i32>
+    %st = tg_legacy.store %out at %c0 value %n : tensor<1xi32, #tg.place<global>> at tensor<i32> value tensor<i32>
+  }
+}

@@ -32,8 +32,8 @@ func.func @markers(%a: tensor<4xf32>) -> tensor<4xf32> {
   %0 = tg.detach %a : tensor<4xf32>
   %1 = tg.contiguous_backward %0 : tensor<4xf32>
   %2 = tg.contiguous %1 : tensor<4xf32>
-  %7 = tg.copy %2 to "A" : tensor<4xf32> -> tensor<4xf32, #tg.place<"A">>
-  %8 = tg.copy %7 to "CPU" : tensor<4xf32, #tg.place<"A">> -> tensor<4xf32, #tg.place<"CPU">>
+  %7 = tg.copy %2 to "CPU" : tensor<4xf32> -> tensor<4xf32, #tg.place<"CPU">>
+  %8 = tg.copy %7 to "CPU" : tensor<4xf32, #tg.place<"CPU">> -> tensor<4xf32, #tg.place<"CPU">>
   %9 = tg.add %8, %a : (tensor<4xf32, #tg.place<"CPU">>, tensor<4xf32>) -> tensor<4xf32, #tg.place<"CPU">>
   %10 = tg.copy %9 to "CPU" clone : tensor<4xf32, #tg.place<"CPU">> -> tensor<4xf32, #tg.place<"CPU">>
   %11 = tg.function(%a) {
@@ -53,8 +53,8 @@ func.func @markers(%a: tensor<4xf32>) -> tensor<4xf32> {
 // What is constant stays so.
 
 // CHECK-LABEL: func.func @constant
-// CHECK-SAME:  %w: tensor<4xf32, #tg.place<"CPU", global>> {tg.constant}
-// CHECK-SAME:  %v: tensor<4xf32, #tg.place<"CPU", global>> {tg.constant}
+// CHECK-SAME:  %w: tensor<4xf32, #tg.place<"CL:0", global>> {tg.constant}
+// CHECK-SAME:  %v: tensor<4xf32, #tg.place<"CL:0", global>> {tg.constant}
 func.func @constant(%w: tensor<4xf32> {tg.constant}) -> tensor<4xf32> {
   %v = tg.param 0 {tg.constant} : tensor<4xf32>
   %0 = tg.add %w, %v : tensor<4xf32>

@@ -22,3 +22,11 @@ func.func @f() {
 func.func @f(%x: tensor<4xf32, #tg.place<["A", "B"]>>) {
   func.return
 }
+
+// -----
+
+func.func @f(%x: tensor<4xf32, #tg.place<"CUDA:0">>) -> tensor<4xf32, #tg.place<"CPU">> {
+  // expected-error@below {{this is on CPU, and other values are on CUDA:0: tg-lower-shards makes a program of each device, tg-callify{device=NAME} one of all}}
+  %0 = tg.copy %x to "CPU" : tensor<4xf32, #tg.place<"CUDA:0">> -> tensor<4xf32, #tg.place<"CPU">>
+  func.return %0 : tensor<4xf32, #tg.place<"CPU">>
+}

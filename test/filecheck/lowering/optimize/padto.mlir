@@ -2,7 +2,8 @@
 // RUN: tg-opt %s -p 'tg-padto{axis=1 multiple=24},tg-simplify,tg-verify{level=kernels}' | filecheck %s --check-prefix=COLUMNS
 // RUN: tg-opt %s -p 'tg-padto{axis=2 multiple=16},tg-simplify,tg-verify{level=kernels}' | filecheck %s --check-prefix=SUM
 // RUN: tg-opt %s -p 'tg-padto{axis=1 multiple=24 clamp=true},tg-simplify,tg-verify{level=kernels}' | filecheck %s --check-prefix=CLAMP
-// RUN: not tg-opt %s -p 'tg-padto{axis=0 multiple=8}' 2>&1 | filecheck %s --check-prefix=MULTIPLE
+// RUN: tg-opt %s -p 'tg-padto{axis=0 multiple=8}' | filecheck %s --check-prefix=MULTIPLE
+// RUN: tg-opt %s -p 'tg-optimize{mode=explicit opts="padto 0, 8"}' | filecheck %s --check-prefix=MULTIPLE
 // RUN: not tg-opt %s -p 'tg-split{axis=0 factor=16 target=upcast},tg-padto{axis=0 multiple=6}' 2>&1 | filecheck %s --check-prefix=UPCAST
 
 // PADTO: what is not there is masked. Rows are those of the last iteration, columns are gated, and a REDUCE takes its identity.
@@ -47,7 +48,10 @@
 // SUM: %r = tg.reduce add %{{.*}} [] over %k
 // SUM: %{{.*}} = tg.sink %e opts [#tg.opt<padto 2, 16>]
 
-// MULTIPLE: error: pass tg-padto: padto 0, 8: range 0 to 16 is a multiple of 8 already
+// A multiple stays as it is.
+// MULTIPLE: %i = tg.range 0 global to %c16
+// MULTIPLE-NOT: tg.where
+// MULTIPLE: %{{.*}} = tg.sink %e opts []
 
 // UPCAST: error: pass tg-padto: padto 0, 6: range 0 is upcast
 

@@ -113,3 +113,32 @@ func.func @cycle(%x: tensor<4xf32, #tg.place<"CPU", global>>, %y: tensor<4xf32>)
   %d = tg.sub %new, %x : (tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU", global>>) -> tensor<4xf32, #tg.place<"CPU">>
   func.return %d : tensor<4xf32, #tg.place<"CPU">>
 }
+
+// -----
+
+tg.kernel @copy {
+  %p = tg.param 0 : tensor<4xf32, #tg.place<global>>
+  %q = tg.param 1 : tensor<4xf32, #tg.place<global>>
+  %n = tg.const 4 : tensor<index>
+  %r = tg.range 0 loop to %n : tensor<index>
+  %i = tg.index %p[%r] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %j = tg.index %q[%r] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %y = tg.load %j : tensor<f32, #tg.place<global>> -> tensor<f32>
+  %st = tg.store %i, %y : tensor<f32, #tg.place<global>>, tensor<f32>
+  %e = tg.end %st over %r : !tg.void
+  %s = tg.sink %e : !tg.void
+}
+// Each CALL reads what the other one writes, as it was before: from copies.
+// CHECK-LABEL: func.func @swap(
+// CHECK:         %[[READ_B:.*]] = tg.call @swap_0(%[[OLD_B:.*]], %b)
+// CHECK:         %[[READ_A:.*]] = tg.call @swap_0(%[[OLD_A:.*]], %a)
+// CHECK:         %[[A:.*]] = tg.after %a, %[[READ_A]]
+// CHECK:         tg.call @copy(%[[A]], %{{.*}})
+// CHECK:         %[[B:.*]] = tg.after %b, %[[READ_B]]
+// CHECK:         tg.call @copy(%[[B]], %{{.*}})
+func.func @swap(%a: tensor<4xf32, #tg.place<"CPU", global>>, %b: tensor<4xf32, #tg.place<"CPU", global>>) {
+  %0 = tg.call @copy(%a, %b) : (tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU", global>>) -> !tg.void
+  %2 = tg.call @copy(%b, %a) : (tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU", global>>) -> !tg.void
+  %1 = tg.sink %0, %2 : !tg.void, !tg.void
+  func.return
+}

@@ -17,7 +17,8 @@ tg.kernel @upcast {
   // expected-error@below {{upcast range 3 is shape at this level}}
   %i = tg.range 3 upcast to %n : tensor<index>
   %l = tg.after %o, %i : (tensor<f32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
-  tg.sink %l : tensor<f32, #tg.place<global>>
+  %e = tg.end %l over %i : tensor<f32, #tg.place<global>>
+  tg.sink %e : !tg.void
 }
 
 // -----

@@ -13,6 +13,9 @@ func.func @f(%x: tensor<4xf32>, %c: tensor<4xf32, #tg.place<"CPU">>, %m: tensor<
   // CHECK: %d = tg.copy %c to "CPU" clone : tensor<4xf32, #tg.place<"CPU">> -> tensor<4xf32, #tg.place<"CPU">>
   // GENERIC: %d = "tg.copy"(%c) <{device = "CPU", clone}> : (tensor<4xf32, #tg.place<"CPU">>) -> tensor<4xf32, #tg.place<"CPU">>
   %d = tg.copy %c to "CPU" clone : tensor<4xf32, #tg.place<"CPU">> -> tensor<4xf32, #tg.place<"CPU">>
+  // CHECK: %here = tg.copy %c to "CPU" : tensor<4xf32, #tg.place<"CPU">> -> tensor<4xf32, #tg.place<"CPU">>
+  // GENERIC: %here = "tg.copy"(%c) <{device = "CPU"}> : (tensor<4xf32, #tg.place<"CPU">>) -> tensor<4xf32, #tg.place<"CPU">>
+  %here = tg.copy %c to "CPU" : tensor<4xf32, #tg.place<"CPU">> -> tensor<4xf32, #tg.place<"CPU">>
   // CHECK: %e = tg.copy %m to ["A", "B"] : tensor<4xf32, #tg.place<"CPU", global>> -> tensor<4xf32, #tg.place<["A", "B"], axis = 0>>
   // GENERIC: %e = "tg.copy"(%m) <{device = ["A", "B"]}> : (tensor<4xf32, #tg.place<"CPU", global>>) -> tensor<4xf32, #tg.place<["A", "B"], axis = 0>>
   %e = tg.copy %m to ["A", "B"] : tensor<4xf32, #tg.place<"CPU", global>> -> tensor<4xf32, #tg.place<["A", "B"], axis = 0>>

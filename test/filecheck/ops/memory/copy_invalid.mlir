@@ -1,21 +1,5 @@
 // RUN: tg-opt %s --split-input-file --verify-diagnostics
 
-func.func @f(%x: tensor<4xf32, #tg.place<"CPU">>) {
-  // expected-error@below {{the source is on CPU already; `clone` copies all the same}}
-  %0 = tg.copy %x to "CPU" : tensor<4xf32, #tg.place<"CPU">> -> tensor<4xf32, #tg.place<"CPU">>
-  func.return
-}
-
-// -----
-
-func.func @f(%x: tensor<4xf32, #tg.place<["A", "B"], axis = 0>>) {
-  // expected-error@below {{the source is on [A, B] already; `clone` copies all the same}}
-  %0 = tg.copy %x to ["A", "B"] : tensor<4xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<4xf32, #tg.place<["A", "B"], axis = 0>>
-  func.return
-}
-
-// -----
-
 func.func @f(%x: tensor<5xf32>) {
   // expected-error@below {{axis 0 of shape 5 does not split into 2 equal shards}}
   %0 = tg.copy %x to ["A", "B"] : tensor<5xf32> -> tensor<5xf32, #tg.place<["A", "B"], axis = 0>>

@@ -114,14 +114,6 @@ func.func @f(%x: tensor<4x4xf32, #tg.place<["A", "B"], axis = 0>>, %y: tensor<4x
 
 // -----
 
-func.func @f(%x: tensor<4xf32, #tg.place<["A", "B"], axis = 0>>) {
-  // expected-error@below {{the source is on [A, B] already; `clone` copies all the same}}
-  %0 = tg.copy %x to ["A", "B"] : tensor<4xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<4xf32, #tg.place<["A", "B"], axis = 0>>
-  func.return
-}
-
-// -----
-
 func.func @f(%x: tensor<4xf32>) {
   // expected-error@below {{axis 0 of shape 4 does not split into 3 equal shards}}
   %0 = tg.copy %x to ["A", "B", "C"] : tensor<4xf32> -> tensor<4xf32, #tg.place<["A", "B", "C"], axis = 0>>

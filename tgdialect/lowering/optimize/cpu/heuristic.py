@@ -20,7 +20,13 @@ from tgdialect.lowering.optimize.cpu.loops import (
 )
 from tgdialect.lowering.optimize.cpu.matrices import multiply_blocks
 from tgdialect.lowering.optimize.cpu.threads import share_among_threads
-from tgdialect.lowering.optimize.cpu.tiles import cheapest_tile, nest_parts, split_off, tile_opts
+from tgdialect.lowering.optimize.cpu.tiles import (
+    cheapest_tile,
+    nest_parts,
+    split_off,
+    tile_opts,
+    write_out_reductions,
+)
 from tgdialect.lowering.optimize.cpu.vectors import vector_gains, vector_ranges
 from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.ops.ordering import RangeOp
@@ -50,6 +56,8 @@ def schedule(axes: Axes, target: Target) -> None:
     for opts in tiles:
         parts = [part for each in opts if (part := split_off(axes, each)) is not None]
         nest_parts(axes, parts)
+    if not axes.ends:
+        write_out_reductions(axes)
     # The loops around the tiles; each step changes the kernel, and so looks at it anew.
     interleave_scans(Nests(axes))
     shared = order_loops(Nests(axes), target, target.threads if long_enough else 1)

@@ -33,6 +33,7 @@ from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.elementwise import FmodOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.properties import known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
 
@@ -157,6 +158,17 @@ def cheapest_tile(nests: Nests, vector: RangeOp, gains: Gains, target: Target) -
         return _reduction_tile(nests, reduces, range, target).cost if reduces else math.inf
 
     return min(ranges, key=cost)
+
+
+def write_out_reductions(axes: Axes) -> None:
+    """Unroll the reductions of a kernel without other loops that have few steps in all."""
+    steps = 1
+    for range in list(axes.ranges.values()):
+        extent = known_index(range.bound)
+        if extent is None or (steps := steps * extent) > MAX_STEPS:
+            return
+        if range.axis_type.data is AxisType.REDUCE and extent > 1:
+            try_opt(axes, opt(OptOp.SPLIT, range.axis.data, extent, AxisType.UNROLL.value))
 
 
 def tile_opts(nests: Nests, vector: RangeOp, target: Target) -> Sequence[OptAttr]:

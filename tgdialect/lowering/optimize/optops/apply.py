@@ -7,6 +7,7 @@ for the range that was there, and the new one gets the next free id.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.utils.exceptions import PassFailedException, VerifyException
@@ -14,7 +15,7 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 from tgdialect import unchecked
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, NoChangeError
 from tgdialect.lowering.optimize.optops.merge import merge
 from tgdialect.lowering.optimize.optops.nolocals import nolocals
 from tgdialect.lowering.optimize.optops.order import order, swap
@@ -45,7 +46,8 @@ def checked_opt(kind: OptOp, *arguments: int | str) -> OptAttr:
 def apply_opt(axes: Axes, which: OptAttr) -> None:
     """Apply an OptOp to a kernel, and record it.
 
-    Raises IllegalOptError with the reason where it is not legal; then the kernel is as it was.
+    Raises IllegalOptError with the reason where it is not legal, and NoChangeError where it changes
+    nothing; then the kernel is as it was.
     Raises PassFailedException where the kernel itself reads and writes memory in no order.
     """
     if not axes.kernel.sink.opts:
@@ -54,7 +56,7 @@ def apply_opt(axes: Axes, which: OptAttr) -> None:
     try:
         _RULES[OptOp(which.op.data)](axes, *arguments)
     except IllegalOptError as error:
-        raise IllegalOptError(f"{spelled(which)}: {error}") from None
+        raise type(error)(f"{spelled(which)}: {error}") from None
     record(axes.kernel, which)
 
 
@@ -68,10 +70,12 @@ def try_opt(axes: Axes, which: OptAttr) -> bool:
 
 
 def apply_opts(axes: Axes, opts: Sequence[OptAttr]) -> None:
-    """Apply OptOps from left to right; an error is at the kernel."""
+    """Apply OptOps from left to right, but for those that change nothing; an error is at the
+    kernel."""
     for which in opts:
         try:
-            apply_opt(axes, which)
+            with suppress(NoChangeError):
+                apply_opt(axes, which)
         except IllegalOptError as error:
             raise locate(error, axes.kernel) from None
 

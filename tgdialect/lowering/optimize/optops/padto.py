@@ -9,7 +9,13 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.affine.strides import strides, unclamped
 from tgdialect.analysis.ranges import closed_ranges, is_expanded
 from tgdialect.lowering.matrix_products import is_zero, product_of
-from tgdialect.lowering.optimize.axes import NAMING, NOT_COPIED, Axes, IllegalOptError
+from tgdialect.lowering.optimize.axes import (
+    NAMING,
+    NOT_COPIED,
+    Axes,
+    IllegalOptError,
+    NoChangeError,
+)
 from tgdialect.lowering.optimize.optops.workgroups import check_work_items
 from tgdialect.ops.attributes import AddrSpace, AxisType, ReduceKind
 from tgdialect.ops.builder import OpBuilder
@@ -26,7 +32,8 @@ from tgdialect.ops.walk import ops_of
 
 
 def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
-    """Pad a range to the next multiple; iterations past the end are masked.
+    """Pad a range to the next multiple; iterations past the end are masked. A multiple stays as it
+    is, and the kernel does not record the OptOp.
 
     before -> after:
         padto 0, 16:  range 0 loop to 100 -> range 0 loop to 112
@@ -48,7 +55,7 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     if is_expanded(range):
         raise IllegalOptError(f"range {axis} is {range.axis_type.data}")
     if extent is not None and extent % multiple == 0:
-        raise IllegalOptError(f"range {axis} to {extent} is a multiple of {multiple} already")
+        raise NoChangeError(f"range {axis} to {extent} is a multiple of {multiple} already")
     if any(unclamped(use.operation.results[0]) is range.result for use in range.result.uses):
         raise IllegalOptError(f"range {axis} is padded already")
     if axes.ends.get(range) is not None and range.axis_type.data is AxisType.REDUCE:

@@ -58,6 +58,8 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     if count is None:
         extent = axes.extent(range)
         count = -(-extent // factor)
+        if factor == extent == 1 and kind in EXPANDED:
+            raise IllegalOptError(f"can't {kind} a dimension with size 1: range {axis}")
         if factor == 1 < extent:
             raise IllegalOptError(f"a part of 1 of range {axis} to {extent} is no loop")
         if where == "overlap":
