@@ -86,6 +86,7 @@ TG = Dialect(
         multi.ReplicatedOp,
     ],
     [
+        attributes.NumberAttr,
         attributes.PlaceAttr,
         attributes.VoidType,
         attributes.TupleType,
