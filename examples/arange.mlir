@@ -4,6 +4,7 @@
 
 // RUN: tg-run %s --target=interpreter | filecheck %s
 // RUN: tg-run %s --target=cpu | filecheck %s
+// RUN: xdsl-opt %s -p tg-to-llvm -t llvm | %verify-llvm
 // CHECK: dense<[0, 1, 2, 3, 4, 5, 6]> : tensor<7xi32>
 
 func.func @main() -> tensor<7xi32> {

@@ -3,6 +3,7 @@
 
 // RUN: tg-run %s --target=interpreter --digits=3 --input 2x3x4xf32=0 --input 2x3x4xf32=1 --arg v=1,2,3,4,5,6,7,8,9,10,11,12,0,0,0,0,3,3,3,3,6,6,6,6 | filecheck %s
 // RUN: tg-run %s --target=cpu --digits=3 --input 2x3x4xf32=0 --input 2x3x4xf32=1 --arg v=1,2,3,4,5,6,7,8,9,10,11,12,0,0,0,0,3,3,3,3,6,6,6,6 | filecheck %s
+// RUN: xdsl-opt %s -p tg-to-llvm -t llvm | %verify-llvm
 // With Q = 0 every position attends to every position alike: the mean of V over the positions.
 // CHECK: dense<{{\[\[\[}}5.0, 6.0, 7.0, 8.0], [5.0, 6.0, 7.0, 8.0], [5.0, 6.0, 7.0, 8.0]],
 // CHECK-SAME: {{\[\[}}3.0, 3.0, 3.0, 3.0], [3.0, 3.0, 3.0, 3.0], [3.0, 3.0, 3.0, 3.0]]]> : tensor<2x3x4xf32>

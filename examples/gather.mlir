@@ -5,6 +5,7 @@
 
 // RUN: tg-run %s --target=interpreter --input 4xf32=10,20,30,40 --input 6xi32=3,0,2,2,1,3 | filecheck %s
 // RUN: tg-run %s --target=cpu --input 4xf32=10,20,30,40 --input 6xi32=3,0,2,2,1,3 | filecheck %s
+// RUN: xdsl-opt %s -p tg-to-llvm -t llvm | %verify-llvm
 // CHECK: dense<[40.0, 10.0, 30.0, 30.0, 20.0, 40.0]> : tensor<6xf32>
 
 // An index that is out of range selects nothing: the sum over an empty mask is 0.

@@ -5,6 +5,7 @@
 
 // RUN: tg-run %s --target=interpreter --input 2x3xf32=1,2,3,4,5,6 --input 3x4xf32=1,0,2,-1,0,1,0,3,1,1,0.5,0 | filecheck %s
 // RUN: tg-run %s --target=cpu --input 2x3xf32=1,2,3,4,5,6 --input 3x4xf32=1,0,2,-1,0,1,0,3,1,1,0.5,0 | filecheck %s
+// RUN: xdsl-opt %s -p tg-to-llvm -t llvm | %verify-llvm
 // CHECK: dense<{{\[\[}}4.0, 5.0, 3.5, 5.0], [10.0, 11.0, 11.0, 11.0]]> : tensor<2x4xf32>
 
 func.func @main(%a: tensor<2x3xf32>, %b: tensor<3x4xf32>) -> tensor<2x4xf32> {

@@ -2,6 +2,7 @@
 
 // RUN: tg-run %s --target=interpreter --digits=4 --input 2x4xf32=1,2,3,4,-1,0,0,1 --input 4xf32=1,1,2,0.5 --input 4xf32=0,0,0,10 | filecheck %s
 // RUN: tg-run %s --target=cpu --digits=4 --input 2x4xf32=1,2,3,4,-1,0,0,1 --input 4xf32=1,1,2,0.5 --input 4xf32=0,0,0,10 | filecheck %s
+// RUN: xdsl-opt %s -p tg-to-llvm -t llvm | %verify-llvm
 // CHECK: dense<{{\[\[}}-1.342, -0.4472, 0.8944, 10.67], [-1.414, 0.0, 0.0, 10.71]]> : tensor<2x4xf32>
 
 func.func @main(%x: tensor<2x4xf32>, %weight: tensor<4xf32>, %bias: tensor<4xf32>) -> tensor<2x4xf32> {

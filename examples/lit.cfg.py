@@ -17,6 +17,7 @@ _PATH = os.pathsep.join([_EMBED, config.environment["PYTHONPATH"]])
 _PYTHON = f"env PYTHONPATH={_PATH} {sys.executable}"
 config.substitutions += [
     ("%python", sys.executable),
+    ("%verify-llvm", f"{sys.executable} {os.path.join(_HERE, '..', 'test', 'verify_llvm.py')}"),
     (r"(?<!\S)img-opt(?!\S)", f"{_PYTHON} -m imgc.opt"),
     (r"(?<!\S)img-run(?!\S)", f"{_PYTHON} -m imgc.run"),
 ]

@@ -6,6 +6,7 @@
 // Equal rows of B^T make every column alike: 1 / 128.
 // RUN: tg-run %s --target=interpreter --input 256x512xf32=random --input 512x128xf32=0.5 | filecheck %s
 // RUN: tg-run %s --target=cpu --input 256x512xf32=random --input 512x128xf32=0.5 | filecheck %s
+// RUN: xdsl-opt %s -p tg-to-llvm -t llvm | %verify-llvm
 // CHECK: dense<{{\[\[}}0.0078125, 0.0078125, 0.0078125, ..., {{.*}}, 0.0078125]]> : tensor<256x128xf32>
 
 func.func @main(%a: tensor<256x512xf32>, %b: tensor<512x128xf32>) -> tensor<256x128xf32> {

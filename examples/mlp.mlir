@@ -2,6 +2,7 @@
 
 // RUN: tg-run %s --target=interpreter --input 2x3xf32=1,2,3,-1,0,1 --input 3x2xf32=1,0,0,1,1,-1 --input 2xf32=0.5,-0.5 --input 2x2xf32=2,1,0,3 --input 2xf32=0,1 | filecheck %s
 // RUN: tg-run %s --target=cpu --input 2x3xf32=1,2,3,-1,0,1 --input 3x2xf32=1,0,0,1,1,-1 --input 2xf32=0.5,-0.5 --input 2x2xf32=2,1,0,3 --input 2xf32=0,1 | filecheck %s
+// RUN: xdsl-opt %s -p tg-to-llvm -t llvm | %verify-llvm
 // CHECK: dense<{{\[\[}}9.0, 5.5], [1.0, 1.5]]> : tensor<2x2xf32>
 
 func.func @main(

@@ -6,6 +6,7 @@
 
 // RUN: tg-run %s --target=interpreter --input 5xf32=1,2,3.5,-4,0.25 | filecheck %s
 // RUN: tg-run %s --target=cpu --input 5xf32=1,2,3.5,-4,0.25 | filecheck %s
+// RUN: xdsl-opt %s -p tg-to-llvm -t llvm | %verify-llvm
 // CHECK: dense<[1.0, 3.0, 6.5, 2.5, 2.75]> : tensor<5xf32>
 
 func.func @main(%t: tensor<5xf32>) -> tensor<5xf32> {

@@ -4,6 +4,7 @@
 
 // RUN: tg-run %s --target=interpreter --input 3xf32=100,200,300 --input 5xi32=2,0,2,2,0 --input 5xf32=1,2,3,4,0.5 | filecheck %s
 // RUN: tg-run %s --target=cpu --input 3xf32=100,200,300 --input 5xi32=2,0,2,2,0 --input 5xf32=1,2,3,4,0.5 | filecheck %s
+// RUN: xdsl-opt %s -p tg-to-llvm -t llvm | %verify-llvm
 // CHECK: dense<[102.5, 200.0, 308.0]> : tensor<3xf32>
 
 func.func @main(%t: tensor<3xf32>, %idx: tensor<5xi32>, %val: tensor<5xf32>) -> tensor<3xf32> {

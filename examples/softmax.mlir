@@ -4,6 +4,7 @@
 
 // RUN: tg-run %s --target=interpreter --digits=4 --input '2x4xf32=0,1,2,3,-1,1000,0.5,1000' | filecheck %s
 // RUN: tg-run %s --target=cpu --digits=4 --input '2x4xf32=0,1,2,3,-1,1000,0.5,1000' | filecheck %s
+// RUN: xdsl-opt %s -p tg-to-llvm -t llvm | %verify-llvm
 // CHECK: dense<{{\[\[}}0.03206, 0.08714, 0.2369, 0.6439], [0.0, 0.5, 0.0, 0.5]]> : tensor<2x4xf32>
 
 func.func @main(%x: tensor<2x4xf32>) -> tensor<2x4xf32> {

@@ -5,6 +5,7 @@
 
 // RUN: tg-run %s --target=interpreter --input 1 | filecheck %s
 // RUN: tg-run %s --target=cpu --input 1 | filecheck %s
+// RUN: xdsl-opt %s -p tg-to-llvm -t llvm | %verify-llvm
 // CHECK: dense<[0.7039436, 0.5895256, 0.05771494, 0.17780912, 0.010115147, 0.5007298, 0.9265834, 0.87212086]> : tensor<8xf32>
 
 func.func @main(%key: tensor<ui64>) -> tensor<8xf32> {

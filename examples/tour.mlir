@@ -5,6 +5,7 @@
 // Equal columns of B make all scores of a row equal: 1 / 8.
 // RUN: tg-run %s --target=interpreter --input 4x2xf32=random --input 2x8xf32=0.5 | filecheck %s
 // RUN: tg-run %s --target=cpu --input 4x2xf32=random --input 2x8xf32=0.5 | filecheck %s
+// RUN: xdsl-opt %s -p tg-to-llvm -t llvm | %verify-llvm
 // CHECK: dense<{{\[\[}}0.125, 0.125, {{.*}}, 0.125]]> : tensor<4x8xf32>
 
 module attributes {tg.target = #tg.target<"cpu", features = ["avx2", "fma"]>} {

@@ -133,6 +133,17 @@ def op_definition(
     return op
 
 
+class WidenedOp(IRDLOperation):
+    """First base of an op that takes the place of xDSL's op of that name, its second base.
+
+    xDSL's passes and targets match on their class. The op declares all fields of that class again,
+    and its own declarations alone verify it.
+    """
+
+    def verify_(self) -> None:
+        pass
+
+
 class _Compiler:
     def __init__(self, text: str, definition: OpDef) -> None:
         self._text = text

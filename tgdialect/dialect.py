@@ -88,6 +88,7 @@ TG = Dialect(
         multi.ReplicatedOp,
     ],
     [
+        attributes.NumberAttr,
         attributes.PlaceAttr,
         attributes.VoidType,
         attributes.TupleType,

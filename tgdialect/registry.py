@@ -8,7 +8,7 @@ from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Dialect, TypeAttribute
+from xdsl.ir import Attribute, TypeAttribute
 from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
@@ -18,42 +18,10 @@ from tgdialect.universe import TG_UNIVERSE
 Frontend = Callable[[Context, SourceFile], ModuleOp]
 
 
-# Imported when they are used, as everything in a universe is, for a short start-up time.
-def _llvm_dialect() -> Dialect:
-    from tgdialect.llvm_dialect import LLVM_WITH_GAPS
-
-    return LLVM_WITH_GAPS
-
-
-def _gpu_dialect() -> Dialect:
-    from tgdialect.gpu_dialect import GPU_WITH_GAPS
-
-    return GPU_WITH_GAPS
-
-
-def _shard_dialect() -> Dialect:
-    from tgdialect.shard_dialect import SHARD_WITH_GAPS
-
-    return SHARD_WITH_GAPS
-
-
-def _llvm_target() -> type[Target]:
-    from tgdialect.backends.llvm_ir import LlvmIrTarget
-
-    return LlvmIrTarget
-
-
 def _machine_code(name: str) -> type[Target]:
     return getattr(import_module("tgdialect.runtime.machine_code"), name)
 
 
-REPLACED_DIALECTS: dict[str, Callable[[], Dialect]] = {
-    "llvm": _llvm_dialect,
-    "gpu": _gpu_dialect,
-    "shard": _shard_dialect,
-}
-REPLACED_TARGETS: dict[str, Callable[[], type[Target]]] = {"llvm": _llvm_target}
-"""Replacements for xDSL's targets of the same name, which lack operations that we emit."""
 MACHINE_CODE: dict[str, Callable[[], type[Target]]] = {
     "cubin": partial(_machine_code, "CubinTarget"),
     "hsaco": partial(_machine_code, "HsacoTarget"),
@@ -84,9 +52,9 @@ def universe() -> Universe:
     """Everything that the installed packages offer to xDSL, and this one, installed or not."""
     found = Universe.get_multiverse()
     return Universe(
-        all_dialects=found.all_dialects | TG_UNIVERSE.all_dialects | REPLACED_DIALECTS,
+        all_dialects=found.all_dialects | TG_UNIVERSE.all_dialects,
         all_passes=found.all_passes | TG_UNIVERSE.all_passes,
-        all_targets=found.all_targets | TG_UNIVERSE.all_targets | REPLACED_TARGETS | MACHINE_CODE,
+        all_targets=found.all_targets | TG_UNIVERSE.all_targets | MACHINE_CODE,
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-from xdsl.universe import Universe
+from xdsl.universe import XDSL_UNIVERSE, Universe
 
 DIALECTS = {
     "tg": "tgdialect.dialect:TG",
@@ -68,8 +68,15 @@ TARGETS = {
     "ptx": "tgdialect.backends.asm:PtxTarget",
     "uops": "tgdialect.legacy.listing.printer:UopsTarget",
 }
-"""Targets that xDSL does not have. `tg-opt` also replaces xDSL's dialects `llvm`, `gpu` and
-`shard`, and its target `llvm`, by ours."""
+"""Targets that xDSL does not have."""
+
+EXTENDED_DIALECTS = {
+    "gpu": "tgdialect.gpu_dialect:GPU_WITH_GAPS",
+    "llvm": "tgdialect.llvm_dialect:LLVM_WITH_GAPS",
+    "shard": "tgdialect.shard_dialect:SHARD_WITH_GAPS",
+}
+EXTENDED_TARGETS = {"llvm": "tgdialect.backends.llvm_ir:LlvmIrTarget"}
+"""Supersets of xDSL's dialects, and of its target, of the same names."""
 
 
 def _factory(path: str) -> Callable[[], Any]:
@@ -78,8 +85,17 @@ def _factory(path: str) -> Callable[[], Any]:
     return lambda: getattr(import_module(module), name)
 
 
+def _factories(paths: dict[str, str]) -> dict[str, Callable[[], Any]]:
+    return {name: _factory(path) for name, path in paths.items()}
+
+
 TG_UNIVERSE = Universe(
-    all_dialects={name: _factory(path) for name, path in DIALECTS.items()},
-    all_passes={name: _factory(path) for name, path in PASSES.items()},
-    all_targets={name: _factory(path) for name, path in TARGETS.items()},
+    all_dialects=_factories(DIALECTS),
+    all_passes=_factories(PASSES),
+    all_targets=_factories(TARGETS),
 )
+
+# A universe may not have a name that another one has, and MLIR's names are the ones to print: the
+# supersets take their places in xDSL's universe. Every tool loads all universes, then reads them.
+XDSL_UNIVERSE.all_dialects |= _factories(EXTENDED_DIALECTS)
+XDSL_UNIVERSE.all_targets |= _factories(EXTENDED_TARGETS)

@@ -6,15 +6,15 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import DenseArrayBase, IntAttr, TensorType
+from xdsl.dialects.builtin import DenseArrayBase, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tgdialect.ops.attributes import AxisTypeAttr, ReduceKindAttr
+from tgdialect.ops.attributes import AxisTypeAttr, NumberAttr, ReduceKindAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.movement import ResizeOp, WindowOp
 from tgdialect.ops.ordering import AfterOp
 
-_WITHOUT_FLOATS = (TensorType, DenseArrayBase, IntAttr, AxisTypeAttr, ReduceKindAttr)
+_WITHOUT_FLOATS = (TensorType, DenseArrayBase, NumberAttr, AxisTypeAttr, ReduceKindAttr)
 """Attributes that have one text if they are equal: they have no floats, of which 0.0 and -0.0 are
 equal."""
 

@@ -33,6 +33,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
 
+from tgdialect.assembly_formats import WidenedOp
 from tgdialect.gpu_dialect.target import ChipAttr
 
 CONTAINER_MODULE = "gpu.container_module"
@@ -42,7 +43,7 @@ KERNEL = "gpu.kernel"
 
 
 @irdl_op_definition
-class ModuleOp(IRDLOperation):
+class ModuleOp(WidenedOp, gpu.ModuleOp):
     """Code of a GPU, compiled for each of `targets` by itself.
 
     ```mlir
@@ -59,7 +60,7 @@ class ModuleOp(IRDLOperation):
 
     def __init__(self, name: str, targets: Sequence[ChipAttr], body: Region):
         properties = {"sym_name": StringAttr(name), "targets": ArrayAttr(targets)}
-        super().__init__(properties=properties, regions=[body])
+        IRDLOperation.__init__(self, properties=properties, regions=[body])
 
     @classmethod
     def parse(cls, parser: Parser) -> ModuleOp:

@@ -11,7 +11,6 @@ from collections.abc import Callable, Sequence
 from typing import cast
 
 import numpy as np
-from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
@@ -27,7 +26,7 @@ from tgdialect.interpreter.values import (
 )
 from tgdialect.interpreter.wmma import wmma
 from tgdialect.ops.arrays import Data, numpy_dtype_of
-from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops.attributes import InvalidAttr, NumberAttr
 from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.properties import dtype_of, integers, number
 from tgdialect.ops.reduce import ReduceOp
@@ -105,7 +104,7 @@ def _materialised(op: Operation, operands: Sequence[Array], lanes: int) -> Array
 
 def _replicated(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     """REPLICATED: the shards are copies of one value; entry 0 is it."""
-    axis = lanes + cast(IntAttr, op.properties["axis"]).data
+    axis = lanes + cast(NumberAttr, op.properties["axis"]).data
 
     def first(x: Data) -> Data:
         return np.take(x, 0, axis)

@@ -5,22 +5,23 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr, NoneAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, NoneAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.dtypes import dtype_row
 
 Span = tuple[int, int]
 """The valid positions of an axis: from the first to before the second."""
 
 
-def integer_list(values: Sequence[int]) -> ArrayAttr[IntAttr]:
+def integer_list(values: Sequence[int]) -> ArrayAttr[NumberAttr]:
     """A sequence of integers as an attribute."""
-    return ArrayAttr(IntAttr(v) for v in values)
+    return ArrayAttr(NumberAttr(v) for v in values)
 
 
 @irdl_attr_definition
@@ -37,10 +38,10 @@ class ViewAttr(ParametrizedAttribute):
 
     name = "tg_legacy.view"
 
-    shape_attr: ArrayAttr[IntAttr]
-    strides_attr: ArrayAttr[IntAttr]
-    offset_attr: IntAttr
-    mask_attr: ArrayAttr[ArrayAttr[IntAttr]] | NoneAttr
+    shape_attr: ArrayAttr[NumberAttr]
+    strides_attr: ArrayAttr[NumberAttr]
+    offset_attr: NumberAttr
+    mask_attr: ArrayAttr[ArrayAttr[NumberAttr]] | NoneAttr
 
     @staticmethod
     def of(
@@ -53,7 +54,7 @@ class ViewAttr(ParametrizedAttribute):
         return ViewAttr(
             integer_list(shape),
             integer_list(row_major(shape) if strides is None else strides),
-            IntAttr(offset),
+            NumberAttr(offset),
             NoneAttr() if mask is None else ArrayAttr(integer_list(span) for span in mask),
         )
 
@@ -162,7 +163,7 @@ class ViewAttr(ParametrizedAttribute):
                 view = cls(
                     integer_list(shape),
                     integer_list(strides),
-                    IntAttr(offset),
+                    NumberAttr(offset),
                     NoneAttr() if spans is None else spans,
                 )
             except VerifyException as e:
@@ -189,12 +190,12 @@ Axes = tuple[tuple[int, int], ...]
 """Axes that a value has beside its type: the identifier and the size of each."""
 
 
-def axes_attribute(axes: Sequence[Sequence[int]]) -> ArrayAttr[ArrayAttr[IntAttr]]:
+def axes_attribute(axes: Sequence[Sequence[int]]) -> ArrayAttr[ArrayAttr[NumberAttr]]:
     """Axes as an attribute."""
     return ArrayAttr(integer_list(axis) for axis in axes)
 
 
-def axes_of(attribute: ArrayAttr[ArrayAttr[IntAttr]]) -> Axes:
+def axes_of(attribute: ArrayAttr[ArrayAttr[NumberAttr]]) -> Axes:
     """The axes of an attribute. Raises VerifyException unless each is an identifier and a size."""
     for axis in attribute:
         if len(axis) != 2 or axis.data[0].data < 0 or axis.data[1].data < 1:
@@ -207,14 +208,14 @@ def axes_of(attribute: ArrayAttr[ArrayAttr[IntAttr]]) -> Axes:
     return axes
 
 
-def parse_axes(parser: AttrParser) -> ArrayAttr[ArrayAttr[IntAttr]]:
+def parse_axes(parser: AttrParser) -> ArrayAttr[ArrayAttr[NumberAttr]]:
     """Parse `[[0, 4], [1, 2]]`."""
     return axes_attribute(
         parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_integers(parser))
     )
 
 
-def print_axes(printer: Printer, axes: ArrayAttr[ArrayAttr[IntAttr]]) -> None:
+def print_axes(printer: Printer, axes: ArrayAttr[ArrayAttr[NumberAttr]]) -> None:
     """Print `[[0, 4], [1, 2]]`."""
     printer.print_string(str([[i.data for i in axis] for axis in axes]))
 
@@ -237,13 +238,13 @@ class LegacyWmmaAttr(ParametrizedAttribute):
     name = "tg_legacy.wmma"
 
     label: StringAttr
-    dims: ArrayAttr[IntAttr]
+    dims: ArrayAttr[NumberAttr]
     dtype_in: Attribute
     dtype_out: Attribute
     device: StringAttr
-    threads_attr: IntAttr
-    upcast_axes: ArrayAttr[ArrayAttr[ArrayAttr[IntAttr]]]
-    reduce_axes: ArrayAttr[IntAttr]
+    threads_attr: NumberAttr
+    upcast_axes: ArrayAttr[ArrayAttr[ArrayAttr[NumberAttr]]]
+    reduce_axes: ArrayAttr[NumberAttr]
 
     @property
     def m_n_k(self) -> tuple[int, int, int]:
@@ -316,7 +317,7 @@ class LegacyWmmaAttr(ParametrizedAttribute):
             comma()
             device = StringAttr(parser.parse_str_literal())
             comma()
-            threads = IntAttr(parser.parse_integer(allow_boolean=False))
+            threads = NumberAttr(parser.parse_integer(allow_boolean=False))
             comma()
             upcast = ArrayAttr(
                 parser.parse_comma_separated_list(

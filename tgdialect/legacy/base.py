@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import ClassVar, cast
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import (
@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.attributes import parse_axes, print_axes
 from tgdialect.legacy.table import LEGACY_TABLE
+from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.properties import Rules
 from tgdialect.ops.syntax import (
@@ -46,7 +47,7 @@ class AxisSizes(CustomDirective):
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
-        print_axes(printer, cast(ArrayAttr[ArrayAttr[IntAttr]], self.axes.get(op)))
+        print_axes(printer, cast(ArrayAttr[ArrayAttr[NumberAttr]], self.axes.get(op)))
 
 
 @irdl_custom_directive

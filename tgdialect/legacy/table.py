@@ -7,14 +7,14 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, IntAttr, StringAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, StringAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.alu import ALU, TRUNCATED
 from tgdialect.legacy.attributes import ViewAttr, axes_of
 from tgdialect.ops import intervals
-from tgdialect.ops.attributes import VOID, Device, PlaceAttr, is_tensor
+from tgdialect.ops.attributes import VOID, Device, NumberAttr, PlaceAttr, is_tensor
 from tgdialect.ops.dtypes import BOOL, DType
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import (
@@ -101,7 +101,7 @@ def _shrunk(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 def _pairs(op: Operation, extents: Shape) -> Sequence[tuple[int, tuple[int, int]]]:
     """The extent of each axis, with its pair of numbers."""
-    pairs = cast("ArrayAttr[ArrayAttr[IntAttr]]", op.properties["pairs"])
+    pairs = cast("ArrayAttr[ArrayAttr[NumberAttr]]", op.properties["pairs"])
     if len(pairs) != len(extents) or any(len(pair) != 2 for pair in pairs):
         raise VerifyException(f"{op.name} has a pair of numbers for each of {len(extents)} axes")
     if not all(isinstance(extent, int) for extent in extents):
@@ -143,7 +143,7 @@ def _contracted(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 def _count(op: Operation) -> int:
     count = 1
-    for _, size in axes_of(cast("ArrayAttr[ArrayAttr[IntAttr]]", op.properties["axes"])):
+    for _, size in axes_of(cast("ArrayAttr[ArrayAttr[NumberAttr]]", op.properties["axes"])):
         count *= size
     return count
 

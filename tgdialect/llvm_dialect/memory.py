@@ -2,6 +2,7 @@
 
 from typing import ClassVar
 
+from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
     I1,
     I32,
@@ -31,7 +32,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from tgdialect.assembly_formats import op_definition
+from tgdialect.assembly_formats import WidenedOp, op_definition
 from tgdialect.llvm_dialect.assembly import (
     move_to_properties,
     parse_optional_atomic,
@@ -44,7 +45,7 @@ _ACCESS_PROPERTIES = ("alignment", "nontemporal")
 
 
 @op_definition
-class LoadOp(IRDLOperation):
+class LoadOp(WidenedOp, llvm.LoadOp):
     """Loads (xDSL's has no volatile, invariant, nontemporal and syncscope)."""
 
     name = "llvm.load"
@@ -56,12 +57,6 @@ class LoadOp(IRDLOperation):
     ordering = prop_def(IntegerAttr[I64], default_value=IntegerAttr(0, i64))
     syncscope = opt_prop_def(StringAttr)
     dereferenced_value = result_def()
-
-    def __init__(self, ptr: SSAValue, result_type: Attribute, alignment: int | None = None):
-        properties: dict[str, Attribute] = {"ordering": IntegerAttr(0, i64)}
-        if alignment is not None:
-            properties["alignment"] = IntegerAttr(alignment, i64)
-        super().__init__(operands=[ptr], result_types=[result_type], properties=properties)
 
     def verify_(self) -> None:
         verify_ordering(self.ordering)
@@ -101,7 +96,7 @@ class LoadOp(IRDLOperation):
 
 
 @op_definition
-class StoreOp(IRDLOperation):
+class StoreOp(WidenedOp, llvm.StoreOp):
     """Stores (xDSL's has no syncscope and does not print the ordering)."""
 
     name = "llvm.store"
@@ -112,21 +107,6 @@ class StoreOp(IRDLOperation):
     nontemporal = opt_prop_def(UnitAttr)
     ordering = prop_def(IntegerAttr[I64], default_value=IntegerAttr(0, i64))
     syncscope = opt_prop_def(StringAttr)
-
-    def __init__(
-        self,
-        value: SSAValue,
-        ptr: SSAValue,
-        alignment: int | None = None,
-        *,
-        nontemporal: bool = False,
-    ):
-        properties: dict[str, Attribute] = {"ordering": IntegerAttr(0, i64)}
-        if alignment is not None:
-            properties["alignment"] = IntegerAttr(alignment, i64)
-        if nontemporal:
-            properties["nontemporal"] = UnitAttr()
-        super().__init__(operands=[value, ptr], properties=properties)
 
     def verify_(self) -> None:
         verify_ordering(self.ordering)
@@ -180,7 +160,7 @@ class MaskedLoadOp(IRDLOperation):
 
 
 @op_definition
-class MaskedStoreOp(IRDLOperation):
+class MaskedStoreOp(WidenedOp, llvm.MaskedStoreOp):
     """Stores the lanes for which the mask is true (xDSL's takes floats only)."""
 
     name = "llvm.intr.masked.store"
@@ -189,12 +169,6 @@ class MaskedStoreOp(IRDLOperation):
     mask = operand_def(VectorType[I1])
     alignment = prop_def(IntegerAttr[I32])
     assembly_format = "operands attr-dict `:` type($value) `,` type($mask) `into` type($data)"
-    irdl_options = (ParsePropInAttrDict(),)
-
-    def __init__(self, value: SSAValue, data: SSAValue, mask: SSAValue, alignment: int):
-        super().__init__(
-            operands=[value, data, mask], properties={"alignment": IntegerAttr(alignment, i32)}
-        )
 
 
 @op_definition

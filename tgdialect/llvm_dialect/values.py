@@ -3,6 +3,7 @@
 from abc import ABC
 from typing import ClassVar
 
+from xdsl.dialects import llvm
 from xdsl.dialects.builtin import (
     I64,
     IntegerAttr,
@@ -16,7 +17,6 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
-    ParsePropInAttrDict,
     VarConstraint,
     operand_def,
     prop_def,
@@ -28,7 +28,7 @@ from xdsl.printer import Printer
 from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.assembly_formats import op_definition
+from tgdialect.assembly_formats import WidenedOp, op_definition
 from tgdialect.llvm_dialect.assembly import (
     move_to_properties,
     print_with_attributes,
@@ -110,7 +110,7 @@ class PoisonOp(IRDLOperation):
 
 
 @op_definition
-class ZeroOp(IRDLOperation):
+class ZeroOp(WidenedOp, llvm.ZeroOp):
     """Zero of any type (xDSL's has no integers, floats and vectors)."""
 
     name = "llvm.mlir.zero"
@@ -123,7 +123,7 @@ class ZeroOp(IRDLOperation):
 
 
 @op_definition
-class FCmpOp(IRDLOperation):
+class FCmpOp(WidenedOp, llvm.FCmpOp):
     """Compares floats or vectors of floats (xDSL's has no vectors and drops fast-math flags)."""
 
     name = "llvm.fcmp"
@@ -145,8 +145,8 @@ class FCmpOp(IRDLOperation):
         flag = FCmpPredicateFlag(predicate)
         properties: dict[str, Attribute] = {"predicate": IntegerAttr(flag.to_int(), i64)}
         properties["fastmathFlags"] = fast_math or FastMathAttr(None)
-        super().__init__(
-            operands=[lhs, rhs], result_types=[_bool_like(lhs.type)], properties=properties
+        IRDLOperation.__init__(
+            self, operands=[lhs, rhs], result_types=[_bool_like(lhs.type)], properties=properties
         )
 
     def verify_(self) -> None:
@@ -184,7 +184,7 @@ def _bool_like(type: Attribute) -> Attribute:
 
 
 @op_definition
-class SelectOp(IRDLOperation):
+class SelectOp(WidenedOp, llvm.SelectOp):
     """`cond ? lhs : rhs`, per element if `cond` is a vector (xDSL's takes a scalar only)."""
 
     name = "llvm.select"
@@ -196,10 +196,6 @@ class SelectOp(IRDLOperation):
     fastmathFlags = prop_def(FastMathAttr, default_value=FastMathAttr(None))
     traits = traits_def(Pure())
     assembly_format = "$cond `,` $lhs `,` $rhs attr-dict `:` type($cond) `,` type($res)"
-    irdl_options = (ParsePropInAttrDict(),)
-
-    def __init__(self, cond: SSAValue, lhs: SSAValue, rhs: SSAValue):
-        super().__init__(operands=[cond, lhs, rhs], result_types=[lhs.type])
 
 
 @op_definition

@@ -5,11 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntAttr, ModuleOp, TensorType
+from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.source import BufferOp, ParamOp
@@ -48,6 +49,6 @@ def drop_parameters(kernel: KernelOp) -> list[int]:
         if not param.result.uses:
             Rewriter.erase_op(param)
         else:
-            param.properties["slot"] = IntAttr(len(kept))
+            param.properties["slot"] = NumberAttr(len(kept))
             kept.append(slot)
     return kept

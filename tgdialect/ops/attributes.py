@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.utils import EnumAttribute
 from xdsl.ir import (
     Attribute,
+    Data,
     ParametrizedAttribute,
     SpacedOpaqueSyntaxAttribute,
     TypeAttribute,
@@ -68,6 +69,28 @@ class AddrSpace(StrEnum):
     GLOBAL = "global"
     LOCAL = "local"
     REG = "reg"
+
+
+@irdl_attr_definition
+class NumberAttr(Data[int]):
+    """A number of an op, as a slot or an axis: `#tg.number<3>`, which MLIR reads where it does not
+    know the dialect. Of xDSL's attribute for plain numbers, `#builtin.int<3>`, it reads nothing."""
+
+    name = "tg.number"
+
+    @classmethod
+    def of(cls, value: int) -> NumberAttr:
+        """The attribute, without xDSL's checks."""
+        return unchecked.made(cls, data=value)
+
+    @classmethod
+    def parse_parameter(cls, parser: AttrParser) -> int:
+        with parser.in_angle_brackets():
+            return parser.parse_integer(allow_boolean=False)
+
+    def print_parameter(self, printer: Printer) -> None:
+        with printer.in_angle_brackets():
+            printer.print_string(str(self.data))
 
 
 _NULL = unchecked.made(NoneAttr)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
-    IntAttr,
     StringAttr,
     SymbolNameConstraint,
     SymbolRefAttr,
@@ -38,7 +37,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect import unchecked
 from tgdialect.diagnostics import facts, locate
-from tgdialect.ops.attributes import VOID, AddrSpace, TupleType, is_tensor
+from tgdialect.ops.attributes import VOID, AddrSpace, NumberAttr, TupleType, is_tensor
 from tgdialect.ops.base import TENSOR, TUPLE, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.codegen import (
@@ -118,7 +117,7 @@ class GetTupleOp(TgOp):
     name = "tg.gettuple"
 
     source = operand_def(TUPLE)
-    index = prop_def(IntAttr)
+    index = prop_def(NumberAttr)
     result = result_def(TENSOR)
 
     traits = traits_def(PureInGraph(), HasTgCanonicalization())
@@ -129,7 +128,7 @@ class GetTupleOp(TgOp):
     )
 
     def __init__(self, source: Value, index: int):
-        self.infer((source,), {"index": unchecked.number(index)})
+        self.infer((source,), {"index": NumberAttr.of(index)})
 
 
 @op_definition

@@ -10,7 +10,6 @@ from typing import ClassVar, NamedTuple
 from xdsl.dialects.builtin import (
     DenseArrayBase,
     FunctionType,
-    IntAttr,
     IntegerType,
     StringAttr,
     SymbolNameConstraint,
@@ -37,7 +36,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect import unchecked
-from tgdialect.ops.attributes import VOID, AxisType, WmmaAttr
+from tgdialect.ops.attributes import VOID, AxisType, NumberAttr, WmmaAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
 from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import BOOL
@@ -302,8 +301,8 @@ class ShuffleOp(TgOp):
     name = "tg.shuffle"
 
     value = operand_def(TENSOR)
-    distance = prop_def(IntAttr)
-    threads = prop_def(IntAttr)
+    distance = prop_def(NumberAttr)
+    threads = prop_def(NumberAttr)
     result = result_def(TENSOR)
 
     traits = traits_def(PureInGraph())
@@ -314,7 +313,7 @@ class ShuffleOp(TgOp):
     )
 
     def __init__(self, value: Value, distance: int, threads: int):
-        self.infer((value,), {"distance": IntAttr(distance), "threads": IntAttr(threads)})
+        self.infer((value,), {"distance": NumberAttr(distance), "threads": NumberAttr(threads)})
 
     def verify_rule(self) -> None:
         if is_memory(self.value):

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from xdsl.dialects.builtin import IntAttr
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.attributes import PlaceAttr
+from tgdialect.ops.attributes import NumberAttr, PlaceAttr
 from tgdialect.ops.base import TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.memory import CopyOp
@@ -30,7 +29,7 @@ class ReplicatedOp(TgOp):
     name = "tg.replicated"
 
     source = operand_def(TENSOR)
-    axis = prop_def(IntAttr)
+    axis = prop_def(NumberAttr)
     result = result_def(TENSOR)
 
     traits = traits_def(PureInGraph())
@@ -41,7 +40,7 @@ class ReplicatedOp(TgOp):
     )
 
     def __init__(self, source: Value, axis: int):
-        self.infer((source,), {"axis": IntAttr(axis)})
+        self.infer((source,), {"axis": NumberAttr(axis)})
 
 
 Move = tuple[Callable[..., TgOp], Any]

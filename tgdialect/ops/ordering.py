@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.irdl import (
     AnyOf,
@@ -26,7 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect import unchecked
 from tgdialect.diagnostics import facts, locate
-from tgdialect.ops.attributes import VOID, AxisType, AxisTypeAttr, OptAttr
+from tgdialect.ops.attributes import VOID, AxisType, AxisTypeAttr, NumberAttr, OptAttr
 from tgdialect.ops.base import (
     INDEX_SCALAR,
     TENSOR,
@@ -55,7 +55,7 @@ class RangeOp(TgOp):
 
     OPENS_BLOCK: ClassVar[bool] = True
 
-    axis = prop_def(IntAttr)
+    axis = prop_def(NumberAttr)
     axis_type = prop_def(AxisTypeAttr)
     bound = operand_def(TENSOR)
     result = result_def(INDEX_SCALAR)
@@ -66,7 +66,7 @@ class RangeOp(TgOp):
 
     def __init__(self, axis: int, axis_type: AxisType, bound: Value):
         kind = unchecked.made(AxisTypeAttr, data=axis_type)
-        self.infer((bound,), {"axis": unchecked.number(axis), "axis_type": kind})
+        self.infer((bound,), {"axis": NumberAttr.of(axis), "axis_type": kind})
 
     def verify_rule(self) -> None:
         if self.axis.data < 0:

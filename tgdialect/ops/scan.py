@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntAttr, TensorType, UnitAttr
+from xdsl.dialects.builtin import TensorType, UnitAttr
 from xdsl.ir import Attribute, Region, SSAValue
 from xdsl.irdl import (
     opt_prop_def,
@@ -19,6 +19,7 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.diagnostics import locate
+from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.base import TENSOR, TUPLE, PureInGraph, TgOp, Value
 from tgdialect.ops.call import TupleOp, foreign_memory
 from tgdialect.ops.definitions import op_definition
@@ -54,9 +55,9 @@ class ScanOp(TgOp):
     name = "tg.scan"
 
     arguments = var_operand_def(TENSOR)
-    states = prop_def(IntAttr)
-    sequences = prop_def(IntAttr)
-    steps = prop_def(IntAttr)
+    states = prop_def(NumberAttr)
+    sequences = prop_def(NumberAttr)
+    steps = prop_def(NumberAttr)
     reverse = opt_prop_def(UnitAttr)
     is_while = opt_prop_def(UnitAttr, prop_name="while")
     body = region_def("single_block")
@@ -82,9 +83,9 @@ class ScanOp(TgOp):
         is_while: bool = False,
     ):
         properties = {
-            "states": IntAttr(states),
-            "sequences": IntAttr(sequences),
-            "steps": IntAttr(steps),
+            "states": NumberAttr(states),
+            "sequences": NumberAttr(sequences),
+            "steps": NumberAttr(steps),
             "reverse": UnitAttr() if reverse else None,
             "while": UnitAttr() if is_while else None,
         }

@@ -7,7 +7,6 @@ from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
-    IntAttr,
     StringAttr,
     TensorType,
     i64,
@@ -27,7 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect import unchecked
 from tgdialect.diagnostics import facts
-from tgdialect.ops.attributes import AddrSpace, InvalidAttr
+from tgdialect.ops.attributes import AddrSpace, InvalidAttr, NumberAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import (
@@ -54,10 +53,10 @@ class ParamOp(TgOp):
 
     name = "tg.param"
 
-    slot = prop_def(IntAttr)
+    slot = prop_def(NumberAttr)
     symbol = opt_prop_def(StringAttr, prop_name="name")
-    min = opt_prop_def(IntAttr)
-    max = opt_prop_def(IntAttr)
+    min = opt_prop_def(NumberAttr)
+    max = opt_prop_def(NumberAttr)
     dims = var_operand_def(INDEX_SCALAR)
     result = result_def(TENSOR)
 
@@ -82,10 +81,10 @@ class ParamOp(TgOp):
         self.infer(
             dims,
             {
-                "slot": unchecked.number(slot),
+                "slot": NumberAttr.of(slot),
                 "name": None if name is None else unchecked.text(name),
-                "min": None if min is None else unchecked.number(min),
-                "max": None if max is None else unchecked.number(max),
+                "min": None if min is None else NumberAttr.of(min),
+                "max": None if max is None else NumberAttr.of(max),
             },
             type=type,
         )
@@ -119,7 +118,7 @@ class BufferOp(TgOp):
 
     name = "tg.buffer"
 
-    slot = prop_def(IntAttr)
+    slot = prop_def(NumberAttr)
     dims = var_operand_def(INDEX_SCALAR)
     result = result_def(TENSOR)
 
@@ -128,7 +127,7 @@ class BufferOp(TgOp):
     assembly_format = "custom<Int>($slot) (`(` $dims^ `)`)? attr-dict `:` type($result)"
 
     def __init__(self, slot: int, type: TensorType[Attribute], dims: Sequence[Value] = ()):
-        self.infer(dims, {"slot": unchecked.number(slot)}, type=type)
+        self.infer(dims, {"slot": NumberAttr.of(slot)}, type=type)
 
     def verify_rule(self) -> None:
         type = tensor(self.result)

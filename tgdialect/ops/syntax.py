@@ -14,7 +14,6 @@ from xdsl.dialects.builtin import (
     AnyFloat,
     DenseArrayBase,
     FloatAttr,
-    IntAttr,
     IntegerAttr,
     IntegerType,
     StringAttr,
@@ -39,7 +38,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect import unchecked
-from tgdialect.ops.attributes import InvalidAttr, is_tensor
+from tgdialect.ops.attributes import InvalidAttr, NumberAttr, is_tensor
 from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.properties.values import index_array
 
@@ -237,16 +236,16 @@ class IntegerRuns(CustomDirective):
 
 @irdl_custom_directive
 class Int(CustomDirective):
-    """A bare integer for an `IntAttr`: `3`."""
+    """A bare integer for an `NumberAttr`: `3`."""
 
     value: AttributeVariable
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        self.value.set(state, unchecked.number(parser.parse_integer(allow_boolean=False)))
+        self.value.set(state, NumberAttr.of(parser.parse_integer(allow_boolean=False)))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
-        printer.print_string(str(cast(IntAttr, self.value.get(op)).data))
+        printer.print_string(str(cast(NumberAttr, self.value.get(op)).data))
 
     def is_present(self, op: IRDLOperation) -> bool:
         return self.value.get(op) is not None

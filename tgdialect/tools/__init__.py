@@ -1,6 +1,6 @@
 """The console programs. In reading order:
 
-* `console.py`: options, streams, errors and exit codes of all programs;
+* `console.py`: options, streams, errors and exit codes of the programs;
 * `tg_opt.py`: `tg-opt`; `arguments.py`: its flags;
 * `pipeline_parser.py`, `pass_pipeline.py`: from the text of a pipeline to passes;
 * `printing.py`: how IR is printed, and whether it can be read again;
@@ -8,7 +8,8 @@
 * `verify_diagnostics.py`: `--verify-diagnostics`;
 * `info.py`: `python -m tgdialect.info`, about the installation and the machine;
 * `files.py`: the files that the programs write;
+* `irdl.py`: `--print-irdl`;
 * `external.py`: refuses passes that start other programs;
 * `tg_run.py`: `tg-run`; `tg_run_session.py`: one run; `tg_run_values.py`: its inputs and outputs;
-* `tg_compile.py`: `tg-compile`, ahead of time.
+* `tg_compile.py`: `tg-compile`, ahead of time; `tg_gui.py`: `tg-gui`.
 """

@@ -220,6 +220,7 @@ def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, li
         "information": [
             _switch("--show-dialects", help="list the dialects"),
             _switch("--list-passes", help="list the passes, each with what it does"),
+            _text("--print-irdl", metavar="DIALECT", help="declare a dialect in IRDL, as text"),
             (
                 ("-v", "--version"),
                 {"action": VersionAction, "nargs": 0, "help": "print the versions and exit"},

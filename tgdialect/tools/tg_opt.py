@@ -137,6 +137,8 @@ class TgOptMain(xDSLOptMain):
             return 0
         if self.args.list_passes:
             return self.list_passes()
+        if self.args.print_irdl is not None:
+            return self.print_irdl(self.args.print_irdl)
         verify_attribute = Attribute.__post_init__
         if self.args.disable_verify:
             Attribute.__post_init__ = _verify_nothing
@@ -329,6 +331,18 @@ class TgOptMain(xDSLOptMain):
                 documentation = f"(not available: {error})"
             lines.append(f"{name:<40} {documentation}".rstrip() + "\n")
         show("".join(lines))
+        return 0
+
+    def print_irdl(self, name: str) -> int:
+        """Print a dialect as a module of the dialect `irdl`."""
+        from tgdialect.tools.irdl import irdl_of  # Here, for a short start-up time.
+
+        if name not in self.ctx.registered_dialect_names:
+            near = nearest_names(name, list(self.ctx.registered_dialect_names))
+            hint = f"; did you mean {' or '.join(near)}?" if near else ""
+            raise UsageError(f"--print-irdl: unknown dialect '{name}'{hint}")
+        dialect = registry.universe().all_dialects[name]()
+        show(f"{self.text_of(ModuleOp([irdl_of(dialect)]))}\n")
         return 0
 
     @classmethod

@@ -11,12 +11,12 @@ from collections import defaultdict
 from collections.abc import Callable, Sequence
 from itertools import count
 
-from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.diagnostics import locate
+from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
@@ -86,7 +86,7 @@ def _copy_ranges(block: Block, group: Sequence[ReduceOp], taken: Ranges) -> None
             raise locate(PassFailedException(message), op)
         new = OpBuilder.after(op).insert(op.clone(values))
         if isinstance(new, RangeOp):
-            new.axis = IntAttr(next(axes))
+            new.axis = NumberAttr(next(axes))
     for op in group:
         op.result.replace_all_uses_with(values[op.result])
         block.erase_op(op)

@@ -178,6 +178,7 @@ OPT_EXAMPLES: Mapping[str, Sequence[Example]] = {
     "time_passes": [opt("{flag} -p cse", "addi", err=r"Pass cse took \S+ seconds")],
     "show_dialects": [opt("{flag}", "Available Dialects: .*,tg,")],
     "list_passes": [opt("{flag}", "(?m)^tg-rangeify  +Split each function")],
+    "print_irdl": [opt("{flag} tg", "irdl.operation @reduce")],
     "version": [opt("{flag}", r"tg-opt: tgdialect [\d.]+, xdsl [\d.]+")],
 }
 

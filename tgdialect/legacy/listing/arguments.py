@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
@@ -15,7 +15,7 @@ from tgdialect.legacy.attributes import LegacyWmmaAttr, axes_attribute, integer_
 from tgdialect.legacy.listing.dtypes import ELEMENTS
 from tgdialect.legacy.listing.lines import Line, Token
 from tgdialect.legacy.listing.values import Call, Value, Word, parse_value
-from tgdialect.ops.attributes import AddrSpace, AxisType, InvalidAttr
+from tgdialect.ops.attributes import AddrSpace, AxisType, InvalidAttr, NumberAttr
 from tgdialect.ops.dtypes import number_attribute
 
 
@@ -199,7 +199,7 @@ def wmma(line: Line) -> LegacyWmmaAttr:
                     elements[0],
                     elements[1],
                     StringAttr(device),
-                    IntAttr(threads),
+                    NumberAttr(threads),
                     ArrayAttr(axes_attribute(_pairs(line, each)) for each in _tuple(line, upcast)),
                     integer_list(_integers(line, reduced)),
                 )

@@ -17,7 +17,6 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     DictionaryAttr,
     FloatAttr,
-    IntAttr,
     IntegerAttr,
     IntegerType,
     StringAttr,
@@ -38,6 +37,7 @@ from tgdialect.ops.attributes import (
     AxisType,
     AxisTypeAttr,
     InvalidAttr,
+    NumberAttr,
     ReduceKind,
     ReduceKindAttr,
     is_tensor,
@@ -97,7 +97,7 @@ def show_attribute(attribute: Attribute, element: Attribute | None) -> str:
             return str(bool(value)) if element == i1 else str(value)
         case InvalidAttr() if attribute.dtype == element:
             return "invalid"
-        case IntAttr(data=value):
+        case NumberAttr(data=value):
             return str(value)
         case StringAttr(data=text):
             return repr(text)
@@ -200,8 +200,8 @@ class Arguments:
             return StringAttr(parse_string(token))
         if len(kinds) == 1:
             (kind,) = kinds
-            if kind is IntAttr:
-                return IntAttr(_integer(token))
+            if kind is NumberAttr:
+                return NumberAttr(_integer(token))
             if kind is DenseArrayBase and text.startswith("("):
                 return _array(token, name == "flags")
             if (keyword := _KEYWORDS.get(kind)) is not None:

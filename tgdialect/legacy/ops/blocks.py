@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
@@ -19,6 +18,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.table import producer
+from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.base import VOID_EDGE, Value
 from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.memory import segments
@@ -112,7 +112,7 @@ class BlockForkOp(LegacyOp):
     name = "tg_legacy.blockfork"
 
     source = operand_def(VOID_EDGE)
-    count = prop_def(IntAttr)
+    count = prop_def(NumberAttr)
     result = result_def(VOID_EDGE)
 
     traits = traits_def(MemoryWriteEffect())
@@ -120,7 +120,7 @@ class BlockForkOp(LegacyOp):
     assembly_format = "$source custom<Int>($count) attr-dict"
 
     def __init__(self, source: Value, count: int):
-        self.infer((source,), {"count": IntAttr(count)})
+        self.infer((source,), {"count": NumberAttr(count)})
 
     def verify_rule(self) -> None:
         verify_blocks((self.source,))

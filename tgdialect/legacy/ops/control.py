@@ -6,7 +6,6 @@ from abc import ABC
 from collections.abc import Sequence
 from typing import ClassVar
 
-from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     operand_def,
@@ -22,6 +21,7 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops.framework import is_accumulator, verify_assigned
 from tgdialect.legacy.table import producer
+from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.base import TENSOR, VOID_EDGE, NothingInGraph, PureInGraph, Value
 from tgdialect.ops.codegen import BarrierOp
 from tgdialect.ops.definitions import op_definition
@@ -74,7 +74,7 @@ class RangeOp(LoopBegin):
 
     name = "tg_legacy.range"
 
-    axis = prop_def(IntAttr)
+    axis = prop_def(NumberAttr)
 
     assembly_format = (
         "custom<Int>($axis) `from` $start `to` $end attr-dict `:` "
@@ -82,7 +82,7 @@ class RangeOp(LoopBegin):
     )
 
     def __init__(self, axis: int, start: Value, end: Value):
-        self.infer((start, end), {"axis": IntAttr(axis)})
+        self.infer((start, end), {"axis": NumberAttr(axis)})
 
     def verify_rule(self) -> None:
         if self.axis.data < 0:

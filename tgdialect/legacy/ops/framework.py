@@ -8,7 +8,6 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     DenseArrayBase,
-    IntAttr,
     StringAttr,
     UnitAttr,
     i1,
@@ -36,7 +35,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.table import producer
-from tgdialect.ops.attributes import AddrSpace, is_tensor
+from tgdialect.ops.attributes import AddrSpace, NumberAttr, is_tensor
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
 from tgdialect.ops.codegen import verify_format
 from tgdialect.ops.definitions import op_definition
@@ -96,7 +95,7 @@ class UniqueOp(LegacyOp):
 
     name = "tg_legacy.unique"
 
-    id = prop_def(IntAttr)
+    id = prop_def(NumberAttr)
     result = result_def(VOID_EDGE)
 
     traits = traits_def(PureInGraph())
@@ -104,7 +103,7 @@ class UniqueOp(LegacyOp):
     assembly_format = "custom<Int>($id) attr-dict"
 
     def __init__(self, id: int):
-        self.infer((), {"id": IntAttr(id)})
+        self.infer((), {"id": NumberAttr(id)})
 
     def verify_rule(self) -> None:
         if self.id.data < 0:
@@ -242,7 +241,7 @@ class MultiOp(LegacyOp):
     name = "tg_legacy.multi"
 
     shards = var_operand_def(TENSOR)
-    axis = opt_prop_def(IntAttr)
+    axis = opt_prop_def(NumberAttr)
     flags = prop_def(DenseArrayBase.constr(i1), prop_name="flags")
     result = result_def(TENSOR)
 
@@ -257,7 +256,7 @@ class MultiOp(LegacyOp):
         self.infer(
             shards,
             {
-                "axis": None if axis is None else IntAttr(axis),
+                "axis": None if axis is None else NumberAttr(axis),
                 "flags": DenseArrayBase.from_list(i1, list(real)),
             },
         )
@@ -385,8 +384,8 @@ class DefineVarOp(LegacyOp):
     name = "tg_legacy.define_var"
 
     symbol = prop_def(StringAttr)
-    min = prop_def(IntAttr)
-    max = prop_def(IntAttr)
+    min = prop_def(NumberAttr)
+    max = prop_def(NumberAttr)
     result = result_def(TENSOR)
 
     traits = traits_def(PureInGraph())
@@ -395,7 +394,9 @@ class DefineVarOp(LegacyOp):
 
     def __init__(self, symbol: str, min: int, max: int, type: Attribute):
         self.infer(
-            (), {"symbol": StringAttr(symbol), "min": IntAttr(min), "max": IntAttr(max)}, type=type
+            (),
+            {"symbol": StringAttr(symbol), "min": NumberAttr(min), "max": NumberAttr(max)},
+            type=type,
         )
 
     def verify_rule(self) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, StringAttr, UnitAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, StringAttr, UnitAttr
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AnyOf,
@@ -31,7 +31,7 @@ from tgdialect.legacy.ops.indexing import (
     verify_flat_memory,
 )
 from tgdialect.legacy.table import device_of_operands, producer, views_of
-from tgdialect.ops.attributes import AddrSpace, PlaceAttr, is_tensor
+from tgdialect.ops.attributes import AddrSpace, NumberAttr, PlaceAttr, is_tensor
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
 from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.memory import segments
@@ -68,7 +68,7 @@ class BufferOp(LegacyOp):
 
     device = operand_def(VOID_EDGE)
     unique = operand_def(VOID_EDGE)
-    size = prop_def(IntAttr)
+    size = prop_def(NumberAttr)
     result = result_def(TENSOR)
 
     traits = traits_def(MemoryAllocEffect())
@@ -76,7 +76,7 @@ class BufferOp(LegacyOp):
     assembly_format = "$device `,` $unique `size` custom<Int>($size) attr-dict `:` type($result)"
 
     def __init__(self, device: Value, unique: Value, size: int, type: Attribute):
-        self.infer((device, unique), {"size": IntAttr(size)}, type=type)
+        self.infer((device, unique), {"size": NumberAttr(size)}, type=type)
 
     def verify_rule(self) -> None:
         device = self.device.owner
@@ -110,8 +110,8 @@ class BufferViewOp(LegacyOp):
     name = "tg_legacy.buffer_view"
 
     buffer = operand_def(TENSOR)
-    size = prop_def(IntAttr)
-    offset = prop_def(IntAttr)
+    size = prop_def(NumberAttr)
+    offset = prop_def(NumberAttr)
     result = result_def(TENSOR)
 
     traits = traits_def(PureInGraph())
@@ -122,7 +122,7 @@ class BufferViewOp(LegacyOp):
     )
 
     def __init__(self, buffer: Value, size: int, offset: int):
-        self.infer((buffer,), {"size": IntAttr(size), "offset": IntAttr(offset)})
+        self.infer((buffer,), {"size": NumberAttr(size), "offset": NumberAttr(offset)})
 
     def verify_rule(self) -> None:
         verify_flat_memory(self.buffer)
@@ -149,7 +149,7 @@ class DefineGlobalOp(LegacyOp):
 
     name = "tg_legacy.define_global"
 
-    slot = prop_def(IntAttr)
+    slot = prop_def(NumberAttr)
     symbol = opt_prop_def(StringAttr)
     mutable = opt_prop_def(UnitAttr)
     result = result_def(TENSOR)
@@ -167,7 +167,7 @@ class DefineGlobalOp(LegacyOp):
         self.infer(
             (),
             {
-                "slot": IntAttr(slot),
+                "slot": NumberAttr(slot),
                 "symbol": None if name is None else StringAttr(name),
                 "mutable": UnitAttr() if mutable else None,
             },
@@ -238,7 +238,7 @@ class DefineAccOp(LegacyOp):
 
     name = "tg_legacy.define_acc"
 
-    number = prop_def(IntAttr)
+    number = prop_def(NumberAttr)
     initial = operand_def(TENSOR)
     ranges = var_operand_def(TENSOR)
     result = result_def(TENSOR)
@@ -251,7 +251,7 @@ class DefineAccOp(LegacyOp):
     )
 
     def __init__(self, number: int, initial: Value, ranges: Sequence[Value] = ()):
-        self.infer((initial, *ranges), {"number": IntAttr(number)})
+        self.infer((initial, *ranges), {"number": NumberAttr(number)})
 
     def verify_rule(self) -> None:
         if self.number.data < 0:

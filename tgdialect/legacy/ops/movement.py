@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 
 from tgdialect.legacy.attributes import axes_attribute
 from tgdialect.legacy.base import LegacyOp
+from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.base import TENSOR, PureInGraph, Value
 from tgdialect.ops.definitions import op_definition
 
@@ -18,7 +19,7 @@ class PairsOp(LegacyOp, ABC):
     """A movement with a pair of numbers for each axis."""
 
     source = operand_def(TENSOR)
-    pairs = prop_def(ArrayAttr[ArrayAttr[IntAttr]])
+    pairs = prop_def(ArrayAttr[ArrayAttr[NumberAttr]])
     result = result_def(TENSOR)
 
     traits = traits_def(PureInGraph())

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, IntAttr
+from xdsl.dialects.builtin import ArrayAttr
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.attributes import axes_attribute
 from tgdialect.legacy.base import LegacyOp
+from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.base import TENSOR, PureInGraph, Value
 from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 
-AxesAttr = ArrayAttr[ArrayAttr[IntAttr]]
+AxesAttr = ArrayAttr[ArrayAttr[NumberAttr]]
 
 
 def _verify_values(op: LegacyOp) -> None:

@@ -8,7 +8,6 @@ from itertools import pairwise
 from math import prod
 from typing import Any
 
-from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
@@ -34,7 +33,7 @@ from tgdialect.legacy.upgrade.memory import MemoryVersions, keep_order
 from tgdialect.legacy.upgrade.wmma import upgraded_wmma
 from tgdialect.ops import codegen, ordering
 from tgdialect.ops import elementwise as e
-from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr, VoidType
+from tgdialect.ops.attributes import AddrSpace, AxisType, NumberAttr, PlaceAttr, VoidType
 from tgdialect.ops.base import PureInGraph, TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import KernelOp
@@ -142,7 +141,7 @@ class OrderedKernel:
     def define_parameter(self, op: ParamOp) -> None:
         dims = [self.arithmetic.index(dim) for dim in op.dims]
         new = op.rebuild(dims)
-        new.properties["slot"] = IntAttr(self.slots[op.result])
+        new.properties["slot"] = NumberAttr(self.slots[op.result])
         self._define(op, new)
 
     def define_local(self, op: old_memory.DefineLocalOp) -> None:

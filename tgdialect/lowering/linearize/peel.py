@@ -14,7 +14,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
@@ -22,7 +21,7 @@ from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.index_sets import BORDER
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.zeros import is_positive_zero
-from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.attributes import AxisType, NumberAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import AddOp, AndOp, CompareOp, WhereOp
 from tgdialect.ops.intervals import Interval
@@ -192,7 +191,7 @@ def _iteration(
         new.location = op.location
         ops.append(new)
         if isinstance(new, RangeOp):
-            new.properties["axis"] = IntAttr(axis)
+            new.properties["axis"] = NumberAttr(axis)
             axis += 1
         builder.insert(new)
     _drop_masks(ops)

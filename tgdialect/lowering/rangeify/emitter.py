@@ -7,7 +7,6 @@ from collections.abc import Generator, Sequence
 from functools import partial, reduce
 from typing import NamedTuple, cast
 
-from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.rewriter import InsertPoint
 
@@ -21,7 +20,7 @@ from tgdialect.analysis.affine.positions import (
     interval_of,
 )
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.ops.attributes import AxisType, PlaceAttr
+from tgdialect.ops.attributes import AxisType, NumberAttr, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import UniquingBuilder
 from tgdialect.ops.dtypes import DTYPES, INDEX, number_attribute, wrap_to
@@ -102,8 +101,8 @@ class ScalarEmitter(Positions, UniquingBuilder):
         interval = MinMax()[host]
         if not interval.within(-(2**62), 2**62):
             return
-        parameter.owner.min = IntAttr(int(interval.lo))
-        parameter.owner.max = IntAttr(int(interval.hi))
+        parameter.owner.min = NumberAttr(int(interval.lo))
+        parameter.owner.max = NumberAttr(int(interval.hi))
 
     # -- positions
 

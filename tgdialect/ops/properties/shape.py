@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, StringAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, StringAttr
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.dtypes import dtype_row
 from tgdialect.ops.properties.axis import sharding
 from tgdialect.ops.properties.dtype import argument as dtype_argument
@@ -259,7 +260,7 @@ def reduced(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 def replicated(op: Operation, shapes: Sequence[Shape]) -> Shape:
     """REPLICATED: removes the sharding axis, which has one entry per device."""
-    axis = cast(IntAttr, op.properties["axis"]).data
+    axis = cast(NumberAttr, op.properties["axis"]).data
     (devices, sharded), shape = sharding(op), shapes[0]
     if axis != sharded:
         raise VerifyException(

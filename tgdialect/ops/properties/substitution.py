@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, IntAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.attributes import PlaceAttr, TupleType, is_tensor
+from tgdialect.ops.attributes import NumberAttr, PlaceAttr, TupleType, is_tensor
 from tgdialect.ops.properties import device
 from tgdialect.ops.properties.symbolic import known_index
 from tgdialect.ops.properties.values import integer, place, tensor, tensor_type
@@ -133,4 +133,4 @@ def _bind(param: Operation, value: int) -> None:
         raise VerifyException(f"parameter {slot} is {value}, and its min is {low}")
     if high is not None and value > high:
         raise VerifyException(f"parameter {slot} is {value}, and its max is {high}")
-    param.properties["min"] = param.properties["max"] = IntAttr(value)
+    param.properties["min"] = param.properties["max"] = NumberAttr(value)

@@ -13,11 +13,12 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, IntAttr, IntegerAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr
 from xdsl.ir import SSAValue
 
 from tgdialect.ops import affine
 from tgdialect.ops.affine import Affine, is_small, monomial, monomials, times
+from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.walk import operands_of
 
 
@@ -167,8 +168,8 @@ def known_index(value: SSAValue) -> int | None:
     name = _name(value)
     if name == "tg.const" and isinstance(constant := owner.properties["value"], IntegerAttr):
         return cast("IntegerAttr", constant).value.data
-    if name == "tg.param" and isinstance(low := owner.properties.get("min"), IntAttr):
-        return cast("IntAttr", low).data if low == owner.properties.get("max") else None
+    if name == "tg.param" and isinstance(low := owner.properties.get("min"), NumberAttr):
+        return low.data if low == owner.properties.get("max") else None
     return None
 
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, IntAttr, NoneAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, NoneAttr
 from xdsl.dialects.func import CallOp, FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, SSAValue
 from xdsl.traits import SymbolTable
@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.diagnostics import SHAPES, facts
 from tgdialect.ops import intervals
 from tgdialect.ops.arguments import argument_attributes, dims_attribute
-from tgdialect.ops.attributes import VOID, PlaceAttr, TupleType, is_tensor
+from tgdialect.ops.attributes import VOID, NumberAttr, PlaceAttr, TupleType, is_tensor
 from tgdialect.ops.dtypes import BOOL, INDEX, UI8, UI64
 from tgdialect.ops.properties import axis, device, dtype, min_max, shape
 from tgdialect.ops.properties.axis import AxisRule
@@ -126,7 +126,7 @@ def _tuple_type(op: Operation) -> Attribute:
 
 def _element_type(op: Operation) -> Attribute:
     types = op.operands[0].type
-    index = cast(IntAttr, op.properties["index"]).data
+    index = cast(NumberAttr, op.properties["index"]).data
     if not isinstance(types, TupleType):
         raise VerifyException(f"expected a !tg.tuple, got {types}")
     if not 0 <= index < len(types.types):

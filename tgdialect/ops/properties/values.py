@@ -13,7 +13,6 @@ from xdsl.dialects.builtin import (
     I64,
     DenseArrayBase,
     FloatAttr,
-    IntAttr,
     IntegerAttr,
     IntegerType,
     NoneAttr,
@@ -24,7 +23,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.attributes import PlaceAttr, is_tensor
+from tgdialect.ops.attributes import NumberAttr, PlaceAttr, is_tensor
 from tgdialect.ops.dtypes import BOOL, DType, dtype_row
 from tgdialect.ops.properties.symbolic import Dim, Shape, show_shape
 from tgdialect.unchecked import dense, tensor_of
@@ -150,7 +149,7 @@ def type_of_number(value: Attribute) -> Attribute:
 def integer(op: Operation, name: str) -> int | None:
     """The value of an integer property; None if it is absent."""
     value = op.properties.get(name)
-    return cast("IntAttr", value).data if isinstance(value, IntAttr) else None
+    return value.data if isinstance(value, NumberAttr) else None
 
 
 def integers(op: Operation, name: str) -> tuple[int, ...]:

@@ -10,10 +10,9 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 
-from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import Block, Region, SSAValue
 
-from tgdialect.ops.attributes import is_tensor
+from tgdialect.ops.attributes import NumberAttr, is_tensor
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import GetTupleOp, TupleOp
 from tgdialect.ops.elementwise import WhereOp
@@ -93,7 +92,7 @@ def scan_gradient(
     slots = {old: new for new, old in enumerate(order)}
     for param in body.ops:
         if isinstance(param, ParamOp):
-            param.properties["slot"] = IntAttr(slots[param.slot.data])
+            param.properties["slot"] = NumberAttr(slots[param.slot.data])
     arguments = [
         *(elements.get(slot) or zeros_like(builder, op.arguments[slot]) for slot in floats),
         *(zeros_like(builder, op.arguments[slot]) for slot in sums),

@@ -9,7 +9,6 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
-    IntAttr,
     IntegerAttr,
     ModuleOp,
     UnregisteredAttr,
@@ -20,6 +19,8 @@ from xdsl.dialects.shard import ReductionKind, ReductionKindAttr
 from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
+
+from tgdialect.ops.attributes import NumberAttr
 
 _NAMES: Mapping[str, str] = {
     "grid": "mesh",
@@ -35,8 +36,8 @@ class ShardToMeshPass(ModulePass):
     """Rename the `shard` dialect to `mesh`, as LLVM 19 calls it, for upstream's `mlir-opt`.
 
     With `--print-op-generic`, what `tg-opt` prints is for `mlir-opt --allow-unregistered-dialect`,
-    which verifies the collectives; ops of `tg` are unregistered ops there. Properties that xDSL has
-    as plain numbers become integers of 64 bits, since MLIR has no such attribute. The result is for
+    which verifies the collectives; ops of `tg` are unregistered ops there. Properties that are
+    numbers become integers of 64 bits. The result is for
     printing: no pass of this project takes it.
     """
 
@@ -70,7 +71,7 @@ def _replace(op: Operation) -> None:
 def _readable(attribute: Attribute) -> Attribute:
     """An attribute as LLVM 19 can read it."""
     match attribute:
-        case IntAttr(data=number):
+        case NumberAttr(data=number):
             return IntegerAttr(number, i64)
         case ReductionKindAttr():
             return UnregisteredAttr.with_name_and_type("mesh.partial", False)(

@@ -4,7 +4,7 @@
 func.func @f(%x: tensor<i32>) {
   %a = tg_legacy.block %x : tensor<i32>
   // CHECK: %f = tg_legacy.blockfork %a 2
-  // GENERIC: %f = "tg_legacy.blockfork"(%a) <{count = #builtin.int<2>}> : (!tg.void) -> !tg.void
+  // GENERIC: %f = "tg_legacy.blockfork"(%a) <{count = #tg.number<2>}> : (!tg.void) -> !tg.void
   %f = tg_legacy.blockfork %a 2
   %b = tg_legacy.block after %f
   %c = tg_legacy.block after %f

@@ -3,10 +3,10 @@
 
 func.func @f(%a: tensor<f32>, %b: tensor<4xi64>) {
   // CHECK: %scalar = tg.shuffle %a xor 4 of 32 : tensor<f32>
-  // GENERIC: %scalar = "tg.shuffle"(%a) <{distance = #builtin.int<4>, threads = #builtin.int<32>}> : (tensor<f32>) -> tensor<f32>
+  // GENERIC: %scalar = "tg.shuffle"(%a) <{distance = #tg.number<4>, threads = #tg.number<32>}> : (tensor<f32>) -> tensor<f32>
   %scalar = tg.shuffle %a xor 4 of 32 : tensor<f32>
   // CHECK: %vector = tg.shuffle %b xor 33 of 64 : tensor<4xi64>
-  // GENERIC: %vector = "tg.shuffle"(%b) <{distance = #builtin.int<33>, threads = #builtin.int<64>}> : (tensor<4xi64>) -> tensor<4xi64>
+  // GENERIC: %vector = "tg.shuffle"(%b) <{distance = #tg.number<33>, threads = #tg.number<64>}> : (tensor<4xi64>) -> tensor<4xi64>
   %vector = tg.shuffle %b xor 33 of 64 : tensor<4xi64>
   func.return
 }

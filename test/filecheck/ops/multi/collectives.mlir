@@ -14,7 +14,7 @@ func.func @broadcast(%t: tensor<6xf32, #tg.place<"A">>) {
   // GENERIC: %c = "tg.copy"(%e) <{device = ["A", "B"]}> : (tensor<2x6xf32, #tg.place<"A">>) -> tensor<2x6xf32, #tg.place<["A", "B"], axis = 0>>
   %c = tg.copy %e to ["A", "B"] : tensor<2x6xf32, #tg.place<"A">> -> tensor<2x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %b = tg.replicated %c axis 0 : tensor<2x6xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<6xf32, #tg.place<["A", "B"]>>
-  // GENERIC: %b = "tg.replicated"(%c) <{axis = #builtin.int<0>}> : (tensor<2x6xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<6xf32, #tg.place<["A", "B"]>>
+  // GENERIC: %b = "tg.replicated"(%c) <{axis = #tg.number<0>}> : (tensor<2x6xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<6xf32, #tg.place<["A", "B"]>>
   %b = tg.replicated %c axis 0 : tensor<2x6xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<6xf32, #tg.place<["A", "B"]>>
   func.return
 }
@@ -55,7 +55,7 @@ func.func @allreduce(%t: tensor<8xf32, #tg.place<["A", "B"], axis = 0>>) {
   // GENERIC: %g = "tg.copy"(%e) <{device = ["A", "B"]}> : (tensor<2x4xf32, #tg.place<["A", "B"], axis = 1>>) -> tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>>
   %g = tg.copy %e to ["A", "B"] : tensor<2x4xf32, #tg.place<["A", "B"], axis = 1>> -> tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %h = tg.replicated %g axis 0 : tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<4xf32, #tg.place<["A", "B"]>>
-  // GENERIC: %h = "tg.replicated"(%g) <{axis = #builtin.int<0>}> : (tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<4xf32, #tg.place<["A", "B"]>>
+  // GENERIC: %h = "tg.replicated"(%g) <{axis = #tg.number<0>}> : (tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>>) -> tensor<4xf32, #tg.place<["A", "B"]>>
   %h = tg.replicated %g axis 0 : tensor<2x4xf32, #tg.place<["A", "B"], axis = 0>> -> tensor<4xf32, #tg.place<["A", "B"]>>
   func.return
 }

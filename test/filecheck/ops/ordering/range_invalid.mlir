@@ -60,6 +60,6 @@ func.func @f(%n: tensor<index>) {
 
 func.func @f(%n: tensor<i32>) {
   // expected-error@below {{Expected attribute tensor<index> but got tensor<i32>}}
-  %0 = "tg.range"(%n) <{axis = #builtin.int<0>, axis_type = #tg<axis_type loop>}> : (tensor<i32>) -> tensor<i32>
+  %0 = "tg.range"(%n) <{axis = #tg.number<0>, axis_type = #tg<axis_type loop>}> : (tensor<i32>) -> tensor<i32>
   func.return
 }

@@ -7,7 +7,7 @@ func.func @stacks(%h: tensor<4xf32>, %xs: tensor<8x4xf32>, %w: tensor<f32>) {
   // CHECK-LABEL: @stacks
   // CHECK: %r = tg.scan(%h, %xs, %w) states 1 sequences 1 steps 8 {
   // CHECK: } : (tensor<4xf32>, tensor<8x4xf32>, tensor<f32>) -> !tg.tuple<tensor<4xf32>, tensor<8x4xf32>>
-  // GENERIC: %r = "tg.scan"(%h, %xs, %w) <{states = #builtin.int<1>, sequences = #builtin.int<1>, steps = #builtin.int<8>}> ({
+  // GENERIC: %r = "tg.scan"(%h, %xs, %w) <{states = #tg.number<1>, sequences = #tg.number<1>, steps = #tg.number<8>}> ({
   // GENERIC: }) : (tensor<4xf32>, tensor<8x4xf32>, tensor<f32>) -> !tg.tuple<tensor<4xf32>, tensor<8x4xf32>>
   %r = tg.scan(%h, %xs, %w) states 1 sequences 1 steps 8 {
     %s = tg.param 0 : tensor<4xf32>
@@ -23,7 +23,7 @@ func.func @stacks(%h: tensor<4xf32>, %xs: tensor<8x4xf32>, %w: tensor<f32>) {
 func.func @backwards(%h: tensor<4xf32>, %xs: tensor<8x4xf32>) {
   // CHECK-LABEL: @backwards
   // CHECK: %r = tg.scan(%h, %xs) states 1 sequences 1 steps 8 reverse {
-  // GENERIC: "tg.scan"(%h, %xs) <{states = #builtin.int<1>, sequences = #builtin.int<1>, steps = #builtin.int<8>, reverse}> ({
+  // GENERIC: "tg.scan"(%h, %xs) <{states = #tg.number<1>, sequences = #tg.number<1>, steps = #tg.number<8>, reverse}> ({
   %r = tg.scan(%h, %xs) states 1 sequences 1 steps 8 reverse {
     %s = tg.param 0 : tensor<4xf32>
     %x = tg.param 1 : tensor<4xf32>
@@ -38,7 +38,7 @@ func.func @backwards(%h: tensor<4xf32>, %xs: tensor<8x4xf32>) {
 func.func @ends(%go: tensor<i1>, %h: tensor<i32>) {
   // CHECK-LABEL: @ends
   // CHECK: %r = tg.scan(%go, %h) states 2 sequences 0 steps 100 while {
-  // GENERIC: "tg.scan"(%go, %h) <{states = #builtin.int<2>, sequences = #builtin.int<0>, steps = #builtin.int<100>, while}> ({
+  // GENERIC: "tg.scan"(%go, %h) <{states = #tg.number<2>, sequences = #tg.number<0>, steps = #tg.number<100>, while}> ({
   %r = tg.scan(%go, %h) states 2 sequences 0 steps 100 while {
     %f = tg.param 0 : tensor<i1>
     %s = tg.param 1 : tensor<i32>

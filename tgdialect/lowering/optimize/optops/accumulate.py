@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 
-from xdsl.dialects.builtin import IntAttr
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
@@ -13,7 +12,7 @@ from tgdialect.lowering.optimize.axes import (
     Axes,
     IllegalOptError,
 )
-from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
+from tgdialect.ops.attributes import AddrSpace, AxisType, NumberAttr, PlaceAttr
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
@@ -91,7 +90,7 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
 
     # Third nest, which keeps the ops that used the REDUCE: load the results.
     for range, number in zip(loops, builder.free_axes, strict=False):
-        range.axis = IntAttr(number)
+        range.axis = NumberAttr(number)
     total = put(LoadOp(put(IndexOp(put(AfterOp(buffer, [done])), [r.result for r in loops]))))
     if wide != dtype:
         total = put(CastOp(total, dtype))

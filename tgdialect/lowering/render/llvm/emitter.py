@@ -53,7 +53,7 @@ from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.creation import created
 
 NO_FLAGS = llvm.FastMathAttr(None)
-_NO_OVERFLOW = IntegerAttr(0, i32)
+_NO_WRAP_FLAGS = IntegerAttr(0, i32)
 NOT_ATOMIC, ACQUIRE, RELEASE = (
     IntegerAttr(ATOMIC_ORDERING_BY_KEYWORD[keyword], i64)
     for keyword in ("not_atomic", "acquire", "release")
@@ -66,7 +66,6 @@ _INTEGER_PREDICATES = {
 _FLOAT_PREDICATES = {
     flag.value.lstrip("_"): IntegerAttr(flag.to_int(), i64) for flag in llvm.FCmpPredicateFlag
 }
-_OVERFLOWING = (llvm.AddOp, llvm.SubOp, llvm.MulOp, llvm.ShlOp)
 
 
 _PART_BITS = 128
@@ -178,8 +177,7 @@ class LLVMEmitter(OpBuilder):
 
     def binary(self, kind: type[Operation], a: SSAValue, b: SSAValue) -> SSAValue:
         """An op on integers of one type; nothing is said about overflow."""
-        properties = {"overflowFlags": _NO_OVERFLOW} if kind in _OVERFLOWING else {}
-        return self.emit(kind, (a, b), a.type, properties)
+        return self.emit(kind, (a, b), a.type)
 
     def float(self, kind: type[Operation], *operands: SSAValue) -> SSAValue:
         """An op on floats of one type, exact."""
@@ -259,7 +257,7 @@ class LLVMEmitter(OpBuilder):
         properties = {
             "rawConstantIndices": _DYNAMIC,
             "elem_type": element,
-            "noWrapFlags": _NO_OVERFLOW,
+            "noWrapFlags": _NO_WRAP_FLAGS,
         }
         return self.emit(llvm.GEPOp, (pointer, index), pointer.type, properties)
 
