@@ -82,7 +82,7 @@ class BarrierOp(TgOp):
 class InsOp(TgOp):
     """INS, mnemonic, dtype: a single machine instruction of a target: "target.mnemonic".
 
-    The target is a name as `tg.target` has it, or the part of one before a colon, for all of them.
+    The target is the name of one, or the part of it before a colon, for all of them.
     Its table of instructions gives the dtypes (docs/instructions.md). The operands have the shape
     of the result: the instruction computes cell by cell. Of an unknown target, an instruction is
     foreign code, which is executed with `allow_custom` only.

@@ -12,12 +12,11 @@ from xdsl.rewriter import InsertPoint
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect import unchecked
 from tgdialect.analysis.memory_order import written_operands
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.passed_memory import add_parameters
 from tgdialect.lowering.rangeify.views import buffer_like, views_of
-from tgdialect.ops.attributes import VOID
+from tgdialect.ops.attributes import VOID, NumberAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
@@ -135,7 +134,7 @@ class Calls(OpBuilder):
             elif isinstance(inner, TgOp) and not isinstance(inner, AfterOp | GroupOp | SinkOp):
                 new = inner.clone(values)  # A BUFFER, or index arithmetic for its extents.
                 if isinstance(new, BufferOp):
-                    new.properties["slot"] = unchecked.number(next(self.free_slots))
+                    new.properties["slot"] = NumberAttr.of(next(self.free_slots))
                 self.insert(new)
         return self.put(GroupOp(effects))
 
