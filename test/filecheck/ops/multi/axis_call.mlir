@@ -28,7 +28,7 @@ func.func @written(%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>, %y: ten
   %c = tg.custom "fmaxf({}, {})"(%x, %r) : (tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>, tensor<6xf32, #tg.place<["A", "B"]>>) -> tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   // CHECK: %d = tg.custom "note({0})"(%x) : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>> -> !tg.void
   %d = tg.custom "note({0})"(%x) : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>> -> !tg.void
-  // CHECK: %e = tg.ins "amd.v_rcp_f32"(%x) : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
-  %e = tg.ins "amd.v_rcp_f32"(%x) : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  // CHECK: %e = tg.ins "dsp.rcp"(%x) : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
+  %e = tg.ins "dsp.rcp"(%x) : tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>
   func.return
 }

@@ -132,7 +132,7 @@ func.func @f(%x: tensor<4x6xf32, #tg.place<["A", "B"], axis = 0>>) {
 
 func.func @f(%x: tensor<4x6xf32, #tg.place<["A", "B"]>>) {
   // expected-error@below {{the operands are not sharded, but the result is sharded on axis 1}}
-  %0 = tg.ins "amd.v_rcp_f32"(%x) : tensor<4x6xf32, #tg.place<["A", "B"]>> -> tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>
+  %0 = tg.ins "dsp.rcp"(%x) : tensor<4x6xf32, #tg.place<["A", "B"]>> -> tensor<4x6xf32, #tg.place<["A", "B"], axis = 1>>
   func.return
 }
 
