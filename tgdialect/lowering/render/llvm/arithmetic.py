@@ -7,8 +7,11 @@ out, and a conversion saturates (docs/semantics.md).
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
+from typing import cast
 
 from xdsl.dialects import llvm
+from xdsl.dialects.builtin import FixedBitwidthType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
@@ -31,12 +34,13 @@ from tgdialect.lowering.render.llvm.conversion import bitcast, convert
 from tgdialect.lowering.render.llvm.division import floor_divide, modulo
 from tgdialect.lowering.render.llvm.emitter import NO_FLAGS, LLVMEmitter
 from tgdialect.lowering.render.llvm.shifts import shift_left, shift_right
-from tgdialect.lowering.render.llvm.types import element_of, is_vector
+from tgdialect.lowering.render.llvm.types import element_of, is_vector, lanes_of, vector_of
 from tgdialect.lowering.render.output import refusal
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import Kind
 from tgdialect.ops.properties import dtype_of
 from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.targets import Target
 
 Writer = Callable[[LLVMEmitter, Operation, Sequence[SSAValue], MinMax], SSAValue]
 """(function, op, the operands in it, intervals of tg values) -> the result."""
@@ -231,6 +235,29 @@ def across(e: LLVMEmitter, op: ReduceOp, vector: SSAValue) -> SSAValue:
         return e.emit(how, (start, vector), type, {"fastmathFlags": _REASSOCIATED})
     properties = {"fastmathFlags": NO_FLAGS} if dtype.is_float else {}
     return e.emit(how, (vector,), type, properties)
+
+
+def any_register(e: LLVMEmitter, mask: SSAValue, target: Target) -> SSAValue:
+    """A vector that has a true lane if a mask has one: of a comparison of floats in several
+    registers, their OR. LLVM packs the lanes of a longer mask to bytes first."""
+    comparison = mask.owner
+    if not isinstance(comparison, llvm.FCmpOp) or not is_vector(mask.type):
+        return mask
+    operands = comparison.operands
+    float_type = cast("FixedBitwidthType", element_of(operands[0].type))
+    count, lanes = lanes_of(mask.type), target.lanes(float_type.size)
+    if count <= lanes or count % lanes:
+        return mask
+    parts = [
+        e.emit(
+            type(comparison),
+            [e.shuffle(each, each, range(start, start + lanes)) for each in operands],
+            vector_of(element_of(mask.type), lanes),
+            comparison.properties,
+        )
+        for start in range(0, count, lanes)
+    ]
+    return reduce(partial(e.binary, llvm.OrOp), parts)
 
 
 _REASSOCIATED = llvm.FastMathAttr([FastMathFlag.REASSOC])

@@ -15,7 +15,7 @@ from tgdialect.custom import CallSignature
 from tgdialect.llvm_dialect import AtomicRMWOp
 from tgdialect.llvm_dialect.loops import FULLY_UNROLLED, LOOP_ANNOTATION
 from tgdialect.lowering.render.llvm.accesses import LLVMAccesses, View
-from tgdialect.lowering.render.llvm.arithmetic import across, compute
+from tgdialect.lowering.render.llvm.arithmetic import across, any_register, compute
 from tgdialect.lowering.render.llvm.custom import call_host, custom
 from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE, call
 from tgdialect.lowering.render.llvm.exponentials import exp, exp2
@@ -31,7 +31,7 @@ from tgdialect.lowering.render.llvm.types import (
 )
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.render.output import Output, refusal
-from tgdialect.ops.attributes import AxisType
+from tgdialect.ops.attributes import AxisType, ReduceKind
 from tgdialect.ops.codegen import CustomOp, InsOp, WmmaOp
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.elementwise import Exp2Op, ExpOp
@@ -142,6 +142,8 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         return lanes_of(value.type)
 
     def across(self, op: ReduceOp, vector: SSAValue) -> SSAValue:
+        if op.kind.data is ReduceKind.MAX:
+            vector = any_register(self, vector, self._target)
         return across(self, op, vector)
 
     def multiply_matrices(
