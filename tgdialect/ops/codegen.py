@@ -131,7 +131,7 @@ class InsOp(TgOp):
 
     def verify_rule(self) -> None:
         if not self.target or not self.instruction:
-            raise VerifyException(f'{self.mnemonic} does not read "target.mnemonic"')
+            raise VerifyException(f'{self.mnemonic} is no "target.mnemonic", as "cpu.popcnt"')
         if self.is_foreign:
             return
         if (rows := (table := INSTRUCTIONS[self.target]).get(self.instruction)) is None:

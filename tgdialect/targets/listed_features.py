@@ -13,7 +13,7 @@ from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
 LINE = "flags", "Features"
-"""What the line of features begins with, on x86 and on AArch64."""
+"""The labels of the line of features, on x86 and on AArch64."""
 
 _NAMES = {
     # x86: arch/x86/include/asm/cpufeatures.h of Linux

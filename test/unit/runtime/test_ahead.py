@@ -132,7 +132,7 @@ def tuple_of(results: Any) -> tuple[Any, ...]:
 
 
 def calls(call: Any, inputs: Sequence[Any], count: int = 3) -> list[np.ndarray[Any, Any]]:
-    """What several calls return and have written, each with copies of the same arguments."""
+    """The results of several calls on copies of the arguments, and the arrays they have written."""
     seen: list[np.ndarray[Any, Any]] = []
     for _ in range(count):
         given = [np.copy(each) if isinstance(each, np.ndarray) else each for each in inputs]

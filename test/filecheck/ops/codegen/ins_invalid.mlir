@@ -1,7 +1,7 @@
 // RUN: tg-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%x: tensor<f32>) {
-  // expected-error@below {{"rcp" does not read "target.mnemonic"}}
+  // expected-error@below {{"rcp" is no "target.mnemonic", as "cpu.popcnt"}}
   %0 = tg.ins "rcp"(%x) : tensor<f32>
   func.return
 }
@@ -9,7 +9,7 @@ func.func @f(%x: tensor<f32>) {
 // -----
 
 func.func @f(%x: tensor<f32>) {
-  // expected-error@below {{".rcp" does not read "target.mnemonic"}}
+  // expected-error@below {{".rcp" is no "target.mnemonic", as "cpu.popcnt"}}
   %0 = tg.ins ".rcp"(%x) : tensor<f32>
   func.return
 }
