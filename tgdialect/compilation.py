@@ -84,7 +84,8 @@ def compile(
 
     Raises:
         CompilationError: the program is not valid, or cannot be compiled.
-        TypeError: the source is none of these, or has specs that do not fit.
+        TypeError: the source is none of these, or has specs that do not fit; or what is registered
+            is no function.
         DeviceError: there is no such device, or it refuses a kernel.
         ValueError: there is no such target, or functions are registered without `allow_custom`; or
             see `Lowered.compile`.

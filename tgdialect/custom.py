@@ -166,6 +166,9 @@ class CustomCode:
     def __post_init__(self) -> None:
         if self.functions and not self.allowed:
             raise ValueError("functions are registered, and allow_custom is not set")
+        for name, function in self.functions.items():
+            if not callable(function):
+                raise TypeError(f"{name!r} is registered as {function!r}, which is no function")
 
     def __repr__(self) -> str:
         """For cache keys: code depends on the names, not on the functions."""

@@ -28,7 +28,7 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets.instructions import DOTTED, dot_products
 
 Bytes = tuple[SSAValue, ...]
-"""Those of a word, the least significant first."""
+"""The bytes of a word, the least significant first."""
 
 
 def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:

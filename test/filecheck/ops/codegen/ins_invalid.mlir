@@ -16,6 +16,14 @@ func.func @f(%x: tensor<f32>) {
 
 // -----
 
+func.func @f(%x: tensor<i32>) {
+  // expected-error@below {{target cpu has no instruction popcn; did you mean popcnt? there are: popcnt, lzcnt,}}
+  %0 = tg.ins "cpu.popcn"(%x) : tensor<i32>
+  func.return
+}
+
+// -----
+
 func.func @f(%x: tensor<f32>) {
   // expected-error@below {{target cpu has no instruction frobnicate; there are: popcnt, lzcnt, tzcnt,}}
   %0 = tg.ins "cpu.frobnicate"(%x) : tensor<f32>
