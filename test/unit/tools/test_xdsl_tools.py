@@ -71,7 +71,10 @@ def test_xdsl_opt_goes_from_tensors_to_llvm_ir(file: Path, tmp_path: Path):
 @pytest.mark.parametrize("passes", ["tg-to-llvm", "tg-to-gpu"])
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_xdsl_opt_reads_the_last_stage(file: Path, passes: str, tmp_path: Path):
-    text = xdsl_opt(file.read_text(), tmp_path, "-p", passes)
+    source = file.read_text()
+    if passes == "tg-to-gpu" and "tg.customfunction" in source:
+        pytest.skip("a device calls no function of the host")
+    text = xdsl_opt(source, tmp_path, "-p", passes)
     assert xdsl_opt(text, tmp_path) == text
 
 

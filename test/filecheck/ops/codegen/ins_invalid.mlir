@@ -17,7 +17,7 @@ func.func @f(%x: tensor<f32>) {
 // -----
 
 func.func @f(%x: tensor<i32>) {
-  // expected-error@below {{target cpu has no instruction popcn; did you mean popcnt? there are: popcnt, lzcnt,}}
+  // expected-error@below {{target cpu has no instruction popcn; did you mean popcnt or vpopcntd? there are: popcnt,}}
   %0 = tg.ins "cpu.popcn"(%x) : tensor<i32>
   func.return
 }
