@@ -62,8 +62,9 @@ def compile(
             its shape and dtype, or a list, tuple or dict of these.
         entry: the name of the function to call; for a Python function, its name in the program.
         target: a device, as "CL:0", or one of `targets.TARGETS`, whose programs run on the first
-            device that can; or "interpreter" for the reference semantics. By default the device
-            that `TG_DEVICE` names, or else this CPU (docs/devices.md).
+            device that can; or "interpreter" for the reference semantics. By default the devices
+            that the program names, or else the one that `TG_DEVICE` names, or this CPU
+            (docs/devices.md).
         opt: the mode of `tg-optimize`: "heuristic", "heuristic:tf32" if f32 products may round
             their factors to tf32, "none" for the loops as they are, "beam:N" for a search that
             times schedules on this machine (`tgdialect/runtime/optimize.py`), or OptOps, as
@@ -83,7 +84,8 @@ def compile(
 
     Raises:
         CompilationError: the program is not valid, or cannot be compiled.
-        TypeError: the source is none of these, or has specs that do not fit.
+        TypeError: the source is none of these, or has specs that do not fit; or what is registered
+            is no function.
         DeviceError: there is no such device, or it refuses a kernel.
         ValueError: there is no such target, or functions are registered without `allow_custom`; or
             see `Lowered.compile`.

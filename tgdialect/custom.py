@@ -59,7 +59,7 @@ class CallArgument(NamedTuple):
         return ctypes.c_void_p if self.shape is not None else _c_type(self.dtype)
 
     def array(self, value: Any, extents: Sequence[int]) -> Array:
-        """What a Python function is passed: an array on the memory at an address, or a number.
+        """The array that a Python function is passed: on the memory at an address, or of a number.
         `extents` are the dynamic ones."""
         dtype = _dtype(self.dtype)
         if self.shape is None:
@@ -166,9 +166,12 @@ class CustomCode:
     def __post_init__(self) -> None:
         if self.functions and not self.allowed:
             raise ValueError("functions are registered, and allow_custom is not set")
+        for name, function in self.functions.items():
+            if not callable(function):
+                raise TypeError(f"{name!r} is registered as {function!r}, which is no function")
 
     def __repr__(self) -> str:
-        """What the code of a program depends on: the names, not the functions."""
+        """For cache keys: code depends on the names, not on the functions."""
         return f"CustomCode({self.allowed}, {sorted(self.functions)})"
 
     def on_arrays(self, signature: CallSignature) -> CustomFunction:

@@ -33,11 +33,11 @@ class Compiler:
     """None if it is not installed."""
     options: tuple[str, ...]
     language: str
-    """What it compiles: a name of `-t` of tg-opt."""
+    """Its language: a name of `-t` of tg-opt."""
     target: str
 
     def text(self, module: ModuleOp, mode: str = "heuristic") -> str:
-        """What a program on tensors is in its language. Changes the module.
+        """The text of a program on tensors in its language. Changes the module.
 
         Raises PassFailedException for what the target lacks.
         """
@@ -51,7 +51,7 @@ class Compiler:
         return output.getvalue()
 
     def check(self, text: str) -> str:
-        """What it prints about a text. Fails if it rejects it or warns, skips where it is not."""
+        """Its messages about a text. Fails if it rejects it or warns, skips where it is missing."""
         if self.path is None:
             pytest.skip(f"the compiler of {self.language} is not installed")
         run = subprocess.run([self.path, *self.options], input=text, capture_output=True, text=True)

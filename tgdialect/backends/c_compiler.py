@@ -80,7 +80,7 @@ def shared_library(
 
 
 def _compiled(source: str, *options: str, files: Mapping[str, bytes] = {}) -> bytes:
-    """What the compiler makes of a source in a folder with other files."""
+    """The output of the compiler for a source, in a folder with other files."""
     with TemporaryDirectory() as folder:
         for name, data in {"program.c": source.encode(), **files}.items():
             Path(folder, name).write_bytes(data)

@@ -47,7 +47,7 @@ def hsaco(object_code: bytes) -> bytes:
 
 
 def _converted(data: bytes, command: Sequence[str]) -> bytes:
-    """What a command makes of a file."""
+    """The output file of a command for an input file."""
     with TemporaryDirectory() as folder:
         source, result = Path(folder, "source"), Path(folder, "result")
         source.write_bytes(data)

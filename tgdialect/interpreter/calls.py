@@ -1,4 +1,4 @@
-"""What can be called: functions, kernels and programs."""
+"""The symbols that can be called: functions, kernels and programs."""
 
 from __future__ import annotations
 

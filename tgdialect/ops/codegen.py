@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import re
 import string
 from collections.abc import Container, Sequence
@@ -118,7 +119,7 @@ class InsOp(TgOp):
 
     @property
     def is_foreign(self) -> bool:
-        """Whether no table says what the instruction does."""
+        """Whether no table has the target: the instruction is foreign code."""
         return self.target not in INSTRUCTIONS
 
     @property
@@ -131,13 +132,15 @@ class InsOp(TgOp):
 
     def verify_rule(self) -> None:
         if not self.target or not self.instruction:
-            raise VerifyException(f'{self.mnemonic} does not read "target.mnemonic"')
+            raise VerifyException(f'{self.mnemonic} is no "target.mnemonic", as "cpu.popcnt"')
         if self.is_foreign:
             return
         if (rows := (table := INSTRUCTIONS[self.target]).get(self.instruction)) is None:
+            nearest = difflib.get_close_matches(self.instruction, table)
+            hint = f"did you mean {' or '.join(nearest)}? " if nearest else ""
             there_are = f"there are: {', '.join(table)}" if table else "it has none"
             raise VerifyException(
-                f"target {self.target} has no instruction {self.instruction}; {there_are}"
+                f"target {self.target} has no instruction {self.instruction}; {hint}{there_are}"
             )
         types = FunctionType.from_lists([a.type for a in self.arguments], [self.result.type])
         if any(is_memory(value) for value in self.operands) or self.signature is None:

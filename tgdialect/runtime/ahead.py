@@ -14,15 +14,16 @@ from tgdialect.custom import CustomCode
 from tgdialect.runtime.build import Build
 from tgdialect.runtime.c_build import CBuild
 from tgdialect.runtime.codegen import generated
+from tgdialect.runtime.compiler import named_devices
 from tgdialect.runtime.devices.build import DeviceBuild
-from tgdialect.runtime.devices.device import KINDS
+from tgdialect.runtime.devices.device import DEVICES, KINDS
 from tgdialect.runtime.devices.program import DeviceKernel, DeviceProgram
 from tgdialect.runtime.images import NativeCode, digest_of
 from tgdialect.runtime.launcher_layout import launcher_ir
-from tgdialect.runtime.program import DEFAULT_OPT, Program
+from tgdialect.runtime.program import DEFAULT_OPT, HOST, Program
 from tgdialect.runtime.program_file import AnyProgram, ProgramFile, this_system
 from tgdialect.runtime.threads import openmp_ir, pool_ir
-from tgdialect.targets import DEFAULT_TARGET, Target, target_named
+from tgdialect.targets import DEFAULT_TARGET, TARGETS, Target, target_named
 from tgdialect.targets.attribute import MODULE_ATTRIBUTE, TargetAttr, target_of
 from tgdialect.targets.cpu import ARITHMETIC, with_arithmetic_alone, without_implied
 from tgdialect.targets.host import host_features, llvm_host
@@ -34,7 +35,7 @@ def compile_ahead(
     module: ModuleOp,
     entries: Sequence[str] = ("main",),
     *,
-    target: str = DEFAULT_TARGET,
+    target: str | None = None,
     features: Sequence[str] | None = None,
     threads: int | None = None,
     opt: str = DEFAULT_OPT,
@@ -46,7 +47,8 @@ def compile_ahead(
     Args:
         module: a program at any level.
         entries: the names of the functions.
-        target: one of `targets.TARGETS`. No device is needed.
+        target: one of `targets.TARGETS`; by default that of the device which the program names, or
+            else "cpu". No device is needed.
         features: the features of the CPU, in LLVM's spelling; by default those that the module's
             `tg.target` states, or else this CPU's.
         threads: for how many threads loops are divided; by default this machine's. Any number
@@ -54,8 +56,12 @@ def compile_ahead(
         opt, allow_custom: as for `tgdialect.compile`.
 
     Raises PassFailedException and VerifyException for programs that cannot be compiled, and
-    ValueError for an unknown target.
+    ValueError for an unknown target, a device whose target the caller has to name, and features or
+    threads for another target than "cpu".
     """
+    target = target or _target_of_device(module)
+    if target != DEFAULT_TARGET and (features is not None or threads is not None):
+        raise ValueError(f"features and threads are of the target {DEFAULT_TARGET}, not {target}")
     how = opt, CustomCode(allow_custom)
     if target == PORTABLE.name:
         programs = [CBuild(module, entry, *how).program() for entry in entries]
@@ -73,6 +79,18 @@ def compile_ahead(
     builds = [Build(module, entry, *how, code, machine=machine) for entry in entries]
     needs = without_implied(machine.features)
     return _host_file(entries, [build.program() for build in builds], target, needs)
+
+
+def _target_of_device(module: ModuleOp) -> str:
+    """The target of the device that a program names, or of the host."""
+    named = named_devices(str(module)) or {HOST}
+    if len(named) > 1 or "" in named:
+        raise ValueError("the program names several devices: name one target for all of them")
+    kind = DEVICES.canonicalize(name := named.pop()).partition(":")[0]
+    target = DEFAULT_TARGET if kind == HOST else KINDS[kind].target if kind in KINDS else ""
+    if target not in TARGETS:
+        raise ValueError(f"the program names the device {name}: name its target, as nvidia:sm_80")
+    return target
 
 
 def _cpu(module: ModuleOp, features: Sequence[str] | None, threads: int | None) -> Target:

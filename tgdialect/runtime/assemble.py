@@ -54,7 +54,7 @@ class AssemblePass(LoweringPass):
 
 
 def _programs(module: ModuleOp) -> list[ProgramOp]:
-    """The programs that compute: what only calls others has no machine code."""
+    """The programs that compute: one that only calls others has no machine code."""
     return [op for op in module.ops if isinstance(op, ProgramOp) and not op.calls]
 
 

@@ -37,8 +37,8 @@ if TYPE_CHECKING:
     from tgdialect.runtime.c_build import CBuild
     from tgdialect.runtime.devices.build import DeviceBuild
 
-_DEVICES = re.compile(r"#tg\.place<\s*(?:(\[)|\"([^\"]*)\")")
-"""The types of values on several devices, and the devices of values on one."""
+_DEVICES = re.compile(r"#tg\.place<\s*(?:\[|\"([^\"]*)\")")
+"""Places of values: on several devices, or on the one that is named."""
 
 AnyProgram = Program | DeviceProgram
 
@@ -107,9 +107,14 @@ def compile(
 def _is_split(text: str, target: str | None) -> bool:
     """Whether each device of a program has a program of its own: a value is on several, or on a
     process of MPI, or the program names several devices and no target stands for all of them."""
-    found = {*_DEVICES.findall(text)}
-    is_split = any(several or device.startswith(f"{PROCESS}:") for several, device in found)
+    found = named_devices(text)
+    is_split = any(not device or device.startswith(f"{PROCESS}:") for device in found)
     return is_split or (target is None and len(found) > 1)
+
+
+def named_devices(text: str) -> set[str]:
+    """The devices that a program names; "" stands for lists of several."""
+    return {*_DEVICES.findall(text)}
 
 
 def _on_one_device(
@@ -124,8 +129,14 @@ def _on_one_device(
     is_verified: bool = False,
 ) -> Executable:
     """Compile a program for one device: that of the target, or else the one that it names."""
-    named = {device for _, device in _DEVICES.findall(text)} - {HOST} if target is None else ()
-    device = DEVICES[min(named)] if named else device_for(target)
+    named = named_devices(text) - {HOST} if target is None else ()
+    try:
+        device = DEVICES[min(named)] if named else device_for(target)
+    except DeviceError as error:
+        if not named:
+            raise
+        message = f"the program names the device {min(named)}, and no target stands for it: {error}"
+        raise DeviceError(message) from error
     described = PORTABLE if target == PORTABLE.name else target_of_device(device)
     how = entry, opt, custom
     is_text = isinstance(source, str | os.PathLike)

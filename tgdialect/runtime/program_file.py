@@ -123,7 +123,7 @@ def _no_source() -> NoReturn:
 def load(
     path: str | os.PathLike[str], *, entry: str | None = None, device: str | None = None
 ) -> Executable:
-    """The function of a file that `tg-compile -o FILE.tgx` has written, without compiling it.
+    """Load a function from a file that `tg-compile -o FILE.tgx` has written: nothing is compiled.
 
     Loading a file executes its machine code, as loading a shared library does: load files that you
     trust. The checksum finds damage, and not malice.

@@ -246,9 +246,11 @@ class SharedLibrary:
 
         Raises ValueError for a file that has several functions, or a program that C cannot call.
         """
-        if len(file.programs) != 1 or not file.system:
+        if not file.system:
+            raise ValueError(f"a shared library is for a CPU, not {file.target}: write a .tgx")
+        if len(file.programs) != 1:
             raise ValueError(
-                "a shared library has one function, of a CPU: name it by --entry, or write a .tgx"
+                "a shared library has one function: name it by --entry, or write a .tgx"
             )
         (self._entry,) = file.programs
         program = file.programs[self._entry]

@@ -282,7 +282,8 @@ def refuse_untrusted(module: ModuleOp) -> None:
     """Raise for a program that carries code of its own (docs/semantics.md, "untrusted IR")."""
     for op in nested_ops(module):
         if _is_code(op):
-            message = f"{op.name} is executed with allow_custom only (tg-run --allow-custom)"
+            of = f" of the unknown target {op.target!r}" if isinstance(op, InsOp) else ""
+            message = f"{op.name}{of} is executed with allow_custom only (tg-run --allow-custom)"
             raise locate(VerifyException(message), op)
 
 

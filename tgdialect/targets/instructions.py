@@ -24,7 +24,7 @@ class InstructionForm:
     text: str
     """LLVM's inline assembly. `$0` is the result, the operands follow."""
     constraints: str
-    """Those of LLVM: the registers of the result and the operands, and what else is changed."""
+    """LLVM's constraints: the registers of the result and the operands, and clobbers."""
     needs: frozenset[str]
     """Features of a CPU, which must all be there, or names of GPUs, of which one must be."""
     lanes: int = 1
@@ -260,8 +260,8 @@ def dot_products(target: Target) -> Mapping[tuple[str, str], str]:
 def signatures(
     targets: Iterable[Target],
 ) -> Iterator[tuple[str, Mapping[str, Sequence[InstructionSignature]]]]:
-    """What the dialect knows of the tables: by target and by vendor, the signatures of each
-    instruction. The targets have all features, so that an instruction of any CPU is known."""
+    """The signatures of all instructions, by target and by vendor, as the dialect knows them. The
+    targets have all features, so that an instruction of any CPU is known."""
     for target in targets:
         rows = TABLES.get(vendor(target.name), {})
         for name, table in (

@@ -13,7 +13,7 @@ from pathlib import Path
 
 CPUINFO = Path("/proc/cpuinfo")
 LINE = "flags", "Features"
-"""What the line of features begins with, on x86 and on AArch64."""
+"""The labels of the line of features, on x86 and on AArch64."""
 
 _NAMES = {
     # x86: arch/x86/include/asm/cpufeatures.h of Linux
@@ -76,7 +76,7 @@ def _listed() -> frozenset[str]:
 
 
 def listed_here(features: Collection[str]) -> list[str]:
-    """Those features that this CPU has: as Linux lists them, elsewhere as LLVM reports them."""
+    """The features that this CPU has of some: as Linux lists or, elsewhere, LLVM reports them."""
     if listed := _listed():
         return [feature for feature in features if listed_name(feature) in listed]
     from tgdialect.targets.host import host_features

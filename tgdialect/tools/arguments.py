@@ -117,7 +117,10 @@ def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, li
                     "no stage checks the level of its input",
                 },
             ),
-            _switch("--allow-external", help="offer passes that start other programs (mlir-opt)"),
+            _switch(
+                "--allow-external",
+                help="offer passes and -t that start other programs (mlir-opt, cc, ptxas)",
+            ),
             _switch("--disable-verify", help="verify nothing"),
             _switch(
                 "--verify-roundtrip",

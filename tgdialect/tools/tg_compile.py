@@ -59,7 +59,11 @@ def argument_parser() -> ConsoleParser:
         metavar="NAME",
         help="a function to compile; another --entry adds one (default: main, or the only one)",
     )
-    add("--target", default="cpu", metavar="TARGET", help="what runs the program (default: cpu)")
+    add(
+        "--target",
+        metavar="TARGET",
+        help="what runs the program (default: that of the device it names, else cpu)",
+    )
     add(
         "--features",
         metavar="LIST",
@@ -81,7 +85,7 @@ def argument_parser() -> ConsoleParser:
     add(
         "--allow-custom",
         action="store_true",
-        help="compile unchecked code: tg.custom, tg.customfunction, tg.ins, machine code of a "
+        help="compile unchecked code: tg.custom, tg.ins of unknown targets, machine code of a "
         "tg.program, and programs from level linear on",
     )
     add("--version", action=VersionAction, nargs=0, help="print the versions and exit")
@@ -102,6 +106,7 @@ def _compile(args: Sequence[str]) -> int:
         read_source,
     )
     from tgdialect.runtime.ahead import compile_ahead
+    from tgdialect.runtime.devices.driver import DeviceError
     from tgdialect.runtime.shared_library import SharedLibrary
     from tgdialect.tools.files import write_files
     from tgdialect.tools.tg_run_session import find_entry, parse_verified
@@ -127,7 +132,7 @@ def _compile(args: Sequence[str]) -> int:
                 library = SharedLibrary(made, name, source.name)
                 outputs[parsed.output] = library.code(name)
                 outputs[f"{parsed.output[: -len(extension)]}.h"] = library.header(name).encode()
-        except ValueError as error:
+        except (ValueError, DeviceError) as error:
             raise CompilationError(Diagnostic(str(error))) from error
     write_files([*outputs], [lambda file, data=data: file.write(data) for data in outputs.values()])
     return 0

@@ -21,16 +21,16 @@ if TYPE_CHECKING:
 
 def interactive(args: Sequence[str]) -> InputApp:
     """The application for a command line. Raises `CompilationError` for a mistake of the user."""
-    try:
-        from xdsl.interactive.app import InputApp
-    except ModuleNotFoundError as error:
-        raise UsageError(f"{error.name} is missing: pip install 'tgdialect[gui]'") from error
-
     description = "Build a pipeline of passes interactively, with its result beside it."
     parser = ConsoleParser("tg-gui", "tg-gui [file] [-p PIPELINE]", description, "")
     parser.add_argument("input_file", nargs="?", help="a program in MLIR")
     parser.add_argument("-p", "--passes", metavar="PIPELINE", default="", help="the first passes")
     given = parser.parse_args(args)
+    try:
+        from xdsl.interactive.app import InputApp
+    except ModuleNotFoundError as error:
+        raise UsageError(f"{error.name} is missing: pip install 'tgdialect[gui]'") from error
+
     specs, universe = parse_pipeline(given.passes), registry.universe()
     return InputApp(
         tuple(universe.all_dialects.items()),

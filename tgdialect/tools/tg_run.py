@@ -106,7 +106,7 @@ def argument_parser() -> RunParser:
         "--target",
         metavar="TARGET",
         help="cpu, opencl, nvidia:sm_90, ...; a device, as CL:0; interpreter; or mpi "
-        "(default: the device that TG_DEVICE names, else cpu)",
+        "(default: the devices that the program names, else the one of TG_DEVICE, else cpu)",
     )
     add("--scalar", action="store_true", help="interpreter: one iteration of a loop at a time")
     add(

@@ -6,6 +6,8 @@ import statistics
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from inspect import isfunction
 from runpy import run_path
 from typing import Any, NamedTuple, cast
 
@@ -23,6 +25,7 @@ from tgdialect.diagnostics import (
     Diagnostic,
     SourceFile,
     diagnose,
+    exception_text,
     operation_diagnostic,
     printable,
     read_source,
@@ -95,12 +98,26 @@ def _registered(options: Sequence[str]) -> Mapping[str, Callable[..., Any]]:
         try:
             is_file = module.endswith(".py")
             known = run_path(module) if is_file else vars(importlib.import_module(module))
-        except (ImportError, OSError) as error:
-            raise UsageError(f"--custom {option}: {error}") from error
+        except Exception as error:
+            raise UsageError(f"--custom {option}: {type(error).__name__}: {error}") from error
         if not callable(value := known.get(function)):
             raise UsageError(f"--custom {option}: {module} has no function {function!r}")
-        found[name or function] = value
+        found[name or function] = _reporting(value, option) if isfunction(value) else value
     return found
+
+
+def _reporting(function: Callable[..., Any], option: str) -> Callable[..., Any]:
+    """A function of `--custom` whose exceptions are errors of the user's code, not of ours."""
+
+    @wraps(function)
+    def called(*arrays: Any) -> Any:
+        try:
+            return function(*arrays)
+        except Exception as error:
+            message = f"--custom {option}: {exception_text(error)}"
+            raise CompilationError(Diagnostic(message)) from error
+
+    return called
 
 
 def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:

@@ -1,4 +1,4 @@
-"""What instructions compute, against the manuals' definitions, bit by bit, on Python's integers.
+"""The results of instructions, against the manuals' definitions, bit by bit, on Python's integers.
 
 Instructions of this machine's processor are executed in `targets/test_instructions.py`.
 """

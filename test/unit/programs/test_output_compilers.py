@@ -69,7 +69,7 @@ def test_random_programs(seeds: range, compiler: str):
         module = random_program(seed, seed % 14 + 1).module
         mode = "none" if seed % 3 == 2 else "heuristic"
         try:
-            # What only copies has no kernel.
+            # A program that only copies has no kernel.
             check(compiler, module, mode, (NO_F64, "the module has no program"))
         except AssertionError as error:
             raise AssertionError(f"random_program({seed}, {seed % 14 + 1}): {error}") from None
@@ -119,7 +119,7 @@ def test_products(case: tuple[str, str, str | None, tuple[int, int, int]], compi
 @needs_opencl
 @pytest.mark.parametrize("case", PRODUCTS, ids=str)
 def test_products_on_opencl(case: tuple[str, str, str | None, tuple[int, int, int]]):
-    """What clang takes for OpenCL C runs on PoCL: small integers, whose products are exact."""
+    """Texts that clang takes for OpenCL C run on PoCL: small integers, whose products are exact."""
     mode, dtype, sums, (m, k, n) = case
     random = np.random.default_rng(0)
     a, b = (random.integers(-1, 2, shape) for shape in ((m, k), (k, n)))

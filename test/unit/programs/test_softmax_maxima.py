@@ -27,7 +27,7 @@ def softmax(x: Array, axis: int) -> Array:
 
 
 def exponentials_of(x: tg.Tensor, axis: int) -> tg.Tensor:
-    """What a relaxed maximum would change: without the sum nothing carries the NaN of a row."""
+    """Without the sum nothing carries the NaN of a row: a relaxed maximum would change this."""
     return (x - x.max(axis, keepdim=True)).exp()
 
 

@@ -132,7 +132,7 @@ def tuple_of(results: Any) -> tuple[Any, ...]:
 
 
 def calls(call: Any, inputs: Sequence[Any], count: int = 3) -> list[np.ndarray[Any, Any]]:
-    """What several calls return and have written, each with copies of the same arguments."""
+    """The results of several calls on copies of the arguments, and the arrays they have written."""
     seen: list[np.ndarray[Any, Any]] = []
     for _ in range(count):
         given = [np.copy(each) if isinstance(each, np.ndarray) else each for each in inputs]
@@ -437,6 +437,23 @@ def test_a_program_of_a_gpu_is_machine_code() -> None:
     assert kernel.code.startswith(b"\x7fELF")
     assert int.from_bytes(kernel.code[18:20], "little") == 190  # EM_CUDA
     assert kernel.symbol.encode() + b"\0" in kernel.code
+
+
+def on(device: str) -> str:
+    place = f'tensor<4xf32, #tg.place<"{device}">>'
+    return f"func.func @main(%x: {place}) -> {place} {{ func.return %x : {place} }}"
+
+
+def test_a_program_is_for_the_device_that_it_names() -> None:
+    assert compiled(on("cpu:1")).target == "cpu"
+    assert compiled(on("CL:0")).target == "opencl"
+    assert compiled(on("CL:0"), target="cpu").target == "cpu"
+    with pytest.raises(ValueError, match="names the device CUDA:0: name its target"):
+        compiled(on("CUDA:0"))
+    with pytest.raises(tg.DeviceError, match="'NPU' is no device"):
+        compiled(on("NPU"))
+    with pytest.raises(ValueError, match="are of the target cpu, not c"):
+        compiled(on("CPU"), target="c", threads=2)
 
 
 def test_what_is_missing_is_named(monkeypatch: pytest.MonkeyPatch) -> None:

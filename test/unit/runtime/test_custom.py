@@ -85,6 +85,9 @@ def test_functions_are_refused_without_allow_custom():
         tg.compile(POPCOUNT, custom={"__builtin_popcount": popcount})
     with pytest.raises(tg.CompilationError, match="allow_custom only"):
         tg.compile(POPCOUNT)
+    wrong: Any = {"__builtin_popcount": 3}
+    with pytest.raises(TypeError, match="is registered as 3, which is no function"):
+        tg.compile(POPCOUNT, allow_custom=True, custom=wrong)
 
 
 def test_the_cache_keeps_functions_apart(tmp_path: Any, monkeypatch: pytest.MonkeyPatch):

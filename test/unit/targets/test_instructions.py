@@ -36,7 +36,7 @@ OF_CPU = [entry for entry in ENTRIES if entry.values[0] == "cpu"]
 
 
 def printed(text: str, folder: Path, target: str, output: str, *arguments: str) -> str:
-    """What tg-opt prints of a program at level kernels."""
+    """The text that tg-opt prints of a program at level kernels."""
     path = folder / "program.mlir"
     path.write_text(text)
     stages = f"tg-expand,tg-select,tg-linearize,tg-plan,tg-render{{output={output}}}"
@@ -63,7 +63,7 @@ def instructions_in(assembly: str) -> list[str]:
 
 
 def features_of(form: InstructionForm) -> set[str]:
-    """What a CPU needs for a form, and for vectors as wide as the form's."""
+    """The features that a CPU needs for a form, and for vectors as wide as the form's."""
     if form.needs & ARM:
         return {*form.needs, "neon"}
     bits = form.lanes * int((form.signature.result or "b0")[1:])
@@ -71,7 +71,7 @@ def features_of(form: InstructionForm) -> set[str]:
 
 
 def piped(command: list[str], text: str) -> str:
-    """What a program says to a text. It must not complain."""
+    """The output of a program for a text. It must not complain."""
     run = subprocess.run(command, input=text, capture_output=True, text=True)
     assert (run.returncode, run.stderr) == (0, ""), run.stderr
     return run.stdout

@@ -461,6 +461,35 @@ def test_missing_program(capsys: pytest.CaptureFixture[str]):
     )
 
 
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("def f(x): raise ValueError('no')", "ValueError: no"),
+        ("def f(", "SyntaxError: "),
+        ("", "has no function 'f'"),
+    ],
+)
+def test_errors_of_registered_functions(
+    code: str, message: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    (tmp_path / "f.py").write_text(code)
+    (tmp_path / "f.mlir").write_text("""
+      #memory = #tg.place<"CPU", global>
+      tg.customfunction @f()
+      func.func @main(%x: tensor<4xf32, #memory>) {
+        %0 = tg.call @f(%x) : (tensor<4xf32, #memory>) -> !tg.void
+        %1 = tg.sink %0 : !tg.void
+        func.return
+      }
+    """)
+    custom = f"{tmp_path / 'f.py'}:f"
+    args = [str(tmp_path / "f.mlir"), "--input=4xf32=1", "--allow-custom", f"--custom={custom}"]
+    assert main(args) != 0
+    err = capsys.readouterr().err
+    assert err.startswith(f"tg-run: error: --custom {custom}: ")
+    assert message in err
+
+
 def test_foreign_code_is_refused(run: Run, target: str):
     program = """
       func.func @main() -> tensor<1xui8> {

@@ -36,7 +36,7 @@ LAST_STAGE = re.compile(
     r"^// RUN: tg-opt %s ((?!.*(?:-t |--verify-diag)).*(?:tg-render|tg-to-llvm|tg-to-gpu)[^|]*)"
 )
 DEVIATIONS = re.compile(r'"gpu\.module"|overflowFlags = [123]|"transform\.')
-"""What LLVM 19 does not read: docs/deviations.md says why."""
+"""Stages whose text LLVM 19 does not read: docs/deviations.md says why."""
 HEXADECIMAL = "dense<0x"
 """Floats of which xDSL 0.74 reads another value than it has printed."""
 
@@ -50,7 +50,7 @@ def xdsl_opt(text: str, folder: Path, *args: str) -> str:
 
 
 def mlir_opt(text: str, *args: str) -> str:
-    """What upstream reads, printed by it in the generic form."""
+    """The text as upstream reads it and prints it, in the generic form."""
     assert MLIR_OPT is not None
     command = [MLIR_OPT, "--split-input-file", "--mlir-print-op-generic", *args]
     done = subprocess.run(command, input=text, capture_output=True, text=True)
@@ -71,7 +71,10 @@ def test_xdsl_opt_goes_from_tensors_to_llvm_ir(file: Path, tmp_path: Path):
 @pytest.mark.parametrize("passes", ["tg-to-llvm", "tg-to-gpu"])
 @pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
 def test_xdsl_opt_reads_the_last_stage(file: Path, passes: str, tmp_path: Path):
-    text = xdsl_opt(file.read_text(), tmp_path, "-p", passes)
+    source = file.read_text()
+    if passes == "tg-to-gpu" and "tg.customfunction" in source:
+        pytest.skip("a device calls no function of the host")
+    text = xdsl_opt(source, tmp_path, "-p", passes)
     assert xdsl_opt(text, tmp_path) == text
 
 

@@ -69,7 +69,7 @@ def _render_dialect(module: ModuleOp, output: str, target: Target) -> None:
     if (output == "gpu") != (default_output(target) == "gpu"):
         raise PassFailedException(f"the target {target.name} has no output {output}")
     symbols = [symbol for symbol in module.ops if not is_foreign(symbol)]
-    # What is called of functions of the host is declared where it is called.
+    # Functions of the host are declared where they are called.
     declared = [symbol for symbol in symbols if isinstance(symbol, CustomFunctionOp)]
     symbols = [symbol for symbol in symbols if symbol not in declared]
     signatures = {

@@ -28,7 +28,7 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets.instructions import DOTTED, dot_products
 
 Bytes = tuple[SSAValue, ...]
-"""Those of a word, the least significant first."""
+"""The bytes of a word, the least significant first."""
 
 
 def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
@@ -116,7 +116,7 @@ def _is_run(k: SelectedKernel, word: Bytes) -> bool:
 
 
 def _place(k: SelectedKernel, byte: SSAValue) -> tuple[object, int] | None:
-    """What a byte is a part of, and where."""
+    """The word that has a byte, and its place there."""
     owner = byte.owner
     if isinstance(owner, IndexOp) and (at := constant_attribute(owner.indices[0])) is not None:
         return owner.source, int(number(at))

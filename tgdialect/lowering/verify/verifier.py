@@ -55,12 +55,21 @@ def _verify_body(container: Operation, body: Body, level: str) -> None:
         if op.name not in body.ops:
             inside = container.name
             message = f"{op.name} is not part of {inside} at level {level}"
-            raise locate(VerifyException(message), op)
+            raise locate(VerifyException(message + _where(op.name)), op)
         for rule in body.rules:
             _apply(rule, op)
         if op.regions:
             inner = body.nested.get(op.name, body)
             stack += ((each, inner) for region in op.regions for each in _ops(region.blocks))
+
+
+def _where(op_name: str) -> str:
+    """The container of an op at the first level that has it, for an error."""
+    for containers in LEVELS.values():
+        for name, container in containers.items():
+            if op_name in container.body.ops:
+                return f"; it belongs in a {name}"
+    return ""
 
 
 def _ops(blocks: Iterable[Block]) -> list[Operation]:

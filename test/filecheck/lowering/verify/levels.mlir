@@ -12,7 +12,7 @@ tg.program @p { // expected-error {{tg.program is not part of level tensor}}
 
 func.func @main(%a: tensor<4xf32>) -> tensor<4xf32> {
   %n = tg.const 4 : tensor<index>
-  // expected-error@below {{tg.range is not part of func.func at level tensor}}
+  // expected-error@below {{tg.range is not part of func.func at level tensor; it belongs in a tg.kernel}}
   %i = tg.range 0 loop to %n : tensor<index>
   func.return %a : tensor<4xf32>
 }

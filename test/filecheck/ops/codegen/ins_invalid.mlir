@@ -1,7 +1,7 @@
 // RUN: tg-opt %s --split-input-file --verify-diagnostics
 
 func.func @f(%x: tensor<f32>) {
-  // expected-error@below {{"rcp" does not read "target.mnemonic"}}
+  // expected-error@below {{"rcp" is no "target.mnemonic", as "cpu.popcnt"}}
   %0 = tg.ins "rcp"(%x) : tensor<f32>
   func.return
 }
@@ -9,8 +9,16 @@ func.func @f(%x: tensor<f32>) {
 // -----
 
 func.func @f(%x: tensor<f32>) {
-  // expected-error@below {{".rcp" does not read "target.mnemonic"}}
+  // expected-error@below {{".rcp" is no "target.mnemonic", as "cpu.popcnt"}}
   %0 = tg.ins ".rcp"(%x) : tensor<f32>
+  func.return
+}
+
+// -----
+
+func.func @f(%x: tensor<i32>) {
+  // expected-error@below {{target cpu has no instruction popcn; did you mean popcnt or vpopcntd? there are: popcnt,}}
+  %0 = tg.ins "cpu.popcn"(%x) : tensor<i32>
   func.return
 }
 
