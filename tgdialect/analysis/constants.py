@@ -17,6 +17,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.symbols import is_foreign, symbols_around
 from tgdialect.ops.arguments import argument_attributes
+from tgdialect.ops.attributes import VOID
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import CustomOp, InsOp, ProgramOp
 from tgdialect.ops.elementwise import ElementwiseOp

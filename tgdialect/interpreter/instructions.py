@@ -1,8 +1,8 @@
 """The meaning of each instruction that INS may name.
 
 A function takes the bits of the operands as arrays of unsigned integers, which broadcast, and
-returns those of the result, modulo the width of its dtype. Sources: the manuals that
-`targets/instructions.py` names.
+returns those of the result, modulo the width of its dtype. Matrix instructions are in `wmma.py`.
+Sources: the manuals that `targets/instructions.py` names.
 """
 
 from __future__ import annotations
@@ -305,6 +305,13 @@ def _multiplied_24(a: Data, b: Data, total: Data) -> Data:
     return x * y + total
 
 
+def _to_tf32(x: Data) -> Data:
+    """A float of 32 bits rounded to 10 bits behind the point, to nearest with ties away from 0."""
+    exponent, fraction = x & np.uint32(0x7F800000), x & np.uint32(0x7FFFFF)
+    special = np.where(fraction, x | np.uint32(0x400000), x)
+    return np.where(exponent == 0x7F800000, special, x + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
+
+
 _SIGNS = {"u": False, "s": True}
 _IEEE, _CASTAGNOLI = 0xEDB88320, 0x82F63B78
 
@@ -364,6 +371,7 @@ MEANINGS: dict[str, Meaning] = {
         for a in "us"
         for b in "us"
     },
+    "cvt.rna.tf32.f32": _to_tf32,
     # AMD's GPUs
     "v_bfrev_b32": _reversed_bits,
     "v_ffbh_u32": _first_one,
@@ -382,4 +390,4 @@ MEANINGS: dict[str, Meaning] = {
     "v_dot4_i32_iu8 neg_lo:[0,1,0]": partial(_dot_then_add, signs=(False, True)),
 }
 """By the name of an instruction, which means the same on each target that has one of it. Those
-without a result are in no row: no value depends on them."""
+without a result are in no row, as no value depends on them, and matrix instructions neither."""
