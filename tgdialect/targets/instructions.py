@@ -283,7 +283,7 @@ _SIGNS = {"i8": "s32", "ui8": "u32"}
 _DOT_PRODUCTS = {
     "nvidia": {(a, b): f"dp4a.{_SIGNS[a]}.{_SIGNS[b]}" for a in _SIGNS for b in _SIGNS}
 }
-"""By vendor; LLVM makes the dot products of other processors itself."""
+"""By vendor; LLVM makes the dot products of AMD's GPUs itself."""
 
 
 def dot_products(target: Target) -> Mapping[tuple[str, str], str]:
