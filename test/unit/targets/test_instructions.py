@@ -15,10 +15,14 @@ import pytest
 from compilers import COMPILERS
 from instruction_text import dtypes_of, kernel_text, operands_of
 from ptxas import assemble, needs_ptxas
+from xdsl.dialects.func import FuncOp
 
 import tgdialect as tg
-from tgdialect.diagnostics import CompilationError
+from tgdialect.analysis.constants import constants
+from tgdialect.diagnostics import CompilationError, SourceFile, parse_module
 from tgdialect.interpreter.instructions import MEANINGS
+from tgdialect.ops.walk import ops_of
+from tgdialect.registry import make_context
 from tgdialect.targets import MOST, target_named
 from tgdialect.targets.host import host_features
 from tgdialect.targets.instructions import TABLES, InstructionForm, gnu
@@ -270,3 +274,15 @@ def test_dtypes_of_forms() -> None:
     signed = x.view(f"i{x.dtype.itemsize}")
     found = tg.compile(text, target="interpreter")(signed)
     np.testing.assert_array_equal(found, np.bitwise_count(x))
+
+
+@pytest.mark.parametrize(("name", "is_constant"), [("popc", True), ("nanosleep", False)])
+def test_of_constants(name: str, is_constant: bool) -> None:
+    """A CALL of constants is one itself, unless an instruction has an effect."""
+    text = kernel_text(f"nvidia.{name}", TABLES["nvidia"][name][0])
+    buffer = '  %b = tg.buffer 0 : tensor<37xui32, #tg.place<"CPU", global>>'
+    text = text.replace("%out)", "%b)").replace("  %0 = tg.call", f"{buffer}\n  %0 = tg.call")
+    text = text.replace("global>>, %out", "global>> {tg.constant}, %out")
+    module = parse_module(make_context(), SourceFile("test", text, 1))
+    function = next(op for op in module.ops if isinstance(op, FuncOp))
+    assert bool(constants(function, ops_of(function.body.block)).calls) == is_constant
