@@ -388,3 +388,15 @@ def test_a_product_that_not_all_threads_reach(execute, op):
     text = wmma_program('%t = tg.special "lidx0" to %nw : tensor<index>', op)
     with pytest.raises(InterpretationError, match="of 32 threads in a workgroup of 2 threads"):
         execute(f"tg.program @k {{ %lin = tg.linear {{ {text} }} }}", *arrays, entry="k")
+
+
+def test_a_product_of_a_warp_without_work_items(execute):
+    types = "(tensor<8xf16>, tensor<4xf16>, tensor<4xf32>) -> tensor<4xf32>"
+    text = f"""func.func @main(%a: tensor<8xf16>, %b: tensor<4xf16>, %c: tensor<4xf32>)
+        -> tensor<4xf32> {{
+      %r = {INS} : {types}
+      return %r : tensor<4xf32>
+    }}"""
+    arrays = np.zeros(8, "f2"), np.zeros(4, "f2"), np.zeros(4, "f4")
+    with pytest.raises(InterpretationError, match="of 32 threads in a workgroup of 1 threads"):
+        execute(text, *arrays)
