@@ -23,7 +23,7 @@ def check_warps(op: Operation, size: int, shape: Sequence[int], threads: Sequenc
     count = math.prod(shape[axis] for axis in threads)
     if count == 0 or count % size:
         raise InterpretationError(
-            f"a {op.name[3:]} of {size} threads in a workgroup of {count} threads"
+            f"{op.name} of {size} threads in a workgroup of {count} threads"
         )
 
 
