@@ -17,6 +17,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.symbols import is_foreign, symbols_around
 from tgdialect.ops.arguments import argument_attributes
+from tgdialect.ops.attributes import VOID
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import CustomOp, InsOp, ProgramOp
 from tgdialect.ops.elementwise import ElementwiseOp
@@ -162,8 +163,14 @@ def _called_kernels(calls: Iterable[CallOp]) -> Set[SymbolRefAttr]:
         symbol
         for symbol, callee in found.items()
         if isinstance(callee, KernelOp | ProgramOp)
-        if not any(isinstance(op, CustomOp | InsOp) for op in nested_ops(callee))
+        if not any(map(_may_change, nested_ops(callee)))
     }
+
+
+def _may_change(op: Operation) -> bool:
+    """Whether an op may give something else each time: an INS of a table with a result does not."""
+    is_instruction = isinstance(op, InsOp) and not op.is_foreign and op.result.type != VOID
+    return isinstance(op, CustomOp | InsOp) and not is_instruction
 
 
 def _is_pure(call: CallOp, kernels: Set[SymbolRefAttr]) -> bool:

@@ -13,9 +13,9 @@ from xdsl.ir import Block, SSAValue
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.one_hot import may_be_one_hot
-from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops.attributes import AddrSpace, WmmaAttr
 from tgdialect.ops.call import TupleOp
-from tgdialect.ops.codegen import SpecialOp, WmmaOp
+from tgdialect.ops.codegen import InsOp, SpecialOp, WmmaOp
 from tgdialect.ops.elementwise import CastOp, ElementwiseOp, MulAccOp, WhereOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.movement import IndexOp
@@ -57,8 +57,8 @@ def estimate(linear: LinearOp, assumed: Mapping[SSAValue, Interval] = {}) -> Est
                 for value in op.operands[1:]:
                     del trips[value]
                 times = math.prod(trips.values())
-            case WmmaOp():
-                flops += 2 * times * math.prod(op.config.m_n_k) // op.config.threads
+            case WmmaOp(config=config) | InsOp(config=WmmaAttr() as config):
+                flops += 2 * times * math.prod(config.m_n_k) // config.threads
             case ElementwiseOp():
                 flops += times * _arithmetic(op, intervals)
             case _ if (memory := found.get(op)) is not None:

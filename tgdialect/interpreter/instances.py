@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import add_note, locate
 from tgdialect.interpreter.block_analysis import Axis, BlockAnalysis, is_parallel, is_work_item
-from tgdialect.ops.codegen import ShuffleOp, SpecialOp, WmmaOp
+from tgdialect.ops.codegen import SpecialOp, warp_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +78,7 @@ def not_written(now: Instance, cell: str) -> InterpretationError:
 
 def not_reached(now: Instance, missing: Instance, analysis: BlockAnalysis) -> InterpretationError:
     """The error of a BARRIER or an op of a warp that one work item reaches and another does not."""
-    group = "warp" if isinstance(now.op, WmmaOp | ShuffleOp) else "workgroup"
+    group = "warp" if warp_of(now.op) > 1 else "workgroup"
     message = (
         f"a {now.op.name[3:]} is not reached by all work items of a {group}: {now} reaches it, "
         f"{missing} does not"

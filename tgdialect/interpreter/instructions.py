@@ -1,8 +1,8 @@
 """The meaning of each instruction that INS may name.
 
 A function takes the bits of the operands as arrays of unsigned integers, which broadcast, and
-returns those of the result, modulo the width of its dtype. Sources: the manuals that
-`targets/instructions.py` names.
+returns those of the result, modulo the width of its dtype. Matrix instructions are in `wmma.py`.
+Sources: the manuals that `targets/instructions.py` names.
 """
 
 from __future__ import annotations
@@ -13,15 +13,18 @@ from typing import Any
 
 import numpy as np
 
+from tgdialect.interpreter.warps import check_warps
 from tgdialect.ops.arrays import Data, numpy_dtype_of
 from tgdialect.ops.attributes import VOID
-from tgdialect.ops.codegen import InsOp
+from tgdialect.ops.codegen import InsOp, warp_of
 
 Meaning = Callable[..., Any]
 
 
 def execute(op: InsOp, operands: Sequence[Data]) -> Data | None:
-    """The result of an instruction of a table, in the dtype of the op; None if it has none."""
+    """The result of an instruction of a table, in the dtype of the op; None if it has none. Raises
+    InterpretationError for one of a warp: there are no work items."""
+    check_warps(op, warp_of(op), (), ())
     if op.result.type == VOID:
         return None
     bits = [np.ascontiguousarray(x).view(f"u{x.dtype.itemsize}") for x in operands]
@@ -305,6 +308,13 @@ def _multiplied_24(a: Data, b: Data, total: Data) -> Data:
     return x * y + total
 
 
+def _to_tf32(x: Data) -> Data:
+    """A float of 32 bits rounded to 10 bits behind the point, to nearest with ties away from 0."""
+    exponent, fraction = x & np.uint32(0x7F800000), x & np.uint32(0x7FFFFF)
+    special = np.where(fraction, x | np.uint32(0x400000), x)
+    return np.where(exponent == 0x7F800000, special, x + np.uint32(0x1000)) & np.uint32(0xFFFFE000)
+
+
 _SIGNS = {"u": False, "s": True}
 _IEEE, _CASTAGNOLI = 0xEDB88320, 0x82F63B78
 
@@ -364,6 +374,7 @@ MEANINGS: dict[str, Meaning] = {
         for a in "us"
         for b in "us"
     },
+    "cvt.rna.tf32.f32": _to_tf32,
     # AMD's GPUs
     "v_bfrev_b32": _reversed_bits,
     "v_ffbh_u32": _first_one,
@@ -382,4 +393,4 @@ MEANINGS: dict[str, Meaning] = {
     "v_dot4_i32_iu8 neg_lo:[0,1,0]": partial(_dot_then_add, signs=(False, True)),
 }
 """By the name of an instruction, which means the same on each target that has one of it. Those
-without a result are in no row: no value depends on them."""
+without a result are in no row, as no value depends on them, and matrix instructions neither."""

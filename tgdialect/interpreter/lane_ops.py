@@ -14,7 +14,7 @@ from tgdialect.interpreter.movement import extent
 from tgdialect.interpreter.values import Array, aligned, all_valid
 from tgdialect.interpreter.warps import shuffle
 from tgdialect.interpreter.wmma import wmma
-from tgdialect.ops.codegen import AtomicAddOp, IfOp, ShuffleOp, SpecialOp, WmmaOp
+from tgdialect.ops.codegen import AtomicAddOp, IfOp, InsOp, ShuffleOp, SpecialOp, WmmaOp, warp_of
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import tensor
 from tgdialect.ops.reduce import ReduceOp
@@ -86,11 +86,15 @@ def _if(run: LaneRun, op: Operation) -> LiveValue:
 
 
 def _wmma(run: LaneRun, op: Operation) -> LiveValue:
-    assert isinstance(op, WmmaOp)
+    assert isinstance(op, WmmaOp | InsOp)
     operands = [run.array(op, operand) for operand in op.operands]
-    if op.config.threads > 1:
+    if warp_of(op) > 1:
         operands = _of_all_work_items(run, op, operands)
     return run.result(op, wmma(op, operands, run.lanes, run.group_axes()))
+
+
+def _instruction(run: LaneRun, op: Operation) -> LiveValue:
+    return (_wmma if warp_of(op) > 1 else COMMON["tg.ins"])(run, op)
 
 
 def _shuffle(run: LaneRun, op: Operation) -> LiveValue:
@@ -124,6 +128,7 @@ LANES: Mapping[str, Function] = {
     "tg.barrier": _barrier,
     "tg.if": _if,
     "tg.wmma": _wmma,
+    "tg.ins": _instruction,
     "tg.shuffle": _shuffle,
 }
 """Every op of a kernel, by name."""

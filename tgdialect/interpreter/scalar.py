@@ -29,7 +29,7 @@ from tgdialect.interpreter.values import Array, all_valid
 from tgdialect.interpreter.warps import shuffle
 from tgdialect.interpreter.wmma import wmma
 from tgdialect.ops.arrays import Data
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, IfOp, ShuffleOp, WmmaOp
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, IfOp, InsOp, ShuffleOp, WmmaOp, warp_of
 from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 
@@ -89,7 +89,7 @@ class ScalarRun(ScalarMemory):
                 elif self._is_reached(item):
                     if isinstance(item, BarrierOp):
                         yield item
-                    elif _is_of_warp(item):
+                    elif warp_of(item) > 1:
                         key = item, self._work_item()[0]
                         self._fragments[key] = [self.array(item, x) for x in item.operands]
                         yield item
@@ -180,20 +180,15 @@ class ScalarRun(ScalarMemory):
         total = np.broadcast_to(total, tensor(op.result).get_shape())
         return Array(finish(total, dtype_of(op.source)))
 
-    def of_warp(self, op: WmmaOp | ShuffleOp) -> Array:
-        """What the running work item gets of a WMMA or SHUFFLE of its warp."""
+    def of_warp(self, op: WmmaOp | InsOp | ShuffleOp) -> Array:
+        """What the running work item gets of a product or SHUFFLE of its warp."""
         number, count = self._work_item()
         fragments = zip(*(self._fragments[op, item] for item in range(count)), strict=True)
         operands = [Array(np.stack([x.materialised() for x in each])) for each in fragments]
-        if isinstance(op, WmmaOp):
+        if not isinstance(op, ShuffleOp):
             return Array(wmma(op, operands, 1, [0]).data[number])
         (value,) = operands
         return Array(shuffle(op, value, 1, [0]).data[number])
-
-
-def _is_of_warp(op: Operation) -> bool:
-    """Whether an op takes values of other work items."""
-    return isinstance(op, ShuffleOp) or (isinstance(op, WmmaOp) and op.config.threads > 1)
 
 
 def _index(i: int) -> Array:
@@ -237,8 +232,8 @@ def _reduce(run: ScalarRun, op: Operation) -> LiveValue:
 
 
 def _of_warp(run: ScalarRun, op: Operation) -> LiveValue:
-    assert isinstance(op, WmmaOp | ShuffleOp)
-    if not _is_of_warp(op):
+    assert isinstance(op, WmmaOp | InsOp | ShuffleOp)
+    if warp_of(op) == 1:
         return COMMON[op.name](run, op)
     return run.result(op, run.of_warp(op))
 
@@ -254,6 +249,7 @@ SCALAR: Mapping[str, Function] = {
     "tg.atomicadd": _store,
     "tg.reduce": _reduce,
     "tg.wmma": _of_warp,
+    "tg.ins": _of_warp,
     "tg.shuffle": _of_warp,
     "tg.special": _special,
     "tg.barrier": ordering,

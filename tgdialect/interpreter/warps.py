@@ -22,9 +22,7 @@ def check_warps(op: Operation, size: int, shape: Sequence[int], threads: Sequenc
     """Refuse an op of warps where a workgroup is not made of whole ones."""
     count = math.prod(shape[axis] for axis in threads)
     if count == 0 or count % size:
-        raise InterpretationError(
-            f"a {op.name[3:]} of {size} threads in a workgroup of {count} threads"
-        )
+        raise InterpretationError(f"{op.name} of {size} threads in a workgroup of {count} threads")
 
 
 def shuffle(op: ShuffleOp, value: Array, lanes: int, threads: Sequence[int]) -> Array:

@@ -12,16 +12,18 @@ from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.warps import by_lane, by_warp, check_warps
 from tgdialect.ops.arrays import Data, compute_dtype, convert, narrowed, numpy_dtype
 from tgdialect.ops.attributes import own_bit
-from tgdialect.ops.codegen import WmmaOp
+from tgdialect.ops.codegen import InsOp, WmmaOp
 from tgdialect.ops.properties import dtype_of
 
 
-def multiply_accumulate(a: Data, b: Data, acc: Data, op: WmmaOp) -> Data:
+def multiply_accumulate(a: Data, b: Data, acc: Data, op: WmmaOp | InsOp) -> Data:
     """acc + A @ B on the last two axes, in acc's dtype (f32 where that is narrower)."""
-    dtype, source = dtype_of(op.accumulator), dtype_of(op.a)
+    dtype, source = dtype_of(op.operands[2]), dtype_of(op.operands[0])
     wide = compute_dtype(dtype)
 
     def widened(x: Data) -> Data:
+        if dtype.is_float and not source.is_float:
+            return x.view(wide)  # The bits of tf32.
         exact = x.astype(compute_dtype(source), copy=False)
         return exact.astype(wide) if dtype.is_float else convert(x, source, dtype)
 
@@ -49,9 +51,13 @@ def coordinates(layout: ArrayAttr[StringAttr], row: str, threads: int) -> tuple[
     return rows, columns
 
 
-def wmma(op: WmmaOp, operands: Sequence[Array], lanes: int, threads: Sequence[int]) -> Array:
-    """The result of a WMMA. `threads` are the lane axes of a workgroup's threads, fastest first."""
+def wmma(
+    op: WmmaOp | InsOp, operands: Sequence[Array], lanes: int, threads: Sequence[int]
+) -> Array:
+    """The result of a WMMA, or of an INS of fragments. `threads` are the lane axes of a workgroup's
+    threads, fastest first."""
     config = op.config
+    assert config is not None
     a, b, acc = (x.materialised() for x in operands)
     if config.is_whole:
         return Array(multiply_accumulate(a, b, acc, op))

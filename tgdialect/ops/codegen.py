@@ -85,7 +85,8 @@ class InsOp(TgOp):
 
     The target is the name of one, or the part of it before a colon, for all of them.
     Its table of instructions gives the dtypes (docs/instructions.md). The operands have the shape
-    of the result: the instruction computes cell by cell. Of an unknown target, an instruction is
+    of the result: the instruction computes cell by cell. Those of a matrix instruction are the
+    fragments of A, B and C of a work item, as in WMMA. Of an unknown target, an instruction is
     foreign code, which is executed with `allow_custom` only.
 
     `%1 = tg.ins "cpu.popcnt"(%0) : tensor<ui32>`
@@ -130,6 +131,12 @@ class InsOp(TgOp):
         rows = INSTRUCTIONS.get(self.target, {}).get(self.instruction, ())
         return next((row for row in rows if row.accepts(operands, result)), None)
 
+    @property
+    def config(self) -> WmmaAttr | None:
+        """The fragments that a matrix instruction multiplies; None for other instructions."""
+        signature = self.signature
+        return signature and signature.config
+
     def verify_rule(self) -> None:
         if not self.target or not self.instruction:
             raise VerifyException(f'{self.mnemonic} is no "target.mnemonic", as "cpu.popcnt"')
@@ -143,14 +150,16 @@ class InsOp(TgOp):
                 f"target {self.target} has no instruction {self.instruction}; {hint}{there_are}"
             )
         types = FunctionType.from_lists([a.type for a in self.arguments], [self.result.type])
-        if any(is_memory(value) for value in self.operands) or self.signature is None:
-            wanted = " or ".join(map(str, rows))
+        signature, wanted = self.signature, " or ".join(map(str, rows))
+        if any(is_memory(value) for value in self.operands) or signature is None:
             raise VerifyException(f"{self.instruction} of {self.target} is {wanted}, not {types}")
         shape = () if self.result.type == VOID else tensor(self.result).get_shape()
-        if any(tensor(argument).get_shape() != shape for argument in self.arguments):
-            raise VerifyException(
-                f"the operands of an instruction have the result's shape: {types}"
-            )
+        found = [*(tensor(argument).get_shape() for argument in self.arguments), shape]
+        if found != signature.shapes(shape):
+            what = f"{self.instruction} of {self.target} is {wanted}, not"
+            if signature.config is None:
+                what = "the operands of an instruction have the result's shape:"
+            raise VerifyException(f"{what} {types}")
 
 
 @op_definition
@@ -288,6 +297,14 @@ def is_shared_factor(use: Use) -> bool:
     """Whether a use is that of A or B by a WMMA each of whose threads holds the whole of it."""
     op = use.operation
     return isinstance(op, WmmaOp) and use.index < 2 and op.config.is_shared("ab"[use.index])
+
+
+def warp_of(op: Operation) -> int:
+    """How many work items compute an op together: a SHUFFLE, or the product of fragments."""
+    if isinstance(op, ShuffleOp):
+        return op.threads.data
+    config = op.config if isinstance(op, WmmaOp | InsOp) else None
+    return 1 if config is None else config.threads
 
 
 @op_definition

@@ -1,7 +1,8 @@
 """The instructions that INS may name, as far as the dialect knows them: their types.
 
 An instruction of a table computes cell by cell, whatever the shape: one of vectors does in each
-lane what it does to scalars. `dialect.py` enters the tables of `targets`.
+lane what it does to scalars. A matrix instruction multiplies the fragments of a warp.
+`dialect.py` enters the tables of `targets`.
 """
 
 from __future__ import annotations
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
+from tgdialect.ops.attributes import WmmaAttr
 from tgdialect.ops.dtypes import DType
 
 
@@ -18,6 +20,8 @@ class InstructionSignature(NamedTuple):
     operands: tuple[str, ...]
     result: str | None
     """None if it has no result, and is executed for its effect."""
+    config: WmmaAttr | None = None
+    """The fragments of A, B and C that a matrix instruction multiplies; None for others."""
 
     @classmethod
     def of(cls, text: str) -> InstructionSignature:
@@ -33,8 +37,19 @@ class InstructionSignature(NamedTuple):
             len(found) == len(wanted) and all(map(_is_of, found, wanted))
         )
 
+    def shapes(self, result: tuple[int, ...]) -> Sequence[tuple[int, ...]]:
+        """The shapes of the operands, if the result has this one, and of the result."""
+        if self.config is None:
+            return [result] * (len(self.operands) + 1)
+        a, b, c = self.config.operand_shapes
+        return [a, b, c, c]
+
     def __str__(self) -> str:
-        return f"({', '.join(self.operands)}) -> {self.result or '!tg.void'}"
+        kinds = [*self.operands, self.result or "!tg.void"]
+        if self.config is not None:
+            pairs = zip(self.shapes(()), kinds, strict=True)
+            kinds = ["x".join(map(str, (*shape, kind))) for shape, kind in pairs]
+        return f"({', '.join(kinds[:-1])}) -> {kinds[-1]}"
 
 
 def _is_of(dtype: DType, kind: str) -> bool:

@@ -1,9 +1,10 @@
 """The tables of instructions that INS may name: x86, AArch64, PTX and AMD's GPUs.
 
 An instruction computes cell by cell, changes no memory, and its result is exact: it is a function
-of the bits of its operands, which `interpreter/instructions.py` states. Sources: Intel 64 and IA-32
-Architectures Software Developer's Manual, volume 2; Arm Architecture Reference Manual for
-A-profile; PTX ISA; AMD's instruction set references of CDNA3 and RDNA3.
+of the bits of its operands, which `interpreter/instructions.py` states. A matrix instruction
+multiplies the fragments of a warp instead, and rounds its sums as the hardware does. Sources: Intel
+64 and IA-32 Architectures Software Developer's Manual, volume 2; Arm Architecture Reference Manual
+for A-profile; PTX ISA; AMD's instruction set references of CDNA3 and RDNA3.
 """
 
 from __future__ import annotations
@@ -11,8 +12,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import accumulate, pairwise
 
+from tgdialect.ops.dtypes import DTYPES, TYPES
 from tgdialect.ops.instructions import InstructionSignature
+from tgdialect.targets.grid import GRIDS
+from tgdialect.targets.matrix import MATRIX_INSTRUCTIONS, MatrixInstruction
 from tgdialect.targets.target import Target
 
 
@@ -24,11 +29,17 @@ class InstructionForm:
     text: str
     """LLVM's inline assembly. `$0` is the result, the operands follow."""
     constraints: str
-    """LLVM's constraints: the registers of the result and the operands, and clobbers."""
+    """LLVM's constraints: the registers of the result and the operands, and clobbers. A fragment has
+    several registers, one for each 32 bits."""
     needs: frozenset[str]
     """Features of a CPU, which must all be there, or names of GPUs, of which one must be."""
     lanes: int = 1
     """How many cells it computes."""
+
+    @property
+    def is_of_warp(self) -> bool:
+        """Whether all work items of a warp have to execute it together."""
+        return self.signature.config is not None
 
     @property
     def has_effect(self) -> bool:
@@ -164,6 +175,8 @@ _AARCH64 = (
 
 # -- PTX -------------------------------------------------------------------------------------------
 
+TO_TF32 = "cvt.rna.tf32.f32"
+"""Rounds a factor of `mma.sync` to tf32."""
 _SM = "nvidia:sm_80 nvidia:sm_90 nvidia:sm_90a"
 
 
@@ -173,6 +186,25 @@ def _ptx(name: str, operands: int, spelled: str = "") -> Row:
     types = " ".join(["b32"] * operands) + " -> b32"
     constraints = ",".join(["=r", *["r"] * operands])
     return _row(name, types, f"{spelled or name} {places};", constraints, _SM)
+
+
+def _mma(instruction: MatrixInstruction, mnemonic: str) -> Row:
+    """`mma.sync` of A, B and C: neighbours along k share a register of 32 bits. Factors that have
+    to be rounded first are the bits that `cvt` gives."""
+    factor = "b32" if instruction.rounds else instruction.factor
+    config = instruction.fragments.config
+    signature = InstructionSignature((factor, factor, "f32"), "f32", config)
+    bits = DTYPES[TYPES[instruction.factor]].bits
+    (a,), (b,), (c,) = config.operand_shapes
+    counts = c, a * bits // 32, b * bits // 32, c
+    registers = [
+        "{" + ", ".join(f"${i}" for i in range(first, last)) + "}"
+        for first, last in pairwise([0, *accumulate(counts)])
+    ]
+    text = f"{mnemonic} {', '.join(registers)};"
+    constraints = ["=f"] * c + ["r"] * sum(counts[1:3]) + ["f"] * c
+    needs = frozenset(grid.name for grid in GRIDS if instruction.name in grid.matrix)
+    return mnemonic, [InstructionForm(signature, text, ",".join(constraints), needs, c)]
 
 
 _PTX = (
@@ -188,6 +220,9 @@ _PTX = (
     _ptx("shf.r.wrap", 3, "shf.r.wrap.b32"),
     *(_ptx(f"dp4a.{a}32.{b}32", 3) for a in "us" for b in "us"),
     _row("nanosleep", "b32 ->", "nanosleep.u32 $0;", "r", _SM),
+    # To nearest with ties away from zero: `mma.sync` truncates.
+    _row(TO_TF32, "f32 -> b32", f"{TO_TF32} $0, $1;", "=r,f", _SM),
+    *(_mma(each, name) for each in MATRIX_INSTRUCTIONS if (name := each.mnemonic) is not None),
 )
 
 # -- GPUs of AMD -----------------------------------------------------------------------------------
@@ -248,7 +283,7 @@ _SIGNS = {"i8": "s32", "ui8": "u32"}
 _DOT_PRODUCTS = {
     "nvidia": {(a, b): f"dp4a.{_SIGNS[a]}.{_SIGNS[b]}" for a in _SIGNS for b in _SIGNS}
 }
-"""By vendor; LLVM makes the dot products of other processors itself."""
+"""By vendor; LLVM makes the dot products of AMD's GPUs itself."""
 
 
 def dot_products(target: Target) -> Mapping[tuple[str, str], str]:

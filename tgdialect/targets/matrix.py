@@ -71,6 +71,13 @@ class MatrixInstruction:
         used where STAGE has copied both factors to the order of its layouts."""
         return self.fragments.reads_local
 
+    @property
+    def mnemonic(self) -> str | None:
+        """What INS calls it, if it is one instruction on registers, without state or hazards that
+        software has to know of; None if not."""
+        kind, dims, *_, factor = self.name.split(".")
+        return mma_mnemonic(dims, factor) if kind == "mma" else None
+
     def major(self, side: str) -> str:
         """Along which axis the rows of A or B lie in LOCAL memory, if it reads them there."""
         return self.name[-2:]["ab".index(side)]
@@ -83,6 +90,11 @@ class MatrixInstruction:
     def is_asynchronous(self) -> bool:
         """Whether it reads LOCAL memory by a path of its own, as `wgmma` does."""
         return self.fragments.threads == WARPGROUP
+
+
+def mma_mnemonic(dims: str, factor: str) -> str:
+    """PTX's name of a product of registers of 32 bits, in f32."""
+    return f"mma.sync.aligned.{dims}.row.col.f32.{factor}.{factor}.f32"
 
 
 _MMA_C = "n1 n2 m0 m1 m2 n0 m3"
@@ -165,7 +177,7 @@ _AMX_BF16 = Fragments(
     ),
 )
 
-_INSTRUCTIONS = (
+MATRIX_INSTRUCTIONS = (
     MatrixInstruction("mma.m16n8k16.f16", MMA_16X8X16, "f16"),
     MatrixInstruction("mma.m16n8k16.bf16", MMA_16X8X16, "bf16"),
     MatrixInstruction("mma.m16n8k32.e4m3", _MMA_16X8X32, "f8E4M3FN"),
@@ -185,7 +197,7 @@ _INSTRUCTIONS = (
 
 def matrix_instructions(target: Target) -> list[MatrixInstruction]:
     """The instructions of a target, in the order of their indices in OptOp TC."""
-    return [each for each in _INSTRUCTIONS if each.name in target.matrix]
+    return [each for each in MATRIX_INSTRUCTIONS if each.name in target.matrix]
 
 
 def instruction_of(

@@ -131,7 +131,7 @@ def test_products(instruction: MatrixInstruction):
     pointers = (np.full(WARP, start), np.full(WARP, start + blocks[0].nbytes))
     operands |= {f"${count + i}": pointer for i, pointer in enumerate(pointers)}
     warp = Warp(memory, dtype, operands)
-    warp.run(multiply_local(instruction, "$"))
+    warp.run(multiply_local(instruction))
     result = np.full((m, n), np.nan)
     for i, lanes in enumerate(places):
         for lane, at in enumerate(lanes):

@@ -20,9 +20,11 @@ from tgdialect.backends.asm import PtxTarget
 from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.interpreter import run
 from tgdialect.lowering.pipeline import ToGpuPass, stages
-from tgdialect.ops.codegen import BarrierOp, ProgramOp, SpecialOp, WmmaOp
+from tgdialect.ops.attributes import WmmaAttr
+from tgdialect.ops.codegen import BarrierOp, InsOp, ProgramOp, SpecialOp, WmmaOp
 from tgdialect.registry import make_context
 from tgdialect.targets import target_named
+from tgdialect.targets.instructions import TO_TF32
 from tgdialect.targets.matrix import matrix_instructions
 
 TARGET, HOPPER = "nvidia:sm_90", "nvidia:sm_90a"
@@ -65,6 +67,12 @@ def _expected(name: str, a: np.ndarray, b: np.ndarray) -> np.ndarray:
         "transposed b": lambda: a @ b.T,
         "transposed blocks": lambda: a @ b.T,
     }.get(name, lambda: a @ b)()
+
+
+def _configs(module: ModuleOp) -> set[WmmaAttr]:
+    """The shapes of the matrix instructions of a program, WMMA or INS."""
+    ops = (op for op in module.walk() if isinstance(op, WmmaOp | InsOp))
+    return {op.config for op in ops if op.config is not None}
 
 
 def _dtype(name: str) -> type[np.generic]:
@@ -122,7 +130,7 @@ def test_products(name: str, target: str):
     lowering = stages(target=target, mode="heuristic")
     for stage in replace(lowering, render=None):
         stage.lower(module)
-    configs = {op.config for op in module.walk() if isinstance(op, WmmaOp)}
+    configs = _configs(module)
     expected = {"wgmma": (128, 2), "ldmatrix": (32, 2), "mma.sync": (32, 0)}
     found = {(config.threads, len(config.shared_shapes)) for config in configs}
     assert found == {expected[_instruction(name, target)]}
@@ -156,7 +164,7 @@ def test_scattered_factors_are_not_staged():
     lowering = stages(target=HOPPER, mode="heuristic")
     for stage in replace(lowering, render=None):
         stage.lower(module)
-    assert any(isinstance(op, WmmaOp) for op in module.walk())
+    assert _configs(module)
     assert not any(isinstance(op, BarrierOp) for op in module.walk())
 
 
@@ -171,7 +179,7 @@ def test_parts_of_steps(batch: tuple[int, ...]):
     for stage in replace(lowering, render=None):
         stage.lower(module)
     assert sum(isinstance(op, ProgramOp) for op in module.ops) == 2
-    assert {op.config.threads for op in module.walk() if isinstance(op, WmmaOp)} == {128}
+    assert {config.threads for config in _configs(module)} == {128}
     random = np.random.default_rng(0)
     a, b = ((random.standard_normal(s) / 4).astype(F16) for s in shapes)
     (result,) = run(module, "main", [a, b])
@@ -203,6 +211,12 @@ def test_random_products(seeds: range):
         check_product(seed)
 
 
+def _tf32(x: np.ndarray) -> np.ndarray:
+    """Values of 11 bits, the nearest ones, with ties away from 0."""
+    fraction, exponent = np.frexp(x.astype(np.float64))
+    return np.ldexp(np.trunc(fraction * 2**11 + np.copysign(0.5, fraction)), exponent - 11)
+
+
 def check_product(seed: int) -> None:
     choose, random = Random(seed), np.random.default_rng(seed)
     m, n = (choose.choice((16, 33, 48, 60, 64, 80, 120, 123, 128)) for _ in range(2))
@@ -211,7 +225,6 @@ def check_product(seed: int) -> None:
     flips = choose.random() < 0.4, choose.random() < 0.4
     has_bias = choose.random() < 0.4
     target = choose.choice(("nvidia:sm_80", TARGET, HOPPER, "amd:gfx942", "amd:gfx1100"))
-    # WMMA does not say that its instruction rounds, and the interpreter does not round.
     dtype, mode = choose.choice((("float16", "heuristic"),) * 3 + (("float32", "heuristic:tf32"),))
     shapes = [
         (*batch, *size[:: -1 if flip else 1])
@@ -233,11 +246,13 @@ def check_product(seed: int) -> None:
     a, b = ((random.standard_normal(s) / 4).astype(dtype) for s in shapes)
     c = random.standard_normal(n).astype(np.float32)
     (result,) = run(module, function.sym_name.data, [a, b, c])
+    if any(op.instruction == TO_TF32 for op in module.walk() if isinstance(op, InsOp)):
+        a, b = _tf32(a), _tf32(b)
     wide = [np.swapaxes(x, -1, -2) if flip else x for x, flip in zip((a, b), flips, strict=True)]
     expected = wide[0].astype(np.float64) @ wide[1].astype(np.float64)
     expected = np.maximum(expected + c, 0) if has_bias else expected
     # WMMA does not round products to the dtype of their factors, as other kernels do.
-    exact = dtype == "float32" or any(isinstance(op, WmmaOp) for op in module.walk())
+    exact = dtype == "float32" or bool(_configs(module))
     tolerance = 1e-5 if exact else 2e-3
     np.testing.assert_allclose(result, expected, tolerance, tolerance, err_msg=f"seed {seed}")
 

@@ -265,7 +265,11 @@ def vector(name, count):
     return f"%{name} = tg.vconst {list(range(count))} : tensor<{count}xindex>"
 
 
-def wmma_program(axis):
+WMMA = f"tg.wmma %a, %b, %c config {CONFIG}"
+INS = 'tg.ins "nvidia.mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"(%a, %b, %c)'
+
+
+def wmma_program(axis, op=WMMA):
     """Two warps, each with its own matrices; `axis` makes %t, the number of a thread."""
     A8, B4, C4 = mem("64x8x", "f16"), mem("64x4x", "f16"), mem("64x4x")
     return f"""
@@ -286,8 +290,7 @@ def wmma_program(axis):
       %a = tg.load %la : {mem("8x", "f16")} -> tensor<8xf16>
       %b = tg.load %lb : {mem("4x", "f16")} -> tensor<4xf16>
       %c = tg.load %lc : {mem("4x")} -> tensor<4xf32>
-      %r = tg.wmma %a, %b, %c config {CONFIG} : (tensor<8xf16>, tensor<4xf16>, tensor<4xf32>)
-          -> tensor<4xf32>
+      %r = {op} : (tensor<8xf16>, tensor<4xf16>, tensor<4xf32>) -> tensor<4xf32>
       %s = tg.store %lo, %r : {mem("4x")}, tensor<4xf32>"""
 
 
@@ -301,13 +304,17 @@ WARP_RANGES = """
 @pytest.mark.parametrize(
     "text",
     [
-        f"tg.kernel @k {{ {wmma_program(WARP_RANGES)}\n%e = tg.end %s over %l, %w"
-        f" : !tg.void\n%k = tg.sink %e : !tg.void }}",
-        'tg.program @k { %lin = tg.linear { '
-        + wmma_program('%t = tg.special "lidx0" to %n64 : tensor<index>')
-        + " } }",
+        text
+        for op in (WMMA, INS)
+        for text in (
+            f"tg.kernel @k {{ {wmma_program(WARP_RANGES, op)}\n%e = tg.end %s over %l, %w"
+            f" : !tg.void\n%k = tg.sink %e : !tg.void }}",
+            'tg.program @k { %lin = tg.linear { '
+            + wmma_program('%t = tg.special "lidx0" to %n64 : tensor<index>', op)
+            + " } }",
+        )
     ],
-    ids=["warp range", "lidx"],
+    ids=["warp range", "lidx", "warp range, INS", "lidx, INS"],
 )  # fmt: skip
 def test_wmma_of_a_warp_with_the_published_fragment_layout(execute, text):
     rng = np.random.default_rng(0)
@@ -362,3 +369,34 @@ def test_workgroups_run_in_parts_give_the_same(execute, monkeypatch, lanes):
     execute(workgroup_sum(), out, x, entry="k")
     assert out.tolist() == x.reshape(3, 4).sum(1).tolist()
     test_atomic_add_by_every_thread_to_one_cell(execute)
+
+
+@pytest.mark.parametrize("op", [WMMA, INS], ids=["wmma", "ins"])
+def test_a_product_that_not_all_threads_reach(execute, op):
+    """As a BARRIER, it is reached by all work items or by none; and a workgroup has whole warps."""
+    axis = '%t = tg.special "lidx0" to %n64 : tensor<index>'
+    before, product, after = wmma_program(axis, op).partition("%r = ")
+    text = f"""tg.program @k {{ %lin = tg.linear {{ {before}
+      %g = tg.cmplt %t, %nl : (tensor<index>, tensor<index>) -> tensor<i1>
+      %if = tg.if %g : tensor<i1>
+      {product}{after}
+      %end = tg.endif %if
+    }} }}"""
+    arrays = [np.zeros((64, n), f"f{size}") for n, size in ((4, 4), (8, 2), (4, 2), (4, 4))]
+    with pytest.raises(InterpretationError, match="is not reached by all work items"):
+        execute(text, *arrays, entry="k")
+    text = wmma_program('%t = tg.special "lidx0" to %nw : tensor<index>', op)
+    with pytest.raises(InterpretationError, match="of 32 threads in a workgroup of 2 threads"):
+        execute(f"tg.program @k {{ %lin = tg.linear {{ {text} }} }}", *arrays, entry="k")
+
+
+def test_a_product_of_a_warp_without_work_items(execute):
+    types = "(tensor<8xf16>, tensor<4xf16>, tensor<4xf32>) -> tensor<4xf32>"
+    text = f"""func.func @main(%a: tensor<8xf16>, %b: tensor<4xf16>, %c: tensor<4xf32>)
+        -> tensor<4xf32> {{
+      %r = {INS} : {types}
+      return %r : tensor<4xf32>
+    }}"""
+    arrays = np.zeros(8, "f2"), np.zeros(4, "f2"), np.zeros(4, "f4")
+    with pytest.raises(InterpretationError, match="of 32 threads in a workgroup of 1 threads"):
+        execute(text, *arrays)

@@ -9,14 +9,20 @@ import subprocess
 from contextlib import redirect_stdout
 from pathlib import Path
 
+import ml_dtypes
 import numpy as np
 import pytest
+from compilers import COMPILERS
 from instruction_text import dtypes_of, kernel_text, operands_of
 from ptxas import assemble, needs_ptxas
+from xdsl.dialects.func import FuncOp
 
 import tgdialect as tg
-from tgdialect.diagnostics import CompilationError
+from tgdialect.analysis.constants import constants
+from tgdialect.diagnostics import CompilationError, SourceFile, parse_module
 from tgdialect.interpreter.instructions import MEANINGS
+from tgdialect.ops.walk import ops_of
+from tgdialect.registry import make_context
 from tgdialect.targets import MOST, target_named
 from tgdialect.targets.host import host_features
 from tgdialect.targets.instructions import TABLES, InstructionForm, gnu
@@ -36,11 +42,14 @@ OF_CPU = [entry for entry in ENTRIES if entry.values[0] == "cpu"]
 
 
 def printed(text: str, folder: Path, target: str, output: str, *arguments: str) -> str:
-    """The text that tg-opt prints of a program at level kernels."""
+    """The text that tg-opt prints of a program at level kernels, or tiles if it has a warp."""
     path = folder / "program.mlir"
     path.write_text(text)
-    stages = f"tg-expand,tg-select,tg-linearize,tg-plan,tg-render{{output={output}}}"
-    passes = f"tg-optimize{{target={target} mode=heuristic}},{stages}"
+    stages = f"tg-linearize,tg-plan,tg-render{{output={output}}}"
+    select = f"tg-optimize{{target={target} mode=heuristic}},tg-expand,tg-select"
+    if "tg.range 0 warp" in text:
+        select = f"tg-select{{target={target}}}"
+    passes = f"{select},{stages}"
     with redirect_stdout(io.StringIO()) as out:
         assert TgOptMain.main([str(path), "-p", passes, *arguments]) == 0
     return out.getvalue()
@@ -135,6 +144,37 @@ def test_one_instruction_of_ptx(
         assemble(ptx, target.partition(":")[2])
         cuda = printed(kernel_text(f"nvidia.{name}", form), tmp_path, target, "cuda", "-t", "cuda")
         assert gnu(form.text, has_dialects=False) in cuda
+        if form.is_of_warp and (nvcc := COMPILERS[f"nvcc for {target.partition(':')[2]}"]).path:
+            nvcc.check(cuda)
+
+
+@pytest.mark.parametrize(
+    ("name", "form"), [entry.values[1:] for entry in ENTRIES if entry.values[2].is_of_warp]
+)
+def test_of_a_warp(name: str, form: InstructionForm) -> None:
+    """The product of the fragments of a warp, which lie as the PTX ISA's pages on `mma` say."""
+    factor, random = form.signature.operands[0], np.random.default_rng(2)
+    dtype = {"b32": np.float32, "f16": np.float16, "bf16": ml_dtypes.bfloat16}.get(factor)
+    dtype = np.dtype(dtype or getattr(ml_dtypes, f"float8_{factor[2:].lower()}"))
+    held = 4 // dtype.itemsize  # Elements of a register of 32 bits.
+    group, thread = np.arange(32)[:, None] // 4, np.arange(32)[:, None] % 4
+    register, place = np.divmod(np.arange(4 * held), held)
+    along_k = thread * held + place + 4 * held * (register // 2)
+    of_a = group + 8 * (register % 2), along_k
+    register, place = np.divmod(np.arange(2 * held), held)
+    of_b = thread * held + place + 4 * held * register, group + 0 * register
+    of_c = group + 8 * (np.arange(4) // 2), 2 * thread + np.arange(4) % 2
+    a, b = (
+        random.integers(-4, 5, shape).astype(dtype) for shape in ((16, 8 * held), (8 * held, 8))
+    )
+    c = random.normal(size=(16, 8)).astype(np.float32)
+    fragments = [a[of_a], b[of_b]]
+    if factor == "b32":
+        fragments = [x.view(np.uint32) for x in fragments]
+    text = kernel_text(f"nvidia.{name}", form)
+    found = tg.compile(text, target="interpreter")(*fragments, c[of_c])
+    expected = a.astype(np.float64) @ b.astype(np.float64) + c
+    np.testing.assert_allclose(found, expected[of_c], rtol=1e-6, atol=1e-6)
 
 
 @pytest.mark.sampled(2)
@@ -176,7 +216,7 @@ def test_every_instruction_has_a_meaning() -> None:
         name
         for table in TABLES.values()
         for name, forms in table.items()
-        if forms[0].signature.result is not None
+        if forms[0].signature.result is not None and not forms[0].is_of_warp
     }
     assert named == MEANINGS.keys()
 
@@ -234,3 +274,15 @@ def test_dtypes_of_forms() -> None:
     signed = x.view(f"i{x.dtype.itemsize}")
     found = tg.compile(text, target="interpreter")(signed)
     np.testing.assert_array_equal(found, np.bitwise_count(x))
+
+
+@pytest.mark.parametrize(("name", "is_constant"), [("popc", True), ("nanosleep", False)])
+def test_of_constants(name: str, is_constant: bool) -> None:
+    """A CALL of constants is one itself, unless an instruction has an effect."""
+    text = kernel_text(f"nvidia.{name}", TABLES["nvidia"][name][0])
+    buffer = '  %b = tg.buffer 0 : tensor<37xui32, #tg.place<"CPU", global>>'
+    text = text.replace("%out)", "%b)").replace("  %0 = tg.call", f"{buffer}\n  %0 = tg.call")
+    text = text.replace("global>>, %out", "global>> {tg.constant}, %out")
+    module = parse_module(make_context(), SourceFile("test", text, 1))
+    function = next(op for op in module.ops if isinstance(op, FuncOp))
+    assert bool(constants(function, ops_of(function.body.block)).calls) == is_constant

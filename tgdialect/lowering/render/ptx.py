@@ -2,46 +2,11 @@
 
 from __future__ import annotations
 
-from itertools import accumulate, pairwise, product
+from itertools import product
 
 from tgdialect.ops.dtypes import DTYPES, TYPES
 from tgdialect.targets.local_factors import CORE_BYTES, CORE_ROWS, WARP
-from tgdialect.targets.matrix import MatrixInstruction
-
-
-def mma_registers(instruction: MatrixInstruction) -> tuple[int, int, int]:
-    """How many registers of 32 bits a lane has for A, B and C: neighbours along k share one."""
-    dtypes = (instruction.factor, instruction.factor, instruction.accumulator)
-    shapes = instruction.fragments.config.operand_shapes
-    a, b, c = (
-        shape[0] * DTYPES[TYPES[dtype]].bits // 32
-        for shape, dtype in zip(shapes, dtypes, strict=True)
-    )
-    return a, b, c
-
-
-def mma_sync(instruction: MatrixInstruction) -> str:
-    """`mma.sync` of C, which is also the result, then A and B."""
-    a, b, c = mma_registers(instruction)
-    starts = [0, *accumulate((c, a, b))]
-    groups = [
-        "{" + ", ".join(f"${i}" for i in range(first, last)) + "}"
-        for first, last in pairwise(starts)
-    ]
-    m, n, k = instruction.fragments.dims
-    factor = instruction.name.rpartition(".")[2]
-    name = _mma_name(f"m{m}n{n}k{k}", factor)
-    return f"{name} {groups[0]}, {groups[1]}, {groups[2]}, {groups[0]};"
-
-
-def _mma_name(dims: str, factor: str) -> str:
-    return f"mma.sync.aligned.{dims}.row.col.f32.{factor}.{factor}.f32"
-
-
-def to_tf32() -> str:
-    """A float rounded to tf32, to nearest with ties away from zero: `mma.sync` truncates."""
-    return "cvt.rna.tf32.f32 $0, $1;"
-
+from tgdialect.targets.matrix import MatrixInstruction, mma_mnemonic
 
 # -- factors in LOCAL memory -----------------------------------------------------------------------
 
@@ -90,7 +55,7 @@ def _ldmatrix_mma(instruction: MatrixInstruction) -> str:
                 "{" + ", ".join(f"{prefix}{r}" for r in range(start, start + count)) + "}"
                 for prefix, start, count in (("$", c, 4), ("a", 4 * i, 4), ("b", 2 * j, 2))
             )
-            name = _mma_name(f"m16n8k{_STEP // itemsize}", factor)
+            name = mma_mnemonic(f"m16n8k{_STEP // itemsize}", factor)
             lines.append(f"{name} {c}, {a}, {b}, {c};")
     return " ".join([*lines, "}"])
 

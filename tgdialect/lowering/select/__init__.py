@@ -10,7 +10,8 @@ In reading order:
 * `locations.py`: the address of a cell of memory; `bounds_checks.py`: which accesses need a gate;
 * `accesses.py`: loads and stores of pieces of a tile; `transposes.py`: of whole tiles by columns;
 * `kernel.py`: the kernel under construction; `structure.py`, `arithmetic.py`: a rule per op;
-* `instructions.py`: the rule of INS; `dot_products.py`: sums of products that become INS;
+* `instructions.py`: the rules of INS and of WMMA of fragments; `dot_products.py`: sums of products
+  that become INS;
 * `lane_masks.py`: masks of vectors in 32 bits;
 * `stage.py`: the pass.
 """

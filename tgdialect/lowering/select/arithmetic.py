@@ -12,8 +12,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.zeros import may_be_negative_zero, shows_negative_zero
-from tgdialect.lowering.lacking import lacking
 from tgdialect.lowering.select.indices import Piece, lanes_of
+from tgdialect.lowering.select.instructions import matrix_instruction
 from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
 from tgdialect.lowering.select.narrow import EXACT
 from tgdialect.lowering.select.scalars import dtype_name
@@ -33,9 +33,8 @@ from tgdialect.ops.elementwise import CastOp, CmpGeOp, CmpLtOp, Exp2Op, ExpOp, M
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.ordering import GroupOp
-from tgdialect.ops.properties import is_memory, number, tensor, tensor_type
+from tgdialect.ops.properties import is_memory, number, tensor_type
 from tgdialect.ops.reduce import ReduceOp, identity
-from tgdialect.targets.matrix import instruction_of
 from tgdialect.transforms.float_format import FORMATS
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
@@ -275,7 +274,7 @@ def _piece_starts(shape: StaticShape, widths: Sequence[int]) -> Sequence[int]:
 def wmma(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
     """WMMA of whole matrices: their product, computed in the accumulator's dtype."""
     if not op.config.is_whole:
-        return _matrix_instruction(k, op)
+        return matrix_instruction(k, op)
     m, n, depth = op.config.m_n_k
     shape, dtype = static_shape(op.result), dtype_name(op.result)
     computed = k.narrow.computed_dtype(dtype)
@@ -288,34 +287,6 @@ def wmma(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
     if dtype in NARROW_FORMATS:
         result = [k.narrow.rounded(value, dtype) for value in result]
     return RegisterTile(shape, ones(shape), result)
-
-
-def _matrix_instruction(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
-    """WMMA of fragments: the same op on whole ones, if the target has the instruction."""
-    factor, dtype = dtype_name(op.a), dtype_name(op.result)
-    if instruction_of(k.target, op.config, factor, dtype) is None:
-        dims = "x".join(map(str, op.config.m_n_k))
-        raise PassFailedException(
-            f"the target {k.target.name} has no {dims} wmma of {op.config.threads} threads that "
-            f"multiplies {factor} and adds {dtype}{lacking(op, k.target)}"
-        )
-    fragments: list[SSAValue] = []
-    for name, operand in zip(("a", "b", "c"), op.operands, strict=True):
-        tile, dtype = k.tile(operand), dtype_name(operand)
-        if name != "c" and op.config.is_shared(name):
-            fragments.append(k.scalars.register(tile.pieces[0]))
-            continue
-        stored = [k.narrow.stored(k.scalars.register(piece), dtype) for piece in tile.pieces]
-        fragment = stored[0]
-        if len(stored) > 1:
-            pieces = zip(stored, tile.widths, strict=True)
-            fragment = k.scalars.stack([k.scalars.lane(p, i) for p, w in pieces for i in range(w)])
-        fragment = k.scalars.splat(fragment, sum(tile.widths))
-        if dtype_name(fragment) != dtype:
-            fragment = k.scalars.apply("bitcast", (fragment,), dtype)
-        fragments.append(fragment)
-    result = k.scalars.emit(WmmaOp, fragments, {"config": op.config})
-    return RegisterTile(static_shape(op.result), [tensor(result).get_shape()[0]], [result])
 
 
 def shuffle(k: SelectedKernel, op: ShuffleOp) -> RegisterTile:

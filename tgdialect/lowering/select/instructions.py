@@ -1,23 +1,32 @@
-"""Selection rule of INS: one op for each register, in a form that the target has."""
+"""Selection rules of INS, one op for each register in a form that the target has, and of WMMA of
+fragments, which becomes INS where the target has it as one."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import SSAValue
+from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.lowering.lacking import forms_of
+from tgdialect.lowering.lacking import forms_of, lacking
 from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
+from tgdialect.lowering.select.scalars import dtype_name
 from tgdialect.lowering.select.tiles import RegisterTile, broadcast_tile, row_length
-from tgdialect.ops.attributes import VOID
-from tgdialect.ops.codegen import InsOp
+from tgdialect.ops.attributes import VOID, WmmaAttr
+from tgdialect.ops.codegen import InsOp, WmmaOp
+from tgdialect.ops.dtypes import TYPES
 from tgdialect.ops.properties import tensor, tensor_type
+from tgdialect.targets.instructions import TO_TF32
+from tgdialect.targets.matrix import instruction_of
 
 
 def instruction(k: SelectedKernel, op: InsOp) -> RegisterTile:
     """INS: rows are cut into registers of the widths that the instruction has. The last register of
     a row may have more lanes than there are cells: these repeat the last one."""
     found = forms_of(op, k.target)
+    if op.config is not None:
+        return _multiplied(k, op.mnemonic.data, _fragments(k, op, op.config))
     if op.result.type == VOID:
         operands = [k.scalars.register(k.tile(a).pieces[0]) for a in op.arguments]
         return RegisterTile((), (1,), [k.scalars.put(InsOp(op.mnemonic.data, operands))])
@@ -49,3 +58,63 @@ def _filled(k: SelectedKernel, value: SSAValue, width: int, whole: int) -> SSAVa
         return value
     cells = [k.scalars.lane(value, min(i, width - 1)) for i in range(whole)]
     return k.scalars.stack(cells)
+
+
+def matrix_instruction(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
+    """WMMA of fragments: INS, or the same op on whole fragments, if the target has the instruction.
+
+    before -> after:
+        wmma %a, %b, %c config <...>  ->  ins "target.mma.sync..."(%a, %b, %c)
+    """
+    factor, accumulator = dtype_name(op.a), dtype_name(op.result)
+    instruction = instruction_of(k.target, op.config, factor, accumulator)
+    if instruction is None:
+        dims = "x".join(map(str, op.config.m_n_k))
+        raise PassFailedException(
+            f"the target {k.target.name} has no {dims} wmma of {op.config.threads} threads that "
+            f"multiplies {factor} and adds {accumulator}{lacking(op, k.target)}"
+        )
+    a, b, c = _fragments(k, op, op.config)
+    if instruction.rounds:
+        a, b = _rounded(k, a), _rounded(k, b)
+    if instruction.mnemonic is not None:
+        return _multiplied(k, f"{k.target.name}.{instruction.mnemonic}", (a, b, c))
+    result = k.scalars.emit(WmmaOp, (a, b, c), {"config": op.config})
+    return RegisterTile(static_shape(op.result), [tensor(result).get_shape()[0]], [result])
+
+
+def _multiplied(k: SelectedKernel, mnemonic: str, fragments: Sequence[SSAValue]) -> RegisterTile:
+    """A matrix instruction. The result is of the type of the fragment of C."""
+    type = tensor(fragments[2])
+    value = k.scalars.emit(InsOp, fragments, {"mnemonic": StringAttr(mnemonic)}, type)
+    shape = static_shape(value)
+    return RegisterTile(shape, shape, [value])
+
+
+def _fragments(k: SelectedKernel, op: InsOp | WmmaOp, config: WmmaAttr) -> list[SSAValue]:
+    """The fragments of A, B and C, each as one vector, or as the LOAD of a factor in memory."""
+    fragments: list[SSAValue] = []
+    for name, operand in zip("abc", op.operands, strict=True):
+        tile, dtype = k.tile(operand), dtype_name(operand)
+        if name != "c" and config.is_shared(name):
+            fragments.append(k.scalars.register(tile.pieces[0]))
+            continue
+        stored = [k.narrow.stored(k.scalars.register(piece), dtype) for piece in tile.pieces]
+        fragment = stored[0]
+        if len(stored) > 1:
+            pieces = zip(stored, tile.widths, strict=True)
+            fragment = k.scalars.stack([k.scalars.lane(p, i) for p, w in pieces for i in range(w)])
+        fragment = k.scalars.splat(fragment, sum(tile.widths))
+        if dtype_name(fragment) != dtype:
+            fragment = k.scalars.apply("bitcast", (fragment,), dtype)
+        fragments.append(fragment)
+    return fragments
+
+
+def _rounded(k: SelectedKernel, fragment: SSAValue) -> SSAValue:
+    """The bits of a fragment of f32 that is rounded to tf32."""
+    mnemonic = {"mnemonic": StringAttr(f"{k.target.name}.{TO_TF32}")}
+    lanes = [k.scalars.lane(fragment, i) for i in range(static_shape(fragment)[0])]
+    return k.scalars.stack(
+        [k.scalars.emit(InsOp, (lane,), mnemonic, tensor_type(TYPES["ui32"])) for lane in lanes]
+    )

@@ -30,7 +30,7 @@ from tgdialect.lowering.select.tiles import (
 from tgdialect.lowering.select.transposes import Transposes
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.codegen import WmmaOp, is_shared_factor
+from tgdialect.ops.codegen import InsOp, WmmaOp, is_shared_factor
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
@@ -232,7 +232,10 @@ def _is_accumulator(memory: SSAValue, shape: StaticShape) -> bool:
     while users and all(isinstance(op, ReshapeOp) for op in users):
         users = [use.operation for op in users for use in op.results[0].uses]
     return bool(users) and all(
-        isinstance(op, WmmaOp) and not op.config.is_whole and op.config.operand_shapes[2] == shape
+        isinstance(op, WmmaOp | InsOp)
+        and (config := op.config) is not None
+        and not config.is_whole
+        and config.operand_shapes[2] == shape
         for op in users
     )
 

@@ -3,18 +3,18 @@
 // RUN: sed 's/xf16/xf32/g' %s | not tg-opt -p 'tg-callify,tg-rangeify,tg-optimize{target="nvidia:sm_80" mode="explicit:tc 2, 2, 1, 1"},tg-expand,tg-select,tg-linearize,tg-plan' -t opencl 2>&1 | filecheck %s --check-prefix=OPENCL
 // RUN: not tg-opt %s -p 'tg-callify,tg-rangeify,tg-optimize{target=opencl mode="explicit:tc 2, -1, 0, 1"}' 2>&1 | filecheck %s --check-prefix=NONE
 
-// WMMA in CUDA C++: a helper function of inline assembly, called on arrays of the fragments.
+// WMMA of registers in CUDA C++: inline assembly, with an array of words for each fragment of factors.
 
-// CHECK:       static __device__ inline void tg_mma_m16n8k16_f16(float *d, const void *a, const void *b) {
-// CHECK-NEXT:    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, %1, %2, %3};"
-// CHECK:         __align__(4) __half a0[8] = {val0.x, val0.y, val1.x, val1.y, val2.x, val2.y, val3.x, val3.y};
-// CHECK-NEXT:    __align__(4) __half b0[4] = {val4.x, val4.y, val5.x, val5.y};
-// CHECK-NEXT:    float d0[4] = {acc[0], acc[1], acc[2], acc[3]};
-// CHECK-NEXT:    tg_mma_m16n8k16_f16(d0, a0, b0);
+// CHECK:         __align__(4) __half w0[8] = {val0.x, val0.y, val1.x, val1.y, val2.x, val2.y, val3.x, val3.y};
+// CHECK-NEXT:    __align__(4) __half w1[4] = {val4.x, val4.y, val5.x, val5.y};
+// CHECK-NEXT:    float [[SUMS:t[0-9]+]][4];
+// CHECK-NEXT:    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%10, %11, %12, %13};" : "=f"([[SUMS]][0]), {{.*}} : "r"(((const unsigned int *)w0)[0]), {{.*}}, "f"(acc[3]));
+// CHECK-NEXT:    acc[0] = [[SUMS]][0];
 
-// TF32:        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"(x[0]) : "f"(__uint_as_float(((const unsigned int *)a)[0])));
+// TF32:        asm("cvt.rna.tf32.f32 %0, %1;" : "=r"([[WORD:t[0-9]+]]) : "f"({{.*}}));
+// TF32:        asm volatile("mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 {{.*}} : "r"([[WORD]]), {{.*}}
 
-// OPENCL:      error: {{.*}}tg.wmma is a matrix instruction, which this output does not have
+// OPENCL:      error: {{.*}}tg.ins is an instruction, and this output has no inline assembly
 // NONE:        the target opencl has no matrix instructions
 
 func.func @main(%a: tensor<32x64xf16>, %b: tensor<16x64xf16>) -> tensor<32x16xf32> {

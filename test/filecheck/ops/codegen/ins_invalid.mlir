@@ -85,3 +85,27 @@ func.func @f(%x: tensor<4xi32>) {
   %0 = tg.ins "nvidia.nanosleep"(%x) : tensor<4xi32> -> !tg.void
   func.return
 }
+
+// -----
+
+func.func @f(%a: tensor<4xf16>, %c: tensor<4xf32>) {
+  // expected-error@below {{mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 of nvidia is (8xf16, 4xf16, 4xf32) -> 4xf32, not (tensor<4xf16>, tensor<4xf16>, tensor<4xf32>) -> tensor<4xf32>}}
+  %0 = tg.ins "nvidia.mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"(%a, %a, %c) : (tensor<4xf16>, tensor<4xf16>, tensor<4xf32>) -> tensor<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<8xbf16>, %b: tensor<4xbf16>, %c: tensor<4xf32>) {
+  // expected-error@below {{is (8xf16, 4xf16, 4xf32) -> 4xf32, not (tensor<8xbf16>,}}
+  %0 = tg.ins "nvidia.mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32"(%a, %b, %c) : (tensor<8xbf16>, tensor<4xbf16>, tensor<4xf32>) -> tensor<4xf32>
+  func.return
+}
+
+// -----
+
+func.func @f(%a: tensor<8xui32>, %b: tensor<4xui32>, %c: tensor<4xf32>) {
+  // expected-error@below {{target nvidia:sm_80 has no instruction mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32; there are: popc,}}
+  %0 = tg.ins "nvidia:sm_80.mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"(%a, %b, %c) : (tensor<8xui32>, tensor<4xui32>, tensor<4xf32>) -> tensor<4xf32>
+  func.return
+}

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import DenseArrayBase, i16, i32, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import i16, i32, i64
+from xdsl.ir import SSAValue
 
 from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
 from tgdialect.lowering.render.llvm.types import lanes_of, vector_of
@@ -15,10 +15,7 @@ from tgdialect.lowering.render.ptx import (
     DESCRIPTOR_UNIT,
     PROXY_FENCE,
     descriptor_fields,
-    mma_registers,
-    mma_sync,
     multiply_local,
-    to_tf32,
 )
 from tgdialect.ops.dtypes import F32
 from tgdialect.targets.matrix import MatrixInstruction
@@ -30,21 +27,11 @@ Multiplier = Callable[[LLVMEmitter, MatrixInstruction, Sequence[SSAValue]], SSAV
 def multiply_nvidia(
     e: LLVMEmitter, instruction: MatrixInstruction, fragments: Sequence[SSAValue]
 ) -> SSAValue:
-    """`mma.sync`, `ldmatrix` or `wgmma`, as inline assembly: LLVM 19 has no `mma.sync` of fp8."""
+    """`ldmatrix` or `wgmma`, as inline assembly; `mma.sync` alone is an INS."""
     *factors, sums = fragments
-    if instruction.reads_local:
-        text, operands = multiply_local(instruction), _pointers(e, instruction, factors)
-        return _in_place(e, text, operands, ["l"] * 2, sums)
-    registers: list[SSAValue] = []
-    counts = mma_registers(instruction)
-    for factor, size in zip(factors, counts, strict=False):
-        if instruction.rounds:
-            lanes = [e.lane(factor, i) for i in range(size)]
-            registers += [_assembly(e, to_tf32(), "=r,f", [lane], i32) for lane in lanes]
-        else:
-            words = e.emit(llvm.BitcastOp, (factor,), vector_of(i32, size))
-            registers += [e.lane(words, i) for i in range(size)]
-    return _in_place(e, mma_sync(instruction), registers, ["r"] * len(registers), sums)
+    own = [e.lane(sums, i) for i in range(lanes_of(sums.type))]
+    operands = _pointers(e, instruction, factors)
+    return e.stack(e.elements(_added(e, multiply_local(instruction), operands, own)))
 
 
 def multiply_in_memory(
@@ -59,8 +46,8 @@ def multiply_in_memory(
     struct = llvm.LLVMStructType.from_type_list([F32] * count)
     result = e.load(sums, struct, 4)
     for pair in factors:
-        operands, own = _pointers(e, instruction, pair), _elements(e, result, count)
-        result = _added(e, multiply_local(instruction), operands, ["l"] * 2, own)
+        operands, own = _pointers(e, instruction, pair), e.elements(result)
+        result = _added(e, multiply_local(instruction), operands, own)
     e.store(result, sums, 4)
 
 
@@ -75,43 +62,16 @@ def _pointers(
     return addresses
 
 
-def _in_place(
-    e: LLVMEmitter,
-    text: str,
-    operands: Sequence[SSAValue],
-    constraints: Sequence[str],
-    sums: SSAValue,
-) -> SSAValue:
-    """Inline assembly that changes the elements of a vector, its first operands, in registers."""
-    own = [e.lane(sums, i) for i in range(lanes_of(sums.type))]
-    return e.stack(_elements(e, _added(e, text, operands, constraints, own), len(own)))
-
-
 def _added(
-    e: LLVMEmitter,
-    text: str,
-    operands: Sequence[SSAValue],
-    constraints: Sequence[str],
-    sums: Sequence[SSAValue],
+    e: LLVMEmitter, text: str, operands: Sequence[SSAValue], sums: Sequence[SSAValue]
 ) -> SSAValue:
-    """Inline assembly that changes its first operands in registers. Returns a struct of these."""
-    ties = [*["=f"] * len(sums), *constraints, *map(str, range(len(sums)))]
+    """Inline assembly that changes its first operands in registers. Returns a struct of these.
+    Side effects keep LLVM from moving it to where some lanes of a warp are not: it has no attribute
+    for that alone."""
+    ties = ",".join([*["=f"] * len(sums), *["l"] * len(operands), *map(str, range(len(sums)))])
     struct = llvm.LLVMStructType.from_type_list([F32] * len(sums))
-    return _assembly(e, text, ",".join(ties), (*operands, *sums), struct)
-
-
-def _elements(e: LLVMEmitter, struct: SSAValue, count: int) -> Sequence[SSAValue]:
-    """The elements of a struct of floats."""
-    positions = (DenseArrayBase.from_list(i64, [i]) for i in range(count))
-    return [e.put(llvm.ExtractValueOp(position, struct, F32)) for position in positions]
-
-
-def _assembly(
-    e: LLVMEmitter, text: str, constraints: str, operands: Sequence[SSAValue], type: Attribute
-) -> SSAValue:
-    """Inline assembly. Side effects keep LLVM from moving it to where some lanes of a warp are not:
-    it has no attribute for that alone."""
-    return e.put(llvm.InlineAsmOp(text, constraints, operands, [type], 0, has_side_effects=True))
+    values = *operands, *sums
+    return e.put(llvm.InlineAsmOp(text, ties, values, [struct], 0, has_side_effects=True))
 
 
 def _descriptor(e: LLVMEmitter, address: SSAValue, fields: int) -> SSAValue:

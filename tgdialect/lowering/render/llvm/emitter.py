@@ -399,6 +399,14 @@ class LLVMEmitter(OpBuilder):
             return vector
         return self.emit(ExtractElementOp, (vector, self.number(lane)), element_of(vector.type))
 
+    def elements(self, struct: SSAValue) -> Sequence[SSAValue]:
+        """The elements of a struct."""
+        assert isinstance(struct.type, llvm.LLVMStructType)
+        return [
+            self.put(llvm.ExtractValueOp(DenseArrayBase.from_list(i64, [i]), struct, type))
+            for i, type in enumerate(struct.type.types)
+        ]
+
     # -- control flow
 
     def new_block(self, *arguments: Attribute) -> Block:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 from typing import ClassVar, NamedTuple
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import i8, i64
+from xdsl.dialects.builtin import i8, i32, i64
 from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
@@ -185,8 +185,26 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
             how = form.text, form.constraints, operands
             self.insert(llvm.InlineAsmOp(*how, [], 0, has_side_effects=True))
             return None
-        type = vector_of(register_type(dtype_of(op.result)), form.lanes)
+        element = register_type(dtype_of(op.result))
+        if form.is_of_warp:
+            # Side effects keep LLVM from moving it to where some lanes of a warp are not.
+            words = [
+                word for x in zip(operands, op.arguments, strict=True) for word in self._words(*x)
+            ]
+            struct = llvm.LLVMStructType.from_type_list([element] * form.lanes)
+            how = form.text, form.constraints, words, [struct]
+            return self.stack(
+                self.elements(self.put(llvm.InlineAsmOp(*how, 0, has_side_effects=True)))
+            )
+        type = vector_of(element, form.lanes)
         return self.put(llvm.InlineAsmOp(form.text, form.constraints, operands, [type], 0))
+
+    def _words(self, value: SSAValue, of: SSAValue) -> Sequence[SSAValue]:
+        """The registers of 32 bits of a fragment."""
+        if (bits := dtype_of(of).bits) < 32:
+            size = lanes_of(value.type) * bits // 32
+            value = self.emit(llvm.BitcastOp, (value,), vector_of(i32, size))
+        return [self.lane(value, i) for i in range(lanes_of(value.type))]
 
     # -- memory
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from tgdialect.lowering.render.source.builder import SourceBuilder
 from tgdialect.lowering.render.source.expressions import Scalar, Value, Vector
@@ -19,22 +19,23 @@ def assembly(
     results: list[str] = []
     sources: list[str] = []
     clobbered: list[str] = []
+    registers = _registers(builder, op, form, operands)
     name = "" if form.has_effect else builder.fresh(None, builder.numbered("t"))
-    values = zip(op.arguments, operands, strict=True)
     for constraint in form.constraints.split(",") if form.constraints else ():
         if constraint.startswith("="):
-            results.append(f'"{constraint}"({name})')
+            element = f"[{len(results)}]" if form.is_of_warp else ""
+            results.append(f'"{constraint}"({name}{element})')
         elif constraint.startswith("~"):
             clobbered.append('"cc"')
         else:
-            argument, lanes = next(values)
-            value = _register(builder, dtype_of(argument), lanes, form.lanes)
-            sources.append(f'"{constraint}"({value})')
-    if not form.has_effect:
+            sources.append(f'"{constraint}"({next(registers)})')
+    if form.is_of_warp:
+        builder.line(f"{builder.type_name(dtype_of(op.result))} {name}[{form.lanes}];")
+    elif not form.has_effect:
         builder.line(f"{_type(builder, dtype_of(op.result), form.lanes)} {name};")
     has_dialects = builder.language.has_tiles
     keyword = "__asm__" if has_dialects else "asm"
-    effect = " volatile" if form.has_effect else ""
+    effect = " volatile" if form.has_effect or form.is_of_warp else ""
     parts = [f'"{gnu(form.text, has_dialects=has_dialects)}"', *map(", ".join, (results, sources))]
     parts += [", ".join(clobbered)] if clobbered else []
     builder.line(f"{keyword}{effect}({' : '.join(parts).rstrip(' :')});")
@@ -44,6 +45,22 @@ def assembly(
     if form.lanes == 1:
         return Scalar(name, dtype)
     return Vector(tuple(Scalar(f"{name}[{i}]", dtype) for i in range(form.lanes)))
+
+
+def _registers(
+    builder: SourceBuilder, op: InsOp, form: InstructionForm, operands: Sequence[Sequence[Scalar]]
+) -> Iterator[str]:
+    """The operands of the statement: one for each operand, or for each 32 bits of a fragment."""
+    for argument, lanes in zip(op.arguments, operands, strict=True):
+        dtype = dtype_of(argument)
+        if not form.is_of_warp:
+            yield _register(builder, dtype, lanes, form.lanes)
+        elif dtype.bits == 32:
+            yield from (lane.text for lane in lanes)
+        else:
+            words = builder.array("w", lanes, builder.language.aligned.format(bytes=4))
+            count = len(lanes) * dtype.bits // 32
+            yield from (f"((const unsigned int *){words})[{i}]" for i in range(count))
 
 
 def _type(builder: SourceBuilder, dtype: DType, lanes: int) -> str:

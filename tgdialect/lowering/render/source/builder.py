@@ -104,6 +104,15 @@ class SourceBuilder:
         self.line(f"{self.type_name(dtype)} {name} = {self.statement(value)};")
         return Scalar(name, dtype, interval=value.interval)
 
+    def array(self, prefix: str, lanes: Sequence[Scalar], qualifier: str = "") -> str:
+        """The name of a new array of some values."""
+        name = self.fresh(None, self.numbered(prefix))
+        values = ", ".join(lane.text for lane in lanes)
+        self.line(
+            f"{qualifier}{self.type_name(lanes[0].dtype)} {name}[{len(lanes)}] = {{{values}}};"
+        )
+        return name
+
     def statement(self, value: Scalar) -> str:
         """The text of an expression that stands by itself."""
         is_binary = Precedence.CONDITIONAL <= value.precedence < Precedence.UNARY

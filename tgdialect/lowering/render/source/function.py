@@ -40,7 +40,6 @@ from tgdialect.lowering.render.source.language import Language
 from tgdialect.lowering.render.source.matrix import (
     call_helper,
     multiply_in_place,
-    multiply_matrices,
 )
 from tgdialect.lowering.render.source.placement import Placement
 from tgdialect.ops.attributes import ReduceKind, VoidType
@@ -220,10 +219,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
         self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[Value]
     ) -> Value:
         self._check_assembly(op, instruction)
-        if instruction.reads_local:
-            factors = self._addresses(fragments[:2])
-            return multiply_in_place(self, instruction, factors, fragments[2])
-        return multiply_matrices(self, instruction, fragments)
+        return multiply_in_place(self, instruction, self._addresses(fragments[:2]), fragments[2])
 
     def multiply_in_memory(
         self,

@@ -1,4 +1,4 @@
-"""WMMA as inline assembly: `mma.sync`, `ldmatrix` and `wgmma` in CUDA C++, tiles of a CPU in C."""
+"""WMMA of factors in memory as inline assembly: that of PTX in CUDA C++, tiles of a CPU in C."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from tgdialect.lowering.render.ptx import (
     DESCRIBED,
     DESCRIPTOR_UNIT,
     descriptor_fields,
-    mma_registers,
-    mma_sync,
     multiply_local,
-    to_tf32,
 )
 from tgdialect.lowering.render.source.builder import SourceBuilder
 from tgdialect.lowering.render.source.expressions import Precedence, Scalar, Value, Vector, lanes_of
@@ -22,26 +19,11 @@ from tgdialect.targets.instructions import gnu
 from tgdialect.targets.matrix import MatrixInstruction
 
 
-def multiply_matrices(
-    builder: SourceBuilder, instruction: MatrixInstruction, fragments: Sequence[Value]
-) -> Value:
-    """A call of a helper on arrays of the fragments: the one of C becomes the result."""
-    aligned = builder.language.aligned.format(bytes=4)
-    a, b = (
-        _array(builder, letter, factor, aligned)
-        for letter, factor in zip("ab", fragments, strict=False)
-    )
-    return multiply_in_place(builder, instruction, (a, b), fragments[2])
-
-
 def call_helper(
     builder: SourceBuilder, instruction: MatrixInstruction, sums: str, factors: Sequence[str]
 ) -> None:
     """A call of a helper on pointers to the factors and to the sums, which it adds to."""
-    if instruction.fragments.threads == 1:
-        make = _tile_helper
-    else:
-        make = _local_helper if instruction.reads_local else _helper
+    make = _tile_helper if instruction.fragments.threads == 1 else _local_helper
     helper = f"tg_{instruction.name.replace('.', '_')}"
     if helper not in builder.helpers:
         builder.helpers[helper] = f"{builder.language.helper}{make(instruction, helper)}"
@@ -52,23 +34,13 @@ def multiply_in_place(
     builder: SourceBuilder, instruction: MatrixInstruction, factors: Sequence[str], sums: Value
 ) -> Value:
     """A call of a helper on pointers to the factors and a new array of the fragment of C."""
-    d = _array(builder, "d", sums)
+    d = builder.array("d", lanes_of(sums))
     call_helper(builder, instruction, d, factors)
     dtype = DTYPES[TYPES[instruction.accumulator]]
     elements = range(len(lanes_of(sums)))
     return Vector(
         tuple(Scalar(f"{d}[{i}]", dtype, Precedence.POSTFIX, reads=True) for i in elements)
     )
-
-
-def _array(builder: SourceBuilder, letter: str, fragment: Value, qualifier: str = "") -> str:
-    """The name of a new array of the elements of a fragment."""
-    lanes = lanes_of(fragment)
-    name = builder.fresh(None, builder.numbered(letter))
-    values = ", ".join(lane.text for lane in lanes)
-    type = builder.type_name(lanes[0].dtype)
-    builder.line(f"{qualifier}{type} {name}[{len(lanes)}] = {{{values}}};")
-    return name
 
 
 _cuda = partial(gnu, has_dialects=False)
@@ -115,25 +87,3 @@ def _tile_helper(_: MatrixInstruction, name: str) -> str:
         text = gnu("\\n".join(instructions), has_dialects=True)
         lines.append(f'  __asm__ volatile("{text}" :: {operands} : "memory");')
     return "\n".join([*lines, "}"])
-
-
-def _helper(instruction: MatrixInstruction, name: str) -> str:
-    a, b, c = mma_registers(instruction)
-    words = [f"((const unsigned int *)a)[{i}]" for i in range(a)]
-    words += [f"((const unsigned int *)b)[{i}]" for i in range(b)]
-    lines = [f"void {name}(float *d, const void *a, const void *b) {{"]
-    if instruction.rounds:
-        lines.append(f"  unsigned int x[{a + b}];")
-        for i, word in enumerate(words):
-            value = f"__uint_as_float({word})"
-            lines.append(f'  asm("{_cuda(to_tf32())}" : "=r"(x[{i}]) : "f"({value}));')
-        words = [f"x[{i}]" for i in range(a + b)]
-    results = ", ".join(f'"+f"(d[{i}])' for i in range(c))
-    factors = ", ".join(f'"r"({word})' for word in words)
-    lines += [
-        f'  asm volatile("{_cuda(mma_sync(instruction))}"',
-        f"               : {results}",
-        f"               : {factors});",
-        "}",
-    ]
-    return "\n".join(lines)
