@@ -181,7 +181,7 @@ class CustomCode:
         if _is_pointer(function):
             function = _on_arrays(function, signature)
         if signature.result is not None:
-            return function
+            return lambda *arrays: _result(function, signature, arrays)
         return lambda *arrays: _store(function, signature, arrays)
 
 
@@ -221,6 +221,13 @@ def _on_arrays(function: Any, signature: CallSignature) -> CustomFunction:
         pointer(*values, *sizes)
 
     return on_memory
+
+
+def _result(function: Any, signature: CallSignature, arrays: Sequence[Array]) -> Any:
+    """What a function returns, which is None only if it has forgotten a return."""
+    if (result := function(*arrays)) is None:
+        raise TypeError(f"the function {signature.name!r} returns None, and not {signature.result}")
+    return result
 
 
 def _store(function: Any, signature: CallSignature, arrays: Sequence[Array]) -> None:

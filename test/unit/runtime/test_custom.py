@@ -174,6 +174,12 @@ def test_an_error_is_of_the_call_it_was_in():
     assert nested(good).tolist() == good.tolist()
 
 
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_function_of_numbers_returns_one(target: str):
+    with pytest.raises(TypeError, match="'__builtin_popcount' returns None, and not i32"):
+        run(POPCOUNT, target, NUMBERS, __builtin_popcount=lambda x: None)
+
+
 def test_a_function_is_callable():
     with pytest.raises(TypeError, match="custom={'f': 3} is no function"):
         tg.compile(POPCOUNT, allow_custom=True, custom={"f": 3})  # pyright: ignore[reportArgumentType]
