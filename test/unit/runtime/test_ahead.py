@@ -353,6 +353,18 @@ def test_a_damaged_file_is_one_error(double: ProgramFile, tmp_path: Path) -> Non
         tg.load(tmp_path / "none.tgx")
 
 
+@pytest.mark.parametrize(
+    "wrong", [{"features": (None,)}, {"features": ([],)}, {"target": 3}, {"system": ["linux"]}]
+)
+def test_a_file_of_other_contents_is_one_error(
+    double: ProgramFile, wrong: dict[str, Any], tmp_path: Path
+) -> None:
+    """With the right checksum, as of another writer."""
+    (tmp_path / "file.tgx").write_bytes(replace(double, **wrong).to_bytes())
+    with pytest.raises(OSError, match="it has no program: a name is no text"):
+        tg.load(tmp_path / "file.tgx")
+
+
 def test_code_for_another_machine_says_what_it_needs(double: ProgramFile, tmp_path: Path) -> None:
     path = tmp_path / "file.tgx"
     path.write_bytes(replace(double, system="plan9 z80").to_bytes())
