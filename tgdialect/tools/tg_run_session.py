@@ -117,8 +117,8 @@ def _reporting(function: Callable[..., Any]) -> Callable[..., Any]:
         except Exception as error:
             *_, (frame, line) = traceback.walk_tb(error.__traceback__)
             text = f"the function {function.__name__!r} raises {exception_text(error)}"
-            place = {"file": frame.f_code.co_filename, "line": line}
-            raise CompilationError(Diagnostic(text, **place)) from error
+            file = frame.f_code.co_filename
+            raise CompilationError(Diagnostic(text, file=file, line=line)) from error
 
     return reported
 

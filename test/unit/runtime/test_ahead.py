@@ -318,6 +318,26 @@ def test_libraries_of_one_process_keep_their_names_to_themselves(tmp_path: Path)
         assert_same(calls(call, inputs), calls(executable, inputs))
 
 
+@needs_cc
+@pytest.mark.parametrize("name", ["w", "x", "z", "int", "EXIT", "größe", "9"])
+def test_names_of_libraries(name: str, tmp_path: Path) -> None:
+    """`W_OK` and `X_OK` are macros of unistd.h."""
+    library = SharedLibrary(compiled(DOUBLE), name, "double.mlir")
+    header = tmp_path / "library.h"
+    header.write_text(library.header(name))
+    includes = "#include <stdlib.h>\n#include <unistd.h>\n"
+    for before, after in ((includes, ""), ("", includes)):
+        source = tmp_path / "main.c"
+        source.write_text(f'{before}#include "library.h"\n{after}int main(void) {{ return 0; }}\n')
+        command = ["cc", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", os.fspath(source)]
+        subprocess.run(command, check=True)
+    (tmp_path / "library.so").write_bytes(library.code(name))
+    function = getattr(ctypes.CDLL(os.fspath(tmp_path / "library.so")), library.function)
+    x, y = np.arange(3, dtype=np.float32), np.empty(3, np.float32)
+    assert function(ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(y.ctypes.data)) == 0
+    assert y.tolist() == [0, 2, 4]
+
+
 # -- files that are refused ------------------------------------------------------------------------
 
 DOUBLE = """
