@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from example_files import COMPLETE_EXAMPLES, EXAMPLES
+from example_files import COMPLETE_EXAMPLES
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from xdsl.context import Context
