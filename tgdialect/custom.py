@@ -10,6 +10,7 @@ from __future__ import annotations
 import ctypes
 import json
 import re
+import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
@@ -180,7 +181,7 @@ class CustomCode:
         if _is_pointer(function):
             function = _on_arrays(function, signature)
         if signature.result is not None:
-            return function
+            return lambda *arrays: _result(function, signature, arrays)
         return lambda *arrays: _store(function, signature, arrays)
 
 
@@ -222,6 +223,13 @@ def _on_arrays(function: Any, signature: CallSignature) -> CustomFunction:
     return on_memory
 
 
+def _result(function: Any, signature: CallSignature, arrays: Sequence[Array]) -> Any:
+    """What a function returns, which is None only if it has forgotten a return."""
+    if (result := function(*arrays)) is None:
+        raise TypeError(f"the function {signature.name!r} returns None, and not {signature.result}")
+    return result
+
+
 def _store(function: Any, signature: CallSignature, arrays: Sequence[Array]) -> None:
     """Call a function that changes memory, and store the arrays that it returns."""
     pairs = list(zip(arrays, signature.arguments, strict=True))
@@ -249,6 +257,20 @@ def is_in_process(name: str) -> bool:
     return hasattr(ctypes.CDLL(None), name)
 
 
+@dataclass(eq=False)
+class _Call:
+    """A call of a program, and the first error of a function in it."""
+
+    error: BaseException | None = None
+
+
+class _Calls(threading.local):
+    """The calls of this thread, each inside a function of the one before."""
+
+    def __init__(self) -> None:
+        self.nested: list[_Call] = []
+
+
 class Callbacks:
     """The registered functions as compiled code calls them. Their addresses are valid as long as
     this object lives."""
@@ -256,7 +278,8 @@ class Callbacks:
     def __init__(self, custom: CustomCode) -> None:
         self._custom = custom
         self._kept: dict[str, Any] = {}
-        self._errors: list[BaseException] = []
+        self._running: set[_Call] = set()
+        self._of_thread = _Calls()
 
     def symbols(self, object_code: bytes) -> Mapping[str, int]:
         """The address of each registered function that object code calls."""
@@ -268,12 +291,23 @@ class Callbacks:
         kept = self._kept.items()
         return {symbol: ctypes.cast(f, ctypes.c_void_p).value or 0 for symbol, f in kept}
 
-    def raise_error(self) -> None:
-        """Raise the first error of a function since the last call, if there was one."""
-        if self._errors:
-            error = self._errors[0]
-            self._errors.clear()
-            raise error
+    def call(self, code: Callable[..., None], *arguments: Any) -> None:
+        """Call compiled code, and raise the first error of a function that it has called."""
+        call, nested = _Call(), self._of_thread.nested
+        nested.append(call)
+        self._running.add(call)
+        try:
+            code(*arguments)
+        finally:
+            self._running.remove(call)
+            nested.pop()
+        if call.error is not None:
+            raise call.error
+
+    def _calls(self) -> Sequence[_Call]:
+        """The calls that this thread may be at work for: those of its own or, for a thread of the
+        pool, which does not know its caller, all."""
+        return self._of_thread.nested[-1:] or list(self._running)
 
     def _pointer(self, signature: CallSignature) -> Any:
         if _is_pointer(function := self._custom.functions[signature.name]):
@@ -282,13 +316,15 @@ class Callbacks:
 
         def called(*values: Any) -> Any:
             # After an error the program runs to its end, without calls: nobody can unwind it.
-            if not self._errors:
+            calls = self._calls()
+            if any(call.error is None for call in calls):
                 try:
                     result = function(*signature.called_with(values))
                     if signature.result is not None:
                         return np.asarray(result, _dtype(signature.result)).item()
                 except BaseException as error:
-                    self._errors.append(error)
+                    for call in calls:
+                        call.error = call.error or error
             return None if signature.result is None else 0
 
         return signature.prototype(called)

@@ -14,7 +14,7 @@ int main(void) {
   float result[2][2];
 
   int code = mlp_main(*x, *w1, b1, *w2, b2, *result);
-  if (code != MLP_OK) {
+  if (code != TG_MLP_OK) {
     fprintf(stderr, "mlp_main: error %d, see mlp.h\n", code);
     return 1;
   }

@@ -387,9 +387,10 @@ class HostExecutable(Executable):
         blocks = self._scratch()
         for slot, block in zip(self._workspaces, blocks, strict=True):
             frame[slot.position] = block.address
-        self._function(self._frame_type(*frame))
-        if self._callbacks is not None:
-            self._callbacks.raise_error()
+        if self._callbacks is None:
+            self._function(self._frame_type(*frame))
+        else:
+            self._callbacks.call(self._function, self._frame_type(*frame))
         for block in blocks:
             POOL.give(block)
 

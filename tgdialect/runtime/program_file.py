@@ -13,6 +13,7 @@ import sys
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from hashlib import sha256
+from itertools import chain
 from pathlib import Path
 from typing import NoReturn
 
@@ -75,6 +76,9 @@ class ProgramFile:
         try:
             entries, codes = unpacked(payload)
             names, native = entries["programs"], entries["native"]
+            texts = entries["target"], entries["system"], *entries["features"], *names
+            if not all(isinstance(text, str) for text in (*texts, *chain(*native))):
+                raise TypeError("a name is no text")
             kind = Program if entries["system"] else DeviceProgram
             programs = [kind.from_bytes(code) for code in codes[: len(names)]]
             return cls(
@@ -87,7 +91,7 @@ class ProgramFile:
                     for (name, digest), code in zip(native, codes[len(names) :], strict=True)
                 ),
             )
-        except (ValueError, KeyError, TypeError, AttributeError) as error:
+        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
             raise ValueError(f"it has no program: {error}") from error
 
     def check_machine(self) -> None:

@@ -264,6 +264,8 @@ class SharedLibrary:
         self._library = re.sub(r"\W", "_", library, flags=re.ASCII)
         if not re.match("[A-Za-z]", self._library):
             self._library = f"tg_{self._library}"
+        self._prefix = f"TG_{self._library.upper()}"
+        """That of the codes: `W_OK` without `TG_` is a macro of the C library."""
         self.function = f"{self._library}_{SOURCE.symbol(self._entry).strip('_')}"
         """The name of the function in C."""
         self._named = [*_named(program.parameters)]
@@ -284,8 +286,8 @@ class SharedLibrary:
             system=self._file.system,
             features=" ".join(self._file.features) or "none is needed",
             calls=_ONE_THREAD if self._buffers else _ANY_THREAD,
-            guard=f"{self._library.upper()}_H",
-            prefix=self._library.upper(),
+            guard=f"{self._prefix}_H",
+            prefix=self._prefix,
             arguments="\n".join(map(self._described, self._given)) or "   It has no arguments.",
             name=self.function,
             parameters=", ".join(p.declared(p.name) for p in self._given) or "void",
@@ -341,7 +343,7 @@ class SharedLibrary:
             name=self.function,
             parameters=", ".join(p.declared(p.local) for p in self._given) or "void",
             count=max(len(self._named), 1),
-            prefix=self._library.upper(),
+            prefix=self._prefix,
             steps="".join(f"  {step}\n" for step in steps),
             ends="".join(f"  {end}\n" for end in ends),
         )
@@ -355,7 +357,7 @@ class SharedLibrary:
 
     def _checks(self) -> Iterator[str]:
         """Statements that fill the frame, and return for arguments that do not fit."""
-        bad = f"return {self._library.upper()}_BAD_ARGUMENT;"
+        bad = f"return {self._prefix}_BAD_ARGUMENT;"
         for each in self._given:
             parameter, name = each.parameter, each.local
             if not each.is_number:

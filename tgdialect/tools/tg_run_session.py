@@ -1,13 +1,14 @@
 """One invocation of tg-run: read the program and its inputs, execute, and show the results."""
 
 import argparse
+import functools
 import importlib
+import inspect
 import statistics
 import sys
 import time
+import traceback
 from collections.abc import Callable, Mapping, Sequence
-from functools import wraps
-from inspect import isfunction
 from runpy import run_path
 from typing import Any, NamedTuple, cast
 
@@ -98,26 +99,28 @@ def _registered(options: Sequence[str]) -> Mapping[str, Callable[..., Any]]:
         try:
             is_file = module.endswith(".py")
             known = run_path(module) if is_file else vars(importlib.import_module(module))
-        except Exception as error:
-            raise UsageError(f"--custom {option}: {type(error).__name__}: {error}") from error
+        except (Exception, SystemExit) as error:
+            raise UsageError(f"--custom {option}: {exception_text(error)}") from error
         if not callable(value := known.get(function)):
             raise UsageError(f"--custom {option}: {module} has no function {function!r}")
-        found[name or function] = _reporting(value, option) if isfunction(value) else value
+        found[name or function] = _reporting(value) if inspect.isfunction(value) else value
     return found
 
 
-def _reporting(function: Callable[..., Any], option: str) -> Callable[..., Any]:
-    """A function of `--custom` whose exceptions are errors of the user's code, not of ours."""
+def _reporting(function: Callable[..., Any]) -> Callable[..., Any]:
+    """A function of `--custom` whose errors are the program's, and say where they are from."""
 
-    @wraps(function)
-    def called(*arrays: Any) -> Any:
+    @functools.wraps(function)
+    def reported(*arrays: Any) -> Any:
         try:
             return function(*arrays)
         except Exception as error:
-            message = f"--custom {option}: {exception_text(error)}"
-            raise CompilationError(Diagnostic(message)) from error
+            *_, (frame, line) = traceback.walk_tb(error.__traceback__)
+            text = f"the function {function.__name__!r} raises {exception_text(error)}"
+            file = frame.f_code.co_filename
+            raise CompilationError(Diagnostic(text, file=file, line=line)) from error
 
-    return called
+    return reported
 
 
 def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:

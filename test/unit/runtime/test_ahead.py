@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from example_files import COMPLETE_EXAMPLES
 from opencl_device import needs_opencl
 from ptxas import needs_ptxas
 from xdsl.utils.exceptions import LLVMTranslationException, PassFailedException
@@ -100,7 +101,7 @@ func.func @main(%x: {MEMORY}) {{
 }}
 """
 PROGRAMS = {
-    **{path.stem: path.read_text() for path in sorted(EXAMPLES.glob("*.mlir"))},
+    **{path.stem: path.read_text() for path in COMPLETE_EXAMPLES},
     "two_results": TWO_RESULTS,
     "several_kernels": SEVERAL_KERNELS,
     "weights": WEIGHTS,
@@ -318,6 +319,26 @@ def test_libraries_of_one_process_keep_their_names_to_themselves(tmp_path: Path)
         assert_same(calls(call, inputs), calls(executable, inputs))
 
 
+@needs_cc
+@pytest.mark.parametrize("name", ["w", "x", "z", "int", "EXIT", "größe", "9"])
+def test_names_of_libraries(name: str, tmp_path: Path) -> None:
+    """`W_OK` and `X_OK` are macros of unistd.h."""
+    library = SharedLibrary(compiled(DOUBLE), name, "double.mlir")
+    header = tmp_path / "library.h"
+    header.write_text(library.header(name))
+    includes = "#include <stdlib.h>\n#include <unistd.h>\n"
+    for before, after in ((includes, ""), ("", includes)):
+        source = tmp_path / "main.c"
+        source.write_text(f'{before}#include "library.h"\n{after}int main(void) {{ return 0; }}\n')
+        command = ["cc", "-Wall", "-Wextra", "-Werror", "-fsyntax-only", os.fspath(source)]
+        subprocess.run(command, check=True)
+    (tmp_path / "library.so").write_bytes(library.code(name))
+    function = getattr(ctypes.CDLL(os.fspath(tmp_path / "library.so")), library.function)
+    x, y = np.arange(3, dtype=np.float32), np.empty(3, np.float32)
+    assert function(ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(y.ctypes.data)) == 0
+    assert y.tolist() == [0, 2, 4]
+
+
 # -- files that are refused ------------------------------------------------------------------------
 
 DOUBLE = """
@@ -351,6 +372,18 @@ def test_a_damaged_file_is_one_error(double: ProgramFile, tmp_path: Path) -> Non
         tg.load(path)
     with pytest.raises(FileNotFoundError):
         tg.load(tmp_path / "none.tgx")
+
+
+@pytest.mark.parametrize(
+    "wrong", [{"features": (None,)}, {"features": ([],)}, {"target": 3}, {"system": ["linux"]}]
+)
+def test_a_file_of_other_contents_is_one_error(
+    double: ProgramFile, wrong: dict[str, Any], tmp_path: Path
+) -> None:
+    """With the right checksum, as of another writer."""
+    (tmp_path / "file.tgx").write_bytes(replace(double, **wrong).to_bytes())
+    with pytest.raises(OSError, match="it has no program: a name is no text"):
+        tg.load(tmp_path / "file.tgx")
 
 
 def test_code_for_another_machine_says_what_it_needs(double: ProgramFile, tmp_path: Path) -> None:

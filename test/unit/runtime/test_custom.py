@@ -5,7 +5,9 @@ from __future__ import annotations
 import ctypes
 import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from random import Random
+from threading import Barrier
 from typing import Any
 
 import ml_dtypes  # noqa: F401  # registers bfloat16
@@ -140,6 +142,50 @@ def test_function_pointers(target: str):
     x = np.arange(-20, 20, dtype=np.int16)
     result = run(elementwise(code, 40, "i16", "i64"), target, x, weighted=weighted)
     np.testing.assert_array_equal(result, 3 * np.arange(40) - x.astype(np.int64))
+
+
+def test_an_error_is_of_the_call_it_was_in():
+    """Of calls of one executable at the same time, and of one inside of another."""
+    meeting = Barrier(2, timeout=60)
+
+    def checked(x: Any) -> Any:
+        if x == 0:
+            meeting.wait()
+        if x < 0:
+            raise ZeroDivisionError(x)
+        return x
+
+    program = elementwise(custom("f({0})", ["%x0"], ["i32", "i32"]), 4, "i32", "i32")
+    executable = tg.compile(program, allow_custom=True, custom={"f": checked})
+    good, bad = np.array([[0, 1, 2, 3], [0, -1, 2, 3]], np.int32)
+    with ThreadPoolExecutor(2) as pool:
+        for _ in range(10):
+            results = [pool.submit(executable, x) for x in (good, bad)]
+            assert results[0].result().tolist() == good.tolist()
+            with pytest.raises(ZeroDivisionError):
+                results[1].result()
+
+    def outer(x: Any) -> Any:
+        if x < 0:
+            raise ZeroDivisionError(x)
+        if x == 2:
+            with pytest.raises(ZeroDivisionError):
+                nested(bad)
+        return x
+
+    nested = tg.compile(program, allow_custom=True, custom={"f": outer})
+    assert nested(good).tolist() == good.tolist()
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_function_of_numbers_returns_one(target: str):
+    with pytest.raises(TypeError, match="'__builtin_popcount' returns None, and not i32"):
+        run(POPCOUNT, target, NUMBERS, __builtin_popcount=lambda x: None)
+
+
+def test_a_function_is_callable():
+    with pytest.raises(TypeError, match=r"custom=\{'f': 3\} is no function"):
+        tg.compile(POPCOUNT, allow_custom=True, custom={"f": 3})
 
 
 def test_threads_call_a_function():

@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import pickle
+import re
 import subprocess
 import sys
 from collections.abc import Callable, Sequence
@@ -501,3 +502,35 @@ def test_foreign_code_is_refused(run: Run, target: str):
     assert (code, out) == (1, "")
     assert "tg.custom" in err
     assert "--allow-custom" in err
+
+
+DOUBLED = """
+  #g = #tg.place<"CPU", global>
+  tg.customfunction @f() reads [0] writes [1]
+  func.func @main(%x: tensor<2xf32, #g>, %y: tensor<2xf32, #g> {tg.output}) {
+    %0 = tg.call @f(%x, %y) : (tensor<2xf32, #g>, tensor<2xf32, #g>) -> !tg.void
+    %1 = tg.sink %0 : !tg.void
+    return
+  }
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "code", "message"),
+    [
+        ("def f(:", 2, r"--custom f\.py:f: SyntaxError"),
+        ("raise RuntimeError('no')", 2, r"--custom f\.py:f: RuntimeError: no"),
+        ("raise SystemExit(0)", 2, r"--custom f\.py:f: SystemExit"),
+        ("f = 3", 2, r"f\.py has no function 'f'"),
+        ("def f(x, y):\n  y[...] = x\n  1 / 0", 1, r"f\.py:3: error: .*'f' raises ZeroDivision"),
+        ("def f(x):\n  return x", 1, r"'f' raises TypeError"),
+        ("def f(x, y):\n  y[...] = 2 * x", 0, "^$"),
+    ],
+)
+def test_functions_of_modules(run: Run, target: str, source: str, code: int, message: str):
+    Path("f.py").write_text(source)
+    given = ["--allow-custom", "--custom", "f.py:f", "--input", "2xf32=1,2"]
+    actual, out, err = run(DOUBLED, *given, target=target)
+    assert (actual, "2.0, 4.0" in out) == (code, code == 0)
+    assert re.search(message, err)
+    assert "internal error" not in err

@@ -11,10 +11,12 @@ from collections.abc import Callable, Generator
 from typing import Any, NamedTuple, cast
 
 from xdsl.ir import Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.movement import broadcast, moved
 from tgdialect.analysis.affine.positions import Index, Position
 from tgdialect.analysis.zeros import may_be_negative_zero
+from tgdialect.diagnostics import locate
 from tgdialect.lowering.rangeify.emitter import ScalarEmitter
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import AxisType, InvalidAttr, ReduceKind
@@ -22,6 +24,7 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, INDEX, dtype_row, unsigned
 from tgdialect.ops.elementwise import (
     AddOp,
+    AndOp,
     CastOp,
     CmpLtOp,
     CmpNeOp,
@@ -54,6 +57,11 @@ class Cell(NamedTuple):
     valid: SSAValue | None
 
 
+_WORD = 8
+"""The bytes of a word of a BINARY. No dtype has more."""
+_MOST_BYTES = 4096
+"""The bytes that a BINARY of data may have: it compiles to a WHERE for each word."""
+
 Request = tuple[SSAValue, Index]
 Lowering = Generator[Request, Cell, Cell]
 """A lowering in progress."""
@@ -81,13 +89,24 @@ def _const(k: ScalarEmitter, op: ConstOp, index: Index) -> Lowering:
 
 
 def _binary(k: ScalarEmitter, op: BinaryDataOp, index: Index) -> Lowering:
-    dtype = tensor(op.result).element_type
-    result = k.constant(0, dtype)
-    at = k.value(index[0])
-    for position, byte in enumerate(op.bytes):
-        other = k.emit(CmpNeOp, at, k.constant(position))
-        result = k.emit(WhereOp, other, result, k.constant(byte, dtype))
-    return done(Cell(result, None))
+    """A byte of one of the words, which a tree of WHEREs chooses by the bits of its number."""
+    if len(data := op.bytes) > _MOST_BYTES:
+        message = f"tg.binary has {len(data)} bytes, and code for it is limited to {_MOST_BYTES}: "
+        raise locate(PassFailedException(f"{message}pass them as an argument"), op)
+    word = unsigned(8 * _WORD)
+    pieces = (data[start : start + _WORD] for start in range(0, len(data) or 1, _WORD))
+    values = [k.constant(int.from_bytes(piece, "little"), word) for piece in pieces]
+    zero, one = k.constant(0), k.constant(1)
+    whole, byte = k.divided(index[0], Affine(constant=_WORD))
+    bits = k.value(whole)
+    while len(values) > 1:
+        is_odd = k.emit(CmpNeOp, k.emit(AndOp, bits, one), zero)
+        bits = k.emit(ShrOp, bits, one)
+        rest = values[len(values) // 2 * 2 :]
+        pairs = zip(values[1::2], values[::2], strict=False)
+        values = [*(k.emit(WhereOp, is_odd, *pair) for pair in pairs), *rest]
+    shifted = k.emit(ShrOp, values[0], k.value(byte * 8))
+    return done(Cell(k.emit(CastOp, shifted, tensor(op.result).element_type), None))
 
 
 def _move(k: ScalarEmitter, op: MovementOp, index: Index) -> Lowering:
