@@ -6,6 +6,7 @@ A failure names the seed; CONTRIBUTING.md says how to try many.
 
 from __future__ import annotations
 
+import math
 import subprocess
 from collections.abc import Callable, Sequence
 from itertools import product
@@ -37,7 +38,9 @@ def parsed(text: str) -> ModuleOp:
     return module
 
 
-def traced(function: Callable[..., tg.Tensor], *specs: tuple[tuple[int, ...], str]) -> str:
+def traced(
+    function: Callable[..., tg.Tensor | Sequence[tg.Tensor]], *specs: tuple[tuple[int, ...], str]
+) -> str:
     return tg.function(function).lower(*(tg.spec(*each) for each in specs)).as_text()
 
 
@@ -147,6 +150,22 @@ FUNCTIONS = {
 )
 def test_functions(name: str, dtype: str, compiler: str):
     check(compiler, parsed(traced(FUNCTIONS[name][0], ((16, 16), dtype))))
+
+
+@pytest.mark.parametrize(
+    "compiler", {each.language: name for name, each in COMPILERS.items()}.values()
+)
+def test_numbers_that_are_not_finite(compiler: str):
+    """Infinities and NaN as numbers of a kernel, in each language."""
+
+    def numbers(x: tg.Tensor) -> list[tg.Tensor]:
+        return [
+            tg.Tensor.full(x.shape, value, dtype=dtype)
+            for dtype in ("float16", "bfloat16", "float32", "fp8e5m2")
+            for value in (math.inf, -math.inf, math.nan)
+        ]
+
+    check(compiler, parsed(traced(numbers, ((8,), "int32"))))
 
 
 def test_metals_header_rejects_what_metal_rejects():
