@@ -5,6 +5,7 @@
 // RUN: tg-run %s --target=interpreter --allow-custom --custom %S/decode.py:expand_runs --input 3,255,5,51 | filecheck %s
 // RUN: tg-run %s --target=cpu --allow-custom --custom %S/decode.py:expand_runs --input 3,255,5,51 | filecheck %s
 // RUN: tg-run %s --target=c --allow-custom --custom %S/decode.py:expand_runs --input 3,255,5,51 | filecheck %s
+// RUN: xdsl-opt %s -p tg-to-llvm -t llvm | %verify-llvm
 // CHECK: dense<{{\[\[}}1.0, 1.0, 1.0, 0.2], [0.2, 0.2, 0.2, 0.2]]> : tensor<2x4xf32>
 //
 // A translation unit in C calls it by its name.

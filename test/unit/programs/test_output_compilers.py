@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compilers import COMPILERS
+from example_files import EXAMPLES
 from opencl_device import DEVICE, needs_opencl
 from random_programs import random_program
 from random_seeds import batches
@@ -26,7 +27,6 @@ from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.lowering.render.source.helpers import HELPERS
 from tgdialect.registry import make_context
 
-EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.mlir"))
 NO_F64 = "the target metal has no f64"
 OF_THE_HOST = "runs on the host, and not on a device"
 each_compiler = pytest.mark.parametrize("compiler", COMPILERS)
