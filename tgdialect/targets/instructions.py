@@ -29,8 +29,8 @@ class InstructionForm:
     text: str
     """LLVM's inline assembly. `$0` is the result, the operands follow."""
     constraints: str
-    """LLVM's constraints: the registers of the result and the operands, and clobbers. A fragment has
-    several registers, one for each 32 bits."""
+    """LLVM's constraints: the registers of the result and the operands, and clobbers. A fragment
+    has several registers, one for each 32 bits."""
     needs: frozenset[str]
     """Features of a CPU, which must all be there, or names of GPUs, of which one must be."""
     lanes: int = 1

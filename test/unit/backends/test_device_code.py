@@ -9,7 +9,7 @@ from io import StringIO
 from pathlib import Path
 
 import pytest
-from example_files import COMPLETE_EXAMPLES
+from example_files import WITHOUT_CUSTOM
 from ptxas import PTXAS, assemble, needs_ptxas
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
@@ -66,7 +66,7 @@ def printed(module: ModuleOp) -> str:
 
 @needs_ptxas
 @pytest.mark.sampled(2)
-@pytest.mark.parametrize("path", COMPLETE_EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", WITHOUT_CUSTOM, ids=lambda path: path.stem)
 def test_ptxas_accepts_the_examples(path: Path):
     report = assemble(emitted(PtxTarget(), lowered(path.read_text())))
     assert re.findall(r"(\d+) bytes spill", report)
@@ -91,7 +91,7 @@ def test_ptxas_accepts_more_local_memory_than_a_kernel_declares(chip: str):
 
 @needs_mlir
 @pytest.mark.parametrize(
-    "path", [*COMPLETE_EXAMPLES, None], ids=lambda path: path.stem if path else "dynamic_local"
+    "path", [*WITHOUT_CUSTOM, None], ids=lambda path: path.stem if path else "dynamic_local"
 )
 def test_upstream_generates_ptx_of_the_examples(path: Path | None):
     assert MLIR_OPT is not None
@@ -104,7 +104,7 @@ def test_upstream_generates_ptx_of_the_examples(path: Path | None):
     assert f".visible .entry {'k' if path is None else 'main_0'}" in run.stdout
 
 
-@pytest.mark.parametrize("path", COMPLETE_EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", WITHOUT_CUSTOM, ids=lambda path: path.stem)
 def test_amdgcn_of_the_examples(path: Path):
     assert ".amdhsa_kernel main_0" in emitted(
         AmdgcnTarget(), lowered(path.read_text(), "amd:gfx942")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from example_files import WITHOUT_CUSTOM
 from listings import FILES, parsed, printed
 from xdsl.dialects.builtin import StringAttr
 
@@ -12,7 +13,6 @@ from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.runtime.build import Build
 from tgdialect.runtime.compiler import load_module
 
-EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.mlir"))
 HOST = CpuTarget.host()
 TARGETS = {"host": HOST, "without features": CpuTarget(HOST.triple)}
 
@@ -27,7 +27,7 @@ def test_listing(file: Path):
 @pytest.mark.parametrize("stage", ["linearize", "plan"])
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("opt", ["none", "heuristic"])
-@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", WITHOUT_CUSTOM, ids=lambda file: file.stem)
 def test_example(file: Path, opt: str, target: str, stage: str):
     build = Build(load_module(str(file)), opt=opt, target=TARGETS[target])
     module = build.module(stage)

@@ -4,6 +4,7 @@ import random
 from pathlib import Path
 
 import pytest
+from example_files import EXAMPLES
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.irdl import IRDLOperation
 
@@ -12,8 +13,6 @@ from tgdialect.diagnostics.parser import LocatedParser, parse_module
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.syntax import parse_optional_index_array
 from tgdialect.registry import make_context
-
-EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.mlir"))
 
 
 def parsed(path: Path) -> ModuleOp:

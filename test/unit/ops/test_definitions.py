@@ -5,6 +5,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from example_files import EXAMPLES
 from random_seeds import batches
 from xdsl.dialects.builtin import DenseArrayBase, IntAttr, StringAttr, UnitAttr, f32, i1, i32, i64
 from xdsl.ir import Attribute
@@ -17,8 +18,6 @@ from tgdialect.ops.definitions import fits
 from tgdialect.ops.properties import tensor_type
 from tgdialect.runtime.build import Build
 from tgdialect.runtime.compiler import load_module
-
-EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.mlir"))
 
 
 def ops_of_stages(path: Path) -> list[TgOp]:

@@ -6,6 +6,7 @@ A failure names the seed; CONTRIBUTING.md says how to try many.
 
 from __future__ import annotations
 
+import math
 import subprocess
 from collections.abc import Callable, Sequence
 from itertools import product
@@ -14,6 +15,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from compilers import COMPILERS
+from example_files import EXAMPLES
 from opencl_device import DEVICE, needs_opencl
 from random_programs import random_program
 from random_seeds import batches
@@ -25,8 +27,8 @@ from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.lowering.render.source.helpers import HELPERS
 from tgdialect.registry import make_context
 
-EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.mlir"))
 NO_F64 = "the target metal has no f64"
+OF_THE_HOST = "runs on the host, and not on a device"
 each_compiler = pytest.mark.parametrize("compiler", COMPILERS)
 
 
@@ -36,7 +38,9 @@ def parsed(text: str) -> ModuleOp:
     return module
 
 
-def traced(function: Callable[..., tg.Tensor], *specs: tuple[tuple[int, ...], str]) -> str:
+def traced(
+    function: Callable[..., tg.Tensor | Sequence[tg.Tensor]], *specs: tuple[tuple[int, ...], str]
+) -> str:
     return tg.function(function).lower(*(tg.spec(*each) for each in specs)).as_text()
 
 
@@ -58,7 +62,8 @@ def check(
 @pytest.mark.parametrize("mode", ["none", "heuristic"])
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.stem)
 def test_examples(example: Path, mode: str, compiler: str):
-    check(compiler, parsed(example.read_text()), mode, ("runs on the host",))
+    # A decoder of the host: functions that launch kernels cannot pass it memory of the device.
+    check(compiler, parsed(example.read_text()), mode, (OF_THE_HOST,))
 
 
 @pytest.mark.sampled(28)
@@ -145,6 +150,22 @@ FUNCTIONS = {
 )
 def test_functions(name: str, dtype: str, compiler: str):
     check(compiler, parsed(traced(FUNCTIONS[name][0], ((16, 16), dtype))))
+
+
+@pytest.mark.parametrize(
+    "compiler", {each.language: name for name, each in COMPILERS.items()}.values()
+)
+def test_numbers_that_are_not_finite(compiler: str):
+    """Infinities and NaN as numbers of a kernel, in each language."""
+
+    def numbers(x: tg.Tensor) -> list[tg.Tensor]:
+        return [
+            tg.Tensor.full(x.shape, value, dtype=dtype)
+            for dtype in ("float16", "bfloat16", "float32", "fp8e5m2")
+            for value in (math.inf, -math.inf, math.nan)
+        ]
+
+    check(compiler, parsed(traced(numbers, ((8,), "int32"))))
 
 
 def test_metals_header_rejects_what_metal_rejects():

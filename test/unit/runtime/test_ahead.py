@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from example_files import COMPLETE_EXAMPLES
+from example_files import WITHOUT_CUSTOM
 from opencl_device import needs_opencl
 from ptxas import needs_ptxas
 from xdsl.utils.exceptions import LLVMTranslationException, PassFailedException
@@ -101,7 +101,7 @@ func.func @main(%x: {MEMORY}) {{
 }}
 """
 PROGRAMS = {
-    **{path.stem: path.read_text() for path in COMPLETE_EXAMPLES},
+    **{path.stem: path.read_text() for path in WITHOUT_CUSTOM},
     "two_results": TWO_RESULTS,
     "several_kernels": SEVERAL_KERNELS,
     "weights": WEIGHTS,

@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import numpy as np
+from example_files import WITHOUT_CUSTOM
 from xdsl.context import Context
 
 import tgdialect as tg
@@ -33,8 +34,6 @@ from tgdialect.registry import make_context
 from tgdialect.tools.tg_opt import TgOptMain
 from tgdialect.tools.tg_run import main as tg_run
 from tgdialect.tools.tg_run_session import find_entry, find_parameters
-
-EXAMPLES = sorted((Path(__file__).parents[3] / "examples").glob("*.mlir"))
 
 X86 = (
     *("sse", "sse2", "sse3", "ssse3", "sse4.1", "sse4.2", "avx", "avx2", "fma", "f16c", "bmi2"),
@@ -164,7 +163,7 @@ def _assembly(rng: random.Random) -> str:
 @cache
 def programs() -> dict[str, str]:
     """Programs at the level of tensors, by their names."""
-    found = {path.stem: path.read_text() for path in EXAMPLES if path.stem != "threefry"}
+    found = {path.stem: path.read_text() for path in WITHOUT_CUSTOM if path.stem != "threefry"}
     for dtype, m, k, n in (
         *(("bf16", 64, 64, 64), ("bf16", 33, 40, 50), ("f16", 32, 32, 32), ("f32", 32, 24, 40)),
         ("f64", 17, 8, 16),

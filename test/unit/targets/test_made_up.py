@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from example_files import COMPLETE_EXAMPLES
+from example_files import WITHOUT_CUSTOM
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from xdsl.context import Context
@@ -78,9 +78,7 @@ def parsed(text: str) -> Any:
 
 def inputs_of(module: Any) -> list[np.ndarray[Any, Any]]:
     """Those that `examples/inputs.py` makes."""
-    spec = importlib.util.spec_from_file_location(
-        "inputs", COMPLETE_EXAMPLES[0].parent / "inputs.py"
-    )
+    spec = importlib.util.spec_from_file_location("inputs", WITHOUT_CUSTOM[0].parent / "inputs.py")
     assert spec is not None
     assert spec.loader is not None
     spec.loader.exec_module(inputs := importlib.util.module_from_spec(spec))
@@ -95,7 +93,7 @@ def widest_vector(text: str) -> int:
 
 
 @pytest.mark.sampled(4)
-@pytest.mark.parametrize("example", COMPLETE_EXAMPLES, ids=lambda path: path.stem)
+@pytest.mark.parametrize("example", WITHOUT_CUSTOM, ids=lambda path: path.stem)
 def test_examples_by_every_stage(example: Path) -> None:
     """The text after each stage is at its level, says the target, and goes into the next one."""
     module = parsed(example.read_text())

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import llvmlite.binding as llvm
 import pytest
+from example_files import EXAMPLES, WITHOUT_CUSTOM
 from xdsl.dialects import gpu
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.llvm import LLVM
@@ -27,7 +28,6 @@ from tgdialect.tools import tg_opt
 from tgdialect.tools.tg_gui import interactive
 
 ROOT = Path(__file__).parents[3]
-EXAMPLES = sorted((ROOT / "examples").glob("*.mlir"))
 FOLDERS = sorted({file.parent for file in (ROOT / "test" / "filecheck").rglob("*.mlir")})
 MLIR_OPT = next(filter(None, map(shutil.which, ("mlir-opt-19", "mlir-opt"))), None)
 needs_mlir = pytest.mark.skipif(MLIR_OPT is None, reason="upstream's mlir-opt is not installed")
@@ -69,7 +69,7 @@ def test_xdsl_opt_goes_from_tensors_to_llvm_ir(file: Path, tmp_path: Path):
 
 
 @pytest.mark.parametrize("passes", ["tg-to-llvm", "tg-to-gpu"])
-@pytest.mark.parametrize("file", EXAMPLES, ids=lambda file: file.stem)
+@pytest.mark.parametrize("file", WITHOUT_CUSTOM, ids=lambda file: file.stem)
 def test_xdsl_opt_reads_the_last_stage(file: Path, passes: str, tmp_path: Path):
     source = file.read_text()
     if passes == "tg-to-gpu" and "tg.customfunction" in source:

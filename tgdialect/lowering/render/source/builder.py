@@ -20,7 +20,7 @@ from tgdialect.lowering.render.source.expressions import (
 )
 from tgdialect.lowering.render.source.helpers import HELPERS
 from tgdialect.lowering.render.source.language import Language
-from tgdialect.ops.dtypes import DTYPES, INDEX, DType, Kind, unsigned
+from tgdialect.ops.dtypes import DTYPES, F32, INDEX, DType, Kind, unsigned
 from tgdialect.ops.intervals import Interval
 
 _ASSOCIATIVE = ("+", "*", "|", "&", "^")
@@ -142,21 +142,18 @@ class SourceBuilder:
         """A number."""
         if dtype.is_bool:
             return Scalar("true" if value else "false", dtype)
+        if dtype.is_float and dtype.bits < 32:
+            text = f"({self.type_name(dtype)}){self.literal(value, DTYPES[F32]).text}"
+            return Scalar(text, dtype, Precedence.UNARY)
         suffix = self.language.suffixes.get(dtype.name, "")
         if not dtype.is_float:
             return self._integer(int(value), dtype, suffix)
-        if not math.isfinite(value):
+        if math.isfinite(value):
+            text = f"{np.float32(value) if dtype.bits == 32 else np.float64(value)!s}{suffix}"
+        else:
             infinity, nan = self.language.special_floats[dtype.name]
-            text = nan if value != value else infinity
-            if value < 0:
-                return Scalar(f"-{text}", dtype, Precedence.UNARY)
-            return Scalar(text, dtype)
-        number = np.float32(value) if dtype.bits == 32 else np.float64(value)
-        text = (
-            f"{number!s}{suffix}" if dtype.bits >= 32 else f"({self.type_name(dtype)}){number!s}f"
-        )
-        level = Precedence.UNARY if text[0] in "-(" else Precedence.NAME
-        return Scalar(text, dtype, level)
+            text = nan if value != value else f"-{infinity}" if value < 0 else infinity
+        return Scalar(text, dtype, Precedence.UNARY if text[0] == "-" else Precedence.NAME)
 
     def _integer(self, value: int, dtype: DType, suffix: str) -> Scalar:
         if dtype.kind is Kind.SIGNED and dtype.bits >= INT.bits and value == dtype.low:

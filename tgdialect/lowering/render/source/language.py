@@ -21,7 +21,7 @@ class Language:
     suffixes: Mapping[str, str]
     """What comes after a literal of a dtype."""
     special_floats: Mapping[str, tuple[str, str]]
-    """Infinity and NaN, by dtype."""
+    """Infinity and NaN, by dtype; those of narrow floats are converted f32s."""
     kernel: str
     """The head of a kernel: {name}, {parameters}, and {items}, {x}, {y}, {z} work items."""
     helper: str
