@@ -233,3 +233,11 @@ def _integer_attribute(value: int, dtype: str) -> Attribute:
     if TYPES[dtype] is BOOL:
         return IntegerAttr.from_bool(bool(value))
     return unchecked.integer(value, TYPES[dtype])
+
+
+def bits_of_nan(value: FloatAttr) -> int | None:
+    """The bits of a NaN that has a sign or a payload; None for other numbers."""
+    number, dtype = value.value.data, value.type
+    if not math.isnan(number) or (raw := dtype.pack([number])) == dtype.pack([math.nan]):
+        return None
+    return int.from_bytes(raw, "little")

@@ -39,7 +39,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect import unchecked
 from tgdialect.ops.attributes import InvalidAttr, NumberAttr, is_tensor
-from tgdialect.ops.dtypes import number_attribute
+from tgdialect.ops.dtypes import bits_of_nan, number_attribute
 from tgdialect.ops.properties.values import index_array
 
 
@@ -345,9 +345,8 @@ def print_number(printer: Printer, value: Attribute) -> None:
 
 def _nonfinite(value: FloatAttr) -> str:
     """An infinity, or a NaN: its bits if it has a sign or a payload."""
-    number, dtype = value.value.data, value.type
-    raw, plain = dtype.pack([number]), dtype.pack([math.nan])
-    return str(number) if math.isinf(number) or raw == plain else f"0x{raw[::-1].hex()}"
+    bits = bits_of_nan(value)
+    return str(value.value.data) if bits is None else f"0x{bits:0{value.type.size * 2}x}"
 
 
 @irdl_custom_directive

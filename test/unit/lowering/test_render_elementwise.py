@@ -1,6 +1,7 @@
 """Every elementwise op on every dtype that it is defined on, against the interpreter."""
 
 from fractions import Fraction
+from random import Random
 
 import ml_dtypes
 import numpy as np
@@ -17,7 +18,9 @@ from kernels import (
     pairs,
     specials,
 )
+from opencl_device import DEVICE, needs_opencl
 
+import tgdialect as tg
 from tgdialect.interpreter.elementwise import compute
 from tgdialect.ops.arrays import NUMPY_DTYPES
 from tgdialect.ops.dtypes import DTYPES as ROWS
@@ -246,3 +249,22 @@ def test_shift_counts_of_another_dtype(dtype, count, target):
     for name, output in zip(("tg.shl", "tg.shr"), outputs, strict=True):
         expected = compute(name, [a, b], [ROW[dtype], ROW[count]], ROW[dtype])
         assert np.array_equal(output, expected), name
+
+
+@pytest.mark.parametrize(
+    "target", ["interpreter", "cpu", "c", pytest.param("opencl", marks=needs_opencl)]
+)
+@pytest.mark.parametrize("dtype", ["f32", "f64"])
+def test_sign_and_payload_of_nan(dtype, target):
+    random, size = Random(dtype), int(dtype[1:])
+    exponent = np.array(np.inf, f"f{size // 8}").view(f"u{size // 8}").item()
+    quiet = exponent | exponent >> 1 & ~exponent
+    plain = [quiet, quiet | 1 << size - 1]
+    for nan in (*plain, *(p | random.getrandbits(20) for p in plain for _ in range(5))):
+        text = f"""func.func @main() -> tensor<i{size}> {{
+          %c = tg.const {nan:#x} : tensor<{dtype}>
+          %i = tg.bitcast %c to i{size} : tensor<{dtype}> -> tensor<i{size}>
+          return %i : tensor<i{size}>
+        }}"""
+        result = tg.compile(text, target=DEVICE if target == "opencl" else target)()
+        assert int(result) % 2**size == nan

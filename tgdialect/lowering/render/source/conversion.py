@@ -61,8 +61,12 @@ def bitcast(
         return f.binary("!=", Precedence.EQUALITY, value, f.literal(0, INT), dtype=result)
     if not source.is_float and not result.is_float:
         return f.cast(value, result)
-    value = f.cast(value, source)
-    own = f.language.functions
+    return reinterpreted(f, f.cast(value, source), result)
+
+
+def reinterpreted(f: SourceBuilder, value: Scalar, result: DType) -> Scalar:
+    """The number of a dtype that has the bits of another one, a float or an integer."""
+    source, own = value.dtype, f.language.functions
     template = own.get(f"bitcast {source.name} {result.name}", own.get("bitcast"))
     if template is None:
         return f.helper("bitcast", (value,), result, S=f.type_name(source), suffix=source.name)

@@ -7,8 +7,9 @@ from collections.abc import Iterable, Sequence, Set
 from dataclasses import replace
 from itertools import count
 from string import Formatter
+from typing import cast
 
-from xdsl.dialects.builtin import UNKNOWN_LOC, LocationAttr
+from xdsl.dialects.builtin import UNKNOWN_LOC, FloatAttr, IntegerType, LocationAttr, Signedness
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
@@ -22,6 +23,7 @@ from tgdialect.lowering.render.source.accesses import SourceAccesses, View
 from tgdialect.lowering.render.source.arithmetic import combine, compute
 from tgdialect.lowering.render.source.assembly import assembly
 from tgdialect.lowering.render.source.builder import loop_names
+from tgdialect.lowering.render.source.conversion import reinterpreted
 from tgdialect.lowering.render.source.expressions import (
     ANY_INDEX,
     LONG,
@@ -44,7 +46,7 @@ from tgdialect.lowering.render.source.matrix import (
 from tgdialect.lowering.render.source.placement import Placement
 from tgdialect.ops.attributes import ReduceKind, VoidType
 from tgdialect.ops.codegen import BarrierOp, CustomOp, InsOp, ShuffleOp, SpecialOp, WmmaOp
-from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, DType
+from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, DType, bits_of_nan
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import RangeOp
@@ -55,6 +57,9 @@ from tgdialect.targets.matrix import MatrixInstruction
 
 _IDENTIFIER = re.compile(r"[A-Za-z_]\w*")
 _BLANK_LINES = re.compile(r"\n\s*\n")
+
+_WORDS = {bits: IntegerType(bits, Signedness.UNSIGNED) for bits in (16, 32, 64)}
+"""The dtypes of the bits of floats."""
 
 _LONGEST = 88
 """How many characters an expression has at most that is written in another one."""
@@ -115,6 +120,10 @@ class SourceFunction(SourceAccesses, Output[Value]):
     def constant_of(self, value: Attribute, dtype: DType) -> Value:
         if dtype is DTYPES[INDEX]:
             return self.index_literal(int(number(value)))
+        is_float = dtype.is_float and dtype.bits > 8
+        bits = bits_of_nan(cast("FloatAttr", value)) if is_float else None
+        if bits is not None:
+            return reinterpreted(self, self.literal(bits, DTYPES[_WORDS[dtype.bits]]), dtype)
         return self.literal(number(value), dtype)
 
     def zero(self, dtype: DType) -> Value:

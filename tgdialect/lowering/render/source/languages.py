@@ -76,8 +76,11 @@ OPENCL = Language(
     types={**_SHORT_NAMES, "f64": "double"},
     headers={"f64": "#pragma OPENCL EXTENSION cl_khr_fp64 : enable"},
     suffixes={**_SUFFIXES, "i64": "L", "ui64": "UL"},
-    # The functions are overloaded, and INFINITY and NAN are floats.
-    special_floats={"f32": _INFINITY, "f64": ("((double)INFINITY)", "((double)NAN)")},
+    # INFINITY and NAN are floats, and which NaN the latter is depends on the driver.
+    special_floats={
+        "f32": ("INFINITY", "as_float(0x7fc00000)"),
+        "f64": ("((double)INFINITY)", "as_double(0x7ff8000000000000L)"),
+    },
     kernel=(
         "__kernel __attribute__((reqd_work_group_size({x}, {y}, {z})))\nvoid {name}({parameters})"
     ),
