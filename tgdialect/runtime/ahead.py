@@ -89,7 +89,9 @@ def _target_of_device(module: ModuleOp) -> str:
     kind = DEVICES.canonicalize(name := named.pop()).partition(":")[0]
     target = DEFAULT_TARGET if kind == HOST else KINDS[kind].target if kind in KINDS else ""
     if target not in TARGETS:
-        raise ValueError(f"the program names the device {name}: name its target, as nvidia:sm_80")
+        raise ValueError(
+            f"the program names the device {name}: name its target (tg-compile --help lists them)"
+        )
     return target
 
 

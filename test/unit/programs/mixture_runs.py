@@ -24,6 +24,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import InterpretationError, PassFailedException, VerifyException
 
 from tgdialect.backends import c_compiler
+from tgdialect.custom import NO_CUSTOM
 from tgdialect.interpreter import run
 from tgdialect.lowering.render.source.program import joined, sections_of
 from tgdialect.ops.arrays import numpy_dtype_of
@@ -283,7 +284,7 @@ def _in_c(cases: Sequence[_Case], outcomes: list[Outcome]) -> _Made:
     for case in cases:
         sources: list[str] = []
 
-        def kept(source: str, sources: list[str] = sources) -> bytes:
+        def kept(source: str, sources: list[str] = sources, **options: bool) -> bytes:
             sources.append(source)
             return b""
 
@@ -331,7 +332,7 @@ def _on_opencl(cases: Sequence[_Case], outcomes: list[Outcome]) -> _Made:
         with _recorded(failed, case.seed, "opencl"):
             target = target_of_device(device)
             build = device_build(
-                case.program.module, case.entry, "heuristic", False, target, device
+                case.program.module, case.entry, "heuristic", NO_CUSTOM, target, device
             )
             made.append((case, build.program(), build))
         outcomes += [o for o in failed if o.kind != "ok"]

@@ -183,11 +183,6 @@ def test_a_function_of_numbers_returns_one(target: str):
         run(POPCOUNT, target, NUMBERS, __builtin_popcount=lambda x: None)
 
 
-def test_a_function_is_callable():
-    with pytest.raises(TypeError, match=r"custom=\{'f': 3\} is no function"):
-        tg.compile(POPCOUNT, allow_custom=True, custom={"f": 3})
-
-
 def test_threads_call_a_function():
     n = 1 << 16
     program = elementwise(custom("f({0})", ["%x0"], ["f32", "f32"]), n, "f32", "f32")

@@ -16,8 +16,9 @@ from test_help import ADD, EXAMPLES, MAINS, NEG, PARSERS, actions
 HOSTILE = ("", "é☃", "9" * 5000, "-1", "\udcff", "a" * 5000, "{", "=", "-", "/", "%s{0}\n")
 """Values that some options take, and others refuse."""
 
-PROGRAMS = {"tg-opt": ADD, "tg-run": NEG}
+PROGRAMS = {"tg-opt": ADD, "tg-run": NEG, "tg-compile": NEG}
 RUN_ARGS = ("--target=interpreter", "--input=1")
+ARGS = {"tg-opt": (), "tg-run": RUN_ARGS, "tg-compile": ("--output=out.tgx",)}
 
 FLAGS = [
     (tool, action.option_strings[-1])
@@ -40,7 +41,7 @@ def execute(
         Path("file.mlir").write_text(PROGRAMS[tool])
         monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"")))
         capsys.readouterr()
-        given = ("file.mlir", *(RUN_ARGS if tool == "tg-run" else ()), *args)
+        given = ("file.mlir", *ARGS[tool], *args)
         return MAINS[tool](given), *capsys.readouterr()
 
     return execute
