@@ -105,7 +105,7 @@ func.func @f(%a: tensor<8xbf16>, %b: tensor<4xbf16>, %c: tensor<4xf32>) {
 // -----
 
 func.func @f(%a: tensor<8xui32>, %b: tensor<4xui32>, %c: tensor<4xf32>) {
-  // expected-error@below {{target nvidia:sm_80 has no instruction mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32; there are: popc,}}
+  // expected-error@below {{target nvidia:sm_80 has no instruction mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32; did you mean mma.sync.aligned.m16n8k8.row.col.f32.tf32.tf32.f32 or}}
   %0 = tg.ins "nvidia:sm_80.mma.sync.aligned.m16n8k32.row.col.f32.e4m3.e4m3.f32"(%a, %b, %c) : (tensor<8xui32>, tensor<4xui32>, tensor<4xf32>) -> tensor<4xf32>
   func.return
 }
