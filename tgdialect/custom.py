@@ -224,7 +224,7 @@ def _on_arrays(function: Any, signature: CallSignature) -> CustomFunction:
 
 
 def _result(function: Any, signature: CallSignature, arrays: Sequence[Array]) -> Any:
-    """What a function returns, which is None only if it has forgotten a return."""
+    """Call a function that gives a value. Raises TypeError for None, as without a `return`."""
     if (result := function(*arrays)) is None:
         raise TypeError(f"the function {signature.name!r} returns None, and not {signature.result}")
     return result

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 from collections.abc import Mapping, Sequence
@@ -17,6 +18,9 @@ FLAGS = (
     *("-ffp-contract=off", "-fno-fast-math", "-fwrapv", "-fno-strict-aliasing"),
 )
 """Floats stay exact and integers wrap. No strict aliasing: an arena holds values of any type."""
+
+_EXPORTED = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]*")
+"""The names that stand as they are in a version script of the linker."""
 
 
 @cache
@@ -67,8 +71,11 @@ def shared_library(
     """A shared library of a translation unit, which includes `headers`, and of object code. It
     exports the named functions alone, so that others in the process may have the same names.
 
-    Raises PassFailedException as `object_code` does.
+    Raises PassFailedException as `object_code` does, and for names that the linker's script would
+    read as more than one.
     """
+    if wrong := [name for name in exported if not _EXPORTED.fullmatch(name)]:
+        raise PassFailedException(f"the linker exports no function that is called {wrong[0]!r}")
     script = f"{{ global: {' '.join(f'{name};' for name in exported)} local: *; }};\n"
     files: dict[str, bytes] = {name: text.encode() for name, text in headers.items()}
     files["exported"] = script.encode()

@@ -179,7 +179,7 @@ class Frame:
         if callee is None:
             raise InterpretationError(f"there is no symbol @{symbol}")
         after = waits_for(operands)
-        read, written = self.context.effects(callee)
+        read, written = self.context.effects(callee, len(operands))
         arrays: list[Data] = []
         for slot, operand in enumerate(operands):
             if isinstance(operand, VersionedView) and slot in written and slot not in read:

@@ -114,16 +114,15 @@ class RunContext:
 
     # -- what a callee does to its arguments
 
-    def effects(self, callee: Operation) -> tuple[Slots, Slots]:
-        """The arguments that a callee reads, and those that it writes. Refuses one that calls
-        again and again."""
+    def effects(self, callee: Operation, arguments: int = 0) -> tuple[Slots, Slots]:
+        """The arguments that a callee reads, and those that it writes; of so many, all of those of
+        an opaque one. Refuses one that calls again and again."""
         if (known := self._effects.get(callee)) is not None:
             return known
+        if isinstance(callee, CustomFunctionOp):
+            return callee.effects(arguments)
         if not callee.regions:
-            most = 1 << 10
-            if isinstance(callee, CustomFunctionOp):
-                return callee.effects(most)
-            return frozenset(range(most)), frozenset(range(most))
+            return frozenset(range(arguments)), frozenset(range(arguments))
         with self.nested(f"the call of {callee.name}"):
             read: set[int] = set()
             written: set[int] = set()
@@ -133,7 +132,7 @@ class RunContext:
                 inner: tuple[Slots, Slots] | None = None
                 if isinstance(op, CallOp | func.CallOp):
                     target = SymbolTable.lookup_symbol(op, op.callee.string_value())
-                    inner = None if target is None else self.effects(target)
+                    inner = None if target is None else self.effects(target, len(op.operands))
                     calls += 1 + (0 if target is None else self._calls.get(target, 0))
                     if calls > _MAX_CALLS:
                         message = (

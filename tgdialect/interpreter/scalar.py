@@ -181,7 +181,8 @@ class ScalarRun(ScalarMemory):
         return Array(finish(total, dtype_of(op.source)))
 
     def of_warp(self, op: WmmaOp | InsOp | ShuffleOp) -> Array:
-        """What the running work item gets of a product or SHUFFLE of its warp."""
+        """The part of a product, or the value of a SHUFFLE, that the running work item gets from
+        its warp."""
         number, count = self._work_item()
         fragments = zip(*(self._fragments[op, item] for item in range(count)), strict=True)
         operands = [Array(np.stack([x.materialised() for x in each])) for each in fragments]

@@ -168,8 +168,8 @@ class StoreOp(TgOp):
 class CopyOp(TgOp):
     """COPY (T,), device, clone?: T on a device; a tuple of devices reshards with axis 0.
 
-    Canonicalisation drops what is copied on the way, and a copy of what is there already, but for
-    a `clone`.
+    Canonicalisation drops a copy on the way to another device, and the second of two copies to one
+    device, but no `clone`.
 
     `%1 = tg.copy %0 to "B" : tensor<4xf32, #tg.place<"A">> -> tensor<4xf32, #tg.place<"B">>`
     """

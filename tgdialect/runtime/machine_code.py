@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from typing import IO, ClassVar
 
@@ -29,9 +30,9 @@ class MachineCodeTarget(Target):
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
         output.write(self.code(module).decode("latin-1"))
 
+    @abstractmethod
     def code(self, module: ModuleOp) -> bytes:
         """The machine code of a module."""
-        raise NotImplementedError
 
 
 @dataclass(frozen=True)

@@ -280,9 +280,9 @@ class SharedLibrary:
     def header(self, name: str) -> str:
         """The header, a file of that name without extension."""
         return _HEADER.substitute(
-            library=name.replace("*/", "* /"),
-            entry=self._entry.replace("*/", "* /"),
-            file=self._source.replace("*/", "* /"),
+            library=_in_comment(name),
+            entry=_in_comment(self._entry),
+            file=_in_comment(self._source),
             system=self._file.system,
             features=" ".join(self._file.features) or "none is needed",
             calls=_ONE_THREAD if self._buffers else _ANY_THREAD,
@@ -416,6 +416,12 @@ def _named(parameters: Sequence[Parameter]) -> Iterator[_Named]:
             name = f"{name}_{position}"
         taken.add(name)
         yield _Named(position, parameter, name)
+
+
+def _in_comment(text: str) -> str:
+    """A name as it stands in a comment of C, which it cannot end: neither by `*/` nor by one whose
+    halves a backslash, or its trigraph, joins over lines."""
+    return "".join(c if c.isprintable() and c not in "*\\?" else "_" for c in text)
 
 
 def _number(value: int) -> str:

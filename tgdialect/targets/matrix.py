@@ -73,8 +73,8 @@ class MatrixInstruction:
 
     @property
     def mnemonic(self) -> str | None:
-        """What INS calls it, if it is one instruction on registers, without state or hazards that
-        software has to know of; None if not."""
+        """The name by which INS has it, if it is one instruction on registers, without state or
+        hazards that software has to know of; None if not."""
         kind, dims, *_, factor = self.name.split(".")
         return mma_mnemonic(dims, factor) if kind == "mma" else None
 

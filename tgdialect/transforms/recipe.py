@@ -186,11 +186,14 @@ def horner(x: Value[V], coefficients: tuple[float, ...]) -> Value[V]:
 
 
 def by_pairs(x: Value[V], coefficients: tuple[float, ...]) -> Value[V]:
-    """`horner` of x^2, with pairs of coefficients: where the product x * x is there, as many
-    operations, of which fewer wait for each other (Estrin 1960)."""
+    """The polynomial of `horner`, as one in x * x whose coefficients are linear in x (Estrin 1960).
+    Where that product is needed anyway, it takes as many operations, and fewer of them wait for
+    each other."""
     square = x * x
-    pairs = [coefficients[i : i + 2] for i in range(0, len(coefficients), 2)]
-    terms = [x.mulacc(pair[1], pair[0]) if pair[1:] else x.constant(sum(pair)) for pair in pairs]
+    pairs = zip(coefficients[::2], coefficients[1::2], strict=False)
+    terms = [x.mulacc(slope, constant) for constant, slope in pairs]
+    if len(coefficients) % 2:
+        terms.append(x.constant(coefficients[-1]))
     result = terms.pop()
     for term in reversed(terms):
         result = square.mulacc(result, term)

@@ -1,4 +1,4 @@
-"""What each stage makes is valid by xDSL's verifier, and the same when its generic text is read."""
+"""The output of each stage is valid by xDSL's verifier, and its generic text reads the same."""
 
 from __future__ import annotations
 

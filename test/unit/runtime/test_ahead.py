@@ -20,6 +20,8 @@ import pytest
 from example_files import WITHOUT_CUSTOM
 from opencl_device import needs_opencl
 from ptxas import needs_ptxas
+from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import LLVMTranslationException, PassFailedException
 
 import tgdialect as tg
@@ -337,6 +339,20 @@ def test_names_of_libraries(name: str, tmp_path: Path) -> None:
     x, y = np.arange(3, dtype=np.float32), np.empty(3, np.float32)
     assert function(ctypes.c_void_p(x.ctypes.data), ctypes.c_void_p(y.ctypes.data)) == 0
     assert y.tolist() == [0, 2, 4]
+
+
+@pytest.mark.parametrize("joint", ["", "\\\n", "??/\n"], ids=["plain", "line", "trigraph"])
+def test_names_end_no_comment(joint: str, tmp_path: Path) -> None:
+    """C joins the halves of what ends a comment over lines."""
+    entry = f"x*{joint}/ int stolen = 1; /*"
+    module = load_module(DOUBLE)
+    next(op for op in module.ops if isinstance(op, FuncOp)).sym_name = StringAttr(entry)
+    library = SharedLibrary(compile_ahead(module, [entry]), entry, entry)
+    (tmp_path / "library.h").write_text(library.header(entry))
+    command = ["cc", "-std=c11", "-E", "-P", os.fspath(tmp_path / "library.h")]
+    code = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    assert "int stolen" not in code
+    assert library.function in code
 
 
 # -- files that are refused ------------------------------------------------------------------------

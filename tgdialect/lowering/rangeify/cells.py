@@ -60,7 +60,8 @@ class Cell(NamedTuple):
 _WORD = 8
 """The bytes of a word of a BINARY. No dtype has more."""
 _MOST_BYTES = 4096
-"""The bytes that a BINARY of data may have: it compiles to a WHERE for each word."""
+"""The bytes that a BINARY of data may have. It compiles to a WHERE for each word: with a greater
+limit a short text would take long to compile. Not fitted."""
 
 Request = tuple[SSAValue, Index]
 Lowering = Generator[Request, Cell, Cell]

@@ -246,7 +246,7 @@ def any_register(e: LLVMEmitter, mask: SSAValue, target: Target) -> SSAValue:
     operands = comparison.operands
     float_type = cast("FixedBitwidthType", element_of(operands[0].type))
     count, lanes = lanes_of(mask.type), target.lanes(float_type.size)
-    if count <= lanes or count % lanes:
+    if not 1 < lanes < count or count % lanes:
         return mask
     parts = [
         e.emit(
