@@ -9,7 +9,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.ops.codegen import InsOp, WmmaOp
-from tgdialect.ops.elementwise import Exp2Op, ExpOp
+from tgdialect.ops.elementwise import Exp2Op, ExpOp, GateOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.targets import MOST, Target
 from tgdialect.targets.cpu import SCALES, feature_of
@@ -26,7 +26,7 @@ def lacking(op: Operation, target: Target) -> str:
             there_is = instruction_of(MOST[target.name], op.config, *types)
             feature = there_is and feature_of("matrix", there_is.name)
             stage, level = "tg-optimize", "kernels"
-        case Exp2Op() | ExpOp() if not target.is_grid:
+        case Exp2Op() | ExpOp() | GateOp() if not target.is_grid:
             feature, stage, level = SCALES, "tg-select", "tiles"
         case _:
             return ""

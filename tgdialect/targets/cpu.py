@@ -31,9 +31,10 @@ _ADDED: dict[str, dict[str, frozenset[str] | bool]] = {
 }
 """What a feature adds to the fields of `Target`."""
 
-_SCALINGS = {128: (), 256: (), 512: (4,)}
-"""The widths in bits of the vectors that are scaled by one instruction, and further operands of its
-intrinsic: 4 is the rounding mode of the thread."""
+_WIDTHS = (128, 256, 512)
+"""The widths in bits of the vector registers of AVX-512."""
+_ROUNDED_AS_THREAD = 4
+"""The last operand of intrinsics on 512 bits: they round as the thread does."""
 
 
 class Scaling(NamedTuple):
@@ -42,18 +43,48 @@ class Scaling(NamedTuple):
     and further numbers. The power for an infinite exponent counts even where the lane is NaN."""
 
     name: str
-    lanes: int
     mask_bits: int
     further: Sequence[int]
 
 
 SCALES = "avx512vl"
-"""The feature that brings the instructions of `scaling`."""
+"""The feature that brings the instructions of `scaling`, `reciprocal_estimate` and `look_up`."""
 
 
 def scales(target: Target) -> bool:
-    """Whether a processor has the instructions of `scaling`."""
+    """Whether a processor has the instructions of `scaling`, `reciprocal_estimate` and
+    `look_up`."""
     return SCALES in target.features
+
+
+def register_lanes(bits: int, lanes: int, least: int = min(_WIDTHS)) -> int:
+    """The lanes of the narrowest register that has so many lanes of some bits and is `least` bits
+    wide, else of the widest."""
+    fitting = (w for w in _WIDTHS if max(least, lanes * bits) <= w)
+    return next(fitting, max(_WIDTHS)) // bits
+
+
+def scaling(bits: int, lanes: int) -> Scaling:
+    """The intrinsic that scales a register of floats of some bits."""
+    width = bits * lanes
+    kind = {32: "ps", 64: "pd"}[bits]
+    further = (_ROUNDED_AS_THREAD,) if width == max(_WIDTHS) else ()
+    return Scaling(f"llvm.x86.avx512.mask.scalef.{kind}.{width}", max(8, lanes), further)
+
+
+def reciprocal_estimate(lanes: int) -> tuple[str, int]:
+    """The intrinsic for reciprocals of a register of f32, within 2^-14 of them, and the bits of its
+    mask. Its operands are the register, one for lanes that are masked, and the mask."""
+    return f"llvm.x86.avx512.rcp14.ps.{32 * lanes}", max(8, lanes)
+
+
+def look_up(lanes: int, *, is_float: bool) -> str:
+    """The intrinsic that chooses, for each lane of 32 bits of a register, one of 16 numbers by the
+    lower four bits of an integer. The numbers are one register of 16 lanes, which comes before the
+    integers, or two of 8, one before and one behind them."""
+    if lanes == 16:
+        return f"llvm.x86.avx512.permvar.s{'f' if is_float else 'i'}.512"
+    return f"llvm.x86.avx512.vpermi2var.{'ps' if is_float else 'd'}.256"
 
 
 def feature_of(field: str, value: str) -> str | None:
@@ -71,14 +102,6 @@ def has_maximum(target: Target) -> bool:
     """Whether a processor has an instruction for the maximum of MAX, which keeps NaN and orders
     zeros."""
     return not target.features.isdisjoint(("avx10.2", "fp-armv8"))
-
-
-def scaling(bits: int, lanes: int) -> Scaling:
-    """What scales floats of some bits: the narrowest with so many lanes, else the widest."""
-    width = next((w for w in _SCALINGS if lanes * bits <= w), max(_SCALINGS))
-    kind = {32: "ps", 64: "pd"}[bits]
-    name = f"llvm.x86.avx512.mask.scalef.{kind}.{width}"
-    return Scaling(name, width // bits, max(8, width // bits), _SCALINGS[width])
 
 
 _VECTORS = {"avx512f": (512, 32), "neon": (128, 32), "avx": (256, 16)} | dict.fromkeys(

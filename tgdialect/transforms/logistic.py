@@ -10,13 +10,28 @@ import math
 
 from tgdialect.transforms.float_format import FloatFormat, format_of
 from tgdialect.transforms.recipe import V, Value, by_pairs, horner
-from tgdialect.transforms.transcendental import LN_2, clear_sign, power_of_two
+from tgdialect.transforms.transcendental import LN_2, power_of_two
 
 
 def gate(x: Value[V], t: Value[V], lost: Value[V] | None = None) -> Value[V]:
-    """x / (1 + e^-(t + lost)), for a `lost` below the last digit of t.
+    """x / (1 + e^-(t + lost)), for a `lost` below the last digit of t."""
+    return gate_around(_near(x, t, lost), x, t, lost)
 
-    With e^-(t + lost) = 2^n (1 + p) the divisor is 2^n p + (1 + 2^n): its rounding is known, and
+
+def gate_around(near: Value[V], x: Value[V], t: Value[V], lost: Value[V] | None = None) -> Value[V]:
+    """The gate, where `near` is it unless e^t or e^-t has few digits beside 1."""
+    form = format_of(x)
+    # Positive floats are in the order of their bits, which more units of a CPU compare.
+    bits = t.bitcast(form.signed) & (form.sign_bit - 1)
+    is_tail = bits > t.constant(float(math.floor((form.bias - form.precision) * LN_2))).bitcast(
+        form.signed
+    )
+    tail = (t > 0.0).where(x, _gate_tail(x, t, lost, form))
+    return is_tail.where(tail, near)
+
+
+def _near(x: Value[V], t: Value[V], lost: Value[V] | None) -> Value[V]:
+    """With e^-(t + lost) = 2^n (1 + p) the divisor is 2^n p + (1 + 2^n): its rounding is known, and
     the rest is exact. The quotient is corrected by its residual.
     """
     form = format_of(x)
@@ -32,10 +47,7 @@ def gate(x: Value[V], t: Value[V], lost: Value[V] | None = None) -> Value[V]:
     inverse = divisor.recip()
     quotient = x * inverse
     surplus = quotient.mulacc(excess, quotient.mulacc(divisor, -x))
-    result = (-inverse).mulacc(surplus, quotient)  # -0 stays -0.
-    is_tail = clear_sign(t, form) > float(math.floor((form.bias - form.precision) * LN_2))
-    tail = (t > 0.0).where(x, _gate_tail(x, t, lost, form))
-    return is_tail.where(tail, result)
+    return (-inverse).mulacc(surplus, quotient)  # -0 stays -0.
 
 
 def _gate_tail(x: Value[V], t: Value[V], lost: Value[V] | None, form: FloatFormat) -> Value[V]:

@@ -19,7 +19,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr, ReduceKind
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import BarrierOp, EndIfOp, IfOp
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, NotOp, WhereOp
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, GateOp, NotOp, WhereOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp
 from tgdialect.ops.numbering import next_slot
@@ -83,10 +83,11 @@ def _branch(
     if not alike or not _are_together(group, positions):
         return
     only = {which: _only_for(alike, which, positions) for which in (_YES, _NO)}
-    other, skipped = sorted(only, key=lambda which: len(only[which]))
-    if len(only[skipped]) < LONG or len(only[other]) < OTHER:
+    lengths = {which: sum(map(_length, ops)) for which, ops in only.items()}
+    other, skipped = sorted(only, key=lengths.__getitem__)
+    if lengths[skipped] < LONG or lengths[other] < OTHER:
         return
-    if len(only[other]) >= LONG:
+    if lengths[other] >= LONG:
         skipped, other = _YES, _NO
     last, top = max(alike, key=positions.__getitem__), block.first_op
     end = last.next_op
@@ -109,6 +110,11 @@ def _branch(
         selected = after.put(LoadOp(cell))
         for use in uses:
             use.operation.operands[use.index] = selected
+
+
+def _length(op: Operation) -> int:
+    """How many ops it counts as: a GATE that the target has, as many as its recipe."""
+    return LONG if isinstance(op, GateOp) else 1
 
 
 def _has_like_alternatives(where: Operation) -> bool:

@@ -60,6 +60,7 @@ from tgdialect.targets import Target
 from tgdialect.targets.cpu import scales
 from tgdialect.transforms.decompose import RECIPES
 from tgdialect.transforms.float_format import format_of
+from tgdialect.transforms.logistic import gate_around
 from tgdialect.transforms.recipe import Dtype, Value
 from tgdialect.transforms.transcendental import exp2_of_more, exp_of_more, least_of_normal
 
@@ -135,9 +136,15 @@ class Scalars(OpBuilder):
         if (same := _neutral(primitive, values)) is not None:
             return same
         # Decompose an op that the target does not support.
-        if primitive in RECIPES and not self._is_native(primitive):
-            handles = [Value(self, value, dtype_name(value)) for value in values]
+        handles = [Value(self, value, dtype_name(value)) for value in values]
+        if primitive in RECIPES and not self._is_native(primitive, dtype):
             return RECIPES[primitive](*handles).handle
+        result = Value(self, self._put(primitive, values, dtype), dtype)
+        # A CPU's GATE does not hold in the tails.
+        return (gate_around(result, *handles) if primitive == "gate" else result).handle
+
+    def _put(self, primitive: str, values: Sequence[SSAValue], dtype: Dtype) -> SSAValue:
+        """An op that the target has."""
         type = TYPES[dtype]
         # A GPU multiplies and adds integers in one instruction. Sums of floats are contracted only
         # in reductions, and those of indices stay sums for the analyses of addresses.
@@ -151,10 +158,10 @@ class Scalars(OpBuilder):
         result = tensor_type(type, (lanes,) if lanes > 1 else ())
         return self.emit(_CLASSES[primitive], values, properties, result)
 
-    def _is_native(self, primitive: str) -> bool:
-        return primitive in self.target.native or (
-            primitive in ("exp2", "exp") and scales(self.target)
-        )
+    def _is_native(self, primitive: str, dtype: Dtype) -> bool:
+        if primitive in ("exp2", "exp") or (primitive == "gate" and dtype == "f32"):
+            return scales(self.target)
+        return primitive in self.target.native
 
     def power_of_more(self, name: str, exponent: Piece, *, has_one_use: bool) -> SSAValue:
         """EXP2 or EXP where only results matter that are not subnormal: WHEREs choose something
@@ -164,7 +171,7 @@ class Scalars(OpBuilder):
         if constant_attribute(value) is not None:
             return self.apply(name, (value,), dtype)
         x = Value(self, value, dtype)
-        if not self._is_native(name):
+        if not self._is_native(name, dtype):
             return (exp2_of_more if name == "exp2" else exp_of_more)(x).handle
         # A processor takes many times as long for a result that is subnormal. LLVM makes the
         # condition of one WHERE of vectors the mask of the instruction that scales.

@@ -11,7 +11,7 @@ from functools import partial, reduce
 from typing import cast
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import FixedBitwidthType
+from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FixedBitwidthType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
@@ -32,7 +32,7 @@ from tgdialect.llvm_dialect import (
 )
 from tgdialect.lowering.render.llvm.conversion import bitcast, convert
 from tgdialect.lowering.render.llvm.division import floor_divide, modulo
-from tgdialect.lowering.render.llvm.emitter import NO_FLAGS, LLVMEmitter
+from tgdialect.lowering.render.llvm.emitter import INTEGER_PREDICATES, NO_FLAGS, LLVMEmitter
 from tgdialect.lowering.render.llvm.shifts import shift_left, shift_right
 from tgdialect.lowering.render.llvm.types import element_of, is_vector, lanes_of, vector_of
 from tgdialect.lowering.render.output import refusal
@@ -238,26 +238,39 @@ def across(e: LLVMEmitter, op: ReduceOp, vector: SSAValue) -> SSAValue:
 
 
 def any_register(e: LLVMEmitter, mask: SSAValue, target: Target) -> SSAValue:
-    """A vector that has a true lane if a mask has one: of a comparison of floats in several
-    registers, their OR. LLVM packs the lanes of a longer mask to bytes first."""
+    """A vector that has a true lane if a mask has one: of a comparison in several registers, their
+    OR, or the comparison of their maximum with a constant. LLVM packs the lanes of a longer mask to
+    bytes first."""
     comparison = mask.owner
-    if not isinstance(comparison, llvm.FCmpOp) or not is_vector(mask.type):
+    if not isinstance(comparison, llvm.FCmpOp | llvm.ICmpOp) or not is_vector(mask.type):
         return mask
-    operands = comparison.operands
-    float_type = cast("FixedBitwidthType", element_of(operands[0].type))
-    count, lanes = lanes_of(mask.type), target.lanes(float_type.size)
+    compared = cast("FixedBitwidthType", element_of(comparison.operands[0].type))
+    count, lanes = lanes_of(mask.type), target.lanes(compared.size)
     if not 1 < lanes < count or count % lanes:
         return mask
+    lhs, rhs = (
+        [e.shuffle(each, each, range(start, start + lanes)) for start in range(0, count, lanes)]
+        for each in comparison.operands
+    )
+    properties, type = comparison.properties, vector_of(element_of(mask.type), lanes)
+    if _is_signed_above(comparison):
+        rhs = [reduce(lambda a, b: e.emit(SMaxOp, (a, b), a.type), rhs)]
     parts = [
-        e.emit(
-            type(comparison),
-            [e.shuffle(each, each, range(start, start + lanes)) for each in operands],
-            vector_of(element_of(mask.type), lanes),
-            comparison.properties,
-        )
-        for start in range(0, count, lanes)
+        e.emit(comparison.__class__, pair, type, properties) for pair in zip(lhs, rhs, strict=False)
     ]
     return reduce(partial(e.binary, llvm.OrOp), parts)
+
+
+def _is_signed_above(comparison: llvm.FCmpOp | llvm.ICmpOp) -> bool:
+    """Whether it asks of signed integers which are above a constant."""
+    bound = comparison.operands[0].owner
+    return (
+        comparison.properties["predicate"] == INTEGER_PREDICATES["slt"]
+        and isinstance(comparison, llvm.ICmpOp)
+        and isinstance(bound, llvm.ConstantOp)
+        and isinstance(bound.value, DenseIntOrFPElementsAttr)
+        and bound.value.is_splat()
+    )
 
 
 _REASSOCIATED = llvm.FastMathAttr([FastMathFlag.REASSOC])

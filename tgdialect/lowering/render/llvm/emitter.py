@@ -60,7 +60,7 @@ NOT_ATOMIC, ACQUIRE, RELEASE = (
 )
 _NOT_VOLATILE = unchecked.integer(0, i1)
 _DYNAMIC = DenseArrayBase.from_list(i32, [llvm.GEP_USE_SSA_VAL])
-_INTEGER_PREDICATES = {
+INTEGER_PREDICATES = {
     flag.value: IntegerAttr(flag.to_int(), i64) for flag in llvm.ICmpPredicateFlag
 }
 _FLOAT_PREDICATES = {
@@ -185,7 +185,7 @@ class LLVMEmitter(OpBuilder):
 
     def compare(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:
         """A comparison of integers, as "slt"."""
-        properties = {"predicate": _INTEGER_PREDICATES[predicate]}
+        properties = {"predicate": INTEGER_PREDICATES[predicate]}
         return self.emit(llvm.ICmpOp, (a, b), vector_of(i1, lanes_of(a.type)), properties)
 
     def compare_floats(self, predicate: str, a: SSAValue, b: SSAValue) -> SSAValue:

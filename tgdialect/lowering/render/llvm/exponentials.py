@@ -1,16 +1,29 @@
-"""EXP2 and EXP on CPUs that scale by a power of two in one instruction."""
+"""EXP2, EXP and GATE on CPUs that scale by a power of two in one instruction, look numbers up in
+registers, and estimate reciprocals."""
 
 from __future__ import annotations
 
-from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerType, i32
-from xdsl.ir import SSAValue
+import struct
+from collections.abc import Callable, Mapping, Sequence
+from typing import cast
 
-from tgdialect.llvm_dialect import PoisonOp, RoundEvenOp
+from xdsl.dialects import llvm
+from xdsl.dialects.builtin import FixedBitwidthType, IntegerType, i32
+from xdsl.ir import Attribute, Operation, SSAValue
+
+from tgdialect.llvm_dialect import PoisonOp, RoundEvenOp, SMaxOp, SMinOp
 from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
-from tgdialect.lowering.render.llvm.types import element_of, is_vector, lanes_of, vector_of
+from tgdialect.lowering.render.llvm.types import (
+    element_of,
+    is_vector,
+    lanes_of,
+    number_literal,
+    vector_literal,
+    vector_of,
+)
 from tgdialect.ops.dtypes import F32
-from tgdialect.targets.cpu import scaling
+from tgdialect.ops.elementwise import Exp2Op, ExpOp, GateOp
+from tgdialect.targets.cpu import look_up, reciprocal_estimate, register_lanes, scaling
 from tgdialect.transforms.float_format import FORMATS
 
 
@@ -29,7 +42,7 @@ def exp2(e: LLVMEmitter, x: SSAValue) -> SSAValue:
     power = last
     for coefficient in reversed(rest):
         power = e.float(llvm.FMAOp, power, r, coefficient)
-    return _scaled(e, power, n, form.width)
+    return _scaled(e, power, n)
 
 
 def exp(e: LLVMEmitter, x: SSAValue) -> SSAValue:
@@ -52,26 +65,145 @@ def exp(e: LLVMEmitter, x: SSAValue) -> SSAValue:
     power = last
     for coefficient in reversed(rest):
         power = e.float(llvm.FMAOp, power, r, coefficient)
-    return _scaled(e, power, n, form.width)
+    return _scaled(e, power, n)
 
 
-def _scaled(e: LLVMEmitter, x: SSAValue, n: SSAValue, bits: int) -> SSAValue:
-    """x * 2^n, a register at a time."""
-    if not is_vector(x.type):
-        lanes = scaling(bits, 1).lanes
-        return e.lane(_scaled(e, e.splat(x, lanes), e.splat(n, lanes), bits), 0)
-    lanes = lanes_of(x.type)
-    how = scaling(bits, lanes)
-    type = vector_of(element_of(x.type), how.lanes)
-    masked = e.emit(PoisonOp, (), type)
-    mask = e.number(-1, IntegerType(how.mask_bits))
-    further = [e.number(number, i32) for number in how.further]
+def gate(e: LLVMEmitter, x: SSAValue, t: SSAValue, lost: SSAValue | None = None) -> SSAValue:
+    """x / (1 + e^-(t + lost)) of f32 for |t| <= 71, as `transforms/logistic.py` computes it.
+
+    e^-(t + lost) = S (1 + p) for a power S of 2^(1/16), which is looked up and rounded; p is a
+    polynomial of degree 3 that has what the rounding lost. The divisor is the rounded sum of S and
+    1, and a small rest. Its reciprocal is an estimate of 14 bits, which the residual of the
+    quotient makes as good as an exact one.
+    """
+    step, rest = _STEP
+    places = vector_of(i32, lanes_of(t.type))
+    shift = e.number(_TO_STEPS, t.type)
+    shifted = e.float(llvm.FMAOp, t, e.number(-_STEPS_OF_1, t.type), shift)
+    m = e.float(llvm.FSubOp, shifted, shift)
+    place = e.emit(llvm.BitcastOp, (shifted,), places)
+    low = _looked_up(e, _POWERS[1::2], place, t.type)
+    if lost is not None:
+        low = e.float(llvm.FSubOp, low, lost)
+    low = e.float(llvm.FMAOp, m, e.number(-rest, t.type), low)
+    high = e.float(llvm.FMAOp, m, e.number(-step, t.type), e.float(llvm.FNegOp, t))
+    r = e.float(llvm.FAddOp, high, low)
+    second, third = (e.number(c, t.type) for c in _STEP_TAIL)
+    curve = e.float(llvm.FMAOp, r, third, second)
+    p = e.float(llvm.FMAOp, e.float(llvm.FMulOp, r, r), curve, r)
+    # The bits of S are those of a power between 1 and 2, and m / 16 in the exponent.
+    bits = [_bits(power) - (k << _STEP_POSITION) for k, power in enumerate(_POWERS[::2])]
+    exponent = e.binary(llvm.ShlOp, place, e.number(_STEP_POSITION, places))
+    s_bits = e.binary(llvm.AddOp, _looked_up(e, bits, place, places), exponent)
+    # Positive floats are in the order of their bits, which more units of a processor compare.
+    one_bits = e.number(_bits(1.0), places)
+    of_order = (e.emit(kind, (s_bits, one_bits), places) for kind in (SMinOp, SMaxOp))
+    s, less, greater = (e.emit(llvm.BitcastOp, (value,), t.type) for value in (s_bits, *of_order))
+    rounded = e.float(llvm.FAddOp, s, e.number(1.0, t.type))
+    lost_of_sum = e.float(llvm.FSubOp, less, e.float(llvm.FSubOp, rounded, greater))
+    small = e.float(llvm.FMAOp, s, p, lost_of_sum)
+    inverse = _reciprocal_estimate(e, e.float(llvm.FAddOp, rounded, small))
+    quotient = e.float(llvm.FMulOp, x, inverse)
+    surplus = e.float(llvm.FMAOp, quotient, rounded, e.float(llvm.FNegOp, x))
+    surplus = e.float(llvm.FMAOp, quotient, small, surplus)
+    return e.float(llvm.FMAOp, e.float(llvm.FNegOp, inverse), surplus, quotient)  # -0 stays -0.
+
+
+def _bits(number: float) -> int:
+    """The bits of an f32."""
+    (bits,) = struct.unpack("<I", struct.pack("<f", number))
+    return bits
+
+
+def _looked_up(
+    e: LLVMEmitter, table: Sequence[float], place: SSAValue, type: Attribute
+) -> SSAValue:
+    """For each lane one of 16 numbers of 32 bits, by the lower four bits of its place."""
+    element = element_of(type)
+
+    def found(place: SSAValue) -> SSAValue:
+        lanes = lanes_of(place.type)
+        register = vector_of(element, lanes)
+        first, *rest = (
+            e.constant(vector_literal([number_literal(n, element) for n in part], register))
+            for part in (table[:lanes], table[lanes:])
+            if part
+        )
+        name = look_up(lanes, is_float=element == F32)
+        return e.intrinsic(name, (first, place, *rest), register)
+
+    return _by_registers(e, found, place, least=256)
+
+
+def _reciprocal_estimate(e: LLVMEmitter, x: SSAValue) -> SSAValue:
+    """1 / x of f32, within 2^-14 of it."""
+
+    def estimate(x: SSAValue) -> SSAValue:
+        name, mask_bits = reciprocal_estimate(lanes_of(x.type))
+        mask = e.number(-1, IntegerType(mask_bits))
+        return e.intrinsic(name, (x, e.emit(PoisonOp, (), x.type), mask), x.type)
+
+    return _by_registers(e, estimate, x)
+
+
+def _scaled(e: LLVMEmitter, x: SSAValue, n: SSAValue) -> SSAValue:
+    """x * 2^n, rounded once."""
+    bits = cast(FixedBitwidthType, element_of(x.type)).bitwidth
+
+    def scale(x: SSAValue, n: SSAValue) -> SSAValue:
+        name, mask_bits, further = scaling(bits, lanes_of(x.type))
+        masked, mask = e.emit(PoisonOp, (), x.type), e.number(-1, IntegerType(mask_bits))
+        return e.intrinsic(name, (x, n, masked, mask, *(e.number(f, i32) for f in further)), x.type)
+
+    return _by_registers(e, scale, x, n)
+
+
+def _by_registers(
+    e: LLVMEmitter, instruction: Callable[..., SSAValue], *values: SSAValue, least: int = 128
+) -> SSAValue:
+    """The result of an instruction on registers, for values of any number of lanes: those behind
+    the last are the last again. A register has at least so many bits."""
+    lanes = lanes_of(values[0].type)
+    bits = cast(FixedBitwidthType, element_of(values[0].type)).bitwidth
+    width = register_lanes(bits, lanes, least)
+    if not is_vector(values[0].type):
+        return e.lane(instruction(*(e.splat(value, width) for value in values)), 0)
     parts: list[SSAValue] = []
-    for first in range(0, lanes, how.lanes):
-        x_part, n_part = x, n
-        if lanes != how.lanes:  # Lanes behind the last are the last again.
-            some = [min(lane, lanes - 1) for lane in range(first, first + how.lanes)]
-            x_part, n_part = e.shuffle(x, x, some), e.shuffle(n, n, some)
-        parts.append(e.intrinsic(how.name, (x_part, n_part, masked, mask, *further), type))
-    whole = e.joined(parts)
-    return whole if lanes_of(whole.type) == lanes else e.shuffle(whole, whole, range(lanes))
+    for first in range(0, lanes, width):
+        some = [min(lane, lanes - 1) for lane in range(first, first + width)]
+        whole = lanes == width
+        parts.append(instruction(*(v if whole else e.shuffle(v, v, some) for v in values)))
+    result = e.joined(parts)
+    return result if lanes_of(result.type) == lanes else e.shuffle(result, result, range(lanes))
+
+
+_STEP_POSITION = 23 - 5
+"""The bits of the mantissa of an f32 behind the five that a step changes."""
+_STEP_POSITION = 23 - 4
+"""The bits of the mantissa of an f32 behind the four that a step changes."""
+_TO_STEPS = 1.5 * 2.0**23
+"""Rounds a number of steps to an integer, in the low bits of the sum."""
+_STEPS_OF_1 = 23.083120346069336
+"""16 log2 e."""
+_STEP = 0.0433197021484375, 1.9966364561696537e-06
+"""ln 2 / 16 as a sum. The first is a multiple of 2^-16: the sum of t and steps of it is exact."""
+_STEP_TAIL = 0.5000162124633789, 0.16666941344738007
+"""(e^r - 1 - r) / r^2 for |r| <= ln 2 / 32, with an error of e^r of 2^-29.2."""
+_POWERS = (
+    *(1.0, 0.0, 1.0442737340927124, 4.6285471455576044e-08),
+    *(1.0905077457427979, -1.199215748926008e-08, 1.1387885808944702, 4.7297820771063925e-08),
+    *(1.1892070770263672, 3.1934181521364735e-08, 1.2418577671051025, 3.621057231839586e-08),
+    *(1.2968395948410034, -3.0990722876822474e-08, 1.3542555570602417, -7.475213337215791e-09),
+    *(1.4142135381698608, 1.7114270889351246e-08, 1.4768261909484863, -3.047683350132502e-08),
+    *(1.5422108173370361, 5.233334210430485e-09, 1.610490322113037, 6.10759176566944e-09),
+    *(1.6817928552627563, -1.4719605978541495e-08, 1.7562521696090698, -5.258795177098818e-09),
+    *(1.8340080976486206, -6.128259677495862e-09, 1.9152065515518188, 5.140609271592211e-09),
+)
+"""2^(k/16) for k below 16, each rounded to f32, and the logarithm of 2^(k/16) divided by that."""
+
+EXPONENTIALS: Mapping[type[Operation], Callable[..., SSAValue]] = {
+    Exp2Op: exp2,
+    ExpOp: exp,
+    GateOp: gate,
+}
+"""By an op: what computes it of the emitter and its operands."""

@@ -18,7 +18,7 @@ from tgdialect.lowering.render.llvm.accesses import LLVMAccesses, View
 from tgdialect.lowering.render.llvm.arithmetic import across, any_register, compute
 from tgdialect.lowering.render.llvm.custom import call_host, custom
 from tgdialect.lowering.render.llvm.emitter import ACQUIRE, RELEASE, call
-from tgdialect.lowering.render.llvm.exponentials import exp, exp2
+from tgdialect.lowering.render.llvm.exponentials import EXPONENTIALS
 from tgdialect.lowering.render.llvm.matrix import assembly, begin_sums, end_sums, multiply_add
 from tgdialect.lowering.render.llvm.streams import Stream
 from tgdialect.lowering.render.llvm.threads import SharedFrame
@@ -34,7 +34,6 @@ from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.ops.attributes import AxisType, ReduceKind
 from tgdialect.ops.codegen import CustomOp, InsOp, WmmaOp
 from tgdialect.ops.dtypes import DType
-from tgdialect.ops.elementwise import Exp2Op, ExpOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory
 from tgdialect.ops.reduce import ReduceOp
@@ -125,10 +124,10 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         return self.binary(llvm.MulOp, a, b)
 
     def compute(self, op: Operation, operands: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
-        if isinstance(op, Exp2Op | ExpOp):
+        if (exponential := EXPONENTIALS.get(type(op))) is not None:
             if not scales(self._target):
                 raise refusal(op, self._target)
-            return (exp2 if isinstance(op, Exp2Op) else exp)(self, *operands)
+            return exponential(self, *operands)
         return compute(self, op, operands, intervals)
 
     def define(self, result: SSAValue, value: SSAValue) -> SSAValue:
