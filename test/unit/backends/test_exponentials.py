@@ -1,9 +1,12 @@
-"""EXP2 as this processor computes it, in whole vectors and parts of them, over all exponents."""
+"""EXP2 and GATE as this processor computes them, in vectors and parts of them, over exponents."""
+
+import itertools
 
 import numpy as np
 import pytest
 
 import tgdialect as tg
+from tgdialect.interpreter.elementwise import ARITHMETIC
 
 SPECIAL = (0.0, -0.0, 1.0, -1.0, 0.5, np.inf, -np.inf, np.nan)
 
@@ -28,6 +31,49 @@ def test_exp2(dtype, bits, size):
         ulps = np.abs(got[finite] - exact[finite]) / np.spacing(expected[finite])
     assert np.array_equal(got[~finite], expected[~finite], equal_nan=True)
     assert not finite.any() or ulps.max() <= (2 if dtype is np.float32 else 3)
+
+
+@pytest.mark.parametrize("size", [1, 3, 16, 17, 65, 300_001])
+@pytest.mark.parametrize("has_lost", [False, True])
+def test_gate(size, has_lost):
+    """Within 1.1 ulp of f32 for factors of all exponents, and 1 where the factor is 1."""
+    rng = np.random.default_rng(size)
+    t = (110 * rng.uniform(-1, 1, size) ** 3).astype(np.float32)
+    x = np.ldexp(rng.uniform(1, 2, size), rng.integers(-40, 40, size)).astype(np.float32)
+    lost = (np.spacing(t) * rng.uniform(-0.5, 0.5, size)).astype(np.float32) * has_lost
+    program = f"""
+func.func @main(%x: tensor<{size}xf32>, %t: tensor<{size}xf32>, %lost: tensor<{size}xf32>)
+    -> (tensor<{size}xf32>, tensor<{size}xf32>) {{
+  %one = tg.const 1.0 : tensor<f32>
+  %0 = tg.gate %x, %t lost %lost : tensor<{size}xf32>
+  %1 = tg.gate %one, %t : (tensor<f32>, tensor<{size}xf32>) -> tensor<{size}xf32>
+  func.return %0, %1 : tensor<{size}xf32>, tensor<{size}xf32>
+}}"""
+    got = tg.compile(program)(x, t, lost)
+    wide = t.astype(np.longdouble)
+    exact = x / (1 + np.exp(-(wide + lost))), 1 / (1 + np.exp(-wide))
+    for result, expected, limit in zip(got, exact, (1.1, 1), strict=True):
+        unit = np.spacing(expected.astype(np.float32)).astype(np.longdouble)
+        assert (np.abs(result - expected) / unit).max() <= limit
+
+
+@pytest.mark.parametrize("size", [1, 40])
+def test_gate_of_special_values(size):
+    type = f"tensor<{size}xf32>"
+    gate = tg.compile(f"""
+func.func @main(%x: {type}, %t: {type}) -> {type} {{
+  %0 = tg.gate %x, %t : {type}
+  func.return %0 : {type}
+}}""")
+    factors = 1, -1, -0.0, 0.0, np.inf, -np.inf, np.nan
+    arguments = 0, 5, -5, 80, -80, 1e30, -1e30, np.inf, -np.inf, np.nan
+    for pair in itertools.product(factors, arguments):
+        x, t = (np.full(size, number, np.float32) for number in pair)
+        with np.errstate(all="ignore"):
+            expected = ARITHMETIC["tg.gate"](x, t)
+        got = gate(x, t)
+        np.testing.assert_allclose(got, expected, rtol=1e-6)
+        assert np.isnan(expected).all() or np.array_equal(np.signbit(got), np.signbit(expected))
 
 
 def test_weights_that_would_be_subnormal():

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import FixedBitwidthType, IntegerType, i32
+from xdsl.dialects.builtin import FixedBitwidthType, FloatAttr, IntegerType, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.llvm_dialect import PoisonOp, RoundEvenOp, SMaxOp, SMinOp
@@ -71,34 +71,19 @@ def exp(e: LLVMEmitter, x: SSAValue) -> SSAValue:
 def gate(e: LLVMEmitter, x: SSAValue, t: SSAValue, lost: SSAValue | None = None) -> SSAValue:
     """x / (1 + e^-(t + lost)) of f32 for |t| <= 71, as `transforms/logistic.py` computes it.
 
-    e^-(t + lost) = S (1 + p) for a power S of 2^(1/16), which is looked up and rounded; p is a
-    polynomial of degree 3 that has what the rounding lost. The divisor is the rounded sum of S and
-    1, and a small rest. Its reciprocal is an estimate of 14 bits, which the residual of the
-    quotient makes as good as an exact one.
+    With e^-(t + lost) = S (1 + p) the divisor is the rounded sum of S and 1, and a small rest. Its
+    reciprocal is an estimate of 14 bits, which the residual of the quotient makes as good as an
+    exact one.
     """
-    step, rest = _STEP
-    places = vector_of(i32, lanes_of(t.type))
-    shift = e.number(_TO_STEPS, t.type)
-    shifted = e.float(llvm.FMAOp, t, e.number(-_STEPS_OF_1, t.type), shift)
-    m = e.float(llvm.FSubOp, shifted, shift)
-    place = e.emit(llvm.BitcastOp, (shifted,), places)
-    low = _looked_up(e, _POWERS[1::2], place, t.type)
-    if lost is not None:
-        low = e.float(llvm.FSubOp, low, lost)
-    low = e.float(llvm.FMAOp, m, e.number(-rest, t.type), low)
-    high = e.float(llvm.FMAOp, m, e.number(-step, t.type), e.float(llvm.FNegOp, t))
-    r = e.float(llvm.FAddOp, high, low)
-    second, third = (e.number(c, t.type) for c in _STEP_TAIL)
-    curve = e.float(llvm.FMAOp, r, third, second)
-    p = e.float(llvm.FMAOp, e.float(llvm.FMulOp, r, r), curve, r)
-    # The bits of S are those of a power between 1 and 2, and m / 16 in the exponent.
+    step, _, p = _steps(e, e.float(llvm.FNegOp, t), lost)
+    # The bits of S are those of a power between 1 and 2, and the integer in n in the exponent.
     bits = [_bits(power) - (k << _STEP_POSITION) for k, power in enumerate(_POWERS[::2])]
-    exponent = e.binary(llvm.ShlOp, place, e.number(_STEP_POSITION, places))
-    s_bits = e.binary(llvm.AddOp, _looked_up(e, bits, place, places), exponent)
+    exponent = e.binary(llvm.ShlOp, step, e.number(_STEP_POSITION, step.type))
+    s_bits = e.binary(llvm.AddOp, _looked_up(e, bits, step, step.type), exponent)
     # Positive floats are in the order of their bits, which more units of a processor compare.
-    one_bits = e.number(_bits(1.0), places)
-    of_order = (e.emit(kind, (s_bits, one_bits), places) for kind in (SMinOp, SMaxOp))
-    s, less, greater = (e.emit(llvm.BitcastOp, (value,), t.type) for value in (s_bits, *of_order))
+    one_bits = e.number(_bits(1.0), step.type)
+    in_order = (e.emit(kind, (s_bits, one_bits), step.type) for kind in (SMinOp, SMaxOp))
+    s, less, greater = (e.emit(llvm.BitcastOp, (value,), t.type) for value in (s_bits, *in_order))
     rounded = e.float(llvm.FAddOp, s, e.number(1.0, t.type))
     lost_of_sum = e.float(llvm.FSubOp, less, e.float(llvm.FSubOp, rounded, greater))
     small = e.float(llvm.FMAOp, s, p, lost_of_sum)
@@ -107,6 +92,28 @@ def gate(e: LLVMEmitter, x: SSAValue, t: SSAValue, lost: SSAValue | None = None)
     surplus = e.float(llvm.FMAOp, quotient, rounded, e.float(llvm.FNegOp, x))
     surplus = e.float(llvm.FMAOp, quotient, small, surplus)
     return e.float(llvm.FMAOp, e.float(llvm.FNegOp, inverse), surplus, quotient)  # -0 stays -0.
+
+
+def _steps(
+    e: LLVMEmitter, x: SSAValue, lost: SSAValue | None = None
+) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """(k, n, p) for e^(x - lost) = 2^n (1 + p) of f32: n is a multiple of 1/16, and k, an integer,
+    has those in its lower bits. 2^n is meant as it is looked up: p, a polynomial of degree 3, has
+    what its rounding lost."""
+    form = FORMATS["f32"]
+    shift = e.number(form.to_integer / _STEPS, x.type)
+    shifted = e.float(llvm.FMAOp, x, e.number(form.log2_e[0], x.type), shift)
+    n = e.float(llvm.FSubOp, shifted, shift)
+    k = e.emit(llvm.BitcastOp, (shifted,), vector_of(i32, lanes_of(x.type)))
+    low = _looked_up(e, _POWERS[1::2], k, x.type)
+    if lost is not None:
+        low = e.float(llvm.FSubOp, low, lost)
+    first, rest = (e.number(-part, x.type) for part in form.ln_2)
+    low = e.float(llvm.FMAOp, n, rest, low)
+    r = e.float(llvm.FAddOp, e.float(llvm.FMAOp, n, first, x), low)
+    second, third = (e.number(c, x.type) for c in _STEP_TAIL)
+    curve = e.float(llvm.FMAOp, r, third, second)
+    return k, n, e.float(llvm.FMAOp, e.float(llvm.FMulOp, r, r), curve, r)
 
 
 def _bits(number: float) -> int:
@@ -120,13 +127,14 @@ def _looked_up(
 ) -> SSAValue:
     """For each lane one of 16 numbers of 32 bits, by the lower four bits of its place."""
     element = element_of(type)
+    numbers = cast("Sequence[FloatAttr]", [number_literal(number, element) for number in table])
 
     def found(place: SSAValue) -> SSAValue:
         lanes = lanes_of(place.type)
         register = vector_of(element, lanes)
         first, *rest = (
-            e.constant(vector_literal([number_literal(n, element) for n in part], register))
-            for part in (table[:lanes], table[lanes:])
+            e.constant(vector_literal(part, register))
+            for part in (numbers[:lanes], numbers[lanes:])
             if part
         )
         name = look_up(lanes, is_float=element == F32)
@@ -177,16 +185,11 @@ def _by_registers(
     return result if lanes_of(result.type) == lanes else e.shuffle(result, result, range(lanes))
 
 
-_STEP_POSITION = 23 - 5
-"""The bits of the mantissa of an f32 behind the five that a step changes."""
+_STEPS = 16
+"""The powers of two between 1 and 2 that `_steps` looks up: as many as a register has lanes. With
+twice as many the polynomial would have degree 3 as well."""
 _STEP_POSITION = 23 - 4
 """The bits of the mantissa of an f32 behind the four that a step changes."""
-_TO_STEPS = 1.5 * 2.0**23
-"""Rounds a number of steps to an integer, in the low bits of the sum."""
-_STEPS_OF_1 = 23.083120346069336
-"""16 log2 e."""
-_STEP = 0.0433197021484375, 1.9966364561696537e-06
-"""ln 2 / 16 as a sum. The first is a multiple of 2^-16: the sum of t and steps of it is exact."""
 _STEP_TAIL = 0.5000162124633789, 0.16666941344738007
 """(e^r - 1 - r) / r^2 for |r| <= ln 2 / 32, with an error of e^r of 2^-29.2."""
 _POWERS = (
