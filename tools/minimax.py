@@ -1,5 +1,6 @@
 """Derive the polynomial tables of `float_format`, `sine` and `error_function` in
-`tgdialect/transforms`, and those of `tgdialect/frontend/functions.py` and `special.py`.
+`tgdialect/transforms`, and those of `frontend/functions.py`, `frontend/special.py` and
+`lowering/render/llvm/exponentials.py`.
 
 Needs mpmath. Each table is the minimax polynomial of a relative error, found with Remez's
 exchange from Chebyshev nodes, and rounded to the format. Prints every table with the relative
@@ -452,6 +453,15 @@ def approximations() -> list[Approximation]:
             half**2,
             12,
             53,
+        ),
+        Approximation(
+            "EXP of a sixteenth of ln 2, 24 bits",
+            exp_tail,
+            lambda x: (x * x + SMALLEST) / mp.exp(x),
+            -mp.ln(2) / 32 * mpf("1.0001"),
+            mp.ln(2) / 32 * mpf("1.0001"),
+            1,
+            24,
         ),
     ]
     return found

@@ -48,19 +48,26 @@ def exp2(e: LLVMEmitter, x: SSAValue) -> SSAValue:
 def exp(e: LLVMEmitter, x: SSAValue) -> SSAValue:
     """e^x, as `exp2`: r = x - n ln 2, with ln 2 as a sum of two floats.
 
+    Of f32, n is a multiple of 1/16, and what is not an integer in it gives a power that is looked
+    up: r is smaller, and the polynomial has degree 3 instead of 6. Within 1 ulp.
+
     r is not small for a huge x, and the polynomial may be infinite, which scaled by a power below
-    1 it should not be: x has a bound below 0. That of f64, of odd degree, may also be negative.
+    1 it should not be: x has a bound below 0. That of odd degree may also be negative.
     """
-    form = FORMATS["f32" if element_of(x.type) == F32 else "f64"]
+    is_looked_up = element_of(x.type) == F32
+    form = FORMATS["f32" if is_looked_up else "f64"]
     low = e.number(-4.0 * form.bias, x.type)
     x = e.select(e.compare_floats("olt", x, low), low, x)
-    if len(form.exp_tail) % 2 == 0:
+    if is_looked_up or len(form.exp_tail) % 2 == 0:
         high = e.number(4.0 * form.bias, x.type)
         x = e.select(e.compare_floats("ogt", x, high), high, x)
+    if is_looked_up:
+        steps, n = _steps(e, x)
+        power = _looked_up(e, _POWERS[::2], steps, x.type)
+        p = _exp_minus_1(e, _rest(e, x, n))
+        return _scaled(e, e.float(llvm.FMAOp, power, p, power), n)
     n = e.float(RoundEvenOp, e.float(llvm.FMulOp, x, e.number(form.log2_e[0], x.type)))
-    r = x
-    for part in form.ln_2:
-        r = e.float(llvm.FMAOp, n, e.number(-part, x.type), r)
+    r = _rest(e, x, n)
     *rest, last = (e.number(c, x.type) for c in (1.0, 1.0, *form.exp_tail))
     power = last
     for coefficient in reversed(rest):
@@ -71,18 +78,25 @@ def exp(e: LLVMEmitter, x: SSAValue) -> SSAValue:
 def gate(e: LLVMEmitter, x: SSAValue, t: SSAValue, lost: SSAValue | None = None) -> SSAValue:
     """x / (1 + e^-(t + lost)) of f32 for |t| <= 71, as `transforms/logistic.py` computes it.
 
-    With e^-(t + lost) = S (1 + p) the divisor is the rounded sum of S and 1, and a small rest. Its
-    reciprocal is an estimate of 14 bits, which the residual of the quotient makes as good as an
-    exact one.
+    e^-(t + lost) = S (1 + p) with a power S that is looked up, and p has what its rounding lost.
+    The divisor is the rounded sum of S and 1, and a small rest. Its reciprocal is an estimate of 14
+    bits, which the residual of the quotient makes as good as an exact one.
     """
-    step, _, p = _steps(e, e.float(llvm.FNegOp, t), lost)
+    minus_t = e.float(llvm.FNegOp, t)
+    steps, n = _steps(e, minus_t)
+    low = _looked_up(e, _POWERS[1::2], steps, t.type)
+    if lost is not None:
+        low = e.float(llvm.FSubOp, low, lost)
+    first, second = (e.number(-part, t.type) for part in FORMATS["f32"].ln_2)
+    low = e.float(llvm.FMAOp, n, second, low)
+    p = _exp_minus_1(e, e.float(llvm.FAddOp, e.float(llvm.FMAOp, n, first, minus_t), low))
     # The bits of S are those of a power between 1 and 2, and the integer in n in the exponent.
     bits = [_bits(power) - (k << _STEP_POSITION) for k, power in enumerate(_POWERS[::2])]
-    exponent = e.binary(llvm.ShlOp, step, e.number(_STEP_POSITION, step.type))
-    s_bits = e.binary(llvm.AddOp, _looked_up(e, bits, step, step.type), exponent)
+    exponent = e.binary(llvm.ShlOp, steps, e.number(_STEP_POSITION, steps.type))
+    s_bits = e.binary(llvm.AddOp, _looked_up(e, bits, steps, steps.type), exponent)
     # Positive floats are in the order of their bits, which more units of a processor compare.
-    one_bits = e.number(_bits(1.0), step.type)
-    in_order = (e.emit(kind, (s_bits, one_bits), step.type) for kind in (SMinOp, SMaxOp))
+    one_bits = e.number(_bits(1.0), steps.type)
+    in_order = (e.emit(kind, (s_bits, one_bits), steps.type) for kind in (SMinOp, SMaxOp))
     s, less, greater = (e.emit(llvm.BitcastOp, (value,), t.type) for value in (s_bits, *in_order))
     rounded = e.float(llvm.FAddOp, s, e.number(1.0, t.type))
     lost_of_sum = e.float(llvm.FSubOp, less, e.float(llvm.FSubOp, rounded, greater))
@@ -94,26 +108,28 @@ def gate(e: LLVMEmitter, x: SSAValue, t: SSAValue, lost: SSAValue | None = None)
     return e.float(llvm.FMAOp, e.float(llvm.FNegOp, inverse), surplus, quotient)  # -0 stays -0.
 
 
-def _steps(
-    e: LLVMEmitter, x: SSAValue, lost: SSAValue | None = None
-) -> tuple[SSAValue, SSAValue, SSAValue]:
-    """(k, n, p) for e^(x - lost) = 2^n (1 + p) of f32: n is a multiple of 1/16, and k, an integer,
-    has those in its lower bits. 2^n is meant as it is looked up: p, a polynomial of degree 3, has
-    what its rounding lost."""
+def _steps(e: LLVMEmitter, x: SSAValue) -> tuple[SSAValue, SSAValue]:
+    """The multiple of 1/16 that is next to x log2 e, of f32: an integer that has its sixteenths in
+    the lower bits, and the multiple itself."""
     form = FORMATS["f32"]
     shift = e.number(form.to_integer / _STEPS, x.type)
     shifted = e.float(llvm.FMAOp, x, e.number(form.log2_e[0], x.type), shift)
-    n = e.float(llvm.FSubOp, shifted, shift)
-    k = e.emit(llvm.BitcastOp, (shifted,), vector_of(i32, lanes_of(x.type)))
-    low = _looked_up(e, _POWERS[1::2], k, x.type)
-    if lost is not None:
-        low = e.float(llvm.FSubOp, low, lost)
-    first, rest = (e.number(-part, x.type) for part in form.ln_2)
-    low = e.float(llvm.FMAOp, n, rest, low)
-    r = e.float(llvm.FAddOp, e.float(llvm.FMAOp, n, first, x), low)
-    second, third = (e.number(c, x.type) for c in _STEP_TAIL)
+    steps = e.emit(llvm.BitcastOp, (shifted,), vector_of(i32, lanes_of(x.type)))
+    return steps, e.float(llvm.FSubOp, shifted, shift)
+
+
+def _rest(e: LLVMEmitter, x: SSAValue, n: SSAValue) -> SSAValue:
+    """x - n ln 2, rounded twice."""
+    for part in FORMATS["f32" if element_of(x.type) == F32 else "f64"].ln_2:
+        x = e.float(llvm.FMAOp, n, e.number(-part, x.type), x)
+    return x
+
+
+def _exp_minus_1(e: LLVMEmitter, r: SSAValue) -> SSAValue:
+    """e^r - 1 for |r| <= ln 2 / 32, with an error of 2^-29 of e^r."""
+    second, third = (e.number(c, r.type) for c in _STEP_TAIL)
     curve = e.float(llvm.FMAOp, r, third, second)
-    return k, n, e.float(llvm.FMAOp, e.float(llvm.FMulOp, r, r), curve, r)
+    return e.float(llvm.FMAOp, e.float(llvm.FMulOp, r, r), curve, r)
 
 
 def _bits(number: float) -> int:
@@ -186,11 +202,11 @@ def _by_registers(
 
 
 _STEPS = 16
-"""The powers of two between 1 and 2 that `_steps` looks up: as many as a register has lanes. With
-twice as many the polynomial would have degree 3 as well."""
+"""The powers of two between 1 and 2 that are looked up: as many as a register has lanes. With twice
+as many, the polynomial would have degree 3 as well."""
 _STEP_POSITION = 23 - 4
 """The bits of the mantissa of an f32 behind the four that a step changes."""
-_STEP_TAIL = 0.5000162124633789, 0.16666941344738007
+_STEP_TAIL = 0.5000161528587341, 0.166667178273201
 """(e^r - 1 - r) / r^2 for |r| <= ln 2 / 32, with an error of e^r of 2^-29.2."""
 _POWERS = (
     *(1.0, 0.0, 1.0442737340927124, 4.6285471455576044e-08),
