@@ -42,7 +42,7 @@ FRONTENDS: dict[str, Frontend] = {"mlir": parse_module, "uops": _parse_listings}
 
 
 def frontend_of(file: str, format: str | None = None) -> Frontend:
-    """What reads a file: by the format that is named, else by its extension."""
+    """The reader of a file: by the format that is named, else by its extension."""
     extension = os.path.splitext(file)[1].removeprefix(".")
     return FRONTENDS.get(format or extension, parse_module)
 

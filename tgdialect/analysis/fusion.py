@@ -219,7 +219,7 @@ class _Planner:
         self.windows: dict[Operation, Operation] = {}
         """The PADs whose windows a copy would pay for, and the kernels that read them."""
         self.remarks: list[tuple[Operation, str]] = []
-        """What to report of the plan, if it is the one that counts."""
+        """The remarks about the plan, which are reported if it is the one that is taken."""
         self.reads: dict[SSAValue, Sequence[Demand]] = {}
         """The demands for realised values."""
         self.derived = derived_values(block)
@@ -480,9 +480,10 @@ class _Planner:
         return [self.realise(op, value)]
 
     def padded_in_place(self, op: PadOp) -> Padded | None:
-        """What a PAD pads, if a kernel can store it inside of the PAD's buffer, so that nothing
-        copies it. Other readers read it there. What is a result of the function, or never stored,
-        is copied; on a grid, where launches of kernels for the border take longer, everything."""
+        """The source of a PAD, if a kernel can store it inside of the PAD's buffer, so that nothing
+        copies it; other readers read it there. Results of the function and values that are never
+        stored are copied. So is everything on a grid, where launches of kernels for the border take
+        longer."""
         if self.target.is_grid or (inside := padded(op)) is None:
             return None
         source, values = inside.value.owner, (inside.value, op.result)
@@ -695,4 +696,4 @@ _WHAT = {
     "local": "kept in a buffer of the kernel that uses it",
     "realised": "stored by a kernel of its own",
 }
-"""What remarks say of each choice."""
+"""The words of remarks for each choice."""

@@ -124,8 +124,8 @@ def _cut(condition: SSAValue, holds: bool, intervals: MinMax) -> tuple[RangeOp, 
 
 
 def _room(found: Order, intervals: MinMax) -> Polynomial:
-    """What is not negative where `low + margin <= high`; casts that keep all integers are left
-    out."""
+    """A polynomial that is at least 0 where `low + margin <= high`. Casts that keep all integers
+    are left out."""
     room: Polynomial = Affine(constant=-found.margin)
     stack = [(found.high, 1), (found.low, -1)]
     while stack:

@@ -115,7 +115,7 @@ def kernels_unchanged() -> Generator[None]:
 
 
 _effects: ContextVar[dict[str, Effects | None] | None] = ContextVar("effects", default=None)
-"""What kernels are known to access, by their names, in `kernels_unchanged`."""
+"""The effects of each kernel that are known, by its name, in `kernels_unchanged`."""
 
 _ACCESS: Mapping[type[Operation], tuple[bool, bool]] = {
     LoadOp: (True, False),

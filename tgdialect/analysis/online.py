@@ -61,7 +61,7 @@ class OnlineSum:
     inner: tuple[Operand, ...]
     """From the operand of the sum to the exponentials."""
     factors: tuple[Factor, ...]
-    """What the sum is multiplied by afterwards."""
+    """The factors that the sum is multiplied by afterwards."""
     columns: tuple[int, ...]
     """The axes of the root that the sum depends on and the scores do not."""
 

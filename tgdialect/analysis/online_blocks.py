@@ -43,8 +43,9 @@ blocks count. With more, more scores are computed that are masked, or a second t
 of 8 steps by two vectors has enough accumulators to hide the latency of additions."""
 
 BLOCK_COST = 4.0
-"""What each row and each step of a block costs, in those of a row and a step: the loads of the
-other factor, and passes over sums. From timing attentions of 64 to 4096 rows."""
+"""The cost of each row and each step of a block, in units of one row times one step: the loads of
+the other factor, and passes over sums. Larger: larger blocks. From timing attentions of 64 to 4096
+rows."""
 
 SPARE = 4 << 10
 """LOCAL memory that is left for maxima, corrections, and the padding of tiles against conflicts

@@ -96,8 +96,8 @@ class Padded(NamedTuple):
 
 
 def padded(op: PadOp) -> Padded | None:
-    """What a PAD pads, before PERMUTEs and RESHAPEs that only merge axes; None if it has sizes that
-    are no constants, or no cells."""
+    """The value that a PAD pads, before PERMUTEs and RESHAPEs that only merge axes; None if it has
+    sizes that are no constants, or no cells."""
     value = op.source
     if not (tensor(value).has_static_shape() and tensor(op.result).has_static_shape()):
         return None

@@ -46,7 +46,7 @@ _IF_ALL = (AddOp, CastOp, CmpLtOp, CmpNeOp, MaxOp, NegOp, OrOp, SqrtOp, SubOp, T
 
 
 def elementwise_leaves(root: SSAValue, is_inner: Callable[[SSAValue], bool]) -> Sequence[SSAValue]:
-    """What a tree of elementwise ops is made of: the nearest values to the root that are not
+    """The leaves of a tree of elementwise ops: the nearest values to the root that are not
     `is_inner`, or are defined by other ops. Beyond MANY_VALUES values, each is a leaf."""
     values = [root]
     seen = {root}

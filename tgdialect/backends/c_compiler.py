@@ -39,7 +39,7 @@ def compiler() -> str:
 
 @cache
 def compiler_version() -> str:
-    """What the compiler says about itself, for keys of the object cache."""
+    """The version text of the compiler, for keys of the object cache."""
     return _run(compiler(), "--version")
 
 

@@ -1,4 +1,4 @@
-"""What each elementwise op computes, element by element: docs/semantics.md as a table.
+"""The elementwise ops, element by element: docs/semantics.md as a table.
 
 A function takes the operands' arrays, of shapes that broadcast, in the dtype that the arithmetic is
 done in (f32 for the narrower floats); `compute` converts to it and rounds the result once.

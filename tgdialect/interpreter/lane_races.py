@@ -147,7 +147,7 @@ class _Conflict:
 
 
 class LaneRaces:
-    """Who has read, written and added to each cell of a memory."""
+    """The readers, writers and additions of each cell of a memory."""
 
     def __init__(
         self, cells: int, numbering: Numbering, axes: Sequence[Axis], show: Callable[[int], str]

@@ -33,7 +33,8 @@ without one, functions that call the one before twice would have 2^n."""
 
 @dataclass(frozen=True)
 class Contents:
-    """What a memory argument holds after a call, and which of its elements the callee wrote."""
+    """The contents of a memory argument after a call, and which of its elements the callee
+    wrote."""
 
     data: Data
     written: Callable[[], Data]
@@ -56,7 +57,7 @@ Callee = Callable[["RunContext", Any, Sequence[Data], Sequence[Data]], Outcome]
 
 @dataclass
 class RunContext:
-    """What one run of the interpreter has in common.
+    """The state that all parts of one run of the interpreter share.
 
     `callees` say how ops are called, by name; `scalar` runs kernels one iteration at a time.
     """

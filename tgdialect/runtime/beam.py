@@ -67,7 +67,7 @@ class Bench(ABC):
     @property
     @abstractmethod
     def key(self) -> Sequence[str]:
-        """What the times depend on, besides the kernel and the target."""
+        """The inputs of the times, besides the kernel and the target."""
 
     @abstractmethod
     def compiled(self, candidate: KernelOp) -> Run | None:

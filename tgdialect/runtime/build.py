@@ -156,7 +156,7 @@ class _Kernels:
         return lowered
 
     def _elsewhere(self, scheduled: Scheduled) -> Sequence[Compiled]:
-        """What another process compiles."""
+        """Compile a kernel in a worker process."""
         lowered = lower_kernel(scheduled, self._build.passes, self._shown)
         return [
             self._without_code(lowered, program)._replace(

@@ -265,7 +265,7 @@ class SharedLibrary:
         if not re.match("[A-Za-z]", self._library):
             self._library = f"tg_{self._library}"
         self._prefix = f"TG_{self._library.upper()}"
-        """That of the codes: `W_OK` without `TG_` is a macro of the C library."""
+        """The prefix of the codes: `W_OK` without `TG_` is a macro of the C library."""
         self.function = f"{self._library}_{SOURCE.symbol(self._entry).strip('_')}"
         """The name of the function in C."""
         self._named = [*_named(program.parameters)]

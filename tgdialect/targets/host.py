@@ -32,7 +32,7 @@ _LOCAL_RANKS = ("MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD
 started on this machine."""
 
 _TILES = "amx"
-"""What the features begin with that need the tile registers."""
+"""The prefix of the features that need the tile registers."""
 _ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18
 """The numbers of the system call of Linux on x86-64, of what it is to do, and of the registers.
 Source: Linux, Documentation/arch/x86/xstate.rst."""

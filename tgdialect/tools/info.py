@@ -45,8 +45,8 @@ Section = Mapping[str, Any]
 
 
 def information() -> Mapping[str, Section]:
-    """What `python -m tgdialect.info --json` prints, by section. An entry that cannot be found out
-    is the text of the error."""
+    """The output of `python -m tgdialect.info --json`, by section. An entry that cannot be found
+    out is the text of the error."""
     return {
         "versions": _versions(),
         "cpu": _cpu(),
@@ -89,7 +89,7 @@ def _entry(name: str, value: Any) -> str:
 
 
 def _or_error(find: Callable[[], Any]) -> Any:
-    """What a function finds, or the error that it raises, as text."""
+    """The result of a function, or the text of the error that it raises."""
     try:
         return find()
     except Exception as error:  # Whatever a driver raises: the other lines are wanted all the same.

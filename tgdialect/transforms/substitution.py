@@ -45,7 +45,7 @@ class Substitution(ABC):
         self.tuples: dict[SSAValue, Sequence[SSAValue]] = {}
         """The new values in old tuples."""
         self.returned: Sequence[SSAValue] = ()
-        """What the last body that ended has returned."""
+        """The results of the last body that ended."""
         self._active: list[FuncOp] = []
         """The functions that are being substituted, outermost first."""
         self._sizes: dict[FuncOp, int] = {}

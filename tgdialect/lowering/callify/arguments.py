@@ -137,7 +137,7 @@ class NewFunction:
             attributes["tg.dims"] = self._dims_attribute(extents, op)
 
     def _leaf_attributes(self, op: ParamOp | BufferOp) -> ArgumentAttributes:
-        """What a PARAM or BUFFER says of the argument that it becomes (`ops/arguments.py`)."""
+        """The attributes of the argument that a PARAM or BUFFER becomes (`ops/arguments.py`)."""
         attributes: ArgumentAttributes = {}
         is_scalar = tensor(op.results[0]) == tensor_type(INDEX)
         if isinstance(op, BufferOp):

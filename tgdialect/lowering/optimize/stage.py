@@ -42,11 +42,11 @@ class Scheduled(NamedTuple):
 
     kernel: KernelOp | ProgramOp
     finish: Callable[[], Mapping[KernelOp, Packing]] = dict[KernelOp, Packing]
-    """What is left to do to it before the next stage. Gives the kernels that STAGEs make meanwhile,
-    for `pass_packed`."""
+    """The rest of the optimization, done before the next stage. Gives the kernels that STAGEs make
+    meanwhile, for `pass_packed`."""
     left: str = ""
-    """What `finish` depends on besides the kernel: with equal texts it does the same to equal
-    kernels."""
+    """The inputs of `finish` besides the kernel, as a text: with equal texts it does the same to
+    equal kernels."""
 
     @property
     def name(self) -> str:

@@ -278,7 +278,7 @@ class _Split:
 
     op: ReduceOp
     leaves: Sequence[SSAValue]
-    """What the tree of elementwise ops that is summed is made of."""
+    """The leaves of the tree of elementwise ops that is summed."""
     dilated: Mapping[SSAValue, _Dilated]
     """The leaves that are read alike, as views of dilated values."""
     residues: list[_Residues]
@@ -376,7 +376,7 @@ class _Split:
     def _selected(
         self, builder: OpBuilder, leaf: SSAValue, parts: Sequence[_Part], shape: Sequence[int]
     ) -> SSAValue:
-        """What the steps and results of the parts read of another leaf."""
+        """The cells of another leaf that the steps and results of the parts read."""
         leaf = unexpanded(leaf)  # Elementwise ops repeat their operands by themselves.
         extents = tensor(leaf).get_shape()
         missing = len(tensor(self.op.source).get_shape()) - len(extents)

@@ -165,7 +165,7 @@ def argument_attributes_are_typed(op: Operation) -> None:
 
 
 def _verify_donated(function: FuncOp, number: int, argument: BlockArgument) -> None:
-    """What `tg.donated` names is a result, or any; constants and sizes have no memory to give."""
+    """`tg.donated` names a result, or any; constants and sizes have no memory to give."""
     attributes = argument_attributes(argument)
     if (donated := integer_attribute(attributes, "tg.donated")) is None:
         return

@@ -107,7 +107,8 @@ class _DeviceRun:
             return math.inf
 
     def results(self, arrays: Sequence[Array]) -> Mapping[int, Array]:
-        """What it writes, by position, when it begins with these arrays in its memory."""
+        """The arrays that it writes, by position, when it begins with these arrays in its
+        memory."""
         for copy, array in zip(self.arrays, arrays, strict=True):
             copy.assign(array)
         self._loaded.submit(self._commands)

@@ -297,7 +297,7 @@ class DeviceExecutable(Executable):
 
     @property
     def _there_is(self) -> str:
-        """What memory there is, for errors."""
+        """The memory of the device, for errors."""
         limits = self._driver.limits
         return (
             f"{self._driver.name} has {show_bytes(limits.memory)}, at most "

@@ -235,7 +235,7 @@ def _kernel_of(program: Any, kernel: DeviceKernel) -> Any:
 
 
 def _log(error: Exception) -> str:
-    """What the compiler says, without pyopencl's framing."""
+    """The compiler's messages, without pyopencl's framing."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     return "\n".join(lines)
 

@@ -72,7 +72,7 @@ def nccl_bindings() -> Any:
 
 
 class NcclLink:
-    """What connects one GPU with others: it is kept from call to call."""
+    """The connection of one GPU with others: it is kept from call to call."""
 
     def __init__(self, driver: CudaDriver, api: Any) -> None:
         """`api` is NCCL; tests pass another one than NVIDIA's."""
@@ -353,8 +353,8 @@ class _Started(Pending):
 def nccl_links(
     devices: Sequence[Device], communicator: Communicator | None, api: Any = None
 ) -> Sequence[NcclLink]:
-    """What connects the devices of a program by NCCL: a link for each device of this process.
-    There are none unless all devices are distinct GPUs of NVIDIA's, and all processes have NCCL.
+    """The connections of a program's devices by NCCL: a link for each device of this process. There
+    are none unless all devices are distinct GPUs of NVIDIA's, and all processes have NCCL.
 
     Args:
         devices: those of this process.

@@ -84,7 +84,7 @@ def split_collectives(module: ModuleOp, rank: int | None = None) -> None:
 
 @dataclass(eq=False)
 class _Part:
-    """What is computed between two collectives, on some devices.
+    """The computation between two collectives, on some devices.
 
     Attributes:
         devices: the devices that compute it; None is all.
@@ -229,7 +229,7 @@ class _Split:
         return not is_exchange(op) and not isinstance(op, ParamOp | BufferOp)
 
     def _readers_before(self, store: StoreOp) -> Iterator[SSAValue]:
-        """What reads the memory of a STORE as it was before, and so has to be computed by then."""
+        """Reads of the old contents of a STORE's memory; they must execute before the STORE."""
         memory = memory_of(store.buffer)
         if memory not in self._readers:
             found: list[Operation] = []
@@ -248,7 +248,8 @@ class _Split:
                 yield from (r for r in op.results if not self.is_cheap(r))
 
     def _kept(self, value: SSAValue) -> SSAValue:
-        """What a value of the remaining function is a RESHAPE of, which costs nothing there."""
+        """The value of the remaining function that a value is a RESHAPE of, which costs nothing
+        there."""
         while isinstance(op := value.owner, Operation) and _is_reshape(op):
             if is_memory(value):
                 break

@@ -20,9 +20,9 @@ BLOCKED_ROWS = 256
 and with more rows each load of a column is used often enough without. From timing products."""
 
 PACKED_BLOCK = 2
-"""How many times as many steps as the TLB holds pages a block has whose operand is packed: packing
-reads one page at a time, and fewer blocks mean fewer passes over the results. From timing
-products."""
+"""The steps of a block whose operand is packed, as a multiple of the pages that the TLB holds.
+Packing reads one page at a time, so it allows more than one. Fewer steps: more passes over the
+results; more: the block leaves the cache. From timing products."""
 
 CACHE_PARTS = 4
 """The results of a block may take one of this many parts of L2; operands take the others."""

@@ -49,17 +49,18 @@ From timing products: those of 256 to 2000 rows take 0.76 to 1.0 of the time, th
 rows 1.06."""
 
 COMMON_PART = 2
-"""How many times as much all threads load in common if they share one loop, as if they share
-another, for the other one to be shared: half of it comes from the L2 of another core, but a loop
-inside has its operand packed by each thread. From timing explicit schedules of convolutions on two
-threads: two with 6 and 12 times as much took 0.8 to 0.9 of the time, one with 1.6 times as much 1.0
-to 1.08."""
+"""Share the other loop when this one makes the threads load COMMON_PART times as many bytes in
+common. Smaller: an operand is packed by each thread, since a loop inside packs for itself; larger:
+half of the common bytes come from the L2 of another core. From timing explicit schedules of
+convolutions on two threads: with 6 and 12 times as many, sharing the other loop took 0.8 to 0.9 of
+the time, with 1.6 times as many 1.0 to 1.08."""
 
 LOADED_AGAIN = 4
-"""How many times as many bytes as it stores a tile may load from L2 so that results are stored in
-order, although what it loads is not packed. From timing products of 8 to 64 steps that store 8 to
-16 MB: 0.65 of the time with 17 steps, where a tile loads 3.4 times as much, and 1.0 to 1.2 times
-with 32 and 64 steps, 6.4 and 13 times as much."""
+"""Store results in order if an operand that is not packed then makes a tile load at most
+LOADED_AGAIN times the bytes that it stores from L2. Larger: more results are stored in order;
+smaller: fewer loads are repeated. From timing products of 8 to 64 steps that store 8 to 16 MB: 0.65
+of the time where a tile loads 3.4 times as many bytes (17 steps), 1.0 to 1.2 times with 6.4 and 13
+times as many (32 and 64 steps)."""
 
 ROWS_AT_ONCE, CHAIN_OPS = 2, 16
 """How many rows of a scan run at once, and the most ops of a step for that: steps wait for the one
@@ -261,7 +262,7 @@ def _in_common(nests: Nests, range: RangeOp, target: Target) -> int:
 
 
 def _loaded_again(nests: Nests, loop: RangeOp) -> Sequence[StridedAccess]:
-    """What the steps of a reduction load again in each iteration of a loop."""
+    """The operands that the steps of a reduction load again in each iteration of a loop."""
     return [
         access
         for access in nests.accesses

@@ -286,7 +286,7 @@ def _written_out(nests: Nests, reduce: ReduceOp, vector: RangeOp, step: int) -> 
 
 
 class Rows(NamedTuple):
-    """What the rows of a tile load of an operand in the steps that are written out."""
+    """The loads of an operand by the rows of a tile, in the steps that are written out."""
 
     loaded: float
     """Elements, or vectors of them, for each step."""
@@ -301,9 +301,10 @@ def _rows(
     height: int,
     written: Sequence[RangeOp],
 ) -> Rows:
-    """What the rows of a tile load of an operand, if some loops of its reduction are written out.
-    Windows of neighbouring rows overlap: what a step has loaded for a row, a later one uses for the
-    row before. So do those of the steps of loops inside, which are written out in between."""
+    """The loads of an operand by the rows of a tile, if some loops of its reduction are written
+    out. Windows of neighbouring rows overlap: a row uses again the elements that an earlier step
+    has loaded for the row after it. So do those of the steps of loops inside, which are written out
+    in between."""
     rows, inside = Rows(height), 1
     if row is None or not (apart := access.strides.get(row, 0)):
         return rows

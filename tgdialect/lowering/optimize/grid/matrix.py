@@ -86,9 +86,9 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
 
 
 def _has_runs(axes: Axes, factor: SSAValue, tiled: Set[RangeOp]) -> bool:
-    """Whether what a factor loads lies next to each other along a side of a tile, so that copies of
-    tiles move whole runs. Cells that are copied one by one, as the weights of a convolution, take
-    longer than the warps that share them save."""
+    """Whether the loads of a factor are neighbours along a side of a tile, so that copies of tiles
+    move whole runs. Cells that are copied one by one, as the weights of a convolution, take longer
+    than the warps that share them save."""
     loads = [op for op in computed_from(factor) if isinstance(op, LoadOp)]
     along = [strides(load.buffer, axes.around) for load in loads]
     return all(any(each.get(range) == 1 for range in tiled) for each in along)

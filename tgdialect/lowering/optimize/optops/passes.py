@@ -49,7 +49,7 @@ class OptOpPass(LoweringPass, ABC):
     @property
     @abstractmethod
     def attribute(self) -> OptAttr:
-        """What is recorded on the kernel."""
+        """The record of the OptOp on the kernel."""
 
     @classmethod
     @abstractmethod

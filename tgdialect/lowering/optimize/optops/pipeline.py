@@ -88,7 +88,8 @@ def _copies(axes: Axes, at: RangeOp) -> Iterator[_Copy]:
 
 
 def _versions(access: LoadOp | StoreOp) -> Sequence[SSAValue] | None:
-    """What the cell of an access is AFTER; None for other locations than `(after buffer)[...]`."""
+    """The operations that must precede this access; None for other locations than `(after
+    buffer)[...]`."""
     index = access.buffer.owner
     after = index.source.owner if isinstance(index, IndexOp) else None
     if not isinstance(after, AfterOp) or not isinstance(after.buffer.owner, BufferOp):

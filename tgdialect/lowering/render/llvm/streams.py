@@ -65,7 +65,7 @@ def streamed(
 
 @dataclass(frozen=True)
 class Stream:
-    """What each iteration of a loop prefetches: some bytes of a parameter, from an address on that
+    """The prefetch of each iteration of a loop: some bytes of a parameter, from an address on that
     is affine in the variables of loops."""
 
     memory: SSAValue
@@ -79,10 +79,10 @@ class Stream:
 def prefetched(
     block: Block, params: Sequence[SSAValue], target: Target
 ) -> Mapping[RangeOp, Sequence[Stream]]:
-    """What the steps of register tiles prefetch, by their innermost loop: large memory of which
-    they use one block after the other, as packed weights, what a kernel packs itself, and the keys
-    and values of an attention, or one row after the other, as matrices that are not packed. The
-    processor's own prefetcher stops at the end of each page."""
+    """Prefetches of each register tile, keyed by its innermost loop. They are of large memory that
+    the steps use one block after the other, as packed weights, buffers that a kernel packs itself,
+    and the keys and values of an attention, or one row after the other, as matrices that are not
+    packed. The processor's own prefetcher stops at the end of each page."""
     packed = (op.result for op in ops_of(block) if isinstance(op, BufferOp))
     large = [
         *(p for p in params if static_bytes(p) > PREFETCHED_PART * target.l2),
@@ -105,7 +105,7 @@ def prefetched(
 
 
 def _loaded(ops: Sequence[Operation], large: Sequence[SSAValue]) -> dict[SSAValue, _Cells]:
-    """What the ops of a loop load of large memory, where that is known."""
+    """The cells of large memory that the ops of a loop load, where they are known."""
     loads: dict[SSAValue, list[LoadOp]] = {}
     for op in ops:
         if isinstance(op, LoadOp) and (memory := memory_of(op.buffer)) in large:
@@ -120,7 +120,7 @@ def _in_order(
     loaded: Mapping[SSAValue, _Cells],
     target: Target,
 ) -> Iterator[Stream]:
-    """What the steps in the innermost of some loops of a reduction prefetch."""
+    """The prefetches of the steps in the innermost of some loops of a reduction."""
     used = sum(math.prod(tensor(op.result).get_shape()) for op in ops if isinstance(op, MulAccOp))
     for memory, cells in loaded.items():
         count = len(cells.numbers)
@@ -183,7 +183,7 @@ class _Row(NamedTuple):
     block: int
     """Its bytes."""
     stream: Stream
-    """What prefetches the next one meanwhile."""
+    """The prefetch of the next one meanwhile."""
 
 
 def _next_row(
@@ -254,7 +254,7 @@ def _innermost(block: Block) -> Iterator[tuple[Sequence[RangeOp], Sequence[Opera
 
 
 class _Cells(NamedTuple):
-    """What the LOADs of an iteration load of some memory."""
+    """The elements of some memory that the LOADs of an iteration load."""
 
     strides: Mapping[SSAValue, int]
     """How many elements each loop variable moves them."""
@@ -263,8 +263,8 @@ class _Cells(NamedTuple):
 
 
 def _cells(loads: Sequence[LoadOp]) -> _Cells | None:
-    """What LOADs of the same memory load, if loop variables move all of them alike, and nothing
-    else does."""
+    """The elements that LOADs of one memory load; None unless loop variables, and nothing else,
+    move all of them alike."""
     strides: dict[SSAValue, int] | None = None
     numbers = set[int]()
     for load in loads:
