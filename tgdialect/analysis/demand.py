@@ -41,11 +41,13 @@ from tgdialect.ops.source import BinaryDataOp, BufferOp, ConstOp, ParamOp
 # its LOCAL memory, and whether a grid keeps the rows of a product there (`fusion.py`).
 
 LOAD, STORE = 4.0, 16.0
-"""The cost of a load from memory, and of a store to it with the loop and the CALL that it takes.
-The greater they are, the more is computed again. From timing programs of `python -m bench`."""
+"""The cost of a load from memory, and of a store to it with the loop and the CALL that it takes, in
+elementwise ops. Greater: more is computed again; smaller: more kernels and passes over memory. From
+timing programs of `python -m bench`."""
 
 LOCAL_LOAD, LOCAL_STORE = 1.0, 2.0
-"""The same for a LOCAL buffer, which stays in a cache close to the core."""
+"""The cost of a load from a LOCAL buffer and of a store to it, in the same unit: less than LOAD and
+STORE, as the buffer stays in a cache close to the core."""
 
 _BUDGET = 128
 """The number of demands after which a walk gives up: a value with more is not worth computing

@@ -30,8 +30,9 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
 
 MOST = 64
-"""How many ops may lie between the products that scores are made of and the results. The bound
-keeps recognition linear in the size of a program; an attention with all masks has some 30."""
+"""The most ops between the products that scores are made of and the results. It keeps recognition
+linear in the size of a program; smaller: attentions with many masks are not recognized. An
+attention with all masks has some 30."""
 
 
 class Operand(NamedTuple):

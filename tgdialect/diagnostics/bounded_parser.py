@@ -29,17 +29,20 @@ equals one that xDSL makes. Each element takes 50 bytes while it is parsed."""
 _MOST_WIDTH = (1 << 24) - 1
 """The widest integer type, as in MLIR."""
 _MOST_EXTENT = (1 << 63) - 1
+"""The greatest i64, and so the greatest extent of a tensor."""
 _MOST_DEPTH = 64
-"""How deep the aliases that an alias stands for may be nested. Printing takes up to ten calls for
-each level, of the thousand that Python allows."""
+"""The greatest depth of aliases within an alias. Larger: Python's recursion limit is met, as
+printing takes up to ten calls for each level; smaller: programs are refused."""
 _MOST_NODES = 1 << 17
-"""How many attributes the aliases of a text may stand for in all: printing a million takes ten
-seconds."""
+"""The most attributes that the aliases of a text may stand for in all. Larger: a short text takes
+long to print (a million attributes take ten seconds); smaller: programs are refused."""
 _NODES_PER_CHARACTER = 16
-"""Long texts may have more: as many for each character. A location in a deep stack of calls has
+"""The attributes that a long text may have for each character. Smaller: programs with long
+locations are refused; larger: long texts may take longer. A location in a deep stack of calls has
 some hundred attributes, and the text about it as many characters."""
 _MOST_AFFINE_DEPTH = 200
-"""How deep an affine expression may be; `d0 + d1 + d2` is 2 deep."""
+"""The greatest depth of an affine expression, 2 for `d0 + d1 + d2`. Larger: Python's recursion
+limit is met."""
 
 
 class _Element(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]

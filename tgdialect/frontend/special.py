@@ -89,8 +89,8 @@ class Special(Functions):
 ERFINV_NEAR = 0.53
 """Up to here `erfinv` is a polynomial. The errors of `erfc` count for less beyond."""
 LGAMMA_NEAR = 0.5, 2.6
-"""Where `lgamma` is (x - 1)(x - 2) times a polynomial: around its two zeros, and so wide that a
-step of the recurrence from below ends there."""
+"""The bounds between which `lgamma` is (x - 1)(x - 2) times a polynomial: around its two zeros, and
+so wide that a step of the recurrence from below ends there."""
 LGAMMA_CENTER = 73 / 64
 """About the geometric mean of these bounds, at which the polynomial's variable is 0."""
 _HALF_ROOT_PI, _HALF_ROOT_PI_TAIL = 0.8862269254527579, 7.268937280462235e-17
@@ -98,6 +98,7 @@ _HALF_ROOT_PI, _HALF_ROOT_PI_TAIL = 0.8862269254527579, 7.268937280462235e-17
 _INVERSE_E, _INVERSE_E_TAIL = 0.36787944117144233, -1.2428753672788363e-17
 """1 / e as a sum of two f64."""
 _STIRLING_CONSTANT = 0.5 * math.log(2 * math.pi) - 0.5
+"""The constant term of Stirling's series, log(2 pi) / 2, less 1/2."""
 _ERFINV = (
     *(0.23201366653465277, 0.1275561753061446, 0.08655212918064537, 0.06495962116957807),
     *(0.05173116808233003, 0.04283916577817856, 0.03643026506092206, 0.03205326064011511),

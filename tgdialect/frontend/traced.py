@@ -336,10 +336,10 @@ def _donated(
 
 
 MAX_OPS = 1 << 15
-"""The greatest number of ops that the traced functions have which one traced function calls, those
-that they call among them: each call is a FUNCTION with a copy of the body. As many take 10 s to
-trace. A model of 100 layers has some 10,000; functions that call the one before twice would have
-2^n."""
+"""The most ops of the traced functions that one traced function calls, those that they call among
+them: each call is a FUNCTION with a copy of the body. Larger: functions that call the one before
+twice, which have 2^n, take longer until they are refused (so many ops take 10 s to trace); smaller:
+models are refused, of which one of 100 layers has some 10,000."""
 
 
 def _check_size(function: Callable[..., Any], order: Sequence[Node]) -> None:

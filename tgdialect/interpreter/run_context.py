@@ -24,7 +24,8 @@ from tgdialect.ops.codegen import CustomFunctionOp
 from tgdialect.ops.source import ParamOp
 
 _MAX_DEPTH = 100
-"""How deep calls and FUNCTIONs may nest. The limit stops recursion, which would never end."""
+"""The greatest depth of calls and FUNCTIONs within one another. It stops recursion, which would
+never end, before Python's stack is full."""
 _MAX_CALLS = 1 << 14
 """The greatest number of calls in a call, those of its callees included and a loop's counted once.
 As many of one op each take some seconds. A smaller limit refuses programs of many short functions;

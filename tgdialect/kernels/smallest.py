@@ -43,8 +43,9 @@ from tgdialect.ops.ordering import GroupOp
 from tgdialect.ops.properties import dtype_of, tensor
 
 _INSERTED = 16
-"""Up to this k, keys are inserted: more words do not fit in the registers, and each of the
-k log(n / k) insertions into a random row goes through k of them."""
+"""The greatest k for which keys are inserted into a sorted list. Larger: its words do not fit in
+the registers, and each of the k log(n / k) insertions into a random row goes through k of them;
+smaller: more passes by digits."""
 _DIGIT = 11
 """The bits of a digit of `selection_kernel`. With 11 bits the first digit of a f32 has two bits of
 the fraction, which leaves an eighth of uniform numbers as candidates; the counts of more bits take

@@ -243,8 +243,9 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
 
 
 MANY_TYPES = 4096
-"""How many result types are remembered: those of a program with many different ops. Then all are
-forgotten, so that a process that compiles many programs does not keep their attributes."""
+"""The result types that are remembered; then all are forgotten. Larger: a process that compiles
+many programs keeps more attributes; smaller: types of a program with many different ops are
+inferred again."""
 
 _types: dict[tuple[object, ...], tuple[Attribute, Sequence[Attribute]]] = {}
 """The result types of ops that static types and attributes decide about, by the identity of these,

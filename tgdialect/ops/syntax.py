@@ -293,6 +293,7 @@ class Name(CustomDirective):
 
 
 _NONFINITE = {"nan": math.nan, "inf": math.inf}
+"""The words of floats that are no numbers."""
 _BOOLS = {"true": True, "false": False}
 
 

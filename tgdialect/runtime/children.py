@@ -17,8 +17,9 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _PATIENCE = 60.0
-"""For how many seconds the caller waits for the next result of a child. Locks that other threads
-hold while a process is forked may stop a child, although those that are known are waited for."""
+"""The longest time that the caller waits for the next result of a child, in seconds. Shorter: slow
+kernels are compiled again; longer: a child that has stopped is noticed later. Locks that other
+threads hold while a process is forked may stop it, although those that are known are waited for."""
 
 
 def shared(items: Sequence[T], work: Callable[[T], R], most: int) -> Generator[tuple[T, R | None]]:

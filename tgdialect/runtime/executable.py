@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 _LISTED = 6
-"""How many parameters an error about memory names."""
+"""The most parameters that an error about memory names."""
 
 
 class ParameterSlot(NamedTuple):

@@ -15,6 +15,8 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.transforms.simplify import simplify_kernels
 
 DEFAULT_WIDTH = 4
+"""The schedules that a beam search keeps for the next round, unless `opt` says how many. Larger:
+longer searches; smaller: local optima."""
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,10 @@ from tgdialect.runtime.loader import load
 CHAINS = 16
 """Chains of additions that do not wait for one another."""
 STEPS = 2_000_000
+"""The steps of the loop of FMAs. Fewer: starting threads counts; more: a longer measurement."""
 BYTES = 1 << 28
+"""The bytes that are read and copied: more than caches hold. Larger: more memory and a longer
+measurement."""
 
 
 def _lanes(target: CpuTarget) -> int:

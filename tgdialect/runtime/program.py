@@ -27,6 +27,7 @@ DEFAULT_OPT = "heuristic"
 
 _INT64 = np.iinfo(np.int64)
 _LENGTH_BYTES = 8
+"""The bytes of the header's length, at the start of a file."""
 _SIZES = "sizes"
 
 

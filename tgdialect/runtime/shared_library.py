@@ -22,6 +22,7 @@ from tgdialect.targets.cpu import ALIGNMENT
 from tgdialect.targets.listed_features import CPUINFO, LINE, listed_name, needs_tiles
 
 _INT64_MIN = -(2**63)
+"""The least i64, which stands for no lower bound."""
 
 _TYPES = {
     "bool": "uint8_t",

@@ -23,6 +23,7 @@ from tgdialect.targets.target import Target
 _CPUINFO = Path("/proc/cpuinfo")
 _CACHES = "/sys/devices/system/cpu/cpu0/cache"
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+"""Bytes by the suffix of a cache's size in Linux's `/sys`."""
 
 _PAUSES = {"x86_64": "pause", "amd64": "pause", "aarch64": "isb", "arm64": "isb"}
 """The instruction that a spinning thread executes, by the name of the machine."""

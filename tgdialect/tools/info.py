@@ -40,6 +40,7 @@ _PACKAGES = ("tgdialect", "xdsl", "llvmlite", "numpy", "ml_dtypes", "safetensors
 _BYTES = "_bytes"
 """How the names of entries end that are sizes: text shows them with a unit."""
 _WIDTH = 100
+"""The width of lines, in characters."""
 
 Section = Mapping[str, Any]
 

@@ -40,9 +40,13 @@ _FILE_NAME = re.compile(r".*[^\d\W]\w*\.[^\d\W]\w*|.*[/\\].*")
 _WORD = re.compile(r"[^\s\[\],]+")
 
 _NONFINITE = {"nan": math.nan, "inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
+"""The words of floats that are no numbers, in an input."""
 _BOOLEANS = {"true": 1, "false": 0, "1": 1, "0": 0}
+"""The words of bools in an input."""
 _SUMMARY_THRESHOLD = 1000
+"""The elements from which on an array is printed abbreviated, as by NumPy."""
 _SUMMARY_EDGE = 3
+"""The elements at each end of an axis of an abbreviated array, as by NumPy."""
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ from tgdialect.transforms.float_format import FloatFormat, format_of
 from tgdialect.transforms.recipe import V, Value, horner
 
 LN_2 = math.log(2)
+"""The natural logarithm of 2, as an f64."""
 
 
 def exp2(x: Value[V]) -> Value[V]:
@@ -160,7 +161,8 @@ def log1p(x: Value[V]) -> Value[V]:
 
 
 NEAR, NEAR_FACTOR = -1.1875, 2447 / 4096
-"""Where -|x| > NEAR, SOFTPLUS takes the logarithm of NEAR_FACTOR (1 + e^-|x|), which is near 1.
+"""The bound of -|x| above which SOFTPLUS takes the logarithm of NEAR_FACTOR (1 + e^-|x|), which is
+near 1.
 
 -log NEAR_FACTOR is added last; it is almost an f32, and almost an f64. What it is added to rounds
 at half of the result's last bit or less: since NEAR_FACTOR < e^-1/2, that is below 1/2 where the

@@ -127,6 +127,8 @@ _NUMBER = re.compile(
     r"True|False|invalid|nan|[-+]?inf|[-+]?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?", re.ASCII
 )
 _MOST_DIGITS = 400
+"""The most characters of a number. `int` takes quadratic time and fails at 4300 digits; no dtype
+has a number as long."""
 
 
 def split_arguments(token: Token) -> list[Token]:

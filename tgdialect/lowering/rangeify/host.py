@@ -28,9 +28,10 @@ from tgdialect.ops.source import BufferOp
 from tgdialect.ops.walk import ops_of
 
 MAX_CALLS = 1 << 12
-"""The greatest number of CALLs that a function may get from functions that have been outlined,
-beyond the first ones of each. As many take ten seconds to compile. A model of 96 layers with 40
-kernels each has 3,800; functions that call the one before twice would have 2^n."""
+"""The most CALLs that a function may get from functions that have been outlined, beyond the first
+ones of each. Larger: functions that call the one before twice, which have 2^n, compile for longer
+until they are refused (so many CALLs take ten seconds); smaller: models are refused, of which one
+of 96 layers with 40 kernels each has 3,800."""
 
 
 class Calls(OpBuilder):

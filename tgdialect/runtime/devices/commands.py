@@ -46,6 +46,7 @@ from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
 
 _ONE: Expression = (1,)
+"""The extent of an axis of a grid that a kernel does not have."""
 _PREFIX = "tg."
 
 

@@ -35,10 +35,12 @@ from tgdialect.runtime.distributed.exchange import Exchange
 _ID_BYTES = 128
 """The length of what identifies a new communicator of NCCL (`ncclUniqueId`)."""
 _UUID_BYTES = 16
+"""The length of a GPU's UUID."""
 _NO_CONFIGURATION = 0
 """The null pointer in place of an `ncclConfig_t`: NCCL's defaults."""
 _PAUSE_SECONDS = 0.0002
-"""How long the host waits before it looks again whether the collectives of a call are done."""
+"""The time between two looks of the host whether the collectives of a call are done, in seconds.
+Longer: calls end later; shorter: the host's core is busy."""
 _DTYPES = {
     "int8": "Int8",
     "uint8": "Uint8",

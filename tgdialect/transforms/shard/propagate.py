@@ -67,8 +67,9 @@ _PER_BYTE = 1e-14
 shardings that take the same time, for those which need less memory."""
 
 _FEW_OPERANDS = 3
-"""Up to so many operands an op has one table of costs, which has an axis for each: that is faster
-to eliminate than a variable more. A STACK may have hundreds of operands."""
+"""The most operands of an op that has one table of costs, with an axis for each. Larger: tables
+grow exponentially, and a STACK may have hundreds of operands; smaller: more variables, which take
+longer to eliminate."""
 
 
 @dataclass(frozen=True)

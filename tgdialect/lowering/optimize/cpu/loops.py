@@ -26,27 +26,28 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
 
 LINE_COST = 4
-"""The factor by which a load with a stride along the vector costs more: it reads a cache line for
-each element. It decides which loop is outermost. From timing; it is less than elements per line,
-because some of the line is used while it is in L1."""
+"""The factor by which a load with a stride along the vector costs more, as it reads a cache line
+for each element. It decides which loop is outermost. Larger: such loads are kept together at the
+expense of others; it is less than elements per line, because some of the line is used while it is
+in L1. From timing."""
 
 L2_PART = 0.5
-"""The part of L2 that constant weights may fill so that blocks of rows are outermost: each block
-loads all weights again, from L2 and not from L1, and results are stored in order. The rest of L2 is
-for rows and results. From timing on a core whose L2 has 2 MiB: pointwise convolutions are 1.1 to
-1.8 times as fast with weights of 6 KiB to 1 MiB, and 0.5 to 0.7 times with 2 MiB; with 1.1 MiB
-products of 128 and 160 rows take up to 1.2 times as long, those of 784 rows 0.93 of the time."""
+"""The part of L2 that constant weights may fill so that blocks of rows are outermost. Larger: each
+block loads all weights again from L2, with no room for rows and results; smaller: results are not
+stored in order. From timing on a core whose L2 has 2 MiB: pointwise convolutions are 1.1 to 1.8
+times as fast with weights of 6 KiB to 1 MiB, and 0.5 to 0.7 times with 2 MiB; with 1.1 MiB products
+of 128 and 160 rows take up to 1.2 times as long, those of 784 rows 0.93 of the time."""
 
 OWN_PART = 0.6
-"""The same for the columns of an operand that each thread packs for itself (`_kept_part`), where a
-thread has at least `KEPT_ROWS` rows to use them for. From timing products on two such cores: 1.04
-to 1.3 times as fast with 0.5 to 1.2 MiB for a thread, 0.8 times with 2 MiB."""
+"""The same part for the columns of an operand that each thread packs for itself (`_kept_part`),
+where a thread has at least `KEPT_ROWS` rows to use them for. From timing products on two such
+cores: 1.04 to 1.3 times as fast with 0.5 to 1.2 MiB for a thread, 0.8 times with 2 MiB."""
 
 KEPT_ROWS = 256
-"""The fewest rows of results for which each thread packs its part of an operand before all rows. A
-tile of rows then loads it from L2, while a column that is packed alone is in L1 for the first tile.
-From timing products: those of 256 to 2000 rows take 0.76 to 1.0 of the time, those of 128 and 197
-rows 1.06."""
+"""The fewest rows of results for which each thread packs its part of an operand before all rows.
+Smaller: a tile of few rows loads it from L2, while a column that is packed alone is in L1 for the
+first tile; larger: results are not stored in order. From timing products: those of 256 to 2000 rows
+take 0.76 to 1.0 of the time, those of 128 and 197 rows 1.06."""
 
 COMMON_PART = 2
 """Share the other loop when this one makes the threads load COMMON_PART times as many bytes in
@@ -63,8 +64,9 @@ of the time where a tile loads 3.4 times as many bytes (17 steps), 1.0 to 1.2 ti
 times as many (32 and 64 steps)."""
 
 ROWS_AT_ONCE, CHAIN_OPS = 2, 16
-"""How many rows of a scan run at once, and the most ops of a step for that: steps wait for the one
-before, and with more ops there is other work meanwhile."""
+"""The rows of a scan that run at once, and the most ops of a step for that. More rows: work while
+steps wait for the one before, in more registers; with more ops in a step there is other work
+anyway."""
 
 
 def split_loops(axes: Axes) -> None:

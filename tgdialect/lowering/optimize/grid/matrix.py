@@ -39,8 +39,9 @@ STEPS = 2
 tiles take more LOCAL memory; with fewer, there are more BARRIERs. Not measured."""
 
 LEAST = 16
-"""Loops shorter than this are not padded, neither to tiles of an instruction nor, as loops over
-tiles, to the tiles of a workgroup: most of what is added would be wasted."""
+"""The shortest loop that is padded, to tiles of an instruction and, as a loop over tiles, to the
+tiles of a workgroup. Smaller: most of the work is padding; larger: fewer products by the
+instruction."""
 
 
 def multiply_matrices(axes: Axes, target: Target) -> bool:

@@ -20,7 +20,8 @@ from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.views import memory_of
 
 DEEPEST = 8
-"""The most buffers of a pipeline. Each takes LOCAL memory; hand-written kernels have 2 to 5."""
+"""The most buffers of a pipeline, each of which takes LOCAL memory; hand-written kernels have 2 to
+5."""
 
 
 def pipeline(axes: Axes, axis: int, count: int) -> None:

@@ -27,23 +27,23 @@ from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 
 AHEAD = 1024
-"""The bytes that a tile loads between a prefetch and its use. With fewer, the tile gets there
-before the line does: memory takes some 100 ns, in which a tile goes through 1 to 2 KiB. With more,
-as many bytes at the start of the weights are not prefetched, and lines may leave L2 again. From
-timing BERT and GPT-2, whose weights are packed: 0.5 to 8 KiB are alike, and 16 KiB are slower. Of
-a matrix of 4 MiB in rows, 8 rows of products are as fast with 0.75 to 2 KiB."""
+"""The bytes that a tile loads between a prefetch and its use. Fewer: the tile gets there before the
+line does; more: as many bytes at the start of the weights are not prefetched, and lines may leave
+L2 again. Memory takes some 100 ns, in which a tile goes through 1 to 2 KiB. From timing BERT and
+GPT-2, whose weights are packed: 0.5 to 8 KiB are alike, and 16 KiB are slower. Of a matrix of 4 MiB
+in rows, 8 rows of products are as fast with 0.75 to 2 KiB."""
 
 MANY_USES, MANY_USES_KEPT = 4, 7
-"""How often the steps of a register tile use each element of a parameter, so that prefetches at the
-distance `AHEAD` pay: one takes a slot for loads, of which steps with fewer multiply-adds have none
-to spare. The second number is for parameters that fit into L2: only the first block of rows misses
-them. Of convolutions with 1 MiB of weights, those with 14 uses took 0.88 of the time with
-prefetches, those with 6 took 1.1 times as long."""
+"""The fewest uses of each element of a parameter by the steps of a register tile, for prefetches at
+the distance `AHEAD`; the second number is for parameters that fit into L2, which only the first
+block of rows misses. Smaller: prefetches take slots for loads that steps with few multiply-adds do
+not have to spare; larger: tiles wait for memory. Of convolutions with 1 MiB of weights, those with
+14 uses took 0.88 of the time with prefetches, those with 6 took 1.1 times as long."""
 
 PREFETCHED_PART = 0.25
-"""The part of L2 that a parameter has to exceed to be prefetched. Smaller ones are there before
-their first use costs much: with a tenth of L2 no kernel of MobileNetV2 was faster. With half of it,
-fewer were."""
+"""The part of L2 that a parameter has to exceed to be prefetched. Smaller: prefetches of parameters
+that are in L2 before their first use costs much; larger: fewer kernels gain. With a tenth of L2 no
+kernel of MobileNetV2 was faster, and with half of it fewer were."""
 
 ROW_OF_L2 = 0.125
 """The part of L2 that a row may fill so that the next one is prefetched: a kernel has other rows
