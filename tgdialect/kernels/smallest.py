@@ -57,8 +57,8 @@ def insertion_kernel(bits: int, rows: int, k: int, *, in_blocks: bool) -> Kernel
     """The positions of the k least keys of each row, in order; of equal keys, the first ones.
 
     A key with its position below it is a word, so that no two words are equal and one comparison
-    orders them. The k least words are in registers. Another word goes through all of them, and in
-    each place the greater one of two goes on.
+    orders them. The k least words are in registers. Each new word is inserted from the top: at each
+    place the larger of two moves on.
 
     Parameters: n; the positions, of shape (rows, k); keys of `bits` bits, at most 32, of shape
     (rows, n), with n at least k; `in_blocks`, also the blocks of a row and their size, and the

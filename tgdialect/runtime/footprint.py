@@ -20,8 +20,8 @@ class DeviceFootprint:
     """The bytes that a call takes on one device.
 
     `workspace` is for intermediate results, at most: it is as large as for the greatest sizes.
-    `persistent` is for what constant arguments decide, and `buffers` for the program's BUFFERs:
-    both stay between calls.
+    `persistent` is for values derived from constant arguments, and `buffers` for the program's
+    BUFFERs: both stay between calls.
     """
 
     device: str

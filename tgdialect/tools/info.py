@@ -101,7 +101,7 @@ def _or_error(find: Callable[[], Any]) -> Any:
 
 
 def _versions() -> Section:
-    found = {name: _version(name) for name in _PACKAGES}
+    found = {name: _version(name) for name in _PACKAGES} | {"tgdialect": tgdialect.__version__}
     found["llvm"] = ".".join(map(str, llvm.llvm_version_info))
     found["python"] = platform.python_version()
     found["system"] = platform.platform()

@@ -80,8 +80,8 @@ def _argument(fields: Sequence[Any]) -> View | Expression:
 
 @dataclass(frozen=True, slots=True)
 class DeviceProgram:
-    """Kernels, and the launches of a call in order. The first `once` of these compute what constant
-    arguments decide: they run only in the first call with these constants."""
+    """Kernels, and the launches of a call in order. The first `once` of these compute values
+    derived from constant arguments: they run only in the first call with these constants."""
 
     parameters: tuple[Parameter, ...]
     kernels: tuple[DeviceKernel, ...]

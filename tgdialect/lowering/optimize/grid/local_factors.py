@@ -108,9 +108,9 @@ def _fitting(
     extents: Sequence[int],
     batches: int,
 ) -> MatrixInstruction | None:
-    """The instruction of the most threads, and of those that of the most results that has the
-    device full of workgroups, or else that of the fewest; then that of the most steps whose blocks
-    fit into LOCAL memory."""
+    """The best of known instructions for a product. Prefer more threads, then more results per
+    thread while every compute unit still has a workgroup, then more steps whose blocks fit into
+    LOCAL memory."""
     fitting = [
         instruction
         for instruction in known
