@@ -26,7 +26,8 @@ if TYPE_CHECKING:
 
 class _Kept(NamedTuple):
     """The constant arguments of the last call, and memory for the values derived from them. The
-    first word of each block is 0 until the program has computed its contents."""
+    first word of each block is 0 until the program has computed its contents. The addresses of
+    BINARYs come after those of the blocks."""
 
     constants: Sequence[Any]
     blocks: Sequence[Block]
@@ -34,7 +35,11 @@ class _Kept(NamedTuple):
 
     @classmethod
     def of(
-        cls, constants: Sequence[Any], sizes: Sequence[int], memory: Block | None = None
+        cls,
+        constants: Sequence[Any],
+        sizes: Sequence[int],
+        data: Sequence[int],
+        memory: Block | None = None,
     ) -> _Kept:
         """`memory` is for a block that fits into it."""
         blocks: list[Block] = []
@@ -46,10 +51,8 @@ class _Kept(NamedTuple):
                 blocks.append(Block.new(size))
         for block in blocks:
             ctypes.memset(block.address, 0, ctypes.sizeof(ctypes.c_int64))
-        return cls(constants, blocks, [block.address for block in blocks])
+        return cls(constants, blocks, [*(block.address for block in blocks), *data])
 
-
-_NOTHING_KEPT = _Kept.of((), ())
 
 _ENTRY: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -102,8 +105,12 @@ class HostExecutable(Executable):
                 self.buffers[parameter.name] = buffer
                 self._frame[position] = start = address(buffer)
                 self._buffer_spans.append((start, start + buffer.nbytes))
+        # BINARYs, each once and aligned for vectors.
+        blocks = {p.data: _filled(p.data) for p in program.parameters if p.data is not None}
+        self._data_at = [blocks[p.data].address for p in program.parameters if p.data is not None]
+        self._nothing_kept = _Kept.of((), (), self._data_at)
         # Keep them alive even if the caller changes `buffers`: frames have their addresses.
-        self._memory = tuple(self.buffers.values())
+        self._memory = *self.buffers.values(), *blocks.values()
         # Code: each object may call those before it, and the last one has the entry.
         self._code: list[object] = []
         functions = dict(symbols)
@@ -127,7 +134,7 @@ class HostExecutable(Executable):
         """How to allocate each result: the function, the shape and the dtype."""
         self._clears = any(p.is_cleared for p in self.outputs)
         is_simple = len(self._made) == 1 and not (
-            self._workspaces or self._persistent or self.overwritten
+            self._workspaces or self._persistent or self._data or self.overwritten
         )
         self._one = self._made[0] if is_simple else None
 
@@ -214,7 +221,7 @@ class HostExecutable(Executable):
         Memory in use is never overwritten: another thread may be in a call with other constants.
         """
         if not self._persistent:
-            return _NOTHING_KEPT
+            return self._nothing_kept
         kept, constants = self._kept, [arrays[i] for i in self._constants]
         if kept is None or any(map(is_not, kept.constants, constants)):
             for constant in constants:
@@ -223,7 +230,7 @@ class HostExecutable(Executable):
             if self._released:
                 self._released, self._launch = frozenset(), self._first_launch
             sizes = [slot.parameter.nbytes for slot in self._persistent]
-            kept = _Kept.of(constants, sizes, next(self._memory_ahead, None))
+            kept = _Kept.of(constants, sizes, self._data_at, next(self._memory_ahead, None))
             self._kept = kept
         return kept
 
@@ -264,8 +271,8 @@ class HostExecutable(Executable):
     def _new_launcher(self) -> Launcher | None:
         from tgdialect.runtime.launcher import FrameSlot, launcher
 
-        arenas = (*self._persistent, *self._workspaces)
-        addresses = self._released | {position for position, _ in arenas}
+        given = (*self._persistent, *self._data, *self._workspaces)
+        addresses = self._released | {position for position, _ in given}
         slots = [
             FrameSlot(
                 position=position,
@@ -274,7 +281,7 @@ class HostExecutable(Executable):
                 nbytes=p.nbytes,
                 is_written=p.role == "output" or p.by_reference,
             )
-            for position, p in (*self._results, *self._arguments, *arenas)
+            for position, p in (*self._results, *self._arguments, *given)
         ]
         # Written arrays must share no memory with any other argument. If only results are written,
         # the launcher need not compare inputs with each other.
@@ -343,7 +350,7 @@ class HostExecutable(Executable):
             results = list(out)
             copies = self._place_results(frame, spans, results)
         kept = self._kept_for(arrays)
-        for slot, start in zip(self._persistent, kept.addresses, strict=True):
+        for slot, start in zip((*self._persistent, *self._data), kept.addresses, strict=True):
             frame[slot.position] = start
         self._run(frame)
         for array, result in copies:
@@ -425,6 +432,13 @@ class HostExecutable(Executable):
                 (array if is_free else copies[-1][1]).fill(0)
             frame[position] = start
         return copies
+
+
+def _filled(data: bytes) -> Block:
+    """A block with these contents."""
+    block = Block.new(len(data))
+    ctypes.memmove(block.address, data, len(data))
+    return block
 
 
 def _overlaps(span: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:

@@ -41,13 +41,21 @@ from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
 from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.scan import ScanOp
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp, parameters
+from tgdialect.ops.source import (
+    BinaryDataOp,
+    BufferOp,
+    ConstOp,
+    ParamOp,
+    VConstOp,
+    parameters,
+)
 from tgdialect.ops.views import memory_of
 from tgdialect.shard_dialect import AllSliceOp
 from tgdialect.transforms.shard.grids import DEVICES, WORLD, Grid, grids_of
 from tgdialect.transforms.shard.lower import INPUTS
 
 _RANK = "rank"
+_CONSTANT = ConstOp | VConstOp | BinaryDataOp
 """The name of the PARAM that says which device of a grid the program runs on."""
 
 
@@ -181,7 +189,7 @@ class _Split:
         op = value.owner
         if isinstance(op, Block | ParamOp | BufferOp | StoreOp) or is_exchange(op):
             return False
-        if isinstance(op, AllSliceOp | ConstOp | VConstOp | AfterOp | GroupOp | SinkOp):
+        if isinstance(op, _CONSTANT | AllSliceOp | AfterOp | GroupOp | SinkOp):
             return True
         if isinstance(op, MovementOp) and not isinstance(op, IndexOp | BitcastOp):
             return True
