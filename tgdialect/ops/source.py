@@ -243,7 +243,8 @@ class VConstOp(TgOp):
 class BinaryDataOp(TgOp):
     """BINARY (), data: raw bytes, written in hexadecimal; ui8 of shape (len(data),).
 
-    It is a constant, except in a PROGRAM: there it is the machine code.
+    It is a constant of any size, except in a PROGRAM: there it is the machine code. `tg-callify`
+    makes it an argument with these contents; a BITCAST of it, or of an aligned part, costs nothing.
 
     `%0 = tg.binary "7f454c46" : tensor<4xui8>`
     """

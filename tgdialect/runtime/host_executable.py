@@ -26,8 +26,7 @@ if TYPE_CHECKING:
 
 class _Kept(NamedTuple):
     """The constant arguments of the last call, and memory for the values derived from them. The
-    first word of each block is 0 until the program has computed its contents. The addresses of
-    BINARYs come after those of the blocks."""
+    first word of each block is 0 until the program has computed its contents."""
 
     constants: Sequence[Any]
     blocks: Sequence[Block]
@@ -35,11 +34,7 @@ class _Kept(NamedTuple):
 
     @classmethod
     def of(
-        cls,
-        constants: Sequence[Any],
-        sizes: Sequence[int],
-        data: Sequence[int],
-        memory: Block | None = None,
+        cls, constants: Sequence[Any], sizes: Sequence[int], memory: Block | None = None
     ) -> _Kept:
         """`memory` is for a block that fits into it."""
         blocks: list[Block] = []
@@ -51,8 +46,10 @@ class _Kept(NamedTuple):
                 blocks.append(Block.new(size))
         for block in blocks:
             ctypes.memset(block.address, 0, ctypes.sizeof(ctypes.c_int64))
-        return cls(constants, blocks, [*(block.address for block in blocks), *data])
+        return cls(constants, blocks, [block.address for block in blocks])
 
+
+_NOTHING_KEPT = _Kept.of((), ())
 
 _ENTRY: Any = ctypes.CFUNCTYPE(None, ctypes.c_void_p)
 
@@ -106,9 +103,11 @@ class HostExecutable(Executable):
                 self._frame[position] = start = address(buffer)
                 self._buffer_spans.append((start, start + buffer.nbytes))
         # BINARYs, each once and aligned for vectors.
-        blocks = {p.data: _filled(p.data) for p in program.parameters if p.data is not None}
-        self._data_at = [blocks[p.data].address for p in program.parameters if p.data is not None]
-        self._nothing_kept = _Kept.of((), (), self._data_at)
+        given = [p.data for p in program.parameters if p.data is not None]
+        blocks = {data: _filled(data) for data in given}
+        self._data_at = [blocks[data].address for data in given]
+        for slot, start in zip(self._data, self._data_at, strict=True):
+            self._frame[slot.position] = start
         # Keep them alive even if the caller changes `buffers`: frames have their addresses.
         self._memory = *self.buffers.values(), *blocks.values()
         # Code: each object may call those before it, and the last one has the entry.
@@ -134,7 +133,7 @@ class HostExecutable(Executable):
         """How to allocate each result: the function, the shape and the dtype."""
         self._clears = any(p.is_cleared for p in self.outputs)
         is_simple = len(self._made) == 1 and not (
-            self._workspaces or self._persistent or self._data or self.overwritten
+            self._workspaces or self._persistent or self.overwritten
         )
         self._one = self._made[0] if is_simple else None
 
@@ -221,7 +220,7 @@ class HostExecutable(Executable):
         Memory in use is never overwritten: another thread may be in a call with other constants.
         """
         if not self._persistent:
-            return self._nothing_kept
+            return _NOTHING_KEPT
         kept, constants = self._kept, [arrays[i] for i in self._constants]
         if kept is None or any(map(is_not, kept.constants, constants)):
             for constant in constants:
@@ -230,7 +229,7 @@ class HostExecutable(Executable):
             if self._released:
                 self._released, self._launch = frozenset(), self._first_launch
             sizes = [slot.parameter.nbytes for slot in self._persistent]
-            kept = _Kept.of(constants, sizes, self._data_at, next(self._memory_ahead, None))
+            kept = _Kept.of(constants, sizes, next(self._memory_ahead, None))
             self._kept = kept
         return kept
 
@@ -271,8 +270,8 @@ class HostExecutable(Executable):
     def _new_launcher(self) -> Launcher | None:
         from tgdialect.runtime.launcher import FrameSlot, launcher
 
-        given = (*self._persistent, *self._data, *self._workspaces)
-        addresses = self._released | {position for position, _ in given}
+        memory = (*self._persistent, *self._workspaces, *self._data)
+        addresses = self._released | {position for position, _ in memory}
         slots = [
             FrameSlot(
                 position=position,
@@ -281,19 +280,23 @@ class HostExecutable(Executable):
                 nbytes=p.nbytes,
                 is_written=p.role == "output" or p.by_reference,
             )
-            for position, p in (*self._results, *self._arguments, *given)
+            for position, p in (*self._results, *self._arguments, *memory)
         ]
         # Written arrays must share no memory with any other argument. If only results are written,
         # the launcher need not compare inputs with each other.
         has_written = any(p.by_reference for p in self.inputs)
-        return launcher(self._start, slots, len(slots if has_written else self._results))
+        made = launcher(self._start, slots, len(slots if has_written else self._results))
+        if made is None or not self._data:
+            return made
+        data = self._data_at
+        return lambda *arguments: made(*arguments, *data)
 
     def holding_launcher(
         self, holders: Holders, inputs: Sequence[Sequence[object]], example: object
     ) -> Callable[..., Any] | None:
         from tgdialect.runtime.launcher import holding_launcher
 
-        if self._one is not None and self._launch is not _refuse:
+        if self._one is not None and self._launch is not _refuse and not self._data:
             make, *shape = self._one
             if (launch := self._new_launcher()) is not None:
                 return holding_launcher(launch, make, tuple(shape), holders, inputs, example)
@@ -350,7 +353,7 @@ class HostExecutable(Executable):
             results = list(out)
             copies = self._place_results(frame, spans, results)
         kept = self._kept_for(arrays)
-        for slot, start in zip((*self._persistent, *self._data), kept.addresses, strict=True):
+        for slot, start in zip(self._persistent, kept.addresses, strict=True):
             frame[slot.position] = start
         self._run(frame)
         for array, result in copies:

@@ -299,6 +299,17 @@ def test_several_devices() -> None:
     w, x = normal(32, 8), normal(64, 32)
     sharded = ' {tg.sharding = #tg.place<["CPU:0", "CPU:1"], axis = 0>}'
     assert_gives(compiled(product(w, 64, sharded)), [x], x @ w)
+    # Weights that two parts of a program use are in both, and not passed on.
+    w, x = normal(32, 8), normal(32, 8)
+    executable = compiled(f"""func.func @main(%x: tensor<32x8xf32>{sharded}) -> tensor<32x8xf32> {{
+{weights(w, "32x8")}
+      %0 = tg.mul %x, %w : tensor<32x8xf32>
+      %1 = tg.reduce add %0 [0] : tensor<32x8xf32> -> tensor<1x8xf32>
+      %2 = tg.mul %1, %w : (tensor<1x8xf32>, tensor<32x8xf32>) -> tensor<32x8xf32>
+      return %2 : tensor<32x8xf32>
+    }}""")
+    assert_gives(executable, [x], (x * w).sum(0, keepdims=True) * w)
+    assert executable.memory()[0].workspace < w.nbytes
     both = 'tensor<64xf32, #tg.place<["CPU:0", "CPU:1"], axis = 0>>'
     copied = f"""func.func @main() -> {both} {{
 {weights(normal(64), "64")}

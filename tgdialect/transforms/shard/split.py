@@ -55,7 +55,6 @@ from tgdialect.transforms.shard.grids import DEVICES, WORLD, Grid, grids_of
 from tgdialect.transforms.shard.lower import INPUTS
 
 _RANK = "rank"
-_CONSTANT = ConstOp | VConstOp | BinaryDataOp
 """The name of the PARAM that says which device of a grid the program runs on."""
 
 
@@ -189,10 +188,12 @@ class _Split:
         op = value.owner
         if isinstance(op, Block | ParamOp | BufferOp | StoreOp) or is_exchange(op):
             return False
-        if isinstance(op, _CONSTANT | AllSliceOp | AfterOp | GroupOp | SinkOp):
+        if isinstance(op, AllSliceOp | ConstOp | VConstOp | AfterOp | GroupOp | SinkOp):
             return True
         if isinstance(op, MovementOp) and not isinstance(op, IndexOp | BitcastOp):
             return True
+        if not isinstance(op, IndexOp) and isinstance(memory_of(value).owner, BinaryDataOp):
+            return True  # A BITCAST of data is a view, too.
         return value.type == tensor_type(INDEX) or not self.validity[value]
 
     def _assign(self, wanted: Sequence[SSAValue]) -> None:
