@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from io import StringIO
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -13,6 +14,7 @@ import numpy as np
 import pytest
 from opencl_device import needs_opencl
 from random_seeds import batches
+from xdsl.printer import Printer
 
 import tgdialect as tg
 from tgdialect.runtime.ahead import compile_ahead
@@ -94,6 +96,15 @@ def assert_gives(call: Callable[..., Any], inputs: Sequence[Any], *expected: Any
 def test_any_size(size: int, target: str) -> None:
     bytes, x = data(size), data(size, 1)
     assert_gives(compiled(sum_of(bytes), target=target), [x], bytes + x)
+
+
+def test_long_texts_are_printed_as_they_were() -> None:
+    text = sum_of(data(1 << 22)).replace("return", "func.return")
+    module = load_module(text)
+    assert "".join(str(module).split()) == "".join(f"builtin.module {{{text}}}".split())
+    generic = StringIO()
+    Printer(generic, print_generic_format=True).print_op(module)
+    assert str(load_module(generic.getvalue())) == str(module)
 
 
 def test_there_is_no_op_per_byte() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -63,7 +64,7 @@ class DeviceExecutable(Executable):
         super().__init__(program.parameters, program.windows, build, source, device.name)
         self.device = device
         self.buffers: dict[str, DeviceArray] = {}
-        self._program = program
+        self._program = replace(program, parameters=())  # The host need not keep the BINARYs.
         self._driver = device.driver
         self._loaded = self._driver.load(program.kernels)
         self._slots = [ParameterSlot(i, p) for i, p in enumerate(self.parameters)]
