@@ -6,7 +6,7 @@
 // RUN: tg-opt %s -p tg-callify,tg-rangeify -o %t.kernels.mlir && tg-run %t.kernels.mlir --input 2xf32=1 | filecheck %s
 // RUN: tg-run %t.kernels.mlir --input 2xf32=1 --target interpreter | filecheck %s
 // RUN: tg-run %t.kernels.mlir --print-signature | filecheck %s --check-prefix=SIGNATURE
-// RUN: tg-opt %s -p tg-to-llvm -o %t.llvm.mlir && tg-run %t.llvm.mlir --allow-custom --input 2xf32=1 | filecheck %s
+// RUN: tg-opt %s -p tg-to-llvm -o %t.llvm && tg-run %t.llvm --allow-custom --input 2xf32=1 | filecheck %s
 // RUN: tg-opt %s -t uops -o %t.uops && tg-run %t.uops --input 2xf32=1 | filecheck %s
 // RUN: tg-opt %s -p tg-to-source -t c | filecheck %s --check-prefix=C
 
