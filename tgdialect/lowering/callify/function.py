@@ -120,7 +120,7 @@ class Callifier(Substitution):
         return results
 
     def data_of(self, callee: FuncOp) -> list[SSAValue]:
-        """What is passed to a function for its BINARYs: they are arguments of this one."""
+        """The values passed to a function for its BINARYs: they are arguments of this one."""
         found: list[SSAValue] = []
         for argument in callee.args:
             contents = argument_attributes(argument).get("tg.data")
