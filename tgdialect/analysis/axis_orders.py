@@ -48,7 +48,8 @@ schedule packs such an operand for 128 rows of results, or for few if its steps 
 (`copies.py`), which is not known here."""
 
 _SWEEPS = 4
-"""How often each buffer of connected kernels is reconsidered, given the others."""
+"""The times that each buffer of connected kernels is reconsidered, given the others. More: longer
+compilation; fewer: orders that are not the cheapest together."""
 
 _Vectors = tuple[LoopVariable, ...]
 """Where the vectors of a kernel lie: along a loop, or along two that are one, the inner first."""

@@ -87,7 +87,7 @@ class Executable(ABC):
         self.outputs = [s.parameter for s in self._results]
 
     def memory(self, **sizes: int) -> Footprint:
-        """How many bytes a call takes on each device, for what, and all in all: `peak`. Nothing is
+        """The bytes that a call takes on each device, for what, and all in all: `peak`. Nothing is
         allocated.
 
         Arrays of dynamic shape have the extents that `sizes` gives by their names, or as many

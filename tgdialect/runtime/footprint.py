@@ -1,4 +1,4 @@
-"""How much memory a call takes, known before any of it is allocated."""
+"""The memory of a call, known before any of it is allocated."""
 
 from __future__ import annotations
 

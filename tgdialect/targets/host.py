@@ -81,7 +81,7 @@ def pause_instruction() -> str:
 
 
 def thread_count() -> int:
-    """How many threads a kernel may use: `TG_NUM_THREADS`, or else the cores of this process, at
+    """The number of threads of a kernel: `TG_NUM_THREADS`, or else the cores of this process, at
     most what the CPU quotas of its control groups leave, of which each process of an MPI program
     has its share.
 

@@ -34,7 +34,7 @@ class InstructionForm:
     needs: frozenset[str]
     """Features of a CPU, which must all be there, or names of GPUs, of which one must be."""
     lanes: int = 1
-    """How many cells it computes."""
+    """The number of cells that it computes."""
 
     @property
     def is_of_warp(self) -> bool:

@@ -35,7 +35,7 @@ from tgdialect.targets.matrix import matrix_instructions
 
 Opts = tuple[OptAttr, ...]
 Timer = Callable[[KernelOp, float], float]
-"""How many seconds a kernel takes; infinity if it cannot be compiled. A timer may give up on a
+"""The seconds that a kernel takes; infinity if it cannot be compiled. A timer may give up on a
 kernel that takes clearly longer than its second argument, in seconds."""
 
 REGISTER_FILES = 8

@@ -219,7 +219,7 @@ class DeviceExecutable(Executable):
         return list(results if out is None else out)
 
     def _new_frame(self) -> list[Any]:
-        """The memory of a call's parameters, by position: of those that are the same in all calls."""
+        """The memory of a call's parameters, by position: that which is the same in all calls."""
         frame: list[Any] = [None] * len(self.parameters)
         for (position, _), array in zip(self._data, self._contents, strict=True):
             frame[position] = array.span
