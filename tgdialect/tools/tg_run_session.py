@@ -71,7 +71,7 @@ class Executor(NamedTuple):
 _BENCHMARK_SECONDS = 1.0
 """About how long --benchmark runs, in seconds. Longer: less noise."""
 _LONG_SECONDS = 10.0
-"""The expected duration, in seconds, from which on --benchmark says how long it will take."""
+"""The expected duration, in seconds, beyond which --benchmark says how long it will take."""
 _MAX_REPETITIONS = 10_000
 """The most runs of --benchmark that it chooses by itself: more of a quick program add nothing."""
 _MOST_AXES = 64
