@@ -81,7 +81,7 @@ def overwritten_reads(
         if not _is_own(known, read, write, loops, gate) and not _are_apart(
             known, read, write, loops | open_in[read.op]
         ):
-            yield read, loops & open_in[read.op]
+            yield read, open_in[read.op] & loops
 
 
 def _is_own(

@@ -1,9 +1,9 @@
 """Copies of parameters that a kernel overwrites in one iteration and reads, as they were before, in
-another one.
+another one, and of arguments that a CALL passes twice, to be read and to be written.
 
 Memory is versioned: a read without AFTER sees none of the kernel's STOREs. Iterations run in any
-order, so that no order of the ops does it. `tg-rangeify` makes no such kernel; programs that enter
-at level `kernels` may have them.
+order, so that no order of the ops does it. `tg-rangeify` makes no such kernels and CALLs; programs
+that enter with kernels may have them.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.memory_order import MemoryOrder
+from tgdialect.analysis.memory_order import Effects, MemoryOrder, parameter_effects
 from tgdialect.analysis.overwriting import in_both_orders, overwritten_reads
 from tgdialect.analysis.ranges import is_loop, needed_ops
 from tgdialect.diagnostics import locate
@@ -28,8 +28,9 @@ from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.ordering import EndOp, RangeOp, SinkOp
-from tgdialect.ops.properties import shape_of, tensor, tensor_type
+from tgdialect.ops.properties import UnknownDim, is_memory, shape_of, tensor, tensor_type
 from tgdialect.ops.source import ParamOp
+from tgdialect.ops.views import are_disjoint, memory_of
 from tgdialect.transforms.private_ranges import make_ranges_private
 
 
@@ -47,27 +48,28 @@ def copy_overwritten(module: ModuleOp) -> Sequence[KernelOp]:
 
     Returns the new kernels. Raises PassFailedException, at a STORE, where loops need two orders.
     """
-    made: list[KernelOp] = []
     kernels = [op for op in module.ops if isinstance(op, KernelOp)]
-    kernels = [kernel for kernel in kernels if not (kernel.calls or kernel.sink.opts)]
-    if not (unsettled := [kernel for kernel in kernels if _reads_before(kernel)]):
-        return made
-    calls = calls_by_callee(module, [kernel.sym_name.data for kernel in unsettled])
-    taken, slots = symbols(module), dict[Block, Iterator[int]]()
-    for kernel in unsettled:
-        name = kernel.sym_name.data
+    calls = calls_by_callee(module, [kernel.sym_name.data for kernel in kernels])
+    copies = _Copies(module)
+    for kernel in kernels:
+        twice = list(filter(_passes_twice, calls[kernel.sym_name.data]))
+        effects = parameter_effects(twice[0]) if twice else None
+        for call in twice:
+            for slot in _overlapping(call, effects or {}):
+                if _can_pass(call, kernel.params[slot]):
+                    call.operands[slot] = copies.of_argument(call, kernel.params[slot])
+    for kernel in kernels:
+        if kernel.calls or kernel.sink.opts or not _reads_before(kernel):
+            continue
+        callers = calls[kernel.sym_name.data]
         for param, loads in _late(kernel).items():
-            if not calls[name] or not all(_can_pass(call, param) for call in calls[name]):
-                continue
-            symbol = next_symbol(f"{name}_copy", param.slot.data, taken)
-            taken.add(symbol)
-            made.append(OpBuilder.before(kernel).insert(_copying_kernel(symbol, param)))
-            _read_copy(kernel, param, loads)
-            for call in calls[name]:
-                _pass_copy(call, param, symbol, slots)
-        if calls[name] and (write := _in_both_orders(kernel)) is not None:
+            if callers and all(_can_pass(call, param) for call in callers):
+                for call in callers:
+                    call.operands = [*call.operands, copies.of_argument(call, param)]
+                _read_copy(kernel, param, loads)
+        if callers and (write := _in_both_orders(kernel)) is not None:
             raise locate(PassFailedException(_BOTH_ORDERS), write)
-    return made
+    return copies.kernels
 
 
 _BOTH_ORDERS = (
@@ -114,13 +116,16 @@ def _in_both_orders(kernel: KernelOp) -> Operation | None:
 
 
 def _can_pass(call: CallOp, param: ParamOp) -> bool:
-    return isinstance(call.parent_op(), FuncOp) or not param.dims
+    """Whether the size of a copy of an argument is known at a CALL."""
+    extents = shape_of(call.arguments[param.slot.data])
+    is_known = not any(isinstance(extent, UnknownDim) for extent in extents)
+    return is_known and (isinstance(call.parent_op(), FuncOp) or not param.dims)
 
 
 def _read_copy(kernel: KernelOp, param: ParamOp, loads: Sequence[LoadOp]) -> None:
     """Give a kernel a last parameter like another one, and let LOADs read it."""
     new = ParamOp(len(kernel.params), tensor(param.result), param.dims)
-    mapping = {param.result: OpBuilder.after(param).put(new)}
+    mapping: dict[SSAValue, SSAValue] = {param.result: OpBuilder.after(param).put(new)}
     for load in loads:
         load.operands[0] = OpBuilder.before(load).clone(load.buffer, mapping)
 
@@ -150,18 +155,56 @@ def _bound(extent: int, sizes: Iterator[SSAValue], builder: OpBuilder) -> SSAVal
     return next(sizes) if extent == DYNAMIC_INDEX else builder.index_constant(extent)
 
 
-def _pass_copy(
-    call: CallOp, param: ParamOp, copying: str, slots: dict[Block, Iterator[int]]
-) -> None:
-    """Pass a copy of the argument for a parameter as the last argument of a CALL."""
-    source, builder = call.arguments[param.slot.data], OpBuilder.before(call)
-    type, extents = tensor(source), shape_of(source)
-    memory = tensor_type(type.element_type, type.get_shape())
-    dims = [extent for extent in extents if isinstance(extent, SSAValue)]
-    sizes = [
-        extent if isinstance(extent, SSAValue) else builder.index_constant(extent)
-        for extent, declared in zip(extents, tensor(param.result).get_shape(), strict=True)
-        if declared == DYNAMIC_INDEX
+def _passes_twice(call: CallOp) -> bool:
+    """Whether a CALL passes the same memory for two parameters."""
+    memory = [memory_of(argument) for argument in call.arguments if is_memory(argument)]
+    return len({*memory}) < len(memory)
+
+
+def _overlapping(call: CallOp, effects: Effects) -> list[int]:
+    """The slots of memory that a CALL reads, and may write through another argument alone."""
+    written = [call.arguments[slot] for slot, (_, writes) in effects.items() if writes]
+    return [
+        slot
+        for slot, (reads, writes) in effects.items()
+        if reads and not writes and any(_may_overlap(call.arguments[slot], w) for w in written)
     ]
-    copy = filled_memory(call, copying, [source, *sizes], memory, dims, slots)
-    call.operands = [*call.operands, copy]
+
+
+def _may_overlap(a: SSAValue, b: SSAValue) -> bool:
+    return memory_of(a) is memory_of(b) and not are_disjoint(a, b)
+
+
+class _Copies:
+    """Copies of arguments, and the kernels that make them."""
+
+    def __init__(self, module: ModuleOp) -> None:
+        self.kernels: list[KernelOp] = []
+        self._by_param: dict[ParamOp, str] = {}
+        self._taken = symbols(module)
+        self._slots: dict[Block, Iterator[int]] = {}
+
+    def of_argument(self, call: CallOp, param: ParamOp) -> SSAValue:
+        """A copy of what a CALL passes for a parameter, as it is at the CALL."""
+        source, builder = call.arguments[param.slot.data], OpBuilder.before(call)
+        type, extents = tensor(source), shape_of(source)
+        memory = tensor_type(type.element_type, type.get_shape())
+        dims = [extent for extent in extents if isinstance(extent, SSAValue)]
+        sizes: list[SSAValue] = []
+        for extent, declared in zip(extents, tensor(param.result).get_shape(), strict=True):
+            assert not isinstance(extent, UnknownDim)
+            if declared == DYNAMIC_INDEX:
+                sizes.append(builder.index_constant(extent) if isinstance(extent, int) else extent)
+        kernel = self._copying(param)
+        return filled_memory(call, kernel, [source, *sizes], memory, dims, self._slots)
+
+    def _copying(self, param: ParamOp) -> str:
+        """The name of the kernel that makes copies for a parameter."""
+        if (name := self._by_param.get(param)) is None:
+            kernel = param.parent_op()
+            assert isinstance(kernel, KernelOp)
+            prefix = f"{kernel.sym_name.data}_copy"
+            name = self._by_param[param] = next_symbol(prefix, param.slot.data, self._taken)
+            self._taken.add(name)
+            self.kernels.append(OpBuilder.before(kernel).insert(_copying_kernel(name, param)))
+        return name
