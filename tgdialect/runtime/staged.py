@@ -149,14 +149,12 @@ class StagedModule(ABC):
     def copy(self) -> tuple[ModuleOp, Set[int]]:
         """A copy of the module, or the one to be consumed, without functions of other dialects, and
         the positions of the inputs that are passed by reference."""
-        level = self.level
-        if not self.custom.allowed:
-            refuse_untrusted(self.source)
-            if not is_before(level, "linear"):
-                raise VerifyException(
-                    f"at level {level} no stage checks memory accesses any more: such a "
-                    "module is executed with allow_custom only (tg-run --allow-custom)"
-                )
+        level = checked_level(self.source, self.custom)
+        if not (self.custom.allowed or is_before(level, "linear")):
+            raise VerifyException(
+                f"at level {level} no stage checks memory accesses any more: such a "
+                "module is executed with allow_custom only (tg-run --allow-custom)"
+            )
         entry_function(self.source, self.entry)
         module = self.source if self.is_consumed else self.source.clone()
         self._settle_target(module)
@@ -278,8 +276,16 @@ def has_custom(module: ModuleOp) -> bool:
     return any(isinstance(op, CustomOp) and op.function is None for op in nested_ops(module))
 
 
-def refuse_untrusted(module: ModuleOp) -> None:
-    """Raise for a program that carries code of its own (docs/semantics.md, "untrusted IR")."""
+def checked_level(module: ModuleOp, custom: CustomCode) -> str:
+    """The level of a module that is to be executed. Raises VerifyException if it is valid at no
+    level, or carries code of its own that is not allowed (docs/semantics.md, "untrusted IR")."""
+    level = find_level(module)
+    if not custom.allowed:
+        _refuse_code(module)
+    return level
+
+
+def _refuse_code(module: ModuleOp) -> None:
     for op in nested_ops(module):
         if _is_code(op):
             of = f" of the unknown target {op.target!r}" if isinstance(op, InsOp) else ""

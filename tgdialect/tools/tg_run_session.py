@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from tgdialect import registry
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.symbols import own_functions
+from tgdialect.custom import CustomCode
 from tgdialect.diagnostics import (
     CompilationError,
     Diagnostic,
@@ -45,7 +46,7 @@ from tgdialect.runtime.distributed.mpi import launched_size, mpi_communicator
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.profile_plot import require_matplotlib
 from tgdialect.runtime.program import DEFAULT_OPT
-from tgdialect.runtime.staged import refuse_untrusted, rendered_function, rendered_names
+from tgdialect.runtime.staged import checked_level, rendered_function, rendered_names
 from tgdialect.runtime.text import show_seconds
 from tgdialect.targets import INTERPRETER, MPI
 from tgdialect.tools.console import UsageError, show
@@ -375,10 +376,9 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     if options.output and len(options.output) != len(results):
         message = f"{len(options.output)} --output files for {len(results)} results"
         raise CompilationError(Diagnostic(message))
-    if not options.allow_custom:
-        if options.custom:
-            raise UsageError("--custom registers functions for code that needs --allow-custom")
-        refuse_untrusted(module)
+    if options.custom and not options.allow_custom:
+        raise UsageError("--custom registers functions for code that needs --allow-custom")
+    checked_level(module, CustomCode(options.allow_custom))
     # Read the inputs, and compile the entry.
     make = _interpreter if options.target == INTERPRETER else _compiled
     if options.print_memory:
