@@ -341,6 +341,23 @@ def test_names_of_libraries(name: str, tmp_path: Path) -> None:
     assert y.tolist() == [0, 2, 4]
 
 
+@needs_cc
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_headers_of_similar_names_are_included_together(language: str, tmp_path: Path) -> None:
+    names = ["net", "Net", "NET", "9", "tg_9", "n-et", "n et"]
+    headers = [SharedLibrary(compiled(DOUBLE), name, "x").header(name) for name in names]
+    guards = {next(line for line in header.split("\n") if "#ifndef" in line) for header in headers}
+    assert len(guards) == len(names)
+    for number, header in enumerate(headers):
+        (tmp_path / f"{number}.h").write_text(header)
+    # Each twice; those of the two functions of one name declare it the same.
+    lines = [f'#include "{number}.h"' for number in [*range(len(names))] * 2]
+    lines += ["int main(void) { return TG_NET_OK; }", ""]
+    (tmp_path / "main.c").write_text("\n".join(lines))
+    command = ["cc", "-x", language, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "main.c"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+
+
 @pytest.mark.parametrize("joint", ["", "\\\n", "??/\n"], ids=["plain", "line", "trigraph"])
 def test_names_end_no_comment(joint: str, tmp_path: Path) -> None:
     """C joins the halves of what ends a comment over lines."""
