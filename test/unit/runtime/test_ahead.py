@@ -20,6 +20,7 @@ import pytest
 from example_files import WITHOUT_CUSTOM
 from opencl_device import needs_opencl
 from ptxas import needs_ptxas
+from random_seeds import batches
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import LLVMTranslationException, PassFailedException
@@ -473,6 +474,38 @@ def test_a_window_out_of_bounds_is_one_error(tmp_path: Path) -> None:
     executable = tg.load(tmp_path / "file.tgx")
     with pytest.raises(tg.CompilationError, match="4"):
         executable(4, 9, np.zeros(4, np.float32))
+
+
+# -- forged files ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_FILES", 400), ids=str)
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("softmax", "cpu"),
+        ("symbolic", "cpu"),
+        ("several_kernels", "cpu"),
+        ("state", "cpu"),
+        pytest.param("gemm", "opencl", marks=needs_opencl),
+    ],
+)
+def test_tables_that_contradict_themselves_are_one_error(
+    name: str, target: str, seeds: Sequence[int], tmp_path: Path
+) -> None:
+    path = tmp_path / "program.tgx"
+    path.write_bytes(compiled(PROGRAMS[name], target=target).to_bytes())
+    arguments = [os.fspath(path), str(seeds[0]), str(len(seeds))]
+    script = Path(__file__).parent / "forged_files.py"
+    environment = {**os.environ, "TG_CACHE_DIR": ""}
+    done = subprocess.run(
+        [sys.executable, os.fspath(script), *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 # -- devices, and machine code in programs ---------------------------------------------------------
