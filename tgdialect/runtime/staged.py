@@ -149,7 +149,8 @@ class StagedModule(ABC):
     def copy(self) -> tuple[ModuleOp, Set[int]]:
         """A copy of the module, or the one to be consumed, without functions of other dialects, and
         the positions of the inputs that are passed by reference."""
-        level = checked_level(self.source, self.custom)
+        level = self.level
+        check_code(self.source, self.custom)
         if not (self.custom.allowed or is_before(level, "linear")):
             raise VerifyException(
                 f"at level {level} no stage checks memory accesses any more: such a "
@@ -276,16 +277,14 @@ def has_custom(module: ModuleOp) -> bool:
     return any(isinstance(op, CustomOp) and op.function is None for op in nested_ops(module))
 
 
-def checked_level(module: ModuleOp, custom: CustomCode) -> str:
-    """The level of a module that is to be executed. Raises VerifyException if it is valid at no
-    level, or carries code of its own that is not allowed (docs/semantics.md, "untrusted IR")."""
-    level = find_level(module)
-    if not custom.allowed:
-        _refuse_code(module)
-    return level
-
-
-def _refuse_code(module: ModuleOp) -> None:
+def check_code(module: ModuleOp, custom: CustomCode) -> None:
+    """Raise VerifyException for code of a program's own that is where no level has it, or that is
+    not allowed (docs/semantics.md, "untrusted IR")."""
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    if any(isinstance(op, CustomOp | InsOp) for each in functions for op in nested_ops(each)):
+        find_level(module)
+    if custom.allowed:
+        return
     for op in nested_ops(module):
         if _is_code(op):
             of = f" of the unknown target {op.target!r}" if isinstance(op, InsOp) else ""
