@@ -2,57 +2,55 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Set
+from collections.abc import Iterable
 
 from xdsl.dialects import func
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.lowering.signature import arguments_said_to_be_written
 from tgdialect.ops.arguments import overwritten_arguments
 from tgdialect.ops.call import FunctionOp
-from tgdialect.ops.ordering import LinearOp
-from tgdialect.ops.source import ParamOp
-from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.movement import MovementOp
+from tgdialect.ops.ordering import AfterOp
+from tgdialect.ops.properties import is_memory
+from tgdialect.ops.source import parameters
 
 
-def written_inputs(entry: FuncOp) -> Set[SSAValue]:
+def written_inputs(entry: FuncOp) -> set[SSAValue]:
     """The arguments and PARAMs of an entry at any level that it writes, and that are no results."""
-    said = {entry.args[position] for position in arguments_said_to_be_written(entry)}
+    said: set[SSAValue] = {entry.args[position] for position in arguments_said_to_be_written(entry)}
     results = {argument for _, argument in overwritten_arguments(entry)}
-    return (said | _written(entry.body.block, ())) - results
+    inputs: list[SSAValue] = [*entry.args, *(p.result for p in parameters(entry.body.block))]
+    return {*said, *filter(_is_written, inputs)} - results
 
 
-def _written(block: Block, callers: tuple[Operation, ...]) -> Set[SSAValue]:
-    """The memory that the ops of a block write; `callers` are the functions that are being looked
-    at, which a call again adds nothing to."""
-    written: set[SSAValue] = set()
-    for op in ops_of(block):
-        if isinstance(op, LinearOp):
-            written |= _written(op.body.block, callers)
-        elif (body := _body(op)) is not None and op not in callers:
-            inside = _written(body, (*callers, op))
-            written.update(memory_of(op.operands[slot]) for slot in _slots(inside))
-        else:
-            written.update(access.memory for access in accesses([op]) if access.writes)
-    return written
+def _is_written(memory: SSAValue) -> bool:
+    """Whether some op writes memory, through views of it, or as what a function is passed."""
+    if not is_memory(memory):
+        return False
+    stack, seen = [memory], {memory}
+    while stack:
+        value = stack.pop()
+        for use in value.uses:
+            op = use.operation
+            if any(access.writes and access.location is value for access in accesses([op])):
+                return True
+            new = set(_same_memory(op, use.index)) - seen
+            seen |= new
+            stack += new
+    return False
 
 
-def _body(op: Operation) -> Block | None:
-    """The body that an op evaluates on its operands; None for others, and for CALLs."""
+def _same_memory(op: Operation, index: int) -> Iterable[SSAValue]:
+    """The values that show the memory of an operand: a view, or the parameter of a function."""
+    if isinstance(op, MovementOp | AfterOp) and index == 0:
+        return op.results
     if isinstance(op, FunctionOp):
-        return op.body.block
+        return [p.result for p in parameters(op.body.block) if p.slot.data == index]
     callee = SymbolTable.lookup_symbol(op, op.callee) if isinstance(op, func.CallOp) else None
-    is_ours = isinstance(callee, FuncOp) and not callee.is_declaration
-    return callee.body.block if is_ours else None
-
-
-def _slots(values: Set[SSAValue]) -> Iterator[int]:
-    for value in values:
-        if isinstance(owner := value.owner, Block):
-            yield list(owner.args).index(value)
-        elif isinstance(owner, ParamOp):
-            yield owner.slot.data
+    if isinstance(callee, FuncOp) and not callee.is_declaration:
+        return [callee.args[index]]
+    return ()
