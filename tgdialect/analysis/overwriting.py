@@ -151,10 +151,13 @@ def check_overwriting(
         )
 
 
-def in_both_orders(ops: Sequence[Operation], memory: MemoryOrder) -> Operation | None:
+def in_both_orders(
+    ops: Sequence[Operation], memory: MemoryOrder, *, are_private: bool
+) -> Operation | None:
     """A STORE that has to come both before and after another loop: loops, each of which runs as a
     whole, wait for one another, as reads come before STOREs. None if there is no such STORE, or
-    the loops do not even nest without these reads."""
+    the loops do not even nest without these reads. Unless the RANGEs `are_private`, loops over one
+    of them count as one, and there may be no such STORE where one is found."""
     number: dict[object, int] = {op: i for i, op in enumerate(ops)}
     # The ops of nested loops are one item.
     item = IntDisjointSet(size=len(ops))
@@ -172,12 +175,13 @@ def in_both_orders(ops: Sequence[Operation], memory: MemoryOrder) -> Operation |
                 successors[a].append(b)
         return items.difference(topological(items, successors))
 
-    if stuck((operand.owner, op) for op in ops for operand in op.operands):
+    if stuck((operand.owner, op) for op in ops for operand in op.operands) and are_private:
         return None
     anti = [(read.op, write.op) for read, write in memory.anti_dependences()]
     if not (cycle := stuck(anti)):
         return None
-    return next(w for r, w in anti if {item[number[r]], item[number[w]]} <= cycle)
+    both = (write for read, write in anti if {item[number[read]], item[number[write]]} <= cycle)
+    return next(both, anti[0][1])
 
 
 def _begun(read: MemoryAccess) -> set[RangeOp]:

@@ -109,10 +109,16 @@ def _late(kernel: KernelOp) -> Mapping[ParamOp, Sequence[LoadOp]]:
 
 def _in_both_orders(kernel: KernelOp) -> Operation | None:
     """A STORE for which no order of the loops will do."""
+    ops = needed_ops(kernel.body.block)
+    memory = MemoryOrder(ops)
+    if next(memory.anti_dependences(), None) is None:
+        return None
+    if in_both_orders(ops, memory, are_private=False) is None:
+        return None
     copy = kernel.clone()
     make_ranges_private(copy.body.block, is_loop)
     ops = needed_ops(copy.body.block)
-    return in_both_orders(ops, MemoryOrder(ops))
+    return in_both_orders(ops, MemoryOrder(ops), are_private=True)
 
 
 def _can_pass(call: CallOp, param: ParamOp) -> bool:

@@ -12,7 +12,6 @@ from xdsl.traits import SymbolTable
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.lowering.signature import arguments_said_to_be_written
 from tgdialect.ops.arguments import overwritten_arguments
-from tgdialect.ops.call import FunctionOp
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import is_memory
@@ -45,11 +44,10 @@ def _is_written(memory: SSAValue) -> bool:
 
 
 def _same_memory(op: Operation, index: int) -> Iterable[SSAValue]:
-    """The values that show the memory of an operand: a view, or the parameter of a function."""
+    """The values that show the memory of an operand: a view, or the argument of a function. (A
+    FUNCTION writes no memory but its own.)"""
     if isinstance(op, MovementOp | AfterOp) and index == 0:
         return op.results
-    if isinstance(op, FunctionOp):
-        return [p.result for p in parameters(op.body.block) if p.slot.data == index]
     callee = SymbolTable.lookup_symbol(op, op.callee) if isinstance(op, func.CallOp) else None
     if isinstance(callee, FuncOp) and not callee.is_declaration:
         return [callee.args[index]]
