@@ -71,6 +71,8 @@ class OptimizePass(LoweringPass):
     `mode="explicit:split 0, 4, upcast; @main_1: order 1, 0"`.
 
     With a schedule index arithmetic is simplified: SPLITs have made more of it.
+    A kernel that overwrites what it reads in another iteration reads a copy instead, whatever the
+    mode is.
     """
 
     name = "tg-optimize"

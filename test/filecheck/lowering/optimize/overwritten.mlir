@@ -1,14 +1,14 @@
 // RUN: tg-opt %s -p tg-optimize,tg-verify{level=kernels} | filecheck %s
 // RUN: tg-opt %s -p tg-expand,tg-verify{level=tiles} | filecheck %s
+// RUN: tg-run %s --input 1,2,3,4 --input 5,6,7,8 --input 9,10,11,12 | filecheck %s --check-prefix=RESULT
+// RUN: tg-run %s --target interpreter --input 1,2,3,4 --input 5,6,7,8 --input 9,10,11,12 | filecheck %s --check-prefix=RESULT
 
 // A kernel that swaps two buffers reads copies of both, and one kernel is enough for the copies of all CALLs. A CALL
 // that passes memory to be read and to be written reads a copy, too.
-// RUN: tg-run %s --input 1,2,3,4 --input 5,6,7,8 --input 9,10,11,12 | filecheck %s --check-prefix=RESULT
-// RUN: tg-run %s --target interpreter --input 1,2,3,4 --input 5,6,7,8 --input 9,10,11,12 | filecheck %s --check-prefix=RESULT
+
 // RESULT:      %a = dense<[5, 6, 7, 8]>
 // RESULT-NEXT: %b = dense<[1, 2, 3, 4]>
 // RESULT-NEXT: %c = dense<[12, 11, 10, 9]>
-
 
 // CHECK-LABEL: tg.kernel @swap_copy_0 {
 // CHECK:         %[[CELL:.*]] = tg.index %1[%{{.*}}]
