@@ -17,7 +17,7 @@ from tgdialect.runtime.devices.program import DeviceKernel, DeviceProgram, Launc
 from tgdialect.runtime.program import Parameter, Program
 from tgdialect.runtime.windows import OPS, Computed, Polynomial, Window
 
-_ROLES = frozenset({"input", "scalar", "buffer", "output", "workspace", "persistent"})
+_ROLES = frozenset({"input", "scalar", "buffer", "data", "output", "workspace", "persistent"})
 _DTYPES = frozenset(NUMPY_NAMES.values())
 _BITS = 63
 _MOST_BYTES = 1 << 47
