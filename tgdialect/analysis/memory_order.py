@@ -209,8 +209,8 @@ class MemoryOrder:
         return {op: 1 << i for i, op in enumerate(writers)}
 
     def depends(self, op: Operation, write: Operation) -> bool:
-        """Whether an op comes after a shared write."""
-        return bool(self._writes_before[op] & self._bits[write])
+        """Whether an op is known to come after a write; never after one that is not shared."""
+        return bool(self._writes_before[op] & self._bits.get(write, 0))
 
     def seen(self, read: MemoryAccess) -> int:
         """The shared writes that a read sees: those that its location is AFTER."""

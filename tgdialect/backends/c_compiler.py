@@ -23,6 +23,18 @@ _EXPORTED = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]*")
 """The names that stand as they are in a version script of the linker."""
 
 
+_MESSAGE = re.compile(r"^program\.c:(\d+):(?:\d+:)? (?:fatal )?error: (.*)$", re.MULTILINE)
+
+
+class SourceError(PassFailedException):
+    """The C compiler rejects a source. `errors` are its messages, each with a line from 0 on."""
+
+    def __init__(self, said: str) -> None:
+        self.errors = [(int(line) - 1, text) for line, text in _MESSAGE.findall(said)]
+        text = self.errors[0][1] if self.errors else said.strip()
+        super().__init__(f"the C compiler rejects the program: {text}")
+
+
 @cache
 def compiler() -> str:
     """The path of the compiler that `CC` names, `cc` by default.
@@ -47,7 +59,7 @@ def object_code(source: str, *, has_runtime: bool = False) -> bytes:
     """Position-independent object code of a translation unit of C11. It `has_runtime` functions of
     the compiler's own, which code for builtin functions may call, as `__popcountdi2`.
 
-    Raises PassFailedException, with the compiler's message, if it rejects the source.
+    Raises SourceError, with the compiler's message, if it rejects the source.
     """
     if has_runtime:
         return _compiled(source, "-r", "-nostdlib", runtime_library())
@@ -98,5 +110,5 @@ def _compiled(source: str, *options: str, files: Mapping[str, bytes] = {}) -> by
 def _run(*command: str, folder: str | None = None) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     if done.returncode:
-        raise PassFailedException(f"the C compiler rejects the program: {done.stderr.strip()}")
+        raise SourceError(done.stderr)
     return done.stdout

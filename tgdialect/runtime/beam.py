@@ -32,6 +32,7 @@ from tgdialect.lowering.optimize.optops.apply import (
 )
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.optimize.search import Opts, Timed, beam_search, scheduled
+from tgdialect.lowering.overwritten_memory import copy_overwritten
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import CallOp, KernelOp
@@ -90,6 +91,7 @@ def search_schedules(
 
     Raises SettingError for a wrong `TG_BEAM_SECONDS`.
     """
+    copy_overwritten(module)
     # The kernels without a schedule, from the heuristic's on.
     seconds = BEAM_SECONDS.get()
     calls = {c.callee.root_reference.data: c for c in module.walk() if isinstance(c, CallOp)}

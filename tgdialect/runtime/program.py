@@ -211,8 +211,12 @@ def unpacked(data: bytes) -> tuple[Mapping[str, Any], Sequence[bytes]]:
     entries = json.loads(data[_LENGTH_BYTES:start])
     codes: list[bytes] = []
     for size in entries[_SIZES]:
+        if size < 0:
+            raise ValueError(f"a piece of code has {size} bytes")
         codes.append(data[start : start + size])
         start += size
+    if start != len(data):
+        raise ValueError(f"the pieces of code end at byte {start} of {len(data)}")
     return entries, codes
 
 

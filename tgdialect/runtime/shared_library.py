@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from string import Template
 from typing import NamedTuple
+from zlib import crc32
 
 from tgdialect.backends.c_compiler import shared_library
 from tgdialect.lowering.render.names import SOURCE
@@ -52,12 +53,15 @@ _HEADER = Template("""\
 extern "C" {
 #endif
 
+#ifndef ${prefix}_CODES
+#define ${prefix}_CODES
 enum {
   ${prefix}_OK = 0,
   ${prefix}_NO_MEMORY = 1,    /* there is too little memory for intermediate values */
   ${prefix}_BAD_ARGUMENT = 2, /* a null pointer, or an integer out of its bounds */
   ${prefix}_WRONG_CPU = 3     /* the CPU lacks a feature: $features */
 };
+#endif
 
 /* Returns one of these codes; after an error no array has changed.
 
@@ -306,7 +310,7 @@ class SharedLibrary:
             system=self._file.system,
             features=" ".join(self._file.features) or "none is needed",
             calls=_ONE_THREAD if self._buffers else _ANY_THREAD,
-            guard=f"{self._prefix}_H",
+            guard=self._guard(name),
             prefix=self._prefix,
             arguments="\n".join(map(self._described, self._given)) or "   It has no arguments.",
             name=self.function,
@@ -322,6 +326,12 @@ class SharedLibrary:
         files = {_HEADER_FILE: self.header(name).encode()}
         files |= {f"data{number}": data for data, number in self._data.items()}
         return shared_library(self._body(), objects, [self.function], files)
+
+    def _guard(self, name: str) -> str:
+        """The include guard of the header of that name: names that differ in case, or in what no
+        identifier has, have different ones."""
+        distinct = "" if name == self._library else f"_{crc32(name.encode()):08x}"
+        return f"TG_{self.function}{distinct}_H"
 
     def _described(self, each: _Named) -> str:
         """A line of the header about a parameter of the function."""

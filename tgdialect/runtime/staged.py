@@ -151,13 +151,12 @@ class StagedModule(ABC):
         """A copy of the module, or the one to be consumed, without functions of other dialects, and
         the positions of the inputs that are passed by reference."""
         level = self.level
-        if not self.custom.allowed:
-            refuse_untrusted(self.source)
-            if not is_before(level, "linear"):
-                raise VerifyException(
-                    f"at level {level} no stage checks memory accesses any more: such a "
-                    "module is executed with allow_custom only (tg-run --allow-custom)"
-                )
+        check_code(self.source, self.custom)
+        if not (self.custom.allowed or is_before(level, "linear")):
+            raise VerifyException(
+                f"at level {level} no stage checks memory accesses any more: such a "
+                "module is executed with allow_custom only (tg-run --allow-custom)"
+            )
         entry_function(self.source, self.entry)
         module = self.source if self.is_consumed else self.source.clone()
         self._settle_target(module)
@@ -283,8 +282,14 @@ def has_custom(module: ModuleOp) -> bool:
     return any(isinstance(op, CustomOp) and op.function is None for op in nested_ops(module))
 
 
-def refuse_untrusted(module: ModuleOp) -> None:
-    """Raise for a program that carries code of its own (docs/semantics.md, "untrusted IR")."""
+def check_code(module: ModuleOp, custom: CustomCode) -> None:
+    """Raise VerifyException for code of a program's own that is where no level has it, or that is
+    not allowed (docs/semantics.md, "untrusted IR")."""
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    if any(isinstance(op, CustomOp | InsOp) for each in functions for op in nested_ops(each)):
+        find_level(module)
+    if custom.allowed:
+        return
     for op in nested_ops(module):
         if _is_code(op):
             of = f" of the unknown target {op.target!r}" if isinstance(op, InsOp) else ""

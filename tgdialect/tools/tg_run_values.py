@@ -54,7 +54,8 @@ class ProgramInput:
     """An input of the program: its name and type.
 
     `dims` has, for each dynamic extent, the position of the index input with its value, and None
-    for other extents. `interval` bounds the values.
+    for other extents. `interval` bounds the values. It `is_written` if it is memory that the
+    program stores to.
     """
 
     position: int
@@ -62,10 +63,16 @@ class ProgramInput:
     type: TensorType[Attribute]
     dims: tuple[int | None, ...]
     interval: Interval
+    is_written: bool
 
     @property
     def dtype(self) -> DType:
         return DTYPES[self.type.element_type]
+
+    @property
+    def symbol(self) -> str:
+        """The name in results."""
+        return f"%arg{self.position}" if self.name is None else f"%{self.name}"
 
     @property
     def label(self) -> str:
