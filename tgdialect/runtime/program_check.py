@@ -20,6 +20,7 @@ from tgdialect.runtime.windows import OPS, Computed, Polynomial, Window
 _ROLES = frozenset({"input", "scalar", "buffer", "data", "output", "workspace", "persistent"})
 _DTYPES = frozenset(NUMPY_NAMES.values())
 _BITS = 63
+"""The bits of an i64 beside its sign: sizes and positions are below 2^63."""
 _MOST_BYTES = 1 << 47
 """The memory that a process can address."""
 _TERNARY = frozenset({"tg.where", "tg.cast"})

@@ -33,7 +33,7 @@ SUFFIX = ".tgx"
 _MARK = b"tgdialect program 1\n"
 _START = len(_MARK) + sha256().digest_size
 _MALFORMED = ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError
-"""What decoding raises for bytes that `ProgramFile.to_bytes` does not write."""
+"""The exceptions of decoding bytes that `ProgramFile.to_bytes` does not write."""
 
 
 def this_system() -> str:
