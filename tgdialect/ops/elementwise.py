@@ -651,8 +651,8 @@ class PowOp(BinaryOp):
 class LogAddExpOp(BinaryOp):
     """LOGADDEXP (A, B): log(e^a + e^b), within 2 ulp, near its zeros too.
 
-    Of f32, of narrower floats and where MULACC is rounded twice the error near the zeros is one of
-    the greater operand. Infinities are as such: two of -inf give -inf.
+    Near the zeros of f32 and narrower floats, and where MULACC is rounded twice, the error is an
+    ulp of the greater operand. The greater one of infinities is the result.
 
     `%2 = tg.logaddexp %0, %1 : tensor<4xf32>`
     """

@@ -1,40 +1,36 @@
 """LGAMMA in primitive operations: the logarithm of |gamma(x)|, given an approximation.
 
-Of f64 it is within 2 ulp for x < -1.25 where the approximation is the difference of two terms, and
+Of f64 it is within 2 ulp for x < -1.25 where the approximation is the difference of two terms, if
 MULACC is rounded once. With x = t - k for the nearest integer -k,
 
     |gamma(x)| = gamma(1 + t) / |t (1 - t) (2 - t) ... (k - t)|
 
-The factors are exact. Their product and 1 / gamma(1 + t) are sums of two floats, so that near a zero
-of the result the quotient's distance from 1 has all digits. A target skips this where no lane needs
-it.
+The factors are exact. Their product and 1 / gamma(1 + t) are sums of two floats, so that near a
+zero of the result the quotient's distance from 1 has all digits. A target skips this where no lane
+needs it.
 """
 
 from __future__ import annotations
 
 from tgdialect.transforms.double_double import fast_two_sum, horner_of_pairs, scaled
-from tgdialect.transforms.float_format import F64, format_of
+from tgdialect.transforms.float_format import F64
 from tgdialect.transforms.recipe import V, Value, horner
 from tgdialect.transforms.transcendental import clear_sign, log
 
 
 def lgamma(x: Value[V], approximation: Value[V]) -> Value[V]:
-    """log |gamma(x)|: the approximation, unless it is of f64 and has lost digits.
+    """log |gamma(x)| of f64: the approximation, unless it has lost digits.
 
     It is pi / |x sin(pi x)|'s logarithm less lgamma(-x), for x < -1.5, and loses digits where it is
     of a lower exponent than that, whose exponent is that of -25 x / 8 - 14 or a lower one.
     """
-    if format_of(x) is not F64:
-        return approximation
     size = ((x.mulacc(-3.125, -14.0)).bitcast("i64") & _EXPONENT).bitcast("f64")
     is_near = (x > LEAST) & ((x > ALWAYS) | (-size < approximation))
     return _refined(x, approximation, is_near)
 
 
-def lgamma_of_less(x: Value[V], approximation: Value[V]) -> Value[V]:
+def lgamma_for_f32(x: Value[V], approximation: Value[V]) -> Value[V]:
     """The same, for a result that is rounded to a float of 24 bits or less."""
-    if format_of(x) is not F64:
-        return approximation
     is_near = (x > LEAST) & (clear_sign(approximation, F64) < x * -(2.0**-16))
     return _refined(x, approximation, is_near)
 

@@ -1,8 +1,10 @@
 """LOGADDEXP in primitive operations, for f32 and f64: the logarithm of e^a + e^b.
 
-Of f64 it is within 2 ulp everywhere where MULACC is rounded once: near its zeros, where the terms of
-max(a, b) + log(1 + e^-|a - b|) cancel, it is the logarithm of 1 + E with E = e^a + e^b - 1 as a sum
-of three floats. A target skips this where no lane needs it, as the reduction of SIN.
+Of f64 it is within 2 ulp everywhere where MULACC is rounded once. The terms of the sum
+max(a, b) + log(1 + e^-|a - b|) cancel near its zeros: where it has lost a digit it is computed
+again with six more, and where it has lost these, too, it is the logarithm of 1 + E with
+E = e^a + e^b - 1 as a sum of three floats. A target skips both where no lane needs them, as the
+reduction of SIN.
 """
 
 from __future__ import annotations
@@ -43,7 +45,7 @@ def logaddexp(a: Value[V], b: Value[V]) -> Value[V]:
     return _logaddexp(a, b, SMALLER_RESULT)
 
 
-def logaddexp_of_less(a: Value[V], b: Value[V]) -> Value[V]:
+def logaddexp_for_f32(a: Value[V], b: Value[V]) -> Value[V]:
     """The same, for a result that is rounded to a float of 24 bits or less."""
     return _logaddexp(a, b, LEAST_RESULT)
 
@@ -95,7 +97,7 @@ def _sum(high: Value[V], low: Value[V], exponent: Value[V], form: FloatFormat) -
 
 def _exact_sum(high: Value[V], low: Value[V]) -> Value[V]:
     """The same of f64 for a small result, with an error of 2^-59 of `high`: terms of the first and
-    the second order are sums of two floats. It shares few values with `_sum`, which would be kept in
+    the second order are sums of two floats. It shares few values with `_sum`, which would take
     registers where they are not needed."""
     exponent = low - high
     shifted, minus_n = exponents(exponent, F64, less=0)
@@ -155,16 +157,17 @@ def _near_zero(high: Value[V], low: Value[V]) -> Value[V]:
     scale = power_of_two(is_tiny.where(shifted + raised, shifted), F64)
     low_factor = low_factor * scale
 
-    total, low_sum = (factor - one) + low_factor, []
+    total = (factor - one) + low_factor
+    terms: list[Value[V]] = []
     least = zero
     for c, (w, w_lost, w_rest) in ((factor, tail), (low_factor, low_tail)):
         product, lost = two_product(c, w)
         total, missing = two_sum(total, product)
         second_product, second_lost = two_product(c, w_lost)
-        low_sum += [lost, missing, second_product]
+        terms += [lost, missing, second_product]
         least = least + c.mulacc(w_rest, second_lost)
-    middle = low_sum[0]
-    for term in low_sum[1:]:
+    middle = terms[0]
+    for term in terms[1:]:
         middle, missing = two_sum(middle, term)
         least = least + missing
     total, lost = two_sum(total, middle)

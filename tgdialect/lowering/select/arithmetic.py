@@ -35,7 +35,7 @@ from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.ordering import GroupOp
 from tgdialect.ops.properties import dtype_of, is_memory, number, tensor_type
 from tgdialect.ops.reduce import ReduceOp, identity
-from tgdialect.transforms.decompose import FOR_F32
+from tgdialect.transforms.decompose import REFINED
 from tgdialect.transforms.float_format import FORMATS
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
@@ -54,10 +54,10 @@ def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
             k.scalars.power_of_more(name, piece, has_one_use=is_one) for piece in operands[0].pieces
         ]
         return operands[0]._replace(pieces=powers)
-    if name in FOR_F32 and dtype == "f64" and _is_rounded(op.results[0]):
-        return RegisterTile(
-            shape, operands[0].widths, [k.scalars.applied_for_f32(name, each) for each in pieces]
-        )
+    if name in REFINED and dtype == "f64" and k.scalars.fuses:
+        recipe = REFINED[name][_is_rounded(op.results[0])]
+        refined = [k.scalars.carried_out(recipe, each) for each in pieces]
+        return RegisterTile(shape, operands[0].widths, refined)
     return RegisterTile(
         shape, operands[0].widths, [_applied(k, name, each, dtype) for each in pieces]
     )

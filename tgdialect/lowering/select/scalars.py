@@ -58,7 +58,7 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp, VConstOp
 from tgdialect.targets import Target
 from tgdialect.targets.cpu import scales
-from tgdialect.transforms.decompose import FOR_F32, RECIPES
+from tgdialect.transforms.decompose import RECIPES
 from tgdialect.transforms.float_format import format_of
 from tgdialect.transforms.recipe import Dtype, Value
 from tgdialect.transforms.transcendental import exp2_of_more, exp_of_more, least_of_normal
@@ -156,10 +156,17 @@ class Scalars(OpBuilder):
             primitive in ("exp2", "exp") and scales(self.target)
         )
 
-    def applied_for_f32(self, name: str, operands: Sequence[Piece]) -> SSAValue:
-        """An op of f64, whose result is only rounded to f32 or narrower floats."""
+    @property
+    def fuses(self) -> bool:
+        """Whether MULACC is rounded once."""
+        return self._is_native("mulacc")
+
+    def carried_out(
+        self, recipe: Callable[..., Value[SSAValue]], operands: Sequence[Piece]
+    ) -> SSAValue:
+        """A recipe on registers."""
         values = [self.register(operand) for operand in operands]
-        return FOR_F32[name](*(Value(self, value, "f64") for value in values)).handle
+        return recipe(*(Value(self, value, dtype_name(value)) for value in values)).handle
 
     def power_of_more(self, name: str, exponent: Piece, *, has_one_use: bool) -> SSAValue:
         """EXP2 or EXP where only results matter that are not subnormal: WHEREs choose something
