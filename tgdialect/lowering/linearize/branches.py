@@ -153,11 +153,15 @@ def _are_together(group: Sequence[Operation], positions: Mapping[Operation, int]
 def _is_computed(
     wheres: Sequence[Operation], which: int, positions: Mapping[Operation, int]
 ) -> bool:
-    """Whether an alternative takes some ops, whose results the condition may need as well: whether
-    a result has digits is seen from it."""
+    """Whether an alternative takes some ops. If the condition needs it, these are the condition's
+    as well: whether a result has digits is seen from it."""
     values = [where.operands[which] for where in wheres]
+    own = _only_for(values, positions)
+    if len(own) >= OTHER:
+        return True
     found = _only_for([*values, *(where.operands[0] for where in wheres)], positions)
-    return len(found) >= OTHER and any(value.owner in found for value in values)
+    is_needed = any(v.owner in found and v.owner not in own for v in values)
+    return is_needed and len(found) >= OTHER
 
 
 def _only_for(
