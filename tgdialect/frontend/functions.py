@@ -23,6 +23,7 @@ from tgdialect.ops.elementwise import (
     Log1pOp,
     Log2Op,
     Log10Op,
+    LogAddExpOp,
     LogOp,
     SinOp,
     SoftplusOp,
@@ -90,13 +91,8 @@ class Functions(Powers):
 
     @widened
     def logaddexp(self, other: Self | Number) -> Self:
-        """log(exp(self) + exp(other)). An f32 is within 1 ulp; near zeros the two terms of an f64
-        cancel, and its error is an ulp of them."""
-        a, b = self._pair(other, as_float=True)
-        greatest = a.maximum(b)
-        # The difference of equal infinities is NaN.
-        difference = (a.eq(b)).where(0.0, (a - b).abs())
-        return greatest + (-difference)._unary(SoftplusOp)
+        """log(exp(self) + exp(other))."""
+        return self._binary(LogAddExpOp, other, as_float=True)
 
     # -- trigonometry ------------------------------------------------------------------------------
 
