@@ -12,7 +12,6 @@ From the lowest layer to the highest:
 * `analysis/`: read-only analyses and the cost model of fusion;
 * `transforms/`: rewrites from `tg` to `tg` at one level;
 * `dialect.py`: the dialect, with its canonicalisation patterns;
-* `legacy/`: the older vocabularies of the same system;
 * `lowering/`: the eight stages from tensors to code;
 * `llvm_dialect/`, `gpu_dialect/`, `shard_dialect/`: operations that xDSL's dialects lack;
 * `backends/`: LLVM IR text, object code, tinygrad's listing;
@@ -22,8 +21,11 @@ From the lowest layer to the highest:
 * `collectives.py`: the seven collectives, on tensors;
 * `compilation.py`: the public `compile`; `custom.py`: the functions that its caller registers;
 * `interpreter/`: the reference semantics, in NumPy;
-* `universe.py`: passes and targets for every xDSL tool; `registry.py`: the same for our own tools;
+* `plugin.py`: what a plug-in adds; `input_formats.py`: the base classes of input formats;
+* `universe.py`: all that this package has for xDSL's tools; `registry.py`: all that is installed;
+* `upgrades.py`: other vocabularies become `tg`;
 * `tools/`: `tg-opt` and `tg-run`; `info.py`: `python -m tgdialect.info`;
+* `legacy/`: a plug-in: the older vocabularies of the same system;
 * `environment.py`: the table of environment variables;
 * `platforms.py`: refuses platforms that are not supported;
 * `forking.py`: locks around `fork`; `unchecked.py`: attributes without xDSL's checks;

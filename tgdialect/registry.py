@@ -1,61 +1,71 @@
-"""The dialects, passes, targets and input formats of our own tools."""
+"""All that is installed, for our own tools and the compiler: plug-ins, contexts, input formats."""
+
+from __future__ import annotations
 
 import os
-from collections.abc import Callable
-from functools import cache, partial
-from importlib import import_module
-from typing import Any
+import sys
+from collections.abc import Callable, Mapping, Sequence
+from functools import cache
+from typing import TYPE_CHECKING, Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, TypeAttribute
-from xdsl.universe import Universe
-from xdsl.utils.target import Target
 
-from tgdialect.diagnostics import SourceFile, parse_module
-from tgdialect.universe import TG_UNIVERSE
+from tgdialect.diagnostics import (
+    CompilationError,
+    Diagnostic,
+    SourceFile,
+    exception_text,
+    parse_module,
+    read_source,
+)
+from tgdialect.input_formats import Frontend, TextFrontend
 
-Frontend = Callable[[Context, SourceFile], ModuleOp]
+if TYPE_CHECKING:
+    from xdsl.universe import Universe
 
+    from tgdialect.plugin import Plugin
 
-def _machine_code(name: str) -> type[Target]:
-    return getattr(import_module("tgdialect.runtime.machine_code"), name)
+MLIR = "mlir"
+"""The input format of files whose extension is no other one's."""
 
-
-MACHINE_CODE: dict[str, Callable[[], type[Target]]] = {
-    "cubin": partial(_machine_code, "CubinTarget"),
-    "hsaco": partial(_machine_code, "HsacoTarget"),
-    "obj": partial(_machine_code, "ObjectTarget"),
-    "so": partial(_machine_code, "SharedLibraryTarget"),
-}
-"""Targets that are bytes: xDSL's driver writes text."""
-
-
-def _parse_listings(ctx: Context, source: SourceFile) -> ModuleOp:
-    from tgdialect.legacy.listing.reader import parse_listings
-
-    return parse_listings(ctx, source)
+Frontends = Mapping[str, Callable[[], type[Frontend]]]
 
 
-FRONTENDS: dict[str, Frontend] = {"mlir": parse_module, "uops": _parse_listings}
-"""Input formats by file extension; any other extension is read as `mlir`."""
-
-
-def frontend_of(file: str, format: str | None = None) -> Frontend:
-    """The reader of a file: by the format that is named, else by its extension."""
-    extension = os.path.splitext(file)[1].removeprefix(".")
-    return FRONTENDS.get(format or extension, parse_module)
+# -- what there is ---------------------------------------------------------------------------------
 
 
 @cache
-def universe() -> Universe:
-    """Everything that the installed packages offer to xDSL, and this one, installed or not."""
-    found = Universe.get_multiverse()
-    return Universe(
-        all_dialects=found.all_dialects | TG_UNIVERSE.all_dialects,
-        all_passes=found.all_passes | TG_UNIVERSE.all_passes,
-        all_targets=found.all_targets | TG_UNIVERSE.all_targets | MACHINE_CODE,
-    )
+def universe() -> Plugin:
+    """Everything that the installed packages offer, and this one, installed or not.
+
+    Raises CompilationError if a plug-in cannot be imported, or two have something of one name.
+    """
+    # Imported here: most compilations need no plug-in, nor xDSL's tables.
+    from importlib.metadata import entry_points
+
+    from xdsl.universe import Universe
+
+    from tgdialect.plugin import merged
+    from tgdialect.universe import BYTES, TG_UNIVERSE
+
+    found: dict[str, Universe] = {"tgdialect": TG_UNIVERSE, "tgdialect's tools": BYTES}
+    for point in sorted(entry_points(group="xdsl.universe")):
+        try:
+            plugin = point.load()
+        except Exception as error:
+            message = f"cannot import the plug-in {point.name}: {exception_text(error)}"
+            raise CompilationError(Diagnostic(message)) from error
+        if not isinstance(plugin, Universe):
+            message = f"the plug-in {point.name} is no Universe: {point.value}"
+            raise CompilationError(Diagnostic(message))
+        if plugin is not TG_UNIVERSE:
+            found[point.name] = plugin
+    try:
+        return merged(found)
+    except ValueError as error:
+        raise CompilationError(Diagnostic(str(error))) from error
 
 
 class QuickContext(Context):
@@ -77,3 +87,65 @@ def make_context(allow_unregistered: bool = False) -> Context:
     for name, factory in universe().all_dialects.items():
         context.register_dialect(name, factory)
     return context
+
+
+# -- input formats ---------------------------------------------------------------------------------
+
+
+def formats() -> Sequence[str]:
+    """The names of the input formats, which are the extensions of their files."""
+    return (MLIR, *(name for name in universe().all_frontends if name != MLIR))
+
+
+def frontend_of(
+    file: str, format: str | None = None, frontends: Frontends | None = None
+) -> Frontend | None:
+    """The front end of a file, by the format that is named, else by its extension; None for MLIR.
+
+    `frontends` are all front ends, by default those that are installed.
+    """
+    format = format or os.path.splitext(file)[1].removeprefix(".")
+    if format in (MLIR, ""):
+        return None
+    found = universe().all_frontends if frontends is None else frontends
+    return None if (frontend := found.get(format)) is None else frontend()()
+
+
+def read_program(
+    file: str, format: str | None = None, frontends: Frontends | None = None
+) -> SourceFile:
+    """The text of a file, or of stdin for `-`, for `parse_program`. Only the front end reads one
+    that is no text: it is the name alone.
+
+    Raises CompilationError if it cannot be read.
+    """
+    if isinstance(frontend_of(file, format, frontends), TextFrontend | None):
+        return read_source(file)
+    return SourceFile(file, "")
+
+
+def parse_program(
+    ctx: Context,
+    source: SourceFile,
+    format: str | None = None,
+    frontends: Frontends | None = None,
+    *,
+    implicit_module: bool = True,
+) -> ModuleOp:
+    """The module of a source, which is not verified. Raises CompilationError if it is malformed.
+
+    Without `implicit_module` MLIR must be one `builtin.module`, and is not wrapped into one.
+    """
+    frontend = frontend_of(source.name, format, frontends)
+    if frontend is None:
+        return parse_module(ctx, source, implicit_module)
+    if isinstance(frontend, TextFrontend):
+        return frontend.parse_text(ctx, source)
+    if source.name == "-":
+        return frontend.parse(ctx, sys.stdin.buffer, "<stdin>")
+    try:
+        with open(source.name, "rb") as file:
+            return frontend.parse(ctx, file, source.name)
+    except OSError as error:
+        message = f"cannot open input file '{source.name}': {error.strerror or error}"
+        raise CompilationError(Diagnostic(message)) from error

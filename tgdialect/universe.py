@@ -1,19 +1,20 @@
-"""The dialect, passes and targets that every xDSL tool finds by the `xdsl.universe` entry point.
+"""The dialect, passes, targets and languages of this package, and the plug-ins in it.
 
-Each is a factory that imports its class when it is called, so that tools import only what they use.
+Every xDSL tool finds them by the `xdsl.universe` entry point. Each is a factory that imports its
+class when it is called, so that tools import only what they use.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from importlib import import_module
-from typing import Any
+from xdsl.universe import XDSL_UNIVERSE
 
-from xdsl.universe import XDSL_UNIVERSE, Universe
+from tgdialect.plugin import Plugin, factories, merged, named
+
+PLUGINS = {"legacy": "tgdialect.legacy.plugin:PLUGIN"}
+"""The plug-ins of this package, by name: nothing else of it names one."""
 
 DIALECTS = {
     "tg": "tgdialect.dialect:TG",
-    "tg_legacy": "tgdialect.legacy.dialect:TG_LEGACY",
     "nvvm": "tgdialect.gpu_dialect.nvvm:NVVM",
     "rocdl": "tgdialect.gpu_dialect.rocdl:ROCDL",
 }
@@ -31,8 +32,6 @@ PASSES = {
     "tg-split-collectives": "tgdialect.transforms.shard:SplitCollectivesPass",
     "tg-shard-to-mesh": "tgdialect.transforms.shard:ShardToMeshPass",
     "tg-simplify": "tgdialect.transforms.simplify:SimplifyPass",
-    # from the older vocabularies
-    "tg-upgrade-legacy": "tgdialect.legacy.upgrade.stage:UpgradeLegacyPass",
     # the stages
     "tg-callify": "tgdialect.lowering.callify:CallifyPass",
     "tg-rangeify": "tgdialect.lowering.rangeify:RangeifyPass",
@@ -61,14 +60,25 @@ PASSES = {
 TARGETS = {
     "amdgcn": "tgdialect.backends.asm:AmdgcnTarget",
     "asm": "tgdialect.backends.asm:AsmTarget",
-    "c": "tgdialect.backends.sources:CTarget",
-    "cuda": "tgdialect.backends.sources:CudaTarget",
-    "metal": "tgdialect.backends.sources:MetalTarget",
-    "opencl": "tgdialect.backends.sources:OpenClTarget",
     "ptx": "tgdialect.backends.asm:PtxTarget",
-    "uops": "tgdialect.legacy.listing.printer:UopsTarget",
 }
 """Targets that xDSL does not have."""
+
+MACHINE_CODE = {
+    "cubin": "tgdialect.runtime.machine_code:CubinTarget",
+    "hsaco": "tgdialect.runtime.machine_code:HsacoTarget",
+    "obj": "tgdialect.runtime.machine_code:ObjectTarget",
+    "so": "tgdialect.runtime.machine_code:SharedLibraryTarget",
+}
+"""Targets that are bytes, of our own tools only: xDSL's driver writes text."""
+
+LANGUAGES = {
+    "c": "tgdialect.lowering.render.source.languages:C",
+    "opencl": "tgdialect.lowering.render.source.languages:OPENCL",
+    "cuda": "tgdialect.lowering.render.source.languages:CUDA",
+    "metal": "tgdialect.lowering.render.source.languages:METAL",
+}
+"""C-like languages, each of which is a target as well."""
 
 EXTENDED_DIALECTS = {
     "gpu": "tgdialect.gpu_dialect:GPU_WITH_GAPS",
@@ -79,23 +89,20 @@ EXTENDED_TARGETS = {"llvm": "tgdialect.backends.llvm_ir:LlvmIrTarget"}
 """Supersets of xDSL's dialects, and of its target, of the same names."""
 
 
-def _factory(path: str) -> Callable[[], Any]:
-    """A function that imports `module:name` when it is called."""
-    module, name = path.split(":")
-    return lambda: getattr(import_module(module), name)
-
-
-def _factories(paths: dict[str, str]) -> dict[str, Callable[[], Any]]:
-    return {name: _factory(path) for name, path in paths.items()}
-
-
-TG_UNIVERSE = Universe(
-    all_dialects=_factories(DIALECTS),
-    all_passes=_factories(PASSES),
-    all_targets=_factories(TARGETS),
+OWN = Plugin(
+    all_dialects=factories(DIALECTS),
+    all_passes=factories(PASSES),
+    all_targets=factories(TARGETS),
+    all_languages=factories(LANGUAGES),
 )
+"""This package without the plug-ins in it."""
+
+BYTES = Plugin(all_targets=factories(MACHINE_CODE))
+"""What only our own tools offer."""
+
+TG_UNIVERSE = merged({"tgdialect": OWN} | {name: named(path) for name, path in PLUGINS.items()})
 
 # A universe may not have a name that another one has, and MLIR's names are the ones to print: the
 # supersets take their places in xDSL's universe. Every tool loads all universes, then reads them.
-XDSL_UNIVERSE.all_dialects |= _factories(EXTENDED_DIALECTS)
-XDSL_UNIVERSE.all_targets |= _factories(EXTENDED_TARGETS)
+XDSL_UNIVERSE.all_dialects |= factories(EXTENDED_DIALECTS)
+XDSL_UNIVERSE.all_targets |= factories(EXTENDED_TARGETS)

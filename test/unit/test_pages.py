@@ -42,6 +42,7 @@ EXAMPLES: Mapping[str, str] = {
     "docs/tour.md": "tour.mlir",
     "docs/schedules.md": "tour.mlir",
     "docs/embedding.md": "embed",
+    "docs/extending.md": "extend",
     "docs/tutorial-upcast.md": "upcast",
     "docs/sources.md": "gemm.mlir",
     "docs/ahead-of-time.md": "mlp.mlir",
@@ -56,6 +57,7 @@ NOT_RUN: Mapping[str, str] = {
     "TG_RANDOM_SCHEDULES=10000": "takes hours",
     "python test/unit/programs/emulated_battery.py": "downloads an emulator; .ci/run runs it",
     "pip install -e '.[bench]'": "installs gigabytes",
+    "pip install ./examples/extend": "installs a package; test_extending.py does so",
 }
 """The beginnings of blocks of commands, and the reasons."""
 LONGEST = 60

@@ -1,9 +1,9 @@
-"""The targets `c`, `opencl`, `cuda` and `metal` of tg-opt: the sources of a module."""
+"""The targets of tg-opt that are C-like languages: the sources of a module."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import IO, ClassVar
+from typing import IO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -16,6 +16,7 @@ from tgdialect.lowering.levels import check_level
 from tgdialect.lowering.render import RenderPass
 from tgdialect.lowering.render.source import (
     joined,
+    language_named,
     render_function,
     sections_of,
     source_text,
@@ -51,7 +52,9 @@ def source_of(module: ModuleOp, output: str) -> str:
                 raise locate(error, function) from error
             sources.append(sections_of(text))
     if not sources and module.body.block.ops:
-        raise PassFailedException(f"the module has no program: {to_source(output)} makes them")
+        raise PassFailedException(
+            f"the module has no program: {to_source(language_named(output))} makes them"
+        )
     return joined(sources)
 
 
@@ -67,40 +70,19 @@ def _check_language(program: ProgramOp, output: str) -> None:
     if has is not None:
         message = (
             f"{name} in {has}, not in {output}: print it by -t {has}, or lower the program on "
-            f"tensors by {to_source(output)}"
+            f"tensors by {to_source(language_named(output))}"
         )
     raise locate(PassFailedException(message), source)
 
 
 @dataclass(frozen=True)
 class SourceTarget(Target):
-    """Writes the programs of a module at level `planned` in a C-like language."""
-
-    output: ClassVar[str]
+    """Writes the programs of a module at level `planned` in the C-like language of its name."""
 
     def emit(self, ctx: Context, module: ModuleOp, output: IO[str]) -> None:
-        output.write(source_of(module, self.output))
+        output.write(source_of(module, self.name))
 
 
-class CTarget(SourceTarget):
-    """Writes a translation unit of C11: the kernels, and the functions that call them."""
-
-    name = output = "c"
-
-
-class OpenClTarget(SourceTarget):
-    """Writes the kernels in OpenCL C."""
-
-    name = output = "opencl"
-
-
-class CudaTarget(SourceTarget):
-    """Writes the kernels in CUDA C++."""
-
-    name = output = "cuda"
-
-
-class MetalTarget(SourceTarget):
-    """Writes the kernels in the Metal Shading Language."""
-
-    name = output = "metal"
+def language_target(language: str) -> type[SourceTarget]:
+    """The target that writes a language."""
+    return type(f"{language.title()}Target", (SourceTarget,), {"name": language})

@@ -19,6 +19,7 @@ from tgdialect.ops.arguments import ALLOCATED, argument_attributes
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.walk import ops_of
+from tgdialect.upgrades import upgrades_for
 
 STAGES = {
     "tensor": ("tg-callify",),
@@ -93,8 +94,8 @@ def check_level(module: ModuleOp, wanted: LoweringPass) -> None:
 
 
 def _reason(module: ModuleOp, wanted: str, error: VerifyException) -> str:
-    if any(op.name.startswith("tg_legacy.") for op in module.walk()):
-        return ", and the module has ops of tg_legacy: run tg-upgrade-legacy first"
+    for dialect, upgrade in upgrades_for(module).items():
+        return f", and the module has ops of {dialect}: run {upgrade} first"
     level = level_of(module)
     if level is None:
         return f": {error}"

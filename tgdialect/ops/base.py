@@ -111,6 +111,8 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
     """Whether a loop or a conditional block begins at this op of a LINEAR."""
     ESCAPES_BLOCK: ClassVar[bool] = False
     """Whether the result may be used after the block of a LINEAR that the op stands in."""
+    HOLDS_KERNEL: ClassVar[bool] = False
+    """Whether the op's body is that of a kernel."""
 
     # Ops are equal to themselves only: Python's own hash takes a third of the time of xDSL's.
     __hash__ = object.__hash__

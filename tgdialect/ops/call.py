@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -214,6 +215,7 @@ class KernelOp(TgOp):
     """
 
     name = "tg.kernel"
+    HOLDS_KERNEL: ClassVar[bool] = True
 
     sym_name = prop_def(SymbolNameConstraint())
     target = opt_prop_def(StringAttr)

@@ -75,7 +75,7 @@ class BarrierOp(TgOp):
 
     def verify_rule(self) -> None:
         parent = self.parent_op()
-        if parent is not None and parent.name not in ("tg.kernel", "tg.linear", "tg_legacy.kernel"):
+        if parent is not None and not (isinstance(parent, TgOp) and parent.HOLDS_KERNEL):
             raise VerifyException(f"a barrier is inside a kernel, not in {parent.name}")
 
 

@@ -280,6 +280,7 @@ class LinearOp(TgOp):
     """
 
     name = "tg.linear"
+    HOLDS_KERNEL: ClassVar[bool] = True
 
     body = region_def("single_block")
     result = result_def(VOID_EDGE)

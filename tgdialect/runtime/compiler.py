@@ -57,10 +57,10 @@ def compile(
 ) -> Executable | Callback:
     """Compile the function `entry` of a program at any level (docs/ir.md, "Levels").
 
-    A program in an older vocabulary (docs/legacy.md) is upgraded.
+    A program in another vocabulary that a plug-in upgrades (docs/extending.md) is upgraded.
 
     Args:
-        source: MLIR text, a path (of a listing, if it ends in .uops), or an xDSL module, which is
+        source: MLIR text, a path, whose extension says its format, or an xDSL module, which is
             left as it is unless `is_verified`. A `str` with a newline or a brace is text.
         entry: the name of the function to call.
         target: a device, as "CL:0", or one of `targets.TARGETS`, whose programs run on the first
@@ -78,8 +78,8 @@ def compile(
             nothing checks memory accesses.
         custom: functions that stand for CUSTOMs and CUSTOMFUNCTIONs, by name (`tgdialect.custom`);
             they need `allow_custom`.
-        is_verified: the source is a module that is known to be valid, in the present vocabulary,
-            and that nobody needs afterwards: it may be changed.
+        is_verified: the source is a module that is known to be valid, in ops of `tg`, and that
+            nobody needs afterwards: it may be changed.
 
     Returns:
         A callable on NumPy arrays (or anything with DLPack), one for each argument of the function;
@@ -93,6 +93,8 @@ def compile(
         MemoryError: there is too little memory to compile.
     """
     code = CustomCode(allow_custom, custom or {})
+    if not _is_text(source):
+        source, is_verified = load_module(source), True
     if target == INTERPRETER:
         if opt not in ("none", DEFAULT_OPT):
             raise ValueError(f"opt={opt!r} schedules compiled kernels: the interpreter takes none")
@@ -151,7 +153,7 @@ def _on_one_device(
         check_memory_for_library()
         _import_compiler(described)
         if isinstance(source, str | os.PathLike):
-            module = _parse(name, text)
+            module = parse_verified(name, text)
         else:
             module = source if is_verified else load_module(source)
         is_ours = is_text or is_verified
@@ -171,7 +173,7 @@ def _on_one_device(
                 cache.put(key, program.to_bytes())
     of = (name, text) if is_text else ("", "")
     if isinstance(program, Program):
-        build = lambda: _host_build(_parse(name, text), *how, described)  # noqa: E731
+        build = lambda: _host_build(parse_verified(name, text), *how, described)  # noqa: E731
         try:
             return HostExecutable(program, build, source=of, memory=memory, custom=custom)
         except OSError as error:
@@ -181,7 +183,7 @@ def _on_one_device(
     return DeviceExecutable(
         program,
         device,
-        lambda: device_build(_parse(name, text), *how, described, device),
+        lambda: device_build(parse_verified(name, text), *how, described, device),
         source=of,
     )
 
@@ -218,7 +220,7 @@ def _sharded(
     if target not in (None, MPI):
         target = device_for(target).name
     is_text = isinstance(source, str | os.PathLike)
-    module = _parse(name, text) if is_text else load_module(source)
+    module = parse_verified(name, text) if is_text else load_module(source)
     with errors_in(SourceFile(name, text)):
         return build(module, entry, target, compiled)
 
@@ -348,15 +350,17 @@ def load_module(source: str | os.PathLike[str] | ModuleOp) -> ModuleOp:
     Raises CompilationError, which names file, line and column.
     """
     from tgdialect.diagnostics import verify_module
+    from tgdialect.registry import make_context
+    from tgdialect.upgrades import upgrade, upgrades_for
 
     if isinstance(source, str | os.PathLike):
-        return _parse(*_name_and_text(source))
+        return parse_verified(*_name_and_text(source))
     _check_is_module(source)
     verify_module(source)
-    if not _is_legacy(source):
+    if not upgrades_for(source):
         return source
     upgraded = source.clone()
-    _upgrade(upgraded)
+    upgrade(upgraded, make_context())
     return upgraded
 
 
@@ -370,6 +374,21 @@ def _check_is_module(source: object) -> None:
         )
 
 
+def _is_text(source: str | os.PathLike[str] | ModuleOp) -> bool:
+    """Whether a program is a text or a module: not a path of a format that is none."""
+    if isinstance(source, str) and ("\n" in source or "{" in source):
+        return True
+    if not isinstance(source, str | os.PathLike):
+        return True
+    file = os.fspath(source)
+    if os.path.splitext(file)[1] in ("", ".mlir"):
+        return True  # Plug-ins are not looked through.
+    from tgdialect.input_formats import TextFrontend
+    from tgdialect.registry import frontend_of
+
+    return isinstance(frontend_of(file), TextFrontend | None)
+
+
 def _name_and_text(source: str | os.PathLike[str] | ModuleOp) -> tuple[str, str]:
     """Where a program comes from, and its text."""
     if isinstance(source, str) and ("\n" in source or "{" in source):
@@ -379,6 +398,8 @@ def _name_and_text(source: str | os.PathLike[str] | ModuleOp) -> tuple[str, str]
         from tgdialect.ops.printing import printed
 
         return "<module>", printed(source)
+    if not _is_text(source):
+        return os.fspath(source), ""  # Only its front end reads it.
     try:
         return os.fspath(source), Path(source).read_bytes().decode()
     except (OSError, UnicodeDecodeError):
@@ -388,44 +409,29 @@ def _name_and_text(source: str | os.PathLike[str] | ModuleOp) -> tuple[str, str]
         return file.name, file.text
 
 
-def _parse(name: str, text: str) -> ModuleOp:
+def parse_verified(name: str, text: str, format: str | None = None) -> ModuleOp:
+    """The verified module, in ops of `tg`, of a file that `registry.read_program` has read."""
     from xdsl.dialects.builtin import Builtin
     from xdsl.dialects.func import Func
 
     from tgdialect.diagnostics import CompilationError, SourceFile, errors_in, verify_module
     from tgdialect.dialect import TG
-    from tgdialect.registry import QuickContext, frontend_of, make_context
+    from tgdialect.registry import QuickContext, make_context, parse_program
+    from tgdialect.upgrades import upgrade
 
     source, context = SourceFile(name, text), QuickContext()
     for dialect in (Builtin, Func, TG):
         # Loading a dialect that the text does not name would take a millisecond.
         context.register_dialect(dialect.name, lambda dialect=dialect: dialect)
-    parse = frontend_of(name)
     with errors_in(source):
         try:
-            module = parse(context, source)
+            module = parse_program(context, source, format)
         except CompilationError:
             # Finding all dialects takes long, and is worth it for what the error may say.
-            module = parse(make_context(), source)
+            module = parse_program(context := make_context(), source, format)
         verify_module(module)
-        if _is_legacy(module):
-            _upgrade(module)
+        upgrade(module, context)
     return module
-
-
-def _is_legacy(module: ModuleOp) -> bool:
-    """Whether a module has ops of the older vocabularies, which are not imported to find out."""
-    from tgdialect.ops.walk import nested_ops
-
-    return any(op.name.startswith("tg_legacy.") for op in nested_ops(module))
-
-
-def _upgrade(module: ModuleOp) -> None:
-    from tgdialect.diagnostics import verify_module
-    from tgdialect.legacy.upgrade.stage import upgrade
-
-    upgrade(module)
-    verify_module(module)
 
 
 def _interpreted(
@@ -440,7 +446,7 @@ def _interpreted(
 
     is_text = isinstance(source, str | os.PathLike)
     file = SourceFile(*_name_and_text(source)) if is_text else SourceFile("<module>", "")
-    module = _parse(file.name, file.text) if is_text else load_module(source)
+    module = parse_verified(file.name, file.text) if is_text else load_module(source)
     with errors_in(file):
         check_code(module, custom)
 

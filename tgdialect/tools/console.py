@@ -102,6 +102,16 @@ def file_name(text: str) -> str:
     return text
 
 
+def input_format(text: str) -> str:
+    """A type of option: the name of an input format. Plug-ins, which have some, are looked up when
+    one is given."""
+    from tgdialect.registry import formats
+
+    if text not in formats():
+        raise argparse.ArgumentTypeError(f"no format {text!r}; there are: {', '.join(formats())}")
+    return text
+
+
 # -- streams ---------------------------------------------------------------------------------------
 
 

@@ -10,13 +10,12 @@ from tgdialect.tools.console import (
     VersionAction,
     exit_code,
     file_name,
+    input_format,
     whole_number,
 )
 
-USAGE = "tg-compile [options] file.mlir|file.uops -o FILE.so|FILE.tgx"
+USAGE = "tg-compile [options] FILE -o FILE.so|FILE.tgx"
 DESCRIPTION = "Compile functions of a program ahead of time, to be called from C or from Python."
-FORMATS = ("mlir", "uops")
-"""The input formats: the keys of `registry.FRONTENDS`, which is imported late."""
 EPILOG = """outputs, by the extension of the file:
   model.so                  a shared library for C, of one function, and model.h beside it, which
                             says what to pass (Linux, and needs a C compiler)
@@ -44,12 +43,13 @@ def argument_parser() -> ConsoleParser:
     """The command line of tg-compile."""
     parser = ConsoleParser("tg-compile", USAGE, DESCRIPTION, EPILOG)
     add = parser.add_argument
-    add("file", metavar="file.mlir", help="the program; - for stdin")
+    add("file", metavar="FILE", help="the program; - for stdin")
     add("-o", "--output", required=True, type=file_name, metavar="FILE", help="what to write")
     add(
         "-f",
         "--frontend",
-        choices=FORMATS,
+        type=input_format,
+        metavar="FORMAT",
         help="the format of the program (default: by its extension, else mlir)",
     )
     add(
@@ -98,22 +98,18 @@ def _compile(args: Sequence[str]) -> int:
     if extension not in (".so", ".tgx"):
         raise UsageError(f"-o {parsed.output}: the extension is .so or .tgx, not {extension!r}")
     # Imported late: --help and errors in the arguments need no compiler.
-    from tgdialect.diagnostics import (
-        CompilationError,
-        Diagnostic,
-        SourceFile,
-        errors_in,
-        read_source,
-    )
+    from tgdialect.diagnostics import CompilationError, Diagnostic, errors_in
+    from tgdialect.registry import read_program
     from tgdialect.runtime.ahead import compile_ahead
+    from tgdialect.runtime.compiler import parse_verified
     from tgdialect.runtime.devices.driver import DeviceError
     from tgdialect.runtime.shared_library import SharedLibrary
     from tgdialect.tools.files import write_files
-    from tgdialect.tools.tg_run_session import find_entry, parse_verified
+    from tgdialect.tools.tg_run_session import find_entry
 
-    source: SourceFile = read_source(parsed.file)
+    source = read_program(parsed.file, parsed.frontend)
     with errors_in(source):
-        module = parse_verified(source, parsed.frontend)
+        module = parse_verified(source.name, source.text, parsed.frontend)
         entries = [find_entry(module, entry).sym_name.data for entry in parsed.entry or [None]]
         try:
             made = compile_ahead(

@@ -11,7 +11,7 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import nullcontext
 from io import StringIO
-from typing import IO, ClassVar, cast
+from typing import IO, Any, ClassVar, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -31,8 +31,6 @@ from tgdialect.diagnostics import (
     attach_source,
     diagnostic_handler,
     locate,
-    parse_module,
-    read_source,
     verify_module,
 )
 from tgdialect.runtime.speed import at_full_speed
@@ -64,8 +62,8 @@ class TgOptMain(xDSLOptMain):
     """One invocation of tg-opt. Every mistake of the user raises `CompilationError`.
 
     A compiler that embeds the dialect names its own tool in a subclass, and adds to what there is
-    in `register_all_dialects`, `register_all_passes` and `register_all_targets`
-    (docs/embedding.md).
+    in `register_all_dialects`, `register_all_passes`, `register_all_targets` and
+    `register_all_frontends` (docs/embedding.md).
     """
 
     program: ClassVar[str] = "tg-opt"
@@ -82,6 +80,7 @@ class TgOptMain(xDSLOptMain):
         self.register_all_dialects()
         self.register_all_passes()
         self.register_all_targets()
+        self.register_all_frontends()
         parser = OptParser(self.program, self.available_passes)
         self.register_all_arguments(parser)
         self.args = parser.parse(args)
@@ -99,9 +98,13 @@ class TgOptMain(xDSLOptMain):
     def register_all_targets(self):
         self.available_targets |= registry.universe().all_targets
 
+    def register_all_frontends(self):
+        self.available_frontends |= cast("Any", registry.universe().all_frontends)
+
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser):
         super().register_all_arguments(arg_parser)
-        add_arguments(arg_parser, self.available_targets, registry.FRONTENDS)
+        formats = dict.fromkeys((registry.MLIR, *self.available_frontends))
+        add_arguments(arg_parser, self.available_targets, formats)
 
     def setup_pipeline(self):
         """Look up the passes of `-p` or `--pass-pipeline`, and of the flags that name passes."""
@@ -230,9 +233,15 @@ class TgOptMain(xDSLOptMain):
         self.printer(stream).print_op(op)
         return stream.getvalue()
 
+    @property
+    def frontends(self) -> registry.Frontends:
+        """The front ends, but for MLIR's. Before version 0.75 xDSL had functions instead."""
+        return cast(registry.Frontends, self.available_frontends)
+
     def read_source(self) -> SourceFile:
         """The input, from the file or stdin."""
-        return read_source("-" if self.args.input_file is None else self.args.input_file)
+        file = "-" if self.args.input_file is None else self.args.input_file
+        return registry.read_program(file, self.args.frontend, self.frontends)
 
     def compile_chunk(
         self, chunk: SourceFile, runner: PassRunner, timing: Timing
@@ -262,10 +271,13 @@ class TgOptMain(xDSLOptMain):
 
     def parse_source(self, source: SourceFile) -> ModuleOp:
         """The module in the source, by the frontend for its format."""
-        frontend = registry.frontend_of(source.name, self.args.frontend)
-        if frontend is parse_module:
-            return parse_module(self.ctx, source, not self.args.no_implicit_module)
-        return frontend(self.ctx, source)
+        return registry.parse_program(
+            self.ctx,
+            source,
+            self.args.frontend,
+            self.frontends,
+            implicit_module=not self.args.no_implicit_module,
+        )
 
     def check_roundtrip(self, module: ModuleOp, source: SourceFile) -> None:
         """Raise `CompilationError` unless a module can be printed and parsed again."""

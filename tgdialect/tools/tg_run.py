@@ -10,13 +10,12 @@ from tgdialect.tools.console import (
     VersionAction,
     exit_code,
     file_name,
+    input_format,
     whole_number,
 )
 
-USAGE = "tg-run [options] file.mlir|file.uops"
+USAGE = "tg-run [options] FILE"
 DESCRIPTION = "Execute a function of a program, and print or write what it computes."
-FORMATS = ("mlir", "uops")
-"""The input formats: the keys of `registry.FRONTENDS`, which is imported late."""
 EPILOG = """inputs, in the order of the function's parameters:
   a.npy, data.npz:name      an array from a file; bf16 and fp8 also as their raw bits (ui16, ui8)
   2x3xf32=1,2,3,4,5,6       values in row-major order, with or without brackets
@@ -57,8 +56,8 @@ exit codes:
   0 for success, 1 for a failure, 2 for a command line that is wrong. A run that fails writes no
   output.
 
-older vocabularies:
-  Ops of tg_legacy are upgraded, and a file .uops is a numbered listing as tinygrad prints it.
+formats (--frontend):
+  Plug-ins add formats, and vocabularies whose ops are upgraded to ops of tg.
 
 examples:
   tg-run gemm.mlir --input a.npy --input 512x256xf32=random
@@ -94,11 +93,12 @@ def argument_parser() -> RunParser:
     """The command line of tg-run."""
     parser = RunParser("tg-run", USAGE, DESCRIPTION, EPILOG)
     add = parser.add_argument
-    add("file", metavar="file.mlir", help="the program; - for stdin")
+    add("file", metavar="FILE", help="the program; - for stdin")
     add(
         "-f",
         "--frontend",
-        choices=FORMATS,
+        type=input_format,
+        metavar="FORMAT",
         help="the format of the program (default: by its extension, else mlir)",
     )
     add("--entry", metavar="NAME", help="the function to run (default: main, or the only one)")

@@ -25,16 +25,12 @@ from tgdialect.custom import CustomCode
 from tgdialect.diagnostics import (
     CompilationError,
     Diagnostic,
-    SourceFile,
     diagnose,
     exception_text,
     operation_diagnostic,
     printable,
-    read_source,
-    verify_module,
 )
 from tgdialect.interpreter import run
-from tgdialect.legacy.upgrade.stage import is_legacy, upgrade
 from tgdialect.ops.arguments import ALLOCATED, argument_attributes, overwritten_arguments
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.properties import shape_of, tensor_type
@@ -156,19 +152,6 @@ def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Exec
 
 
 # -- the program ---------------------------------------------------------------------------------
-
-
-def parse_verified(source: SourceFile, format: str | None = None) -> ModuleOp:
-    """The verified module of a text, whose format is that of the extension of its file by default.
-
-    Older vocabularies are upgraded.
-    """
-    module = registry.frontend_of(source.name, format)(registry.make_context(), source)
-    verify_module(module)
-    if is_legacy(module):
-        upgrade(module)
-        verify_module(module)
-    return module
 
 
 def find_entry(module: ModuleOp, name: str | None) -> FuncOp:
@@ -359,9 +342,10 @@ def run_session(options: argparse.Namespace) -> None:
         raise UsageError("--scalar is a way to run --target=interpreter: give both")
     if options.opt not in (None, "none", DEFAULT_OPT) and options.target == INTERPRETER:
         raise UsageError("--opt schedules compiled kernels: the interpreter takes none")
-    source = read_source(options.file)
+    source = registry.read_program(options.file, options.frontend)
     try:
-        run_module(parse_verified(source, options.frontend), options)
+        module = compiler.parse_verified(source.name, source.text, options.frontend)
+        run_module(module, options)
     except UsageError:
         raise
     except CompilationError as error:

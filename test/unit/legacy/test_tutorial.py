@@ -10,7 +10,7 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 
 import tgdialect as tg
-from tgdialect.diagnostics import read_source, verify_module
+from tgdialect.diagnostics import verify_module
 from tgdialect.legacy.upgrade.stage import upgrade
 from tgdialect.lowering.expand import ExpandPass
 from tgdialect.lowering.levels import level_of
@@ -18,7 +18,7 @@ from tgdialect.lowering.linearize import LinearizePass
 from tgdialect.lowering.optimize.optops.passes import SplitPass
 from tgdialect.lowering.select import SelectPass
 from tgdialect.ops.codegen import ProgramOp
-from tgdialect.registry import frontend_of, make_context
+from tgdialect.registry import make_context, parse_program, read_program
 from tgdialect.transforms.simplify import SimplifyPass
 
 FOLDER = Path(__file__).parents[3] / "examples" / "upcast"
@@ -26,7 +26,7 @@ TYPES = {"int": np.int32, "float": np.float32}
 
 
 def read(path: Path) -> ModuleOp:
-    module = frontend_of(str(path))(make_context(), read_source(str(path)))
+    module = parse_program(make_context(), read_program(str(path)))
     verify_module(module)
     return module
 

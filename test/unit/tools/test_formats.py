@@ -1,15 +1,85 @@
-"""The input formats: by extension, and named."""
+"""The input formats: by extension, and named; of text, and of bytes."""
 
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+import numpy as np
+import pytest
+from xdsl.context import Context
+from xdsl.dialects.builtin import ModuleOp
+
+import tgdialect as tg
 from tgdialect import registry
-from tgdialect.tools.tg_run import FORMATS
+from tgdialect.diagnostics import CompilationError, Diagnostic, SourceFile, parse_module
+from tgdialect.input_formats import Frontend
+from tgdialect.plugin import Plugin, merged
+from tgdialect.tools import tg_opt, tg_run
+
+PROGRAM = """func.func @main(%x: tensor<{}xf32>) -> tensor<{}xf32> {{
+  %0 = tg.neg %x : tensor<{}xf32>
+  func.return %0 : tensor<{}xf32>
+}}"""
 
 
-def test_tg_run_has_all_formats():
-    assert set(FORMATS) == set(registry.FRONTENDS)
+@dataclass(frozen=True)
+class NegateFrontend(Frontend):
+    """Reads a byte that is no UTF-8, then the size of what is negated."""
+
+    name = "negate"
+
+    def parse(self, ctx: Context, input: IO[bytes], input_name: str) -> ModuleOp:
+        mark, *size = input.read()
+        if mark != 0xFF or len(size) != 1:
+            raise CompilationError(Diagnostic("not a negation", file=input_name))
+        return parse_module(ctx, SourceFile(input_name, PROGRAM.format(*size * 4)))
 
 
-def test_a_named_format_wins():
-    assert registry.frontend_of("a.uops") is registry.FRONTENDS["uops"]
-    assert registry.frontend_of("a.txt") is registry.FRONTENDS["mlir"]
-    assert registry.frontend_of("a.txt", "uops") is registry.FRONTENDS["uops"]
-    assert registry.frontend_of("a.uops", "mlir") is registry.FRONTENDS["mlir"]
+@pytest.fixture
+def negation(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str:
+    added = Plugin(all_frontends={"negate": lambda: NegateFrontend})
+    both = merged({"found": registry.universe(), "added": added})
+    monkeypatch.setattr(registry, "universe", lambda: both)
+    (tmp_path / "three.negate").write_bytes(bytes([0xFF, 3]))
+    return str(tmp_path / "three.negate")
+
+
+def test_a_named_format_wins() -> None:
+    assert registry.frontend_of("a.txt") is None
+    listing = registry.frontend_of("a.uops")
+    assert listing is not None
+    assert listing.name == "uops"
+    assert registry.frontend_of("a.txt", "uops") == listing
+    assert registry.frontend_of("a.uops", "mlir") is None
+
+
+def test_a_format_that_is_not_there_is_an_error(capsys: pytest.CaptureFixture[str]) -> None:
+    assert tg_run.main(["a.mlir", "-f", "fortran"]) == 2
+    assert "no format 'fortran'; there are: mlir, uops" in capsys.readouterr().err
+
+
+def test_a_format_of_bytes(negation: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert tg_opt.main([negation]) == 0
+    assert "tg.neg %x : tensor<3xf32>" in capsys.readouterr().out
+    assert tg_run.main([negation, "--input", "1,2,3"]) == 0
+    assert "dense<[-1.0, -2.0, -3.0]>" in capsys.readouterr().out
+    x = np.arange(3, dtype=np.float32)
+    for target in (None, "interpreter"):
+        assert np.array_equal(np.asarray(tg.compile(negation, target=target)(x)), -x)
+
+
+def test_bytes_that_are_not_of_the_format_are_one_error(
+    negation: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    Path(negation).write_bytes(b"\xff")
+    for main in (tg_opt.main, tg_run.main):
+        assert main([negation]) == 1
+        assert capsys.readouterr().err == f"{negation}: error: not a negation\n"
+    with pytest.raises(CompilationError, match="not a negation"):
+        tg.compile(negation)
+    Path(negation).unlink()
+    for main in (tg_opt.main, tg_run.main):
+        assert main([negation]) == 1
+        assert "cannot open input file" in capsys.readouterr().err

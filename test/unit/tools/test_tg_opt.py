@@ -19,12 +19,12 @@ from xdsl.dialects.builtin import ModuleOp, i32, i64
 from xdsl.ir import Attribute
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import PatternRewriter, PatternRewriteWalker, RewritePattern
-from xdsl.universe import Universe
 from xdsl.utils.exceptions import PassFailedException, ShrinkException
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from tgdialect import registry
 from tgdialect.diagnostics import emit_remark, emit_warning, locate
+from tgdialect.plugin import Plugin, merged
 from tgdialect.tools.tg_opt import TgOptMain, main
 
 PROGRAM = """func.func @f(%a: i32) -> i32 {
@@ -108,11 +108,7 @@ def passes(monkeypatch: pytest.MonkeyPatch) -> None:
     added = {
         each.name: lambda each=each: each for each in (FailPass, BreakPass, NotePass, TwicePass)
     }
-    universe = Universe(
-        all_dialects=found.all_dialects,
-        all_passes=found.all_passes | added,
-        all_targets=found.all_targets,
-    )
+    universe = merged({"found": found, "added": Plugin(all_passes=added)})
     monkeypatch.setattr(registry, "universe", lambda: universe)
 
 

@@ -2,17 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Attribute, Block, Operation, Region
 
 from tgdialect.diagnostics import SourceFile
+from tgdialect.input_formats import TextFrontend
 from tgdialect.legacy.listing.attributes import parse_dictionary, parse_symbol
 from tgdialect.legacy.listing.lines import Line, read_listings
 from tgdialect.legacy.listing.tinygrad import read_program
 from tgdialect.legacy.listing.titled import read_titled
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.ordering import LinearOp
+
+
+@dataclass(frozen=True)
+class UopsFrontend(TextFrontend):
+    """Reads listings of ops."""
+
+    name = "uops"
+
+    def parse_text(self, ctx: Context, source: SourceFile) -> ModuleOp:
+        return parse_listings(ctx, source)
 
 
 def parse_listings(ctx: Context, source: SourceFile) -> ModuleOp:

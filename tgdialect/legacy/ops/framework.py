@@ -159,6 +159,7 @@ class KernelOp(LegacyOp):
     """
 
     name = "tg_legacy.kernel"
+    HOLDS_KERNEL: ClassVar[bool] = True
 
     label = prop_def(StringAttr)
     arguments = var_operand_def(TENSOR)

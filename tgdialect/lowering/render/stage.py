@@ -19,7 +19,6 @@ from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, state_in_builtin
 from tgdialect.targets.cpu import CPU
 
-_DIALECTS = ("llvm", "gpu")
 _OUTPUTS = {CPU.name: "llvm"}
 """The output for a target, if it is neither the `gpu` dialect nor the language of that name."""
 
@@ -50,7 +49,7 @@ class RenderPass(LoweringPass):
     def lower(self, module: ModuleOp) -> None:
         target = settle_target(module, self.target, llc=self.cache)
         output = self.output or default_output(target)
-        if output in _DIALECTS:
+        if output in ("llvm", "gpu"):
             _render_dialect(module, output, target)
         else:
             _render_sources(module, output, target)
@@ -94,9 +93,6 @@ def _render_dialect(module: ModuleOp, output: str, target: Target) -> None:
 
 
 def _render_sources(module: ModuleOp, output: str, target: Target) -> None:
-    from tgdialect.lowering.render.source import LANGUAGES, render_sources
+    from tgdialect.lowering.render.source import language_named, render_sources
 
-    if (language := LANGUAGES.get(output)) is None:
-        there_are = ", ".join((*_DIALECTS, *LANGUAGES))
-        raise PassFailedException(f"{output!r} is no output; there are: {there_are}")
-    render_sources(module, language, target)
+    render_sources(module, language_named(output), target)

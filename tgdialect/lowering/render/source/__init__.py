@@ -13,7 +13,7 @@
 """
 
 from tgdialect.lowering.render.source.language import to_source
-from tgdialect.lowering.render.source.languages import LANGUAGES
+from tgdialect.lowering.render.source.languages import LANGUAGES, language_named
 from tgdialect.lowering.render.source.module import render_sources
 from tgdialect.lowering.render.source.program import (
     joined,
@@ -25,6 +25,7 @@ from tgdialect.lowering.render.source.program import (
 __all__ = [
     "LANGUAGES",
     "joined",
+    "language_named",
     "render_function",
     "render_sources",
     "sections_of",

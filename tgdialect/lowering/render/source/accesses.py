@@ -12,7 +12,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
 from tgdialect.lowering.render.output import PointerView
-from tgdialect.lowering.render.source.builder import SourceBuilder, loop_names
+from tgdialect.lowering.render.source.builder import SourceBuilder
 from tgdialect.lowering.render.source.expressions import (
     ANY_INDEX,
     INT,
@@ -178,9 +178,9 @@ class SourceAccesses(SourceBuilder):
             return base
         if lane:
             index = scalar_of(self.add(index, self.index_literal(lane)))
-        if self.language.is_tutorial and pointer_of(view.pointer).space is AddrSpace.GLOBAL:
-            return f"*({base} + {self.statement(index)})"
-        return f"{base}[{index.text}]"
+        if pointer_of(view.pointer).space is not AddrSpace.GLOBAL:
+            return f"{base}[{index.text}]"
+        return self.language.style.global_cell.format(base=base, index=self.statement(index))
 
     def load_view(self, view: View, gate: Value | None, alt: Value | None) -> Value:
         if view.lanes == 1:
@@ -277,7 +277,7 @@ class SourceAccesses(SourceBuilder):
         elif (
             value.operator in ("+", "*")
             and cell in (value.left, value.right)
-            and not self.language.is_tutorial
+            and self.language.style.has_compound_assignments
         ):
             other = value.right if value.left == cell else value.left
             self.line(f"{cell} {value.operator}= {other};")
@@ -295,7 +295,7 @@ class SourceAccesses(SourceBuilder):
                 return
         if len(texts) == 1:
             self.begin_scope()
-            index = self.fresh(None, loop_names())
+            index = self.fresh(None, self.language.style.loop_names())
             self._scopes.pop()
             head = f"for (int {index} = 0; {index} < {cells}; {index}++)"
             self.line(f"{head} {base}[{index}] = {self.statement(lanes[0])};")

@@ -5,12 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import chain, count
+from itertools import count
 
 import numpy as np
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.source.expressions import (
     INT,
     LONG,
@@ -78,11 +77,11 @@ class SourceBuilder:
 
     def fresh(self, hint: str | None, names: Iterator[str]) -> str:
         """A name that no open block has: the hint, or the next of some names."""
-        if hint is not None and (hint := SOURCE.value(hint)):
+        if hint is not None and (hint := self.language.names.value(hint)):
             names = self.numbered(hint, is_hint=True)
         name = next(
             name
-            for name in map(SOURCE.free, names)
+            for name in map(self.language.names.free, names)
             if not any(name in scope for scope in self._scopes)
         )
         self._scopes[-1].add(name)
@@ -116,7 +115,8 @@ class SourceBuilder:
     def statement(self, value: Scalar) -> str:
         """The text of an expression that stands by itself."""
         is_binary = Precedence.CONDITIONAL <= value.precedence < Precedence.UNARY
-        return f"({value.text})" if is_binary and self.language.is_tutorial else value.text
+        parenthesizes = self.language.style.parenthesizes
+        return f"({value.text})" if is_binary and parenthesizes else value.text
 
     # -- types and literals
 
@@ -194,10 +194,11 @@ class SourceBuilder:
         is_same = value.operator == symbol and (
             not is_right or (symbol in _ASSOCIATIVE and not value.dtype.is_float)
         )
-        if is_same and (symbol in _ASSOCIATIVE or not self.language.is_tutorial):
+        parenthesizes = self.language.style.parenthesizes
+        if is_same and (symbol in _ASSOCIATIVE or not parenthesizes):
             return value.text
         least = level if not is_right else level + 1
-        if self.language.is_tutorial or level in (Precedence.BITWISE, Precedence.SHIFT):
+        if parenthesizes or level in (Precedence.BITWISE, Precedence.SHIFT):
             least = Precedence.UNARY
         elif level in (Precedence.EQUALITY, Precedence.RELATION):
             least = Precedence.SUM
@@ -240,7 +241,7 @@ class SourceBuilder:
         texts = [
             f"({part.text})"
             if part.precedence is Precedence.CONDITIONAL
-            or (self.language.is_tutorial and part.precedence < Precedence.UNARY)
+            or (self.language.style.parenthesizes and part.precedence < Precedence.UNARY)
             else part.text
             for part in (condition, a, b)
         ]
@@ -294,11 +295,6 @@ class SourceBuilder:
         if name is not None and dtype.bits >= INT.bits:
             return self._call(name, [self.cast(each, dtype) for each in (a, b)], dtype)
         return self.helper("max integer", (a, b), dtype)
-
-
-def loop_names() -> Iterator[str]:
-    """The names of nested loops."""
-    return chain("ijklmnopq", (f"i{n}" for n in count()))
 
 
 def _keeps_bits(source: DType, between: DType, result: DType) -> bool:

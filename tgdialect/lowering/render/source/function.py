@@ -16,13 +16,11 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.custom import CallSignature
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
 from tgdialect.lowering.render.memory import copy_parts
-from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.lowering.render.ptx import PROXY_FENCE
 from tgdialect.lowering.render.source.accesses import SourceAccesses, View
 from tgdialect.lowering.render.source.arithmetic import combine, compute
 from tgdialect.lowering.render.source.assembly import assembly
-from tgdialect.lowering.render.source.builder import loop_names
 from tgdialect.lowering.render.source.conversion import reinterpreted
 from tgdialect.lowering.render.source.expressions import (
     ANY_INDEX,
@@ -84,7 +82,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
         self._placement = Placement(ops)
         codes = [op.fmt.data for op in ops if isinstance(op, CustomOp)]
         taken = {name for code in codes for name in _IDENTIFIER.findall(code)}
-        names = [*map(SOURCE.symbol, called), *sorted(taken)]
+        names = [*map(language.names.symbol, called), *sorted(taken)]
         super().__init__(language, self._placement.initial_stores, dynamic, names)
         self.location: LocationAttr = UNKNOWN_LOC
         self.parameters: list[str] = []
@@ -147,7 +145,8 @@ class SourceFunction(SourceAccesses, Output[Value]):
             return self._define_vector(result, value, prefix)
         if dtype_of(result) is DTYPES[INDEX] and value.interval is None:
             value = replace(value, interval=ANY_INDEX)
-        is_named = self.language.is_tutorial and is_load and value.precedence < Precedence.NAME
+        style = self.language.style
+        is_named = style.names_loads and is_load and value.precedence < Precedence.NAME
         is_short = len(value.text) <= _LONGEST
         if is_short and not is_named and self._placement.is_inlined(result, reads=value.reads):
             return value
@@ -274,9 +273,8 @@ class SourceFunction(SourceAccesses, Output[Value]):
         known = limit.interval or ANY_INDEX
         interval = Interval(0, max(int(known.hi) - 1, 0))
         dtype = index_type(known)
-        default = (f"ridx{n}" for n in count()) if self.language.is_tutorial else loop_names()
         self.begin_scope()
-        name = self.fresh(op.result.name_hint, default)
+        name = self.fresh(op.result.name_hint, self.language.style.loop_names())
         scope = self._scopes.pop()
         type = self.type_name(dtype)
         text = f"({limit.text})" if limit.precedence < Precedence.SHIFT else limit.text
@@ -303,7 +301,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
         self.close()
 
     def call(self, name: str, arguments: Sequence[Value]) -> None:
-        self.line(f"{SOURCE.symbol(name)}({self._arguments(arguments)});")
+        self.line(f"{self.language.names.symbol(name)}({self._arguments(arguments)});")
 
     def _arguments(self, arguments: Sequence[Value]) -> str:
         return ", ".join(
@@ -343,7 +341,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
             for argument in signature.arguments
         ]
         types += ["int64_t"] * signature.extents
-        symbol = signature.symbol if is_registered else SOURCE.symbol(signature.name)
+        symbol = signature.symbol if is_registered else self.language.names.symbol(signature.name)
         result = signature.result
         given = "void" if result is None else self._scalar_type(result)
         self.helpers[symbol] = f"extern {given} {symbol}({', '.join(types) or 'void'});"

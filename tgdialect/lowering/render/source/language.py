@@ -2,11 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, count
 
+from tgdialect.lowering.render.names import SOURCE, Naming
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.targets import TARGETS, source_language
+
+
+@dataclass(frozen=True)
+class Style:
+    """How a source is written where a language leaves a choice."""
+
+    parenthesizes: bool = False
+    """Whether every operation is in parentheses, and not only those that need them."""
+    names_loads: bool = False
+    """Whether each LOAD has a variable of its own."""
+    has_compound_assignments: bool = True
+    """Whether `a = a + b` is `a += b`."""
+    global_cell: str = "{base}[{index}]"
+    """A cell of memory in the space `global`."""
+    loops: Sequence[str] = "ijklmnopq"
+    """The names of the outermost loops."""
+    loop: str = "i"
+    """The name of a loop inside of those, without its number."""
+
+    def loop_names(self) -> Iterator[str]:
+        """The names of nested loops."""
+        return chain(self.loops, (f"{self.loop}{n}" for n in count()))
 
 
 @dataclass(frozen=True)
@@ -80,13 +104,17 @@ class Language:
     """Whether it has inline assembly of CPUs, as their matrix instructions are."""
     signed_wraps: bool = True
     """Whether arithmetic on signed integers wraps. Otherwise it is done on unsigned ones."""
-    is_tutorial: bool = False
-    """The style of tinygrad's kernels: parentheses around every operation, `*(data+i)`, and a
-    variable for each load."""
+    names: Naming = SOURCE
+    """The names that are taken."""
+    style: Style = field(default_factory=Style)
 
 
-def to_source(language: str) -> str:
+def to_source(language: Language) -> str:
     """The pass that makes sources in a language of a program on tensors, for the first target that
-    has this language."""
-    target = next(name for name in TARGETS if source_language(name) == language)
-    return f"'tg-to-source{{target={target}}}'"
+    has this language, or whose kernels it can express."""
+    name = language.name
+    for target in TARGETS:
+        if source_language(target) == name:
+            return f"'tg-to-source{{target={target}}}'"
+    target = "opencl" if language.specials else "c"
+    return f"'tg-to-source{{target={target} output={name}}}'"

@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tgdialect.lowering.render.source.language import Language
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.lowering.render.source.language import Language, Style
 from tgdialect.ops.attributes import AddrSpace
+from tgdialect.registry import universe
+
+DIALECTS = ("llvm", "gpu")
+"""The outputs of `tg-render` that are dialects."""
 
 _SUFFIXES = {"f32": "f", "ui32": "u"}
 _INFINITY = ("INFINITY", "NAN")
@@ -229,6 +235,16 @@ CUDA = Language(
     signed_wraps=False,
 )
 
+TINYGRAD = Style(
+    parenthesizes=True,
+    names_loads=True,
+    has_compound_assignments=False,
+    global_cell="*({base} + {index})",
+    loops=(),
+    loop="ridx",
+)
+"""The style of tinygrad's kernels."""
+
 METAL = Language(
     name="metal",
     preamble="""\
@@ -275,10 +291,21 @@ using namespace metal;
             "as_type<{type}>(simd_shuffle_xor(as_type<uint2>((long){value}), {distance}))",
         ),
     },
-    is_tutorial=True,
+    style=TINYGRAD,
 )
 
 LANGUAGES: Mapping[str, Language] = {
     language.name: language for language in (C, OPENCL, CUDA, METAL)
 }
-"""The outputs of `tg-render` that are text."""
+"""The outputs of `tg-render` that are text, without those of plug-ins."""
+
+
+def language_named(name: str) -> Language:
+    """A language, or that of a plug-in. Raises PassFailedException if there is none."""
+    if (language := LANGUAGES.get(name)) is not None:
+        return language
+    known = universe().all_languages
+    if name not in known:
+        there_are = ", ".join((*DIALECTS, *LANGUAGES, *(known.keys() - LANGUAGES.keys())))
+        raise PassFailedException(f"{name!r} is no output; there are: {there_are}")
+    return known[name]()

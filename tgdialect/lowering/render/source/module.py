@@ -24,7 +24,7 @@ def render_sources(module: ModuleOp, language: Language, target: Target) -> None
         kind, other = ("a", "none") if target.is_grid else ("no", "one")
         raise PassFailedException(
             f"the target {target.name} has {kind} grid, a source in {language.name} is for {other}:"
-            f" lower the program for it by {to_source(language.name)}"
+            f" lower the program for it by {to_source(language)}"
         )
     programs = calling_last(op for op in module.ops if isinstance(op, ProgramOp))
     alignments: Alignments = {}

@@ -13,7 +13,6 @@ from tgdialect.analysis.memory_order import accesses
 from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.dynamic_local import dynamic_local
 from tgdialect.lowering.render.grid_loops import loops_of_grid
-from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.shuffles import shuffles_through_memory
 from tgdialect.lowering.render.source.function import SourceFunction
 from tgdialect.lowering.render.source.language import Language
@@ -62,7 +61,7 @@ def render_program(
     walker.program(block, params)
     x, y, z = items = _workgroup(ops)
     head = language.kernel.format(
-        name=SOURCE.symbol(name),
+        name=language.names.symbol(name),
         parameters=", ".join(output.parameters),
         items=math.prod(items),
         x=x,
@@ -91,7 +90,7 @@ def render_function(
     for param, value in zip(function.args, output.given, strict=True):
         walker.bind(param, value, ALIGNMENT if target.is_grid else None)
     walker.function(function)
-    name = SOURCE.symbol(function.sym_name.data)
+    name = C.names.symbol(function.sym_name.data)
     return joined([_sections(output, f"void {name}({', '.join(output.parameters)})")])
 
 
