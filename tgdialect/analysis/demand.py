@@ -34,7 +34,7 @@ from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, StackOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import Shape, dtype_of, integers, is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BinaryDataOp, BufferOp, ConstOp, ParamOp
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 
 # Costs, in cheap elementwise operations on one element. They are no fields of `Target`, so that a
 # program has the same kernels on most targets: what a target decides about fusion is the size of
@@ -218,10 +218,8 @@ _UNKNOWN_TRIPS = 1024
 @cache
 def own_cost(kind: type[Operation]) -> float:
     """The cost of an op per element, without its operands."""
-    if issubclass(kind, ElementwiseOp):
-        return kind.COST
     # A REDUCE costs its iterations, which `demand_cost` counts.
-    return LOAD if kind is BinaryDataOp else 0
+    return kind.COST if issubclass(kind, ElementwiseOp) else 0
 
 
 class DemandCost(NamedTuple):

@@ -66,10 +66,11 @@ def runtime_library() -> str:
 
 
 def shared_library(
-    source: str, objects: Sequence[bytes], exported: Sequence[str], headers: Mapping[str, str]
+    source: str, objects: Sequence[bytes], exported: Sequence[str], included: Mapping[str, bytes]
 ) -> bytes:
-    """A shared library of a translation unit, which includes `headers`, and of object code. It
-    exports the named functions alone, so that others in the process may have the same names.
+    """A shared library of a translation unit, and of object code. It exports the named functions
+    alone, so that others in the process may have the same names. `included` are the files that the
+    source includes, as text or as bytes (`.incbin`).
 
     Raises PassFailedException as `object_code` does, and for names that the linker's script would
     read as more than one.
@@ -77,8 +78,7 @@ def shared_library(
     if wrong := [name for name in exported if not _EXPORTED.fullmatch(name)]:
         raise PassFailedException(f"the linker exports no function that is called {wrong[0]!r}")
     script = f"{{ global: {' '.join(f'{name};' for name in exported)} local: *; }};\n"
-    files: dict[str, bytes] = {name: text.encode() for name, text in headers.items()}
-    files["exported"] = script.encode()
+    files = {**included, "exported": script.encode()}
     linked = [f"{number}.o" for number in range(len(objects))]
     files.update(zip(linked, objects, strict=True))
     # Threads of the library may still run when it would be unloaded.

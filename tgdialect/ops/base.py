@@ -26,7 +26,16 @@ from tgdialect.ops.properties import (
     segments,
     static_shape,
 )
-from tgdialect.ops.syntax import Constant, Edges, Int, IntegerRuns, Integers, Name, Signature
+from tgdialect.ops.syntax import (
+    Bytes,
+    Constant,
+    Edges,
+    Int,
+    IntegerRuns,
+    Integers,
+    Name,
+    Signature,
+)
 
 AttributeCovT = TypeVar("AttributeCovT", bound=Attribute, covariant=True)
 
@@ -108,7 +117,7 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
     if not TYPE_CHECKING:  # For which it is xDSL's.
         operands = operands
 
-    custom_directives = (Signature, Integers, Int, IntegerRuns, Name, Constant, Edges)
+    custom_directives = (Signature, Integers, Int, IntegerRuns, Name, Constant, Edges, Bytes)
 
     @property
     def is_valid_by_types(self) -> bool:

@@ -79,7 +79,7 @@ def _level(program: KernelOp | ProgramOp) -> int:
 def _brought(program: KernelOp | ProgramOp) -> bytes:
     """The machine code that a program has already; empty if it has none."""
     binary = program.binary if isinstance(program, ProgramOp) else None
-    return b"" if binary is None else binary.bytes
+    return b"" if binary is None else binary.data.data
 
 
 class _Kernels:
@@ -340,7 +340,7 @@ def _check_brought(module: ModuleOp, *, is_for_here: bool) -> None:
             message = f"the machine code of @{name} needs {', '.join(lacking)}"
             raise locate(PassFailedException(f"{message}, which this CPU lacks"), binary)
         try:
-            load(binary.bytes).address(OBJECT.symbol(name))
+            load(binary.data.data).address(OBJECT.symbol(name))
         except OSError as error:
             message = f"the machine code of @{name} is no object code for this machine: {error}"
             raise locate(PassFailedException(message), binary) from error

@@ -31,6 +31,7 @@ from tgdialect.lowering.signature import (
 )
 from tgdialect.ops.arguments import (
     argument_attributes,
+    data_attribute,
     dims_attribute,
     integer_attribute,
 )
@@ -49,7 +50,7 @@ from tgdialect.runtime.windows import Window
 from tgdialect.targets import DEFAULT_TARGET, Target
 from tgdialect.targets.attribute import MODULE_ATTRIBUTE, TargetAttr, fit_to_host, state_target
 
-_ROLES = ("tg.output", "tg.workspace", "tg.persistent", "tg.buffer")
+_ROLES = ("tg.output", "tg.workspace", "tg.persistent", "tg.buffer", "tg.data")
 _PREFIX = "tg-"
 
 
@@ -165,10 +166,14 @@ class StagedModule(ABC):
                 module.body.block.erase_op(op, safe_erase=False)
         self._link_custom(module)
         entry = entry_function(module, self.entry)
-        if level == "llvm":
-            return module, arguments_said_to_be_written(entry)
         if level != "tensor":
-            return module, written_arguments(entry)
+            is_rendered = level == "llvm"
+            written = (arguments_said_to_be_written if is_rendered else written_arguments)(entry)
+            for position in written:
+                if data_attribute(argument_attributes(entry.args[position])) is not None:
+                    message = f"argument {position}, which is {{tg.data}}, is written"
+                    raise locate(PassFailedException(message), entry)
+            return module, written
         inputs = *entry.args, *(param.result for param in parameters(entry.body.block))
         return module, {position for position, value in enumerate(inputs) if is_memory(value)}
 
@@ -362,6 +367,7 @@ def _signature(function: FuncOp, by_reference: Set[int], may_be_partial: bool) -
             is_read_once=argument in once,
             is_cleared=role == "output" and may_be_partial,
             result=integer_attribute(attributes, "tg.result"),
+            data=data_attribute(attributes),
         )
         bounds = {
             field: bound

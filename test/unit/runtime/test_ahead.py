@@ -73,6 +73,15 @@ func.func @main(%x: tensor<64x256xf32>, %w: tensor<256x512xf32> {tg.constant})
   return %4 : tensor<64x512xf32>
 }
 """
+LITERAL = np.random.default_rng(5).standard_normal(256 * 512).astype(np.float32)
+"""Of a BINARY."""
+DATA = WEIGHTS.replace(", %w: tensor<256x512xf32> {tg.constant}", "").replace(
+    "  %0 = ",
+    f"""  %b = tg.binary "{LITERAL.tobytes().hex()}" : tensor<{LITERAL.nbytes}xui8>
+  %f = tg.bitcast %b to f32 : tensor<{LITERAL.nbytes}xui8> -> tensor<{LITERAL.size}xf32>
+  %w = tg.reshape %f [256, 512] : tensor<{LITERAL.size}xf32> -> tensor<256x512xf32>
+  %0 = """,
+)
 SYMBOLIC = """
 func.func @main(%n: tensor<index> {tg.min = 1 : index, tg.max = 100 : index},
                 %k: tensor<index> {tg.min = 0 : index, tg.max = 50 : index},
@@ -107,6 +116,7 @@ PROGRAMS = {
     "two_results": TWO_RESULTS,
     "several_kernels": SEVERAL_KERNELS,
     "weights": WEIGHTS,
+    "data": DATA,
     "symbolic": SYMBOLIC,
     "state": STATE,
     "in_place": IN_PLACE,

@@ -349,33 +349,6 @@ def test_binary_in_no_program_is_data(target: str):
         np.testing.assert_array_equal(result, expected)
 
 
-@pytest.mark.parametrize("target", ["cpu", "c", "interpreter"])
-@pytest.mark.parametrize("size", [0, 1, 8, 9, 57, 500])
-def test_data_is_compiled_to_an_op_for_each_word(size: int, target: str):
-    data = np.random.default_rng(size).integers(0, 256, size).astype(np.uint8)
-    source = f"""
-    func.func @main(%x: tensor<{size}xui8>) -> tensor<{size}xui8> {{
-      %b = tg.binary "{data.tobytes().hex()}" : tensor<{size}xui8>
-      %sum = tg.add %b, %x : tensor<{size}xui8>
-      return %sum : tensor<{size}xui8>
-    }}
-    """
-    executable = tg.compile(source, target=target)
-    np.testing.assert_array_equal(executable(data[::-1].copy()), data + data[::-1])
-    if target == "cpu" and size:
-        assert str(executable.module("rangeify")).count("tg.where") == (size - 1) // 8
-
-
-def test_data_of_many_bytes_is_refused():
-    text = f"""func.func @main() -> tensor<4097xui8> {{
-      %b = tg.binary "{"7f" * 4097}" : tensor<4097xui8>
-      return %b : tensor<4097xui8>
-    }}"""
-    with pytest.raises(tg.CompilationError, match=r":2:12: error: tg\.binary has 4097 bytes"):
-        tg.compile(text)
-    assert (tg.compile(text, target="interpreter")() == 0x7F).all()
-
-
 def test_errors_have_a_place(tmp_path):
     path = tmp_path / "wrong.mlir"
     path.write_text(ADD.replace("tg.add %a, %b : tensor<3x4xf32>", "tg.sqrt %a : tensor<3xf32>"))

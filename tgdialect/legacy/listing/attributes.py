@@ -36,6 +36,7 @@ from tgdialect.legacy.listing.lines import Token
 from tgdialect.ops.attributes import (
     AxisType,
     AxisTypeAttr,
+    DataAttr,
     InvalidAttr,
     NumberAttr,
     ReduceKind,
@@ -101,6 +102,8 @@ def show_attribute(attribute: Attribute, element: Attribute | None) -> str:
             return str(value)
         case StringAttr(data=text):
             return repr(text)
+        case DataAttr(data=data):
+            return repr(data.hex())
         case AxisTypeAttr(data=keyword) | ReduceKindAttr(data=keyword):
             return str(keyword)
         case DenseArrayBase(elt_type=of) if of in (i1, i64):
@@ -197,7 +200,8 @@ class Arguments:
     def _attribute(self, token: Token, name: str, kinds: Sequence[type[Attribute]]) -> Attribute:
         text = token.text
         if text[:1] in ("'", '"'):
-            return StringAttr(parse_string(token))
+            string = parse_string(token)
+            return DataAttr.of_digits(string) if kinds == (DataAttr,) else StringAttr(string)
         if len(kinds) == 1:
             (kind,) = kinds
             if kind is NumberAttr:

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.memory_order import written_operands
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.passed_memory import add_parameters
-from tgdialect.lowering.rangeify.views import buffer_like, views_of
+from tgdialect.lowering.rangeify.views import buffer_like
 from tgdialect.ops.attributes import VOID, NumberAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
@@ -25,6 +25,7 @@ from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.source import BufferOp
+from tgdialect.ops.views import views_of
 from tgdialect.ops.walk import ops_of
 
 MAX_CALLS = 1 << 12

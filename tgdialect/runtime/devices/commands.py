@@ -170,7 +170,7 @@ def _kernel(program: ProgramOp, target: Target) -> DeviceKernel:
             case SourceOp():
                 code = op.text.data.encode()
             case BinaryDataOp():
-                code, is_binary = op.bytes, True
+                code, is_binary = op.data.data, True
             case _:
                 pass
     if code is None:

@@ -41,7 +41,14 @@ from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
 from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.scan import ScanOp
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp, parameters
+from tgdialect.ops.source import (
+    BinaryDataOp,
+    BufferOp,
+    ConstOp,
+    ParamOp,
+    VConstOp,
+    parameters,
+)
 from tgdialect.ops.views import memory_of
 from tgdialect.shard_dialect import AllSliceOp
 from tgdialect.transforms.shard.grids import DEVICES, WORLD, Grid, grids_of
@@ -185,6 +192,8 @@ class _Split:
             return True
         if isinstance(op, MovementOp) and not isinstance(op, IndexOp | BitcastOp):
             return True
+        if not isinstance(op, IndexOp) and isinstance(memory_of(value).owner, BinaryDataOp):
+            return True  # A BITCAST of data is a view, too.
         return value.type == tensor_type(INDEX) or not self.validity[value]
 
     def _assign(self, wanted: Sequence[SSAValue]) -> None:
