@@ -20,14 +20,15 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
+from tgdialect.ops.ordering import LinearOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, polynomial, tensor
 from tgdialect.ops.source import ParamOp
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import nesting, ops_of
 
 Slots = tuple[int, int]
 """A slot that is only read, and one that may be written over it."""
 Loops = tuple[SSAValue, ...]
+"""The RANGEs around an op, outermost first."""
 
 _NOTE = "tg.in_place"
 """The attribute of a kernel, or of a program, that was lowered elsewhere: its pairs of slots, one
@@ -54,7 +55,10 @@ def _pairs(linear: LinearOp) -> Iterator[Slots]:
     for access in accesses(ops):
         if isinstance(parameter := access.memory.owner, ParamOp):
             by_slot[parameter.slot.data].append(access)
-    loops = _loops(ops)
+    loops: dict[Operation, Loops] = {
+        op: tuple(each.result for each in around if isinstance(each, RangeOp))
+        for op, around in nesting(ops).items()
+    }
     position = {op: i for i, op in enumerate(ops)}
     written = {
         slot: cell
@@ -71,20 +75,6 @@ def _pairs(linear: LinearOp) -> Iterator[Slots]:
         for target, cell in written.items():
             if read == cell and last < min(position[a.op] for a in by_slot[target]):
                 yield source, target
-
-
-def _loops(ops: Sequence[Operation]) -> dict[Operation, Loops]:
-    """The RANGEs around each op, outermost first."""
-    around: dict[Operation, Loops] = {}
-    stack: list[SSAValue] = []
-    for op in ops:
-        if isinstance(op, EndOp):
-            for value in op.ranges:
-                stack.remove(value)
-        around[op] = tuple(stack)
-        if isinstance(op, RangeOp):
-            stack.append(op.result)
-    return around
 
 
 def _only_cell(
