@@ -30,12 +30,7 @@ def versions(location: SSAValue) -> Iterator[AfterOp]:
 
 def views_of(argument: SSAValue) -> tuple[SSAValue, Sequence[MovementOp]]:
     """The buffer or argument that memory is a view of, and the movements from there on."""
-    views: list[MovementOp] = []
-    while isinstance(owner := argument.owner, MovementOp | AfterOp):
-        if isinstance(owner, MovementOp):
-            views.append(owner)
-        argument = owner.operands[0]
-    return argument, views[::-1]
+    return memory_of(argument), [*movements(argument)][::-1]
 
 
 def are_disjoint(a: SSAValue, b: SSAValue) -> bool:

@@ -4,7 +4,7 @@ are computed along edges. Stacks are explicit, so that graphs may be arbitrarily
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from typing import Any, Generic, TypeVar
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -147,7 +147,7 @@ def computed(
     return known[root]
 
 
-def operands_of(value: SSAValue) -> Iterable[SSAValue]:
+def operands_of(value: SSAValue) -> Sequence[SSAValue]:
     """The operands of the op that defines a value; none for a block argument."""
     return getattr(value.owner, "operands", ())
 
