@@ -85,7 +85,7 @@ def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
     # Start with the CALLs that vary by themselves.
     known = given | made
     kernels = _called_kernels(calls)
-    varying = Walk[Operation](
+    varying: Walk[Operation] = Walk(
         call
         for call in calls
         if not _is_pure(call, kernels)

@@ -151,7 +151,7 @@ class _Recognizer:
     @staticmethod
     def between(products: Sequence[ReduceOp], root: Operation) -> set[Operation] | None:
         """The ops that depend on products, up to a root; None if they have users beside it."""
-        walk = Walk[Operation](products, MOST)
+        walk: Walk[Operation] = Walk(products, MOST)
         for op in walk:
             for result in op.results:
                 users = {use.operation for use in result.uses} - {root}

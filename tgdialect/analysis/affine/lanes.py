@@ -104,13 +104,11 @@ def only_locates(op: Operation) -> bool:
     memory."""
     if not isinstance(op, VConstOp) and not (isinstance(op, AddOp) and lane_indices(op.result)):
         return False
-    walk = Walk[Operation]([op])
+    walk: Walk[Operation] = Walk([op])
     for each in walk:
-        if isinstance(each, AddOp) and lane_indices(each.result) is None:
-            return False
         for use in each.results[0].uses:
             user = use.operation
-            if isinstance(user, AddOp):
+            if isinstance(user, AddOp) and (user in walk.seen or lane_indices(user.result)):
                 walk.add([user])
             elif not isinstance(user, IndexOp) or not is_memory(user.source):
                 return False

@@ -105,7 +105,7 @@ def _undecided(loop: RangeOp, body: Sequence[Operation]) -> Sequence[SSAValue]:
 
 def _conditions(body: Sequence[Operation]) -> Iterator[SSAValue]:
     """The comparisons that mask vectors in a loop: all lanes of them, or some."""
-    walk = Walk[SSAValue]()
+    walk: Walk[SSAValue] = Walk()
     for op in body:
         match op:
             case LoadOp() if op.gate is not None and tensor(op.result).get_shape():

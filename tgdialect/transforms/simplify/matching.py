@@ -209,7 +209,7 @@ class RuleIndex:
 
 def _literals(patterns: Iterable[Sequence[tuple[Rule, Apply]]]) -> Iterator[float]:
     """The literals in the patterns of rules."""
-    walk = Walk[Term](pattern for of_root in patterns for _, pattern in of_root)
+    walk: Walk[Term] = Walk(pattern for of_root in patterns for _, pattern in of_root)
     for term in walk:
         if isinstance(term, Apply):
             walk.add(term.operands)
