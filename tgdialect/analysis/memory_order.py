@@ -27,6 +27,7 @@ from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp, ProgramOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, MovementOp, ReshapeOp
+from tgdialect.ops.numbering import op_key
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import is_memory, number, tensor, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
@@ -288,10 +289,7 @@ class LocationNumbering:
             return self._number(value)
         if isinstance(owner, AfterOp):
             return self._after(owner)
-        numbers = tuple(self._known[o] for o in owner.operands)
-        properties = tuple(sorted(owner.properties.items()))
-        # The type follows from the rest, but for leaves.
-        return self._number((owner.name, properties, numbers or value.type))
+        return self._number(op_key(owner, [self._known[o] for o in owner.operands]))
 
     def _after(self, op: AfterOp) -> int:
         return self._known[op.buffer]

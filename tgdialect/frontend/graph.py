@@ -40,6 +40,7 @@ from tgdialect.ops.elementwise import AddOp, IDivOp, MaxOp, MulOp
 from tgdialect.ops.marker import DetachOp
 from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.multi import placing
+from tgdialect.ops.numbering import op_key
 from tgdialect.ops.properties import (
     UnknownDim,
     place_of,
@@ -333,14 +334,14 @@ def interned(op: TgOp) -> TgOp:
     arguments or PARAMs of its own."""
     if op.regions:
         return op
-    key = type(op), frozenset(op.properties.items()), tuple(o.type for o in op.operands)
+    key = op_key(op, [o.type for o in op.operands])
     return _by_content.setdefault(key, op)
 
 
 def prototype_of(op: Operation) -> TgOp:
     """The prototype of an op of the IR."""
     assert isinstance(op, TgOp)
-    key = type(op), frozenset(op.properties.items()), tuple(o.type for o in op.operands)
+    key = op_key(op, [o.type for o in op.operands])
     known = None if op.regions else _by_content.get(key)
     if known is not None:
         return known

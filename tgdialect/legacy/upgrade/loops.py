@@ -19,7 +19,7 @@ from tgdialect.ops.base import PureInGraph, TgOp
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.properties import known_index, place, tensor
 from tgdialect.ops.source import BufferOp
-from tgdialect.ops.walk import nesting
+from tgdialect.ops.walk import behind, nesting
 
 Variable = tuple[SSAValue, int]
 """A scalar in registers: a DEFINE_ACC, or a cell of a BUFFER that is accessed at constants only."""
@@ -52,11 +52,8 @@ class LoopAccesses:
 
 def variable_of(value: SSAValue) -> Variable | None:
     """The accumulator that a DEFINE_ACC, ASSIGN or PHI is; None for other values."""
-    op = value.owner
-    while isinstance(op, AssignOp | PhiOp):
-        value = op.target
-        op = value.owner
-    return (value, 0) if isinstance(op, DefineAccOp) else None
+    value = behind(value, AssignOp, PhiOp)
+    return (value, 0) if isinstance(value.owner, DefineAccOp) else None
 
 
 def constant_position(position: SSAValue | None) -> int | None:

@@ -19,7 +19,6 @@ from tgdialect.analysis.memory_order import written_operands
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.rangeify.kernel import memory_leaf
 from tgdialect.lowering.rangeify.views import copy_arguments
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
@@ -27,9 +26,10 @@ from tgdialect.ops.call import CallOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, PermuteOp, ReshapeOp, ShrinkOp
+from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import integers, is_memory, tensor, window
 from tgdialect.ops.views import memory_of, movements, versions
-from tgdialect.ops.walk import Walk, computed_from, operands_of, ops_of
+from tgdialect.ops.walk import Walk, behind, computed_from, operands_of, ops_of
 
 
 @dataclass(eq=False)
@@ -98,7 +98,7 @@ def _add_data_edges(task: Task, tasks: dict[Operation, Task]) -> None:
         if is_storage(value):
             version = frozenset(_effects_of(value, tasks))
             task.before |= version
-            task.reads.append((memory_leaf(value), version))
+            task.reads.append((behind(value, AfterOp), version))
         elif isinstance(owner, TgOp):
             if (other := tasks.get(owner)) is not None:
                 task.before.add(other)
