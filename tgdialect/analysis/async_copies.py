@@ -8,7 +8,7 @@ ISA, "Asynchronous copies"; groups are committed in order, and `wait n` leaves t
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import NamedTuple, cast
 
@@ -20,11 +20,12 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.ops.affine import polynomial_interval
 from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.codegen import BarrierOp, EndIfOp, IfOp
+from tgdialect.ops.codegen import BarrierOp
 from tgdialect.ops.elementwise import ModOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import known_index, place, polynomial
+from tgdialect.ops.walk import nesting
 
 
 @dataclass(frozen=True)
@@ -55,7 +56,7 @@ def async_copies(ops: Sequence[Operation]) -> AsyncCopies:
 class _Copies:
     def __init__(self, ops: Sequence[Operation]) -> None:
         self._position = {op: position for position, op in enumerate(ops)}
-        self._around = _blocks_around(ops)
+        self._around = nesting(ops)
         self._barriers = [op for op in ops if isinstance(op, BarrierOp)]
         self._intervals = MinMax()
         self._numbers = CellNumbers()
@@ -198,16 +199,3 @@ def _common_slot(copy: _Slot | None, read: _Slot | None) -> tuple[Operation, int
         return None
     distance = (copy.ahead - read.ahead) % copy.buffers
     return (copy.loop, distance) if distance else None
-
-
-def _blocks_around(ops: Iterable[Operation]) -> dict[Operation, tuple[Operation, ...]]:
-    """The RANGEs and IFs around each op, the outermost first."""
-    found: dict[Operation, tuple[Operation, ...]] = {}
-    stack: list[Operation] = []
-    for op in ops:
-        if isinstance(op, EndOp | EndIfOp):
-            del stack[-len(op.closed_blocks) :]
-        found[op] = tuple(stack)
-        if isinstance(op, RangeOp | IfOp):
-            stack.append(op)
-    return found

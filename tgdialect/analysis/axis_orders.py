@@ -35,6 +35,7 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import StackOp
 from tgdialect.ops.properties import tensor
+from tgdialect.ops.walk import Walk
 
 LEAST_GAIN = 0.25
 """The part of the cost of connected kernels that other orders have to save. The costs leave out
@@ -249,14 +250,12 @@ def _connected(memories: Iterable[_Memory]) -> Iterator[Sequence[_Memory]]:
     """The memory of which the order may change, in parts without common kernels."""
     left = {memory: None for memory in memories if len(memory.choices) > 1}
     while left:
-        stack, part = [left.popitem()[0]], list[_Memory]()
-        while stack:
-            part.append(memory := stack.pop())
-            for near in (a.memory for kernel in memory.kernels for a in kernel.accesses):
-                if near in left:
-                    del left[near]
-                    stack.append(near)
-        yield part
+        walk = Walk([left.popitem()[0]])
+        for memory in walk:
+            left.pop(memory, None)
+            near = (a.memory for kernel in memory.kernels for a in kernel.accesses)
+            walk.add(each for each in near if each in left)
+        yield list(walk.seen)
 
 
 def _settle(part: Sequence[_Memory]) -> None:

@@ -19,10 +19,11 @@ from tgdialect.analysis.affine.meetings import Meeting
 from tgdialect.analysis.affine.work_items import CellShape, Relation, WorkItems
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp
-from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.base import TgOp
+from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, IfOp
+from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import place
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import nesting, ops_of
 
 
 @dataclass(eq=False)
@@ -123,17 +124,14 @@ class Barriers:
 
     def _nest(self) -> None:
         """Make the tree of loops and IFs."""
-        scope = self._root
-        for op in self.ops:
-            if isinstance(op, EndOp | EndIfOp):
-                for _ in op.ranges if isinstance(op, EndOp) else (op,):
-                    scope.end = self.positions[op]
-                    scope = scope.outer[-1]
-            self._scopes[op] = scope
+        of: dict[Operation | Block | None, _Scope] = {None: self._root}
+        for op, around in nesting(self.ops).items():
+            scope = self._scopes[op] = of[around[-1] if around else None]
+            for begin in op.closed_blocks if isinstance(op, TgOp) else ():
+                of[begin.owner].end = self.positions[op]
             if isinstance(op, RangeOp | IfOp):
-                inner = _Scope(op, scope.around)
-                scope.children.append(inner)
-                scope = inner
+                of[op] = _Scope(op, scope.around)
+                scope.children.append(of[op])
             elif isinstance(op, BarrierOp) or op in self._accesses:
                 scope.children.append(op)
             if op in self._accesses:

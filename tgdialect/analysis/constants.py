@@ -28,7 +28,7 @@ from tgdialect.ops.properties import is_memory, known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import nested_ops, ops_of
+from tgdialect.ops.walk import Walk, nested_ops, ops_of
 
 MANY_STEPS = 8
 """The fewest steps of a loop whose common operands count as constant, so that they are packed once
@@ -86,22 +86,20 @@ def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
     # Start with the CALLs that vary by themselves.
     known = given | made
     kernels = _called_kernels(calls)
-    stack: list[Operation] = [
+    varying: Walk[Operation] = Walk(
         call
         for call in calls
         if not _is_pure(call, kernels)
         or not written[call]
         or not made.issuperset(written[call])
         or not known.issuperset(used[call])
-    ]
+    )
     # What a varying CALL writes varies, and so does every CALL that uses it.
-    varying = set(stack)
-    while stack:
-        for memory in made.intersection(written[stack.pop()]):
+    for call in varying:
+        for memory in made.intersection(written[call]):
             made.remove(memory)
-            stack += (new := set(users[memory]) - varying)
-            varying |= new
-    return Constants(given | made, [call for call in calls if call not in varying])
+            varying.add(users[memory])
+    return Constants(given | made, [call for call in calls if call not in varying.seen])
 
 
 def read_once(function: FuncOp) -> Set[SSAValue]:

@@ -12,6 +12,7 @@ from tgdialect.ops.elementwise import CastOp, ElementwiseOp, MulOp
 from tgdialect.ops.movement import FlipOp, MovementOp, PermuteOp, ReshapeOp
 from tgdialect.ops.properties import dtype_of, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.walk import behind
 
 SHORT_LOOP = 8
 """A reduction of at most this many elements counts as elementwise work: it is cheap enough to be
@@ -31,9 +32,7 @@ def all_elements(demands: Demands, root: Operation, value: SSAValue) -> Demand:
 
 def summed_product(op: ReduceOp) -> MulOp | None:
     """The product that a reduction sums, whose axes RESHAPEs may have divided into parts."""
-    value = op.source
-    while isinstance(owner := value.owner, ReshapeOp):
-        value = owner.source
+    owner = behind(op.source, ReshapeOp).owner
     return owner if isinstance(owner, MulOp) else None
 
 

@@ -13,14 +13,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.analysis.affine.cells import CellNumber, CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.codegen import EndIfOp, IfOp, SpecialOp
+from tgdialect.ops.codegen import IfOp, SpecialOp
 from tgdialect.ops.elementwise import CmpEqOp, CmpLtOp, IDivOp, ModOp, XorOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor
 from tgdialect.ops.source import BufferOp
-from tgdialect.ops.walk import computed_from
+from tgdialect.ops.walk import behind, computed_from, nesting, ops_of, through
 
 
 def uncovered(block: Block, numbers: CellNumbers) -> Iterator[BufferOp]:
@@ -30,7 +30,7 @@ def uncovered(block: Block, numbers: CellNumbers) -> Iterator[BufferOp]:
         owner = access.memory.owner
         if isinstance(owner, BufferOp) and place(access.memory).addrspace is AddrSpace.LOCAL:
             found[owner].append(access)
-    around = dict(_ifs_and_ranges(block)) if found else {}
+    around = nesting(ops_of(block)) if found else {}
     for buffer, same in found.items():
         first = list(_stored_first(same, around))
         stores = _cells(((access, around[access.op]) for access in first), numbers)
@@ -53,16 +53,6 @@ def _stored_first(
         yield access
 
 
-def _ifs_and_ranges(block: Block) -> Iterator[tuple[Operation, Sequence[Operation]]]:
-    stack: list[Operation] = []
-    for op in block.ops:
-        if isinstance(op, EndOp | EndIfOp):
-            del stack[-len(op.closed_blocks) :]
-        yield op, tuple(stack)
-        if isinstance(op, RangeOp | IfOp):
-            stack.append(op)
-
-
 def _is_always_stored(
     access: MemoryAccess, around: Sequence[Operation], shared: Set[Operation]
 ) -> bool:
@@ -83,9 +73,7 @@ def _is_always_stored(
 
 def _indices(op: Operation) -> Iterator[Operation]:
     """The ops that the indices of a location, or a gate, are computed from."""
-    values = op.indices if isinstance(op, IndexOp) else op.operands
-    for value in values:
-        yield from computed_from(value)
+    return computed_from(*(op.indices if isinstance(op, IndexOp) else op.operands))
 
 
 def _are_in_step(
@@ -278,11 +266,11 @@ def _part(value: SSAValue) -> tuple[RangeOp | SpecialOp, int, int] | None:
     `(%i / 8) mod 4` has the places from 8 to 32, and as many values as there are multiples of 8.
     """
     steps: list[tuple[Operation, int]] = []
-    while isinstance(op := value.owner, ModOp | IDivOp):
-        if not (divisor := known_index(op.operands[1])) or divisor < 0:
+    for step in through(value, ModOp, IDivOp):
+        if not (divisor := known_index(step.operands[1])) or divisor < 0:
             return None
-        steps.append((op, divisor))
-        value = op.operands[0]
+        steps.append((step, divisor))
+    op = behind(value, ModOp, IDivOp).owner
     extent = known_index(op.bound) if isinstance(op, RangeOp | SpecialOp) else None
     if not isinstance(op, RangeOp | SpecialOp) or not extent:
         return None

@@ -35,6 +35,7 @@ from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import Shape, dtype_of, integers, is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+from tgdialect.ops.walk import Walk, behind
 
 # Costs, in cheap elementwise operations on one element. They are no fields of `Target`, so that a
 # program has the same kernels on most targets: what a target decides about fusion is the size of
@@ -243,12 +244,10 @@ def demand_cost(
     `stored` has the cost of reading a value that has a buffer; `roots` themselves are computed.
     """
     roots = list(roots)
-    cost, seen = 0.0, dict.fromkeys(roots)
+    cost, walk = 0.0, Walk(roots)
     first = {demand.value for demand in roots}
     reductions: list[Demand] = []
-    stack = list(seen)
-    while stack:
-        demand = stack.pop()
+    for demand in walk:
         op = demand.value.owner
         if not isinstance(op, TgOp) or not op.operands or is_storage(demand.value):
             if not isinstance(op, ConstOp):
@@ -257,19 +256,18 @@ def demand_cost(
         if op in stored and demand.value not in first:
             cost += stored[op] * demand.trips
             continue
-        if len(seen) > _BUDGET:
+        if len(walk.seen) > _BUDGET:
             return DemandCost(cost, reductions, is_complete=False)
         if price := own_cost(type(op)):
             cost += price * demand.trips
         is_reduction = type(op) is ReduceOp
         if is_reduction:
             reductions.append(demand)
-        for inner in demands.operands(demand):
-            if is_reduction:
-                cost += inner.trips
-            if inner not in seen:
-                seen[inner] = None
-                stack.append(inner)
+        inner = demands.operands(demand)
+        if is_reduction:
+            for each in inner:
+                cost += each.trips
+        walk.add(inner)
     return DemandCost(cost, reductions)
 
 
@@ -277,8 +275,7 @@ def is_storage(value: SSAValue) -> bool:
     """Whether a value is a buffer, a parameter or an argument that is memory, in any version."""
     if not is_memory(value):
         return False
-    while isinstance(owner := value.owner, AfterOp):
-        value = owner.buffer
+    owner = behind(value, AfterOp).owner
     # The operands of a BUFFER or a PARAM are its dynamic extents.
     is_view = isinstance(owner, TgOp) and owner.operands
     return not is_view or isinstance(owner, BufferOp | ParamOp)

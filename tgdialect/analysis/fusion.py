@@ -69,7 +69,7 @@ from tgdialect.ops.movement import IndexOp, MovementOp, PadOp, StackOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import Walk, behind, ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import matrix_instructions
 
@@ -509,16 +509,13 @@ class _Planner:
 
     def computes_product(self, op: Operation) -> bool:
         """Whether a kernel that stores a value may compute a product for it."""
-        stack, seen = [op], {op}
-        while stack and len(seen) < _MANY_DEMANDS:
-            op = stack.pop()
+        walk = Walk([op], _MANY_DEMANDS - 1)
+        for op in walk:
             if op in self.products:
                 return True
             if isinstance(op, ElementwiseOp | MovementOp):
-                new = {v.owner for v in op.operands if isinstance(v.owner, TgOp)} - seen
-                seen |= new
-                stack += new
-        return bool(stack)
+                walk.add(v.owner for v in op.operands if isinstance(v.owner, TgOp))
+        return not walk.is_complete
 
     def realise(self, op: Operation, value: SSAValue) -> Demand:
         """Have a kernel of its own store a value."""
@@ -686,9 +683,7 @@ def _locations(block: Block) -> set[SSAValue]:
 
 def _moved(op: Operation) -> Operation:
     """The op that computes what an op uses, before movements."""
-    before = op.operands[0].owner
-    while isinstance(before, MovementOp):
-        before = before.operands[0].owner
+    before = behind(op.operands[0], MovementOp).owner
     assert isinstance(before, TgOp)
     return before
 

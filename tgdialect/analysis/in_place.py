@@ -8,7 +8,7 @@ does not mind if they are one buffer. A kernel whose code was generated elsewher
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import chain
 from operator import itemgetter
 
@@ -20,14 +20,15 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
+from tgdialect.ops.ordering import LinearOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, polynomial, tensor
 from tgdialect.ops.source import ParamOp
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import nesting, ops_of
 
 Slots = tuple[int, int]
 """A slot that is only read, and one that may be written over it."""
-Loops = tuple[SSAValue, ...]
+Loops = tuple[RangeOp, ...]
+"""The RANGEs around an op, outermost first."""
 
 _NOTE = "tg.in_place"
 """The attribute of a kernel, or of a program, that was lowered elsewhere: its pairs of slots, one
@@ -54,41 +55,27 @@ def _pairs(linear: LinearOp) -> Iterator[Slots]:
     for access in accesses(ops):
         if isinstance(parameter := access.memory.owner, ParamOp):
             by_slot[parameter.slot.data].append(access)
-    loops = _loops(ops)
+    around = nesting(ops)
     position = {op: i for i, op in enumerate(ops)}
     written = {
         slot: cell
         for slot, found in by_slot.items()
         if all(isinstance(a.op, StoreOp) for a in found)
-        and (cell := _only_cell(found, loops)) is not None
+        and (cell := _only_cell(found, around)) is not None
         and _is_injective(cell[1], cell[2])
     }
     for source, found in by_slot.items():
         if not all(isinstance(access.op, LoadOp) for access in found):
             continue
-        read = _only_cell(found, loops)
+        read = _only_cell(found, around)
         last = max(position[access.op] for access in found)
         for target, cell in written.items():
             if read == cell and last < min(position[a.op] for a in by_slot[target]):
                 yield source, target
 
 
-def _loops(ops: Sequence[Operation]) -> dict[Operation, Loops]:
-    """The RANGEs around each op, outermost first."""
-    around: dict[Operation, Loops] = {}
-    stack: list[SSAValue] = []
-    for op in ops:
-        if isinstance(op, EndOp):
-            for value in op.ranges:
-                stack.remove(value)
-        around[op] = tuple(stack)
-        if isinstance(op, RangeOp):
-            stack.append(op.result)
-    return around
-
-
 def _only_cell(
-    found: Sequence[MemoryAccess], loops: dict[Operation, Loops]
+    found: Sequence[MemoryAccess], around: Mapping[Operation, Sequence[Operation]]
 ) -> tuple[tuple[int, int], SSAValue, Loops] | None:
     """Number and size of the elements, the flat index and the loops of all accesses, if equal."""
     cells: set[tuple[tuple[int, int], SSAValue, Loops]] = set()
@@ -100,19 +87,19 @@ def _only_cell(
         if len(view) != 1 or tensor(access.location).get_shape():
             return None
         layout = (view[0], dtype_of(index.source).itemsize)
-        cells.add((layout, index.indices[0], loops[access.op]))
+        loops = tuple(each for each in around[access.op] if isinstance(each, RangeOp))
+        cells.add((layout, index.indices[0], loops))
     return cells.pop() if len(cells) == 1 else None
 
 
 def _is_injective(index: SSAValue, loops: Loops) -> bool:
     """Whether an index is different in each iteration: a number whose digits are the loops."""
     terms = polynomial(index).terms
-    if len(terms) != len(loops) or any((loop,) not in terms for loop in loops):
+    if len(terms) != len(loops) or any((loop.result,) not in terms for loop in loops):
         return False
     reach = 0
-    for stride, loop in sorted(((terms[loop,], loop) for loop in loops), key=itemgetter(0)):
-        assert isinstance(loop.owner, RangeOp)
-        extent = known_index(loop.owner.bound)
+    for stride, loop in sorted(((terms[loop.result,], loop) for loop in loops), key=itemgetter(0)):
+        extent = known_index(loop.bound)
         if extent is None or stride <= reach:
             return False
         reach += stride * (extent - 1)

@@ -5,14 +5,14 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set
-from dataclasses import dataclass
+from itertools import takewhile
 from typing import NamedTuple
 
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.lanes import lane_indices
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
-from tgdialect.ops.codegen import EndIfOp, IfOp, is_shared_factor
+from tgdialect.ops.codegen import is_shared_factor
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import (
     BitcastOp,
@@ -24,7 +24,7 @@ from tgdialect.ops.movement import (
 )
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import tensor
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import behind, nesting, ops_of, through
 
 
 class LiveRange(NamedTuple):
@@ -47,30 +47,12 @@ def live_ranges(linear: LinearOp) -> dict[SSAValue, LiveRange]:
     return {memory: code.live_range(memory) for memory in code.accesses}
 
 
-@dataclass(eq=False)
-class _LoopSpan:
-    """A RANGE and its END, by position; the whole LINEAR is one too."""
-
-    start: int
-    end: int
-    parent: _LoopSpan | None
-
-    def around(self) -> list[_LoopSpan]:
-        """This loop and those around it, the outermost first."""
-        loops: list[_LoopSpan] = []
-        loop: _LoopSpan | None = self
-        while loop is not None:
-            loops.append(loop)
-            loop = loop.parent
-        return loops[::-1]
-
-
 class _Site(NamedTuple):
-    """An access, its position, the loop around it, and whether it is inside an IF."""
+    """An access, the op that makes it, the loops around that, and whether it is inside an IF."""
 
     access: MemoryAccess
-    position: int
-    loop: _LoopSpan
+    op: Operation
+    loops: tuple[RangeOp, ...]
     is_conditional: bool
 
 
@@ -80,6 +62,8 @@ class _LinearAccesses:
     def __init__(self, linear: LinearOp) -> None:
         ops = ops_of(linear.body.block)
         self.accesses: dict[SSAValue, list[_Site]] = defaultdict(list)
+        self._starts = {op: position for position, op in enumerate(ops)}
+        self._ends: dict[Operation | Block, int] = {}
         by_op: dict[object, list[MemoryAccess]] = defaultdict(list)
         for access in accesses(ops):
             by_op[access.op].append(access)
@@ -87,62 +71,46 @@ class _LinearAccesses:
                 # A matrix instruction reads such a factor from memory by itself.
                 for use in filter(is_shared_factor, access.op.result.uses):
                     by_op[use.operation].append(access)
-        loop, conditions = _LoopSpan(0, len(ops), None), 0
-        for position, op in enumerate(ops):
-            kind = type(op)
-            if kind is RangeOp:
-                loop = _LoopSpan(position, position, loop)
-            elif kind is EndOp:
-                for _ in op.operands[1:]:
-                    loop.end = position
-                    assert loop.parent is not None
-                    loop = loop.parent
-            elif kind is IfOp or kind is EndIfOp:
-                conditions += 1 if kind is IfOp else -1
-            for access in by_op.get(op, ()):
-                site = _Site(access, position, loop, conditions > 0)
-                self.accesses[access.memory].append(site)
+        for op, around in nesting(ops).items():
+            if type(op) is EndOp:
+                self._ends.update((range.owner, self._starts[op]) for range in op.ranges)
+            elif op in by_op:
+                loops = tuple(each for each in around if isinstance(each, RangeOp))
+                for access in by_op[op]:
+                    site = _Site(access, op, loops, len(loops) < len(around))
+                    self.accesses[access.memory].append(site)
 
     def live_range(self, memory: SSAValue) -> LiveRange:
         sites = self.accesses[memory]
-        common = _common_loop(site.loop for site in sites)
-        depth = len(common.around())
-        if depth > 1 and _is_carried(memory, sites, common):
-            outermost = common.around()[1]
-            return LiveRange(outermost.start, outermost.end)
-        spans = [_span(site, depth) for site in sites]
+        common = _common([site.loops for site in sites])
+        if common and _is_carried(memory, sites, len(common)):
+            return self._span(common[0])
+        # The positions of accesses, or of the whole inner loops that they are in.
+        spans = [self._span((*site.loops, site.op)[len(common)]) for site in sites]
         return LiveRange(min(s.start for s in spans), max(s.end for s in spans))
 
-
-def _common_loop(loops: Iterable[_LoopSpan]) -> _LoopSpan:
-    """The innermost loop around all."""
-    nests = [loop.around() for loop in set(loops)]
-    common = nests[0][0]
-    for level in zip(*nests, strict=False):
-        if any(loop is not level[0] for loop in level):
-            break
-        common = level[0]
-    return common
+    def _span(self, op: Operation) -> LiveRange:
+        start = self._starts[op]
+        return LiveRange(start, self._ends.get(op, start))
 
 
-def _span(site: _Site, depth: int) -> LiveRange:
-    """The position of an access, or of the whole inner loop that it is in."""
-    around = site.loop.around()
-    if len(around) == depth:
-        return LiveRange(site.position, site.position)
-    return LiveRange(around[depth].start, around[depth].end)
+def _common(nests: Iterable[tuple[RangeOp, ...]]) -> Sequence[RangeOp]:
+    """The loops that all nests have in common."""
+    levels = zip(*set(nests), strict=False)
+    return [level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels)]
 
 
-def _is_carried(memory: SSAValue, sites: Sequence[_Site], common: _LoopSpan) -> bool:
-    """Whether an iteration of the common loop may read an element before it has written it."""
+def _is_carried(memory: SSAValue, sites: Sequence[_Site], depth: int) -> bool:
+    """Whether an iteration of the innermost of `depth` common loops may read an element before it
+    has written it."""
     size = math.prod(tensor(memory).get_shape())
     written: set[int] = set()
-    for access, _, loop, is_conditional in sites:
+    for access, _, loops, is_conditional in sites:
         cells = _known_cells(access, size)
         if access.reads and len(written) < size and (cells is None or not cells <= written):
             return True
         is_gated = isinstance(access.op, StoreOp) and access.op.gate is not None
-        if access.writes and loop is common and not (is_conditional or is_gated):
+        if access.writes and len(loops) == depth and not (is_conditional or is_gated):
             if cells is not None:
                 written |= cells
             elif _is_whole(access.location):
@@ -167,15 +135,10 @@ def _known_cells(access: MemoryAccess, size: int) -> Set[int] | None:
 def _is_flat(view: SSAValue) -> bool:
     """Whether element i of a view with one axis is element i of its memory."""
     has_one_axis = len(tensor(view).get_shape()) == 1
-    while isinstance(op := view.owner, ReshapeOp):
-        view = op.source
-    return has_one_axis and not isinstance(op, MovementOp)
+    return has_one_axis and not isinstance(behind(view, ReshapeOp).owner, MovementOp)
 
 
 def _is_whole(location: SSAValue) -> bool:
     """Whether a location shows all elements of its memory."""
-    while isinstance(view := location.owner, MovementOp):
-        if not isinstance(view, ReshapeOp | PermuteOp | FlipOp | BitcastOp):
-            return False
-        location = view.operands[0]
-    return True
+    whole = ReshapeOp | PermuteOp | FlipOp | BitcastOp
+    return all(isinstance(view, whole) for view in through(location, MovementOp))

@@ -17,6 +17,7 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.properties import shape_of
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.walk import Walk
 
 _NEAR = 48
 """Demands that are followed from a root to find the reductions that decide its loop order. The
@@ -110,9 +111,8 @@ class RootLoops:
     def _hoisted_reductions(self, root: Demand) -> Iterator[Demand]:
         """The reductions nearest to a root that do not depend on all of its loops."""
         everything = {loop for loop, _ in root.depends}
-        stack, seen = [root], {root}
-        while stack and len(seen) < _NEAR:
-            demand = stack.pop()
+        walk = Walk([root], _NEAR - 1)
+        for demand in walk:
             op = demand.value.owner
             if not isinstance(op, TgOp) or is_storage(demand.value):
                 continue
@@ -124,10 +124,7 @@ class RootLoops:
                 if not everything <= {loop for loop, _ in demand.depends}:
                     yield demand
                     continue
-            for inner in self._demands.operands(demand):
-                if inner not in seen:
-                    seen.add(inner)
-                    stack.append(inner)
+            walk.add(self._demands.operands(demand))
 
     def split(self, demand: Demand) -> None:
         """Split root loops so that a hoisted value is outside of the digits it does not depend on.

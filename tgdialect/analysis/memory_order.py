@@ -27,11 +27,12 @@ from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp, ProgramOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, MovementOp, ReshapeOp
+from tgdialect.ops.numbering import op_key
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import is_memory, number, tensor, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
-from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import computed, operands_of, ops_of
+from tgdialect.ops.views import memory_of, versions
+from tgdialect.ops.walk import behind, computed, operands_of, ops_of
 
 Effects = Mapping[int, tuple[bool, bool]]
 """Whether a kernel reads, and whether it writes, the memory that is passed for each slot."""
@@ -54,7 +55,7 @@ class MemoryAccess(NamedTuple):
 
 def constant_cell(location: SSAValue) -> int | None:
     """The element at a location in row-major order, if its index is constant."""
-    index = _without_after(location).owner
+    index = behind(location, AfterOp).owner
     if type(index) is not IndexOp:
         return None
     memory, *indices = index.operands
@@ -68,15 +69,7 @@ def constant_cell(location: SSAValue) -> int | None:
         if not 0 <= position < extent:
             return None
         cell = cell * extent + int(position)
-    while isinstance(owner := memory.owner, ReshapeOp | AfterOp):
-        memory = owner.operands[0]
-    return None if isinstance(owner, MovementOp) else cell
-
-
-def _without_after(location: SSAValue) -> SSAValue:
-    while isinstance(owner := location.owner, AfterOp):
-        location = owner.buffer
-    return location
+    return None if isinstance(behind(memory, ReshapeOp, AfterOp).owner, MovementOp) else cell
 
 
 def accesses(ops: Iterable[Operation]) -> Iterator[MemoryAccess]:
@@ -214,12 +207,10 @@ class MemoryOrder:
 
     def seen(self, read: MemoryAccess) -> int:
         """The shared writes that a read sees: those that its location is AFTER."""
-        seen, location = 0, read.location
-        while isinstance(owner := location.owner, MovementOp | AfterOp):
-            if isinstance(owner, AfterOp):
-                for dependency in owner.dependencies:
-                    seen |= self._writes_before.get(dependency.owner, 0)
-            location = owner.operands[0]
+        seen = 0
+        for after in versions(read.location):
+            for dependency in after.dependencies:
+                seen |= self._writes_before.get(dependency.owner, 0)
         return seen
 
     def anti_dependences(self) -> Iterator[tuple[MemoryAccess, MemoryAccess]]:
@@ -298,10 +289,7 @@ class LocationNumbering:
             return self._number(value)
         if isinstance(owner, AfterOp):
             return self._after(owner)
-        numbers = tuple(self._known[o] for o in owner.operands)
-        properties = tuple(sorted(owner.properties.items()))
-        # The type follows from the rest, but for leaves.
-        return self._number((owner.name, properties, numbers or value.type))
+        return self._number(op_key(owner, [self._known[o] for o in owner.operands]))
 
     def _after(self, op: AfterOp) -> int:
         return self._known[op.buffer]

@@ -28,6 +28,7 @@ from tgdialect.ops.movement import MovementOp, PadOp
 from tgdialect.ops.properties import integers, is_memory, number, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
+from tgdialect.ops.walk import Walk
 
 MOST = 64
 """The most ops between the products that scores are made of and the results. It keeps recognition
@@ -182,13 +183,9 @@ def moved_from(value: SSAValue) -> Iterator[Operation]:
 
 def _is_of_indices(value: SSAValue) -> bool:
     """Whether a value depends on no memory."""
-    stack, seen = [value], {value}
-    while stack:
-        value = stack.pop()
-        op = value.owner
-        if is_memory(value) or not isinstance(op, TgOp) or len(seen) > MOST:
+    walk = Walk([value], MOST)
+    for each in walk:
+        if is_memory(each) or not isinstance(op := each.owner, TgOp):
             return False
-        new = [v for v in op.operands if v not in seen]
-        seen.update(new)
-        stack += new
-    return True
+        walk.add(op.operands)
+    return walk.is_complete

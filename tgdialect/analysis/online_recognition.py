@@ -45,7 +45,7 @@ from tgdialect.ops.elementwise import (
 from tgdialect.ops.movement import MovementOp, PadOp
 from tgdialect.ops.properties import dtype_of, integers, is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import Walk, ops_of
 
 
 def online_sums(
@@ -95,18 +95,15 @@ class _Recognizer:
     def products(self, scores: SSAValue) -> Sequence[ReduceOp]:
         """The products of matrices that scores are elementwise functions of."""
         found: list[ReduceOp] = []
-        stack, seen = [scores], {scores}
-        while stack and len(seen) <= MOST:
-            value = stack.pop()
+        walk = Walk([scores], MOST)
+        for value in walk:
             op = value.owner
             if isinstance(op, ReduceOp):
                 if is_long(self.demands, op) and is_product(self.demands, op):
                     found.append(op)
             elif isinstance(op, ElementwiseOp | MovementOp) and not is_memory(value):
-                new = [v for v in op.operands if v not in seen]
-                seen.update(new)
-                stack += new
-        return found if len(seen) <= MOST else ()
+                walk.add(op.operands)
+        return found if walk.is_complete else ()
 
     def powers(self, scores: SSAValue) -> tuple[Exp2Op | ExpOp, float] | None:
         """The one EXP2 or EXP of a positive multiple of the differences, and the multiple."""
@@ -137,37 +134,32 @@ class _Recognizer:
     def sums(self, powers: Operation) -> list[ReduceOp]:
         """The sums that are linear in the exponentials; none if these are used otherwise."""
         found: dict[ReduceOp, None] = {}
-        stack, seen = [powers], {powers}
-        while stack and len(seen) <= MOST:
-            for use in stack.pop().results[0].uses:
+        walk = Walk([powers], MOST)
+        for each in walk:
+            for use in each.results[0].uses:
                 op = use.operation
                 if isinstance(op, ReduceOp):
                     if not _is_free_sum(op):
                         return []
                     found[op] = None
-                elif not _is_linear(op, use.index):
+                    continue
+                if not _is_linear(op, use.index):
                     return []
-                elif op not in seen:
-                    seen.add(op)
-                    stack.append(op)
-        return list(found) if len(seen) <= MOST else []
+                walk.add([op])
+        return list(found) if walk.is_complete else []
 
     @staticmethod
     def between(products: Sequence[ReduceOp], root: Operation) -> set[Operation] | None:
         """The ops that depend on products, up to a root; None if they have users beside it."""
-        found: set[Operation] = {*products}
-        stack: list[Operation] = [*products]
-        while stack:
-            for result in stack.pop().results:
+        walk: Walk[Operation] = Walk(products, MOST)
+        for op in walk:
+            for result in op.results:
                 users = {use.operation for use in result.uses} - {root}
-                if not result.uses or len(found) > MOST:
+                kinds = ElementwiseOp | ReduceOp | MovementOp
+                if not result.uses or not all(isinstance(user, kinds) for user in users):
                     return None
-                for user in users - found:
-                    if not isinstance(user, ElementwiseOp | ReduceOp | MovementOp):
-                        return None
-                    found.add(user)
-                    stack.append(user)
-        return found
+                walk.add(users)
+        return {*walk.seen} if walk.is_complete else None
 
     # -- indices
 
@@ -343,31 +335,25 @@ class _Walk:
     def loops_of(self, value: SSAValue, index: Index) -> set[LoopVariable]:
         """The loops that what is loaded for a factor depends on."""
         found: set[LoopVariable] = set()
-        stack, seen = [(value, index)], {(value, index)}
-        while stack:
-            value, index = stack.pop()
+        walk = Walk([(value, index)])
+        for value, index in walk:
             op = value.owner
             further = list[tuple[SSAValue, Index]]()
-            if isinstance(op, ElementwiseOp | MovementOp) and len(seen) <= MOST:
+            if isinstance(op, ElementwiseOp | MovementOp) and len(walk.seen) <= MOST:
                 further = [(op.operands[n], at) for n, at in self.operands(op, index)]
             if not further:
                 found |= _loops(index)
-            new = [each for each in further if each not in seen]
-            seen.update(new)
-            stack += new
+            walk.add(further)
         return found
 
     def leads_to_powers(self, value: SSAValue) -> bool:
         """Whether a value is made of the exponentials by linear ops alone."""
-        stack, seen = [value], {value}
-        while stack:
-            op = stack.pop().owner
+        walk = Walk([value.owner])
+        for op in walk:
             if op is self.powers:
                 return True
             if isinstance(op, ElementwiseOp | MovementOp) and op in self.inside:
-                new = [v for v in op.operands if v not in seen]
-                seen.update(new)
-                stack += new
+                walk.add(v.owner for v in op.operands)
         return False
 
     def rows(self, axis: int) -> Index | None:
@@ -413,13 +399,10 @@ def _is_free_sum(op: ReduceOp) -> bool:
     return is_sum and len(integers(op, "axes")) == 1 and dtype_of(op.source).is_float
 
 
-def _operands_of(op: Operation, inside: Set[Operation]) -> Iterator[Operation]:
+def _operands_of(op: Operation, inside: Set[Operation]) -> Set[Operation]:
     """The ops of a set that an op is computed by."""
-    stack, seen = [op], {op}
-    while stack:
-        for operand in stack.pop().operands:
-            owner = operand.owner
-            if isinstance(owner, TgOp) and owner in inside and owner not in seen:
-                seen.add(owner)
-                stack.append(owner)
-                yield owner
+    walk = Walk([op])
+    for each in walk:
+        owners = (operand.owner for operand in each.operands)
+        walk.add(owner for owner in owners if isinstance(owner, TgOp) and owner in inside)
+    return walk.seen.keys() - {op}

@@ -24,11 +24,12 @@ from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
+from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
+from tgdialect.ops.views import versions
+from tgdialect.ops.walk import Walk, users_of
 
 _IN_ORDER = frozenset({AxisType.LOOP, AxisType.REDUCE})
 """The types of the loops that a CPU executes in order, by one thread."""
@@ -117,17 +118,15 @@ def _has_ended(
     own = around - loops
     if not own or (own != around and not memory.seen(read)):
         return False
-    todo, seen = [read.op], {read.op}
-    while todo:
-        for user in {use.operation for result in todo.pop().results for use in result.uses} - seen:
-            if isinstance(user, StoreOp | AtomicAddOp):
-                if not memory.depends(write.op, user):
-                    return False
-            elif own.isdisjoint(open_in.get(user, ())):
+    walk = Walk(users_of(read.op))
+    for op in walk:
+        if isinstance(op, StoreOp | AtomicAddOp):
+            if not memory.depends(write.op, op):
                 return False
-            else:
-                todo.append(user)
-            seen.add(user)
+        elif own.isdisjoint(open_in.get(op, ())):
+            return False
+        else:
+            walk.add(users_of(op))
     return True
 
 
@@ -187,10 +186,5 @@ def in_both_orders(
 def _begun(read: MemoryAccess) -> set[RangeOp]:
     """The RANGEs that the location of a read is AFTER: it sees what their earlier iterations
     wrote."""
-    begun: set[RangeOp] = set()
-    location = read.location
-    while isinstance(owner := location.owner, MovementOp | AfterOp):
-        if isinstance(owner, AfterOp):
-            begun.update(d.owner for d in owner.dependencies if isinstance(d.owner, RangeOp))
-        location = owner.operands[0]
-    return begun
+    waits = (d.owner for after in versions(read.location) for d in after.dependencies)
+    return {owner for owner in waits if isinstance(owner, RangeOp)}

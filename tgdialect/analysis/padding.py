@@ -18,6 +18,7 @@ from tgdialect.ops.affine import Affine
 from tgdialect.ops.movement import MovementOp, PadOp, PermuteOp, ReshapeOp
 from tgdialect.ops.properties import integers, tensor
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.walk import through
 
 MANY_MASKS = 16
 """Reads per element of a padded operand of a product from which on a kernel of its own stores the
@@ -46,10 +47,9 @@ def padding(op: ReduceOp) -> Iterator[PadOp]:
     Without `fill` a copy needs masks as well."""
     product = summed_product(op)
     for value in (op.source,) if product is None else product.operands:
-        while isinstance(movement := value.owner, MovementOp):
+        for movement in through(value, MovementOp):
             if isinstance(movement, PadOp) and movement.fill is not None:
                 yield movement
-            value = movement.operands[0]
 
 
 class AxisPlace(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import cache
-from typing import NamedTuple, cast
+from typing import NamedTuple
 
 from xdsl.ir import Block, Operation
 
@@ -13,7 +13,7 @@ from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.ordering import EndOp, RangeOp, SinkOp, ranges_after
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import computed_from, ops_of
 
 Ranges = frozenset[RangeOp]
 
@@ -44,15 +44,10 @@ def is_loop(axis: RangeOp) -> bool:
 def needed_ops(block: Block) -> list[Operation]:
     """The ops that the SINK of a block needs, and its PARAMs, in the block's order."""
     ops = ops_of(block)
-    stack = [op for op in ops if type(op) in (ParamOp, SinkOp)]
-    needed = set(map(id, stack))  # The hash of an op is its id, but takes a call in Python.
-    while stack:
-        for operand in stack.pop().operands:
-            owner = operand.owner
-            if id(owner) not in needed and type(owner) is not Block:
-                needed.add(id(owner))
-                stack.append(cast(Operation, owner))
-    return [op for op in ops if id(op) in needed]
+    roots = (op.results[0] for op in ops if type(op) in (ParamOp, SinkOp))
+    roots = (op.results[0] for op in ops if type(op) in (ParamOp, SinkOp))
+    needed = {*computed_from(*roots)}
+    return [op for op in ops if op in needed]
 
 
 def closed_ranges(op: EndOp | ReduceOp) -> list[RangeOp]:

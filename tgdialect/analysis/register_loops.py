@@ -8,10 +8,10 @@ from xdsl.ir import Operation
 
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.base import TgOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import known_index, place
+from tgdialect.ops.walk import computed_from
 
 LONGEST = 64
 """The most iterations of a loop that become straight code, whose buffers are then registers.
@@ -29,16 +29,11 @@ def register_loops(ops: Sequence[Operation]) -> Set[RangeOp]:
         for access in accesses(ops)
         if place(access.memory).addrspace is AddrSpace.REG
     ]
-    stack = [i.owner for op in locations if isinstance(op, IndexOp) for i in op.indices]
-    seen = set[object]()
-    found = set[RangeOp]()
-    while stack:
-        op = stack.pop()
-        if op in seen or not isinstance(op, TgOp):
-            continue
-        seen.add(op)
-        if not isinstance(op, RangeOp):
-            stack.extend(operand.owner for operand in op.operands)
-        elif (extent := known_index(op.bound)) is not None and extent <= LONGEST:
-            found.add(op)
-    return found
+    indices = [i for op in locations if isinstance(op, IndexOp) for i in op.indices]
+    return {
+        op
+        for op in computed_from(*indices, until=(RangeOp,))
+        if isinstance(op, RangeOp)
+        and (extent := known_index(op.bound)) is not None
+        and extent <= LONGEST
+    }

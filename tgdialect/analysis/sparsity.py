@@ -32,7 +32,7 @@ from tgdialect.ops.elementwise import (
 from tgdialect.ops.movement import ExpandOp, PermuteOp, ReshapeOp
 from tgdialect.ops.properties import number
 from tgdialect.ops.source import ConstOp
-from tgdialect.ops.walk import computed
+from tgdialect.ops.walk import behind, computed
 
 MANY_VALUES = 32
 """The most values of a tree that are looked at. Larger: programs of long elementwise chains are
@@ -88,8 +88,7 @@ def is_zero_where(value: SSAValue, zeros: Collection[SSAValue]) -> bool:
 
 
 def _is_zero_constant(value: SSAValue) -> bool:
-    while isinstance(op := value.owner, ExpandOp | PermuteOp | ReshapeOp):
-        value = op.source
+    op = behind(value, ExpandOp, PermuteOp, ReshapeOp).owner
     return (
         isinstance(op, ConstOp) and not isinstance(op.value, InvalidAttr) and not number(op.value)
     )

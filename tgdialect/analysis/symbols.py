@@ -19,7 +19,7 @@ from tgdialect.ops.call import CallOp as KernelCallOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.walk import nested_ops
+from tgdialect.ops.walk import Walk, nested_ops
 
 SIGNATURE = "tg.signature"
 """The attribute of an `llvm.func` that `tg-render` has made of a function."""
@@ -106,14 +106,9 @@ def is_foreign(symbol: Operation) -> bool:
     A function that only passes tensors on, to its results or to functions of ours, is one of ours.
     One without a body is not.
     """
-    seen: set[Operation] = set()
-    stack = [symbol]
-    while stack:
-        op = stack.pop()
-        if op in seen or any(isinstance(inner, TgOp) for inner in op.walk()):
-            continue
-        seen.add(op)
-        if SIGNATURE in op.attributes:
+    walk = Walk([symbol])
+    for op in walk:
+        if any(isinstance(inner, TgOp) for inner in op.walk()) or SIGNATURE in op.attributes:
             continue
         if not isinstance(op, FuncOp) or not _passes_tensors(op):
             return True
@@ -122,7 +117,7 @@ def is_foreign(symbol: Operation) -> bool:
             for inner in op.walk()
             if isinstance(inner, CallOp)
         )
-        stack.extend(callee for callee in callees if callee is not None)
+        walk.add(callee for callee in callees if callee is not None)
     return False
 
 

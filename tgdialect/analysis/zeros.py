@@ -19,6 +19,7 @@ from tgdialect.ops.ordering import AfterOp, EndOp
 from tgdialect.ops.properties import dtype_of, is_memory, number
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
+from tgdialect.ops.walk import Walk, behind
 
 _REARRANGING = (ExpandOp, PermuteOp, ReshapeOp)
 """Movements whose cells are all cells of their source."""
@@ -52,13 +53,12 @@ def shows_negative_zero(value: SSAValue) -> bool:
     An ADD with an operand that cannot be -0 gives the same for both. That operand must not be a
     REDUCE: of two that are added up, each would leave it to the other to be +0.
     """
-    stack = [value]
-    while stack:
-        value = stack.pop()
+    walk = Walk([value])
+    for value in walk:
         for use in value.uses:
             op = use.operation
             if isinstance(op, _REARRANGING) and use.index == 0:
-                stack.append(op.results[0])
+                walk.add(op.results)
             elif not isinstance(op, AddOp):
                 return True
             else:
@@ -99,15 +99,11 @@ def _is_accumulated(load: LoadOp) -> bool:
     """
     if load.gate is not None:
         return False
-    place = load.buffer
-    while isinstance(op := place.owner, (IndexOp, *_REARRANGING)):
-        place = op.operands[0]
+    op = behind(load.buffer, IndexOp, *_REARRANGING).owner
     if not isinstance(op, AfterOp):
         return False
     for effect in op.operands[1:]:
-        while isinstance(effect.owner, EndOp):
-            effect = effect.owner.body
-        if isinstance(store := effect.owner, StoreOp):
+        if isinstance(store := behind(effect, EndOp).owner, StoreOp):
             start = _without_movements(store.value).owner
             return isinstance(start, ConstOp) and not _is_constant_negative_zero(start)
     return False

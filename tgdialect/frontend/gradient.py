@@ -18,6 +18,7 @@ from tgdialect.frontend.graph import (
 )
 from tgdialect.frontend.realization import compound_sizes, insert_nodes, insert_parameters
 from tgdialect.frontend.symbolic import Factor, SymInt
+from tgdialect.ops.walk import computed, operands_of
 from tgdialect.transforms.gradient import gradients
 from tgdialect.transforms.gradient.builder import Builder
 
@@ -70,18 +71,11 @@ def _node_of(
     value: SSAValue, nodes: dict[SSAValue, Node], factors: Mapping[SSAValue, Factor]
 ) -> Node:
     """The node of a value. Makes nodes of the ops that it depends on."""
-    stack = [value]
-    while stack:
-        inner = stack[-1]
-        op = inner.owner
-        if inner in nodes:
-            stack.pop()
-            continue
+
+    def node(value: SSAValue) -> Node:
+        op = value.owner
         assert isinstance(op, Operation)
-        missing = [operand for operand in op.operands if operand not in nodes]
-        if missing:
-            stack.extend(missing)
-        else:
-            operands = tuple(nodes[o] for o in op.operands)
-            nodes[inner] = made(prototype_of(op), operands, extents_of_value(inner, factors))
-    return nodes[value]
+        operands = tuple(nodes[o] for o in op.operands)
+        return made(prototype_of(op), operands, extents_of_value(value, factors))
+
+    return computed(value, nodes, operands_of, node)

@@ -40,6 +40,7 @@ from tgdialect.ops.elementwise import AddOp, IDivOp, MaxOp, MulOp
 from tgdialect.ops.marker import DetachOp
 from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.multi import placing
+from tgdialect.ops.numbering import op_key
 from tgdialect.ops.properties import (
     UnknownDim,
     place_of,
@@ -49,6 +50,7 @@ from tgdialect.ops.properties import (
     tensor_type,
 )
 from tgdialect.ops.source import ConstOp, ParamOp
+from tgdialect.ops.walk import postorder
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.distributed.array import ShardedArray
@@ -334,14 +336,14 @@ def interned(op: TgOp) -> TgOp:
     arguments or PARAMs of its own."""
     if op.regions:
         return op
-    key = type(op), frozenset(op.properties.items()), tuple(o.type for o in op.operands)
+    key = op_key(op, [o.type for o in op.operands])
     return _by_content.setdefault(key, op)
 
 
 def prototype_of(op: Operation) -> TgOp:
     """The prototype of an op of the IR."""
     assert isinstance(op, TgOp)
-    key = type(op), frozenset(op.properties.items()), tuple(o.type for o in op.operands)
+    key = op_key(op, [o.type for o in op.operands])
     known = None if op.regions else _by_content.get(key)
     if known is not None:
         return known
@@ -508,20 +510,11 @@ def sorted_nodes(
 
     Leaves are nodes with data, unless `through_data`, and nodes with serials before `since`.
     """
-    order: list[Node] = []
-    seen: set[Node] = set()
-    stack = [(root, False) for root in roots]
-    stack.reverse()
-    while stack:
-        node, is_done = stack.pop()
-        if is_done:
-            order.append(node)
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
-            is_leaf = node.serial < since or (node.data is not None and not through_data)
-            inputs = node.operands
-            if is_leaf or not inputs:
-                inputs = [size_node(SymInt.of(f)) for f in factors_of(node.extents or ())]
-            stack.extend([(o, False) for o in reversed(inputs) if o not in seen])
-    return order
+
+    def inputs(node: Node) -> Sequence[Node]:
+        is_leaf = node.serial < since or (node.data is not None and not through_data)
+        if is_leaf or not node.operands:
+            return [size_node(SymInt.of(f)) for f in factors_of(node.extents or ())]
+        return node.operands
+
+    return list(postorder(roots, inputs))

@@ -22,6 +22,7 @@ from tgdialect.frontend.views import owner, view_of
 from tgdialect.ops.attributes import PlaceAttr, is_tensor
 from tgdialect.ops.call import GetTupleOp
 from tgdialect.ops.memory import CopyOp
+from tgdialect.ops.numbering import op_key
 from tgdialect.ops.properties import (
     is_type_written,
     place_of,
@@ -357,8 +358,7 @@ def _shown(state: _Leaves) -> str:
 
 def _interned(op: ScanOp) -> tuple[ScanOp, Sequence[GetTupleOp]]:
     """The SCAN that was made before and is equal, or this one, and the GETTUPLEs of it."""
-    types = tuple(operand.type for operand in op.operands)
-    key = frozenset(op.properties.items()), types, Structures().of(op.body.block)
+    key = op_key(op, [operand.type for operand in op.operands]), Structures().of(op.body.block)
     if key not in _known:
         if len(_known) >= _MAX_SCANS:
             _known.clear()

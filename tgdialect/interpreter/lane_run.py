@@ -36,6 +36,7 @@ from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.walk import computed_from, postorder
 
 _MAX_LANES_AT_ONCE = 1 << 24
 """The most lanes that are run at once: f32 arrays of 64 MiB. Larger: more memory; smaller: more
@@ -104,15 +105,10 @@ class LaneRun(KernelRun):
         """How many values a range has, where that can be found before the loops are run; else 1."""
         assert isinstance(op, RangeOp | SpecialOp)
         # Memory and loop variables have no values yet.
-        stack, seen, stateless = [op.bound.owner], set[Operation](), PURE.keys() | MOVEMENTS
-        while stack:
-            source = stack.pop()
-            if not isinstance(source, Operation) or source in seen:
-                continue
+        stateless = PURE.keys() | MOVEMENTS
+        for source in computed_from(op.bound):
             if source.name not in stateless and not isinstance(source, ParamOp):
                 return 1
-            seen.add(source)
-            stack.extend(operand.owner for operand in source.operands)
         if isinstance(source := op.bound.owner, Operation):
             self._evaluate_with_sources(source)
         return max(int(self.bound(op).max(initial=0)), 0)
@@ -130,17 +126,14 @@ class LaneRun(KernelRun):
 
     def _evaluate_with_sources(self, op: Operation) -> None:
         """Execute an op before its turn, and what it needs."""
-        stack = [op]
-        while stack:
-            sources = [
-                o.owner
-                for o in stack[-1].operands
-                if o not in self.known and isinstance(o.owner, Operation)
-            ]
-            if sources:
-                stack.extend(sources)
-            elif (op := stack.pop()).results[0] not in self.known:
-                self.execute(op)
+
+        def sources(op: Operation) -> Iterator[Operation]:
+            unknown = (o.owner for o in op.operands if o not in self.known)
+            return (owner for owner in unknown if isinstance(owner, Operation))
+
+        for each in postorder([op], sources):
+            if each.results[0] not in self.known:
+                self.execute(each)
 
     def _run_items(self, items: Sequence[Item]) -> None:
         """Execute items in order; loops by a stack of what is left to do in each."""

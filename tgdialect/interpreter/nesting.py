@@ -9,7 +9,7 @@ not depend on each other share one loop.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import CycleError, TopologicalSorter
 
@@ -23,6 +23,7 @@ from tgdialect.ops.codegen import AtomicAddOp, SpecialOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.ordering import EndOp, RangeOp, SinkOp
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.walk import Walk
 
 
 @dataclass(eq=False)
@@ -180,17 +181,20 @@ class GraphNest:
 
     def _inside(self, closers: Sequence[_Closer], body: _Unsorted) -> list[Operation]:
         """The ops that closers need and that only loops inside of a body can execute."""
-        known, needed = set(body.ops), set[Operation]()
-        stack = [closer.op for closer in closers]
-        while stack:
-            for operand in stack.pop().operands:
-                op = operand.owner
-                if not isinstance(op, Operation) or op in needed or op not in known:
-                    continue
-                if op in self._looped or not self._around[op] <= body.around:
-                    needed.add(op)
-                    stack.append(op)
-        return [op for op in body.ops if op in needed]
+        known = set(body.ops)
+
+        def sources(op: Operation) -> Iterator[Operation]:
+            ops = (o.owner for o in op.operands if isinstance(o.owner, Operation))
+            for each in ops:
+                if each in known and (
+                    each in self._looped or not self._around[each] <= body.around
+                ):
+                    yield each
+
+        walk = Walk(op for closer in closers for op in sources(closer.op))
+        for op in walk:
+            walk.add(sources(op))
+        return [op for op in body.ops if op in walk.seen]
 
     def _order(
         self,

@@ -12,6 +12,7 @@ from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.codegen import EndIfOp, IfOp
 from tgdialect.ops.ordering import EndOp, RangeOp, ranges_after
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.walk import nesting, ops_of
 
 Scope = frozenset[Operation]
 """RANGEs and IFs."""
@@ -105,18 +106,5 @@ def _nesting_order(ranges: Sequence[RangeOp], outside: _Nesting) -> list[RangeOp
 
 def linear_scopes(block: Block) -> Scopes:
     """By position: an op is inside each block that is open where it stands."""
-    scopes = Scopes()
-    open_ops: list[Operation] = []
-    inside: Scope = NO_SCOPE
-    for op in block.ops:
-        if isinstance(op, EndOp | EndIfOp):
-            closed: Sequence[SSAValue] = op.ranges if isinstance(op, EndOp) else (op.begin,)
-            del open_ops[len(open_ops) - len(closed) :]
-            inside = frozenset(open_ops)
-        scopes.of[op] = inside
-        if isinstance(op, RangeOp):
-            scopes.ranges.append(op)
-        if isinstance(op, RangeOp | IfOp):
-            open_ops.append(op)
-            inside = frozenset(open_ops)
-    return scopes
+    of = {op: frozenset(around) for op, around in nesting(ops_of(block)).items()}
+    return Scopes(of, [op for op in of if isinstance(op, RangeOp)])

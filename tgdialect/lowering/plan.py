@@ -35,14 +35,14 @@ from tgdialect.ops.attributes import AddrSpace, Device, PlaceAttr
 from tgdialect.ops.axis_types import PARALLEL, WORKGROUP
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.codegen import BarrierOp, EndIfOp, IfOp, ProgramOp, SpecialOp
+from tgdialect.ops.codegen import BarrierOp, ProgramOp, SpecialOp
 from tgdialect.ops.dtypes import UI8
 from tgdialect.ops.elementwise import MulOp
 from tgdialect.ops.movement import BitcastOp, MovementOp, ReshapeOp, ShrinkOp
-from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
+from tgdialect.ops.ordering import LinearOp, RangeOp
 from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import nesting, ops_of
 from tgdialect.targets.attribute import target_of
 
 
@@ -367,14 +367,11 @@ def _is_in_workgroup(op: Operation) -> bool:
 
 def _outer_barriers(ops: Sequence[Operation]) -> Iterator[int]:
     """The positions of the BARRIERs in no serial loop and no IF."""
-    blocks: list[bool] = []
+    around = nesting(ops)
     for position, op in enumerate(ops):
-        if isinstance(op, EndOp | EndIfOp):
-            del blocks[len(blocks) - len(op.closed_blocks) :]
-        elif isinstance(op, RangeOp | IfOp):
-            is_parallel = isinstance(op, RangeOp) and op.axis_type.data in PARALLEL
-            blocks.append(not is_parallel)
-        elif isinstance(op, BarrierOp) and not any(blocks):
+        if isinstance(op, BarrierOp) and all(
+            isinstance(each, RangeOp) and each.axis_type.data in PARALLEL for each in around[op]
+        ):
             yield position
 
 

@@ -109,6 +109,8 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
 
     OPENS_BLOCK: ClassVar[bool] = False
     """Whether a loop or a conditional block begins at this op of a LINEAR."""
+    CLOSES: ClassVar[slice | None] = None
+    """Which operands are the beginnings of the blocks of a LINEAR that end at this op."""
     ESCAPES_BLOCK: ClassVar[bool] = False
     """Whether the result may be used after the block of a LINEAR that the op stands in."""
     HOLDS_KERNEL: ClassVar[bool] = False
@@ -130,7 +132,7 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
     @property
     def closed_blocks(self) -> Sequence[SSAValue]:
         """The beginnings of the blocks of a LINEAR that end at this op, the innermost first."""
-        return ()
+        return () if self.CLOSES is None else self.operands[self.CLOSES]
 
     @classmethod
     def build(

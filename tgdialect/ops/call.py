@@ -54,7 +54,7 @@ from tgdialect.ops.ordering import RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, place, place_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp, parameters
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import Walk, ops_of
 
 
 def _accepts(parameter: Attribute, argument: Attribute) -> bool:
@@ -327,15 +327,12 @@ def _kernel_around(op: Operation) -> KernelOp | ProgramOp | None:
 
 def _called(symbol: Operation) -> set[Operation]:
     """A symbol, and those that it calls, directly or not."""
-    found: set[Operation] = set()
-    stack = [symbol]
-    while stack:
-        if (each := stack.pop()) not in found:
-            found.add(each)
-            calls = (op for op in each.walk() if isinstance(op, CallOp))
-            callees = (SymbolTable.lookup_symbol(call, call.callee) for call in calls)
-            stack += [callee for callee in callees if callee is not None]
-    return found
+    walk = Walk([symbol])
+    for each in walk:
+        calls = (op for op in each.walk() if isinstance(op, CallOp))
+        callees = (SymbolTable.lookup_symbol(call, call.callee) for call in calls)
+        walk.add(callee for callee in callees if callee is not None)
+    return {*walk.seen}
 
 
 def _parameter_types(callee: Operation) -> Sequence[Attribute] | None:

@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import (
     SymbolNameConstraint,
     i64,
 )
-from xdsl.ir import Attribute, Operation, Region, SSAValue, Use
+from xdsl.ir import Attribute, Operation, Region, Use
 from xdsl.irdl import (
     AnyAttr,
     operand_def,
@@ -234,6 +234,8 @@ class EndIfOp(TgOp):
 
     name = "tg.endif"
 
+    CLOSES: ClassVar[slice | None] = slice(1)
+
     begin = operand_def(VOID_EDGE)
     result = result_def(VOID_EDGE)
 
@@ -243,10 +245,6 @@ class EndIfOp(TgOp):
 
     def __init__(self, begin: Value):
         self.infer((begin,))
-
-    @property
-    def closed_blocks(self) -> Sequence[SSAValue]:
-        return (self.begin,)
 
     def verify_rule(self) -> None:
         if not isinstance(self.begin.owner, IfOp):

@@ -123,6 +123,8 @@ class EndOp(TgOp):
 
     name = "tg.end"
 
+    CLOSES: ClassVar[slice | None] = slice(1, None)
+
     body = operand_def(EDGE)
     ranges = var_operand_def(INDEX_SCALAR)
     result = result_def(VOID_EDGE)
@@ -156,10 +158,6 @@ class EndOp(TgOp):
                     f"range {range.axis.data} is inside a range that is closed before it"
                 )
             inner.add(range)
-
-    @property
-    def closed_blocks(self) -> Sequence[SSAValue]:
-        return self.ranges
 
 
 def _is_linear(op: Operation) -> bool:

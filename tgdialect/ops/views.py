@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops.movement import MovementOp, ShrinkOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import integers, polynomial, tensor, window
+from tgdialect.ops.walk import behind, through
 
 
 def memory_of(location: SSAValue) -> SSAValue:
     """The buffer, parameter or argument that a location or view belongs to."""
-    while isinstance(owner := location.owner, MovementOp | AfterOp):
-        location = owner.operands[0]
-    return location
+    return behind(location, MovementOp, AfterOp)
+
+
+def movements(location: SSAValue) -> Iterator[MovementOp]:
+    """The movements between a location and its memory, in any version; the last comes first."""
+    views = through(location, MovementOp, AfterOp)
+    return (view for view in views if isinstance(view, MovementOp))
+
+
+def versions(location: SSAValue) -> Iterator[AfterOp]:
+    """The AFTERs between a location and its memory, the last first."""
+    return (view for view in through(location, MovementOp, AfterOp) if isinstance(view, AfterOp))
 
 
 def views_of(argument: SSAValue) -> tuple[SSAValue, Sequence[MovementOp]]:
     """The buffer or argument that memory is a view of, and the movements from there on."""
-    views: list[MovementOp] = []
-    while isinstance(owner := argument.owner, MovementOp | AfterOp):
-        if isinstance(owner, MovementOp):
-            views.append(owner)
-        argument = owner.operands[0]
-    return argument, views[::-1]
+    return memory_of(argument), [*movements(argument)][::-1]
 
 
 def are_disjoint(a: SSAValue, b: SSAValue) -> bool:
@@ -54,20 +59,13 @@ def are_disjoint(a: SSAValue, b: SSAValue) -> bool:
 
 def _window(view: SSAValue) -> ShrinkOp | None:
     """The SHRINK of whole memory that a view is within."""
-    first: MovementOp | None = None
-    while isinstance(owner := view.owner, MovementOp | AfterOp):
-        first = owner if isinstance(owner, MovementOp) else first
-        view = owner.operands[0]
-    return first if isinstance(first, ShrinkOp) else None
+    first = [*movements(view)][-1:]
+    return first[0] if first and isinstance(first[0], ShrinkOp) else None
 
 
 def is_repeated(location: SSAValue) -> bool:
     """Whether a view may show a cell of memory more than once, because of an EXPAND."""
-    views: list[Operation] = []
-    value = location
-    while isinstance(owner := value.owner, MovementOp | AfterOp):
-        views.append(owner)
-        value = owner.operands[0]
+    views = [*movements(location)]
     repeated: set[int] = set()
     if any(view.name == "tg.expand" for view in views):
         for view in reversed(views):

@@ -1,13 +1,98 @@
-"""The ops of a block, and values computed along the edges of a graph, each once."""
+"""Walks: the ops of a block, slices of a graph, chains of views, nests of blocks, and values that
+are computed along edges. Stacks are explicit, so that graphs may be arbitrarily deep."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+import math
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
+from typing import Any, Generic, TypeVar
 
 from xdsl.ir import Block, Operation, SSAValue
 
 T = TypeVar("T")
+N = TypeVar("N", bound=Hashable)
+OpT = TypeVar("OpT", bound=Operation)
+
+
+class Walk(Generic[N]):
+    """What is to be looked at, each once: `for each in walk` gives what was added last first, while
+    the loop adds more.
+
+    It ends when more than `most` have been added, and all that were are in `seen`, in that order.
+    Linear in what is added.
+    """
+
+    def __init__(self, roots: Iterable[N] = (), most: float = math.inf) -> None:
+        self.seen: dict[N, None] = {}
+        self._left: list[N] = []
+        self._most = most
+        self.add(roots)
+
+    def __iter__(self) -> Iterator[N]:
+        left, seen, most = self._left, self.seen, self._most
+        while left and len(seen) <= most:
+            yield left.pop()
+
+    def add(self, more: Iterable[N]) -> None:
+        """Look at these as well, unless they were added before."""
+        left, seen = self._left, self.seen
+        for each in more:
+            count = len(seen)
+            seen[each] = None
+            if len(seen) > count:
+                left.append(each)
+
+    @property
+    def is_complete(self) -> bool:
+        """Whether no more than `most` have been added."""
+        return len(self.seen) <= self._most
+
+
+def postorder(roots: Iterable[N], sources: Callable[[N], Iterable[N]]) -> Iterator[N]:
+    """All that roots depend on in a graph without cycles, each once and after its `sources`: these
+    in their order, each with its own. `sources` is asked once for each, when it is reached."""
+    left = [*roots][::-1]
+    opened, done = set[N](), set[N]()
+    while left:
+        each = left[-1]
+        if each not in opened:
+            opened.add(each)
+            left += [source for source in sources(each) if source not in opened][::-1]
+        else:
+            left.pop()
+            if each not in done:
+                done.add(each)
+                yield each
+
+
+def through(value: SSAValue, *kinds: type[OpT]) -> Iterator[OpT]:
+    """The ops of these kinds that a value goes through: the one that makes it, the one that makes
+    the first operand of that, and so on."""
+    while isinstance(op := value.owner, kinds):
+        yield op
+        value = op.operands[0]
+
+
+def behind(value: SSAValue, *kinds: type[Operation]) -> SSAValue:
+    """The value before all ops of these kinds that a value goes `through`."""
+    while isinstance(op := value.owner, kinds):
+        value = op.operands[0]
+    return value
+
+
+def nesting(ops: Iterable[Operation]) -> dict[Operation, tuple[Operation, ...]]:
+    """The RANGEs and IFs of a LINEAR around each op, the outermost first. One that begins or ends a
+    block is not in it."""
+    found: dict[Operation, tuple[Operation, ...]] = {}
+    around: tuple[Operation, ...] = ()
+    for op in ops:
+        closed: slice | None = getattr(op, "CLOSES", None)
+        if closed is not None:
+            around = around[: len(around) - len(op.operands[closed])]
+        found[op] = around
+        if getattr(op, "OPENS_BLOCK", False):
+            around = (*around, op)
+    return found
 
 
 def ops_of(block: Block) -> list[Operation]:
@@ -62,18 +147,29 @@ def computed(
     return known[root]
 
 
-def operands_of(value: SSAValue) -> Iterable[SSAValue]:
+def operands_of(value: SSAValue) -> Sequence[SSAValue]:
     """The operands of the op that defines a value; none for a block argument."""
     return getattr(value.owner, "operands", ())
 
 
-def computed_from(value: SSAValue) -> Sequence[Operation]:
-    """The ops that a value is computed by."""
-    found: dict[Operation, None] = {}
-    stack = [value.owner]
-    while stack:
-        op = stack.pop()
-        if isinstance(op, Operation) and op not in found:
-            found[op] = None
-            stack += [operand.owner for operand in op.operands]
-    return list(found)
+def users_of(op: Operation) -> Iterator[Operation]:
+    """The op of each use of an op's results."""
+    return (use.operation for result in op.results for use in result.uses)
+
+
+def computed_from(
+    *values: SSAValue, until: tuple[type[Operation], ...] = ()
+) -> Iterator[Operation]:
+    """The ops that values are computed by, each once, but those that only ops of the kinds `until`
+    need. The caller may stop anywhere."""
+    left: list[Any] = [value.owner for value in values]
+    seen = set[Operation]()
+    while left:
+        op = left.pop()
+        if op in seen or type(op) is Block:
+            continue
+        seen.add(op)
+        yield op
+        if not until or not isinstance(op, until):
+            for operand in op.operands:
+                left.append(operand.owner)

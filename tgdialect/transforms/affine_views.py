@@ -27,13 +27,6 @@ def permuted(builder: OpBuilder, value: SSAValue, order: Sequence[int]) -> SSAVa
     return builder.put(PermuteOp(value, order))
 
 
-def unexpanded(value: SSAValue) -> SSAValue:
-    """The value that EXPANDs repeat."""
-    while isinstance(op := value.owner, ExpandOp):
-        value = op.source
-    return value
-
-
 def cropped(
     builder: OpBuilder, value: SSAValue, starts: Sequence[int], shape: Sequence[int]
 ) -> SSAValue:

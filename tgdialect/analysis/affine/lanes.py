@@ -15,6 +15,7 @@ from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.movement import ExpandOp, IndexOp, ReshapeOp, StackOp
 from tgdialect.ops.properties import is_memory, number, tensor
 from tgdialect.ops.source import VConstOp
+from tgdialect.ops.walk import Walk
 
 
 class LaneIndices(NamedTuple):
@@ -103,17 +104,12 @@ def only_locates(op: Operation) -> bool:
     memory."""
     if not isinstance(op, VConstOp) and not (isinstance(op, AddOp) and lane_indices(op.result)):
         return False
-    sums: set[Operation] = {op}
-    stack: list[Operation] = [op]
-    while stack:
-        for use in stack.pop().results[0].uses:
+    walk: Walk[Operation] = Walk([op])
+    for each in walk:
+        for use in each.results[0].uses:
             user = use.operation
-            if isinstance(user, AddOp):
-                if user not in sums:
-                    if lane_indices(user.result) is None:
-                        return False
-                    sums.add(user)
-                    stack.append(user)
+            if isinstance(user, AddOp) and (user in walk.seen or lane_indices(user.result)):
+                walk.add([user])
             elif not isinstance(user, IndexOp) or not is_memory(user.source):
                 return False
     return True

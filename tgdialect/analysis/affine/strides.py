@@ -11,6 +11,7 @@ from tgdialect.ops.elementwise import AddOp, CmpLtOp, SubOp, WhereOp
 from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, RangeOp
 from tgdialect.ops.properties import Polynomial, UnknownDim, known_index, polynomial, shape_of
+from tgdialect.ops.walk import behind
 
 Strides = Mapping[RangeOp, int | None]
 """Elements between neighbouring iterations of each range; None where the distance varies."""
@@ -37,18 +38,14 @@ def strides(location: SSAValue, ranges_around: Callable[[SSAValue], Iterable[Ran
 
 def _row_major(location: SSAValue) -> Polynomial | None:
     """The row-major position of a location in its buffer as a polynomial; None if it has none."""
-    while isinstance(owner := location.owner, AfterOp):
-        location = owner.buffer
+    owner = behind(location, AfterOp).owner
     if not isinstance(owner, IndexOp) or len(owner.indices) < len(shape_of(owner.source)):
         return None
     return _flattened(owner.indices, owner.source)
 
 
 def _flattened(indices: Sequence[SSAValue], source: SSAValue) -> Polynomial | None:
-    memory = source
-    while isinstance(owner := memory.owner, AfterOp | ReshapeOp | BitcastOp):
-        memory = owner.operands[0]
-    if isinstance(owner, MovementOp):
+    if isinstance(behind(source, AfterOp, ReshapeOp, BitcastOp).owner, MovementOp):
         return None
     total: Polynomial | None = Affine()
     for index, extent in zip(indices, shape_of(source), strict=True):

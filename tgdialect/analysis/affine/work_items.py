@@ -42,7 +42,7 @@ from tgdialect.ops.properties import (
     number,
     tensor,
 )
-from tgdialect.ops.walk import computed, operands_of
+from tgdialect.ops.walk import Walk, behind, computed, operands_of
 
 MOST_WORK_ITEMS = 2048
 """Workgroups with more work items, or with a number that is not constant, are not enumerated: then
@@ -146,7 +146,10 @@ class WorkItems:
 
         def compute(value: SSAValue) -> bool:
             op = value.owner
-            if isinstance(op, LoadOp) and _memory(op.buffer) not in self.read_only:
+            if (
+                isinstance(op, LoadOp)
+                and behind(op.buffer, IndexOp, ReshapeOp, AfterOp) not in self.read_only
+            ):
                 return True
             is_known = isinstance(op, LoadOp | IndexOp | ReshapeOp | AfterOp | RangeOp)
             if operands_of(value) and not is_known and type(op) not in _ELEMENTWISE:
@@ -189,11 +192,10 @@ class WorkItems:
     def _mask(self, gates: Iterable[SSAValue]) -> NDArray[np.bool_]:
         """The work items for which all gates may be true."""
         active = np.ones(self.count, np.bool_)
-        stack = list(gates)
-        while stack:
-            gate = stack.pop()
+        walk = Walk(gates)
+        for gate in walk:
             if isinstance(op := gate.owner, AndOp | MulOp):
-                stack.extend(op.operands)
+                walk.add(op.operands)
             elif (known := self.numbers(gate)) is not None:
                 active &= known != 0
         return active
@@ -349,22 +351,11 @@ class WorkItems:
         return computed(value, self._ranges, sources, compute)
 
 
-def _memory(view: SSAValue) -> SSAValue:
-    while isinstance(op := view.owner, IndexOp | ReshapeOp | AfterOp):
-        view = op.operands[0]
-    return view
-
-
 def _is_flat(op: IndexOp) -> bool:
     """Whether one index counts the elements of memory in row-major order."""
     is_one = len(op.indices) == 1 and len(tensor(op.source).get_shape()) == 1
-    return is_one and _memory(op.result) == _root(op.source)
-
-
-def _root(view: SSAValue) -> SSAValue:
-    while isinstance(op := view.owner, ReshapeOp | AfterOp):
-        view = op.operands[0]
-    return view
+    root = behind(op.source, ReshapeOp, AfterOp)
+    return is_one and behind(root, IndexOp, ReshapeOp, AfterOp) == root
 
 
 def _own_gates(op: Operation) -> Sequence[SSAValue]:

@@ -23,7 +23,7 @@ from tgdialect.backends.llvm_ir.names import Names
 from tgdialect.backends.llvm_ir.types import type_text
 from tgdialect.diagnostics import locate
 from tgdialect.llvm_dialect.loops import LOOP_ANNOTATION
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import Walk, ops_of
 
 VISIBILITIES = ("", "hidden ", "protected ")
 UNNAMED_ADDRESSES = ("", "local_unnamed_addr", "unnamed_addr")
@@ -224,18 +224,14 @@ def _reachable(func: llvm.FuncOp) -> list[Block]:
     """The blocks that are reachable from the entry, in the order of the region."""
     entry = func.body.first_block
     assert entry is not None
-    found, work = {entry}, [entry]
-    while work:
-        block = work.pop()
+    walk = Walk([entry])
+    for block in walk:
         if block.last_op is None or block.last_op.name not in _TERMINATORS:
             raise LLVMTranslationException(
                 f"a block of '{func.sym_name.data}' does not end in a terminator"
             )
-        for successor in block.last_op.successors:
-            if successor not in found:
-                found.add(successor)
-                work.append(successor)
-    return [block for block in func.body.blocks if block in found]
+        walk.add(block.last_op.successors)
+    return [block for block in func.body.blocks if block in walk.seen]
 
 
 # ---- Terminators -----------------------------------------------------------------------------

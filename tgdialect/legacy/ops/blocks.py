@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
@@ -144,6 +145,8 @@ class BlockEndOp(LegacyOp):
 
     name = "tg_legacy.blockend"
 
+    CLOSES: ClassVar[slice | None] = slice(1)
+
     begin = operand_def(EDGE)
     before = var_operand_def(VOID_EDGE)
     result = result_def(VOID_EDGE)
@@ -154,10 +157,6 @@ class BlockEndOp(LegacyOp):
 
     def __init__(self, begin: Value, before: Sequence[Value]):
         self.infer((begin, *before))
-
-    @property
-    def closed_blocks(self) -> Sequence[SSAValue]:
-        return (self.begin,)
 
     def verify_rule(self) -> None:
         if not getattr(self.begin.owner, "OPENS_BLOCK", False):

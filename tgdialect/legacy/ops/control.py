@@ -127,6 +127,8 @@ def verify_loops(values: Sequence[SSAValue]) -> None:
 class BlockEnd(LegacyOp, ABC):
     """The end of the block that its source began."""
 
+    CLOSES: ClassVar[slice | None] = slice(None)
+
     begin = operand_def(EDGE)
     result = result_def(VOID_EDGE)
 
@@ -136,10 +138,6 @@ class BlockEnd(LegacyOp, ABC):
 
     def __init__(self, begin: Value):
         self.infer((begin,))
-
-    @property
-    def closed_blocks(self) -> Sequence[SSAValue]:
-        return self.operands
 
 
 @op_definition

@@ -17,6 +17,7 @@ from tgdialect.legacy.ops.memory import CastOp, DefineGlobalOp, LoadOp, StoreOp
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import tensor
+from tgdialect.ops.walk import behind
 
 LARGEST = 2**31 - 1
 """The greatest position that an access may have to say a size: that of 32-bit integers of which
@@ -60,9 +61,7 @@ def accesses(ops: Iterable[Operation]) -> Iterator[Access]:
 
 def memory_of(buffer: SSAValue) -> SSAValue:
     """The memory that an AFTER, or several, passes on."""
-    while isinstance(buffer.owner, AfterOp):
-        buffer = buffer.owner.buffer
-    return buffer
+    return behind(buffer, AfterOp)
 
 
 def pointer_sizes(ops: Iterable[Operation], intervals: MinMax) -> dict[SSAValue, int]:

@@ -13,6 +13,7 @@ from tgdialect.ops.ordering import AfterOp, RangeOp
 from tgdialect.ops.properties import dtype_of, number, tensor
 from tgdialect.ops.reduce import ALU, ReduceOp, identity
 from tgdialect.ops.source import ConstOp
+from tgdialect.ops.walk import Walk, operands_of
 
 KINDS: Mapping[object, ReduceKind] = {
     AddOp: ReduceKind.ADD,
@@ -85,15 +86,11 @@ def _chain(kind: ReduceKind, old: SSAValue, new: SSAValue) -> list[tuple[Operati
 
 def _reads_stores(term: SSAValue, loops: Sequence[RangeOp], loops_of: Loops) -> bool:
     """Whether a value depends on versions of memory that loops make."""
-    pending, seen = [term], {term}
-    while pending:
-        value = pending.pop()
+    walk = Walk([term])
+    for value in walk:
         if isinstance(value.owner, AfterOp):
             return True
-        operands = value.owner.operands if isinstance(value.owner, Operation) else ()
-        inside = [o for o in operands if o not in seen and not loops_of(o).isdisjoint(loops)]
-        pending += inside
-        seen.update(inside)
+        walk.add(o for o in operands_of(value) if not loops_of(o).isdisjoint(loops))
     return False
 
 

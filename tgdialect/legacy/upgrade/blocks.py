@@ -8,6 +8,7 @@ from xdsl.ir import Block, Operation
 
 from tgdialect.legacy.ops.blocks import BlockEndOp, BlockForkOp, BlockOp, BlockStartOp
 from tgdialect.ops.ordering import SinkOp
+from tgdialect.ops.walk import postorder
 
 
 def has_blocks(ops: Sequence[Operation]) -> bool:
@@ -18,20 +19,9 @@ def has_blocks(ops: Sequence[Operation]) -> bool:
 def in_order(ops: Sequence[Operation]) -> list[Operation]:
     """The ops of blocks in the order of execution, each once: definitions, then what a block comes
     after, then its members, each after its operands."""
-    done: set[Operation] = set()
-    order: list[Operation] = []
     roots = [op for op in ops if isinstance(op, SinkOp) or not (op.operands or _is_block(op))]
     roots.sort(key=lambda op: isinstance(op, SinkOp))
-    stack: list[tuple[Operation, bool]] = [(op, False) for op in reversed(roots)]
-    while stack:
-        op, is_ready = stack.pop()
-        if is_ready:
-            order.append(op)
-        elif op not in done:
-            done.add(op)
-            stack.append((op, True))
-            stack += [(each, False) for each in reversed(list(_before(op)))]
-    return [op for op in order if not _is_block(op)]
+    return [op for op in postorder(roots, _before) if not _is_block(op)]
 
 
 def _is_block(op: Operation) -> bool:

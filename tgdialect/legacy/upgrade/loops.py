@@ -19,6 +19,7 @@ from tgdialect.ops.base import PureInGraph, TgOp
 from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.properties import known_index, place, tensor
 from tgdialect.ops.source import BufferOp
+from tgdialect.ops.walk import behind, nesting
 
 Variable = tuple[SSAValue, int]
 """A scalar in registers: a DEFINE_ACC, or a cell of a BUFFER that is accessed at constants only."""
@@ -51,11 +52,8 @@ class LoopAccesses:
 
 def variable_of(value: SSAValue) -> Variable | None:
     """The accumulator that a DEFINE_ACC, ASSIGN or PHI is; None for other values."""
-    op = value.owner
-    while isinstance(op, AssignOp | PhiOp):
-        value = op.target
-        op = value.owner
-    return (value, 0) if isinstance(op, DefineAccOp) else None
+    value = behind(value, AssignOp, PhiOp)
+    return (value, 0) if isinstance(value.owner, DefineAccOp) else None
 
 
 def constant_position(position: SSAValue | None) -> int | None:
@@ -130,17 +128,11 @@ def loop_bodies(
 ) -> dict[Operation, LoopAccesses]:
     """The effects of each loop, by the op that begins it."""
     bodies: dict[Operation, LoopAccesses] = {}
-    open_bodies: list[LoopAccesses] = []
-    for op in ops:
-        if not isinstance(op, TgOp):
-            continue
-        for _ in op.closed_blocks:
-            open_bodies.pop()
-        if op.OPENS_BLOCK:
-            bodies[op] = LoopAccesses()
-            open_bodies.append(bodies[op])
-        for body in open_bodies:
-            _add(body, op, cells)
+    for op, around in nesting(ops).items():
+        if isinstance(op, TgOp) and op.OPENS_BLOCK:
+            bodies[op], around = LoopAccesses(), (*around, op)
+        for begin in around:
+            _add(bodies[begin], op, cells)
     return bodies
 
 

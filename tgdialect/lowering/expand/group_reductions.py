@@ -29,7 +29,7 @@ from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import known_index, tensor, tensor_type
 from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype, identity
 from tgdialect.ops.source import BufferOp, ConstOp
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import ops_of, postorder
 from tgdialect.targets import Target
 from tgdialect.transforms.private_ranges import make_ranges_private
 
@@ -256,21 +256,11 @@ def _divisor(count: int) -> int:
 
 def _sort(block: Block) -> None:
     """Put the ops of a graph in a topological order, near the one that they have."""
-    done: set[Operation] = set()
-    order: list[Operation] = []
-    for root in block.ops:
-        stack = [root]
-        while stack:
-            op = stack[-1]
-            owners = (operand.owner for operand in op.operands)
-            missing = [o for o in owners if isinstance(o, TgOp) and o not in done]
-            if op in done:
-                stack.pop()
-            elif missing:
-                stack += missing
-            else:
-                done.add(stack.pop())
-                order.append(op)
-    for op in order:
+
+    def sources(op: Operation) -> list[Operation]:
+        owners = (operand.owner for operand in reversed(op.operands))
+        return [owner for owner in owners if isinstance(owner, TgOp)]
+
+    for op in list(postorder(ops_of(block), sources)):
         op.detach()
         block.add_op(op)

@@ -24,6 +24,7 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.walk import postorder
 from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.dead_ops import erase_dead_ops
 from tgdialect.transforms.private_ranges import make_ranges_private
@@ -118,19 +119,10 @@ def _groups(ops: Sequence[Operation]) -> Groups:
 
 def _sources_first(ops: Sequence[Operation], groups: Groups) -> Iterator[Operation]:
     """The ops in an order in which the operands of all REDUCEs of a group come before them."""
-    seen: set[Operation] = set()
-    for root in ops:
-        stack = [(root, False)]
-        while stack:
-            op, ready = stack.pop()
-            if ready:
-                yield op
-                continue
-            if op in seen:
-                continue
-            seen.add(op)
-            stack.append((op, True))
-            for member in groups[op] if isinstance(op, ReduceOp) else (op,):
-                for operand in member.operands:
-                    if isinstance(owner := operand.owner, TgOp) and owner not in seen:
-                        stack.append((owner, False))
+
+    def sources(op: Operation) -> Sequence[Operation]:
+        members = groups[op] if isinstance(op, ReduceOp) else (op,)
+        owners = [operand.owner for member in members for operand in member.operands]
+        return [owner for owner in reversed(owners) if isinstance(owner, TgOp)]
+
+    return postorder(ops, sources)

@@ -8,7 +8,6 @@ from xdsl.ir import Block, Operation
 
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import EndIfOp, IfOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.walk import ops_of
 
@@ -20,19 +19,6 @@ ITEMS = frozenset((AxisType.LOCAL, AxisType.WARP))
 
 Nest = tuple[RangeOp, ...]
 """Loops around an op, the outermost first."""
-
-
-def blocks_around(block: Block) -> dict[Operation, tuple[Operation, ...]]:
-    """The RANGEs and IFs around each op, the outermost first."""
-    found: dict[Operation, tuple[Operation, ...]] = {}
-    stack: list[Operation] = []
-    for op in block.ops:
-        if isinstance(op, EndOp | EndIfOp):
-            stack.pop()
-        found[op] = tuple(stack)
-        if isinstance(op, RangeOp | IfOp):
-            stack.append(op)
-    return found
 
 
 def nest(around: Sequence[Operation], kinds: Set[AxisType]) -> Nest:

@@ -31,7 +31,6 @@ from tgdialect.diagnostics import locate
 from tgdialect.lowering.linearize.blocks import (
     GROUPS,
     ITEMS,
-    blocks_around,
     close_one_by_one,
     nest,
 )
@@ -49,7 +48,7 @@ from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import known_index, place
 from tgdialect.ops.source import ConstOp, ParamOp
-from tgdialect.ops.walk import computed_from
+from tgdialect.ops.walk import computed_from, nesting, ops_of
 from tgdialect.targets import Target
 from tgdialect.transforms.barriers import insert_barriers
 
@@ -91,7 +90,7 @@ def _beyond(block: Block, target: Target) -> set[RangeOp]:
     each nest by itself: at one depth, those that make its axis longer than others do. As many work
     items as possible are left."""
     levels: dict[int, list[RangeOp]] = defaultdict(list)
-    for op, around in blocks_around(block).items():
+    for op, around in nesting(ops_of(block)).items():
         if isinstance(op, RangeOp) and op.axis_type.data in ITEMS:
             outer = nest(around, ITEMS)
             levels[len(outer)].append(op)
@@ -124,7 +123,7 @@ def _serial(block: Block, aliased: bool) -> Iterator[RangeOp]:
     loops at the same depth share it unless all are constant. The extent of a loop over work items
     is constant.
     """
-    around = blocks_around(block)
+    around = nesting(ops_of(block))
     levels: dict[int, list[RangeOp]] = defaultdict(list)
     loops = [op for op in around if isinstance(op, RangeOp)]
     beside = Counter(around[op][-1] for op in loops if around[op])
@@ -203,7 +202,7 @@ class _Grid:
         self._front = front
         """Where the axes are defined."""
         self._copies: dict[SSAValue, SSAValue] = {}
-        self._around = blocks_around(block)
+        self._around = nesting(ops_of(block))
         self._ifs: dict[SSAValue, IfOp] = {}
         """The IF around the body of a loop that has fewer iterations than its axis."""
 

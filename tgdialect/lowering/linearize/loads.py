@@ -20,7 +20,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.register_loops import LONGEST
-from tgdialect.lowering.linearize.blocks import blocks_around
 from tgdialect.lowering.linearize.registers import cells_of
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
@@ -31,6 +30,7 @@ from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, VConstOp
+from tgdialect.ops.walk import nesting, ops_of
 from tgdialect.transforms.dead_ops import erase_unused
 
 MOST_BYTES = 256
@@ -62,7 +62,7 @@ def load_once(block: Block, numbers: CellNumbers, *, aliased: bool) -> None:
     written = {access.memory for access in of_global if access.writes}
     if aliased and written:
         return
-    around = blocks_around(block)
+    around = nesting(ops_of(block))
     groups: dict[object, list[_Load]] = defaultdict(list)
     for access in of_global:
         if access.memory not in written and (load := _load(access, around, numbers)) is not None:

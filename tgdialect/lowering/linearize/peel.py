@@ -30,7 +30,7 @@ from tgdialect.ops.numbering import next_axis
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, tensor
 from tgdialect.ops.source import BufferOp
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import Walk, ops_of
 
 MOST_OPS = 256
 """The most ops that peeling a loop may add. Larger: more code to compile; smaller: more iterations
@@ -106,21 +106,20 @@ def _undecided(loop: RangeOp, body: Sequence[Operation]) -> Sequence[SSAValue]:
 
 def _conditions(body: Sequence[Operation]) -> Iterator[SSAValue]:
     """The comparisons that mask vectors in a loop: all lanes of them, or some."""
-    stack: list[SSAValue] = []
+    walk: Walk[SSAValue] = Walk()
     for op in body:
         match op:
             case LoadOp() if op.gate is not None and tensor(op.result).get_shape():
-                stack.append(op.gate)
+                walk.add([op.gate])
             case StoreOp() if op.gate is not None:
-                stack.append(op.gate)
+                walk.add([op.gate])
             case WhereOp() if tensor(op.result).get_shape():
-                stack.append(op.condition)
+                walk.add([op.condition])
             case _:
                 pass
-    while stack:
-        value = stack.pop()
+    for value in walk:
         if isinstance(value.owner, AndOp):
-            stack += value.owner.operands
+            walk.add(value.owner.operands)
         elif isinstance(value.owner, CompareOp):
             yield value
 

@@ -20,6 +20,7 @@ from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import IfOp, SpecialOp
 from tgdialect.ops.elementwise import AddOp, IDivOp, ModOp, MulOp
 from tgdialect.ops.folding import constant_attribute
+from tgdialect.ops.numbering import op_key
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import tensor
 from tgdialect.ops.source import ConstOp
@@ -75,4 +76,4 @@ def _key(op: Operation, indices: set[SSAValue]) -> Hashable:
     operands = [o if o in indices else constant_attribute(o) for o in op.operands]
     if None in operands or indices.isdisjoint(op.operands):
         return None
-    return op.name, *operands
+    return op_key(op, operands)

@@ -27,7 +27,7 @@ from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import dtype_of, integers, known_index, place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
-from tgdialect.ops.views import are_disjoint, memory_of
+from tgdialect.ops.views import are_disjoint, memory_of, movements
 from tgdialect.ops.walk import computed_from, ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
@@ -359,12 +359,8 @@ class Axes:
 
     def depends_on_index(self, location: SSAValue, range: RangeOp) -> bool:
         """Whether which cell a location is depends on a range."""
-        while isinstance(owner := location.owner, TgOp) and owner.operands:
-            first, *rest = owner.operands
-            if not isinstance(owner, AfterOp) and any(self.depends(o, range) for o in rest):
-                return True
-            location = first
-        return False
+        operands = (o for movement in movements(location) for o in movement.operands[1:])
+        return any(self.depends(operand, range) for operand in operands)
 
     def is_bound_to(self, value: SSAValue, ranges: Set[RangeOp]) -> bool:
         """Whether a value depends on a REDUCE or STORE in the loop of one of some ranges. Such a

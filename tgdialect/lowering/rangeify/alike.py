@@ -17,12 +17,13 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.analysis.fusion import Fusion
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.structure import Structures
-from tgdialect.lowering.rangeify.kernel import Realised, memory_leaf
+from tgdialect.lowering.rangeify.kernel import Realised
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.source import BufferOp
+from tgdialect.ops.walk import behind
 
 Parts = Sequence[tuple[str, Sequence[int]]]
 """The names of the kernels that one becomes, and the slots of the arguments that each gets."""
@@ -103,7 +104,7 @@ class Tasks:
                     return " ".join(["realised", known.place, *map(number, memories)])
                 if owner.operands and not isinstance(owner, AfterOp | BufferOp):
                     return None
-            memory = memory_leaf(value)
+            memory = behind(value, AfterOp)
             if is_memory(memory) and isinstance(memory.owner, BufferOp | Block):
                 return f"memory {number(memory)}"
             return None

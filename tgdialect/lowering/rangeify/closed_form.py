@@ -18,7 +18,7 @@ from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.properties import is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
-from tgdialect.ops.walk import computed_from
+from tgdialect.ops.walk import Walk, computed_from, operands_of
 from tgdialect.transforms.simplify import HANDLERS
 from tgdialect.transforms.simplify.engine import Engine
 
@@ -66,16 +66,12 @@ class ClosedForms:
     def _reads(self, op: ReduceOp) -> bool:
         """Whether a REDUCE depends on memory or on a REDUCE without a closed form. Those with a
         known form are leaves."""
-        stack, seen = list(op.operands), set[SSAValue]()
-        while stack:
-            value = stack.pop()
-            if value in seen:
-                continue
-            seen.add(value)
+        walk = Walk(op.operands)
+        for value in walk:
             if is_memory(value) or value.owner in self._loops:
                 return True
-            if isinstance(value.owner, TgOp) and value.owner not in self.forms:
-                stack.extend(value.owner.operands)
+            if value.owner not in self.forms:
+                walk.add(operands_of(value))
         return False
 
     def _is_closed(self, op: ReduceOp) -> bool:

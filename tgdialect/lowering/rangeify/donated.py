@@ -34,7 +34,7 @@ from tgdialect.ops.movement import (
     ShrinkOp,
 )
 from tgdialect.ops.properties import integers, number, shape_of, tensor, window
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import behind, ops_of, through
 
 
 class Piece(NamedTuple):
@@ -183,11 +183,7 @@ def _only_store(output: SSAValue) -> StoreOp | None:
 
 def _rebased(builder: OpBuilder, view: SSAValue, memory: SSAValue) -> SSAValue:
     """The same view of other memory."""
-    chain: list[MovementOp] = []
-    while isinstance(op := view.owner, MovementOp):
-        chain.append(op)
-        view = op.operands[0]
-    for op in reversed(chain):
+    for op in reversed([*through(view, MovementOp)]):
         memory = builder.put(op.rebuild([memory, *op.operands[1:]]))
     return memory
 
@@ -256,7 +252,5 @@ def _window_of(op: WhereOp) -> PadOp | None:
 
 def _is_true(value: SSAValue) -> bool:
     """Whether all cells of a value are the constant true."""
-    while isinstance(op := value.owner, ReshapeOp | ExpandOp):
-        value = op.operands[0]
-    constant = constant_attribute(value)
+    constant = constant_attribute(behind(value, ReshapeOp, ExpandOp))
     return constant is not None and bool(number(constant))

@@ -46,7 +46,8 @@ from tgdialect.ops.movement import (
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, SinkOp
 from tgdialect.ops.properties import Dim, dtype_of, is_memory, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.views import movements
+from tgdialect.ops.walk import behind, ops_of
 
 
 class MemoryCell(NamedTuple):
@@ -82,13 +83,6 @@ class Realised:
         if self.inside is not None:
             index = self.inside.at(index)
         return tuple(index[axis] for axis in self.order) if self.order else index
-
-
-def memory_leaf(value: SSAValue) -> SSAValue:
-    """The buffer or argument below the AFTERs of memory; views stay."""
-    while isinstance(value.owner, AfterOp):
-        value = value.owner.buffer
-    return value
 
 
 def is_host_scalar(value: SSAValue) -> bool:
@@ -169,7 +163,7 @@ class KernelBuilder(ScalarEmitter):
             at = {loop: self.value(index[axis]) for loop, axis in form.axes.items()}
             return done(Cell(self.clone(form.value, at, everything=True), None))
         # Leaves.
-        leaf = memory_leaf(value)
+        leaf = behind(value, AfterOp)
         if is_memory(leaf) and isinstance(leaf.owner, BufferOp | Block):
             return done(Cell(self._load(leaf, index), None))
         if is_host_scalar(value):
@@ -364,11 +358,8 @@ def _is_digit(position: Position) -> bool:
 def _smallest_element(target: SSAValue) -> int:
     """The bytes of an element of the views on the way from a view to its memory, where they have
     fewest."""
-    size = dtype_of(target).itemsize
-    while isinstance(op := target.owner, MovementOp | AfterOp):
-        target = op.operands[0]
-        size = min(size, dtype_of(target).itemsize)
-    return size
+    views = (target, *(view.operands[0] for view in movements(target)))
+    return min(dtype_of(view).itemsize for view in views)
 
 
 def _same_size(op: BitcastOp) -> bool:

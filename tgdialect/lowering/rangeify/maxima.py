@@ -12,7 +12,7 @@ from tgdialect.ops.elementwise import Exp2Op, ExpOp, MulOp, RecipOp, SubOp
 from tgdialect.ops.movement import ExpandOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import behind, ops_of
 
 
 def relax_maxima(block: Block) -> None:
@@ -55,7 +55,7 @@ def _is_divided(exponential: SSAValue, axes: tuple[int, ...]) -> bool:
         user.result for total in sums for user in _users(total.result) if isinstance(user, RecipOp)
     }
     return all(
-        isinstance(use, MulOp) and any(_unexpanded(each) in inverses for each in use.operands)
+        isinstance(use, MulOp) and any(behind(each, ExpandOp) in inverses for each in use.operands)
         for use in uses - sums
     )
 
@@ -71,9 +71,3 @@ def _users(value: SSAValue) -> Iterator[Operation]:
             yield from _users(op.result)
         else:
             yield op
-
-
-def _unexpanded(value: SSAValue) -> SSAValue:
-    while isinstance(op := value.owner, ExpandOp):
-        value = op.source
-    return value

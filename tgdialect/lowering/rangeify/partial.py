@@ -26,13 +26,12 @@ from tgdialect.analysis.parts import (
     product_parts_of,
     scatter_parts_of,
 )
-from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import MulOp
 from tgdialect.ops.movement import PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import computed_from, ops_of
 from tgdialect.targets import Target
 
 WHOLE = 128
@@ -174,18 +173,8 @@ def _is_tiled(op: ReduceOp) -> bool:
 
 def _is_normalised(factor: SSAValue) -> bool:
     """Whether a factor is computed from a reduction that is no product."""
-    seen: set[Operation] = set()
-    stack = [factor]
-    while stack:
-        owner = stack.pop().owner
-        if not isinstance(owner, TgOp) or owner in seen:
-            continue
-        seen.add(owner)
-        if not isinstance(owner, ReduceOp):
-            stack += owner.operands
-        elif summed_product(owner) is None:
-            return True
-    return False
+    ops = computed_from(factor, until=(ReduceOp,))
+    return any(isinstance(op, ReduceOp) and summed_product(op) is None for op in ops)
 
 
 def _uses(product: MulOp, factor: SSAValue) -> int:

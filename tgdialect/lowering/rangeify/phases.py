@@ -22,11 +22,10 @@ from tgdialect.ops.attributes import AxisType, AxisTypeAttr
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import AfterOp, EndOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
-from tgdialect.ops.views import memory_of
+from tgdialect.ops.views import memory_of, versions
 from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.dead_ops import erase_dead_ops
 from tgdialect.transforms.simplify import simplify
@@ -90,11 +89,7 @@ def _divided(kernel: KernelOp) -> tuple[KernelOp, KernelOp] | None:
 
 def _waits_for(location: SSAValue, waits: Sequence[AfterOp]) -> bool:
     """Whether an access is of memory as one of some AFTERs has it."""
-    while isinstance(op := location.owner, AfterOp | MovementOp):
-        if op in waits:
-            return True
-        location = op.operands[0]
-    return False
+    return any(after in waits for after in versions(location))
 
 
 def _add_in_any_order(kernel: KernelOp) -> None:

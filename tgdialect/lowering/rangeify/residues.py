@@ -33,8 +33,8 @@ from tgdialect.ops.movement import ExpandOp, MovementOp, PadOp, ReshapeOp, Stack
 from tgdialect.ops.properties import integers, place, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
-from tgdialect.ops.walk import computed, operands_of, ops_of
-from tgdialect.transforms.affine_views import cropped, emit_view, permuted, reshaped, unexpanded
+from tgdialect.ops.walk import behind, computed, operands_of, ops_of, through
+from tgdialect.transforms.affine_views import cropped, emit_view, permuted, reshaped
 
 MANY_SUMS = 9
 """The most sums that one becomes. Larger: more kernels to compile; smaller: zeros are multiplied
@@ -233,18 +233,19 @@ def _dilated_views(op: ReduceOp, leaf: SSAValue) -> list[_Dilated]:
 
 def _may_be_dilated(value: SSAValue) -> bool:
     """Whether zeros are put between cells on the way to a value: a PAD of an axis of one cell."""
-    while isinstance(op := value.owner, MovementOp):
-        value = op.operands[0]
-        if isinstance(op, PadOp):
-            pairs = zip(tensor(value).get_shape(), tensor(op.result).get_shape(), strict=True)
-            if any(old == 1 and new > 1 for old, new in pairs):
-                return True
-    return False
+    return any(
+        old == 1 and new > 1
+        for op in through(value, MovementOp)
+        if isinstance(op, PadOp)
+        for old, new in zip(
+            tensor(op.source).get_shape(), tensor(op.result).get_shape(), strict=True
+        )
+    )
 
 
 def _extents(leaf: SSAValue, op: ReduceOp) -> tuple[int, ...]:
     """The extents of the axes of a leaf. They are 1 where it lacks an axis, or repeats a cell."""
-    shape = tensor(unexpanded(leaf)).get_shape()
+    shape = tensor(behind(leaf, ExpandOp)).get_shape()
     return (*(1,) * (len(tensor(op.source).get_shape()) - len(shape)), *shape)
 
 
@@ -376,7 +377,7 @@ class _Split:
         self, builder: OpBuilder, leaf: SSAValue, parts: Sequence[_Part], shape: Sequence[int]
     ) -> SSAValue:
         """The cells of another leaf that the steps and results of the parts read."""
-        leaf = unexpanded(leaf)  # Elementwise ops repeat their operands by themselves.
+        leaf = behind(leaf, ExpandOp)  # Elementwise ops repeat their operands by themselves.
         extents = tensor(leaf).get_shape()
         missing = len(tensor(self.op.source).get_shape()) - len(extents)
         axes = [

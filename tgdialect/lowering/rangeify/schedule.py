@@ -19,7 +19,6 @@ from tgdialect.analysis.memory_order import written_operands
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.rangeify.kernel import memory_leaf
 from tgdialect.lowering.rangeify.views import copy_arguments
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
@@ -29,8 +28,8 @@ from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp, PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import integers, is_memory, tensor, window
-from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.views import memory_of, movements, versions
+from tgdialect.ops.walk import Walk, behind, computed_from, operands_of, ops_of
 
 
 @dataclass(eq=False)
@@ -89,55 +88,38 @@ def schedule(
 def _add_data_edges(task: Task, tasks: dict[Operation, Task]) -> None:
     """Edges from the tasks whose results a task reads: realised values, CALLs, and the writers that
     the AFTERs of memory name."""
-    seen: set[SSAValue] = set()
-    stack = list(task.op.operands)
+    operands = list(task.op.operands)
     if isinstance(task.op, StoreOp):
-        stack = [*stack[1:], *_view_operands(task.op.buffer)]
+        operands = [*operands[1:], *_view_operands(task.op.buffer)]
         task.before.update(_effects_of(task.op.buffer, tasks))
-    while stack:
-        value = stack.pop()
-        if value in seen:
-            continue
-        seen.add(value)
+    walk = Walk(operands)
+    for value in walk:
         owner = value.owner
         if is_storage(value):
             version = frozenset(_effects_of(value, tasks))
             task.before |= version
-            task.reads.append((memory_leaf(value), version))
+            task.reads.append((behind(value, AfterOp), version))
         elif isinstance(owner, TgOp):
             if (other := tasks.get(owner)) is not None:
                 task.before.add(other)
             else:
-                stack.extend(owner.operands)
+                walk.add(owner.operands)
 
 
 def _view_operands(view: SSAValue) -> list[SSAValue]:
     """The indices of the movements of a STORE's destination, but not the memory itself."""
-    operands: list[SSAValue] = []
-    while isinstance(owner := view.owner, TgOp) and owner.operands:
-        if not isinstance(owner, AfterOp):
-            operands.extend(owner.operands[1:])
-        view = owner.operands[0]
-    return operands
+    return [operand for movement in movements(view) for operand in movement.operands[1:]]
 
 
 def _effects_of(value: SSAValue, tasks: dict[Operation, Task]) -> Iterable[Task]:
     """The tasks that the AFTERs under a view of memory wait for."""
-    stack: list[SSAValue] = []
-    while isinstance(owner := value.owner, TgOp) and owner.operands:
-        if isinstance(owner, AfterOp):
-            stack.extend(owner.dependencies)
-        value = owner.operands[0]
-    seen: set[SSAValue] = set()
-    while stack:
-        value = stack.pop()
-        if value in seen or not isinstance(owner := value.owner, TgOp):
-            continue
-        seen.add(value)
-        if (task := tasks.get(owner)) is not None:
+    walk = Walk(each for after in versions(value) for each in after.dependencies)
+    for value in walk:
+        owner = value.owner
+        if isinstance(owner, TgOp) and (task := tasks.get(owner)) is not None:
             yield task
         else:
-            stack.extend(owner.operands)
+            walk.add(operands_of(value))
 
 
 def _up_to(order: Iterable[Task]) -> dict[Task, int]:
@@ -267,9 +249,8 @@ def _reads_of(
     """The ops of a task that read memory: each with the position of the operand that is a view of
     it, the memory, and the tasks whose writes it sees."""
     by_op = {each.op: each for each in tasks}
-    seen, stack = {task.op}, [task.op]
-    while stack:
-        op = stack.pop()
+    walk = Walk([task.op])
+    for op in walk:
         for position, operand in enumerate(op.operands):
             if is_memory(operand):
                 if position or not isinstance(op, StoreOp):
@@ -278,23 +259,12 @@ def _reads_of(
                 others = [v.owner for v in _view_operands(operand)]
             else:
                 others = [operand.owner]
-            for other in others:
-                if isinstance(other, TgOp) and other not in by_op and other not in seen:
-                    seen.add(other)
-                    stack.append(other)
+            walk.add(each for each in others if isinstance(each, TgOp) and each not in by_op)
 
 
 def _waits_for(op: Operation, writer: Operation) -> bool:
     """Whether an op uses something that needs a STORE."""
-    seen, stack = {op}, [op]
-    while stack:
-        for operand in stack.pop().operands:
-            if (owner := operand.owner) is writer:
-                return True
-            if isinstance(owner, TgOp) and owner not in seen:
-                seen.add(owner)
-                stack.append(owner)
-    return False
+    return writer in computed_from(*op.operands)
 
 
 def next_to_readers(order: Sequence[Task]) -> list[Task]:
@@ -348,11 +318,7 @@ def _disjoint(a: Operation, b: Operation, intervals: MinMax) -> bool:
 
 def _written_window(view: SSAValue, intervals: MinMax) -> list[Interval] | None:
     """An interval per axis of the buffer that contains the cells of a view; None if unknown."""
-    chain: list[Operation] = []
-    while isinstance(view.owner, TgOp) and view.owner.operands:
-        if not isinstance(view.owner, AfterOp):
-            chain.append(view.owner)
-        view = view.owner.operands[0]
+    chain, view = [*movements(view)], memory_of(view)
     if not tensor(view).has_static_shape():
         return None
     result = [Interval(0, n - 1) for n in tensor(view).get_shape()]

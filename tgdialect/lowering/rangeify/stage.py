@@ -50,14 +50,13 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp, MovementOp, PadOp, PermuteOp, StackOp
+from tgdialect.ops.movement import IndexOp, PadOp, PermuteOp, StackOp
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import Shape, integers, is_memory, place, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
-from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import operands_of, ops_of
+from tgdialect.ops.views import memory_of, movements
+from tgdialect.ops.walk import Walk, operands_of, ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.targets.cpu import has_maximum
@@ -432,11 +431,9 @@ class _Rangeifier:
         it overwrites, and one that stores."""
         leaf = memory_of(op.buffer)
         uses = [(op, position) for position in range(1, len(op.operands))]
-        view = op.buffer
-        while isinstance(movement := view.owner, MovementOp | AfterOp):
+        for movement in movements(op.buffer):
             if isinstance(movement, IndexOp):
                 uses += [(movement, position) for position in range(1, len(movement.operands))]
-            view = movement.operands[0]
         for user, position in uses:
             source = user.operands[position]
             if not self.reads(source, leaf):
@@ -450,15 +447,12 @@ class _Rangeifier:
 
     def reads(self, value: SSAValue, leaf: SSAValue) -> bool:
         """Whether a kernel that computes a value reads some memory."""
-        seen, stack = {value}, [value]
-        while stack:
-            value = stack.pop()
-            if value is leaf:
+        walk = Walk([value])
+        for each in walk:
+            if each is leaf:
                 return True
-            if value.owner not in self.realised:
-                new = {*operands_of(value)} - seen
-                seen |= new
-                stack += new
+            if each.owner not in self.realised:
+                walk.add(operands_of(each))
         return False
 
     def loops(

@@ -16,6 +16,7 @@ from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import integers, number, place, tensor
 from tgdialect.ops.source import BufferOp, ConstOp, VConstOp
 from tgdialect.ops.views import memory_of
+from tgdialect.ops.walk import behind
 
 
 def is_factor(op: LoadOp) -> bool:
@@ -131,9 +132,7 @@ def _is_cleared(store: StoreOp, chain: Chain) -> bool:
     """Whether a STORE is one of +0 to all of the buffer of a chain."""
     if store.buffer is not memory_of(chain.load.buffer) or store.gate is not None:
         return False
-    value = store.value.owner
-    while isinstance(value, ExpandOp | ReshapeOp):
-        value = value.source.owner
+    value = behind(store.value, ExpandOp, ReshapeOp).owner
     if (
         not isinstance(value, ConstOp)
         or tensor(store.value).get_shape() != tensor(store.buffer).get_shape()

@@ -11,7 +11,7 @@ import math
 from collections import defaultdict
 from collections.abc import Iterable, Sequence, Set
 from dataclasses import dataclass, field
-from itertools import count
+from itertools import count, dropwhile
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
@@ -23,14 +23,14 @@ from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import VOID, AddrSpace, PlaceAttr
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.codegen import BarrierOp, EndIfOp, IfOp
+from tgdialect.ops.codegen import BarrierOp, EndIfOp
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.numbering import next_slot
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import place, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
-from tgdialect.ops.walk import computed, operands_of
+from tgdialect.ops.walk import Walk, computed, nesting, operands_of
 
 MOST_WORK_ITEMS = 1 << 20
 """More work items than any workgroup has: an extent beyond this counts as unbounded."""
@@ -43,17 +43,12 @@ _REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
 def split_blocks(ops: Iterable[Operation]) -> set[Operation]:
     """The work-item loops that have a BARRIER inside, and the loops and IFs with one inside
     these."""
-    found: set[Operation] = set()
-    around: list[Operation] = []
-    for op in ops:
-        if isinstance(op, RangeOp | IfOp):
-            around.append(op)
-        elif isinstance(op, EndOp | EndIfOp):
-            around.pop()
-        elif isinstance(op, BarrierOp):
-            first = next((i for i, each in enumerate(around) if is_work_item(each)), len(around))
-            found.update(around[first:])
-    return found
+    return {
+        each
+        for op, around in nesting(ops).items()
+        if isinstance(op, BarrierOp)
+        for each in dropwhile(lambda block: not is_work_item(block), around)
+    }
 
 
 def is_work_item(op: Operation) -> bool:
@@ -103,19 +98,17 @@ class Regions:
 
     def _find_regions(self) -> None:
         """Assign each op inside a split work-item loop to a region, in order."""
-        around: list[RangeOp] = []
         region: BarrierRegion | None = None
-        for op in self._ops:
-            if isinstance(op, EndOp) and around and op.ranges[0].owner is around[-1]:
-                around.pop()
-            if not around or self._ends_region(op):
+        for op, around in nesting(self._ops).items():
+            ranges = tuple(
+                e for e in around if isinstance(e, RangeOp) and is_work_item(e) and e in self.split
+            )
+            if not ranges or self._ends_region(op):
                 region = None
             elif not is_leaf(op):
-                region = region or BarrierRegion(tuple(around))
+                region = region or BarrierRegion(ranges)
                 region.has_effect |= is_effect(op)
                 self.of[op] = region
-            if op in self.split and isinstance(op, RangeOp) and is_work_item(op):
-                around.append(op)
 
     def _ends_region(self, op: Operation) -> bool:
         if isinstance(op, EndOp | EndIfOp):
@@ -169,14 +162,12 @@ class Regions:
             for operand in op.operands
             if operand.type != VOID and self.home(operand) not in (None, self.of.get(op))
         ]
-        seen: set[SSAValue] = set()
-        while across:
-            value = across.pop()
-            if value in seen or (home := self.home(value)) is None:
+        walk = Walk(across)
+        for value in walk:
+            if (home := self.home(value)) is None:
                 continue
-            seen.add(value)
             if self.is_recomputed(value):
-                across.extend(operand for operand in owner_of(value).operands)
+                walk.add(operands_of(value))
                 continue
             count = math.prod(tensor(value).get_shape()) * self.items(home.ranges, value)
             self.spills[value] = self._buffer(value, (count,))

@@ -51,6 +51,7 @@ from tgdialect.ops.properties import (
     window,
 )
 from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.walk import behind
 
 Cell = Sequence[Index]
 """The index of a cell: one entry per axis."""
@@ -146,9 +147,7 @@ class Locations:
 
     def is_whole(self, value: SSAValue) -> bool:
         """Whether a value is a whole PARAM or BUFFER, AFTERs aside."""
-        while isinstance(op := value.owner, AfterOp):
-            value = op.buffer
-        return value in self._flat
+        return behind(value, AfterOp) in self._flat
 
     def version(self, value: SSAValue) -> SSAValue:
         """The one-dimensional view of the buffer that `value` is a view of, after the AFTERs

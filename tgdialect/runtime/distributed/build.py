@@ -12,6 +12,7 @@ from xdsl.traits import SymbolTable
 
 from tgdialect.ops.attributes import is_process
 from tgdialect.ops.call import CallOp
+from tgdialect.ops.walk import Walk
 from tgdialect.runtime.devices.device import DEVICES, Device
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.distributed.executable import ShardedExecutable
@@ -92,17 +93,15 @@ def sharded_stages(
 def _reachable(module: ModuleOp, entry: str) -> ModuleOp:
     """A copy of a module with the function `entry` and what it calls alone."""
     module = module.clone()
-    wanted, seen = [entry], set[str]()
-    while wanted:
-        name = wanted.pop()
+    walk = Walk([entry])
+    for name in walk:
         function = SymbolTable.lookup_symbol(module, name)
-        if name in seen or function is None:
+        if function is None:
             continue
-        seen.add(name)
         calls = (op for op in function.walk() if isinstance(op, FuncCallOp | CallOp))
-        wanted += [op.callee.string_value() for op in calls]
+        walk.add(op.callee.string_value() for op in calls)
     for op in list(module.ops):
-        if isinstance(op, FuncOp) and op.sym_name.data not in seen:
+        if isinstance(op, FuncOp) and op.sym_name.data not in walk.seen:
             module.body.block.erase_op(op, safe_erase=False)
     return module
 

@@ -40,6 +40,7 @@ from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import integer, is_memory, place, shape_of, tensor, window
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import BufferOp, ParamOp
+from tgdialect.ops.walk import behind, through
 from tgdialect.transforms.gradient.builder import Builder
 from tgdialect.transforms.gradient.rules import RULES
 
@@ -134,9 +135,8 @@ class Versions:
 
     def _root(self, location: SSAValue) -> SSAValue:
         """The memory of a location. BUFFERs of one slot are one memory, and so are its PARAMs."""
-        while isinstance(owner := location.owner, _VIEWS):
-            location = owner.operands[0]
-        key: object = location
+        location = behind(location, *_VIEWS)
+        owner, key = location.owner, location
         if isinstance(owner, BufferOp | ParamOp):
             key = type(owner), place(location).addrspace, integer(owner, "slot")
         return self._roots.setdefault(key, location)
@@ -155,12 +155,10 @@ class Versions:
     def _seen(self, location: SSAValue) -> Version:
         """The version that a location sees: the writes that its AFTERs depend on."""
         seen, memory = 0, self._root(location)
-        while isinstance(owner := location.owner, _VIEWS):
-            if isinstance(owner, AfterOp):
-                for dependency in owner.dependencies:
-                    if isinstance(before := dependency.owner, Operation):
-                        seen |= self._before.get(before, 0)
-            location = owner.operands[0]
+        for view in through(location, *_VIEWS):
+            for dependency in view.dependencies if isinstance(view, AfterOp) else ():
+                if isinstance(before := dependency.owner, Operation):
+                    seen |= self._before.get(before, 0)
         return seen & self._writes.get(memory, 0)
 
     # -- the reverse walk
@@ -270,12 +268,7 @@ def _written(op: Operation) -> Sequence[SSAValue]:
 
 def _views(location: SSAValue) -> list[Operation]:
     """The views between a location and its memory, without AFTERs; the outermost comes first."""
-    views: list[Operation] = []
-    while isinstance(owner := location.owner, _VIEWS):
-        if not isinstance(owner, AfterOp):
-            views.append(owner)
-        location = owner.operands[0]
-    return views
+    return [view for view in through(location, *_VIEWS) if not isinstance(view, AfterOp)]
 
 
 def _rule(builder: Builder, view: Operation, gradient: SSAValue) -> SSAValue | None:

@@ -27,12 +27,12 @@ from tgdialect.analysis.sparsity import elementwise_leaves, is_zero_where
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.elementwise import ElementwiseOp, WhereOp
-from tgdialect.ops.movement import MovementOp, PermuteOp, ReshapeOp
+from tgdialect.ops.movement import ExpandOp, MovementOp, PermuteOp, ReshapeOp
 from tgdialect.ops.properties import integers, is_memory, place, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
-from tgdialect.ops.walk import computed
-from tgdialect.transforms.affine_views import cropped, emit_view, permuted, reshaped, unexpanded
+from tgdialect.ops.walk import behind, computed
+from tgdialect.transforms.affine_views import cropped, emit_view, permuted, reshaped
 from tgdialect.transforms.gradient.builder import Builder
 
 Pairs = Mapping[int, tuple[int, int]]
@@ -198,7 +198,7 @@ class _Terms:
 
 def _narrow(builder: Builder, value: SSAValue, rank: int) -> SSAValue:
     """A value of some rank that broadcasts to `value`, with extent 1 where it was expanded."""
-    value = unexpanded(value)
+    value = behind(value, ExpandOp)
     shape = tensor(value).get_shape()
     return reshaped(builder, value, ((1,) * (rank - len(shape)) + shape))
 

@@ -19,6 +19,7 @@ from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.marker import DetachOp
 from tgdialect.ops.movement import ExpandOp, PermuteOp, ReshapeOp
 from tgdialect.ops.properties import integers, tensor
+from tgdialect.ops.walk import through
 
 VIEWS = (ReshapeOp, PermuteOp, ExpandOp, DetachOp)
 """The ops that a chain consists of."""
@@ -141,10 +142,7 @@ def leaves(factors: Iterable[AxisFactor]) -> list[AxisFactor]:
 
 def chain_of(value: SSAValue) -> list[SSAValue]:
     """A value and what it is a view of, down to what is no view."""
-    chain = [value]
-    while isinstance(op := chain[-1].owner, VIEWS):
-        chain.append(op.operands[0])
-    return chain
+    return [value, *(view.operands[0] for view in through(value, *VIEWS))]
 
 
 def is_plain(value: SSAValue) -> bool:

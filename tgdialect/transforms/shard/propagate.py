@@ -41,6 +41,7 @@ from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.movement import IndexOp, MovementOp
 from tgdialect.ops.multi import placing
+from tgdialect.ops.numbering import op_key
 from tgdialect.ops.properties import (
     dtype_of,
     is_memory,
@@ -435,8 +436,7 @@ class _Problem:
 
     def rules(self, op: TgOp) -> Sequence[_Rule]:
         """The shardings that an op allows. Ops that are alike share them."""
-        types = tuple(v.type for v in op.operands)
-        key = type(op), frozenset(op.properties.items()), types, op.results[0].type
+        key = op_key(op, [v.type for v in op.operands]), op.results[0].type
         if key not in self._rules:
             self._rules[key] = list(self._made_rules(op))
         return self._rules[key]

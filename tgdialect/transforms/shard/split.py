@@ -50,6 +50,7 @@ from tgdialect.ops.source import (
     parameters,
 )
 from tgdialect.ops.views import memory_of
+from tgdialect.ops.walk import Walk, computed, operands_of, users_of
 from tgdialect.shard_dialect import AllSliceOp
 from tgdialect.transforms.shard.grids import DEVICES, WORLD, Grid, grids_of
 from tgdialect.transforms.shard.lower import INPUTS
@@ -199,25 +200,19 @@ class _Split:
     def _assign(self, wanted: Sequence[SSAValue]) -> None:
         """Assign what is not computed yet, for some values, to new parts."""
         missing: dict[Operation, None] = {}
-        stack = [self._kept(value) for value in wanted]
-        views = [v for v in stack if self._is_forced(v)]
-        seen: set[SSAValue] = set()
-        while stack:
-            value = stack.pop()
+        walk = Walk(map(self._kept, wanted))
+        views = [v for v in walk.seen if self._is_forced(v)]
+        for value in walk:
             op = value.owner
-            if value in seen or not isinstance(op, Operation) or not self._is_computed(op):
+            if not isinstance(op, Operation) or not self._is_computed(op) or op in self.part_of:
                 continue
-            seen.add(value)
-            if op not in self.part_of:
-                if not self.is_cheap(value):
-                    missing[op] = None
-                    if isinstance(op, StoreOp):
-                        stack += self._readers_before(op)
-                    if isinstance(
-                        op, FunctionOp | ScanOp
-                    ):  # Its elements leave the part, not the tuple.
-                        stack += [use.operation.results[0] for use in op.result.uses]
-                stack += op.operands
+            if not self.is_cheap(value):
+                missing[op] = None
+                if isinstance(op, StoreOp):
+                    walk.add(self._readers_before(op))
+                if isinstance(op, FunctionOp | ScanOp):  # Its elements leave, not the tuple.
+                    walk.add(user.results[0] for user in users_of(op))
+            walk.add(op.operands)
         parts: dict[frozenset[str] | None, _Part] = {}
 
         def part(devices: frozenset[str] | None) -> _Part:
@@ -242,15 +237,13 @@ class _Split:
         memory = memory_of(store.buffer)
         if memory not in self._readers:
             found: list[Operation] = []
-            stack = [memory]
-            while stack:
-                for use in stack.pop().uses:
-                    op = use.operation
-                    if isinstance(op, AfterOp | StoreOp | ReturnOp):
-                        continue
-                    found.append(op)
-                    if op.results and is_memory(op.results[0]):
-                        stack.append(op.results[0])
+            walk = Walk([memory])
+            for location in walk:
+                uses = (use.operation for use in location.uses)
+                for op in uses:
+                    if not isinstance(op, AfterOp | StoreOp | ReturnOp):
+                        found.append(op)
+                        walk.add(result for result in op.results[:1] if is_memory(result))
             self._readers[memory] = found
         for op in self._readers[memory]:
             if self.order[op] < self.order[store] and op.results:
@@ -291,20 +284,15 @@ class _Split:
     def _outside(self, part: _Part) -> list[SSAValue]:
         """The values that a part is given: inputs, results of collectives and of other parts."""
         result: dict[SSAValue, None] = {}
-        seen: set[SSAValue] = set()
         views = [v for v in part.results if self.forced.get(v) is part]
-        stack = [o for op in part.ops for o in op.operands] + views
-        while stack:
-            value = stack.pop()
-            if value in seen:
-                continue
-            seen.add(value)
+        walk = Walk([o for op in part.ops for o in op.operands] + views)
+        for value in walk:
             op = value.owner
             if isinstance(op, Operation) and op in part.ops:
                 continue
             if self.is_cheap(value):
                 assert isinstance(op, Operation)
-                stack += op.operands
+                walk.add(op.operands)
                 if isinstance(op, AllSliceOp) and self.rank is None:
                     result[self._rank(op)] = None
             elif value.type != VOID:
@@ -420,22 +408,17 @@ class _Split:
         self, value: SSAValue, part: _Part, known: dict[SSAValue, SSAValue], builder: OpBuilder
     ) -> SSAValue:
         """A value computed in the body of a part."""
-        stack = [value]
-        while stack:
-            value = stack[-1]
-            if value in known:
-                stack.pop()
-                continue
+
+        def operands(value: SSAValue) -> list[SSAValue]:
+            return [o for o in reversed(operands_of(value)) if self._is_here(o, part)]
+
+        def rebuilt(value: SSAValue) -> SSAValue:
             op = value.owner
             assert isinstance(op, TgOp | AllSliceOp)
-            operands = [o for o in op.operands if self._is_here(o, part)]
-            if missing := [o for o in operands if o not in known]:
-                stack += reversed(missing)
-                continue
-            stack.pop()
             builder.location = op.location
-            known[value] = self._rebuilt(op, operands, known, builder)
-        return known[value]
+            return self._rebuilt(op, operands(value)[::-1], known, builder)
+
+        return computed(value, known, operands, rebuilt)
 
     def _is_here(self, value: SSAValue, part: _Part) -> bool:
         """Whether a part waits for a value: an effect of another part has happened by then."""

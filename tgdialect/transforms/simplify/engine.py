@@ -24,6 +24,7 @@ from tgdialect.ops.elementwise import SubOp
 from tgdialect.ops.folding import fold_elementwise
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.numbering import op_key
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.reduce import ReduceOp
@@ -188,7 +189,7 @@ class Engine:
         result = op.results[0]
         if op.name in COMMUTATIVE and is_constant(op.operands[0]):
             self._move_constant_right(op)
-        key = _key(op)
+        key = op_key(op)
         if not self._settled.is_first and self._stays(op, key):
             return result
         # Replace the op by an equal op that was visited before (CSE), or by a simpler value. An
@@ -486,13 +487,3 @@ def _is_repeatable(op: Operation) -> bool:
     allocates new memory.
     """
     return _is_pure(type(op)) or (op.name == LoadOp.name and "addrspace" not in op.properties)
-
-
-def _key(op: Operation) -> Hashable:
-    """The key of an op in value numbering: ops with equal keys compute the same value."""
-    if op.name == ConstOp.name:
-        return op.name, op.properties["value"]
-    properties = frozenset(op.properties.items()) if op.properties else None
-    if not op.operands:
-        return op.name, properties, op.results[0].type
-    return op.name, tuple(op.operands), properties

@@ -30,7 +30,7 @@ from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, dependent_ranges
 from tgdialect.ops.properties import dtype_of, integers
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.walk import ops_of
+from tgdialect.ops.walk import Walk, ops_of
 
 MAX_POWER = 1024
 """The greatest exponent of a power by repeated squaring, which takes 2 log2 n multiplications. A
@@ -94,14 +94,13 @@ def _is_foldable(op: ReduceOp, times: Interval) -> bool:
 
 def _effects(end: EndOp) -> Iterator[StoreOp | AtomicAddOp | None]:
     """The stores in an END's body; None for an effect that no AFTER can keep in the loop."""
-    stack = [end.body]
-    while stack:
-        value = stack.pop()
+    walk = Walk([end.body])
+    for value in walk:
         op = value.owner
         if isinstance(op, GroupOp):
-            stack.extend(op.members)
+            walk.add(op.members)
         elif isinstance(op, EndOp):
-            stack.append(op.body)
+            walk.add([op.body])
         else:
             yield op if isinstance(op, StoreOp | AtomicAddOp) else None
 

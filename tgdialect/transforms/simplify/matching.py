@@ -28,6 +28,7 @@ from tgdialect.ops.properties import (
     tensor,
     type_of_number,
 )
+from tgdialect.ops.walk import Walk
 from tgdialect.transforms.simplify.terms import (
     AnyConstant,
     AnyValue,
@@ -208,15 +209,12 @@ class RuleIndex:
 
 def _literals(patterns: Iterable[Sequence[tuple[Rule, Apply]]]) -> Iterator[float]:
     """The literals in the patterns of rules."""
-    stack: list[Term] = [pattern for of_root in patterns for _, pattern in of_root]
-    while stack:
-        match stack.pop():
-            case Literal(value=value):
-                yield value
-            case Apply(operands=operands):
-                stack += operands
-            case _:
-                pass
+    walk: Walk[Term] = Walk(pattern for of_root in patterns for _, pattern in of_root)
+    for term in walk:
+        if isinstance(term, Apply):
+            walk.add(term.operands)
+        elif isinstance(term, Literal):
+            yield term.value
 
 
 def _is_same_twice(pattern: Apply) -> bool:

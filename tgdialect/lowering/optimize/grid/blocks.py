@@ -22,6 +22,7 @@ from tgdialect.ops.properties import known_index, place
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.views import memory_of
+from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
 
 WIDE = 8
@@ -92,14 +93,8 @@ def _is_reused(axes: Axes, load: LoadOp, over: RangeOp) -> bool:
 
 def _of_nest(store: StoreOp) -> set[Operation]:
     """The ops that a STORE's value is computed by, without those of other nests."""
-    found: set[Operation] = set()
-    stack = [store.value.owner]
-    while stack:
-        op = stack.pop()
-        if isinstance(op, Operation) and not isinstance(op, EndOp) and op not in found:
-            found.add(op)
-            stack += [operand.owner for operand in op.operands]
-    return found
+    ops = computed_from(store.value, until=(EndOp,))
+    return {op for op in ops if not isinstance(op, EndOp)}
 
 
 def _stage(axes: Axes, slot: int, over: int) -> None:

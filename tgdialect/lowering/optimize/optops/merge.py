@@ -19,6 +19,7 @@ from tgdialect.ops.movement import IndexOp, ReshapeOp
 from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import known_index, tensor
 from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops.walk import behind
 
 
 def merge(axes: Axes, first: int, second: int) -> None:
@@ -59,9 +60,7 @@ def merge(axes: Axes, first: int, second: int) -> None:
     merged_range = builder.put(RangeOp(first, kind, builder.index_constant(whole)))
     # Each view merges the axes that the two ranges index.
     for op, positions in views:
-        memory = op.source
-        while isinstance(view := memory.owner, ReshapeOp):
-            memory = view.source
+        memory = behind(op.source, ReshapeOp)
         start, stop = positions[0], positions[-1] + 1
         shape = tensor(op.source).get_shape()
         merged = (*shape[:start], math.prod(shape[start:stop]), *shape[stop:])

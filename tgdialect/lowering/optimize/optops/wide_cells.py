@@ -25,6 +25,7 @@ from tgdialect.ops.movement import BitcastOp, IndexOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, polynomial, tensor
 from tgdialect.ops.source import ConstOp, ParamOp
+from tgdialect.ops.walk import Walk
 
 WIDEST = 8
 """The bytes of the widest integer."""
@@ -95,12 +96,11 @@ def wide_cells(axes: Axes, load: LoadOp, last: Digit) -> WideCells | None:
         return None
     if load.gate is None:
         return WideCells(load, range, width)
-    stack = [load.gate]
-    while stack:
-        value = stack.pop()
+    walk = Walk([load.gate])
+    for value in walk:
         op = value.owner
         if isinstance(op, AndOp):
-            stack += op.operands
+            walk.add(op.operands)
         elif axes.depends(value, range):
             bound = known_index(op.rhs) if isinstance(op, CmpLtOp) else None
             if not isinstance(op, CmpLtOp) or bound is None or bound % width:

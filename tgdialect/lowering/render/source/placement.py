@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from itertools import accumulate
 
 from xdsl.ir import Operation, SSAValue
 
@@ -14,36 +15,21 @@ from tgdialect.ops.movement import MovementOp, PermuteOp, ReshapeOp, StackOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import is_memory, place, tensor
 from tgdialect.ops.source import BufferOp
+from tgdialect.ops.walk import nesting
 
-_OPENING, _CLOSING = (RangeOp, IfOp), (EndOp, EndIfOp)
-_EFFECTS = (StoreOp, AtomicAddOp, BarrierOp, *_OPENING, *_CLOSING)
+_EFFECTS = (StoreOp, AtomicAddOp, BarrierOp, RangeOp, IfOp, EndOp, EndIfOp)
 
 
 class Placement:
     """The block of each op, and how many effects come before it."""
 
     def __init__(self, ops: Sequence[Operation]) -> None:
-        self._blocks: dict[Operation, tuple[int, ...]] = {}
-        """The open blocks at each op, outermost first."""
-        self._effects: dict[Operation, int] = {}
-        self._find_blocks(ops)
+        self._blocks = nesting(ops)
+        before = accumulate((isinstance(op, _EFFECTS) for op in ops), initial=0)
+        self._effects = dict(zip(ops, before, strict=False))
         self.initial_stores = self._find_initial_stores(ops)
         """The STOREs that give a buffer its first value, by buffer: the buffer is declared
         there."""
-
-    def _find_blocks(self, ops: Iterable[Operation]) -> None:
-        around: tuple[int, ...] = ()
-        opened = effects = 0
-        for op in ops:
-            if isinstance(op, EndOp):
-                around = around[: len(around) - len(op.ranges)]
-            elif isinstance(op, EndIfOp):
-                around = around[:-1]
-            self._blocks[op], self._effects[op] = around, effects
-            effects += isinstance(op, _EFFECTS)
-            if isinstance(op, _OPENING):
-                opened += 1
-                around = (*around, opened)
 
     def _find_initial_stores(self, ops: Sequence[Operation]) -> Mapping[SSAValue, Operation]:
         """A STORE of all cells of a buffer before every other access, in a block around these."""
