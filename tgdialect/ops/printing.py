@@ -18,7 +18,7 @@ class _Printer(Printer):
 
     def __init__(self, stream: StringIO) -> None:
         super().__init__(stream)
-        self._write = stream.write
+        self._put = stream.write
         self._texts: dict[int, tuple[Attribute, str]] = {}
         """By the identity of each type, which must not be that of a later one."""
         self._ops: dict[tuple[object, ...], Sequence[str | int]] = {}
@@ -31,7 +31,7 @@ class _Printer(Printer):
         if "\n" in text:
             super().print_string(text, indent=indent)
         else:
-            self._write(text)
+            self._put(text)
             if self._words is not None:
                 self._words.append(text)
 
@@ -64,7 +64,7 @@ class _Printer(Printer):
         if (words := self._ops.get(key)) is not None:
             for word in words:
                 if isinstance(word, str):
-                    self._write(word)
+                    self._put(word)
                 else:
                     self.print_ssa_value(values[word])
             return
