@@ -4,15 +4,14 @@ import os
 from collections.abc import Callable
 from functools import cache, partial
 from importlib import import_module
-from typing import Any
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, TypeAttribute
 from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
 from tgdialect.diagnostics import SourceFile, parse_module
+from tgdialect.fast_xdsl.context import FastContext
 from tgdialect.universe import TG_UNIVERSE
 
 Frontend = Callable[[Context, SourceFile], ModuleOp]
@@ -58,22 +57,9 @@ def universe() -> Universe:
     )
 
 
-class QuickContext(Context):
-    """xDSL's context. It loads attributes without `issubclass`, which for each asks all classes of
-    types whether they are a superclass: 5 µs."""
-
-    def load_attr_or_type(self, attr: type[Attribute]) -> None:
-        known: dict[str, Any] = (
-            self._loaded_types if TypeAttribute in attr.__mro__ else self._loaded_attrs
-        )
-        if attr.name in known:
-            super().load_attr_or_type(attr)  # Raises.
-        known[attr.name] = attr
-
-
 def make_context(allow_unregistered: bool = False) -> Context:
     """A context with every dialect registered; each is loaded when it is used."""
-    context = QuickContext(allow_unregistered)
+    context = FastContext(allow_unregistered)
     for name, factory in universe().all_dialects.items():
         context.register_dialect(name, factory)
     return context

@@ -18,11 +18,11 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.analysis.affine.meetings import Meeting
 from tgdialect.analysis.affine.work_items import CellShape, Relation, WorkItems
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import place
-from tgdialect.ops.walk import ops_of
 
 
 @dataclass(eq=False)

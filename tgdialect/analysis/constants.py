@@ -16,6 +16,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.symbols import is_foreign, symbols_around
+from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.call import CallOp, KernelOp
@@ -28,7 +29,6 @@ from tgdialect.ops.properties import is_memory, known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import nested_ops, ops_of
 
 MANY_STEPS = 8
 """The steps of a loop from which on what they have in common counts as constant. To pack weights

@@ -11,8 +11,8 @@ from xdsl.dialects.builtin import LocationAttr, UnknownLoc
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tgdialect.fast_xdsl.creation import put_before
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.creation import put_before
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.numbering import next_axis, next_slot
 from tgdialect.ops.source import ConstOp

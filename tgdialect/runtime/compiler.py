@@ -376,7 +376,7 @@ def _name_and_text(source: str | os.PathLike[str] | ModuleOp) -> tuple[str, str]
         return "<string>", source
     if not isinstance(source, str | os.PathLike):
         _check_is_module(source)
-        from tgdialect.ops.printing import printed
+        from tgdialect.fast_xdsl.printing import printed
 
         return "<module>", printed(source)
     try:
@@ -394,9 +394,10 @@ def _parse(name: str, text: str) -> ModuleOp:
 
     from tgdialect.diagnostics import CompilationError, SourceFile, errors_in, verify_module
     from tgdialect.dialect import TG
-    from tgdialect.registry import QuickContext, frontend_of, make_context
+    from tgdialect.fast_xdsl.context import FastContext
+    from tgdialect.registry import frontend_of, make_context
 
-    source, context = SourceFile(name, text), QuickContext()
+    source, context = SourceFile(name, text), FastContext()
     for dialect in (Builtin, Func, TG):
         # Loading a dialect that the text does not name would take a millisecond.
         context.register_dialect(dialect.name, lambda dialect=dialect: dialect)
@@ -415,7 +416,7 @@ def _parse(name: str, text: str) -> ModuleOp:
 
 def _is_legacy(module: ModuleOp) -> bool:
     """Whether a module has ops of the older vocabularies, which are not imported to find out."""
-    from tgdialect.ops.walk import nested_ops
+    from tgdialect.fast_xdsl.walk import nested_ops
 
     return any(op.name.startswith("tg_legacy.") for op in nested_ops(module))
 

@@ -6,12 +6,12 @@ from collections.abc import Collection
 
 from xdsl.ir import Block, Operation
 
-from tgdialect.ops.creation import erase
+from tgdialect.fast_xdsl.creation import erase
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.source import BufferOp, ConstOp, VConstOp
-from tgdialect.ops.walk import ops_of
 
 _COMPUTED = (ElementwiseOp, MovementOp, LoadOp, BufferOp, ConstOp, VConstOp)
 """Ops that do nothing but compute their result."""

@@ -15,15 +15,15 @@ from xdsl.irdl.operations import (
 )
 
 from tgdialect.dialect import TG
+from tgdialect.fast_xdsl.creation import created, erase, initialize, put_before
+from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.llvm_dialect import FCmpOp
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
-from tgdialect.ops.creation import created, erase, initialize, put_before
 from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.elementwise import MulAccOp
 from tgdialect.ops.properties import tensor_type
 from tgdialect.ops.source import ConstOp
-from tgdialect.ops.walk import nested_ops, ops_of
 
 SCALAR = tensor_type(f32)
 NAMES = frozenset(field.name for field in dataclasses.fields(Operation))

@@ -26,9 +26,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 
-from tgdialect import unchecked
 from tgdialect.diagnostics import SourceFile
 from tgdialect.diagnostics.parser import LocatedParser
+from tgdialect.fast_xdsl import unchecked
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr
 from tgdialect.ops.dtypes import DTYPES, number_attribute
 

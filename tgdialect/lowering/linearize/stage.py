@@ -11,6 +11,8 @@ from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tgdialect.analysis.loop_nest import LoopTree, loop_nest
+from tgdialect.fast_xdsl.creation import erase, put_before
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.linearize.branches import branch_around_alternatives
 from tgdialect.lowering.linearize.peel import peel_loops
@@ -18,11 +20,9 @@ from tgdialect.lowering.optimize.axes import aliased_kernels
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import EndIfOp, IfOp, ProgramOp
-from tgdialect.ops.creation import erase, put_before
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, LinearOp, SinkOp
 from tgdialect.ops.properties import tensor
-from tgdialect.ops.walk import ops_of
 from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.unique_storage import make_storage_unique
 

@@ -14,18 +14,18 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.memory_order import written_operands
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.creation import created, erase
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.passed_memory import add_parameters
 from tgdialect.lowering.rangeify.views import buffer_like, views_of
 from tgdialect.ops.attributes import VOID, NumberAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.creation import created, erase
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.source import BufferOp
-from tgdialect.ops.walk import ops_of
 
 MAX_CALLS = 1 << 12
 """The greatest number of CALLs that a function may get from functions that have been outlined,

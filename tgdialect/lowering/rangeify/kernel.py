@@ -18,6 +18,8 @@ from tgdialect.analysis.affine.positions import Index, Position, interval_of
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.padding import Padded
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.creation import erase
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.cells import (
     RULES,
     Cell,
@@ -32,7 +34,6 @@ from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
-from tgdialect.ops.creation import erase
 from tgdialect.ops.dtypes import unsigned
 from tgdialect.ops.elementwise import CastOp, ElementwiseOp, ShrOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -46,7 +47,6 @@ from tgdialect.ops.movement import (
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, SinkOp
 from tgdialect.ops.properties import Dim, dtype_of, is_memory, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp
-from tgdialect.ops.walk import ops_of
 
 
 class MemoryCell(NamedTuple):

@@ -26,13 +26,13 @@ from tgdialect.analysis.parts import (
     product_parts_of,
     scatter_parts_of,
 )
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import MulOp
 from tgdialect.ops.movement import PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype
-from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 
 WHOLE = 128

@@ -19,6 +19,7 @@ from tgdialect.analysis.memory_order import written_operands
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.kernel import memory_leaf
 from tgdialect.lowering.rangeify.views import copy_arguments
 from tgdialect.ops.base import TgOp
@@ -30,7 +31,6 @@ from tgdialect.ops.movement import IndexOp, PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import integers, is_memory, tensor, window
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import ops_of
 
 
 @dataclass(eq=False)

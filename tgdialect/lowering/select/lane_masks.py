@@ -17,15 +17,15 @@ from xdsl.ir import Block, SSAValue
 
 from tgdialect.analysis.affine.bounds import interval
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.fast_xdsl.creation import erase
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.creation import erase
 from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES
 from tgdialect.ops.elementwise import AddOp, CastOp, CompareOp, SubOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.properties import Polynomial, integers, number, tensor
 from tgdialect.ops.source import VConstOp
-from tgdialect.ops.walk import ops_of
 
 _NARROW = TYPES["i32"]
 """What lanes are compared in: it is as wide as f32, which most masks are for."""

@@ -16,9 +16,10 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.validity import Validity
+from tgdialect.fast_xdsl.creation import erase
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.creation import erase
 from tgdialect.ops.dtypes import BOOL, DType, Kind, dtype_row, number_attribute, wrap_to
 from tgdialect.ops.elementwise import SubOp
 from tgdialect.ops.folding import fold_elementwise
@@ -28,7 +29,6 @@ from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
-from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
 from tgdialect.transforms.simplify.identities import IDENTITIES
 from tgdialect.transforms.simplify.loops import Loops, repair_end

@@ -24,14 +24,14 @@ from xdsl.irdl.operations import (
     VarIRConstruct,
 )
 
-from tgdialect.ops.properties.values import array_values
+from tgdialect.fast_xdsl.unchecked import array_values
 
 _item = tuple[Any, ...].__getitem__
 _operands = attrgetter("_operands")
 _set_values: Any = vars(Operation)["operands"].fset
 
 
-class TgResult(OpResult[Attribute]):
+class FastResult(OpResult[Attribute]):
     """A result of an op. It is equal to itself only."""
 
     if not TYPE_CHECKING:  # For which they are xDSL's.

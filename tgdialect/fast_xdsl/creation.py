@@ -18,7 +18,7 @@ from xdsl.dialects.builtin import UnknownLoc
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OptionalDef
 
-from tgdialect.ops.accessors import TgResult, Values
+from tgdialect.fast_xdsl.accessors import FastResult, Values
 
 OpT = TypeVar("OpT", bound=Operation)
 
@@ -35,7 +35,7 @@ def initialize(
     """Initialise the fields of a new op."""
     op.operands = operands
     op.results = (
-        Values([TgResult(type, op, i) for i, type in enumerate(result_types)])
+        Values([FastResult(type, op, i) for i, type in enumerate(result_types)])
         if result_types
         else _NONE
     )

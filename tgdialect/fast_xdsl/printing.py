@@ -8,7 +8,7 @@ from io import StringIO
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.printer import Printer
 
-from tgdialect.ops.base import TgOp
+from tgdialect.fast_xdsl.operations import FastOp
 
 
 class _Printer(Printer):
@@ -53,7 +53,7 @@ class _Printer(Printer):
         self.print_string(known[1])
 
     def print_op(self, op: Operation) -> None:
-        if not isinstance(op, TgOp) or op.regions or op.successors:
+        if not isinstance(op, FastOp) or op.regions or op.successors:
             super().print_op(op)
             return
         values = (*op.results, *op.operands)
