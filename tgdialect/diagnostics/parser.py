@@ -11,9 +11,9 @@ from typing import NoReturn
 from xdsl.context import Context
 from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, StringAttr, UnknownLoc
 from xdsl.ir import AttributeInvT, Operation, SSAValue
-from xdsl.parser import ParserState, UnresolvedOperand
+from xdsl.parser import UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
-from xdsl.utils.lexer import Input, Span
+from xdsl.utils.lexer import Span
 from xdsl.utils.mlir_lexer import MLIRToken, MLIRTokenKind
 
 from tgdialect.diagnostics.bounded_parser import BoundedParser
@@ -92,6 +92,7 @@ class LocatedParser(BoundedParser):
     * turns every exception that a malformed text causes into a `ParseError` with a position.
     """
 
+    LEXER = _Lexer
     source: SourceFile
     _op_name_offsets: list[int]
     """The offsets of the names of the operations that are being parsed, innermost last."""
@@ -103,8 +104,7 @@ class LocatedParser(BoundedParser):
         self._filename = StringAttr(source.name)
         self._op_name_offsets = []
         self._first_uses = {}
-        super().__init__(ctx, "", source.name)
-        self._parser_state = ParserState(_Lexer(Input(source.text, source.name)))
+        super().__init__(ctx, source.text, source.name)
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         try:

@@ -4,7 +4,7 @@ once."""
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -21,8 +21,8 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import Attribute, AttributeInvT, SSAValue, TypeAttribute
-from xdsl.parser import Parser, UnresolvedOperand
-from xdsl.utils.lexer import Span
+from xdsl.parser import Parser, ParserState, UnresolvedOperand
+from xdsl.utils.lexer import Input, Span
 from xdsl.utils.mlir_lexer import (
     KIND_BY_PUNCTUATION_SPELLING,
     MLIRLexer,
@@ -96,15 +96,17 @@ class FastLexer(MLIRLexer):
 
 
 class FastParser(Parser):
-    """xDSL's parser for a `FastLexer`. Equal tensor types are parsed once, and shapes in linear
+    """xDSL's parser with a `FastLexer`. Equal tensor types are parsed once, and shapes in linear
     time."""
 
+    LEXER: ClassVar[type[FastLexer]] = FastLexer
     _types: dict[str, TypeAttribute]
     """The tensor types that were parsed, by their text."""
 
     def __init__(self, ctx: Context, input: str, name: str) -> None:
         self._types = {}
-        super().__init__(ctx, input, name)
+        super().__init__(ctx, "", name)
+        self._parser_state = ParserState(self.LEXER(Input(input, name)))
 
     def _consume_token(self, expected_kind: MLIRTokenKind | None = None) -> MLIRToken:
         # As xDSL's, without its properties: it is called for each token.
