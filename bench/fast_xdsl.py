@@ -10,7 +10,7 @@ median of some turns). NAME is a program of `bench/compile_time.py`. Both are th
 `tgdialect/fast_xdsl/README.md`.
 """
 
-import json
+import gc
 import os
 import statistics
 import subprocess
@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator
 from importlib import import_module
-from typing import Any
+from typing import Any, NamedTuple
 
 import compile_time
 import transformer
@@ -39,18 +39,15 @@ def parts() -> Iterator[tuple[str, Work, Work]]:
     from xdsl.context import Context
     from xdsl.dialects.builtin import Builtin, TensorType, f32
     from xdsl.dialects.func import Func
-    from xdsl.ir import Block, Operation
+    from xdsl.ir import Operation
     from xdsl.irdl import IRDLOperation
     from xdsl.irdl.declarative_assembly_format import FormatProgram
     from xdsl.irdl.operations import get_accessors_from_op_def
     from xdsl.parser import Parser
 
-    from tgdialect.diagnostics import SourceFile
-    from tgdialect.diagnostics import parser as located
     from tgdialect.dialect import TG
     from tgdialect.fast_xdsl import unchecked
-    from tgdialect.fast_xdsl.context import FastContext
-    from tgdialect.fast_xdsl.creation import created, erase, put_before
+    from tgdialect.fast_xdsl.creation import created
     from tgdialect.fast_xdsl.definitions import fits
     from tgdialect.fast_xdsl.formats import compiled_format
     from tgdialect.fast_xdsl.operations import FastOp
@@ -81,8 +78,6 @@ def parts() -> Iterator[tuple[str, Work, Work]]:
     groups = {"operands": [[one]] * 3, "result_types": [[scalar]]}
     definitions = [(k.assembly_format, k.get_irdl_definition()) for k in TG.operations]
     formats = [(text, definition) for text, definition in definitions if text is not None]
-    functions = "func.func @f{}(%a: f32, %b: f32) -> f32 {{\n  func.return %a : f32\n}}\n"
-    function_text = SourceFile("", "".join(functions.format(i) for i in range(500)))
 
     def repeated(count: int, work: Work) -> Work:
         def all_of_them() -> None:
@@ -91,27 +86,6 @@ def parts() -> Iterator[tuple[str, Work, Work]]:
 
         return all_of_them
 
-    def filled(put: Callable[[Operation, Block], object], erase: Callable[[Operation], object]):
-        def work() -> None:
-            into = Block()
-            for _ in range(OPS // 10):
-                put(ConstOp.create(result_types=(scalar,)), into)
-            while (last := into.last_op) is not None:
-                erase(last)
-
-        return work
-
-    def functions_with(quicker: dict[Any, Any]) -> Work:
-        def work() -> None:
-            known, located.QUICKER = located.QUICKER, quicker
-            located.LocatedParser(context, function_text).parse_module()
-            located.QUICKER = known
-
-        return work
-
-    def loaded(kind: type[Context]) -> Work:
-        return repeated(10, lambda: kind().load_dialect(TG))
-
     ops = f"{len(every):,} ops"
     yield f"printing: {ops}", lambda: str(module), lambda: printed(module)
     yield (
@@ -119,12 +93,8 @@ def parts() -> Iterator[tuple[str, Work, Work]]:
         lambda: Parser(context, text).parse_module(),
         lambda: FastParser(context, text, "").parse_module(),
     )
-    yield (
-        "func_ops: 500 functions",
-        functions_with({}),
-        functions_with(located.QUICKER),
-    )
-    yield "context: 10 times tg", loaded(Context), loaded(FastContext)
+    for part in ("context", "func_ops"):
+        yield f"{part}: in a new process", First(part, False), First(part, True)
     yield (
         f"formats: {len(formats)}",
         lambda: [FormatProgram.from_str(*each) for each in formats],
@@ -144,11 +114,6 @@ def parts() -> Iterator[tuple[str, Work, Work]]:
         f"operations: build {OPS // 10:,} ops",
         repeated(OPS // 10, lambda: slow_build(MulAccOp, **groups)),
         repeated(OPS // 10, lambda: MulAccOp.build(**groups)),
-    )
-    yield (
-        f"creation: put and erase {OPS // 10:,} ops",
-        filled(lambda op, into: into.add_op(op), lambda op: op.parent.erase_op(op)),
-        filled(lambda op, into: put_before(op, into, None), erase),
     )
     yield (
         "accessors: 100,000 operands by name",
@@ -176,9 +141,60 @@ def parts() -> Iterator[tuple[str, Work, Work]]:
 
 
 def seconds(work: Work) -> float:
+    gc.collect()
+    gc.disable()
     start = time.thread_time()
-    work()
-    return time.thread_time() - start
+    found = work()
+    end = time.thread_time()
+    gc.enable()
+    return found if isinstance(found, float) else end - start
+
+
+class First(NamedTuple):
+    """The seconds that a part takes, or xDSL in its place, when a process first does its work:
+    it asks all classes of attributes whether they are a superclass."""
+
+    part: str
+    is_ours: bool
+
+    def __call__(self) -> float:
+        return float(child("--first", self.part, str(int(self.is_ours))))
+
+
+def first(part: str, is_ours: str) -> None:
+    """Load dialects, or parse a function, and print the seconds."""
+    if not int(is_ours):
+        WITHOUT[part]()
+    import_module("tgdialect.compilation")
+    compile_time.import_all(compile_time.OUR_MODULES)
+    from xdsl.dialects.builtin import Builtin
+    from xdsl.dialects.func import Func
+
+    from tgdialect.diagnostics import SourceFile, parse_module
+    from tgdialect.dialect import TG
+
+    context = _module("fast_xdsl.context").FastContext()
+    source = SourceFile("", "func.func @f(%a: f32) -> f32 {\n  func.return %a : f32\n}")
+
+    def load() -> None:
+        for dialect in (Builtin, Func, TG):
+            context.load_dialect(dialect)
+
+    loading = seconds(load)
+    print(loading if part == "context" else seconds(lambda: parse_module(context, source)))
+
+
+def child(*arguments: str) -> str:
+    """The last line that this program prints in a new process."""
+    run = subprocess.run(
+        [sys.executable, __file__, *arguments],
+        env=os.environ | {"TG_CACHE_DIR": ""},
+        capture_output=True,
+        text=True,
+    )
+    if run.returncode:
+        sys.exit(f"{' '.join(arguments)}:\n{run.stderr}")
+    return run.stdout.splitlines()[-1]
 
 
 def compare() -> None:
@@ -224,14 +240,7 @@ def _no_creation() -> None:
         for name, value in creation._defaults(type(op)):
             op.properties.setdefault(name, value)
 
-    def put_before(op: Any, block: Any, following: Any) -> None:
-        if following is None:
-            block.add_op(op)
-        else:
-            block.insert_op_before(op, following)
-
-    creation.initialize, creation.put_before = initialize, put_before
-    creation.erase = lambda op: op.parent.erase_op(op)
+    creation.initialize = initialize
 
 
 def _no_operations() -> None:
@@ -315,25 +324,14 @@ def compile_without(part: str, name: str) -> None:
     warm_up_llvm()
     compile_time.import_all(compile_time.OUR_MODULES)
     text = compile_time.text_of(name)
-    print(json.dumps(seconds(lambda: tg.compile(text)) * 1e3))
+    print(seconds(lambda: tg.compile(text)) * 1e3)
 
 
 def compile_all(name: str) -> None:
-    def measured(part: str) -> float:
-        run = subprocess.run(
-            [sys.executable, __file__, "--child", part, name],
-            env=os.environ | {"TG_CACHE_DIR": ""},
-            capture_output=True,
-            text=True,
-        )
-        if run.returncode:
-            sys.exit(f"without {part}:\n{run.stderr}")
-        return json.loads(run.stdout.splitlines()[-1])
-
     times: dict[str, list[float]] = {part: [] for part in WITHOUT}
     for _ in range(COMPILATIONS):
         for part, found in times.items():
-            found.append(measured(part))
+            found.append(float(child("--child", part, name)))
     least, median = (of(times["all parts"]) for of in (min, statistics.median))
     print(f"{name:<15}{least:8.1f} ms{median:9.1f} ms")
     for part, found in times.items():
@@ -345,6 +343,8 @@ def compile_all(name: str) -> None:
 if __name__ == "__main__":
     if sys.argv[1:2] == ["--child"]:
         compile_without(*sys.argv[2:])
+    elif sys.argv[1:2] == ["--first"]:
+        first(*sys.argv[2:])
     elif sys.argv[1:2] == ["--compile"]:
         for each in sys.argv[2:]:
             compile_all(each)

@@ -4,8 +4,8 @@ part is for and how much it saves.
 
 * `unchecked.py`: attributes that are known to be valid, made without xDSL's checks.
 * `formats.py`: a compiler of assembly formats, which runs when a format is first used.
-* `accessors.py`: operands and results by names and numbers; `creation.py`: new ops, and blocks that
-  get or lose them; `operations.py`: the base class of ops that are made so.
+* `accessors.py`: operands and results by names and numbers; `creation.py`: new ops;
+  `operations.py`: the base class of ops that are made so.
 * `definitions.py`: checks of ops against their definitions.
 * `walk.py`: the ops of a block and of regions.
 * `parser.py`: tokens and tensor types; `func_ops.py`: `func.func` and `func.return`;

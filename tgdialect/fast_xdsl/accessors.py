@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.ir.core import OpOperands, SSAValues
 from xdsl.irdl.operations import (
     AttrSizedOperandSegments,
@@ -85,11 +85,6 @@ class _Result(BeforeVariadicSingleAccessor):
         return _item(obj.results, self.idx)
 
 
-class _Region(BeforeVariadicSingleAccessor):
-    def __get__(self, obj: Operation, objtype: object = None) -> Region:
-        return obj.regions[self.idx]
-
-
 class _Operands(UniqueVariadicAccessor):
     def __get__(self, obj: Operation, objtype: object = None) -> Sequence[SSAValue]:
         operands = _operands(obj)
@@ -127,8 +122,6 @@ def quicker(accessor: object) -> object:
             return _Result(VarIRConstruct.RESULT, index)
         case BeforeVariadicSingleAccessor(VarIRConstruct.OPERAND, index):
             return _Operand(VarIRConstruct.OPERAND, index)
-        case BeforeVariadicSingleAccessor(VarIRConstruct.REGION, index):
-            return _Region(VarIRConstruct.REGION, index)
         case UniqueVariadicAccessor(VarIRConstruct.OPERAND, first, count):
             return _Operands(VarIRConstruct.OPERAND, first, count)
         case VariadicAttrAccessor(VarIRConstruct.OPERAND, index, option) if option.as_property:

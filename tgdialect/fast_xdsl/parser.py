@@ -108,14 +108,6 @@ class FastParser(Parser):
         super().__init__(ctx, "", name)
         self._parser_state = ParserState(self.LEXER(Input(input, name)))
 
-    def _consume_token(self, expected_kind: MLIRTokenKind | None = None) -> MLIRToken:
-        # As xDSL's, without its properties: it is called for each token.
-        state = self._parser_state
-        token = state.current_token
-        assert expected_kind is None or token.kind is expected_kind
-        state.current_token = state.lexer.lex()
-        return token
-
     def _parse_optional_token(self, expected_kind: MLIRTokenKind) -> MLIRToken | None:
         state = self._parser_state
         token = state.current_token
@@ -154,10 +146,6 @@ class FastParser(Parser):
             return None
         state.current_token = state.lexer.lex()
         return text
-
-    def parse_type(self) -> TypeAttribute:
-        type = self.parse_optional_type()
-        return super().parse_type() if type is None else type
 
     def parse_optional_type(self) -> TypeAttribute | None:
         text, start = self.lexer.input.content, self.pos

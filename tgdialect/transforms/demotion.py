@@ -11,8 +11,8 @@ from collections.abc import Sequence, Set
 
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
-from tgdialect.fast_xdsl.creation import erase
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import InvalidAttr, is_tensor
 from tgdialect.ops.builder import OpBuilder
@@ -56,7 +56,7 @@ def demote_f64(block: Block) -> None:
         if result not in demoted:
             result.replace_all_uses_with(value)
     for op in reversed(users):
-        erase(op)
+        Rewriter.erase_op(op)
 
 
 def _demoted(value: SSAValue, new: dict[SSAValue, SSAValue]) -> SSAValue:

@@ -8,10 +8,9 @@ from __future__ import annotations
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from tgdialect.analysis.loop_nest import LoopTree, loop_nest
-from tgdialect.fast_xdsl.creation import erase, put_before
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.linearize.branches import branch_around_alternatives
@@ -78,7 +77,7 @@ def linearize_kernel(kernel: KernelOp) -> ProgramOp:
     program = ProgramOp(kernel.sym_name.data, Region(Block([linear])))
     program.attributes = dict(kernel.attributes)
     for op in reversed(ops_of(graph)):
-        erase(op)
+        Rewriter.erase_op(op)
     builder = OpBuilder.before(kernel)
     builder.insert(program)
     builder.block.erase_op(kernel)
@@ -137,7 +136,7 @@ class _LinearBuilder:
                 self._gated_store(op)
             else:
                 op.detach()
-                put_before(op, self.block, None)
+                self.block.add_op(op)
         return self.block
 
     def _close(self) -> None:

@@ -8,13 +8,13 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.memory_order import written_operands
 from tgdialect.diagnostics import locate
-from tgdialect.fast_xdsl.creation import created, erase
+from tgdialect.fast_xdsl.creation import created
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.passed_memory import add_parameters
 from tgdialect.lowering.rangeify.views import buffer_like, views_of
@@ -176,7 +176,7 @@ class HostFunction(Calls):
         self.insert(created(ReturnOp, (), ()))
         for op in reversed(self._old):
             if op not in self._kept:
-                erase(op)
+                Rewriter.erase_op(op)
         for op in reversed(self.block.ops):
             if isinstance(op, AfterOp) and not op.result.uses:
                 self.block.erase_op(op)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.movement import moved
@@ -18,7 +19,6 @@ from tgdialect.analysis.affine.positions import Index, Position, interval_of
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.padding import Padded
 from tgdialect.diagnostics import locate
-from tgdialect.fast_xdsl.creation import erase
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.cells import (
     RULES,
@@ -350,7 +350,7 @@ class KernelBuilder(ScalarEmitter):
                 isinstance(op, ConstOp | IndexOp | ElementwiseOp)
                 and op.results[0].first_use is None
             ):
-                erase(op)
+                Rewriter.erase_op(op)
         kernel = KernelOp(name, Region(self.block))
         kernel.location = self.location
         return kernel

@@ -14,10 +14,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.ir import Block, SSAValue
+from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.affine.bounds import interval
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.fast_xdsl.creation import erase
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.builder import OpBuilder
@@ -61,7 +61,7 @@ def narrow_lane_masks(block: Block) -> bool:
             bound = builder.put(CastOp(_emit(builder, limit), _NARROW))
             mask = known[key] = builder.put(type(op)(numbers, bound))
         op.result.replace_all_uses_with(mask)
-        erase(op)
+        Rewriter.erase_op(op)
     return bool(known)
 
 

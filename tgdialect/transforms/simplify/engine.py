@@ -11,12 +11,12 @@ from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequenc
 from functools import cache
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 from xdsl.traits import Pure
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.validity import Validity
-from tgdialect.fast_xdsl.creation import erase
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.builder import OpBuilder
@@ -115,7 +115,7 @@ class Engine:
             self._forget()
         for op in reversed(ops_of(block)):
             if all(r.first_use is None for r in op.results) and _is_dead(op):
-                erase(op)
+                Rewriter.erase_op(op)
                 self._changed = True
         return self._changed
 
@@ -204,7 +204,7 @@ class Engine:
             return result
         self._changed = True
         result.replace_all_uses_with(new)
-        erase(op)
+        Rewriter.erase_op(op)
         return new
 
     def visited(self) -> Mapping[Hashable, SSAValue]:
@@ -359,7 +359,7 @@ class Engine:
             if op.results[0] in used:
                 used.update(op.operands)
             else:
-                erase(op)
+                Rewriter.erase_op(op)
         # Visit the others with this engine, which merges them with equal ops.
         for op in ops:
             if op.parent is not None:
