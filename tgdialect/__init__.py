@@ -28,8 +28,8 @@ From the lowest layer to the highest:
 * `legacy/`: a plug-in: the older vocabularies of the same system;
 * `environment.py`: the table of environment variables;
 * `platforms.py`: refuses platforms that are not supported;
-* `forking.py`: locks around `fork`; `unchecked.py`: attributes without xDSL's checks;
-* `assembly_formats.py`: definitions of ops whose assembly formats are compiled when they are used.
+* `forking.py`: locks around `fork`;
+* `fast_xdsl/`: code in place of xDSL's, for speed alone.
 """
 
 from __future__ import annotations

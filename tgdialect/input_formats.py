@@ -1,33 +1,18 @@
-"""The base classes of input formats: `Frontend`, of bytes, and `TextFrontend`, of text."""
+"""The base class of input formats that are text. That of others is xDSL's `Frontend`: its `parse`
+returns a module, which need not be verified, or raises `CompilationError`, with one diagnostic for
+each thing that is wrong."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from dataclasses import dataclass
-from typing import IO, TYPE_CHECKING, ClassVar
+from typing import IO
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.utils.arg_spec import ArgSpecConvertible
+from xdsl.utils.frontend import Frontend
 
 from tgdialect.diagnostics import SourceFile, decode_source
-
-try:
-    if TYPE_CHECKING:
-        raise ModuleNotFoundError
-    from xdsl.utils.frontend import Frontend
-except ModuleNotFoundError:
-
-    @dataclass(frozen=True)
-    class Frontend(ArgSpecConvertible, ABC):
-        """Reads files of a format. xDSL has this class from version 0.75 on."""
-
-        name: ClassVar[str]
-
-        @abstractmethod
-        def parse(self, ctx: Context, input: IO[bytes], input_name: str) -> ModuleOp:
-            """The module of a file, which need not be verified. Raises `CompilationError`, with
-            one diagnostic for each thing that is wrong."""
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,7 @@ from xdsl.universe import Universe
 from xdsl.utils.target import Target
 
 if TYPE_CHECKING:
-    from tgdialect.input_formats import Frontend
+    from xdsl.utils.frontend import Frontend
 
 LANGUAGE_TARGET = "tgdialect.backends.sources:language_target"
 """Makes the output format of a C-like language, by its name."""
@@ -27,8 +27,7 @@ LANGUAGE_TARGET = "tgdialect.backends.sources:language_target"
 class Plugin(Universe):
     """xDSL's `Universe`, with what it has no word for.
 
-    `all_frontends` are the input formats, by the extension of their files. xDSL has them from
-    version 0.75 on.
+    `all_frontends` are the input formats, by the extension of their files.
     `all_languages` are C-like languages, by name: each a `Language` of
     `lowering/render/source/language.py`, an `output` of `tg-render` and `tg-to-source`, and an
     output format (`-t`).
@@ -36,7 +35,6 @@ class Plugin(Universe):
     the dialect. `compile` and `tg-run` run them.
     """
 
-    all_frontends: dict[str, Callable[[], type[Frontend]]]
     all_languages: dict[str, Callable[[], Any]]
     all_upgrades: dict[str, str]
 
@@ -55,8 +53,8 @@ class Plugin(Universe):
             all_dialects=dict(all_dialects),
             all_passes=dict(all_passes),
             all_targets={**of_languages, **all_targets},
+            all_frontends=dict(all_frontends),
         )
-        self.all_frontends = dict(all_frontends)
         self.all_languages = dict(all_languages)
         self.all_upgrades = dict(all_upgrades)
 

@@ -6,11 +6,11 @@ import os
 import sys
 from collections.abc import Callable, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, TypeAttribute
+from xdsl.utils.frontend import Frontend
 
 from tgdialect.diagnostics import (
     CompilationError,
@@ -20,7 +20,8 @@ from tgdialect.diagnostics import (
     parse_module,
     read_source,
 )
-from tgdialect.input_formats import Frontend, TextFrontend
+from tgdialect.fast_xdsl.context import FastContext
+from tgdialect.input_formats import TextFrontend
 
 if TYPE_CHECKING:
     from xdsl.universe import Universe
@@ -68,22 +69,9 @@ def universe() -> Plugin:
         raise CompilationError(Diagnostic(str(error))) from error
 
 
-class QuickContext(Context):
-    """xDSL's context. It loads attributes without `issubclass`, which for each asks all classes of
-    types whether they are a superclass: 5 µs."""
-
-    def load_attr_or_type(self, attr: type[Attribute]) -> None:
-        known: dict[str, Any] = (
-            self._loaded_types if TypeAttribute in attr.__mro__ else self._loaded_attrs
-        )
-        if attr.name in known:
-            super().load_attr_or_type(attr)  # Raises.
-        known[attr.name] = attr
-
-
 def make_context(allow_unregistered: bool = False) -> Context:
     """A context with every dialect registered; each is loaded when it is used."""
-    context = QuickContext(allow_unregistered)
+    context = FastContext(allow_unregistered)
     for name, factory in universe().all_dialects.items():
         context.register_dialect(name, factory)
     return context

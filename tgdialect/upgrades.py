@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tgdialect.diagnostics import verify_module
-from tgdialect.ops.walk import nested_ops
+from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.registry import universe
 
 _OURS = frozenset({"tg", "builtin", "func", "llvm", "gpu"})

@@ -18,12 +18,13 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.analysis.affine.meetings import Meeting
 from tgdialect.analysis.affine.work_items import CellShape, Relation, WorkItems
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, IfOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import place
-from tgdialect.ops.walk import nesting, ops_of
+from tgdialect.ops.walk import nesting
 
 
 @dataclass(eq=False)

@@ -16,6 +16,7 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.symbols import is_foreign, symbols_around
+from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.call import CallOp, KernelOp
@@ -28,7 +29,7 @@ from tgdialect.ops.properties import is_memory, known_index
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import Walk, nested_ops, ops_of
+from tgdialect.ops.walk import Walk
 
 MANY_STEPS = 8
 """The fewest steps of a loop whose common operands count as constant, so that they are packed once

@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.cells import CellNumber, CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.codegen import IfOp, SpecialOp
 from tgdialect.ops.elementwise import CmpEqOp, CmpLtOp, IDivOp, ModOp, XorOp
@@ -20,7 +21,7 @@ from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor
 from tgdialect.ops.source import BufferOp
-from tgdialect.ops.walk import behind, computed_from, nesting, ops_of, through
+from tgdialect.ops.walk import behind, computed_from, nesting, through
 
 
 def uncovered(block: Block, numbers: CellNumbers) -> Iterator[BufferOp]:

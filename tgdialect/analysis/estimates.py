@@ -13,6 +13,7 @@ from xdsl.ir import Block, SSAValue
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.one_hot import may_be_one_hot
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import AddrSpace, WmmaAttr
 from tgdialect.ops.call import TupleOp
 from tgdialect.ops.codegen import InsOp, SpecialOp, WmmaOp
@@ -24,7 +25,6 @@ from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import parameters
-from tgdialect.ops.walk import ops_of
 
 
 class Estimates(NamedTuple):

@@ -10,9 +10,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tgdialect.analysis.symbols import is_foreign
+from tgdialect.fast_xdsl.unchecked import array_values
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.properties import array_values, static_bytes
+from tgdialect.ops.properties import static_bytes
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 

@@ -60,6 +60,7 @@ from tgdialect.analysis.padding import (
     padding,
 )
 from tgdialect.diagnostics import SHAPES, emit_remark, kept_facts, remarks_are_wanted
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp
@@ -69,7 +70,7 @@ from tgdialect.ops.movement import IndexOp, MovementOp, PadOp, StackOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.walk import Walk, behind, ops_of
+from tgdialect.ops.walk import Walk, behind
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import matrix_instructions
 

@@ -16,6 +16,7 @@ from xdsl.dialects.builtin import DenseArrayBase, i64
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -23,7 +24,7 @@ from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import LinearOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, polynomial, tensor
 from tgdialect.ops.source import ParamOp
-from tgdialect.ops.walk import nesting, ops_of
+from tgdialect.ops.walk import nesting
 
 Slots = tuple[int, int]
 """A slot that is only read, and one that may be written over it."""

@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.lanes import lane_indices
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.codegen import is_shared_factor
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import (
@@ -24,7 +25,7 @@ from tgdialect.ops.movement import (
 )
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import tensor
-from tgdialect.ops.walk import behind, nesting, ops_of, through
+from tgdialect.ops.walk import behind, nesting, through
 
 
 class LiveRange(NamedTuple):

@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.symbols import symbols_around
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp, ProgramOp
@@ -32,7 +33,7 @@ from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import is_memory, number, tensor, tensor_type
 from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.ops.views import memory_of, versions
-from tgdialect.ops.walk import behind, computed, operands_of, ops_of
+from tgdialect.ops.walk import behind, computed, operands_of
 
 Effects = Mapping[int, tuple[bool, bool]]
 """Whether a kernel reads, and whether it writes, the memory that is passed for each slot."""

@@ -12,13 +12,13 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import depends_of
 from tgdialect.analysis.demand import Demand, Demands, is_storage
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import AndOp, CastOp, CmpEqOp, CmpNeOp, MulOp, WhereOp
 from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, StackOp
 from tgdialect.ops.properties import dtype_of, integers, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.walk import ops_of
 
 
 def constant_values(block: Block) -> set[Operation]:

@@ -29,6 +29,7 @@ from tgdialect.analysis.online import (
     moved_from,
     reduced_at,
 )
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import (
@@ -45,7 +46,7 @@ from tgdialect.ops.elementwise import (
 from tgdialect.ops.movement import MovementOp, PadOp
 from tgdialect.ops.properties import dtype_of, integers, is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.walk import Walk, ops_of
+from tgdialect.ops.walk import Walk
 
 
 def online_sums(

@@ -9,11 +9,12 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, Operation
 
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.ordering import EndOp, RangeOp, SinkOp, ranges_after
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
-from tgdialect.ops.walk import computed_from, ops_of
+from tgdialect.ops.walk import computed_from
 
 Ranges = frozenset[RangeOp]
 

@@ -14,12 +14,13 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp as KernelCallOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.walk import Walk, nested_ops
+from tgdialect.ops.walk import Walk
 
 SIGNATURE = "tg.signature"
 """The attribute of an `llvm.func` that `tg-render` has made of a function."""

@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import LLVMTranslationException
 from xdsl.utils.hints import isa
 
 from tgdialect.diagnostics import locate
-from tgdialect.ops.walk import nested_ops
+from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.targets.needed import features_of_assembly, features_of_intrinsic
 
 _PROCESSOR = ("target_cpu", "tune_cpu", "target_features")

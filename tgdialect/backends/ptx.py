@@ -12,10 +12,10 @@ from xdsl.ir import Block, Operation, Region
 from tgdialect.backends.asm import assembly_language
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_machine import Machine
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.gpu_dialect import gpu
 from tgdialect.gpu_dialect.target import ChipAttr
 from tgdialect.lowering.render.gpu import render_symbols
-from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 
 

@@ -21,7 +21,9 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineExpr, AffineMap, AffineSet
-from xdsl.parser import AttrParser, Parser
+from xdsl.parser import AttrParser
+
+from tgdialect.fast_xdsl.parser import FastParser
 
 MOST_REPEATED = 1024
 """The elements up to which a dense attribute of one value has each of them, as xDSL's has: then it
@@ -109,7 +111,7 @@ def _own_count(attribute: Attribute) -> int:
     return 1 + len(data) // _PIECE if isinstance(data, str | bytes) else 1
 
 
-class BoundedParser(Parser):
+class BoundedParser(FastParser):
     """
     xDSL's parser, in which short texts do not take long or much memory. It
 

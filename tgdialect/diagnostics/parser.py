@@ -6,39 +6,16 @@ import re
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import NoReturn
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import (
-    DYNAMIC_INDEX,
-    FileLineColLoc,
-    IndexType,
-    ModuleOp,
-    StringAttr,
-    UnknownLoc,
-    bf16,
-    f16,
-    f32,
-    f64,
-    i1,
-    i8,
-    i16,
-    i32,
-    i64,
-)
-from xdsl.ir import Attribute, AttributeInvT, Operation, SSAValue, TypeAttribute
-from xdsl.parser import ParserState, UnresolvedOperand
+from xdsl.dialects.builtin import FileLineColLoc, ModuleOp, StringAttr, UnknownLoc
+from xdsl.ir import AttributeInvT, Operation, SSAValue
+from xdsl.parser import UnresolvedOperand
 from xdsl.utils.exceptions import MultipleSpansParseError, ParseError, VerifyException
-from xdsl.utils.lexer import Input, Span
-from xdsl.utils.mlir_lexer import (
-    KIND_BY_PUNCTUATION_SPELLING,
-    MLIRLexer,
-    MLIRToken,
-    MLIRTokenKind,
-    PunctuationSpelling,
-)
+from xdsl.utils.lexer import Span
+from xdsl.utils.mlir_lexer import MLIRToken, MLIRTokenKind
 
-from tgdialect import unchecked
 from tgdialect.diagnostics.bounded_parser import BoundedParser
 from tgdialect.diagnostics.diagnostic import (
     CompilationError,
@@ -46,9 +23,11 @@ from tgdialect.diagnostics.diagnostic import (
     SourceFile,
     exception_text,
 )
-from tgdialect.diagnostics.func_ops import QUICKER
 from tgdialect.diagnostics.hints import lasting_hint
 from tgdialect.diagnostics.locations import parse_error_diagnostic
+from tgdialect.fast_xdsl import unchecked
+from tgdialect.fast_xdsl.func_ops import QUICKER
+from tgdialect.fast_xdsl.parser import FastLexer
 
 _NO_OPERATION = "Could not parse entire input!"
 _NO_BLOCK = " in block definition"
@@ -74,54 +53,8 @@ _REPHRASED = {
 _BYTECODE_MAGIC = b"ML\xefR"
 
 
-_TENSOR = re.compile(r"tensor<[^<>]*(?:<[^<>]*>[^<>]*)*>")
-"""A tensor type, provided that no string inside of it has angle brackets."""
-
-
-_PLAIN_TENSOR = re.compile(r"tensor<((?:(?:[0-9]++|\?)x)*+)([a-z][a-z0-9]*+)>", re.ASCII)
-"""A tensor type of a dtype, without encoding: its extents, each with an `x`, and the dtype."""
-
-_DTYPES: dict[str, Attribute] = {
-    **{"f16": f16, "f32": f32, "f64": f64, "bf16": bf16, "index": IndexType()},
-    **{"i1": i1, "i8": i8, "i16": i16, "i32": i32, "i64": i64},
-}
-"""The usual dtypes by their names."""
-
-
-_EXTENTS = re.compile(r"(?:[0-9]++|\?)(?:x(?:[0-9]++|\?))*+(?=x[^\W\d]|x!)")
-"""The extents of a shape before the `x` and the name of its element type."""
-
-
-_PLAIN_TOKEN = re.compile(
-    r"""(?:\s++|//[^\n]*+)*+(?:
-    (%(?:[0-9]++|[a-zA-Z$._-][a-zA-Z0-9$._-]*+))|
-    ([a-zA-Z_][a-zA-Z0-9_$.]*+)|
-    ([0-9]++(?![.x]))|
-    ("[^"\\\n\v\f]*+")|
-    (->|[:,()\[\]<>}=?]|\{(?!-\#)))""",
-    re.ASCII | re.VERBOSE,
-)
-"""Most tokens, after white space and comments. Other numbers, names, punctuation and literals, as
-strings with escapes, are left to xDSL."""
-
-_GROUP_KINDS = {
-    1: MLIRTokenKind.PERCENT_IDENT,
-    2: MLIRTokenKind.BARE_IDENT,
-    3: MLIRTokenKind.INTEGER_LIT,
-    4: MLIRTokenKind.STRING_LIT,
-}
-"""The kinds of the tokens in the groups of `_PLAIN_TOKEN`; its last group is punctuation."""
-
-
-class _PlainToken(MLIRToken):
-    """A token that keeps its text, which xDSL's parser asks for at each comparison. A string has no
-    escapes."""
-
-    text = ""  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
-
-
-class _Lexer(MLIRLexer):
-    """xDSL's lexer, which finds most tokens by one regular expression, in a third of the time.
+class _Lexer(FastLexer):
+    """A lexer of hostile texts.
 
     String literals have possessive quantifiers: xDSL's own regular expression takes exponential
     time on an unclosed one. One whose escapes are UTF-8, as every printer writes what is no ASCII,
@@ -140,25 +73,13 @@ class _Lexer(MLIRLexer):
             return token
         return MLIRToken(MLIRTokenKind.STRING_LIT, token.span)
 
-    def lex(self) -> MLIRToken:
-        found = _PLAIN_TOKEN.match(self.input.content, self.pos)
-        if found is None:
-            token = super().lex()
-            if token.kind is MLIRTokenKind.INTEGER_LIT and token.text[:2] in ("0x", "0X"):
-                # Python reads hexadecimal integers of any length, but does not print them.
-                digits = (len(token.text) - 2) * math.log10(16)
-                if 0 < _MOST_DIGITS < digits:
-                    raise ParseError(token.span, f"an integer of more than {_MOST_DIGITS} digits")
-            return token
-        group: Any = found.lastindex
-        text = found[group]
-        start, self.pos = found.span(group)
-        kind = _GROUP_KINDS.get(group) or KIND_BY_PUNCTUATION_SPELLING[text]
-        # Their constructors, of frozen data classes, take most of the time of a token.
-        span: Span[str] = object.__new__(Span)
-        span.__dict__.update(start=start, end=self.pos, input=self.input)
-        token = object.__new__(_PlainToken)
-        token.__dict__.update(kind=kind, span=span, text=text)
+    def _lex_number(self, start_pos: int) -> MLIRToken:
+        token = super()._lex_number(start_pos)
+        if token.kind is MLIRTokenKind.INTEGER_LIT and token.text[:2] in ("0x", "0X"):
+            # Python reads hexadecimal integers of any length, but does not print them.
+            digits = (len(token.text) - 2) * math.log10(16)
+            if 0 < _MOST_DIGITS < digits:
+                raise ParseError(token.span, f"an integer of more than {_MOST_DIGITS} digits")
         return token
 
 
@@ -168,34 +89,22 @@ class LocatedParser(BoundedParser):
 
     * gives each operation without a `loc(...)` the position of its name as location;
     * accepts a file without operations as an empty module, as MLIR does;
-    * finds most tokens by one regular expression;
-    * parses equal tensor types only once, and shapes in linear time;
     * turns every exception that a malformed text causes into a `ParseError` with a position.
     """
 
+    LEXER = _Lexer
     source: SourceFile
     _op_name_offsets: list[int]
     """The offsets of the names of the operations that are being parsed, innermost last."""
     _first_uses: dict[str, Span]
     """The first use of each value that was used before its definition."""
-    _types: dict[str, TypeAttribute]
-    """The tensor types that were parsed, by their text."""
 
     def __init__(self, ctx: Context, source: SourceFile) -> None:
         self.source = source
         self._filename = StringAttr(source.name)
         self._op_name_offsets = []
         self._first_uses = {}
-        self._types = {}
-        super().__init__(ctx, "", source.name)
-        self._parser_state = ParserState(_Lexer(Input(source.text, source.name)))
-
-    def parse_optional_str_literal(self) -> str | None:
-        token = self._current_token
-        if not isinstance(token, _PlainToken) or token.kind is not MLIRTokenKind.STRING_LIT:
-            return super().parse_optional_str_literal()
-        self._consume_token()
-        return token.text[1:-1]
+        super().__init__(ctx, source.text, source.name)
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         try:
@@ -263,53 +172,6 @@ class LocatedParser(BoundedParser):
             end = line_start - 1
         return start
 
-    def _consume_token(self, expected_kind: MLIRTokenKind | None = None) -> MLIRToken:
-        # As xDSL's, without its properties: it is called for each token.
-        state = self._parser_state
-        token = state.current_token
-        assert expected_kind is None or token.kind is expected_kind
-        state.current_token = state.lexer.lex()
-        return token
-
-    def _parse_optional_token(self, expected_kind: MLIRTokenKind) -> MLIRToken | None:
-        state = self._parser_state
-        token = state.current_token
-        if token.kind is not expected_kind:
-            return None
-        state.current_token = state.lexer.lex()
-        return token
-
-    def _resume_from(self, pos: Any) -> None:
-        if not isinstance(pos, int):
-            super()._resume_from(pos)
-            return
-        state = self._parser_state
-        state.lexer.pos = pos
-        state.current_token = state.lexer.lex()
-
-    @property
-    def pos(self) -> int:
-        return self._parser_state.current_token.span.start
-
-    def parse_optional_punctuation(self, punctuation: PunctuationSpelling) -> Any:
-        state = self._parser_state
-        if state.current_token.kind is not KIND_BY_PUNCTUATION_SPELLING[punctuation]:
-            return None
-        state.current_token = state.lexer.lex()
-        return punctuation
-
-    def parse_punctuation(self, punctuation: PunctuationSpelling, context_msg: str = "") -> Any:
-        if self.parse_optional_punctuation(punctuation) is None:
-            return super().parse_punctuation(punctuation, context_msg)
-        return punctuation
-
-    def parse_optional_characters(self, text: str) -> str | None:
-        state = self._parser_state
-        if state.current_token.text != text:
-            return None
-        state.current_token = state.lexer.lex()
-        return text
-
     def _location(self, offset: int) -> FileLineColLoc:
         line, column = map(unchecked.number, self.source.position(offset))
         return unchecked.made(FileLineColLoc, filename=self._filename, line=line, column=column)
@@ -322,50 +184,7 @@ class LocatedParser(BoundedParser):
         del self._op_name_offsets[depth:]
         return op
 
-    def parse_type(self) -> TypeAttribute:
-        type = self.parse_optional_type()
-        return super().parse_type() if type is None else type
-
-    def parse_optional_type(self) -> TypeAttribute | None:
-        text, start = self.source.text, self.pos
-        if (found := _TENSOR.match(text, start)) is None:
-            return super().parse_optional_type()
-        if (known := self._types.get(found[0])) is not None:
-            self._resume_from(found.end())
-            return known
-        if (shaped := _PLAIN_TENSOR.fullmatch(found[0])) and shaped[2] in _DTYPES:
-            self._resume_from(found.end())
-            extents = self._extents(shaped[1][:-1])
-            type = self._types[found[0]] = unchecked.tensor_of(_DTYPES[shaped[2]], extents)
-            return type
-        type = super().parse_optional_type()
-        if type is not None and text[start : self.pos].rstrip() == found[0]:
-            self._types[found[0]] = type
-        return type
-
-    def parse_dimension_list(self) -> list[int]:
-        # After each extent xDSL lexes the rest of `1x1x1xf32` as a name: quadratic time.
-        if (found := _EXTENTS.match(self.source.text, self.pos)) is None:
-            return super().parse_dimension_list()
-        self._resume_from(found.end())
-        return self._extents(found[0])
-
-    def _extents(self, text: str) -> list[int]:
-        if not text:
-            return []
-        found = [DYNAMIC_INDEX if e == "?" else int(e) for e in text.split("x")]
-        return self._checked_extents(found)
-
     def _parse_op_result_list(self) -> list[tuple[Span, int]]:
-        state = self._parser_state
-        name = state.current_token
-        if name.kind is MLIRTokenKind.PERCENT_IDENT:
-            # One result, or else the list is parsed again.
-            state.current_token = state.lexer.lex()
-            if self.parse_optional_punctuation("=") is not None:
-                self._op_name_offsets.append(self.pos)
-                return [(name.span, 1)]
-            self._resume_from(name.span.start)
         results = super()._parse_op_result_list()
         self._op_name_offsets.append(self.pos)
         return results
@@ -380,11 +199,7 @@ class LocatedParser(BoundedParser):
         self, operand: UnresolvedOperand, type: AttributeInvT
     ) -> SSAValue[AttributeInvT]:
         name = operand.operand_name
-        if (values := self.ssa_values.get(name)) is not None:
-            if operand.index == 0 and values[0].type is type:
-                found: Any = values[0]
-                return found
-        elif name not in self.forward_ssa_references:
+        if name not in self.ssa_values and name not in self.forward_ssa_references:
             self._first_uses[name] = operand.span
         return super().resolve_operand(operand, type)
 

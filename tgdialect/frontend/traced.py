@@ -17,6 +17,7 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block
 
+from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.frontend.graph import (
     INDEX_TYPE,
     Node,
@@ -45,7 +46,6 @@ from tgdialect.ops.arguments import ANY_RESULT
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import FunctionOp, GetTupleOp
 from tgdialect.ops.movement import ShrinkOp
-from tgdialect.ops.walk import nested_ops
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import Array
 

@@ -33,7 +33,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, NoTerminator, SymbolOpInterface, SymbolTable
 
-from tgdialect.assembly_formats import WidenedOp
+from tgdialect.fast_xdsl.formats import WidenedOp
 from tgdialect.gpu_dialect.target import ChipAttr
 
 CONTAINER_MODULE = "gpu.container_module"

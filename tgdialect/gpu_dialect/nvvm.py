@@ -18,7 +18,7 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
-from tgdialect.assembly_formats import op_definition
+from tgdialect.fast_xdsl.formats import op_definition
 from tgdialect.gpu_dialect.registers import SpecialRegisterOp
 from tgdialect.gpu_dialect.target import NVVMTargetAttr
 

@@ -12,7 +12,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from tgdialect.assembly_formats import op_definition
+from tgdialect.fast_xdsl.formats import op_definition
 from tgdialect.gpu_dialect.registers import SpecialRegisterOp
 from tgdialect.gpu_dialect.target import ROCDLTargetAttr
 

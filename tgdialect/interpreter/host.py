@@ -18,6 +18,7 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.interpreter.host_values import (
     TensorValue,
     Tuple,
@@ -42,7 +43,6 @@ from tgdialect.ops.ordering import LinearOp
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import BufferOp, ParamOp
-from tgdialect.ops.walk import ops_of
 
 
 class CycleError(InterpretationError):

@@ -8,11 +8,12 @@ from graphlib import CycleError, TopologicalSorter
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.codegen import EndIfOp, IfOp
 from tgdialect.ops.ordering import EndOp, RangeOp, ranges_after
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.walk import nesting, ops_of
+from tgdialect.ops.walk import nesting
 
 Scope = frozenset[Operation]
 """RANGEs and IFs."""

@@ -141,7 +141,7 @@ class ViewAttr(ParametrizedAttribute):
             position = parser.pos
             shape = _parse_integers(parser)
             while parser.parse_optional_punctuation(","):
-                key = parser.parse_identifier(": strides, offset or mask")
+                key = parser.parse_identifier(context_msg=": strides, offset or mask")
                 if key in given:
                     parser.raise_error(f"{key} is given twice")
                 given.add(key)

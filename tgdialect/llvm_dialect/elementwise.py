@@ -16,7 +16,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from tgdialect.assembly_formats import op_definition
+from tgdialect.fast_xdsl.formats import op_definition
 from tgdialect.llvm_dialect.types import AnyFloatLike, AnyIntegerLike
 
 

@@ -32,7 +32,7 @@ from xdsl.irdl import (
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 
-from tgdialect.assembly_formats import WidenedOp, op_definition
+from tgdialect.fast_xdsl.formats import WidenedOp, op_definition
 from tgdialect.llvm_dialect.assembly import (
     move_to_properties,
     parse_optional_atomic,

@@ -22,7 +22,7 @@ from xdsl.irdl import (
 )
 from xdsl.traits import Pure
 
-from tgdialect.assembly_formats import op_definition
+from tgdialect.fast_xdsl.formats import op_definition
 
 
 class VectorReduceIntegerOp(IRDLOperation, ABC):

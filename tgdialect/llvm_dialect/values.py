@@ -28,7 +28,7 @@ from xdsl.printer import Printer
 from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.assembly_formats import WidenedOp, op_definition
+from tgdialect.fast_xdsl.formats import WidenedOp, op_definition
 from tgdialect.llvm_dialect.assembly import (
     move_to_properties,
     print_with_attributes,

@@ -14,11 +14,11 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.diagnostics import errors_at
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.verify import LEVELS, verify_level
 from tgdialect.ops.arguments import ALLOCATED, argument_attributes
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
-from tgdialect.ops.walk import ops_of
 from tgdialect.upgrades import upgrades_for
 
 STAGES = {

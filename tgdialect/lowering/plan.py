@@ -30,6 +30,7 @@ from tgdialect.analysis.in_place import Slots, in_place_slots
 from tgdialect.analysis.liveness import LiveRange, live_ranges
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.symbols import symbols_around
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.ops.attributes import AddrSpace, Device, PlaceAttr
 from tgdialect.ops.axis_types import PARALLEL, WORKGROUP
@@ -42,7 +43,7 @@ from tgdialect.ops.movement import BitcastOp, MovementOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.ordering import LinearOp, RangeOp
 from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp
-from tgdialect.ops.walk import nesting, ops_of
+from tgdialect.ops.walk import nesting
 from tgdialect.targets.attribute import target_of
 
 

@@ -29,7 +29,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
-from tgdialect import unchecked
+from tgdialect.fast_xdsl import unchecked
 
 Device = str | tuple[str, ...] | None
 """No device, one device, or the devices over which a value is sharded or replicated."""

@@ -2,28 +2,26 @@
 
 from __future__ import annotations
 
-from abc import ABCMeta
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
+from typing import Any, ClassVar, Self, TypeVar
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, LocationAttr, TensorType
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
-from xdsl.irdl import BaseAttr, EqAttrConstraint, IRDLOperation
+from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
+from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.irdl import BaseAttr, EqAttrConstraint
 from xdsl.irdl.constraints import VerificationContext
 from xdsl.traits import EffectInstance, MemoryEffectKind, NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.accessors import SEGMENTS, TgResult, Values, operands, quicker
+from tgdialect.fast_xdsl.accessors import FastResult, Values
+from tgdialect.fast_xdsl.creation import initialize
+from tgdialect.fast_xdsl.operations import FastOp
 from tgdialect.ops.attributes import VOID, TupleType, is_tensor
-from tgdialect.ops.creation import initialize
-from tgdialect.ops.definitions import counts
 from tgdialect.ops.dtypes import INDEX, dtype_row
 from tgdialect.ops.properties import (
     is_type_written,
     place_of,
     result_type,
-    segments,
     static_shape,
 )
 from tgdialect.ops.syntax import (
@@ -85,26 +83,12 @@ _NOTHING: Set[EffectInstance] = frozenset()
 _WRITE = frozenset({EffectInstance(MemoryEffectKind.WRITE)})
 
 
-class _OpClass(ABCMeta):
-    """Skips ABCMeta's look-up of virtual subclasses; op classes have none. Replaces the accessors
-    that xDSL gives an op."""
-
-    __instancecheck__ = type.__instancecheck__
-    __subclasscheck__ = type.__subclasscheck__
-
-    def __setattr__(cls, name: str, value: object) -> None:
-        super().__setattr__(name, quicker(value))
-
-
-class TgOp(IRDLOperation, metaclass=_OpClass):
+class TgOp(FastOp):
     """An op of the dialect. It has one result, whose type the table in `properties` derives.
 
     Builders take operands and arguments, never a result type. The verifier checks the op's own
     rule, then recomputes the result type and compares it with the one that is written down. Any op
     may carry a `tag` attribute for temporary marks; no pass may depend on one after it ends.
-
-    Whether the owner of a value is an op: `isinstance` with this class takes half of the time that
-    it takes with xDSL's `Operation`, an abstract class.
     """
 
     OPENS_BLOCK: ClassVar[bool] = False
@@ -115,11 +99,6 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
     """Whether the result may be used after the block of a LINEAR that the op stands in."""
     HOLDS_KERNEL: ClassVar[bool] = False
     """Whether the op's body is that of a kernel."""
-
-    # Ops are equal to themselves only: Python's own hash takes a third of the time of xDSL's.
-    __hash__ = object.__hash__
-    if not TYPE_CHECKING:  # For which it is xDSL's.
-        operands = operands
 
     custom_directives = (Signature, Integers, Int, IntegerRuns, Name, Constant, Edges, Bytes)
 
@@ -133,75 +112,6 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
     def closed_blocks(self) -> Sequence[SSAValue]:
         """The beginnings of the blocks of a LINEAR that end at this op, the innermost first."""
         return () if self.CLOSES is None else self.operands[self.CLOSES]
-
-    @classmethod
-    def build(
-        cls,
-        *,
-        operands: Sequence[Any] | None = None,
-        result_types: Sequence[Any] | None = None,
-        attributes: Mapping[str, Attribute | None] | None = None,
-        properties: Mapping[str, Attribute | None] | None = None,
-        successors: Sequence[Any] | None = None,
-        regions: Sequence[Any] | None = None,
-    ) -> Self:
-        """The constructor of assembly formats. xDSL's method takes four times as long: it makes
-        those ops that `initialize` does not, and reports operands and results that do not fit the
-        definition."""
-        numbers = counts(cls)
-        if attributes or numbers is None or not numbers.fit(operands or (), result_types or ()):
-            return super().build(
-                operands=operands,
-                result_types=result_types,
-                attributes=attributes,
-                properties=properties,
-                successors=successors,
-                regions=regions,
-            )
-        op = cls.__new__(cls)
-        given = {name: value for name, value in (properties or {}).items() if value is not None}
-        if numbers.are_segmented:
-            given[SEGMENTS] = segments(*map(len, operands or ()))
-        initialize(
-            op,
-            [value for group in operands or () for value in group],
-            given,
-            [type for group in result_types or () for type in group],
-        )
-        Operation.__post_init__(op)
-        return op
-
-    @classmethod
-    def create(
-        cls,
-        *,
-        operands: Sequence[SSAValue] = (),
-        result_types: Sequence[Attribute] = (),
-        properties: Mapping[str, Attribute] = {},
-        attributes: Mapping[str, Attribute] = {},
-        location: LocationAttr | None = None,
-        successors: Sequence[Block] = (),
-        regions: Sequence[Region] = (),
-    ) -> Self:
-        """The constructor of copies. xDSL's method takes twice as long: it makes those ops that
-        `initialize` does not."""
-        if successors:
-            return super().create(
-                operands=operands,
-                result_types=result_types,
-                properties=properties,
-                attributes=attributes,
-                location=location,
-                successors=successors,
-                regions=regions,
-            )
-        op = cls.__new__(cls)
-        initialize(op, operands, properties, result_types, regions)
-        op.attributes.update(attributes)
-        if location is not None:
-            op.location = location
-        Operation.__post_init__(op)
-        return op
 
     def infer(
         self,
@@ -219,11 +129,11 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
         """
         initialize(
             self,
-            [o if isinstance(o, TgResult) else SSAValue.get(o) for o in operands],
+            [o if isinstance(o, FastResult) else SSAValue.get(o) for o in operands],
             {k: v for k, v in properties.items() if v is not None},
             regions=regions,
         )
-        self.results = Values((TgResult(type or _inferred(self), self, 0),))
+        self.results = Values((FastResult(type or _inferred(self), self, 0),))
         Operation.__post_init__(self)  # xDSL's `ImplicitBuilder` replaces it.
 
     def rebuild(self, operands: Sequence[Value], type: Attribute | None = None) -> Self:

@@ -12,7 +12,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.creation import put_before
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.numbering import next_axis, next_slot
 from tgdialect.ops.source import ConstOp
@@ -64,7 +63,10 @@ class OpBuilder:
         if type(op.location) is UnknownLoc:
             op.location = self.location
         point = self.insertion_point
-        put_before(op, point.block, point.insert_before)
+        if point.insert_before is None:
+            point.block.add_op(op)
+        else:
+            point.block.insert_op_before(op, point.insert_before)
         return op
 
     def put(self, op: Operation) -> SSAValue:

@@ -36,8 +36,10 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect import unchecked
 from tgdialect.diagnostics import facts, locate
+from tgdialect.fast_xdsl import unchecked
+from tgdialect.fast_xdsl.definitions import op_definition
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import VOID, AddrSpace, NumberAttr, TupleType, is_tensor
 from tgdialect.ops.base import TENSOR, TUPLE, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
@@ -48,13 +50,12 @@ from tgdialect.ops.codegen import (
     InsOp,
     ProgramOp,
 )
-from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, place, place_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp, parameters
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import Walk, ops_of
+from tgdialect.ops.walk import Walk
 
 
 def _accepts(parameter: Attribute, argument: Attribute) -> bool:

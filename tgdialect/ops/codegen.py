@@ -36,10 +36,11 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect import unchecked
+from tgdialect.fast_xdsl import unchecked
+from tgdialect.fast_xdsl.definitions import op_definition
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import VOID, AxisType, NumberAttr, WmmaAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
-from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.instructions import INSTRUCTIONS, InstructionSignature
 from tgdialect.ops.memory import verify_cells
@@ -51,7 +52,6 @@ from tgdialect.ops.properties import (
     tensor,
 )
 from tgdialect.ops.source import BinaryDataOp
-from tgdialect.ops.walk import ops_of
 
 
 @op_definition

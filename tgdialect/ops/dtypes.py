@@ -29,7 +29,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect import unchecked
+from tgdialect.fast_xdsl import unchecked
 
 
 class Kind(Enum):

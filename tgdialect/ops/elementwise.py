@@ -17,9 +17,9 @@ from xdsl.irdl import AnyAttr, operand_def, opt_operand_def, prop_def, result_de
 from xdsl.traits import Commutative
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.ops.base import TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
-from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import UI64, DType
 from tgdialect.ops.folding import fold_elementwise
 from tgdialect.ops.properties import dtype_of, tensor

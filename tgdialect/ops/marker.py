@@ -6,9 +6,9 @@ from abc import ABC
 
 from xdsl.irdl import operand_def, result_def, traits_def
 
+from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.ops.base import TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
-from tgdialect.ops.definitions import op_definition
 
 
 class MarkerOp(TgOp, ABC):

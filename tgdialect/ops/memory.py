@@ -18,16 +18,16 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect import unchecked
+from tgdialect.fast_xdsl import unchecked
+from tgdialect.fast_xdsl.definitions import op_definition
+from tgdialect.fast_xdsl.unchecked import segments
 from tgdialect.ops.attributes import AddrSpace, Device
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
-from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.properties import (
     is_memory,
     same_shape,
-    segments,
     shape_of,
     show_shape,
     tensor,

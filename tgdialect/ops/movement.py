@@ -29,9 +29,10 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.fast_xdsl.definitions import op_definition
+from tgdialect.fast_xdsl.unchecked import segments
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
-from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import check_representable
 from tgdialect.ops.properties import (
     NAME_THE_EXTENT,
@@ -39,7 +40,6 @@ from tgdialect.ops.properties import (
     UnknownDim,
     dtype_of,
     number,
-    segments,
     static_indices,
     tensor,
     type_of_number,

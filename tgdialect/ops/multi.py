@@ -8,9 +8,9 @@ from typing import Any
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.ops.attributes import NumberAttr, PlaceAttr
 from tgdialect.ops.base import TENSOR, PureInGraph, TgOp, Value
-from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.memory import CopyOp
 from tgdialect.ops.movement import ExpandOp, PermuteOp, ReshapeOp
 from tgdialect.ops.properties import Shape

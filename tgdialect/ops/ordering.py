@@ -24,8 +24,9 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryWriteEffect, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect import unchecked
 from tgdialect.diagnostics import facts, locate
+from tgdialect.fast_xdsl import unchecked
+from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.ops.attributes import VOID, AxisType, AxisTypeAttr, NumberAttr, OptAttr
 from tgdialect.ops.base import (
     INDEX_SCALAR,
@@ -36,7 +37,6 @@ from tgdialect.ops.base import (
     TgOp,
     Value,
 )
-from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.properties import dtype_of, integer, is_memory, known_index, tensor
 from tgdialect.ops.walk import computed, operands_of
 

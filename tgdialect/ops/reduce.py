@@ -16,12 +16,12 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect import unchecked
 from tgdialect.diagnostics import facts
+from tgdialect.fast_xdsl import unchecked
+from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr, WmmaAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
-from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import F32, DType, dtype_row
 from tgdialect.ops.elementwise import AddOp, MaxOp, MulOp
 from tgdialect.ops.ordering import RangeOp, dependent_ranges

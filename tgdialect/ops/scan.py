@@ -19,10 +19,10 @@ from xdsl.traits import IsolatedFromAbove, NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.base import TENSOR, TUPLE, PureInGraph, TgOp, Value
 from tgdialect.ops.call import TupleOp, foreign_memory
-from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.properties import place, tensor
 from tgdialect.ops.source import ParamOp, parameters

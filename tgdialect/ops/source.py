@@ -24,11 +24,12 @@ from xdsl.irdl import (
 from xdsl.traits import ConstantLike, MemoryAllocEffect
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect import unchecked
 from tgdialect.diagnostics import facts
+from tgdialect.fast_xdsl import unchecked
+from tgdialect.fast_xdsl.definitions import op_definition
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import AddrSpace, DataAttr, InvalidAttr, NumberAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
-from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import (
     DTYPES,
     INDEX,
@@ -36,7 +37,6 @@ from tgdialect.ops.dtypes import (
     number_attribute,
 )
 from tgdialect.ops.properties import dtype_of, index_array, number, place_of, tensor
-from tgdialect.ops.walk import ops_of
 
 
 @op_definition

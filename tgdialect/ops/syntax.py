@@ -37,7 +37,7 @@ from xdsl.parser import Parser, UnresolvedOperand
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect import unchecked
+from tgdialect.fast_xdsl import unchecked
 from tgdialect.ops.attributes import DataAttr, InvalidAttr, NumberAttr, is_tensor
 from tgdialect.ops.dtypes import bits_of_nan, number_attribute
 from tgdialect.ops.properties.values import index_array

@@ -22,6 +22,7 @@ from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
 from tgdialect.custom import CustomCode, CustomFunction, is_in_process
 from tgdialect.diagnostics import errors_at, locate
+from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.lowering.levels import is_before
 from tgdialect.lowering.optimize import Scheduled, declared_packing, pass_packed
 from tgdialect.lowering.render.llvm import is_intrinsic, render_symbols
@@ -29,7 +30,6 @@ from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import CustomOp, ProgramOp
 from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.walk import nested_ops
 from tgdialect.runtime.cache import object_cache
 from tgdialect.runtime.codegen import CodeGenerator, generated
 from tgdialect.runtime.host_executable import HostExecutable

@@ -15,10 +15,10 @@ from tgdialect.backends.c_compiler import SourceError, assembly, object_code
 from tgdialect.backends.sources import source_of
 from tgdialect.custom import CustomCode, CustomFunction, is_in_process
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.source import source_text
 from tgdialect.ops.codegen import CustomOp, ProgramOp
-from tgdialect.ops.walk import nested_ops
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.inspection import Kernel, code_in, kernels_of
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program

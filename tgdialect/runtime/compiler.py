@@ -395,7 +395,7 @@ def _name_and_text(source: str | os.PathLike[str] | ModuleOp) -> tuple[str, str]
         return "<string>", source
     if not isinstance(source, str | os.PathLike):
         _check_is_module(source)
-        from tgdialect.ops.printing import printed
+        from tgdialect.fast_xdsl.printing import printed
 
         return "<module>", printed(source)
     if not _is_text(source):
@@ -416,10 +416,11 @@ def parse_verified(name: str, text: str, format: str | None = None) -> ModuleOp:
 
     from tgdialect.diagnostics import CompilationError, SourceFile, errors_in, verify_module
     from tgdialect.dialect import TG
-    from tgdialect.registry import QuickContext, make_context, parse_program
+    from tgdialect.fast_xdsl.context import FastContext
+    from tgdialect.registry import make_context, parse_program
     from tgdialect.upgrades import upgrade
 
-    source, context = SourceFile(name, text), QuickContext()
+    source, context = SourceFile(name, text), FastContext()
     for dialect in (Builtin, Func, TG):
         # Loading a dialect that the text does not name would take a millisecond.
         context.register_dialect(dialect.name, lambda dialect=dialect: dialect)

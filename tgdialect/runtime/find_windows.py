@@ -17,6 +17,7 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.affine.bounds import exact_polynomial, greatest
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import SHAPES, Diagnostic, kept_facts, operation_diagnostic
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.affine import monomials
 from tgdialect.ops.arguments import argument_attributes, integer_attribute
 from tgdialect.ops.dtypes import INDEX
@@ -34,7 +35,6 @@ from tgdialect.ops.properties import (
     window,
 )
 from tgdialect.ops.source import BufferOp
-from tgdialect.ops.walk import ops_of
 from tgdialect.runtime.windows import OPS, Computed, Polynomial, Window
 
 MAX_DEPTH = 6

@@ -20,6 +20,7 @@ from tgdialect.analysis.memory_order import kernels_unchanged
 from tgdialect.analysis.symbols import SIGNATURE, is_foreign, own_functions
 from tgdialect.custom import NO_CUSTOM, REGISTERED, CustomCode
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.lowering.levels import LoweringPass, find_level, is_before
 from tgdialect.lowering.optimize import OptimizePass, Packing, Scheduled, pass_packed, settled
 from tgdialect.lowering.pipeline import AfterStage, Stages, run_stages, stages
@@ -40,7 +41,6 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp, ProgramOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import BinaryDataOp, parameters
-from tgdialect.ops.walk import nested_ops, ops_of
 from tgdialect.runtime.find_windows import buffer_places, find_windows
 from tgdialect.runtime.optimize import MeasuringOptimizePass
 from tgdialect.runtime.program import DEFAULT_OPT, HOST, Parameter

@@ -8,7 +8,7 @@ from xdsl.ir import Attribute, Dialect
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Pure
 
-from tgdialect.assembly_formats import op_definition
+from tgdialect.fast_xdsl.formats import op_definition
 
 _TENSOR = TensorType[Attribute]
 _AXIS = IntegerAttr.constr(IndexTypeConstr)

@@ -22,9 +22,9 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from tgdialect import unchecked
 from tgdialect.diagnostics import locate
 from tgdialect.environment import SettingError
+from tgdialect.fast_xdsl import unchecked
 from tgdialect.targets import DEFAULT_TARGET, MOST, Target, target_named
 from tgdialect.targets.cpu import FROM_FEATURES, without_implied
 from tgdialect.targets.host import host_features, host_target

@@ -1,6 +1,5 @@
 """How tg-opt prints IR, and the check that it can read what it prints."""
 
-from dataclasses import dataclass
 from io import StringIO
 from itertools import zip_longest
 from typing import cast
@@ -14,7 +13,6 @@ from xdsl.syntax_printer import SyntaxPrinter
 from tgdialect.diagnostics import CompilationError, Diagnostic, SourceFile, parse_module
 
 
-@dataclass(eq=False, repr=False)
 class ElidingPrinter(Printer):
     """Prints dense literals of more than `most_elements` elements that differ, if that is not None,
     as `dense_resource<__elided__>`."""

@@ -218,14 +218,15 @@ class TgOptMain(xDSLOptMain):
         """A printer, as the flags want it, for dumps and the target `mlir`."""
         target = self.target if isinstance(self.target, MLIRTarget) else MLIRTarget()
         args = self.args
-        return (ColoredPrinter if colored else ElidingPrinter)(
+        printer = (ColoredPrinter if colored else ElidingPrinter)(
             stream,
             print_generic_format=args.print_op_generic or target.print_generic_format,
             print_properties_as_attributes=args.print_no_properties
             or target.print_properties_as_attributes,
             print_debuginfo=args.print_debuginfo or target.print_debuginfo,
-            most_elements=args.mlir_elide_elementsattrs_if_larger,
         )
+        printer.most_elements = args.mlir_elide_elementsattrs_if_larger
+        return printer
 
     def text_of(self, op: Operation) -> str:
         """The text of an operation in dumps."""

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Collection
 
 from xdsl.ir import Block, Operation
+from xdsl.rewriter import Rewriter
 
-from tgdialect.ops.creation import erase
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.source import BufferOp, ConstOp, VConstOp
-from tgdialect.ops.walk import ops_of
 
 _COMPUTED = (ElementwiseOp, MovementOp, LoadOp, BufferOp, ConstOp, VConstOp)
 """Ops that do nothing but compute their result."""
@@ -22,11 +22,11 @@ def erase_dead_ops(block: Block, needed: Collection[Operation]) -> None:
     kept = set(map(id, needed))
     for op in reversed(ops_of(block)):
         if id(op) not in kept:
-            erase(op)
+            Rewriter.erase_op(op)
 
 
 def erase_unused(block: Block) -> None:
     """Erase the ops without side effects whose results have no uses, in a block in order."""
     for op in reversed(ops_of(block)):
         if isinstance(op, _COMPUTED) and op.results[0].first_use is None:
-            erase(op)
+            Rewriter.erase_op(op)

@@ -17,13 +17,13 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import elementwise
 from tgdialect.ops.builder import UniquingBuilder
 from tgdialect.ops.dtypes import DTYPES, number_attribute, wrap_to
 from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.ops.source import ConstOp
-from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.error_function import erf, erfc, gelu
 from tgdialect.transforms.log_gamma import lgamma, lgamma_for_f32
 from tgdialect.transforms.log_of_sum import logaddexp, logaddexp_for_f32

@@ -11,16 +11,16 @@ from collections.abc import Sequence, Set
 
 from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import InvalidAttr, is_tensor
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.creation import erase
 from tgdialect.ops.dtypes import DTYPES, number_attribute
 from tgdialect.ops.elementwise import CastOp, CompareOp, ElementwiseOp, FmodOp
 from tgdialect.ops.movement import BitcastOp, MovementOp, PadOp
 from tgdialect.ops.properties import dtype_of, is_memory, number
 from tgdialect.ops.source import ConstOp
-from tgdialect.ops.walk import ops_of
 
 
 def demote_f64(block: Block) -> None:
@@ -56,7 +56,7 @@ def demote_f64(block: Block) -> None:
         if result not in demoted:
             result.replace_all_uses_with(value)
     for op in reversed(users):
-        erase(op)
+        Rewriter.erase_op(op)
 
 
 def _demoted(value: SSAValue, new: dict[SSAValue, SSAValue]) -> SSAValue:

@@ -13,6 +13,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.symbols import is_foreign
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
@@ -22,7 +23,6 @@ from tgdialect.ops.ordering import GroupOp, SinkOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import ParamOp
-from tgdialect.ops.walk import nested_ops, ops_of
 
 MAX_COPIES = 1 << 14
 """The greatest work that copies of functions may have in one function, beyond the first copy of

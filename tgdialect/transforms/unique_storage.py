@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from xdsl.ir import Attribute, Block, SSAValue
 
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.source import BufferOp, ParamOp
-from tgdialect.ops.walk import ops_of
 
 
 def make_storage_unique(block: Block) -> None:

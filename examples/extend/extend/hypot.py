@@ -8,7 +8,7 @@ from xdsl.ir import Dialect
 from xdsl.irdl import traits_def
 from xdsl.traits import Commutative
 
-from tgdialect.ops.definitions import op_definition
+from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.ops.elementwise import BinaryOp, Domain
 from tgdialect.ops.properties import TABLE, Rules
 

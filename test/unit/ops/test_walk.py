@@ -9,6 +9,7 @@ import pytest
 from random_seeds import batches
 from xdsl.ir import Block, Operation, SSAValue
 
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import EndIfOp, IfOp
@@ -26,7 +27,6 @@ from tgdialect.ops.walk import (
     computed_from,
     nesting,
     operands_of,
-    ops_of,
     postorder,
     through,
     users_of,

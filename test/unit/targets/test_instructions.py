@@ -20,8 +20,8 @@ from xdsl.dialects.func import FuncOp
 import tgdialect as tg
 from tgdialect.analysis.constants import constants
 from tgdialect.diagnostics import CompilationError, SourceFile, parse_module
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.interpreter.instructions import MEANINGS
-from tgdialect.ops.walk import ops_of
 from tgdialect.registry import make_context
 from tgdialect.targets import MOST, target_named
 from tgdialect.targets.host import host_features

@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.utils.frontend import Frontend
 
 import tgdialect as tg
 from tgdialect import registry
 from tgdialect.diagnostics import CompilationError, Diagnostic, SourceFile, parse_module
-from tgdialect.input_formats import Frontend
 from tgdialect.plugin import Plugin, merged
 from tgdialect.tools import tg_opt, tg_run
 

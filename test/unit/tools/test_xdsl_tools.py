@@ -38,7 +38,7 @@ LAST_STAGE = re.compile(
 DEVIATIONS = re.compile(r'"gpu\.module"|overflowFlags = [123]|"transform\.')
 """Stages whose text LLVM 19 does not read: docs/deviations.md says why."""
 HEXADECIMAL = "dense<0x"
-"""Floats of which xDSL 0.74 reads another value than it has printed."""
+"""Floats of which xDSL 0.75 reads another value than it has printed."""
 
 
 def xdsl_opt(text: str, folder: Path, *args: str) -> str:

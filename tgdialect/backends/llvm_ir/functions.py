@@ -22,8 +22,9 @@ from tgdialect.backends.llvm_ir.instructions import INSTRUCTIONS
 from tgdialect.backends.llvm_ir.names import Names
 from tgdialect.backends.llvm_ir.types import type_text
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.llvm_dialect.loops import LOOP_ANNOTATION
-from tgdialect.ops.walk import Walk, ops_of
+from tgdialect.ops.walk import Walk
 
 VISIBILITIES = ("", "hidden ", "protected ")
 UNNAMED_ADDRESSES = ("", "local_unnamed_addr", "unnamed_addr")

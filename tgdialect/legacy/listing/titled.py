@@ -11,6 +11,8 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation, OperandDef, OptOperandDef, VarOperandDef
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.fast_xdsl.creation import created
+from tgdialect.fast_xdsl.unchecked import segments
 from tgdialect.legacy.listing.attributes import (
     SEGMENTS,
     Arguments,
@@ -23,8 +25,6 @@ from tgdialect.legacy.listing.dtypes import did_you_mean, parse_dtype
 from tgdialect.legacy.listing.lines import Line, Listing, Source, Title, Token
 from tgdialect.ops.attributes import VOID, is_tensor
 from tgdialect.ops.codegen import CustomFunctionOp, ProgramOp, SourceOp
-from tgdialect.ops.creation import created
-from tgdialect.ops.memory import segments
 from tgdialect.ops.ordering import LinearOp
 from tgdialect.ops.source import BinaryDataOp
 

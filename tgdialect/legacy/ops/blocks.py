@@ -17,12 +17,12 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.fast_xdsl.definitions import op_definition
+from tgdialect.fast_xdsl.unchecked import segments
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.table import producer
 from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.base import VOID_EDGE, Value
-from tgdialect.ops.definitions import op_definition
-from tgdialect.ops.memory import segments
 from tgdialect.ops.ordering import EDGE
 
 

@@ -9,12 +9,12 @@ from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.alu import ALU, TRUNCATED, domain_of
 from tgdialect.legacy.attributes import MATRICES, LegacyWmmaAttr
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
 from tgdialect.ops.base import TENSOR, PureInGraph, Value
-from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.properties import dtype_of, tensor
 
 OPERATIONS = (*ALU, *TRUNCATED)

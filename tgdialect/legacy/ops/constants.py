@@ -9,12 +9,12 @@ from xdsl.ir import Attribute
 from xdsl.irdl import AnyAttr, operand_def, prop_def, result_def, traits_def
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops.framework import DeviceOp
 from tgdialect.legacy.ops.indexing import ViewOp
 from tgdialect.legacy.table import producer
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
-from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import check_representable
 from tgdialect.ops.properties import dtype_of, number
 

@@ -18,13 +18,13 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops.framework import is_accumulator, verify_assigned
 from tgdialect.legacy.table import producer
 from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.base import TENSOR, VOID_EDGE, NothingInGraph, PureInGraph, Value
 from tgdialect.ops.codegen import BarrierOp
-from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.ordering import EDGE
 from tgdialect.ops.properties import dtype_of, known_index, tensor

@@ -33,12 +33,12 @@ from xdsl.traits import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.table import producer
 from tgdialect.ops.attributes import AddrSpace, NumberAttr, is_tensor
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
 from tgdialect.ops.codegen import verify_format
-from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.ordering import EDGE, SinkOp
 from tgdialect.ops.properties import (
     dtype_of,

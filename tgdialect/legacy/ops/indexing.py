@@ -17,13 +17,13 @@ from xdsl.irdl import (
 )
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.attributes import ViewAttr
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops.framework import DeviceOp
 from tgdialect.legacy.table import producer
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
-from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.properties import (
     dtype_of,

@@ -20,6 +20,8 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.fast_xdsl.definitions import op_definition
+from tgdialect.fast_xdsl.unchecked import segments
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops.control import verify_loops
 from tgdialect.legacy.ops.framework import DeviceOp, UniqueOp
@@ -33,8 +35,6 @@ from tgdialect.legacy.ops.indexing import (
 from tgdialect.legacy.table import device_of_operands, producer, views_of
 from tgdialect.ops.attributes import AddrSpace, NumberAttr, PlaceAttr, is_tensor
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
-from tgdialect.ops.definitions import op_definition
-from tgdialect.ops.memory import segments
 from tgdialect.ops.ordering import EDGE
 from tgdialect.ops.properties import (
     Shape,

@@ -8,11 +8,11 @@ from collections.abc import Sequence
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.irdl import operand_def, prop_def, result_def, traits_def
 
+from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.attributes import axes_attribute
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.ops.attributes import NumberAttr
 from tgdialect.ops.base import TENSOR, PureInGraph, Value
-from tgdialect.ops.definitions import op_definition
 
 
 class PairsOp(LegacyOp, ABC):

@@ -17,11 +17,12 @@ from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, OpResult, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect import unchecked
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl import unchecked
+from tgdialect.fast_xdsl.creation import created
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import AddrSpace, DataAttr, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.creation import created
 from tgdialect.ops.dtypes import INDEX, dtype_row
 from tgdialect.ops.properties import (
     NAME_THE_EXTENT,
@@ -32,7 +33,6 @@ from tgdialect.ops.properties import (
     tensor_type,
 )
 from tgdialect.ops.source import BufferOp, ParamOp
-from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.dead_ops import erase_unused
 
 ArgumentAttributes = dict[str, Attribute]

@@ -11,6 +11,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.analysis.demand import is_storage
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.callify.arguments import SEVERAL_DEVICES, NewFunction
 from tgdialect.lowering.callify.outlining import Outliner, function_for
 from tgdialect.lowering.callify.scan import ScanMemory, row_of, rows_of, scan_kernel
@@ -29,7 +30,6 @@ from tgdialect.ops.properties import dtype_of, integers, place, place_of, tensor
 from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import BinaryDataOp, BufferOp, ConstOp, ParamOp
 from tgdialect.ops.views import views_of
-from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.substitution import Substitution, called_function
 
 

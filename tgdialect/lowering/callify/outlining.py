@@ -38,6 +38,7 @@ from tgdialect.analysis.symbols import is_own_tensor, own_functions
 from tgdialect.analysis.topological import topological
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.ops.base import PureInGraph
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, FunctionOp, KernelOp, TupleOp
@@ -45,7 +46,6 @@ from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.properties import place_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp
-from tgdialect.ops.walk import nested_ops
 from tgdialect.transforms.substitution import called_function
 
 OUTLINE = "tg.outline"

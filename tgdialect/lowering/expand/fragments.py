@@ -17,6 +17,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.ranges import closed_ranges, is_loop, needed_ops, open_ranges
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.expand.expansion import Axes, Expansion
 from tgdialect.lowering.expand.shared_blocks import shared_block
 from tgdialect.lowering.matrix_products import (
@@ -39,7 +40,6 @@ from tgdialect.ops.properties import integers, known_index, place, tensor, tenso
 from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
 from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import ops_of
 
 _REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
 

@@ -16,6 +16,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.ranges import closed_ranges, is_loop, needed_ops, open_ranges
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.expand.warps import Warps, WorkItemAxes
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr, ReduceKind
 from tgdialect.ops.base import TgOp
@@ -29,7 +30,7 @@ from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import known_index, tensor, tensor_type
 from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype, identity
 from tgdialect.ops.source import BufferOp, ConstOp
-from tgdialect.ops.walk import ops_of, postorder
+from tgdialect.ops.walk import postorder
 from tgdialect.targets import Target
 from tgdialect.transforms.private_ranges import make_ranges_private
 

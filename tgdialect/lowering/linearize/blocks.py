@@ -6,10 +6,10 @@ from collections.abc import Sequence, Set
 
 from xdsl.ir import Block, Operation
 
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.ordering import EndOp, RangeOp
-from tgdialect.ops.walk import ops_of
 
 GROUPS = frozenset((AxisType.GLOBAL,))
 """The types of loops over workgroups."""

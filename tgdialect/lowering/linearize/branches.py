@@ -16,6 +16,7 @@ from itertools import count
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr, ReduceKind
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import BarrierOp, EndIfOp, IfOp
@@ -27,7 +28,6 @@ from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import static_shape, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, VConstOp
-from tgdialect.ops.walk import ops_of
 
 LONG = 24
 """The fewest ops of an alternative that is worth a branch. A branch costs a few ops, and if it is

@@ -28,6 +28,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.linearize.blocks import (
     GROUPS,
     ITEMS,
@@ -48,7 +49,7 @@ from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import known_index, place
 from tgdialect.ops.source import ConstOp, ParamOp
-from tgdialect.ops.walk import computed_from, nesting, ops_of
+from tgdialect.ops.walk import computed_from, nesting
 from tgdialect.targets import Target
 from tgdialect.transforms.barriers import insert_barriers
 

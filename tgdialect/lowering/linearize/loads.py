@@ -20,6 +20,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.register_loops import LONGEST
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.linearize.registers import cells_of
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
@@ -30,7 +31,7 @@ from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, VConstOp
-from tgdialect.ops.walk import nesting, ops_of
+from tgdialect.ops.walk import nesting
 from tgdialect.transforms.dead_ops import erase_unused
 
 MOST_BYTES = 256

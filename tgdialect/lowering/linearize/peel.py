@@ -21,6 +21,7 @@ from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.index_sets import BORDER
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.zeros import is_positive_zero
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import AxisType, NumberAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import AddOp, AndOp, CompareOp, WhereOp
@@ -30,7 +31,7 @@ from tgdialect.ops.numbering import next_axis
 from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, tensor
 from tgdialect.ops.source import BufferOp
-from tgdialect.ops.walk import Walk, ops_of
+from tgdialect.ops.walk import Walk
 
 MOST_OPS = 256
 """The most ops that peeling a loop may add. Larger: more code to compile; smaller: more iterations

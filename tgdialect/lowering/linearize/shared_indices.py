@@ -16,6 +16,7 @@ from collections.abc import Hashable
 
 from xdsl.ir import Block, Operation, SSAValue
 
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import IfOp, SpecialOp
 from tgdialect.ops.elementwise import AddOp, IDivOp, ModOp, MulOp
@@ -24,7 +25,6 @@ from tgdialect.ops.numbering import op_key
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import tensor
 from tgdialect.ops.source import ConstOp
-from tgdialect.ops.walk import ops_of
 
 
 def share_indices(block: Block) -> None:

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 
 from tgdialect.analysis.loop_nest import LoopTree, loop_nest
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.linearize.branches import LONG, LONG_ON_A_GRID, branch_around_alternatives
 from tgdialect.lowering.linearize.peel import peel_loops
@@ -18,11 +19,9 @@ from tgdialect.lowering.optimize.axes import aliased_kernels
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.codegen import EndIfOp, IfOp, ProgramOp
-from tgdialect.ops.creation import erase, put_before
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, LinearOp, SinkOp
 from tgdialect.ops.properties import tensor
-from tgdialect.ops.walk import ops_of
 from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.unique_storage import make_storage_unique
 
@@ -79,7 +78,7 @@ def linearize_kernel(kernel: KernelOp) -> ProgramOp:
     program = ProgramOp(kernel.sym_name.data, Region(Block([linear])))
     program.attributes = dict(kernel.attributes)
     for op in reversed(ops_of(graph)):
-        erase(op)
+        Rewriter.erase_op(op)
     builder = OpBuilder.before(kernel)
     builder.insert(program)
     builder.block.erase_op(kernel)
@@ -138,7 +137,7 @@ class _LinearBuilder:
                 self._gated_store(op)
             else:
                 op.detach()
-                put_before(op, self.block, None)
+                self.block.add_op(op)
         return self.block
 
     def _close(self) -> None:

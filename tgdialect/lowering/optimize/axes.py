@@ -12,9 +12,10 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect import unchecked
 from tgdialect.analysis.overwriting import check_overwriting
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
+from tgdialect.fast_xdsl import unchecked
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
@@ -28,7 +29,7 @@ from tgdialect.ops.properties import dtype_of, integers, known_index, place, ten
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 from tgdialect.ops.views import are_disjoint, memory_of, movements
-from tgdialect.ops.walk import computed_from, ops_of
+from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.dead_ops import erase_dead_ops

@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType, Integ
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.arguments import (
     ANY_RESULT,
     argument_attributes,
@@ -34,7 +35,7 @@ from tgdialect.ops.movement import (
     ShrinkOp,
 )
 from tgdialect.ops.properties import integers, number, shape_of, tensor, window
-from tgdialect.ops.walk import behind, ops_of, through
+from tgdialect.ops.walk import behind, through
 
 
 class Piece(NamedTuple):

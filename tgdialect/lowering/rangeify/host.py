@@ -8,25 +8,25 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Operation, SSAValue
-from xdsl.rewriter import InsertPoint
+from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.memory_order import written_operands
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.creation import created
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.passed_memory import add_parameters
 from tgdialect.lowering.rangeify.views import buffer_like
 from tgdialect.ops.attributes import VOID, NumberAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.creation import created, erase
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.source import BufferOp
 from tgdialect.ops.views import views_of
-from tgdialect.ops.walk import ops_of
 
 MAX_CALLS = 1 << 12
 """The most CALLs that a function may get from functions that have been outlined, beyond the first
@@ -178,7 +178,7 @@ class HostFunction(Calls):
         self.insert(created(ReturnOp, (), ()))
         for op in reversed(self._old):
             if op not in self._kept:
-                erase(op)
+                Rewriter.erase_op(op)
         for op in reversed(self.block.ops):
             if isinstance(op, AfterOp) and not op.result.uses:
                 self.block.erase_op(op)

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
+from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.movement import moved
@@ -18,6 +19,7 @@ from tgdialect.analysis.affine.positions import Index, Position, interval_of
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.padding import Padded
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.cells import (
     RULES,
     Cell,
@@ -32,7 +34,6 @@ from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
-from tgdialect.ops.creation import erase
 from tgdialect.ops.dtypes import unsigned
 from tgdialect.ops.elementwise import CastOp, ElementwiseOp, ShrOp
 from tgdialect.ops.memory import LoadOp, StoreOp
@@ -47,7 +48,7 @@ from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, SinkOp
 from tgdialect.ops.properties import Dim, dtype_of, is_memory, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.ops.views import movements
-from tgdialect.ops.walk import behind, ops_of
+from tgdialect.ops.walk import behind
 
 
 class MemoryCell(NamedTuple):
@@ -344,7 +345,7 @@ class KernelBuilder(ScalarEmitter):
                 isinstance(op, ConstOp | IndexOp | ElementwiseOp)
                 and op.results[0].first_use is None
             ):
-                erase(op)
+                Rewriter.erase_op(op)
         kernel = KernelOp(name, Region(self.block))
         kernel.location = self.location
         return kernel

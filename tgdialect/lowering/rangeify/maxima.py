@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.elementwise import Exp2Op, ExpOp, MulOp, RecipOp, SubOp
 from tgdialect.ops.movement import ExpandOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.walk import behind, ops_of
+from tgdialect.ops.walk import behind
 
 
 def relax_maxima(block: Block) -> None:

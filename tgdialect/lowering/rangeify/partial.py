@@ -26,12 +26,13 @@ from tgdialect.analysis.parts import (
     product_parts_of,
     scatter_parts_of,
 )
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import MulOp
 from tgdialect.ops.movement import PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype
-from tgdialect.ops.walk import computed_from, ops_of
+from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
 
 WHOLE = 128

@@ -17,6 +17,7 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.ranges import closed_ranges, needed_ops, open_ranges
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.passed_memory import drop_parameters
 from tgdialect.ops.attributes import AxisType, AxisTypeAttr
 from tgdialect.ops.call import KernelOp
@@ -26,7 +27,6 @@ from tgdialect.ops.ordering import AfterOp, EndOp
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of, versions
-from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.dead_ops import erase_dead_ops
 from tgdialect.transforms.simplify import simplify
 

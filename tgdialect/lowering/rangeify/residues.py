@@ -27,13 +27,14 @@ from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.affine.views import AffineView, AxisView, affine_views
 from tgdialect.analysis.sparsity import elementwise_leaves, is_zero_where
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import ExpandOp, MovementOp, PadOp, ReshapeOp, StackOp
 from tgdialect.ops.properties import integers, place, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
-from tgdialect.ops.walk import behind, computed, operands_of, ops_of, through
+from tgdialect.ops.walk import behind, computed, operands_of, through
 from tgdialect.transforms.affine_views import cropped, emit_view, permuted, reshaped
 
 MANY_SUMS = 9

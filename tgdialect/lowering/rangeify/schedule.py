@@ -19,6 +19,7 @@ from tgdialect.analysis.memory_order import written_operands
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.views import copy_arguments
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
@@ -29,7 +30,7 @@ from tgdialect.ops.movement import IndexOp, PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import integers, is_memory, tensor, window
 from tgdialect.ops.views import memory_of, movements, versions
-from tgdialect.ops.walk import Walk, behind, computed_from, operands_of, ops_of
+from tgdialect.ops.walk import Walk, behind, computed_from, operands_of
 
 
 @dataclass(eq=False)

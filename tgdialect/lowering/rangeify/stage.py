@@ -13,7 +13,6 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect import unchecked
 from tgdialect.analysis.affine.positions import Index
 from tgdialect.analysis.demand import is_storage
 from tgdialect.analysis.fusion import plan_fusion
@@ -27,6 +26,8 @@ from tgdialect.analysis.structure import Structures
 from tgdialect.analysis.symbols import callees_first, own_functions
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import SHAPES, kept_facts, locate
+from tgdialect.fast_xdsl import unchecked
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.rangeify.alike import LoweredTask, Parts, TaskPlace, Tasks
 from tgdialect.lowering.rangeify.cells import Cell, materialised
@@ -56,7 +57,7 @@ from tgdialect.ops.properties import Shape, integers, is_memory, place, shape_of
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
 from tgdialect.ops.views import memory_of, movements
-from tgdialect.ops.walk import Walk, operands_of, ops_of
+from tgdialect.ops.walk import Walk, operands_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.targets.cpu import has_maximum

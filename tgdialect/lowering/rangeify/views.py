@@ -8,6 +8,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Block, SSAValue
 
 from tgdialect.analysis.memory_order import written_operands
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import AddrSpace, Device, PlaceAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
@@ -25,7 +26,6 @@ from tgdialect.ops.ordering import AfterOp, GroupOp
 from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp
 from tgdialect.ops.views import views_of
-from tgdialect.ops.walk import ops_of
 
 
 def store_before_movement(block: Block) -> None:

@@ -14,6 +14,7 @@ from xdsl.ir import Block, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import (
@@ -28,7 +29,6 @@ from tgdialect.ops.properties import (
     tensor,
 )
 from tgdialect.ops.source import ParamOp
-from tgdialect.ops.walk import ops_of
 
 
 class Requirement(NamedTuple):

@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.render.regions import is_effect, is_leaf
 from tgdialect.ops.attributes import AddrSpace, AxisType
 from tgdialect.ops.builder import OpBuilder
@@ -26,7 +27,6 @@ from tgdialect.ops.numbering import next_axis
 from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp, SinkOp
 from tgdialect.ops.properties import place, tensor
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
-from tgdialect.ops.walk import ops_of
 
 
 def loops_of_grid(linear: LinearOp) -> None:

@@ -15,6 +15,7 @@ from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp
@@ -24,7 +25,6 @@ from tgdialect.ops.movement import IndexOp, StackOp
 from tgdialect.ops.ordering import LinearOp
 from tgdialect.ops.properties import known_index, tensor, tensor_type
 from tgdialect.ops.source import BufferOp
-from tgdialect.ops.walk import ops_of
 
 
 def shuffles_through_memory(linear: LinearOp) -> None:

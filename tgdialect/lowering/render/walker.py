@@ -22,6 +22,7 @@ from tgdialect.analysis.register_loops import register_loops
 from tgdialect.analysis.symbols import symbols_around
 from tgdialect.custom import REGISTERED, signature_of_call, signature_of_custom
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.lacking import forms_of
 from tgdialect.lowering.render.calls import Requirement, check_call
 from tgdialect.lowering.render.dynamic_local import local_alignment
@@ -70,7 +71,6 @@ from tgdialect.ops.properties import (
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.local_factors import CORE_BYTES
 from tgdialect.targets.matrix import MatrixInstruction, instruction_of

@@ -22,6 +22,7 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.linearize.blocks import close_one_by_one
 from tgdialect.lowering.render.regions import (
     BarrierRegion,
@@ -45,7 +46,7 @@ from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.source import ConstOp, VConstOp
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import computed, ops_of
+from tgdialect.ops.walk import computed
 
 
 def fission(linear: LinearOp) -> None:

@@ -12,13 +12,14 @@ from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.lanes import is_near
+from tgdialect.fast_xdsl.unchecked import segments
 from tgdialect.lowering.select.bounds_checks import BoundsChecks
 from tgdialect.lowering.select.indices import Index, Ramp, Scalar, is_ramp, is_sum, lanes_of
 from tgdialect.lowering.select.locations import Cell, Location, Locations
 from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import Scalars, dtype_name
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.memory import LoadOp, StoreOp, segments
+from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import BitcastOp, StackOp
 from tgdialect.ops.properties import number, tensor, tensor_type
 

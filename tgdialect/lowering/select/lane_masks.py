@@ -14,18 +14,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.ir import Block, SSAValue
+from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.affine.bounds import interval
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.creation import erase
 from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES
 from tgdialect.ops.elementwise import AddOp, CastOp, CompareOp, SubOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.properties import Polynomial, integers, number, tensor
 from tgdialect.ops.source import VConstOp
-from tgdialect.ops.walk import ops_of
 
 _NARROW = TYPES["i32"]
 """The element type of lane comparisons. It has f32's width, the width of most masked operands."""
@@ -61,7 +61,7 @@ def narrow_lane_masks(block: Block) -> bool:
             bound = builder.put(CastOp(_emit(builder, limit), _NARROW))
             mask = known[key] = builder.put(type(op)(numbers, bound))
         op.result.replace_all_uses_with(mask)
-        erase(op)
+        Rewriter.erase_op(op)
     return bool(known)
 
 

@@ -11,10 +11,11 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect import unchecked
 from tgdialect.analysis.demand import own_cost
 from tgdialect.analysis.ranges import too_much_code
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl import unchecked
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.select import arithmetic, dot_products, instructions, structure
 from tgdialect.lowering.select.kernel import SelectedKernel
@@ -49,7 +50,6 @@ from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import dtype_of, is_memory, place, static_shape, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
-from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, target_of
 from tgdialect.transforms.dead_ops import erase_unused

@@ -13,9 +13,9 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.analysis.symbols import SIGNATURE, is_foreign
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.verify.rules import Rule
 from tgdialect.lowering.verify.table import LEVELS, Body
-from tgdialect.ops.walk import ops_of
 
 
 @dataclass(frozen=True)

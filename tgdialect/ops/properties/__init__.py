@@ -49,7 +49,6 @@ from tgdialect.ops.properties.table import (
     shape_of,
 )
 from tgdialect.ops.properties.values import (
-    array_values,
     dtype_of,
     index_array,
     integer,
@@ -59,7 +58,6 @@ from tgdialect.ops.properties.values import (
     number,
     place,
     place_of,
-    segments,
     static_bytes,
     static_indices,
     static_shape,
@@ -78,7 +76,6 @@ __all__ = [
     "Rules",
     "Shape",
     "UnknownDim",
-    "array_values",
     "broadcast_shapes",
     "device_argument",
     "dtype_of",
@@ -100,7 +97,6 @@ __all__ = [
     "same_dim",
     "same_shape",
     "same_size",
-    "segments",
     "shape_of",
     "show_device",
     "show_dim",

@@ -6,7 +6,7 @@ import math
 import struct
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any
 
 from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
@@ -14,25 +14,21 @@ from xdsl.dialects.builtin import (
     DenseArrayBase,
     FloatAttr,
     IntegerAttr,
-    IntegerType,
     NoneAttr,
     TensorType,
-    i32,
     i64,
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.fast_xdsl.unchecked import array_values, dense, tensor_of
 from tgdialect.ops.attributes import NumberAttr, PlaceAttr, is_tensor
 from tgdialect.ops.dtypes import BOOL, DType, dtype_row
 from tgdialect.ops.properties.symbolic import Dim, Shape, show_shape
-from tgdialect.unchecked import dense, tensor_of
 
 _NOWHERE = PlaceAttr.of()
 _SHAPE = "tg_shape"
 """Where a type keeps its shape, as no field of xDSL's."""
-_VALUES = "tg_values"
-"""Where a dense array keeps its values."""
 
 
 def tensor(value: SSAValue) -> TensorType[Attribute]:
@@ -49,15 +45,6 @@ def static_shape(type: TensorType[Any]) -> tuple[int, ...]:
     kept: dict[str, Any] = vars(type)
     if (known := kept.get(_SHAPE)) is None:
         known = kept[_SHAPE] = type.get_shape()
-    return known
-
-
-def array_values(array: Attribute) -> tuple[Any, ...]:
-    """The values of a dense array. They are kept in the attribute, which does not change: xDSL
-    unpacks them from bytes anew."""
-    kept: dict[str, Any] = vars(array)
-    if (known := kept.get(_VALUES)) is None:
-        known = kept[_VALUES] = cast(DenseArrayBase[Any], array).get_values()
     return known
 
 
@@ -160,28 +147,16 @@ def integers(op: Operation, name: str) -> tuple[int, ...]:
 def index_array(values: Sequence[int]) -> DenseArrayBase[I64]:
     """Indices that are known to be representable, as a dense array. xDSL's `from_list` checks each,
     which takes milliseconds where there are thousands."""
-    return _with_values(i64, tuple(values))
-
-
-def _with_values(type: IntegerType, values: tuple[int, ...]) -> DenseArrayBase[Any]:
-    array = dense(type, values)
-    vars(array)[_VALUES] = values
-    return array
+    return dense(i64, tuple(values))
 
 
 @lru_cache(maxsize=1024)
 def static_indices(values: tuple[int, ...]) -> DenseArrayBase[I64]:
     """A list of indices, cached. Raises VerifyException for one that has more than 64 bits."""
     try:
-        return _with_values(i64, values)
+        return dense(i64, values)
     except struct.error:
         return DenseArrayBase.from_list(i64, values)  # Raises.
-
-
-@lru_cache(maxsize=1024)
-def segments(*sizes: int) -> DenseArrayBase[IntegerType]:
-    """The property with the number of operands of each variadic group, cached."""
-    return _with_values(i32, sizes)
 
 
 def mixed(op: Operation, name: str, dynamic: Sequence[SSAValue]) -> Shape:

@@ -25,10 +25,10 @@ from xdsl.ir import Operation
 from xdsl.passes import ModulePass
 
 from tgdialect.analysis.symbols import is_foreign
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import tensor
-from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.simplify.assumptions import simplify_connective, simplify_where
 from tgdialect.transforms.simplify.comparison import simplify_comparison, simplify_maximum
 from tgdialect.transforms.simplify.division import simplify_division

@@ -11,14 +11,15 @@ from collections.abc import Callable, Hashable, Mapping, MutableMapping, Sequenc
 from functools import cache
 
 from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.rewriter import Rewriter
 from xdsl.traits import Pure
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.validity import Validity
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.creation import erase
 from tgdialect.ops.dtypes import BOOL, DType, Kind, dtype_row, number_attribute, wrap_to
 from tgdialect.ops.elementwise import SubOp
 from tgdialect.ops.folding import fold_elementwise
@@ -29,7 +30,6 @@ from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
-from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
 from tgdialect.transforms.simplify.identities import IDENTITIES
 from tgdialect.transforms.simplify.loops import Loops, repair_end
@@ -116,7 +116,7 @@ class Engine:
             self._forget()
         for op in reversed(ops_of(block)):
             if all(r.first_use is None for r in op.results) and _is_dead(op):
-                erase(op)
+                Rewriter.erase_op(op)
                 self._changed = True
         return self._changed
 
@@ -205,7 +205,7 @@ class Engine:
             return result
         self._changed = True
         result.replace_all_uses_with(new)
-        erase(op)
+        Rewriter.erase_op(op)
         return new
 
     def visited(self) -> Mapping[Hashable, SSAValue]:
@@ -360,7 +360,7 @@ class Engine:
             if op.results[0] in used:
                 used.update(op.operands)
             else:
-                erase(op)
+                Rewriter.erase_op(op)
         # Visit the others with this engine, which merges them with equal ops.
         for op in ops:
             if op.parent is not None:

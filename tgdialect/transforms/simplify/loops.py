@@ -21,6 +21,7 @@ from xdsl.rewriter import Rewriter
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import Ranges, closed_ranges, open_ranges
 from tgdialect.analysis.validity import Validity
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import AtomicAddOp
@@ -30,7 +31,7 @@ from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, dependent_ranges
 from tgdialect.ops.properties import dtype_of, integers
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.walk import Walk, ops_of
+from tgdialect.ops.walk import Walk
 
 MAX_POWER = 1024
 """The greatest exponent of a power by repeated squaring, which takes 2 log2 n multiplications. A

@@ -12,9 +12,9 @@ from contextlib import suppress
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
-from tgdialect import unchecked
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl import unchecked
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, NoChangeError
 from tgdialect.lowering.optimize.optops.merge import merge
 from tgdialect.lowering.optimize.optops.nolocals import nolocals

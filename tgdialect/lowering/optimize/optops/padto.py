@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.strides import strides, unclamped
 from tgdialect.analysis.ranges import closed_ranges, is_expanded
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.matrix_products import is_zero, product_of
 from tgdialect.lowering.optimize.axes import (
     NAMING,
@@ -28,7 +29,6 @@ from tgdialect.ops.properties import known_index, place, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
 from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import ops_of
 
 
 def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import i32
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.gpu_dialect import LaunchFuncOp
 from tgdialect.lowering.render.dynamic_local import dynamic_local
 from tgdialect.lowering.render.gpu.kernel import indices
@@ -18,7 +19,7 @@ from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.walker import LinearWalker
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.source import ParamOp
-from tgdialect.ops.walk import computed_from, ops_of
+from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
 
 MODULE = "kernels"

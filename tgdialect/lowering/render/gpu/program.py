@@ -10,6 +10,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.symbols import calling_last
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.gpu_dialect import ModuleOp
 from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.dynamic_local import dynamic_local
@@ -23,7 +24,6 @@ from tgdialect.ops.call import parameters
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.properties import known_index
-from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.grid import ALIGNMENT
 

@@ -27,7 +27,9 @@ from xdsl.ir import Attribute, Block, BlockArgument, Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect import unchecked
+from tgdialect.fast_xdsl import unchecked
+from tgdialect.fast_xdsl.accessors import SEGMENTS
+from tgdialect.fast_xdsl.creation import created
 from tgdialect.llvm_dialect import (
     ExtractElementOp,
     FCmpOp,
@@ -48,9 +50,7 @@ from tgdialect.lowering.render.llvm.types import (
     vector_literal,
     vector_of,
 )
-from tgdialect.ops.accessors import SEGMENTS
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.creation import created
 
 NO_FLAGS = llvm.FastMathAttr(None)
 _NO_WRAP_FLAGS = IntegerAttr(0, i32)

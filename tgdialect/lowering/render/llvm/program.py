@@ -12,6 +12,7 @@ from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.coverage import uncovered
 from tgdialect.analysis.eviction import evicted
 from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.grid_loops import loops_of_grid
 from tgdialect.lowering.render.llvm.emitter import function
@@ -29,7 +30,6 @@ from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import place
 from tgdialect.ops.source import BufferOp
-from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 
 

@@ -14,6 +14,7 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 
 from tgdialect.analysis.affine.lanes import LaneIndices, compact, is_ramp, lane_indices, shifted
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.elementwise import MulAccOp
@@ -23,7 +24,6 @@ from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, polynomial, static_bytes, tensor
 from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.views import memory_of
-from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 
 AHEAD = 1024

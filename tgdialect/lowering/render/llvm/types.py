@@ -22,7 +22,7 @@ from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect import unchecked
+from tgdialect.fast_xdsl import unchecked
 from tgdialect.ops.dtypes import F32, F64, DType
 from tgdialect.ops.properties import number
 

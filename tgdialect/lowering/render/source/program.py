@@ -10,6 +10,7 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.memory_order import accesses
+from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.render.calls import Requirement, requirements
 from tgdialect.lowering.render.dynamic_local import dynamic_local
 from tgdialect.lowering.render.grid_loops import loops_of_grid
@@ -24,7 +25,6 @@ from tgdialect.ops.call import CallOp, parameters
 from tgdialect.ops.codegen import ProgramOp, SpecialOp
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.source import ParamOp
-from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 from tgdialect.targets.grid import ALIGNMENT
 

@@ -12,7 +12,7 @@ from collections.abc import Sequence
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from xdsl.ir import Attribute, Operation, OpResult, Region, SSAValue
+from xdsl.ir import Attribute, Operation, OpResult, SSAValue
 from xdsl.ir.core import OpOperands, SSAValues
 from xdsl.irdl.operations import (
     AttrSizedOperandSegments,
@@ -24,14 +24,14 @@ from xdsl.irdl.operations import (
     VarIRConstruct,
 )
 
-from tgdialect.ops.properties.values import array_values
+from tgdialect.fast_xdsl.unchecked import array_values
 
 _item = tuple[Any, ...].__getitem__
 _operands = attrgetter("_operands")
 _set_values: Any = vars(Operation)["operands"].fset
 
 
-class TgResult(OpResult[Attribute]):
+class FastResult(OpResult[Attribute]):
     """A result of an op. It is equal to itself only."""
 
     if not TYPE_CHECKING:  # For which they are xDSL's.
@@ -85,11 +85,6 @@ class _Result(BeforeVariadicSingleAccessor):
         return _item(obj.results, self.idx)
 
 
-class _Region(BeforeVariadicSingleAccessor):
-    def __get__(self, obj: Operation, objtype: object = None) -> Region:
-        return obj.regions[self.idx]
-
-
 class _Operands(UniqueVariadicAccessor):
     def __get__(self, obj: Operation, objtype: object = None) -> Sequence[SSAValue]:
         operands = _operands(obj)
@@ -127,8 +122,6 @@ def quicker(accessor: object) -> object:
             return _Result(VarIRConstruct.RESULT, index)
         case BeforeVariadicSingleAccessor(VarIRConstruct.OPERAND, index):
             return _Operand(VarIRConstruct.OPERAND, index)
-        case BeforeVariadicSingleAccessor(VarIRConstruct.REGION, index):
-            return _Region(VarIRConstruct.REGION, index)
         case UniqueVariadicAccessor(VarIRConstruct.OPERAND, first, count):
             return _Operands(VarIRConstruct.OPERAND, first, count)
         case VariadicAttrAccessor(VarIRConstruct.OPERAND, index, option) if option.as_property:

@@ -11,10 +11,10 @@ from xdsl.dialects.builtin import DenseArrayBase, IntAttr, StringAttr, UnitAttr,
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.accessors import SEGMENTS
+from tgdialect.fast_xdsl.accessors import SEGMENTS
+from tgdialect.fast_xdsl.definitions import fits
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.definitions import fits
 from tgdialect.ops.properties import tensor_type
 from tgdialect.runtime.build import Build
 from tgdialect.runtime.compiler import load_module

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -25,10 +25,14 @@ from xdsl.dialects.builtin import (
     TensorType,
     VectorType,
     i1,
+    i32,
 )
 from xdsl.ir import Attribute
 
 AttributeT = TypeVar("AttributeT", bound=Attribute)
+
+_VALUES = "kept_values"
+"""Where a dense array keeps its values, as no field of xDSL's."""
 
 
 def made(kind: type[AttributeT], **fields: object) -> AttributeT:
@@ -93,4 +97,21 @@ def vector_of(element: Attribute, lanes: int) -> VectorType[Any]:
 def dense(type: IntegerType, values: Sequence[int]) -> DenseArrayBase[Any]:
     """A dense array of integers. Raises `struct.error` for one that has more bits than the type."""
     data = made(BytesAttr, data=type.pack(values))
-    return made(DenseArrayBase, elt_type=type, data=data)
+    array = made(DenseArrayBase, elt_type=type, data=data)
+    vars(array)[_VALUES] = tuple(values)
+    return array
+
+
+def array_values(array: Attribute) -> tuple[Any, ...]:
+    """The values of a dense array. They are kept in the attribute, which does not change: xDSL
+    unpacks them from bytes anew."""
+    kept: dict[str, Any] = vars(array)
+    if (known := kept.get(_VALUES)) is None:
+        known = kept[_VALUES] = cast(DenseArrayBase[Any], array).get_values()
+    return known
+
+
+@lru_cache(maxsize=1024)
+def segments(*sizes: int) -> DenseArrayBase[IntegerType]:
+    """The property with the number of operands of each variadic group, cached."""
+    return dense(i32, sizes)

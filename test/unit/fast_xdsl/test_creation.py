@@ -15,15 +15,15 @@ from xdsl.irdl.operations import (
 )
 
 from tgdialect.dialect import TG
+from tgdialect.fast_xdsl.creation import created, initialize
+from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.llvm_dialect import FCmpOp
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
-from tgdialect.ops.creation import created, erase, initialize, put_before
 from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.elementwise import MulAccOp
 from tgdialect.ops.properties import tensor_type
 from tgdialect.ops.source import ConstOp
-from tgdialect.ops.walk import nested_ops, ops_of
 
 SCALAR = tensor_type(f32)
 NAMES = frozenset(field.name for field in dataclasses.fields(Operation))
@@ -110,55 +110,10 @@ def test_takes_regions() -> None:
     assert ours.regions[0].parent is ours
 
 
-@pytest.mark.parametrize("seed", range(20))
-def test_ops_are_put_and_erased_as_by_xdsl(seed: int) -> None:
-    """Blocks of random insertions and erasures, in both ways, have the same ops in both directions,
-    and their values as many uses."""
-    rng = random.Random(seed)
-    quick, slow = Block(), Block()
-    numbers: list[int] = []
-    for number in range(60):
-        ours, theirs = ops_of(quick), [*slow.ops]
-        at = rng.randrange(len(ours) + 1)
-        if ours and rng.random() < 0.4:
-            at = rng.randrange(len(ours))
-            if ours[at].results[0].first_use is None:
-                erase(ours[at])
-                slow.erase_op(theirs[at])
-                del numbers[at]
-                assert ours[at].parent is None
-            else:
-                assert theirs[at].results[0].first_use is not None
-            continue
-        pairs: list[Operation] = []
-        for ops in (ours, theirs):
-            sources = [op.results[0] for op in ops[:at]][-2:]
-            is_sum = len(sources) == 2 and number % 2 == 0
-            operands = (*sources, sources[0]) if is_sum else ()
-            value = {} if is_sum else {"value": number_attribute(number, f32)}
-            kind: type[Operation] = MulAccOp if is_sum else ConstOp
-            pairs.append(kind.create(operands=operands, result_types=(SCALAR,), properties=value))
-        following = at < len(ours)
-        put_before(pairs[0], quick, ours[at] if following else None)
-        if following:
-            slow.insert_op_before(pairs[1], theirs[at])
-        else:
-            slow.add_op(pairs[1])
-        numbers.insert(at, number)
-        with pytest.raises(ValueError, match="already attached"):
-            put_before(pairs[0], quick, None)
-    assert len(ops_of(quick)) == len(numbers)
-    assert [*quick.ops] == ops_of(quick)
-    assert [*reversed(quick.ops)] == ops_of(quick)[::-1]
-    for one, other in zip(quick.ops, slow.ops, strict=True):
-        assert type(one) is type(other)
-        assert one.properties == other.properties
-        assert len([*one.results[0].uses]) == len([*other.results[0].uses])
-
-
 def test_nested_ops_are_those_of_a_walk() -> None:
     one = ConstOp(number_attribute(1, f32))
     two = ConstOp(number_attribute(2, f32))
     inner = KernelOp("k", Region(Block([one])))
     module = ModuleOp([inner, KernelOp("l", Region(Block([two])))])
     assert nested_ops(module) == [*module.walk()]
+    assert ops_of(module.body.block) == [*module.ops]

@@ -26,9 +26,9 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute
 from xdsl.parser import Parser
 
-from tgdialect import unchecked
 from tgdialect.diagnostics import SourceFile
 from tgdialect.diagnostics.parser import LocatedParser
+from tgdialect.fast_xdsl import unchecked
 from tgdialect.ops.attributes import AddrSpace, PlaceAttr
 from tgdialect.ops.dtypes import DTYPES, number_attribute
 
@@ -63,7 +63,9 @@ def test_equal_those_of_xdsl(seed: int) -> None:
     type: IntegerType = rng.choice((i8, i32, i64))
     half = 1 << (type.bitwidth - 1)
     values = [rng.randrange(-half, half) for _ in range(rng.randint(0, 5))]
-    assert_same(unchecked.dense(type, values), DenseArrayBase.from_list(type, values))
+    array = DenseArrayBase.from_list(type, values)
+    assert unchecked.array_values(array) == array.get_values()  # It keeps them.
+    assert_same(unchecked.dense(type, values), array)
     assert_same(unchecked.integer(half - 1, type), IntegerAttr(half - 1, type))
 
 

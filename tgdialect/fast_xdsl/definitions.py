@@ -12,7 +12,7 @@ from functools import cache
 from operator import attrgetter
 from typing import Any, NamedTuple, TypeVar, cast
 
-from xdsl.dialects.builtin import DenseArrayBase, i32
+from xdsl.dialects.builtin import DenseArrayBase, TensorType, i32
 from xdsl.interfaces import _HasFolderInterfaceTrait  # pyright: ignore[reportPrivateUsage]
 from xdsl.ir import Attribute, Operation, OpTrait
 from xdsl.irdl import (
@@ -32,11 +32,9 @@ from xdsl.irdl import (
 from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
 from xdsl.parser import Parser, UnresolvedOperand
 
-from tgdialect import assembly_formats
-from tgdialect.ops.accessors import SEGMENTS
-from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.canonicalization import HasTgCanonicalization
-from tgdialect.ops.properties.values import array_values
+from tgdialect.fast_xdsl import formats
+from tgdialect.fast_xdsl.accessors import SEGMENTS
+from tgdialect.fast_xdsl.unchecked import array_values
 
 OpT = TypeVar("OpT", bound=IRDLOperation)
 
@@ -45,11 +43,7 @@ Check = Callable[[Attribute], bool]
 
 _successors = attrgetter("_successors")
 
-_NO_CHECKS = {
-    OpTrait.verify,
-    HasTgCanonicalization.verify,
-    _HasFolderInterfaceTrait.verify,
-}
+_NO_CHECKS = {OpTrait.verify, _HasFolderInterfaceTrait.verify}
 """Verifiers of traits that check nothing."""
 
 
@@ -57,7 +51,7 @@ def op_definition(cls: type[OpT]) -> type[OpT]:
     """`irdl_op_definition`, but the assembly format is compiled when it is first used, and ops are
     checked by the functions of this file."""
     verify_own = cls.verify_
-    op = assembly_formats.op_definition(cls, _parsed)
+    op = formats.op_definition(cls, _parsed)
     verify_all = op.verify_
 
     def verify_(self: IRDLOperation) -> None:
@@ -70,6 +64,10 @@ def op_definition(cls: type[OpT]) -> type[OpT]:
     return op
 
 
+def _is_tensor(type: Attribute) -> bool:
+    return type.__class__ is TensorType
+
+
 def _parsed(program: FormatProgram, parser: Parser, kind: type[OpT]) -> OpT:
     """An op, as `FormatProgram.parse` reads it. That checks constraints of types and properties,
     for variables that no op of ours has, and the verifier checks them again."""
@@ -80,7 +78,7 @@ def _parsed(program: FormatProgram, parser: Parser, kind: type[OpT]) -> OpT:
         if given is None and not values:
             state.operand_types[i] = ()
     types: Sequence[Sequence[Attribute] | None] = (*state.operand_types, *state.result_types)
-    if not all(group is not None and all(map(is_tensor, group)) for group in types):
+    if not all(group is not None and all(map(_is_tensor, group)) for group in types):
         program.resolve_constraint_variables(state, definition)
         operand_types = program.resolve_operand_types(state, definition)
         types = (*operand_types, *program.resolve_result_types(state, definition))

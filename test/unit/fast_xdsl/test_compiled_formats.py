@@ -7,9 +7,9 @@ from xdsl.irdl import IRDLOperation
 from xdsl.irdl.declarative_assembly_format import FormatProgram
 from xdsl.utils.exceptions import ParseError
 
-from tgdialect import assembly_formats
-from tgdialect.assembly_formats import compiled_format
 from tgdialect.dialect import TG
+from tgdialect.fast_xdsl import formats
+from tgdialect.fast_xdsl.formats import compiled_format
 from tgdialect.gpu_dialect import GPU_WITH_GAPS, NVVM, ROCDL
 from tgdialect.legacy.dialect import TG_LEGACY
 from tgdialect.llvm_dialect import LLVM_WITH_GAPS
@@ -28,7 +28,7 @@ def test_program_is_that_of_xdsl(op: type[IRDLOperation], monkeypatch: pytest.Mo
     wanted = FormatProgram.from_str(text, definition)
     if op in TG.operations:
         # Compiled here, and not left to xDSL.
-        monkeypatch.setattr(assembly_formats.FormatProgram, "from_str", None)
+        monkeypatch.setattr(formats.FormatProgram, "from_str", None)
     assert compiled_format(text, definition) == wanted
 
 

@@ -8,7 +8,7 @@ from io import StringIO
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.printer import Printer
 
-from tgdialect.ops.base import TgOp
+from tgdialect.fast_xdsl.operations import FastOp
 
 
 class _Printer(Printer):
@@ -18,7 +18,7 @@ class _Printer(Printer):
 
     def __init__(self, stream: StringIO) -> None:
         super().__init__(stream)
-        self._write = stream.write
+        self._put = stream.write
         self._texts: dict[int, tuple[Attribute, str]] = {}
         """By the identity of each type, which must not be that of a later one."""
         self._ops: dict[tuple[object, ...], Sequence[str | int]] = {}
@@ -31,7 +31,7 @@ class _Printer(Printer):
         if "\n" in text:
             super().print_string(text, indent=indent)
         else:
-            self._write(text)
+            self._put(text)
             if self._words is not None:
                 self._words.append(text)
 
@@ -53,7 +53,7 @@ class _Printer(Printer):
         self.print_string(known[1])
 
     def print_op(self, op: Operation) -> None:
-        if not isinstance(op, TgOp) or op.regions or op.successors:
+        if not isinstance(op, FastOp) or op.regions or op.successors:
             super().print_op(op)
             return
         values = (*op.results, *op.operands)
@@ -64,7 +64,7 @@ class _Printer(Printer):
         if (words := self._ops.get(key)) is not None:
             for word in words:
                 if isinstance(word, str):
-                    self._write(word)
+                    self._put(word)
                 else:
                     self.print_ssa_value(values[word])
             return

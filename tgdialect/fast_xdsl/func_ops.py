@@ -9,7 +9,7 @@ from xdsl.dialects.utils.format import _parse_func_outputs  # pyright: ignore[re
 from xdsl.ir import Attribute, Operation, Region
 from xdsl.parser import Parser
 
-from tgdialect import unchecked
+from tgdialect.fast_xdsl import unchecked
 
 
 class _Return:
