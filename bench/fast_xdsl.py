@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import compile_time
 import transformer
 
-TURNS, COMPILATIONS = 3, 9
+TURNS, COMPILATIONS = 3, 5
 LAYERS = 56
 """A module of about 5,000 ops."""
 OPS = 100_000

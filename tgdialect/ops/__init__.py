@@ -8,7 +8,7 @@ One file per family of the specification:
 What ops are declared with:
 
 * `attributes.py`: types and attributes; `dtypes.py`: dtypes; `axis_types.py`: AxisTypes;
-* `base.py`: the class of all ops; `definitions.py`: how they are defined, and quick checks of that;
+* `base.py`: the class of all ops;
 * `syntax.py`: pieces of assembly formats;
 * `instructions.py`: the types of the instructions that INS names;
 * `properties/`: the rules by which result types are inferred;
@@ -16,12 +16,9 @@ What ops are declared with:
 
 What rewrites and analyses build on:
 
-* `creation.py`: fast construction of ops, which it puts into blocks and erases;
-* `accessors.py`: fast access to their operands;
-* `printing.py`: fast printing of modules;
 * `builder.py`: insertion with a location, and clones;
 * `numbering.py`: the next free slot, axis id or symbol name;
-* `walk.py`: the ops of blocks, and values computed once along the edges of a graph;
+* `walk.py`: values computed once along the edges of a graph;
 * `views.py`: the cells that a view shows; `arguments.py`: attributes of function arguments;
 * `arrays.py`: NumPy arrays of the dtypes; `numpy_dtypes.py`: NumPy's dtypes by name;
 * `folding.py`: constant folding; `intervals.py`: interval arithmetic;

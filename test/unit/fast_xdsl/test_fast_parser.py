@@ -88,7 +88,7 @@ def test_context_has_what_that_of_xdsl_has() -> None:
     ours, theirs = loaded(FastContext()), loaded(Context())
     for field in ("_loaded_ops", "_loaded_attrs", "_loaded_types"):
         assert getattr(ours, field) == getattr(theirs, field) != {}
-    for attribute in (TG.attributes[0], Builtin.attributes[0]):
+    for attribute in (next(TG.attributes), next(Builtin.attributes)):
         with pytest.raises(Exception, match="already") as raised:
             theirs.load_attr_or_type(attribute)
         with pytest.raises(type(raised.value), match="already"):
