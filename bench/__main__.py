@@ -366,7 +366,7 @@ def main() -> None:
     )
     parser.add_argument("--json", metavar="FILE", help="write the figures")
     parser.add_argument("--plot", metavar="FILE", help="draw the ratios, as .png or .svg")
-    parser.add_argument("--markdown", metavar="FILE", help="write the table for the README")
+    parser.add_argument("--markdown", metavar="FILE", help="write the table of docs/bench.md")
     parser.add_argument(
         "--busy",
         type=int,

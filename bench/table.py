@@ -1,4 +1,4 @@
-"""The figures of `python -m bench` as a Markdown table with its wins and losses, for the README."""
+"""The figures of `python -m bench` as a Markdown table with wins and losses, for docs/bench.md."""
 
 from __future__ import annotations
 

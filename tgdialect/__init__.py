@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     from tgdialect.runtime.executable import Executable
     from tgdialect.runtime.program_file import load
 
-    __version__: str
+__version__ = "0.9.0"  # That of `pyproject.toml`: to look it up takes longer than the import.
 
 __all__ = [
     "CompilationError",
@@ -109,8 +109,6 @@ prepare_for_forks()  # Before another thread may be importing the rest.
 
 
 def __getattr__(name: str) -> Any:
-    if name == "__version__":  # Its look-up is slow.
-        return _version()
     from tgdialect.runtime.speed import imported
 
     if (module := _MODULES.get(name)) is not None:
@@ -118,16 +116,6 @@ def __getattr__(name: str) -> Any:
     if (home := _HOMES.get(name)) is None:
         raise AttributeError(f"module 'tgdialect' has no attribute {name!r}")
     return getattr(imported(home), name)
-
-
-def _version() -> str:
-    """The version that is installed; "0+unknown" for a folder of sources on the path alone."""
-    from importlib.metadata import PackageNotFoundError, version
-
-    try:
-        return version("tgdialect")
-    except PackageNotFoundError:
-        return "0+unknown"
 
 
 def __dir__() -> list[str]:

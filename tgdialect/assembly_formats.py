@@ -224,7 +224,7 @@ class _Compiler:
         return _OPERANDS[type(self._definition.operands[index][1])](name, index)
 
     def _typed(self, name: str) -> Any:
-        """What `type` is asked about."""
+        """The operand or result whose type `type` asks for."""
         if (index := self._operands.get(name)) is not None:
             return self._operand(name, index)
         for i, (result, definition) in enumerate(self._definition.results):

@@ -89,6 +89,7 @@ TG = Dialect(
     ],
     [
         attributes.NumberAttr,
+        attributes.DataAttr,
         attributes.PlaceAttr,
         attributes.VoidType,
         attributes.TupleType,

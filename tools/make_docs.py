@@ -59,6 +59,7 @@ from tgdialect.legacy.upgrade.stage import UpgradeLegacyPass
 from tgdialect.lowering.levels import STAGES, LoweringPass
 from tgdialect.lowering.optimize.optops.passes import OptOpPass
 from tgdialect.ops import elementwise
+from tgdialect.ops.attributes import DataAttr
 from tgdialect.ops.base import OfType
 from tgdialect.universe import TG_UNIVERSE
 
@@ -190,6 +191,7 @@ def contents(sections: Mapping[str, Sequence[str]]) -> str:
 _ATTRIBUTES: Mapping[type[Attribute], str] = {
     IntAttr: "an integer",
     StringAttr: "a string",
+    DataAttr: "bytes",
     SymbolRefAttr: "a symbol",
     UnitAttr: "a flag",
     ArrayAttr: "a list",

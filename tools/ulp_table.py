@@ -7,7 +7,8 @@
 
 Of 16 and 8 bits all values are arguments of functions of one number, and all pairs of 8 bits. Of
 f32 and f64 there are 12,000 arguments: of all exponents, uniform in ranges where functions change,
-and on both sides of points where functions or their formulas do (`_points`).
+and on both sides of points where functions or their formulas do (`_points`). Of functions whose
+terms cancel there are as many more around their zeros and poles (`_of_lgamma`, `_of_logaddexp`).
 
 An error is |result - exact| in ulps of the exact result, whose exponent is at least that of the
 least normal number. A result that overflows counts as 2^(e + 1), for the greatest exponent e. A NaN
@@ -22,6 +23,7 @@ import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
+from functools import cache
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -58,7 +60,7 @@ def arguments(row: Row, name: str, dtype: DType, count: int | None) -> tuple[Arr
         values = (
             np.arange(2**dtype.bits, dtype=f"u{dtype.bits // 8}").view(kind)
             if dtype.bits <= 16
-            else _sampled(dtype)
+            else np.concatenate([_sampled(dtype), *(_of_lgamma(dtype) if name == "lgamma" else ())])
         )
         found = (values,)
     elif dtype.bits == 8:
@@ -134,6 +136,60 @@ def _points(dtype: DType) -> Array:
     return np.concatenate([values, -values])
 
 
+def _around(points: Sequence[Any], dtype: DType) -> Array:
+    """Arguments on both sides of negative points: at distances of 0 to 16 ulp, and of 2^-k of the
+    point for all k. Points that are arguments themselves are left out."""
+    kind = dtypes.numpy_of(dtype)
+    found: list[float] = []
+    for point in points:
+        up = down = kind.type(float(point))
+        for _ in range(16):
+            found += [float(up), float(down)]
+            up, down = np.nextafter(up, kind.type(0)), np.nextafter(down, kind.type(-math.inf))
+        for k in range(1, dtype.precision):
+            found += [float(point * (1 + 2.0**-k)), float(point * (1 - 2.0**-k))]
+    values = np.array(found).astype(kind)
+    return values[~np.isin(values, [float(p) for p in points if p == int(p)])]
+
+
+def _of_lgamma(dtype: DType) -> tuple[Array, Array]:
+    """Arguments around the zeros of lgamma below -2, of which there is one on either side of each
+    negative integer that f64 tells from it, and around its poles."""
+    return _around(lgamma_zeros(), dtype), _around(range(-60, 0), dtype)
+
+
+@cache
+def lgamma_zeros(count: int = 18) -> tuple[Any, ...]:
+    """The zeros of lgamma between -2 and -1 - count, as mpmath's numbers."""
+    found: list[Any] = []
+    with mp.workprec(200):
+        for n in range(2, 1 + count):
+            # Between two poles there is one minimum, below 0.
+            middle = mp.findroot(mp.digamma, -n - mp.mpf("0.5"))
+            for pole in (-n, -n - 1):
+                inside, outside = middle, mp.mpf(pole)
+                for _ in range(180):
+                    half = (inside + outside) / 2
+                    is_negative = mp.re(mp.loggamma(half)) < 0
+                    inside, outside = (half, outside) if is_negative else (inside, half)
+                found.append(inside)
+    return tuple(found)
+
+
+def _of_logaddexp(dtype: DType) -> tuple[Array, Array]:
+    """Pairs on the curve e^a + e^b = 1, where logaddexp is 0, and at distances of 2^-k of b."""
+    kind, rng, n = dtypes.numpy_of(dtype), np.random.default_rng(0), COUNT // 12
+    sizes = [rng.uniform(0.01, math.log(2), n), 2.0 ** rng.uniform(dtype.min_exponent, -1, 2 * n)]
+    first = (-np.concatenate(sizes)).astype(kind)
+    first = np.concatenate([first, first])
+    with mp.workprec(200):
+        zeros = [float(mp.log(-mp.expm1(float(a)))) for a in first]
+    distances = 2.0 ** -rng.integers(1, dtype.precision, first.size // 2)
+    distances *= rng.choice([-1, 1], distances.size)
+    second = np.array(zeros) * (1 + np.concatenate([np.zeros_like(distances), distances]))
+    return first, second.astype(kind)
+
+
 def _pairs(name: str, dtype: DType) -> tuple[Array, Array]:
     """Pairs of arguments: of all exponents, of similar size, and for powers those whose result is
     finite."""
@@ -147,6 +203,8 @@ def _pairs(name: str, dtype: DType) -> tuple[Array, Array]:
         third = [2.0 ** rng.uniform(-3, 14, n) * rng.choice([-1, 1], n), rng.integers(1, 99, n) / 8]
     top = dtype.max_finite
     parts = [[a.astype("f8").clip(-top, top).astype(kind) for a in p] for p in (near, third)]
+    if name == "logaddexp":
+        parts.append(list(_of_logaddexp(dtype)))
     first, second = (np.concatenate(p) for p in zip(bits, *parts, strict=True))
     return first, second
 

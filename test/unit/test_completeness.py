@@ -110,7 +110,7 @@ EXCEPTIONS: Mapping[str, Mapping[str, str]] = {
     "select": {
         **_BEFORE_CALLIFY,
         "tg.pad": "tg-rangeify makes it a condition",
-        "tg.binary": _HOST_ONLY,
+        "tg.binary": "tg-callify makes it an argument",
         "tg.call": _HOST_ONLY,
         "tg.customfunction": _HOST_ONLY,
         "tg.kernel": "the container that the stage walks over",

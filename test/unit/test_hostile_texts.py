@@ -60,6 +60,14 @@ REFUSED = {
         + "} {}",
         "the aliases stand for more",
     ),
+    "uses of long data": (
+        f'#long = #tg.data<"{"00" * 5000}">\n' + attribute("[" + ", ".join(["#long"] * 900) + "]"),
+        "#long: the aliases stand for more",
+    ),
+    "uses of a long text": (
+        f'#long = "{"x" * 10000}"\n' + attribute("[" + ", ".join(["#long"] * 900) + "]"),
+        "#long: the aliases stand for more",
+    ),
     "a chain": (aliases("tuple<i1>", "tuple<$>", 900, "!"), "nested more than 64 deep"),
     "itself": (attribute("#a").replace("builtin", "#a = [#a]\nbuiltin"), "undefined symbol"),
     "arrays": (attribute("[" * 9000 + "]" * 9000), "nested too deeply"),
@@ -161,6 +169,9 @@ def test_aliases_that_stand_for_little_are_taken():
     """Many uses of a short alias, and deep ones of locations, as in models of real size."""
     text = "#map = affine_map<(d0) -> (d0)>\n" + attribute("[" + ", ".join(["#map"] * 20000) + "]")
     assert len(parsed(text).attributes["a"].data) == 20000
+    long = f'#long = #tg.data<"{"00" * 1_000_000}">\n'
+    found = parsed(long + attribute("[" + ", ".join(["#long"] * 200) + "]")).attributes["a"].data
+    assert len({id(each) for each in found}) == 1
     text = '#loc0 = loc("a":1:1)\n' + "".join(
         f'#loc{i} = loc(callsite("f{i}" at #loc{i - 1}))\n' for i in range(1, 100)
     )

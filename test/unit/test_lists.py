@@ -91,8 +91,8 @@ def test_a_list_in_prose_is_that_of_the_code(name: str):
     assert listed == there, f"gone: {listed - there}, missing: {there - listed}"
 
 
-def test_the_readme_names_targets_that_there_are():
-    listed = column("README.md", "target")
+def test_the_guide_names_targets_that_there_are():
+    listed = column("docs/guide.md", "target")
     assert listed <= {*TARGETS, INTERPRETER, *(f"{kind}:0" for kind in KINDS)}
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib.metadata
 import re
 import subprocess
 import sys
@@ -59,14 +58,16 @@ def test_bounds():
     assert not any(v in bounds[name] for name, versions in fails.items() for v in versions)
 
 
-def test_version(monkeypatch: pytest.MonkeyPatch):
-    assert tgdialect.__version__ == importlib.metadata.version("tgdialect")
-
-    def missing(name: str) -> str:
-        raise importlib.metadata.PackageNotFoundError(name)
-
-    monkeypatch.setattr(importlib.metadata, "version", missing)
-    assert tgdialect.__version__ == "0+unknown"
+def test_version():
+    """It is the same in the package, in its metadata and in the newest release of the CHANGELOG,
+    and needs no installed package."""
+    released = re.search(r"^## (\d+\.\d+)", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)
+    assert released is not None
+    assert tgdialect.__version__ == PROJECT["version"]
+    assert tgdialect.__version__.startswith(f"{released[1]}.")
+    code = "import tgdialect, sys; assert tgdialect.__version__; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "importlib.metadata" not in done.stdout.split()
 
 
 def test_the_source_distribution_has_what_the_readme_names():

@@ -48,7 +48,8 @@ schedule packs such an operand for 128 rows of results, or for few if its steps 
 (`copies.py`), which is not known here."""
 
 _SWEEPS = 4
-"""How often each buffer of connected kernels is reconsidered, given the others."""
+"""The times that each buffer of connected kernels is reconsidered, given the others. More: longer
+compilation; fewer: orders that are not the cheapest together."""
 
 _Vectors = tuple[LoopVariable, ...]
 """Where the vectors of a kernel lie: along a loop, or along two that are one, the inner first."""
@@ -56,8 +57,8 @@ _Vectors = tuple[LoopVariable, ...]
 
 @dataclass(eq=False)
 class _Memory:
-    """What kernels write and read, and the axis of neighbours. `choices` has the axes that may be
-    it, first that which is if the axes are in order."""
+    """A buffer that kernels write and read, and its axis of neighbours. `choices` are the axes that
+    may be last in memory, first the one that is if the axes are in order."""
 
     shape: tuple[int, ...]
     choices: Sequence[int]
@@ -113,7 +114,7 @@ class _Access:
 
 @dataclass(frozen=True, eq=False)
 class _Kernel:
-    """What a kernel accesses, and where its vectors may lie."""
+    """The accesses of a kernel, and the loops that its vectors may lie along."""
 
     accesses: Sequence[_Access]
     vectors: Sequence[_Vectors]

@@ -43,8 +43,8 @@ class _Scope:
 
 @dataclass(eq=False)
 class _Group:
-    """What accesses of a scope have in common whose indices differ by constants, as the STOREs of a
-    register tile: where two of them meet is a question of their distance."""
+    """Accesses of one scope whose indices differ by constants, as the STOREs of a register tile:
+    where two of them meet depends on their distance alone."""
 
     scope: _Scope
     memory: SSAValue

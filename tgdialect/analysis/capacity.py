@@ -11,6 +11,7 @@ from tgdialect.ops.properties import shape_of
 from tgdialect.ops.source import BufferOp
 
 _UNBOUNDED = 2**63 - 1
+"""The greatest i64: an extent with this maximum counts as unbounded."""
 
 
 def most_elements(buffer: BufferOp, intervals: MinMax) -> int:

@@ -1,4 +1,4 @@
-"""What collectives cost: the bytes that devices send, and how long that takes.
+"""The cost of collectives: the bytes that devices send, and how long that takes.
 
 The algorithms and their costs are those of Thakur, Rabenseifner and Gropp, "Optimization of
 Collective Communication Operations in MPICH" (2005): a message of b bytes takes the latency of the
@@ -12,7 +12,7 @@ from typing import Literal, NamedTuple
 
 
 class Collective(Enum):
-    """What a collective does (`shard_dialect`), by the name of its op."""
+    """The collectives of `shard_dialect`, by the names of their ops."""
 
     ALL_GATHER = "all_gather"
     ALL_REDUCE = "all_reduce"

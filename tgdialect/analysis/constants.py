@@ -31,8 +31,9 @@ from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import nested_ops, ops_of
 
 MANY_STEPS = 8
-"""The steps of a loop from which on what they have in common counts as constant. To pack weights
-takes about as long as a step with them does: with 8 steps an eighth of the time."""
+"""The fewest steps of a loop whose common operands count as constant, so that they are packed once
+before it. Smaller: packing takes longer than it saves; larger: loops load unpacked operands again.
+Packing takes about as long as one step, an eighth of the time with 8 steps."""
 
 
 _COMPUTED = (ElementwiseOp, LoadOp, MovementOp, ReduceOp, StackOp)

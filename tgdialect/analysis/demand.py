@@ -34,18 +34,20 @@ from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, StackOp
 from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import Shape, dtype_of, integers, is_memory, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BinaryDataOp, BufferOp, ConstOp, ParamOp
+from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 
 # Costs, in cheap elementwise operations on one element. They are no fields of `Target`, so that a
 # program has the same kernels on most targets: what a target decides about fusion is the size of
 # its LOCAL memory, and whether a grid keeps the rows of a product there (`fusion.py`).
 
 LOAD, STORE = 4.0, 16.0
-"""The cost of a load from memory, and of a store to it with the loop and the CALL that it takes.
-The greater they are, the more is computed again. From timing programs of `python -m bench`."""
+"""The cost of a load from memory, and of a store to it with the loop and the CALL that it takes, in
+elementwise ops. Greater: more is computed again; smaller: more kernels and passes over memory. From
+timing programs of `python -m bench`."""
 
 LOCAL_LOAD, LOCAL_STORE = 1.0, 2.0
-"""The same for a LOCAL buffer, which stays in a cache close to the core."""
+"""The cost of a load from a LOCAL buffer and of a store to it, in the same unit: less than LOAD and
+STORE, as the buffer stays in a cache close to the core."""
 
 _BUDGET = 128
 """The number of demands after which a walk gives up: a value with more is not worth computing
@@ -218,10 +220,8 @@ _UNKNOWN_TRIPS = 1024
 @cache
 def own_cost(kind: type[Operation]) -> float:
     """The cost of an op per element, without its operands."""
-    if issubclass(kind, ElementwiseOp):
-        return kind.COST
     # A REDUCE costs its iterations, which `demand_cost` counts.
-    return LOAD if kind is BinaryDataOp else 0
+    return kind.COST if issubclass(kind, ElementwiseOp) else 0
 
 
 class DemandCost(NamedTuple):

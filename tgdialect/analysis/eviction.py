@@ -20,12 +20,11 @@ EVICTED = "tg.evicted"
 """The attribute of a kernel or program that lists these slots."""
 
 EVICTING = 4
-"""How many times `Target.llc` a program has to access after it has written a result, for no cache
-to hold the result when the caller reads it. With a smaller number the caller may load from memory
-what a cache had: loops over arrays of up to 100 MB were quicker than memory, on a machine of two
-cores with an `llc` of 32 MiB. With a larger one, stores load lines of results for nothing: a decode
-step of GPT-2 accesses 150 to 500 MB after each copy of keys and values, and takes 0.955 of the
-time."""
+"""The multiple of `Target.llc` that a program has to access after it has written a result, for no
+cache to hold the result when the caller reads it. Smaller: the caller may load from memory what a
+cache had; larger: stores load lines of results for nothing. Bounds: loops over arrays of up to 100
+MB were quicker than memory with an `llc` of 32 MiB, and a decode step of GPT-2, which accesses 150
+to 500 MB after each copy of keys and values, takes 0.955 of the time."""
 
 LEAST_PART = 1 / 8
 """The part of L2 that such a result has at least. Smaller results cost little either way. Not

@@ -79,20 +79,22 @@ kernel of its own would take a STORE (16) and LOADs (4 each) instead. A value wi
 op (8) and some arithmetic is cheap, two of them are not."""
 
 FREE, MANY_RUNS = 1.5, 8
-"""When an operand of a reduction is stored before the reduction: an element costs more than FREE
-operations beyond one LOAD, and the reduction would compute it MANY_RUNS times or more. Below, the
-extra kernel does not pay. Found with the ResNet of `bench`. What depends on constants alone is
-stored if it costs more than FREE beyond a LOAD, too: its kernel runs once, but it is compiled."""
+"""Recompute an operand inside a reduction only if it costs at most FREE operations beyond one LOAD,
+or fewer than MANY_RUNS results per element use it; else store it first. Larger: more is computed
+again; smaller: more kernels that do not pay. A value that depends on constants alone is also stored
+if it costs more than FREE beyond a LOAD: its kernel runs once, but it is compiled. Found with the
+ResNet of `bench`."""
 
 BLOCK_ROWS = 8
-"""How many rows of a product at least a workgroup computes at once, where it keeps them in LOCAL
-memory. Each value of the other factor is loaded once for all of them: with fewer rows the loads
-cost more than a pass of the product's results through memory. An order of magnitude."""
+"""The fewest rows of a product that a workgroup computes at once, where it keeps them in LOCAL
+memory. Each value of the other factor is loaded once for all of them. Fewer: the loads cost more
+than a pass of the product's results through memory; more: fewer programs are fused. An order of
+magnitude."""
 
 _BLOCK_BUFFERS = 4
-"""How many LOCAL buffers like one of a product's rows a kernel is assumed to need: scores,
-exponentials and weights of an attention are three. With more, fewer programs are fused; with fewer,
-the schedule has to make do with fewer rows than BLOCK_ROWS."""
+"""The LOCAL buffers like one of a product's rows that a kernel is assumed to need: scores,
+exponentials and weights of an attention are three. Larger: fewer programs are fused; smaller: the
+schedule has to make do with fewer rows than BLOCK_ROWS."""
 
 _ITEMSIZE = 4
 """The bytes of an element for which the lanes of a vector are counted, where axes are ordered."""
@@ -219,7 +221,7 @@ class _Planner:
         self.windows: dict[Operation, Operation] = {}
         """The PADs whose windows a copy would pay for, and the kernels that read them."""
         self.remarks: list[tuple[Operation, str]] = []
-        """What to report of the plan, if it is the one that counts."""
+        """The remarks about the plan, which are reported if it is the one that is taken."""
         self.reads: dict[SSAValue, Sequence[Demand]] = {}
         """The demands for realised values."""
         self.derived = derived_values(block)
@@ -480,9 +482,10 @@ class _Planner:
         return [self.realise(op, value)]
 
     def padded_in_place(self, op: PadOp) -> Padded | None:
-        """What a PAD pads, if a kernel can store it inside of the PAD's buffer, so that nothing
-        copies it. Other readers read it there. What is a result of the function, or never stored,
-        is copied; on a grid, where launches of kernels for the border take longer, everything."""
+        """The source of a PAD, if a kernel can store it inside of the PAD's buffer, so that nothing
+        copies it; other readers read it there. Results of the function and values that are never
+        stored are copied. So is everything on a grid, where launches of kernels for the border take
+        longer."""
         if self.target.is_grid or (inside := padded(op)) is None:
             return None
         source, values = inside.value.owner, (inside.value, op.result)
@@ -695,4 +698,4 @@ _WHAT = {
     "local": "kept in a buffer of the kernel that uses it",
     "realised": "stored by a kernel of its own",
 }
-"""What remarks say of each choice."""
+"""The words of remarks for each choice."""

@@ -31,15 +31,17 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp, ParamOp
 
 SPLIT_COST = 4096
-"""The choices that each further kernel has to save: elements times conditions. A choice takes up to
-a nanosecond; a call takes half a microsecond, and a kernel 20 ms to compile. With a quarter of it,
-`cat` of 30x30 and 30x31 takes 3.3 us instead of 5.2, but small stencils have more
-kernels in vain."""
+"""The choices that each further kernel has to save: elements times conditions. Larger: fewer loops
+are split, and keep their conditions; smaller: more kernels, each of which takes a call and has to
+be compiled. A choice takes up to a nanosecond, a call half a microsecond, and a kernel 20 ms to
+compile. With a quarter of it, `cat` of 30x30 and 30x31 takes 3.3 us instead of 5.2, but small
+stencils have more kernels in vain."""
 
 BORDER = 3
-"""The cells at either end of a loop that are no part of their own if they are a small part of it:
-`lowering/linearize/peel.py` takes as many iterations out of a loop. The border of a stencil or of a
-convolution is seldom wider. As kernels, the borders of a stencil in three dimensions took 0.5 s
+"""The widest border, in cells, that is no part of its own at either end of a loop, if it is a small
+part of it: `lowering/linearize/peel.py` takes as many iterations out of a loop. Larger: kernels
+keep conditions in more iterations; smaller: more kernels to compile. The border of a stencil or of
+a convolution is seldom wider. As kernels, the borders of a stencil in three dimensions took 0.5 s
 more to compile, for the same speed."""
 
 LEAST_SHARE = 8
@@ -124,8 +126,8 @@ def _cut(condition: SSAValue, holds: bool, intervals: MinMax) -> tuple[RangeOp, 
 
 
 def _room(found: Order, intervals: MinMax) -> Polynomial:
-    """What is not negative where `low + margin <= high`; casts that keep all integers are left
-    out."""
+    """A polynomial that is at least 0 where `low + margin <= high`. Casts that keep all integers
+    are left out."""
     room: Polynomial = Affine(constant=-found.margin)
     stack = [(found.high, 1), (found.low, -1)]
     while stack:

@@ -115,7 +115,7 @@ def kernels_unchanged() -> Generator[None]:
 
 
 _effects: ContextVar[dict[str, Effects | None] | None] = ContextVar("effects", default=None)
-"""What kernels are known to access, by their names, in `kernels_unchanged`."""
+"""The effects of each kernel that are known, by its name, in `kernels_unchanged`."""
 
 _ACCESS: Mapping[type[Operation], tuple[bool, bool]] = {
     LoadOp: (True, False),
@@ -209,8 +209,8 @@ class MemoryOrder:
         return {op: 1 << i for i, op in enumerate(writers)}
 
     def depends(self, op: Operation, write: Operation) -> bool:
-        """Whether an op comes after a shared write."""
-        return bool(self._writes_before[op] & self._bits[write])
+        """Whether an op is known to come after a write; never after one that is not shared."""
+        return bool(self._writes_before[op] & self._bits.get(write, 0))
 
     def seen(self, read: MemoryAccess) -> int:
         """The shared writes that a read sees: those that its location is AFTER."""

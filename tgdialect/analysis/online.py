@@ -30,8 +30,9 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
 
 MOST = 64
-"""How many ops may lie between the products that scores are made of and the results. The bound
-keeps recognition linear in the size of a program; an attention with all masks has some 30."""
+"""The most ops between the products that scores are made of and the results. It keeps recognition
+linear in the size of a program; smaller: attentions with many masks are not recognized. An
+attention with all masks has some 30."""
 
 
 class Operand(NamedTuple):
@@ -61,7 +62,7 @@ class OnlineSum:
     inner: tuple[Operand, ...]
     """From the operand of the sum to the exponentials."""
     factors: tuple[Factor, ...]
-    """What the sum is multiplied by afterwards."""
+    """The factors that the sum is multiplied by afterwards."""
     columns: tuple[int, ...]
     """The axes of the root that the sum depends on and the scores do not."""
 

@@ -16,12 +16,13 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
 
 ROWS = (64, 32, 16)
-"""The rows of a block, the most that fit into LOCAL memory: what is loaded for a block of steps is
-used for all of its rows. With 64 rows, 256 work items have 16 results each of 64 columns."""
+"""The rows of a block, the first that fit into LOCAL memory. More: what is loaded for a block of
+steps is used for more rows; fewer: less LOCAL memory and fewer registers. With 64 rows, 256 work
+items have 16 results each of 64 columns."""
 
 STEPS = (32, 16)
-"""The steps of a block, likewise. With more, there are fewer BARRIERs for a step; with 64 a work
-item has twice as many scores at once, and `ptxas` spills registers."""
+"""The steps of a block, likewise. More: fewer BARRIERs for a step; fewer: fewer scores at once.
+With 64 a work item has twice as many scores, and `ptxas` spills registers."""
 
 COLUMNS = 16
 """Loops over columns are padded to a multiple of this: so many work items share a row."""
@@ -33,18 +34,19 @@ MOST_ROWS = 112
 """The most rows of a block on a CPU. More rows reuse a block of keys more often, and leave less of
 the caches for it. From timing attentions, as the next two."""
 LEAST_STEPS, MOST_STEPS = 16, 64
-"""The least and the most steps of a block on a CPU. With fewer steps, maxima and corrections are a
-greater part of the work. With more, the scores of a block and its rows do not fit into L1 together:
-with 128 attentions take 1.0 to 1.15 times as long."""
+"""The least and the most steps of a block on a CPU. Fewer: maxima and corrections are a greater
+part of the work; more: the scores of a block and its rows do not fit into L1 together. With 128
+attentions take 1.0 to 1.15 times as long."""
 
 SCORED_STEPS = 8
-"""How many steps of a block have their scores computed at once on a CPU, if not all steps of all
-blocks count. With more, more scores are computed that are masked, or a second time; a register tile
-of 8 steps by two vectors has enough accumulators to hide the latency of additions."""
+"""The steps of a block whose scores are computed at once on a CPU, if not all steps of all blocks
+count. More: more scores are computed that are masked, or a second time; fewer: accumulators do not
+hide the latency of additions, for which a register tile of 8 steps by two vectors has enough."""
 
 BLOCK_COST = 4.0
-"""What each row and each step of a block costs, in those of a row and a step: the loads of the
-other factor, and passes over sums. From timing attentions of 64 to 4096 rows."""
+"""The cost of each row and each step of a block, in units of one row times one step: the loads of
+the other factor, and passes over sums. Larger: larger blocks. From timing attentions of 64 to 4096
+rows."""
 
 SPARE = 4 << 10
 """LOCAL memory that is left for maxima, corrections, and the padding of tiles against conflicts

@@ -2,27 +2,32 @@
 see, in whatever order the iterations of the kernel run.
 
 `tg-rangeify` asks before it lets a kernel write what it reads, and stores to a buffer first where
-the answer is not known. `tg-optimize` and `tg-expand` ask of the kernels that they are given.
+the answer is not known. `tg-optimize` and `tg-expand` ask of the kernels that they are given, and
+let them read copies (`lowering/overwritten_memory.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence, Set
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 
 from xdsl.ir import Operation, SSAValue
+from xdsl.utils.disjoint_set import IntDisjointSet
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.cell_positions import CellPositions
 from tgdialect.analysis.memory_order import MemoryAccess, MemoryOrder
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.ranges import Ranges, open_ranges
+from tgdialect.analysis.ranges import Ranges, closed_ranges, open_ranges
+from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
 from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.ordering import AfterOp, RangeOp
+from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import known_index
+from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ParamOp
 
 _IN_ORDER = frozenset({AxisType.LOOP, AxisType.REDUCE})
@@ -45,8 +50,9 @@ def overwritten_reads(
     ops: Sequence[Operation],
     memory: MemoryOrder | None = None,
     in_order: Set[AxisType] = frozenset[AxisType](),
-) -> Iterator[MemoryAccess]:
-    """The reads that may see a STORE of another iteration, which they are not AFTER.
+) -> Iterator[tuple[MemoryAccess, Ranges]]:
+    """The reads that may see a STORE of another iteration, which they are not AFTER, each with the
+    loops that both are in.
 
     A read does not if the STORE is in no loop, or begins when the loops of the read have ended with
     all that is computed of it; if the two are never of one cell; or if they are of
@@ -75,7 +81,7 @@ def overwritten_reads(
         if not _is_own(known, read, write, loops, gate) and not _are_apart(
             known, read, write, loops | open_in[read.op]
         ):
-            yield read
+            yield read, open_in[read.op] & loops
 
 
 def _is_own(
@@ -133,7 +139,7 @@ def check_overwriting(
     items."""
     memory = memory or MemoryOrder(ops)
     in_order = frozenset[AxisType]() if is_grid else _IN_ORDER
-    for read in overwritten_reads(ops, memory, in_order):
+    for read, _ in overwritten_reads(ops, memory, in_order):
         if memory.seen(read):
             continue
         raise locate(
@@ -143,6 +149,39 @@ def check_overwriting(
             ),
             read.op,
         )
+
+
+def in_both_orders(
+    ops: Sequence[Operation], memory: MemoryOrder, *, are_private: bool
+) -> Operation | None:
+    """A STORE that has to come both before and after another loop: loops, each of which runs as a
+    whole, wait for one another, as reads come before STOREs. None if there is no such STORE, or
+    the loops do not even nest without these reads. Unless the RANGEs `are_private`, loops over one
+    of them count as one, and there may be no such STORE where one is found."""
+    number: dict[object, int] = {op: i for i, op in enumerate(ops)}
+    # The ops of nested loops are one item.
+    item = IntDisjointSet(size=len(ops))
+    for op, ranges in open_ranges(ops).items():
+        closed = closed_ranges(op) if isinstance(op, EndOp | ReduceOp) else ()
+        for axis in (*ranges, *closed):
+            item.union(number[op], number[axis])
+    items = {item[i] for i in range(len(ops))}
+    successors: dict[int, list[int]] = defaultdict(list)
+
+    def stuck(edges: Iterable[tuple[object, Operation]]) -> set[int]:
+        """The items that no order has, with more edges."""
+        for before, after in edges:
+            if before in number and (a := item[number[before]]) != (b := item[number[after]]):
+                successors[a].append(b)
+        return items.difference(topological(items, successors))
+
+    if stuck((operand.owner, op) for op in ops for operand in op.operands) and are_private:
+        return None
+    anti = [(read.op, write.op) for read, write in memory.anti_dependences()]
+    if not (cycle := stuck(anti)):
+        return None
+    both = (write for read, write in anti if {item[number[read]], item[number[write]]} <= cycle)
+    return next(both, anti[0][1])
 
 
 def _begun(read: MemoryAccess) -> set[RangeOp]:

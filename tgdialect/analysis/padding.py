@@ -21,14 +21,16 @@ from tgdialect.ops.reduce import ReduceOp
 
 MANY_MASKS = 16
 """Reads per element of a padded operand of a product from which on a kernel of its own stores the
-padded operand. A load with a mask serves the rows of a register tile, so that with fewer reads the
-steps have few masks, and the copy is a pass over memory. Where an element was read 62 times, as in
-a transposed convolution, steps with masks took three to five times as long."""
+padded operand. Larger: more steps have masks; smaller: more copies, each a pass over memory. A load
+with a mask serves the rows of a register tile, so that few reads make few masks. Where an element
+was read 62 times, as in a transposed convolution, steps with masks took three to five times as
+long."""
 
 MANY_WINDOWS = 4
 """The same for other reductions over windows, such as a depthwise convolution. They load as often
-as they compute, so masks take longer than the rest. A depthwise 3x3 convolution reads an element 9
-times and takes half the time with a copy; one with stride 2 reads it 2 times and takes longer."""
+as they compute, so masks take longer than the rest, and a copy pays for fewer reads. A depthwise
+3x3 convolution reads an element 9 times and takes half the time with a copy; one with stride 2
+reads it 2 times and takes longer."""
 
 
 TILE_ROWS = range(7, 15)
@@ -96,8 +98,8 @@ class Padded(NamedTuple):
 
 
 def padded(op: PadOp) -> Padded | None:
-    """What a PAD pads, before PERMUTEs and RESHAPEs that only merge axes; None if it has sizes that
-    are no constants, or no cells."""
+    """The value that a PAD pads, before PERMUTEs and RESHAPEs that only merge axes; None if it has
+    sizes that are no constants, or no cells."""
     value = op.source
     if not (tensor(value).has_static_shape() and tensor(op.result).has_static_shape()):
         return None

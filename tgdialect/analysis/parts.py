@@ -7,13 +7,15 @@ On a CPU it does not depend on the number of threads, so that float results do n
 from __future__ import annotations
 
 MANY_CELLS = 1 << 17
-"""Elements from which on a reduction is split. With fewer, one core is done before two kernels and
-a start of threads are. An order of magnitude: a sum of 10^6 elements takes a third of the time in
-parts (docs/measurements.md); smaller ones have not been measured."""
+"""The fewest elements of a reduction that is split among threads. Smaller: one core is done before
+two kernels and a start of threads are; larger: other cores are idle. An order of magnitude: a sum
+of 10^6 elements takes a third of the time in parts (docs/measurements.md); smaller ones have not
+been measured."""
 
 FEW_RESULTS = 3
-"""Results, or rows of a scan, up to which a reduction is split. With more, threads share the loops
-over the results. An order of magnitude, which has not been measured."""
+"""The most results, or rows of a scan, of a reduction that is split. Larger: parts where threads
+could share the loops over the results; smaller: cores are idle. An order of magnitude, which has
+not been measured."""
 
 LEAST_PARTS, PARTS = 16, 64
 """The least and greatest number of parts: at least enough for threads to share evenly, at most so
@@ -21,12 +23,14 @@ many that combining them takes no time. Orders of magnitude, which have not been
 
 PARTS_OF_SCATTER, UPDATES_OF_CELL = 16, 8
 """The number of parts of a scatter, each of which has all cells, and the least updates for each
-cell of a part: with fewer, clearing and adding up the parts would take as long as the updates. An
-order of magnitude: counts of 10^6 numbers in 1000 take 0.6 of the time on two threads."""
+cell of a part. More parts or fewer updates: clearing and adding up the parts takes as long as the
+updates; fewer parts: threads share unevenly. Orders of magnitude: counts of 10^6 numbers in 1000
+take 0.6 of the time on two threads."""
 
 COLUMNS = 32
-"""How many neighbouring results one workgroup of a grid computes, where their reduction is not
-along the last axis (`lowering/optimize/grid/rows.py`)."""
+"""The neighbouring results that one workgroup of a grid computes, where their reduction is not
+along the last axis (`lowering/optimize/grid/rows.py`). Fewer: accesses of a warp are not to one
+line; more: fewer work items share a column."""
 
 PARTS_PER_UNIT = 4
 """The workgroups that a reduction on a grid is split into, for each processor. With fewer, a
@@ -38,9 +42,10 @@ CELLS_OF_PART = 4096
 fewer, starting a workgroup takes longer than its part. An order of magnitude, not measured."""
 
 RESULTS_OF_TILE = 128 * 64
-"""About how many results of a product of matrices one workgroup of a grid computes: it has a tile
+"""About the results of a product of matrices that one workgroup of a grid computes: it has a tile
 of them, since each element of a factor is used for many
-(`lowering/optimize/grid/local_factors.py`)."""
+(`lowering/optimize/grid/local_factors.py`). Larger: products are split into more parts, as they
+count as having fewer workgroups."""
 
 STEPS_OF_PART = 512
 """The least steps of a part of a product. With fewer, filling the pipeline of copies, and storing

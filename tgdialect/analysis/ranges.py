@@ -18,13 +18,14 @@ from tgdialect.ops.walk import ops_of
 Ranges = frozenset[RangeOp]
 
 MAX_LANES = 1 << 11
-"""The greatest number of elements that a value may have for its expanded ranges. The code for them
-is straight: as many exponentials take 8 s to compile. The schedules of `test_work.py` have up to
-1,792."""
+"""The most elements that a value may have for its expanded ranges. Their code is straight: larger
+limits accept schedules that take long to compile (so many exponentials take 8 s), smaller ones
+refuse schedules. Those of `test_work.py` have up to 1,792."""
 
 MAX_EXPANDED = 1 << 16
 """The greatest cost of the elements of all values of a kernel that have expanded ranges, where one
-of an ADD is 1, as in the cost model. The schedules of `test_work.py` have up to a third of it."""
+of an ADD is 1, as in the cost model. Larger: longer compilation; smaller: schedules are refused.
+Those of `test_work.py` have up to a third of it."""
 
 _NONE: Ranges = frozenset()
 _CHANGES_RANGES = frozenset({RangeOp, EndOp, ReduceOp})

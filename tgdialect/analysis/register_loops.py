@@ -14,7 +14,8 @@ from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import known_index, place
 
 LONGEST = 64
-"""The most iterations of a loop that become straight code. An order of magnitude."""
+"""The most iterations of a loop that become straight code, whose buffers are then registers.
+Larger: longer code; smaller: buffers stay in memory. An order of magnitude."""
 
 
 def register_loops(ops: Sequence[Operation]) -> Set[RangeOp]:

@@ -35,8 +35,9 @@ from tgdialect.ops.source import ConstOp
 from tgdialect.ops.walk import computed
 
 MANY_VALUES = 32
-"""How much of a tree is looked at. Without a bound, programs of long elementwise chains would
-be walked again for each sum in them. An order of magnitude: the gradient of a maximum has 5."""
+"""The most values of a tree that are looked at. Larger: programs of long elementwise chains are
+walked again for each sum in them; smaller: zeros in larger trees are not found. An order of
+magnitude: the gradient of a maximum has 5."""
 
 _IF_ANY = (MulOp, AndOp)
 """Ops that are 0 if any operand is. A zero times infinity counts as 0, as padding does in sums."""
@@ -46,7 +47,7 @@ _IF_ALL = (AddOp, CastOp, CmpLtOp, CmpNeOp, MaxOp, NegOp, OrOp, SqrtOp, SubOp, T
 
 
 def elementwise_leaves(root: SSAValue, is_inner: Callable[[SSAValue], bool]) -> Sequence[SSAValue]:
-    """What a tree of elementwise ops is made of: the nearest values to the root that are not
+    """The leaves of a tree of elementwise ops: the nearest values to the root that are not
     `is_inner`, or are defined by other ops. Beyond MANY_VALUES values, each is a leaf."""
     values = [root]
     seen = {root}

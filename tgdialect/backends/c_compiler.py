@@ -23,6 +23,18 @@ _EXPORTED = re.compile(r"[A-Za-z_.$][A-Za-z0-9_.$]*")
 """The names that stand as they are in a version script of the linker."""
 
 
+_MESSAGE = re.compile(r"^program\.c:(\d+):(?:\d+:)? (?:fatal )?error: (.*)$", re.MULTILINE)
+
+
+class SourceError(PassFailedException):
+    """The C compiler rejects a source. `errors` are its messages, each with a line from 0 on."""
+
+    def __init__(self, said: str) -> None:
+        self.errors = [(int(line) - 1, text) for line, text in _MESSAGE.findall(said)]
+        text = self.errors[0][1] if self.errors else said.strip()
+        super().__init__(f"the C compiler rejects the program: {text}")
+
+
 @cache
 def compiler() -> str:
     """The path of the compiler that `CC` names, `cc` by default.
@@ -39,7 +51,7 @@ def compiler() -> str:
 
 @cache
 def compiler_version() -> str:
-    """What the compiler says about itself, for keys of the object cache."""
+    """The version text of the compiler, for keys of the object cache."""
     return _run(compiler(), "--version")
 
 
@@ -47,7 +59,7 @@ def object_code(source: str, *, has_runtime: bool = False) -> bytes:
     """Position-independent object code of a translation unit of C11. It `has_runtime` functions of
     the compiler's own, which code for builtin functions may call, as `__popcountdi2`.
 
-    Raises PassFailedException, with the compiler's message, if it rejects the source.
+    Raises SourceError, with the compiler's message, if it rejects the source.
     """
     if has_runtime:
         return _compiled(source, "-r", "-nostdlib", runtime_library())
@@ -66,10 +78,11 @@ def runtime_library() -> str:
 
 
 def shared_library(
-    source: str, objects: Sequence[bytes], exported: Sequence[str], headers: Mapping[str, str]
+    source: str, objects: Sequence[bytes], exported: Sequence[str], included: Mapping[str, bytes]
 ) -> bytes:
-    """A shared library of a translation unit, which includes `headers`, and of object code. It
-    exports the named functions alone, so that others in the process may have the same names.
+    """A shared library of a translation unit, and of object code. It exports the named functions
+    alone, so that others in the process may have the same names. `included` are the files that the
+    source includes, as text or as bytes (`.incbin`).
 
     Raises PassFailedException as `object_code` does, and for names that the linker's script would
     read as more than one.
@@ -77,8 +90,7 @@ def shared_library(
     if wrong := [name for name in exported if not _EXPORTED.fullmatch(name)]:
         raise PassFailedException(f"the linker exports no function that is called {wrong[0]!r}")
     script = f"{{ global: {' '.join(f'{name};' for name in exported)} local: *; }};\n"
-    files: dict[str, bytes] = {name: text.encode() for name, text in headers.items()}
-    files["exported"] = script.encode()
+    files = {**included, "exported": script.encode()}
     linked = [f"{number}.o" for number in range(len(objects))]
     files.update(zip(linked, objects, strict=True))
     # Threads of the library may still run when it would be unloaded.
@@ -98,5 +110,5 @@ def _compiled(source: str, *options: str, files: Mapping[str, bytes] = {}) -> by
 def _run(*command: str, folder: str | None = None) -> str:
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     if done.returncode:
-        raise PassFailedException(f"the C compiler rejects the program: {done.stderr.strip()}")
+        raise SourceError(done.stderr)
     return done.stdout

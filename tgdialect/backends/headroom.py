@@ -4,6 +4,8 @@ import sys
 from mmap import MAP_ANONYMOUS, MAP_PRIVATE, mmap
 
 _FIXED_BYTES = 32 << 20
+"""Memory for a module whatever its length, in bytes. Larger: fewer programs compile under a limit
+of memory; smaller: LLVM may run out of it, which ends the process."""
 _BYTES_PER_CHARACTER = 128
 """Memory per character of a module's IR: twice what LLVM was measured to need."""
 _LIBRARY_BYTES = 256 << 20

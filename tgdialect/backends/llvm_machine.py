@@ -27,7 +27,8 @@ from tgdialect.targets.architectures import (
 )
 
 _PERHAPS_REFUSED = (*ALL_INTRINSICS, *LIBRARY_INTRINSICS, "\\")
-"""What the text of a module that declares one has; names may be written with escapes."""
+"""Substrings of which a module has one if it declares such an intrinsic; names may be written with
+escapes."""
 _GPU_FUNCTION = re.compile(rf"(?<![\w@.$-])({'|'.join(GPU_CONVENTIONS)}) [^@\n]*@")
 _PTX_VERSION = re.compile(r"\+ptx(\d+)")
 
@@ -230,7 +231,8 @@ class Machine:
 
 
 _module_targets: dict[Machine, tuple[str, str]] = {}
-"""What LLVM has said about targets (`Machine._module_target`): to ask takes 0.25 to 0.8 ms."""
+"""The cached triple and data layout of each machine (`Machine._module_target`): LLVM takes 0.25 to
+0.8 ms to give them."""
 
 
 def _has(text: str, parts: Iterable[str]) -> bool:

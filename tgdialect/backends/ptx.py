@@ -25,7 +25,7 @@ class KernelIr:
 
     machine: Machine
     language: str
-    """That of the assembly, as `SourceOp` names it."""
+    """The language of the assembly, as `SourceOp` names it."""
     texts: Mapping[str, str]
     """By the names of the kernels, which are those of the programs in `SOURCE`
     (`lowering/render/names.py`). Each has a module of its own: what a kernel takes in the object

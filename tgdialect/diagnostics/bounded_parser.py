@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -19,7 +19,7 @@ from xdsl.dialects.builtin import (
     LocationAttr,
     TensorType,
 )
-from xdsl.ir import Attribute, ParametrizedAttribute, TypeAttribute
+from xdsl.ir import Attribute, Data, ParametrizedAttribute, TypeAttribute
 from xdsl.ir.affine import AffineBinaryOpExpr, AffineExpr, AffineMap, AffineSet
 from xdsl.parser import AttrParser, Parser
 
@@ -29,17 +29,22 @@ equals one that xDSL makes. Each element takes 50 bytes while it is parsed."""
 _MOST_WIDTH = (1 << 24) - 1
 """The widest integer type, as in MLIR."""
 _MOST_EXTENT = (1 << 63) - 1
+"""The greatest i64, and so the greatest extent of a tensor."""
 _MOST_DEPTH = 64
-"""How deep the aliases that an alias stands for may be nested. Printing takes up to ten calls for
-each level, of the thousand that Python allows."""
+"""The greatest depth of aliases within an alias. Larger: Python's recursion limit is met, as
+printing takes up to ten calls for each level; smaller: programs are refused."""
 _MOST_NODES = 1 << 17
-"""How many attributes the aliases of a text may stand for in all: printing a million takes ten
-seconds."""
+"""The most attributes that the aliases of a text may stand for in all. Larger: a short text takes
+long to print (a million attributes take ten seconds); smaller: programs are refused."""
 _NODES_PER_CHARACTER = 16
-"""Long texts may have more: as many for each character. A location in a deep stack of calls has
+"""The attributes that a long text may have for each character. Smaller: programs with long
+locations are refused; larger: long texts may take longer. A location in a deep stack of calls has
 some hundred attributes, and the text about it as many characters."""
+_PIECE = 16
+"""The characters or bytes of a text that take about as long to print as an attribute."""
 _MOST_AFFINE_DEPTH = 200
-"""How deep an affine expression may be; `d0 + d1 + d2` is 2 deep."""
+"""The greatest depth of an affine expression, 2 for `d0 + d1 + d2`. Larger: Python's recursion
+limit is met."""
 
 
 class _Element(AttrParser._TensorLiteralElement):  # pyright: ignore[reportPrivateUsage]
@@ -77,7 +82,7 @@ class _Measured:
                 pending += missing
                 continue
             found = [self._known[id(part)] for part in parts]
-            count = 1 + sum(count for _, count, _ in found)
+            count = _own_count(each) + sum(count for _, count, _ in found)
             # The attribute is kept, so that no other one gets its `id`.
             self._known[id(each)] = each, count, 1 + max((d for _, _, d in found), default=0)
             pending.pop()
@@ -95,6 +100,13 @@ def _parts(attribute: Attribute) -> Iterable[Attribute]:
             return attribute.data.values()
         case _:
             return ()
+
+
+def _own_count(attribute: Attribute) -> int:
+    """How many attributes one counts as without its parts: a text or data as one of each piece, so
+    that an alias of a long one cannot be used often."""
+    data = cast(Data[object], attribute).data if isinstance(attribute, Data) else None
+    return 1 + len(data) // _PIECE if isinstance(data, str | bytes) else 1
 
 
 class BoundedParser(Parser):

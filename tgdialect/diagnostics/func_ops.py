@@ -82,4 +82,4 @@ class _Function:
 
 
 QUICKER: dict[type[Operation], Any] = {ReturnOp: _Return, FuncOp: _Function}
-"""What parses ops of xDSL's dialects that are not written in the generic form."""
+"""The parsers of ops of xDSL's dialects in their own syntax, not the generic one."""

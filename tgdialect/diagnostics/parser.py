@@ -97,22 +97,25 @@ _PLAIN_TOKEN = re.compile(
     (%(?:[0-9]++|[a-zA-Z$._-][a-zA-Z0-9$._-]*+))|
     ([a-zA-Z_][a-zA-Z0-9_$.]*+)|
     ([0-9]++(?![.x]))|
+    ("[^"\\\n\v\f]*+")|
     (->|[:,()\[\]<>}=?]|\{(?!-\#)))""",
     re.ASCII | re.VERBOSE,
 )
-"""Most tokens, after white space and comments. Other numbers, names, punctuation and literals are
-left to xDSL."""
+"""Most tokens, after white space and comments. Other numbers, names, punctuation and literals, as
+strings with escapes, are left to xDSL."""
 
 _GROUP_KINDS = {
     1: MLIRTokenKind.PERCENT_IDENT,
     2: MLIRTokenKind.BARE_IDENT,
     3: MLIRTokenKind.INTEGER_LIT,
+    4: MLIRTokenKind.STRING_LIT,
 }
 """The kinds of the tokens in the groups of `_PLAIN_TOKEN`; its last group is punctuation."""
 
 
 class _PlainToken(MLIRToken):
-    """A token that keeps its text, which xDSL's parser asks for at each comparison."""
+    """A token that keeps its text, which xDSL's parser asks for at each comparison. A string has no
+    escapes."""
 
     text = ""  # pyright: ignore[reportAssignmentType, reportIncompatibleMethodOverride]
 
@@ -186,6 +189,13 @@ class LocatedParser(BoundedParser):
         self._types = {}
         super().__init__(ctx, "", source.name)
         self._parser_state = ParserState(_Lexer(Input(source.text, source.name)))
+
+    def parse_optional_str_literal(self) -> str | None:
+        token = self._current_token
+        if not isinstance(token, _PlainToken) or token.kind is not MLIRTokenKind.STRING_LIT:
+            return super().parse_optional_str_literal()
+        self._consume_token()
+        return token.text[1:-1]
 
     def parse_module(self, allow_implicit_module: bool = True) -> ModuleOp:
         try:

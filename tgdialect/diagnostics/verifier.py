@@ -75,8 +75,9 @@ def _no_terminator(op: Operation) -> bool:
 
 
 def _kind(op: Operation) -> tuple[object, ...] | None:
-    """What decides whether an op is valid, if its class, its attributes and its types do: by their
-    identity, since nothing is freed while a module is verified. Otherwise None."""
+    """The key of an op whose class, attributes and types decide whether it is valid; None for other
+    ops. Attributes and types are compared by identity, since nothing is freed while a module is
+    verified."""
     if not getattr(op, "is_valid_by_types", False):
         return None
     attributes = (*op.properties.items(), ("", None), *op.attributes.items())

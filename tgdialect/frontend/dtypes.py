@@ -53,7 +53,7 @@ _CODE = re.compile("([iuf])([1248])")
 
 
 class UnknownDTypeError(TypeError, AttributeError):
-    """What names no dtype: a TypeError in NumPy, and a missing attribute of `torch` or `dtypes`."""
+    """An unknown name of a dtype: a TypeError as in NumPy, and an AttributeError as in `torch`."""
 
     def __init__(self, given: object) -> None:
         message = f"{given!r} is not a dtype; there are: {', '.join(NAMES)}"

@@ -19,7 +19,7 @@ _TOKEN = re.compile(r"\s*(?:([()])|(\.\.\.|[^\W\d_](?:\w*[^\W_])?|1)(?![\w.]))")
 
 
 class Rearrangement(NamedTuple):
-    """What a formula does to a tensor: RESHAPE, PERMUTE, RESHAPE."""
+    """The movement of a formula: RESHAPE, PERMUTE, RESHAPE."""
 
     split: tuple[int, ...]
     order: list[int]

@@ -116,7 +116,7 @@ class Function(Generic[P, R]):
     ) -> None:
         self._function = function
         self._name = name_of(function)
-        """What errors call it."""
+        """The function's name in errors."""
         self._arguments = CallArguments(function, static)
         self._donate = names_of(function, donate=donate)
         self._freeze = freeze

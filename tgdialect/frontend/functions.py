@@ -23,12 +23,14 @@ from tgdialect.ops.elementwise import (
     Log1pOp,
     Log2Op,
     Log10Op,
+    LogAddExpOp,
     LogOp,
     SinOp,
     SoftplusOp,
 )
 
 _LN_2 = math.log(2)
+"""The natural logarithm of 2, as an f64."""
 _LARGE = {32: 1e15, 64: 1e150}
 """By the bits of a float: the square of more may overflow. sqrt(x^2 + 1) rounds to x, and 1 + x,
 too."""
@@ -89,13 +91,8 @@ class Functions(Powers):
 
     @widened
     def logaddexp(self, other: Self | Number) -> Self:
-        """log(exp(self) + exp(other)). An f32 is within 1 ulp; near zeros the two terms of an f64
-        cancel, and its error is an ulp of them."""
-        a, b = self._pair(other, as_float=True)
-        greatest = a.maximum(b)
-        # The difference of equal infinities is NaN.
-        difference = (a.eq(b)).where(0.0, (a - b).abs())
-        return greatest + (-difference)._unary(SoftplusOp)
+        """log(exp(self) + exp(other))."""
+        return self._binary(LogAddExpOp, other, as_float=True)
 
     # -- trigonometry ------------------------------------------------------------------------------
 
@@ -513,18 +510,22 @@ def _parts(number: Fraction | float, dtype: dtypes.DType) -> tuple[float, float]
 
 
 _MOST_SHIFT = 1e9
-"""Where `hardsigmoid` is 0 for an argument of more than that, its digits do not matter."""
+"""The argument beyond which `hardsigmoid` is 0, so that its digits do not matter."""
 _GELU_LINEAR = Fraction("1.595769121605730711759784239737527473903")
 """2 sqrt(2 / pi): `gelu` is x sigmoid(x (_GELU_LINEAR + _GELU_CUBIC x^2))."""
 _GELU_CUBIC = _GELU_LINEAR * Fraction(0.044715)
 """The constant of Hendrycks and Gimpel, "Gaussian Error Linear Units" (2016), as an f64."""
 _TAN_EIGHTH = math.tan(math.pi / 8)
+"""The greatest t of the series of atan: tan(pi / 8), as an f64."""
 _ATAN = tuple((-1) ** n / (2 * n + 1) for n in range(1, 21))
 """(atan(t)/t - 1) / t^2 in t^2: the terms of the series that f64 needs up to tan(pi / 8)."""
 _HALF_PI, _HALF_PI_TAIL = math.pi / 2, 6.123233995736766e-17
 """pi / 2 as a sum of two f64."""
 _MOST = {32: dtypes.float32.max_finite, 64: dtypes.float64.max_finite}
+"""The greatest finite float, by bits."""
 _HUGE, _HUGE_FACTOR = {32: 80.0, 64: 700.0}, 0.5 * math.exp(8)
+"""By the bits of a float, the x beyond which e^x may be infinite and half of it not: e^(x - 8)
+times the second number is e^x / 2."""
 _ASIN = (
     *(0.1666666666666676, 0.074999999999708, 0.04464285717461178, 0.030381942707800418),
     *(0.02237221498682623, 0.017351612033914936, 0.013980820251142573, 0.011398914958602447),

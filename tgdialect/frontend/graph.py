@@ -203,6 +203,8 @@ _by_call: dict[tuple[Any, ...], _Known] = {}
 """The cache of `apply`."""
 _by_content: dict[tuple[Any, ...], TgOp] = {}
 _MAX_PROTOTYPES = 1 << 16
+"""The calls that `apply` remembers; then all are forgotten, and graphs are compiled again. Larger:
+more memory; smaller: programs with many different ops are compiled again. An order of magnitude."""
 
 
 @dataclass(slots=True)

@@ -39,6 +39,8 @@ S = TypeVar("S")
 _known: dict[Hashable, tuple[ScanOp, Sequence[GetTupleOp]]] = {}
 """The SCANs that were made last, by their structure: equal graphs are compiled once."""
 _MAX_SCANS = 1024
+"""The SCANs that are remembered; then all are forgotten. Larger: more memory, which their graphs
+take; smaller: programs with more loops compile them again. An order of magnitude."""
 
 
 def _is_number(leaf: Any) -> bool:

@@ -40,7 +40,11 @@ _SIN = (
     -0.0001981069071916863322258,
     2.6083159809786593541503e-06,
 )
+"""Coefficients of sin x / x as a polynomial in x^2, the constant one first, with tinygrad's
+bits."""
 _LOG2 = (0.9618012905120, 0.5764790177345275879, 0.43745502829551696777)
+"""Coefficients, the constant one first, of the polynomial in x^2 that, times x^3, log2 (1 + x) / (1
+- x) has beside its linear term."""
 _TWO_OVER_LN_2 = (2.8853900432586669922, 3.2734474483568488616e-08)
 """2 / ln 2 as the sum of two floats."""
 _DEVICE_KEY = int.from_bytes(hashlib.sha256((0).to_bytes(4, "big")).digest(), "big") % 2**32

@@ -41,6 +41,8 @@ Key = tuple[Any, ...]
 _executables: dict[Key, Executable] = {}
 """The executables of the graphs that were compiled last, by their structure."""
 _MAX_EXECUTABLES = 1024
+"""The executables that are kept. Larger: more memory, for code and packed constants; smaller:
+programs with more graphs compile them again. An order of magnitude."""
 
 
 def realize(roots: Collection[Node]) -> None:

@@ -16,7 +16,9 @@ from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.ops.movement import IndexOp
 
 _FEW = 512
-"""Up to so many positions are compared with every cell; more of them are sorted."""
+"""The most positions that are compared with every cell; more of them are sorted. Larger:
+comparisons take longer than a sort; smaller: sorts take longer than comparisons, and compile for
+longer."""
 
 
 class SetItem(State):

@@ -27,29 +27,34 @@ from tgdialect.ops.call import FunctionOp, GetTupleOp
 from tgdialect.ops.dtypes import unsigned
 
 _SHORT = 128
-"""Axes of up to this length are sorted by comparing all pairs. A radix sort has to clear and to add
-up counts for each row: on a CPU 1,000 rows of 128 f32 took 3.9 ms by pairs and 4.6 ms by digits,
-and rows of 192 took 8.6 and 8.0 ms. Not measured on a GPU."""
+"""The longest axis that is sorted by comparing all pairs, whose time grows as its square. A radix
+sort has to clear and to add up counts for each row, whatever its length. On a CPU 1,000 rows of 128
+f32 took 3.9 ms by pairs and 4.6 ms by digits, and rows of 192 took 8.6 and 8.0 ms. Not measured on
+a GPU."""
 _SELECTED = 4
-"""`topk` selects if it is asked for at most this part of an axis, and sorts the axis otherwise.
-What is selected is sorted, too: a quarter of 1,000 f32 took as long by both ways, and a quarter of
-10^5 took 1.0 ms by selection and 1.7 ms by sorting."""
+"""`topk` selects at most one in so many elements of an axis, and sorts the axis for more. Smaller:
+more of what is selected is sorted, too; larger: axes are sorted for a few of their elements. A
+quarter of 1,000 f32 took as long by both ways, and a quarter of 10^5 took 1.0 ms by selection and
+1.7 ms by sorting."""
 _BLOCK = 64
 """Blocks, of which `topk` skips most, have a multiple of so many cells, that of the fewest blocks
 and candidates together: rows of full vectors, whose minima are quick."""
 _FEW = 16
-"""`topk` looks at blocks if the k that it needs have at most this part of a row. At an eighth of
-51,200 f32, the minima and the sort of 100 blocks took longer than they saved; at the 150th part of
-10^6 they took 0.6 ms, and 1.8 ms without."""
+"""`topk` looks at blocks if the k that it needs have at most one in so many elements of a row.
+Smaller: the minima and the sort of blocks take longer than skipping them saves, as for an eighth of
+51,200 f32 with 100 blocks; larger: blocks are not skipped that could be. At the 150th part of 10^6
+they took 0.6 ms, and 1.8 ms without."""
 _VECTOR = 512
 """The bits of the vectors whose lanes sort a row each. Narrower registers take several."""
 _STAGES = 400
-"""Rows are sorted by a network if its stages, which grow as the square of the logarithm of the
-length, times the lanes for each row, are at most so many. Four rows of 1,000 f32, 484 by that
-measure, took as long by digits; eight of 4,000, 338, took 0.13 ms, and 0.18 ms by digits."""
+"""The most stages of a network that sorts rows, times the lanes for each row. Stages grow as the
+square of the logarithm of the length: longer rows are sorted quicker by digits. Four rows of 1,000
+f32, 484 by that measure, took as long by digits; eight of 4,000, 338, took 0.13 ms, and 0.18 ms by
+digits."""
 _FEW_PAIRS = 1 << 17
-"""Short axes with at most so many pairs, which take some 30 µs to compare, are left to that: the
-network takes 1.3 times as long to compile, and more than that for the shortest."""
+"""The most pairs of short axes that are left to comparisons of all pairs. Larger: a network would
+run faster; smaller: it compiles for longer, 1.3 times and more for the shortest. So many pairs take
+some 30 µs to compare."""
 
 T = TypeVar("T", bound=LinearAlgebra)
 

@@ -8,7 +8,7 @@ from typing import Self
 
 from tgdialect.frontend.functions import Functions
 from tgdialect.frontend.precision import rounded_once, widened
-from tgdialect.ops.elementwise import ErfcOp, ErfOp
+from tgdialect.ops.elementwise import ErfcOp, ErfOp, LgammaOp
 
 
 class Special(Functions):
@@ -53,17 +53,21 @@ class Special(Functions):
         """The logarithm of the magnitude of the gamma function; infinite at 0, -1, -2, ...
 
         In LGAMMA_NEAR a polynomial, below it after one or two steps of the recurrence, and beyond
-        it Stirling's formula. Below -1.5 it is that of -x by reflection.
+        it Stirling's formula. Below -1.5 it is that of -x by reflection; LGAMMA makes up for the
+        digits that this loses.
         """
         is_reflected = self < -1.5
         x = is_reflected.where(-self, self)
-        is_low, is_lower, is_far = x < 0.6, x < -0.5, x > LGAMMA_NEAR[1]
+        is_low, is_lower, is_far = x < 0.55, x < -0.5, x > LGAMMA_NEAR[1]
         # Near 1 and 2, where the result is 0.
         z = is_far.where(1.5, x + is_lower.where(2, is_low.where(1, x._constant(0))))
         zeros = (z - 1) * (z - 2)
         lost = (z - 1).detach()._mulacc((z - 2).detach(), -zeros.detach())
-        ratio = ((z - LGAMMA_CENTER) / (z + LGAMMA_CENTER))._polynomial(_LGAMMA)
-        near = zeros._mulacc(ratio, lost * ratio.detach())
+        constant, *coefficients = _LGAMMA
+        t = (z - LGAMMA_CENTER) / (z + LGAMMA_CENTER)
+        ratio = t * t._polynomial(coefficients)
+        rest = zeros._mulacc(ratio, lost * (ratio.detach() + constant))
+        near = zeros._mulacc(constant, rest)
         # The logarithm of what the recurrence divides by, or of x / e in Stirling's formula.
         product = is_low.where(is_lower.where(x * (x + 1), x), 1)
         product = (product < 0).where(-product, product)
@@ -72,7 +76,8 @@ class Special(Functions):
         lost = known._mulacc(_INVERSE_E, -share.detach()) + known * _INVERSE_E_TAIL
         logarithm = is_far.where(share, product).log()
         inverse = large.reciprocal()
-        rest = inverse * (inverse * inverse)._polynomial(_STIRLING)
+        series = (inverse * inverse)._polynomial(_STIRLING)
+        rest = inverse._mulacc(series, _STIRLING_CONSTANT_TAIL)
         # What the rounding of x / e takes from the logarithm, times x - 1/2.
         factor = inverse.detach()._mulacc(-0.5 * math.e, math.e)
         rest = rest + lost.eq(lost).where(lost, 0) * factor
@@ -83,21 +88,23 @@ class Special(Functions):
         turned = (is_reflected & is_pole.logical_not()).where(self, -2.5)
         sine = ((turned - turned.round()) * math.pi).sin().abs()
         reflected = (math.pi / (turned.abs() * sine)).log() - value
-        return is_reflected.where(is_pole.where(math.inf, reflected), value)
+        value = is_reflected.where(is_pole.where(math.inf, reflected), value)
+        return self._binary(LgammaOp, value)
 
 
 ERFINV_NEAR = 0.53
 """Up to here `erfinv` is a polynomial. The errors of `erfc` count for less beyond."""
 LGAMMA_NEAR = 0.5, 2.6
-"""Where `lgamma` is (x - 1)(x - 2) times a polynomial: around its two zeros, and so wide that a
-step of the recurrence from below ends there."""
+"""The bounds between which `lgamma` is (x - 1)(x - 2) times a polynomial: around its two zeros, and
+so wide that a step of the recurrence from below ends there."""
 LGAMMA_CENTER = 73 / 64
 """About the geometric mean of these bounds, at which the polynomial's variable is 0."""
 _HALF_ROOT_PI, _HALF_ROOT_PI_TAIL = 0.8862269254527579, 7.268937280462235e-17
 """sqrt(pi) / 2 as a sum of two f64 of one sign."""
 _INVERSE_E, _INVERSE_E_TAIL = 0.36787944117144233, -1.2428753672788363e-17
 """1 / e as a sum of two f64."""
-_STIRLING_CONSTANT = 0.5 * math.log(2 * math.pi) - 0.5
+_STIRLING_CONSTANT, _STIRLING_CONSTANT_TAIL = 0.4189385332046727, 1.6728209650585413e-17
+"""(log(2 pi) - 1) / 2 as a sum of two f64."""
 _ERFINV = (
     *(0.23201366653465277, 0.1275561753061446, 0.08655212918064537, 0.06495962116957807),
     *(0.05173116808233003, 0.04283916577817856, 0.03643026506092206, 0.03205326064011511),

@@ -117,7 +117,7 @@ class Spectral(Resizing):
         return pairs.transpose(-3, -2)
 
     def _signs(self, like: Self) -> Self:
-        """What makes a pair its conjugate."""
+        """The factors (1, -1) of a pair, which make it its conjugate."""
         return self._of_array(np.array([1, -1], dtypes.numpy_of(like.dtype)))
 
     def _float_signal(self, name: str) -> Self:
@@ -183,9 +183,10 @@ class Spectral(Resizing):
 
 
 _STEP = 3
-"""What a step costs beyond its products, in multiply-adds per element: it goes through memory once
-more, and is a kernel to compile. A greater cost makes for fewer steps of greater radices. By time
-alone it is 1 to 2: a step of radix 4 takes 0.57 of one of radix 8 in L2, and 0.6 in memory."""
+"""The cost of a step beyond its products, in multiply-adds per element: a step is a pass through
+memory, and a kernel to compile. Larger: fewer steps of greater radices. By time alone it would be 1
+to 2 (a step of radix 4 takes 0.57 of one of radix 8 in L2, and 0.6 in memory); the rest is compile
+time."""
 
 
 @cache

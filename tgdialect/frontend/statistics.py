@@ -213,7 +213,7 @@ class Statistics(Sorting):
         return found.reshape(values.shape)
 
     def histc(self, bins: int = 100, min_: float = 0, max_: float = 0) -> Self:
-        """How many elements are in each of equal intervals between two bounds, as floats.
+        """The number of elements in each of equal intervals between two bounds, as floats.
 
         Args:
             bins: the number of intervals. The last one has its upper bound, too.
@@ -242,7 +242,7 @@ class Statistics(Sorting):
     def bincount(
         self, weights: Self | None = None, minlength: int = 0, size: int | None = None
     ) -> Self:
-        """How often each of the numbers 0, 1, ... occurs, as i32; or the sums of their weights.
+        """The number of times that each of 0, 1, ... occurs, as i32; or the sums of their weights.
 
         Args:
             weights: a weight for each element, of any dtype but bool; the result has its dtype.

@@ -502,8 +502,8 @@ def check_bound(atom: Atom) -> None:
 
 
 def to_dim(size: Any) -> int:
-    """What was given as a size: anything that is an integer, or symbolic. Raises TypeError for
-    others, ValueError beyond 64 bits. A variable itself is a size without value."""
+    """The size that a caller has given: anything that is an integer, or symbolic. A variable itself
+    is a size without value. Raises TypeError for others, ValueError beyond 64 bits."""
     if isinstance(size, SymInt):
         return cast(int, size)
     if isinstance(size, Variable):
@@ -517,7 +517,7 @@ def to_dim(size: Any) -> int:
 
 
 def value_of(dim: Dim) -> int:
-    """What a size is now."""
+    """The present value of a size."""
     return dim if isinstance(dim, int) else dim.value
 
 
@@ -527,7 +527,7 @@ def least(dim: Dim) -> int:
 
 
 def greatest(dim: Dim) -> int:
-    """What a size is at most."""
+    """An upper bound of a size."""
     return dim.max if isinstance(dim, SymInt) else dim
 
 

@@ -56,8 +56,8 @@ _NO_TENSORS: Mapping[int, Tensor] = {}
 
 @dataclass(frozen=True)
 class _Graph:
-    """What a function computes, as nodes. One that names several devices, as it copies from one to
-    another, is no program: its nodes are made anew in each call, and computed device by device."""
+    """The nodes of a traced function. A function that names several devices cannot be compiled as
+    one program: its nodes are made anew in each call, and computed device by device."""
 
     order: Sequence[Node]
     leaves: Sequence[Node]
@@ -109,7 +109,7 @@ class Traced(Generic[E]):
     executable: E | None
     """The executable of its module, or the module itself."""
     graph: _Graph | None
-    """What is computed instead, if it names several devices."""
+    """The nodes to compute instead of the executable, if the function names several devices."""
     donated: Mapping[int, str]
     """The argument tensors that are gone after a call, and the names of their arguments."""
     is_plain: bool
@@ -188,7 +188,7 @@ class Traced(Generic[E]):
 
 
 def name_of(function: Callable[..., Any]) -> str:
-    """What errors call a function."""
+    """A function's name in errors."""
     return getattr(function, "__name__", type(function).__name__)
 
 
@@ -336,10 +336,10 @@ def _donated(
 
 
 MAX_OPS = 1 << 15
-"""The greatest number of ops that the traced functions have which one traced function calls, those
-that they call among them: each call is a FUNCTION with a copy of the body. As many take 10 s to
-trace. A model of 100 layers has some 10,000; functions that call the one before twice would have
-2^n."""
+"""The most ops of the traced functions that one traced function calls, those that they call among
+them: each call is a FUNCTION with a copy of the body. Larger: functions that call the one before
+twice, which have 2^n, take longer until they are refused (so many ops take 10 s to trace); smaller:
+models are refused, of which one of 100 layers has some 10,000."""
 
 
 def _check_size(function: Callable[..., Any], order: Sequence[Node]) -> None:

@@ -80,7 +80,7 @@ class CellMap:
         return result[::-1]
 
     def read(self, contents: Array) -> Array:
-        """What is seen here when the memory holds `contents`, an array of its shape."""
+        """The view of this memory's `contents`, an array of the memory's shape."""
         for movement in self.movements:
             contents = movement.of(contents)
         return contents

@@ -27,7 +27,9 @@ from tgdialect.ops.properties import dtype_of, tensor
 def allow(custom: CustomCode, what: str) -> None:
     """Refuse what is not the dialect's own arithmetic, unless it is allowed."""
     if not custom.allowed:
-        raise InterpretationError(f"{what} is refused: it is executed only with allow_custom")
+        raise InterpretationError(
+            f"{what} is executed with allow_custom only (tg-run --allow-custom)"
+        )
 
 
 def run_custom(custom: CustomCode, op: CustomOp | InsOp, arrays: Sequence[Data]) -> Data | None:

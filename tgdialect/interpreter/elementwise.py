@@ -1,4 +1,4 @@
-"""What each elementwise op computes, element by element: docs/semantics.md as a table.
+"""The elementwise ops, element by element: docs/semantics.md as a table.
 
 A function takes the operands' arrays, of shapes that broadcast, in the dtype that the arithmetic is
 done in (f32 for the narrower floats); `compute` converts to it and rounds the result once.
@@ -153,6 +153,15 @@ def _gelu(x: Data) -> Data:
     return x * np.maximum(_erfc(-rounded) / 2 + density * (quotient - rounded), 0)
 
 
+_log_of_gamma = np.vectorize(math.lgamma, otypes=[FLOAT64])
+
+
+def _lgamma(x: Data, approximation: Data) -> Data:
+    """The approximation where it loses no digits, or math.lgamma has no value."""
+    is_near = (x > -60) & (x < -1.5) & (x != np.trunc(x))
+    return np.where(is_near, _log_of_gamma(np.where(is_near, x, -2.5)), approximation)
+
+
 ARITHMETIC: dict[str, Arithmetic] = {
     "tg.recip": reciprocal,
     "tg.trunc": truncate,
@@ -192,6 +201,8 @@ ARITHMETIC: dict[str, Arithmetic] = {
     "tg.gate": gate,
     "tg.sqrt": np.sqrt,
     "tg.pow": _in_wider(np.power),
+    "tg.logaddexp": _in_wider(np.logaddexp),
+    "tg.lgamma": _in_wider(_lgamma),
     "tg.fmod": np.fmod,
     "tg.mulacc": multiply_add,
     "tg.threefry": threefry,

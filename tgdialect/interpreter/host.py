@@ -18,7 +18,6 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
-from tgdialect.interpreter.custom import run_custom
 from tgdialect.interpreter.host_values import (
     TensorValue,
     Tuple,
@@ -37,7 +36,7 @@ from tgdialect.interpreter.versions import Journal, Store, Stores, VersionedMemo
 from tgdialect.ops.arrays import Data, numpy_dtype_of
 from tgdialect.ops.attributes import AddrSpace, TupleType
 from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
-from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp, CustomOp, InsOp
+from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp
 from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.ordering import LinearOp
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
@@ -406,14 +405,6 @@ def _call(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     return frame.call(op, op.callee.string_value(), operands)[0]
 
 
-def _custom(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    assert isinstance(op, CustomOp | InsOp)
-    after = waits_for(operands)
-    arrays = [frame.read(op, operand, after).materialised() for operand in operands]
-    result = run_custom(frame.context.custom, op, arrays)
-    return Void(after) if result is None else frame.fresh(op.results[0], Array(result), after)
-
-
 def _custom_function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     """The declaration of a CUSTOMFUNCTION; a CALL runs it."""
     assert isinstance(op, CustomFunctionOp)
@@ -438,8 +429,6 @@ HOST: dict[str, Callable[[Frame, Operation, Sequence[Value]], Value]] = {
     "tg.function": _function,
     "tg.scan": _scan,
     "tg.call": _call,
-    "tg.custom": _custom,
-    "tg.ins": _custom,
     "tg.customfunction": _custom_function,
 }
 """Every op of a host program, by name."""

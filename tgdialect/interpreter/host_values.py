@@ -1,4 +1,4 @@
-"""What the values of a host program are: tensors, views of memory, ordering edges and tuples."""
+"""The values of a host program: tensors, views of memory, ordering edges and tuples."""
 
 from __future__ import annotations
 

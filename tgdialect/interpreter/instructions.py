@@ -317,6 +317,7 @@ def _to_tf32(x: Data) -> Data:
 
 _SIGNS = {"u": False, "s": True}
 _IEEE, _CASTAGNOLI = 0xEDB88320, 0x82F63B78
+"""The reversed polynomials of the two CRC-32s: of Ethernet (IEEE 802.3), and Castagnoli's."""
 
 MEANINGS: dict[str, Meaning] = {
     # x86

@@ -137,7 +137,7 @@ class KernelRun(ABC):
 
 
 Function = Callable[[Any, Operation], LiveValue]
-"""What an op does: from the run and the op to the value of its result."""
+"""The meaning of an op: from the run and the op to the value of its result."""
 
 
 def _pure(run: KernelRun, op: Operation) -> LiveValue:

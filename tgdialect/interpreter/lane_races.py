@@ -19,8 +19,9 @@ from tgdialect.ops.arrays import Data
 from tgdialect.ops.properties import known_index
 
 _UNKNOWN_BOUND = 1 << 16
-"""How many iterations of a loop without a constant bound get numbers of their own. Races between
-iterations whose difference is a multiple of this may go unnoticed."""
+"""The iterations of a loop without a constant bound that get numbers of their own. Races between
+iterations whose difference is a multiple of this may go unnoticed; larger numbers need wider
+words."""
 
 
 class Numbering:
@@ -147,7 +148,7 @@ class _Conflict:
 
 
 class LaneRaces:
-    """Who has read, written and added to each cell of a memory."""
+    """The readers, writers and additions of each cell of a memory."""
 
     def __init__(
         self, cells: int, numbering: Numbering, axes: Sequence[Axis], show: Callable[[int], str]

@@ -38,7 +38,8 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import BufferOp, ParamOp
 
 _MAX_LANES_AT_ONCE = 1 << 24
-"""How many lanes are run at once: f32 arrays of 64 MiB."""
+"""The most lanes that are run at once: f32 arrays of 64 MiB. Larger: more memory; smaller: more
+calls of NumPy."""
 
 
 class LaneRun(KernelRun):

@@ -22,7 +22,7 @@ from tgdialect.ops.reduce import ReduceOp
 
 @dataclass
 class LaneSchedule:
-    """What to execute, in order.
+    """The ops of a kernel in the order of execution.
 
     `axes` gives the lane axis of each range that is not stepped and of each SPECIAL. `private[b]`
     are the ranges and SPECIALs over which memory b has a copy per iteration; memory in `assumed`

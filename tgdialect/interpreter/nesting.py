@@ -77,7 +77,7 @@ class _Unsorted:
     around: frozenset[Operation]
     """The loops that the body is in."""
     closers: Sequence[_Closer]
-    """What closes the innermost of them."""
+    """The ops that close the innermost of them."""
 
 
 class GraphNest:

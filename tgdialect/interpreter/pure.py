@@ -80,7 +80,7 @@ def constants(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
 def binary(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     """BINARY: its bytes."""
     assert isinstance(op, BinaryDataOp)
-    return Array(np.frombuffer(op.bytes, np.uint8).reshape((1,) * lanes + (-1,)))
+    return Array(np.frombuffer(op.data.data, np.uint8).reshape((1,) * lanes + (-1,)))
 
 
 def reduction(op: Operation, operands: Sequence[Array], lanes: int) -> Array:

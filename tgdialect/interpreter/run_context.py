@@ -24,7 +24,8 @@ from tgdialect.ops.codegen import CustomFunctionOp
 from tgdialect.ops.source import ParamOp
 
 _MAX_DEPTH = 100
-"""How deep calls and FUNCTIONs may nest. The limit stops recursion, which would never end."""
+"""The greatest depth of calls and FUNCTIONs within one another. It stops recursion, which would
+never end, before Python's stack is full."""
 _MAX_CALLS = 1 << 14
 """The greatest number of calls in a call, those of its callees included and a loop's counted once.
 As many of one op each take some seconds. A smaller limit refuses programs of many short functions;
@@ -33,7 +34,8 @@ without one, functions that call the one before twice would have 2^n."""
 
 @dataclass(frozen=True)
 class Contents:
-    """What a memory argument holds after a call, and which of its elements the callee wrote."""
+    """The contents of a memory argument after a call, and which of its elements the callee
+    wrote."""
 
     data: Data
     written: Callable[[], Data]
@@ -56,7 +58,7 @@ Callee = Callable[["RunContext", Any, Sequence[Data], Sequence[Data]], Outcome]
 
 @dataclass
 class RunContext:
-    """What one run of the interpreter has in common.
+    """The state that all parts of one run of the interpreter share.
 
     `callees` say how ops are called, by name; `scalar` runs kernels one iteration at a time.
     """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
@@ -16,6 +17,7 @@ from tgdialect.interpreter.values import check_size
 from tgdialect.ops.arguments import (
     ALLOCATED,
     argument_attributes,
+    data_attribute,
     dims_attribute,
     integer_attribute,
 )
@@ -47,7 +49,8 @@ class EntryArgument:
 
     @property
     def is_allocated(self) -> bool:
-        """Whether the interpreter allocates it: an output, the workspace, or a former BUFFER."""
+        """Whether the interpreter allocates it: an output, the workspace, or what was a BUFFER or a
+        BINARY."""
         return not ALLOCATED.isdisjoint(self.attributes)
 
     @property
@@ -197,6 +200,10 @@ def _allocated(
     if param.buffer is not None and param.buffer in buffers:
         return _checked(param, buffers[param.buffer])
     shape = list(param.type.get_shape())
+    if (data := data_attribute(param.attributes)) is not None:
+        if len(data) != math.prod(shape) * dtype.itemsize:
+            raise InterpretationError(f"{param.label}: tg.data has {len(data)} bytes")
+        return np.frombuffer(data, dtype).reshape(shape).copy()
     for axis, position in zip(_dynamic_axes(param), param.extents, strict=True):
         index = None if position is None else arrays[position]
         if index is None:

@@ -11,8 +11,12 @@ import numpy as np
 from tgdialect.ops.arrays import Data
 
 _ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
+"""The bits by which a round rotates, for eight rounds. Source: Salmon et al., "Parallel Random
+Numbers: As Easy as 1, 2, 3" (2011)."""
 _ROUNDS = 20
+"""The rounds of Threefry-2x32, as in the same paper."""
 _PARITY = np.uint32(0x1BD11BDA)
+"""The constant that makes the third word of the key, as in the same paper."""
 
 
 def _words(packed: Data) -> tuple[Data, Data]:

@@ -59,7 +59,7 @@ class VersionedMemory:
 
 @dataclass(frozen=True, eq=False)
 class Store:
-    """What an op, a STORE, ATOMICADD or CALL, writes: `value` to `cell_map` where `mask` is true.
+    """The write of an op, a STORE, ATOMICADD or CALL: `value` to `cell_map` where `mask` is true.
 
     `value` and `mask` have the shape of the cell map; a mask of None is true everywhere.
     """

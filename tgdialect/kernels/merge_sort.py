@@ -37,9 +37,8 @@ BLOCK = 128
 A warp reads the same cell at once, so that they cost less than the seven merges that they
 replace. A power of two."""
 RUN = 16
-"""How many neighbouring places a work item fills after one search. With fewer there are more
-searches, whose loads are far apart; with more there are too few work items. A power of two, which
-divides BLOCK."""
+"""The neighbouring places that a work item fills after one search. Fewer: more searches, whose
+loads are far apart; more: too few work items. A power of two, which divides BLOCK."""
 
 
 @cache

@@ -24,17 +24,18 @@ from tgdialect.ops.properties import dtype_of, tensor
 COUNT = unsigned(32)
 """The dtype of positions and of counts."""
 _WIDTHS = 8, 11
-"""The bits of a digit, of rows of one chunk and of several: keys of 32 bits take four passes of 256
-digits, or three of 2,048, whose counts take longer to clear and to add up. One thread sorts 10^6
-keys in 6.4 or 4.9 ms; with positions, both take as long."""
+"""The bits of a digit, of rows of one chunk and of several. Wider: fewer passes over the keys;
+narrower: fewer counts to clear and to add up. Keys of 32 bits take four passes of 256 digits, or
+three of 2,048. One thread sorts 10^6 keys in 6.4 or 4.9 ms; with positions, both take as long."""
 _PARTS = 4
-"""How many parts of a chunk are counted side by side, each in counts of its own. Neighbours may
-have the same digit, and then a count waits for the STORE of the one before: two threads count 10^6
-keys in 0.31 ms with four parts, and in 0.41 with one. Counts of eight do not fit into L1."""
+"""The parts of a chunk that are counted side by side, each in counts of its own. Fewer: where
+neighbours have the same digit a count waits for the STORE of the one before; more: the counts leave
+L1, as those of eight do. Two threads count 10^6 keys in 0.31 ms with four parts, and in 0.41 with
+one."""
 _CHUNK = 1 << 18
-"""The most keys of a chunk. Threads share chunks, but digits are counted before each pass and not
-once: two threads gained nothing from chunks of 10^5 / 2, and 16 chunks of 10^6 took a third longer
-than four."""
+"""The most keys of a chunk. Larger: fewer chunks for threads to share; smaller: more counts to add
+up. With several chunks digits are counted before each pass and not once: two threads gained nothing
+from chunks of 10^5 / 2, and 16 chunks of 10^6 took a third longer than four."""
 
 
 def _parts(size: int | None) -> int:

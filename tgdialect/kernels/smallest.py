@@ -43,8 +43,9 @@ from tgdialect.ops.ordering import GroupOp
 from tgdialect.ops.properties import dtype_of, tensor
 
 _INSERTED = 16
-"""Up to this k, keys are inserted: more words do not fit in the registers, and each of the
-k log(n / k) insertions into a random row goes through k of them."""
+"""The greatest k for which keys are inserted into a sorted list. Larger: its words do not fit in
+the registers, and each of the k log(n / k) insertions into a random row goes through k of them;
+smaller: more passes by digits."""
 _DIGIT = 11
 """The bits of a digit of `selection_kernel`. With 11 bits the first digit of a f32 has two bits of
 the fraction, which leaves an eighth of uniform numbers as candidates; the counts of more bits take
@@ -56,8 +57,8 @@ def insertion_kernel(bits: int, rows: int, k: int, *, in_blocks: bool) -> Kernel
     """The positions of the k least keys of each row, in order; of equal keys, the first ones.
 
     A key with its position below it is a word, so that no two words are equal and one comparison
-    orders them. The k least words are in registers. Another word goes through all of them, and in
-    each place the greater one of two goes on.
+    orders them. The k least words are in registers. Each new word is inserted from the top: at each
+    place the larger of two moves on.
 
     Parameters: n; the positions, of shape (rows, k); keys of `bits` bits, at most 32, of shape
     (rows, n), with n at least k; `in_blocks`, also the blocks of a row and their size, and the

@@ -38,9 +38,13 @@ RUN = 8
 sixteen, not all would fit where there are 16 registers."""
 
 _HALVES = [(0, 4), (1, 5), (2, 6), (3, 7)]
+"""Pairs of keys at a distance of four."""
 _QUARTERS = [(0, 2), (1, 3), (4, 6), (5, 7)]
+"""Pairs of keys at a distance of two."""
 _NEIGHBOURS = [(0, 1), (2, 3), (4, 5), (6, 7)]
+"""Pairs of neighbouring keys."""
 _MIRRORED = [(0, 7), (1, 6), (2, 5), (3, 4)]
+"""Pairs of keys at mirrored places, which merge an ascending half with an ascending one."""
 _SORTED = [
     *_NEIGHBOURS,
     *[(0, 3), (1, 2), (4, 7), (5, 6)],

@@ -12,7 +12,8 @@
 Shared by the stages:
 
 * `levels.py`: the base class of stages; `verify/`: what each level may hold;
-* `passed_memory.py`: memory that callers pass to kernels which call others;
+* `passed_memory.py`: memory that callers pass to kernels, and parameters that these lose;
+* `overwritten_memory.py`: copies of what a kernel overwrites before it has read it;
 * `matrix_products.py`: products that matrix instructions compute, and the bits of their fragments;
 * `lacking.py`: which feature an op needs that a target lacks, and the instructions that it has;
 * `signature.py`: attributes that describe a function's arguments;

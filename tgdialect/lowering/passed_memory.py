@@ -1,18 +1,20 @@
 """Parameters that kernels gain or lose: memory that callers pass for the kernels that one calls,
-and what a part of a kernel does not use."""
+copies that a kernel fills before, and what a part of a kernel does not use."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tgdialect.ops.attributes import NumberAttr
+from tgdialect.ops.attributes import AddrSpace, NumberAttr, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops.ordering import AfterOp
+from tgdialect.ops.properties import place, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp
 
 
@@ -38,6 +40,45 @@ def add_parameters(kernel: KernelOp, types: Sequence[TensorType[Attribute]]) -> 
                     memory = [inside.put(BufferOp(next(slots), type)) for type in types]
                 call.operands = [*call.operands, *memory]
     return new
+
+
+def calls_by_callee(module: ModuleOp, names: Iterable[str]) -> Mapping[str, Sequence[CallOp]]:
+    """The CALLs of each of some symbols, in functions and in kernels."""
+    calls: dict[str, list[CallOp]] = {name: [] for name in names}
+    for caller in module.ops:
+        if isinstance(caller, FuncOp) or (isinstance(caller, KernelOp) and caller.calls):
+            for op in caller.walk():
+                if isinstance(op, CallOp) and (name := op.callee.root_reference.data) in calls:
+                    calls[name].append(op)
+    return calls
+
+
+def filled_memory(
+    call: CallOp,
+    kernel: str,
+    arguments: Sequence[SSAValue],
+    type: TensorType[Attribute],
+    dims: Sequence[SSAValue],
+    slots: dict[Block, Iterator[int]],
+) -> SSAValue:
+    """Memory of a type for a CALL, after a CALL of a kernel that fills it: its parameter 0. The
+    arguments for the others begin with memory, whose device the new one is on.
+
+    It is a BUFFER, or in a kernel memory that the callers pass. There the kernel is called before
+    the loops that its arguments do not depend on. `slots` has the free slots of each block to which
+    BUFFERs have been added.
+    """
+    builder = OpBuilder.before(call)
+    where = PlaceAttr.of(place(arguments[0]).device, AddrSpace.GLOBAL)
+    stored = tensor_type(type.element_type, type.get_shape(), where)
+    if isinstance(caller := call.parent_op(), KernelOp):
+        (buffer,) = add_parameters(caller, [stored])
+    else:
+        if builder.block not in slots:
+            slots[builder.block] = builder.free_slots
+        buffer = builder.put(BufferOp(next(slots[builder.block]), stored, dims))
+    made = builder.put(CallOp(kernel, [buffer, *arguments]))
+    return builder.put(AfterOp(buffer, [made]))
 
 
 def drop_parameters(kernel: KernelOp) -> list[int]:

@@ -1,9 +1,8 @@
 """Plan: buffers that are not live at the same time share storage.
 
 Linear level to planned level (docs/ir.md). The intermediate buffers of a function become views of
-one arena per device, and a second one for what constant arguments decide; these are its last
-arguments. REG and LOCAL buffers of one type in a program become
-one buffer.
+one arena per device, and a second one for values derived from constant arguments; these are its
+last arguments. REG and LOCAL buffers of one type in a program become one buffer.
 """
 
 from __future__ import annotations
@@ -50,9 +49,9 @@ from tgdialect.targets.attribute import target_of
 class PlanPass(KernelPass):
     """Let buffers with disjoint lifetimes share storage.
 
-    The intermediates of a function become views of one arena per device, and a second one for what
-    constant arguments decide; these are its last arguments. REG and LOCAL buffers of one type in a
-    program become one.
+    The intermediates of a function become views of one arena per device, and a second one for
+    values derived from constant arguments; these are its last arguments. REG and LOCAL buffers of
+    one type in a program become one.
     """
 
     name = "tg-plan"

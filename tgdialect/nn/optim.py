@@ -132,7 +132,7 @@ class AdamW(Optimizer):
         return [self.b1_t, self.b2_t, *self.m, *self.v]
 
     def trust(self, param: Tensor, update: Tensor) -> Tensor | float:
-        """What an update is multiplied with, beside the learning rate."""
+        """The factor of an update beside the learning rate."""
         return 1.0
 
 

@@ -9,6 +9,7 @@
 | `tg.output` | memory | a result is stored here |
 | `tg.result` | memory | an input that is overwritten: result n is stored here |
 | `tg.buffer` | memory | the BUFFER of that slot |
+| `tg.data` | memory | what a BINARY is there: these bytes, which no call changes |
 | `tg.workspace` | memory | the arena of intermediate values of one call |
 | `tg.persistent` | memory | values from constants; its first 8 bytes are an initialised flag |
 """
@@ -29,13 +30,15 @@ from xdsl.dialects.builtin import (
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, BlockArgument
 
+from tgdialect.ops.attributes import DataAttr
+
 ARENAS = frozenset({"tg.workspace", "tg.persistent"})
 """Attributes of arenas: bytes of which buffers of the program are views. Arenas come last."""
 
 ANY_RESULT = -1
 """The `tg.donated` of an argument for whose memory no result is the best."""
 
-ALLOCATED = ARENAS | {"tg.output", "tg.buffer"}
+ALLOCATED = ARENAS | {"tg.output", "tg.buffer", "tg.data"}
 """Attributes of arguments that a stage has added. The caller of the function allocates them."""
 
 ARGUMENT_ATTRIBUTES: Mapping[str, type[Attribute]] = {
@@ -48,6 +51,7 @@ ARGUMENT_ATTRIBUTES: Mapping[str, type[Attribute]] = {
     "tg.output": UnitAttr,
     "tg.result": IntegerAttr,
     "tg.buffer": IntegerAttr,
+    "tg.data": DataAttr,
     "tg.workspace": UnitAttr,
     "tg.persistent": UnitAttr,
 }
@@ -67,6 +71,12 @@ def integer_attribute(attributes: Mapping[str, Attribute], name: str) -> int | N
     """The value of an integer attribute; None if it is absent."""
     attribute = attributes.get(name)
     return attribute.value.data if isinstance(attribute, IntegerAttr) else None
+
+
+def data_attribute(attributes: Mapping[str, Attribute]) -> bytes | None:
+    """The contents that an argument has in every call; None if it is given them, or writes them."""
+    attribute = attributes.get("tg.data")
+    return attribute.data if isinstance(attribute, DataAttr) else None
 
 
 def overwritten_arguments(function: FuncOp) -> list[tuple[int, BlockArgument]]:

@@ -13,7 +13,7 @@ from tgdialect.ops.attributes import AxisType
 
 
 class RunAs(Enum):
-    """What the iterations of a range become."""
+    """The form that the iterations of a range take in code."""
 
     LOOP = "iterations of a loop"
     REGISTERS = "elements of values in registers"

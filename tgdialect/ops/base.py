@@ -26,7 +26,16 @@ from tgdialect.ops.properties import (
     segments,
     static_shape,
 )
-from tgdialect.ops.syntax import Constant, Edges, Int, IntegerRuns, Integers, Name, Signature
+from tgdialect.ops.syntax import (
+    Bytes,
+    Constant,
+    Edges,
+    Int,
+    IntegerRuns,
+    Integers,
+    Name,
+    Signature,
+)
 
 AttributeCovT = TypeVar("AttributeCovT", bound=Attribute, covariant=True)
 
@@ -110,7 +119,7 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
     if not TYPE_CHECKING:  # For which it is xDSL's.
         operands = operands
 
-    custom_directives = (Signature, Integers, Int, IntegerRuns, Name, Constant, Edges)
+    custom_directives = (Signature, Integers, Int, IntegerRuns, Name, Constant, Edges, Bytes)
 
     @property
     def is_valid_by_types(self) -> bool:
@@ -134,8 +143,9 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
         successors: Sequence[Any] | None = None,
         regions: Sequence[Any] | None = None,
     ) -> Self:
-        """What an assembly format makes an op by. xDSL's method takes four times as long: it makes
-        those ops that `initialize` does not, and reports what does not fit the definition."""
+        """The constructor of assembly formats. xDSL's method takes four times as long: it makes
+        those ops that `initialize` does not, and reports operands and results that do not fit the
+        definition."""
         numbers = counts(cls)
         if attributes or numbers is None or not numbers.fit(operands or (), result_types or ()):
             return super().build(
@@ -171,8 +181,8 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
         successors: Sequence[Block] = (),
         regions: Sequence[Region] = (),
     ) -> Self:
-        """What copies of ops are made by. xDSL's method takes twice as long: it makes those ops
-        that `initialize` does not."""
+        """The constructor of copies. xDSL's method takes twice as long: it makes those ops that
+        `initialize` does not."""
         if successors:
             return super().create(
                 operands=operands,
@@ -244,8 +254,9 @@ class TgOp(IRDLOperation, metaclass=_OpClass):
 
 
 MANY_TYPES = 4096
-"""How many result types are remembered: those of a program with many different ops. Then all are
-forgotten, so that a process that compiles many programs does not keep their attributes."""
+"""The result types that are remembered; then all are forgotten. Larger: a process that compiles
+many programs keeps more attributes; smaller: types of a program with many different ops are
+inferred again."""
 
 _types: dict[tuple[object, ...], tuple[Attribute, Sequence[Attribute]]] = {}
 """The result types of ops that static types and attributes decide about, by the identity of these,

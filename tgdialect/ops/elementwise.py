@@ -648,6 +648,37 @@ class PowOp(BinaryOp):
 
 
 @op_definition
+class LogAddExpOp(BinaryOp):
+    """LOGADDEXP (A, B): log(e^a + e^b), within 2 ulp, near its zeros too.
+
+    Near the zeros of f32 and narrower floats, and where MULACC is rounded twice, the error is an
+    ulp of the greater operand. The greater one of infinities is the result.
+
+    `%2 = tg.logaddexp %0, %1 : tensor<4xf32>`
+    """
+
+    name = "tg.logaddexp"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 16
+
+
+@op_definition
+class LgammaOp(BinaryOp):
+    """LGAMMA (X, A) = A, the logarithm of the magnitude of the gamma function of x.
+
+    For x from -60 to -1.25 an f64 A may be log(pi / |x sin(pi x)|) less the logarithm for -x, a
+    difference that loses digits: the result is within 2 ulp all the same, where MULACC is rounded
+    once. The gradient is that of A.
+
+    `%2 = tg.lgamma %0, %1 : tensor<4xf64>`
+    """
+
+    name = "tg.lgamma"
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+    COST: ClassVar[float] = 8
+
+
+@op_definition
 class FmodOp(BinaryOp):
     """FMOD (A, B): a - b * trunc(a / b), exactly, with the sign of a; NaN for b = 0 and infinite a.
 
@@ -739,6 +770,8 @@ TRANSCENDENTAL = (
     GateOp,
     GeluOp,
     PowOp,
+    LogAddExpOp,
+    LgammaOp,
 )
 """Decomposed ops that are approximated: within 2 ulp (f32) or 3 ulp (f64)."""
 DECOMPOSED = (

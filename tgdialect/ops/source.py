@@ -26,7 +26,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect import unchecked
 from tgdialect.diagnostics import facts
-from tgdialect.ops.attributes import AddrSpace, InvalidAttr, NumberAttr
+from tgdialect.ops.attributes import AddrSpace, DataAttr, InvalidAttr, NumberAttr
 from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.definitions import op_definition
 from tgdialect.ops.dtypes import (
@@ -243,28 +243,20 @@ class VConstOp(TgOp):
 class BinaryDataOp(TgOp):
     """BINARY (), data: raw bytes, written in hexadecimal; ui8 of shape (len(data),).
 
-    It is a constant, except in a PROGRAM: there it is the machine code.
+    It is a constant of any size, except in a PROGRAM: there it is the machine code. `tg-callify`
+    makes it an argument with these contents; a BITCAST of it, or of an aligned part, costs nothing.
 
     `%0 = tg.binary "7f454c46" : tensor<4xui8>`
     """
 
     name = "tg.binary"
 
-    data = prop_def(StringAttr)
+    data = prop_def(DataAttr)
     result = result_def(TENSOR)
 
     traits = traits_def(PureInGraph())
 
-    assembly_format = "$data attr-dict `:` type($result)"
+    assembly_format = "custom<Bytes>($data) attr-dict `:` type($result)"
 
     def __init__(self, data: bytes):
-        self.infer((), {"data": StringAttr(data.hex())})
-
-    @property
-    def bytes(self) -> bytes:
-        return bytes.fromhex(self.data.data)
-
-    def verify_rule(self) -> None:
-        text = self.data.data
-        if len(text) % 2 or any(c not in "0123456789abcdef" for c in text):
-            raise VerifyException(f"{text!r} is not a string of lower-case hexadecimal bytes")
+        self.infer((), {"data": DataAttr(data)})

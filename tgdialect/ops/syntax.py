@@ -38,7 +38,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect import unchecked
-from tgdialect.ops.attributes import InvalidAttr, NumberAttr, is_tensor
+from tgdialect.ops.attributes import DataAttr, InvalidAttr, NumberAttr, is_tensor
 from tgdialect.ops.dtypes import bits_of_nan, number_attribute
 from tgdialect.ops.properties.values import index_array
 
@@ -254,6 +254,20 @@ class Int(CustomDirective):
         return True
 
 
+@irdl_custom_directive
+class Bytes(CustomDirective):
+    """A bare string of hexadecimal digits for a `DataAttr`: `"7f45"`."""
+
+    value: AttributeVariable
+
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        self.value.set(state, DataAttr(DataAttr.parse_bytes(parser)))
+
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        state.print_whitespace(printer)
+        printer.print_string(f'"{cast(DataAttr, self.value.get(op)).data.hex()}"')
+
+
 _RESULTS = re.compile(r"%[^\s,=:]+(:\d+)?(\s*,\s*%[^\s,=:]+(:\d+)?)*\s*=")
 
 
@@ -293,6 +307,7 @@ class Name(CustomDirective):
 
 
 _NONFINITE = {"nan": math.nan, "inf": math.inf}
+"""The words of floats that are no numbers."""
 _BOOLS = {"true": True, "false": False}
 
 

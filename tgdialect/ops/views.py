@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.ops.movement import MovementOp, ShrinkOp
@@ -14,6 +16,16 @@ def memory_of(location: SSAValue) -> SSAValue:
     while isinstance(owner := location.owner, MovementOp | AfterOp):
         location = owner.operands[0]
     return location
+
+
+def views_of(argument: SSAValue) -> tuple[SSAValue, Sequence[MovementOp]]:
+    """The buffer or argument that memory is a view of, and the movements from there on."""
+    views: list[MovementOp] = []
+    while isinstance(owner := argument.owner, MovementOp | AfterOp):
+        if isinstance(owner, MovementOp):
+            views.append(owner)
+        argument = owner.operands[0]
+    return argument, views[::-1]
 
 
 def are_disjoint(a: SSAValue, b: SSAValue) -> bool:

@@ -20,6 +20,7 @@ Programs as data:
 Ahead of time:
 
 * `ahead.py`: from a module to a file; `program_file.py`: such files, and `load`;
+* `program_check.py`: whether the tables of such a file make sense;
 * `shared_library.py`: a program as a library for C;
 * `assemble.py`: `tg-assemble`; `machine_code.py`: `tg-opt -t obj`, `so`, `cubin` and `hsaco`.
 

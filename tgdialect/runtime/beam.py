@@ -32,6 +32,7 @@ from tgdialect.lowering.optimize.optops.apply import (
 )
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.optimize.search import Opts, Timed, beam_search, scheduled
+from tgdialect.lowering.overwritten_memory import copy_overwritten
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import CallOp, KernelOp
@@ -45,17 +46,22 @@ from tgdialect.targets.attribute import state_target
 from tgdialect.transforms.simplify import simplify
 
 _REPEAT_SECONDS = 0.01
-"""For how long a candidate is run again and again; its fastest run counts."""
+"""The time for which a candidate is run again and again, in seconds; its fastest run counts.
+Longer: less noise; shorter: more candidates in the same time."""
 _GIVE_UP = 1.5
-"""A candidate whose first runs take this many times as long as the best one is not repeated."""
+"""The ratio to the best time from which on a candidate is not repeated. Larger: more time for
+hopeless ones; smaller: noise of the first runs decides."""
 _HOPELESS = 10
-"""A candidate whose first run takes this many times as long is not run again: cold caches do not
-explain it."""
+"""The ratio to the best time from which on a candidate's first run is its last: cold caches do not
+explain it. Larger: more time for hopeless ones; smaller: cold caches decide."""
 _TURNS = 5
+"""The turns in which the heuristic's schedule and the best one are timed for the final comparison.
+Larger: less noise; smaller: less time."""
 _FOUND: dict[str, str] = {}
 """Schedules that this process found, by cache key. The object cache may be switched off."""
 _MARGIN = 0.02
-"""The fraction of time that a schedule has to save to replace the heuristic's."""
+"""The fraction of time that a schedule has to save to replace the heuristic's. Smaller: noise
+decides; larger: small gains are given up."""
 
 Run = Callable[[], float]
 """Runs a compiled kernel once. Returns the seconds, infinity if it fails."""
@@ -67,7 +73,7 @@ class Bench(ABC):
     @property
     @abstractmethod
     def key(self) -> Sequence[str]:
-        """What the times depend on, besides the kernel and the target."""
+        """The inputs of the times, besides the kernel and the target."""
 
     @abstractmethod
     def compiled(self, candidate: KernelOp) -> Run | None:
@@ -85,6 +91,7 @@ def search_schedules(
 
     Raises SettingError for a wrong `TG_BEAM_SECONDS`.
     """
+    copy_overwritten(module)
     # The kernels without a schedule, from the heuristic's on.
     seconds = BEAM_SECONDS.get()
     calls = {c.callee.root_reference.data: c for c in module.walk() if isinstance(c, CallOp)}

@@ -56,16 +56,16 @@ _ENTRY = "tg.frame"
 """The function that takes a frame (`Program`)."""
 
 SHORT = 256
-"""The most ops of a kernel without loops whose code LLVM does not optimise. Calls of the examples
-of one such kernel took 0.38 to 0.41 us with, and 0.38 to 0.42 us without. That saves half of LLVM's
-time: 4.8 ms of 42 for the first program of a process (`examples/gemm.mlir`). Longer kernels would
-lose more."""
+"""The most ops of a kernel without loops whose code LLVM does not optimise. Larger: slower code;
+smaller: longer first calls, as LLVM's optimizer takes half of its time (4.8 ms of 42 for the first
+program of a process, `examples/gemm.mlir`). Calls of the examples of one such kernel took 0.38 to
+0.41 us with, and 0.38 to 0.42 us without."""
 
 HEAD_START = 5e-3
-"""For how many seconds at most the collector leaves Python's lock to LLVM's thread, which asks for
-it between its calls, and would wait for the whole collection: 0.8 ms of a small program's 40. There
-is no wait once LLVM is in its last call, or the code is there. Without a limit the collection would
-wait for LLVM's passes on a large kernel, and end after its code."""
+"""The longest time that the collector leaves Python's lock to LLVM's thread, in seconds. Shorter:
+LLVM's thread, which asks for the lock between its calls, waits for the whole collection (0.8 ms of
+a small program's 40); longer: the collection waits for LLVM's passes on a large kernel, and ends
+after its code. There is no wait once LLVM is in its last call, or the code is there."""
 
 
 def _level(program: KernelOp | ProgramOp) -> int:
@@ -79,7 +79,7 @@ def _level(program: KernelOp | ProgramOp) -> int:
 def _brought(program: KernelOp | ProgramOp) -> bytes:
     """The machine code that a program has already; empty if it has none."""
     binary = program.binary if isinstance(program, ProgramOp) else None
-    return b"" if binary is None else binary.bytes
+    return b"" if binary is None else binary.data.data
 
 
 class _Kernels:
@@ -156,7 +156,7 @@ class _Kernels:
         return lowered
 
     def _elsewhere(self, scheduled: Scheduled) -> Sequence[Compiled]:
-        """What another process compiles."""
+        """Compile a kernel in a worker process."""
         lowered = lower_kernel(scheduled, self._build.passes, self._shown)
         return [
             self._without_code(lowered, program)._replace(
@@ -340,7 +340,7 @@ def _check_brought(module: ModuleOp, *, is_for_here: bool) -> None:
             message = f"the machine code of @{name} needs {', '.join(lacking)}"
             raise locate(PassFailedException(f"{message}, which this CPU lacks"), binary)
         try:
-            load(binary.bytes).address(OBJECT.symbol(name))
+            load(binary.data.data).address(OBJECT.symbol(name))
         except OSError as error:
             message = f"the machine code of @{name} is no object code for this machine: {error}"
             raise locate(PassFailedException(message), binary) from error

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from string import Formatter
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.backends.c_compiler import assembly, object_code
+from tgdialect.backends.c_compiler import SourceError, assembly, object_code
 from tgdialect.backends.sources import source_of
-from tgdialect.custom import CustomCode, CustomFunction
+from tgdialect.custom import CustomCode, CustomFunction, is_in_process
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.source import source_text
-from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops.codegen import CustomOp, ProgramOp
+from tgdialect.ops.walk import nested_ops
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.inspection import Kernel, code_in, kernels_of
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
@@ -27,6 +30,8 @@ from tgdialect.targets.portable import PORTABLE
 
 _ENTRY = "tg_frame_entry"
 """The function that takes a frame (`Program`)."""
+
+_IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
 
 
 @dataclass(frozen=True)
@@ -53,7 +58,11 @@ class CBuild(StagedModule):
             parameters = self.functions_lowered(module, self.passes, by_reference)
             shown.note = "C compiler"
             source = source_of(module, "c") + _frame_entry(self.entry, parameters)
-            code = object_code(source, has_runtime=self.custom.allowed and has_custom(module))
+            try:
+                code = object_code(source, has_runtime=self.custom.allowed and has_custom(module))
+            except SourceError as error:
+                raise _at_custom(error, source.split("\n"), module) from None
+            _check_called(module, code)
             return Program(tuple(parameters), (Object(_ENTRY, code, _ENTRY),), windows)
 
     def profiled(self) -> Program:
@@ -92,6 +101,39 @@ def compile_c(
     code = CustomCode(allow_custom, custom)
     build = CBuild(module, entry, opt, code)
     return HostExecutable(build.program(), lambda: build, custom=code)
+
+
+def _at_custom(error: SourceError, lines: Sequence[str], module: ModuleOp) -> PassFailedException:
+    """An error of the C compiler at the CUSTOM whose code is in the line that it names. Of several,
+    the one with the longest code."""
+    customs = [op for op in nested_ops(module) if isinstance(op, CustomOp)]
+    customs.sort(key=lambda op: -len(op.fmt.data))
+    for number, text in error.errors:
+        for op in customs:
+            if any(pattern.search(lines[number]) for pattern in _code_lines(op)):
+                message = f"the C compiler rejects the code of tg.custom: {text}"
+                return locate(PassFailedException(message), op)
+    return error
+
+
+def _check_called(module: ModuleOp, code: bytes) -> None:
+    """Raise PassFailedException for a CUSTOM that calls a function which this process lacks."""
+    for op in nested_ops(module):
+        for name in _IDENTIFIER.findall(op.fmt.data) if isinstance(op, CustomOp) else ():
+            if b"\0%b\0" % name.encode() in code and not is_in_process(name):
+                message = (
+                    f"this process has no function {name!r}: register one by custom={{{name!r}: "
+                    f"function}} (tg-run --custom {name}=module:function)"
+                )
+                raise locate(PassFailedException(message), op)
+
+
+def _code_lines(op: CustomOp) -> Iterator[re.Pattern[str]]:
+    """The lines of the code of a CUSTOM, with anything for operands."""
+    for line in op.fmt.data.split("\n"):
+        parts = [literal.strip() for literal, *_ in Formatter().parse(line)]
+        if any(parts):
+            yield re.compile(".*".join(map(re.escape, parts)).removesuffix(";"))
 
 
 def _frame_entry(entry: str, signature: Sequence[Parameter]) -> str:

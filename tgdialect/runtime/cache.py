@@ -49,11 +49,19 @@ Signature: 8a477f597d28d172789f06886806bc55
 _OWN = re.compile(r"(?:[a-z]+-)?[0-9a-f]{64}(?:\.tgo(?:\.[0-9a-f]{16}\.tmp)?|\.lock)")
 """The names that the cache writes: of an entry, of one that is being written, and of a lock."""
 _PUTS_BETWEEN_SWEEPS = 64
+"""The new entries after which a process looks whether the folder is too large. Larger: the folder
+exceeds its limit by more entries; smaller: the folder is listed more often. An order of
+magnitude."""
 _STALE_SECONDS = 3600.0
+"""The age, in seconds, of unfinished files and locks that a sweep removes. Smaller: a slow process
+loses its own; larger: those of processes that were killed take space for longer."""
 _WAIT_SECONDS = 60.0
-"""How long a process waits for one that compiles the same program, before it compiles by itself: a
-process that ends gives up its lock, but one that is suspended does not."""
+"""The longest time that a process waits for one that compiles the same program, in seconds, before
+it compiles by itself. Shorter: large programs are compiled twice; longer: a suspended process stops
+others, as it keeps its lock. A process that ends gives it up."""
 _POLL_SECONDS = 0.01
+"""The time between two looks at a lock that another process has, in seconds. Larger: its program is
+found later; smaller: more system calls."""
 
 
 class ObjectCache:

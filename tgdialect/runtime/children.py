@@ -17,12 +17,13 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _PATIENCE = 60.0
-"""For how many seconds the caller waits for the next result of a child. Locks that other threads
-hold while a process is forked may stop a child, although those that are known are waited for."""
+"""The longest time that the caller waits for the next result of a child, in seconds. Shorter: slow
+kernels are compiled again; longer: a child that has stopped is noticed later. Locks that other
+threads hold while a process is forked may stop it, although those that are known are waited for."""
 
 
 def shared(items: Sequence[T], work: Callable[[T], R], most: int) -> Generator[tuple[T, R | None]]:
-    """What `processes.spread` gives, where at most so many children work as well."""
+    """The results of `processes.spread`, with at most so many children working as well."""
     left = set(range(len(items)))
     with ExitStack() as opened:
         numbers: Iterator[int] = iter(())
@@ -110,7 +111,7 @@ def _work(
     numbers: Iterable[int],
     results: Connection,
 ) -> None:
-    """What the child does. What the caller's program has registered for signals is not run."""
+    """The main function of a child. Signal handlers of the caller's program are not run."""
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, signal.SIG_DFL)
     try:

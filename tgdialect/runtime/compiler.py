@@ -440,12 +440,15 @@ def _interpreted(
     """A callable that runs a program in the interpreter. Errors are CompilationErrors."""
     from xdsl.utils.exceptions import InterpretationError
 
-    from tgdialect.diagnostics import CompilationError, SourceFile, diagnose
+    from tgdialect.diagnostics import CompilationError, SourceFile, diagnose, errors_in
     from tgdialect.interpreter import run
+    from tgdialect.runtime.staged import check_code
 
     is_text = isinstance(source, str | os.PathLike)
     file = SourceFile(*_name_and_text(source)) if is_text else SourceFile("<module>", "")
     module = parse_verified(file.name, file.text) if is_text else load_module(source)
+    with errors_in(file):
+        check_code(module, custom)
 
     def call(*arrays: Any) -> Array | tuple[Array, ...]:
         inputs = [np.asarray(array) for array in arrays]

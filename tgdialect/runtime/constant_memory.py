@@ -20,7 +20,7 @@ from tgdialect.targets import Target
 P = TypeVar("P", bound=Program | DeviceProgram)
 
 PREFIX = "memory-"
-"""What the names of these entries begin with."""
+"""The prefix of these entries' names."""
 
 _CONSTANT = "tg.constant"
 
@@ -28,8 +28,8 @@ _CONSTANT = "tg.constant"
 def with_constant_memory(
     cache: ObjectCache, text: str, target: Target, compiled: Callable[[], P]
 ) -> tuple[P, Block | None]:
-    """What `compiled` makes of the text of a program, and memory for what is derived from its
-    constants, if it was known how much that would be."""
+    """The program that `compiled` makes of a text, and memory for the values that are derived from
+    its constants, if it was known how much that would be."""
     if _CONSTANT not in text:
         return compiled(), None
     constants = [line for line in text.splitlines() if _CONSTANT in line]

@@ -19,12 +19,18 @@ _KIND = b"\x7fELF\x02\x01", 62
 """ELF of 64 bits, little-endian, of x86-64."""
 
 _SYMBOL_TABLE, _RELOCATIONS, _ZEROS, _UNWINDING = 2, 4, 8, 0x70000001
+"""Types of sections: SHT_SYMTAB, SHT_RELA, SHT_NOBITS, SHT_X86_64_UNWIND. Source: the ELF and
+x86-64 psABI specifications, as for the other numbers."""
 _CONTENTS = 1, _ZEROS
 _WRITABLE, _ALLOCATED, _THREAD_LOCAL = 0x1, 0x2, 0x400
+"""Flags of sections: SHF_WRITE, SHF_ALLOC, SHF_TLS."""
 _UNDEFINED, _ABSOLUTE, _RESERVED = 0, 0xFFF1, 0xFF00
+"""Numbers of sections in symbols: SHN_UNDEF, SHN_ABS, SHN_LORESERVE."""
 
 _ADDRESS, _DISTANCE, _CALL, _DISTANCE_64 = 1, 2, 4, 24
+"""Relocations: R_X86_64_64, R_X86_64_PC32, R_X86_64_PLT32, R_X86_64_PC64."""
 _DISTANCE_OF_ADDRESS = 9, 41, 42
+"""Relocations: R_X86_64_GOTPCREL, R_X86_64_GOTPCRELX, R_X86_64_REX_GOTPCRELX."""
 
 _JUMP = bytes.fromhex("ff25020000000000")
 """`jmp *2(%rip)` and two bytes of padding: the address to jump to follows."""

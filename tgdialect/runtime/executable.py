@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence, Set
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
 
 _LISTED = 6
-"""How many parameters an error about memory names."""
+"""The most parameters that an error about memory names."""
 
 
 class ParameterSlot(NamedTuple):
@@ -64,12 +65,14 @@ class Executable(ABC):
         self._windows = windows
         self._source = source
         self._place = place
-        self.parameters = parameters
-        slots = [ParameterSlot(i, p) for i, p in enumerate(parameters)]
+        # Subclasses have the contents of BINARYs in memory of their own.
+        self.parameters = [p if p.data is None else replace(p, data=None) for p in parameters]
+        slots = [ParameterSlot(i, p) for i, p in enumerate(self.parameters)]
         self._arguments = [s for s in slots if s.parameter.role in ("input", "scalar")]
         self._results = [s for s in slots if s.parameter.role == "output"]
         self._workspaces = [s for s in slots if s.parameter.role == "workspace"]
         self._persistent = [s for s in slots if s.parameter.role == "persistent"]
+        self._data = [s for s in slots if s.parameter.role == "data"]
         self._constants = [i for i, s in enumerate(self._arguments) if s.parameter.is_constant]
         self.overwritten = sorted(
             (s.parameter.result, i)
@@ -84,7 +87,7 @@ class Executable(ABC):
         self.outputs = [s.parameter for s in self._results]
 
     def memory(self, **sizes: int) -> Footprint:
-        """How many bytes a call takes on each device, for what, and all in all: `peak`. Nothing is
+        """The bytes that a call takes on each device, for what, and all in all: `peak`. Nothing is
         allocated.
 
         Arrays of dynamic shape have the extents that `sizes` gives by their names, or as many

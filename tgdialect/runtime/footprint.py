@@ -1,4 +1,4 @@
-"""How much memory a call takes, known before any of it is allocated."""
+"""The memory of a call, known before any of it is allocated."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ class DeviceFootprint:
     """The bytes that a call takes on one device.
 
     `workspace` is for intermediate results, at most: it is as large as for the greatest sizes.
-    `persistent` is for what constant arguments decide, and `buffers` for the program's BUFFERs:
-    both stay between calls.
+    `persistent` is for values derived from constant arguments, and for the program's BINARYs,
+    `buffers` for its BUFFERs: both stay between calls.
     """
 
     device: str
@@ -82,11 +82,14 @@ def footprint_of(
 ) -> DeviceFootprint:
     """The memory of a program's parameters on one device. `frame` has the scalars by position."""
 
-    def total(role: str) -> int:
-        return sum(p.nbytes_for(frame) for p in parameters if p.role == role)
+    def total(*roles: str) -> int:
+        return sum(p.nbytes_for(frame) for p in parameters if p.role in roles)
 
-    roles = ("input", "output", "workspace", "persistent", "buffer")
-    return DeviceFootprint(device, *map(total, roles))
+    persistent = total("persistent", "data")
+    buffers = total("buffer")
+    return DeviceFootprint(
+        device, total("input"), total("output"), total("workspace"), persistent, buffers
+    )
 
 
 def known_sizes(

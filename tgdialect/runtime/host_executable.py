@@ -102,8 +102,14 @@ class HostExecutable(Executable):
                 self.buffers[parameter.name] = buffer
                 self._frame[position] = start = address(buffer)
                 self._buffer_spans.append((start, start + buffer.nbytes))
+        # BINARYs, each once and aligned for vectors.
+        given = [p.data for p in program.parameters if p.data is not None]
+        blocks = {data: _filled(data) for data in given}
+        self._data_at = [blocks[data].address for data in given]
+        for slot, start in zip(self._data, self._data_at, strict=True):
+            self._frame[slot.position] = start
         # Keep them alive even if the caller changes `buffers`: frames have their addresses.
-        self._memory = tuple(self.buffers.values())
+        self._memory = *self.buffers.values(), *blocks.values()
         # Code: each object may call those before it, and the last one has the entry.
         self._code: list[object] = []
         functions = dict(symbols)
@@ -264,8 +270,8 @@ class HostExecutable(Executable):
     def _new_launcher(self) -> Launcher | None:
         from tgdialect.runtime.launcher import FrameSlot, launcher
 
-        arenas = (*self._persistent, *self._workspaces)
-        addresses = self._released | {position for position, _ in arenas}
+        memory = (*self._persistent, *self._workspaces, *self._data)
+        addresses = self._released | {position for position, _ in memory}
         slots = [
             FrameSlot(
                 position=position,
@@ -274,19 +280,23 @@ class HostExecutable(Executable):
                 nbytes=p.nbytes,
                 is_written=p.role == "output" or p.by_reference,
             )
-            for position, p in (*self._results, *self._arguments, *arenas)
+            for position, p in (*self._results, *self._arguments, *memory)
         ]
         # Written arrays must share no memory with any other argument. If only results are written,
         # the launcher need not compare inputs with each other.
         has_written = any(p.by_reference for p in self.inputs)
-        return launcher(self._start, slots, len(slots if has_written else self._results))
+        made = launcher(self._start, slots, len(slots if has_written else self._results))
+        if made is None or not self._data:
+            return made
+        data = self._data_at
+        return lambda *arguments: made(*arguments, *data)
 
     def holding_launcher(
         self, holders: Holders, inputs: Sequence[Sequence[object]], example: object
     ) -> Callable[..., Any] | None:
         from tgdialect.runtime.launcher import holding_launcher
 
-        if self._one is not None and self._launch is not _refuse:
+        if self._one is not None and self._launch is not _refuse and not self._data:
             make, *shape = self._one
             if (launch := self._new_launcher()) is not None:
                 return holding_launcher(launch, make, tuple(shape), holders, inputs, example)
@@ -425,6 +435,13 @@ class HostExecutable(Executable):
                 (array if is_free else copies[-1][1]).fill(0)
             frame[position] = start
         return copies
+
+
+def _filled(data: bytes) -> Block:
+    """A block with these contents."""
+    block = Block.new(len(data))
+    ctypes.memmove(block.address, data, len(data))
+    return block
 
 
 def _overlaps(span: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:

@@ -22,7 +22,7 @@ from tgdialect.targets import Target
 from tgdialect.targets.host import host_cpu
 
 PREFIX = "kernel-"
-"""What the names of these entries begin with."""
+"""The prefix of these entries' names."""
 
 _PROGRAMS = "programs"
 _SYMBOL = "sym_name"
@@ -38,7 +38,7 @@ class Compiled(NamedTuple):
     in_place: Sequence[Slots]
     """`in_place_slots` of it."""
     packing: Packing | None = None
-    """What it packs, if a STAGE has made it."""
+    """The packing that it does, if a STAGE has made it."""
 
 
 def _to_bytes(programs: Sequence[Compiled]) -> bytes:

@@ -1,4 +1,4 @@
-"""What a profile says about one kernel."""
+"""The figures of one kernel in a profile."""
 
 from __future__ import annotations
 

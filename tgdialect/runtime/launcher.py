@@ -29,6 +29,7 @@ Launcher = Callable[..., bool]
 """Takes an array, or an address, for each slot. Returns whether it has called the function."""
 
 _FASTCALL = 0x80
+"""CPython's METH_FASTCALL: arguments are an array and its length."""
 
 
 class FrameSlot(NamedTuple):

@@ -11,6 +11,7 @@ MAX_SLOTS, MAX_AXES = 256, 8
 TYPE, DATA, RANK, EXTENTS, DTYPE, FLAGS = 8, 16, 24, 32, 56, 64
 """Offsets of the fields of an array, in bytes. `TYPE` is the same in every object."""
 CONTIGUOUS, ALIGNED, WRITEABLE = 0x1, 0x100, 0x400
+"""NumPy's flags of an array: C_CONTIGUOUS, ALIGNED, WRITEABLE."""
 ADDRESS = -1
 """The number of axes of a slot that is an address instead of an array."""
 HEADER, SLOT = 5, 5 + MAX_AXES

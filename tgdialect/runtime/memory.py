@@ -27,17 +27,18 @@ from tgdialect.targets.cpu import ALIGNMENT
 Array = np.ndarray[Any, np.dtype[Any]]
 
 POOLED_BYTES = 1 << 17
-"""From this size on results come from the pool: `malloc` returns such blocks to the system when
-they are freed."""
+"""The least size of a result that comes from the pool, in bytes: `malloc` returns such blocks to
+the system when they are freed. Smaller: the pool keeps many small blocks; larger: new pages in each
+call."""
 
 PIECE = 4 << 20
-"""The bytes that `Ahead` uses without asking whether it is to stop, and without Python's lock. The
-caller waits for one at most, which takes 0.6 to 10 ms. With smaller ones the thread would ask more
+"""The bytes that `Ahead` uses without asking whether it is to stop, and without Python's lock.
+Larger: the caller waits longer, for one piece at most (0.6 to 10 ms); smaller: the thread asks more
 often for the lock, which the compiler has."""
 
 _NICENESS = 5
-"""Of the thread of `Ahead`: a thread that has Python's lock should not wait for its core. With more
-it would do nothing while other programs use the machine."""
+"""The niceness of the thread of `Ahead`. Smaller: it takes the core from the compiler, whose lock
+it should not hold while it waits; larger: it does nothing while other programs use the machine."""
 
 _BYTE: Any = ctypes.c_char
 

@@ -15,6 +15,8 @@ from tgdialect.ops.call import KernelOp
 from tgdialect.transforms.simplify import simplify_kernels
 
 DEFAULT_WIDTH = 4
+"""The schedules that a beam search keeps for the next round, unless `opt` says how many. Larger:
+longer searches; smaller: local optima."""
 
 
 @dataclass(frozen=True)
@@ -37,6 +39,8 @@ class MeasuringOptimizePass(OptimizePass):
     is kept in the object cache. Kernels whose sizes are dynamic have the heuristic's.
 
     With a schedule index arithmetic is simplified: SPLITs have made more of it.
+    A kernel that overwrites what it reads in another iteration reads a copy instead, whatever the
+    mode is.
     """
 
     def scheduled(self, module: ModuleOp) -> Iterator[Scheduled]:

@@ -1,4 +1,4 @@
-"""What this machine can do at most, measured by kernels of our own: FMAs, and moving memory.
+"""The peak speeds of this machine, measured by kernels of our own: FMAs, and moving memory.
 
 As LLVM IR: independent chains of fused multiply-adds on vectors, and streams of reads, of writes
 around the caches, and of both.
@@ -20,7 +20,10 @@ from tgdialect.runtime.loader import load
 CHAINS = 16
 """Chains of additions that do not wait for one another."""
 STEPS = 2_000_000
+"""The steps of the loop of FMAs. Fewer: starting threads counts; more: a longer measurement."""
 BYTES = 1 << 28
+"""The bytes that are read and copied: more than caches hold. Larger: more memory and a longer
+measurement."""
 
 
 def _lanes(target: CpuTarget) -> int:
@@ -92,7 +95,7 @@ class Peaks(NamedTuple):
 
 
 def measured_peaks(threads: int) -> Peaks:
-    """What so many threads can do at most on this CPU. Takes about a second, and 512 MiB."""
+    """The peak speeds of so many threads on this CPU. Takes about a second, and 512 MiB."""
     target = CpuTarget.host()
     lanes = _lanes(target)
     code = load(target.object_code(_ir(lanes)))

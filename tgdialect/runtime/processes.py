@@ -16,13 +16,14 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 _MOST = 8
-"""The most processes by default: each one has its own copies of the pages that it changes."""
+"""The most processes by default. More: more memory, as each one has its own copies of the pages
+that it changes; fewer: longer compilation on machines of many cores."""
 _SMALLEST = 4
-"""Up to how many kernels the caller lowers alone. A fork takes 10 to 30 ms, with the pages that are
-copied afterwards, a kernel 50 to 200 ms."""
+"""The most kernels that the caller lowers alone. Larger: other cores are idle; smaller: forks that
+do not pay. A fork takes 10 to 30 ms, with the pages that are copied afterwards, a kernel 50 to 200
+ms."""
 _SHARE = 2
-"""How many kernels there are at least for each process: a child for fewer does not pay for its
-fork."""
+"""The fewest kernels for each process: a child for fewer does not pay for its fork."""
 
 
 def process_count() -> int:

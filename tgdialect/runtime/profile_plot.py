@@ -22,8 +22,9 @@ if TYPE_CHECKING:
     from matplotlib.figure import Figure
 
 _MOST_BARS = 30
+"""The most bars of a plot, the last of which is of all other kernels. More: names overlap."""
 _MOST_NAMES = 8
-"""How many kernels have their names in the roofline, those with the greatest shares: more would
+"""The kernels whose names are in the roofline, those with the greatest shares: more would
 overlap."""
 
 

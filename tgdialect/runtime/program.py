@@ -8,7 +8,7 @@ from __future__ import annotations
 import json
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, field, fields
 from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
@@ -27,6 +27,7 @@ DEFAULT_OPT = "heuristic"
 
 _INT64 = np.iinfo(np.int64)
 _LENGTH_BYTES = 8
+"""The bytes of the header's length, at the start of a file."""
 _SIZES = "sizes"
 
 
@@ -45,12 +46,13 @@ class Parameter:
     """One parameter of a compiled function.
 
     `shape` has None for each dynamic extent, and `dims` has, in order, the positions of the scalar
-    parameters with their values. `role` is input, scalar, buffer, output, workspace or persistent.
-    `low` and `high` bound a scalar. `by_reference` means that the program writes the caller's
-    array, and `result` is the number of the program's result that is there then, if one is.
-    `is_constant` means that an array that is passed again has the same contents, `is_read_once`
-    that it is not read any more then, and `is_cleared` that a result is 0 before the program runs,
-    because it may leave cells as they are.
+    parameters with their values. `role` is input, scalar, buffer, data, output, workspace or
+    persistent; one of role data has the bytes `data`, which the program only reads. `low` and
+    `high` bound a scalar. `by_reference` means that the program writes the caller's array, and
+    `result` is the number of the program's result that is there then, if one is. `is_constant`
+    means that an array that is passed again has the same contents, `is_read_once` that it is not
+    read any more then, and `is_cleared` that a result is 0 before the program runs, because it may
+    leave cells as they are.
     """
 
     name: str
@@ -65,6 +67,7 @@ class Parameter:
     is_read_once: bool = False
     is_cleared: bool = False
     result: int | None = None
+    data: bytes | None = field(default=None, repr=False)
 
     def __str__(self) -> str:
         extents = "x".join("?" if d is None else str(d) for d in self.shape)
@@ -173,20 +176,22 @@ class Program:
 
     def to_bytes(self) -> bytes:
         """The program as bytes."""
+        parameters, data = encoded_parameters(self.parameters)
         entries = {
             "objects": [(each.name, each.symbol) for each in self.objects],
-            "parameters": encoded_parameters(self.parameters),
+            "parameters": parameters,
             "windows": self.windows,
         }
-        return packed(entries, [each.code for each in self.objects])
+        return packed(entries, [*(each.code for each in self.objects), *data])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Program:
         """The inverse of `to_bytes`. Raises ValueError, KeyError or TypeError for other bytes."""
         entries, codes = unpacked(data)
-        named = zip(entries["objects"], codes, strict=True)
+        count = len(entries["objects"])
+        named = zip(entries["objects"], codes[:count], strict=True)
         objects = tuple(Object(name, code, symbol) for (name, symbol), code in named)
-        parameters = decoded_parameters(entries["parameters"])
+        parameters = decoded_parameters(entries["parameters"], codes[count:])
         return cls(parameters, objects, tuple(map(Window.of, entries["windows"])))
 
 
@@ -206,28 +211,46 @@ def unpacked(data: bytes) -> tuple[Mapping[str, Any], Sequence[bytes]]:
     entries = json.loads(data[_LENGTH_BYTES:start])
     codes: list[bytes] = []
     for size in entries[_SIZES]:
+        if size < 0:
+            raise ValueError(f"a piece of code has {size} bytes")
         codes.append(data[start : start + size])
         start += size
+    if start != len(data):
+        raise ValueError(f"the pieces of code end at byte {start} of {len(data)}")
     return entries, codes
 
 
-def encoded_parameters(parameters: Sequence[Parameter]) -> Sequence[Mapping[str, Any]]:
-    """Parameters as entries that JSON knows."""
+def encoded_parameters(
+    parameters: Sequence[Parameter],
+) -> tuple[Sequence[Mapping[str, Any]], Sequence[bytes]]:
+    """Parameters as entries that JSON knows, and the contents of those of role data, each once."""
     names = [field.name for field in fields(Parameter)]
-    return [
-        {name: getattr(p, name) for name in names} | {"dtype": p.dtype.name} for p in parameters
-    ]
+    data: dict[bytes, int] = {}
+    entries: list[dict[str, Any]] = []
+    for p in parameters:
+        number = None if p.data is None else data.setdefault(p.data, len(data))
+        given = {name: getattr(p, name) for name in names}
+        entries.append(given | {"dtype": p.dtype.name, "data": number})
+    return entries, [*data]
 
 
-def decoded_parameters(entries: Sequence[Mapping[str, Any]]) -> tuple[Parameter, ...]:
-    """The inverse of `encoded_parameters`."""
+def decoded_parameters(
+    entries: Sequence[Mapping[str, Any]], data: Sequence[bytes]
+) -> tuple[Parameter, ...]:
+    """The inverse of `encoded_parameters`. Raises ValueError, LookupError or TypeError for what
+    cannot be one."""
 
     def decoded(entry: Mapping[str, Any]) -> Parameter:
+        number = entry["data"]
         changed: dict[str, Any] = {
             "dtype": dtype_named(entry["dtype"]),
             "shape": tuple(entry["shape"]),
             "dims": tuple(entry["dims"]),
+            "data": None if number is None else data[number],
         }
-        return Parameter(**{**entry, **changed})
+        parameter = Parameter(**{**entry, **changed})
+        if parameter.role == "data" and len(parameter.data or b"") != parameter.nbytes:
+            raise ValueError(f"{parameter} has other contents")
+        return parameter
 
     return tuple(map(decoded, entries))

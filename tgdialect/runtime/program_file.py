@@ -24,6 +24,7 @@ from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.images import NativeCode, provide
 from tgdialect.runtime.program import Program, packed, unpacked
+from tgdialect.runtime.program_check import check_code, check_program
 from tgdialect.targets.listed_features import listed_here
 
 AnyProgram = Program | DeviceProgram
@@ -31,6 +32,8 @@ AnyProgram = Program | DeviceProgram
 SUFFIX = ".tgx"
 _MARK = b"tgdialect program 1\n"
 _START = len(_MARK) + sha256().digest_size
+_MALFORMED = ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError
+"""The exceptions of decoding bytes that `ProgramFile.to_bytes` does not write."""
 
 
 def this_system() -> str:
@@ -81,6 +84,12 @@ class ProgramFile:
                 raise TypeError("a name is no text")
             kind = Program if entries["system"] else DeviceProgram
             programs = [kind.from_bytes(code) for code in codes[: len(names)]]
+            if len({*names}) < len(names):
+                raise ValueError("two functions have one name")
+            for program in programs:
+                check_program(program)
+            for code in codes[len(names) :]:
+                check_code(code)
             return cls(
                 dict(zip(names, programs, strict=True)),
                 entries["target"],
@@ -91,7 +100,7 @@ class ProgramFile:
                     for (name, digest), code in zip(native, codes[len(names) :], strict=True)
                 ),
             )
-        except (ValueError, LookupError, TypeError, AttributeError, ArithmeticError) as error:
+        except _MALFORMED as error:
             raise ValueError(f"it has no program: {error}") from error
 
     def check_machine(self) -> None:

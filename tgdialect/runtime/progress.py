@@ -21,6 +21,8 @@ from tgdialect.environment import PROGRESS
 _DELAY = 2.0
 """The seconds after which work is shown."""
 _PERIOD = 0.2
+"""The time between two lines of progress, in seconds. Longer: stages are missed; shorter: a
+terminal has more to draw."""
 GENERATING = "generating code"
 """The note of a compilation that has to wait for the generator of machine code."""
 _CLEAR = "\r\x1b[K"

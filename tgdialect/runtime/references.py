@@ -1,4 +1,4 @@
-"""Who can see the memory of an array: decided by counting references."""
+"""The holders of an array's memory: counted by references."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ def owns_memory(array: Array) -> bool:
 
 @cache
 def _count_of_one() -> int:
-    """What is counted for a value with one holder besides the sequence, in this Python."""
+    """The reference count of a value with one holder besides the sequence, in this Python."""
     values = [object()]
     holder = [values[0]]
     count = getrefcount(values[0])

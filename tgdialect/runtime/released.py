@@ -1,4 +1,4 @@
-"""What is left of an array that nothing needs any more."""
+"""A placeholder for an array that nothing needs any more."""
 
 from __future__ import annotations
 

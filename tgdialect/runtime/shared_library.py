@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator, Sequence
 from string import Template
 from typing import NamedTuple
+from zlib import crc32
 
 from tgdialect.backends.c_compiler import shared_library
 from tgdialect.lowering.render.names import SOURCE
@@ -22,6 +23,7 @@ from tgdialect.targets.cpu import ALIGNMENT
 from tgdialect.targets.listed_features import CPUINFO, LINE, listed_name, needs_tiles
 
 _INT64_MIN = -(2**63)
+"""The least i64, which stands for no lower bound."""
 
 _TYPES = {
     "bool": "uint8_t",
@@ -51,12 +53,15 @@ _HEADER = Template("""\
 extern "C" {
 #endif
 
+#ifndef ${prefix}_CODES
+#define ${prefix}_CODES
 enum {
   ${prefix}_OK = 0,
   ${prefix}_NO_MEMORY = 1,    /* there is too little memory for intermediate values */
   ${prefix}_BAD_ARGUMENT = 2, /* a null pointer, or an integer out of its bounds */
   ${prefix}_WRONG_CPU = 3     /* the CPU lacks a feature: $features */
 };
+#endif
 
 /* Returns one of these codes; after an error no array has changed.
 
@@ -173,6 +178,11 @@ __attribute__((constructor)) static void start(void) {{
 {_START_THREADS}}}
 """
 """C of a library whose functions are the program's own: the threads of its loops."""
+_TURNS = """
+static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
+static void new_turn(void) { pthread_mutex_init(&turn, 0); } /* A child has no other's turn. */
+"""
+_START_TURNS = "  pthread_atfork(0, 0, new_turn);\n"
 _TILES = """\
   if (syscall(SYS_arch_prctl, 0x1023, 18)) is_able = 0; /* The tile registers. */
 """
@@ -191,6 +201,11 @@ static int is_outside(int64_t offset, int64_t inner, int64_t outer) {
   return offset < 0 || inner < 0 || outer < 0 || (wide)offset + inner > outer;
 }
 """
+_DATA = r"""
+extern const char data{0}[] __asm__("tg.data{0}") __attribute__((visibility("hidden")));
+__asm__(".section .rodata\n.balign {1}\ntg.data{0}: .incbin \"data{0}\"\n.byte 0\n.previous");
+"""
+"""The contents of a BINARY, which are in a file."""
 _OPERATIONS = {
     "tg.idiv": "quotient({0}, {1})",
     "tg.mod": "remainder_of({0}, {1})",
@@ -265,7 +280,7 @@ class SharedLibrary:
         if not re.match("[A-Za-z]", self._library):
             self._library = f"tg_{self._library}"
         self._prefix = f"TG_{self._library.upper()}"
-        """That of the codes: `W_OK` without `TG_` is a macro of the C library."""
+        """The prefix of the codes: `W_OK` without `TG_` is a macro of the C library."""
         self.function = f"{self._library}_{SOURCE.symbol(self._entry).strip('_')}"
         """The name of the function in C."""
         self._named = [*_named(program.parameters)]
@@ -276,6 +291,15 @@ class SharedLibrary:
         code = b"".join(each.code for each in program.objects)
         self._has_threads = b"tg_parallel" in code
         self._buffers = [each for each in self._named if each.parameter.role == "buffer"]
+        self._data: dict[bytes, int] = {}
+        """The contents of BINARYs, and their numbers in the library."""
+        for parameter in program.parameters:
+            if parameter.data is not None:
+                self._data.setdefault(parameter.data, len(self._data))
+        roles = {parameter.role for parameter in program.parameters}
+        given_constants = any(each.parameter.is_constant for each in given)
+        self._derives_once = "persistent" in roles and not given_constants
+        """Whether all that is derived from constants is derived from BINARYs."""
 
     def header(self, name: str) -> str:
         """The header, a file of that name without extension."""
@@ -286,7 +310,7 @@ class SharedLibrary:
             system=self._file.system,
             features=" ".join(self._file.features) or "none is needed",
             calls=_ONE_THREAD if self._buffers else _ANY_THREAD,
-            guard=f"{self._prefix}_H",
+            guard=self._guard(name),
             prefix=self._prefix,
             arguments="\n".join(map(self._described, self._given)) or "   It has no arguments.",
             name=self.function,
@@ -299,8 +323,15 @@ class SharedLibrary:
         objects = [each.code for each in self._program.objects]
         if self._has_threads:
             objects += [each.code for each in self._file.native if each.name == "pool"]
-        files = {_HEADER_FILE: self.header(name)}
+        files = {_HEADER_FILE: self.header(name).encode()}
+        files |= {f"data{number}": data for data, number in self._data.items()}
         return shared_library(self._body(), objects, [self.function], files)
+
+    def _guard(self, name: str) -> str:
+        """The include guard of the header of that name: names that differ in case, or in what no
+        identifier has, have different ones."""
+        distinct = "" if name == self._library else f"_{crc32(name.encode()):08x}"
+        return f"TG_{self.function}{distinct}_H"
 
     def _described(self, each: _Named) -> str:
         """A line of the header about a parameter of the function."""
@@ -327,6 +358,7 @@ class SharedLibrary:
         needed = "".join(f'"{listed_name(feature)}", ' for feature in self._file.features)
         has_tiles = needs_tiles(self._file.features)
         begins = " && ".join(f'strncmp(line, "{word}", {len(word)})' for word in LINE)
+        takes_turns = self._buffers or self._derives_once
         steps, ends = [*self._checks()], list[str]()
         self._allocate(steps, ends)
         return _BODY.substitute(
@@ -336,10 +368,11 @@ class SharedLibrary:
             cpuinfo=CPUINFO,
             begins=begins,
             tiles=_TILES if has_tiles else "",
-            threads=_THREADS if self._has_threads else "",
-            start=_START_THREADS if self._has_threads else "",
+            threads=(_THREADS if self._has_threads else "") + (_TURNS if takes_turns else ""),
+            start=(_START_THREADS if self._has_threads else "")
+            + (_START_TURNS if takes_turns else ""),
             alignment=ALIGNMENT,
-            helpers=self._state() + (_WINDOWS if self._program.windows else ""),
+            helpers=self._constants() + self._state() + (_WINDOWS if self._program.windows else ""),
             name=self.function,
             parameters=", ".join(p.declared(p.local) for p in self._given) or "void",
             count=max(len(self._named), 1),
@@ -348,12 +381,17 @@ class SharedLibrary:
             ends="".join(f"  {end}\n" for end in ends),
         )
 
+    def _constants(self) -> str:
+        """The contents of BINARYs."""
+        return "".join(_DATA.format(number, ALIGNMENT) for number in self._data.values())
+
     def _state(self) -> str:
-        """The BUFFERs of the program, which one call at a time uses."""
-        if not self._buffers:
-            return ""
-        declared = "".join(f"static void *state{each.position};\n" for each in self._buffers)
-        return f"\nstatic pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;\n{declared}"
+        """The BUFFERs of the program, which one call at a time uses, and what it derives from
+        BINARYs, which the first call does alone."""
+        roles = {"buffer", "persistent"} if self._derives_once else {"buffer"}
+        kept = [each for each in self._named if each.parameter.role in roles]
+        declared = "".join(f"static void *state{each.position};\n" for each in kept)
+        return f"{declared}static int is_derived;\n" if self._derives_once else declared
 
     def _checks(self) -> Iterator[str]:
         """Statements that fill the frame, and return for arguments that do not fit."""
@@ -376,10 +414,18 @@ class SharedLibrary:
         if self._buffers:
             steps.append("pthread_mutex_lock(&turn);")
             ends.append("pthread_mutex_unlock(&turn);")
+        elif self._derives_once:
+            steps.append("int is_first = !__atomic_load_n(&is_derived, __ATOMIC_ACQUIRE);")
+            steps.append("if (is_first) pthread_mutex_lock(&turn);")
+            done = f"__atomic_store_n(&is_derived, code == {self._prefix}_OK, __ATOMIC_RELEASE)"
+            ends.append(f"if (is_first) {done}, pthread_mutex_unlock(&turn);")
         for each in self._named:
             at, bytes = each.position, self._bytes(each.parameter)
             match each.parameter.role:
-                case "buffer":
+                case "data":
+                    number = self._data[each.parameter.data or b""]
+                    steps.append(f"frame[{at}] = (int64_t)data{number};")
+                case "persistent" | "buffer" as role if role == "buffer" or self._derives_once:
                     made = f"(state{at} = block({bytes}))"
                     steps.append(f"if (!state{at} && {made}) memset(state{at}, 0, {bytes});")
                     steps.append(f"if (!(frame[{at}] = (int64_t)state{at})) goto end;")

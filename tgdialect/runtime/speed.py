@@ -12,7 +12,8 @@ from types import ModuleType
 from typing import NamedTuple
 
 _SWITCH_SECONDS = 2e-4
-"""How long LLVM's thread may wait for Python's lock after each of its 19 calls for a kernel.
+"""The longest time that LLVM's thread waits for Python's lock after each of its 19 calls for a
+kernel, in seconds. Longer: less of LLVM's work is done beside Python's; shorter: more switches.
 Python's default is 5 ms; with 0.2 ms compiling ResNet-18 took 3.6 s instead of 4.3 s."""
 
 

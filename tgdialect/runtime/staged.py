@@ -31,6 +31,7 @@ from tgdialect.lowering.signature import (
 )
 from tgdialect.ops.arguments import (
     argument_attributes,
+    data_attribute,
     dims_attribute,
     integer_attribute,
 )
@@ -49,7 +50,7 @@ from tgdialect.runtime.windows import Window
 from tgdialect.targets import DEFAULT_TARGET, Target
 from tgdialect.targets.attribute import MODULE_ATTRIBUTE, TargetAttr, fit_to_host, state_target
 
-_ROLES = ("tg.output", "tg.workspace", "tg.persistent", "tg.buffer")
+_ROLES = ("tg.output", "tg.workspace", "tg.persistent", "tg.buffer", "tg.data")
 _PREFIX = "tg-"
 
 
@@ -150,13 +151,12 @@ class StagedModule(ABC):
         """A copy of the module, or the one to be consumed, without functions of other dialects, and
         the positions of the inputs that are passed by reference."""
         level = self.level
-        if not self.custom.allowed:
-            refuse_untrusted(self.source)
-            if not is_before(level, "linear"):
-                raise VerifyException(
-                    f"at level {level} no stage checks memory accesses any more: such a "
-                    "module is executed with allow_custom only (tg-run --allow-custom)"
-                )
+        check_code(self.source, self.custom)
+        if not (self.custom.allowed or is_before(level, "linear")):
+            raise VerifyException(
+                f"at level {level} no stage checks memory accesses any more: such a "
+                "module is executed with allow_custom only (tg-run --allow-custom)"
+            )
         entry_function(self.source, self.entry)
         module = self.source if self.is_consumed else self.source.clone()
         self._settle_target(module)
@@ -165,10 +165,14 @@ class StagedModule(ABC):
                 module.body.block.erase_op(op, safe_erase=False)
         self._link_custom(module)
         entry = entry_function(module, self.entry)
-        if level == "llvm":
-            return module, arguments_said_to_be_written(entry)
         if level != "tensor":
-            return module, written_arguments(entry)
+            is_rendered = level == "llvm"
+            written = (arguments_said_to_be_written if is_rendered else written_arguments)(entry)
+            for position in written:
+                if data_attribute(argument_attributes(entry.args[position])) is not None:
+                    message = f"argument {position}, which is {{tg.data}}, is written"
+                    raise locate(PassFailedException(message), entry)
+            return module, written
         inputs = *entry.args, *(param.result for param in parameters(entry.body.block))
         return module, {position for position, value in enumerate(inputs) if is_memory(value)}
 
@@ -278,8 +282,14 @@ def has_custom(module: ModuleOp) -> bool:
     return any(isinstance(op, CustomOp) and op.function is None for op in nested_ops(module))
 
 
-def refuse_untrusted(module: ModuleOp) -> None:
-    """Raise for a program that carries code of its own (docs/semantics.md, "untrusted IR")."""
+def check_code(module: ModuleOp, custom: CustomCode) -> None:
+    """Raise VerifyException for code of a program's own that is where no level has it, or that is
+    not allowed (docs/semantics.md, "untrusted IR")."""
+    functions = [op for op in module.ops if isinstance(op, FuncOp)]
+    if any(isinstance(op, CustomOp | InsOp) for each in functions for op in nested_ops(each)):
+        find_level(module)
+    if custom.allowed:
+        return
     for op in nested_ops(module):
         if _is_code(op):
             of = f" of the unknown target {op.target!r}" if isinstance(op, InsOp) else ""
@@ -362,6 +372,7 @@ def _signature(function: FuncOp, by_reference: Set[int], may_be_partial: bool) -
             is_read_once=argument in once,
             is_cleared=role == "output" and may_be_partial,
             result=integer_attribute(attributes, "tg.result"),
+            data=data_attribute(attributes),
         )
         bounds = {
             field: bound

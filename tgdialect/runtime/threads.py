@@ -28,16 +28,16 @@ _MAPS = Path("/proc/self/maps")
 _LOADED = re.compile(r"\s(/\S*/lib(?:gomp|omp|iomp5)[-.\w]*)$", re.MULTILINE)
 
 SPINS = 10_000
-"""How often a thread of the pool looks for work before it sleeps. A look takes 10 to 40 ns,
-as long as the processor pauses: 100 to 400 microseconds in all. Waking a thread that sleeps takes
-some 50. With more looks an idle thread keeps its core from other processes for longer. With fewer
-it sleeps between two calls from Python, and the first kernel of each call runs on one thread: with
-2000, programs of 0.05 to 1 millisecond took 1.08 times as long (docs/notes/memory-and-threads.md).
-With 20,000 they take as long as with 10,000."""
+"""The looks for work of a thread of the pool before it sleeps. More: an idle thread keeps its core
+from other processes for longer; fewer: it sleeps between two calls from Python, and the first
+kernel of each call runs on one thread. A look takes 10 to 40 ns, as long as the processor pauses:
+100 to 400 microseconds in all; waking a thread takes some 50. With 2000, programs of 0.05 to 1
+millisecond took 1.08 times as long (docs/notes/memory-and-threads.md); with 20,000 they take as
+long as with 10,000."""
 
 JOBS = 64
-"""How many threads may use the pool at the same time; others do their loops alone. Workers look at
-as many places as have been used."""
+"""The threads that may use the pool at the same time; others do their loops alone. Larger: more
+memory; workers look at as many places as have been used."""
 
 POOL_LINES = JOBS + 5
 """The parts of the pool."""

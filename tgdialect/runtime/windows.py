@@ -38,6 +38,7 @@ OPS = frozenset(
 which are operands as well."""
 
 _INDEX_VALUES, _GREATEST_INDEX = 2**64, 2**63 - 1
+"""The number of values of an index, an i64, and the greatest of them."""
 
 
 class Window(NamedTuple):

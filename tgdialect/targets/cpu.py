@@ -29,7 +29,7 @@ _ADDED: dict[str, dict[str, frozenset[str] | bool]] = {
     "neon": {"native": frozenset(("mulacc",)), "load_store": True},
     "fp-armv8": {"converted": frozenset(("f16",))},
 }
-"""What a feature adds to the fields of `Target`."""
+"""The fields of `Target` that a feature adds to."""
 
 _WIDTHS = (128, 256, 512)
 """The widths in bits of the vector registers of AVX-512."""

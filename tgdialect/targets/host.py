@@ -23,6 +23,7 @@ from tgdialect.targets.target import Target
 _CPUINFO = Path("/proc/cpuinfo")
 _CACHES = "/sys/devices/system/cpu/cpu0/cache"
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30}
+"""Bytes by the suffix of a cache's size in Linux's `/sys`."""
 
 _PAUSES = {"x86_64": "pause", "amd64": "pause", "aarch64": "isb", "arm64": "isb"}
 """The instruction that a spinning thread executes, by the name of the machine."""
@@ -32,7 +33,7 @@ _LOCAL_RANKS = ("MPI_LOCALNRANKS", "OMPI_COMM_WORLD_LOCAL_SIZE", "MV2_COMM_WORLD
 started on this machine."""
 
 _TILES = "amx"
-"""What the features begin with that need the tile registers."""
+"""The prefix of the features that need the tile registers."""
 _ARCH_PRCTL, _REQUEST_PERMISSION, _TILE_DATA = 158, 0x1023, 18
 """The numbers of the system call of Linux on x86-64, of what it is to do, and of the registers.
 Source: Linux, Documentation/arch/x86/xstate.rst."""
@@ -80,7 +81,7 @@ def pause_instruction() -> str:
 
 
 def thread_count() -> int:
-    """How many threads a kernel may use: `TG_NUM_THREADS`, or else the cores of this process, at
+    """The number of threads of a kernel: `TG_NUM_THREADS`, or else the cores of this process, at
     most what the CPU quotas of its control groups leave, of which each process of an MPI program
     has its share.
 

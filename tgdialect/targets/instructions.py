@@ -34,7 +34,7 @@ class InstructionForm:
     needs: frozenset[str]
     """Features of a CPU, which must all be there, or names of GPUs, of which one must be."""
     lanes: int = 1
-    """How many cells it computes."""
+    """The number of cells that it computes."""
 
     @property
     def is_of_warp(self) -> bool:
@@ -278,7 +278,7 @@ def instructions(target: Target) -> Sequence[str]:
 
 
 DOTTED = 4
-"""How many products of bytes a dot product of `dot_product` adds."""
+"""The products of bytes that a dot product of `dot_product` adds."""
 _SIGNS = {"i8": "s32", "ui8": "u32"}
 _DOT_PRODUCTS = {
     "nvidia": {(a, b): f"dp4a.{_SIGNS[a]}.{_SIGNS[b]}" for a in _SIGNS for b in _SIGNS}

@@ -38,7 +38,7 @@ class LocalShape(NamedTuple):
     majors: str
 
     def runs(self, major: str) -> int:
-        """How many runs of 16 bytes are next to each other in LOCAL memory. For `ldmatrix` it is
+        """The number of runs of 16 bytes next to each other in LOCAL memory. For `ldmatrix` it is
         one, and the 8 rows of a core matrix follow each other. `wgmma` reads blocks of 8 rows of 64
         or 128 bytes. The place of a run in its row is its number XOR that of the row, so that
         neither the runs of a row, which are copied at once, nor those below each other, which are

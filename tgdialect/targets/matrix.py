@@ -83,7 +83,8 @@ class MatrixInstruction:
         return self.name[-2:]["ab".index(side)]
 
     def runs(self, side: str) -> int:
-        """How many runs of 16 bytes a row of A or B has in LOCAL memory, if it reads them there."""
+        """The number of runs of 16 bytes in a row of A or B in LOCAL memory, if it reads them
+        there."""
         return 1 << sum("^" in bit for bit in self.fragments.config.layout(side))
 
     @property

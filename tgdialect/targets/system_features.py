@@ -25,6 +25,7 @@ class _Place(NamedTuple):
 
 
 _HWCAP, _HWCAP2 = 16, 26
+"""Entries of Linux's auxiliary vector: AT_HWCAP and AT_HWCAP2."""
 _PLACES = {
     "fullfp16": _Place(_HWCAP, 10, "FEAT_FP16"),
     "dotprod": _Place(_HWCAP, 20, "FEAT_DotProd"),

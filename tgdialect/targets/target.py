@@ -47,7 +47,7 @@ class Target:
     vector_bits: int = 0
     """The width of the widest vector registers, a power of two; 0 if there are none."""
     vector_registers: int = 0
-    """How many vector registers of that width there are."""
+    """The number of vector registers of that width."""
     masks_stores: bool = False
     """Whether one instruction stores selected lanes of a vector, of 4 bytes or more each."""
     load_store: bool = False
@@ -55,7 +55,7 @@ class Target:
     of a register tile has all its operands in registers, each element that it broadcasts too;
     otherwise it loads them one after the other, and one register is enough."""
     vector_ports: int = 2
-    """How many vector operations a core starts in a cycle."""
+    """The vector operations that a core starts in a cycle."""
     mulacc_latency: int = 4
     """The cycles from a multiply-accumulate to the next one that needs its result."""
     division_cycles: int = 6
@@ -72,19 +72,19 @@ class Target:
     LOCAL and REG buffers: they are on the stack, and this is half of a thread's usual stack."""
 
     static_local: int = 0
-    """How much of `local` a kernel can declare; with more, its launch allocates all of it. 0 if
-    there is no such limit. A processor has room for several workgroups that declare theirs."""
+    """The bytes of `local` that a kernel can declare; with more, its launch allocates all of it. 0
+    if there is no such limit. A processor has room for several workgroups that declare theirs."""
 
     cache_line: int = 64
     """The size of a cache line, a power of two. Rows of a tile in separate lines cost more, and
     threads do not share a line that they store to."""
     l1_ways: int = 8
-    """How many rows of a tile may map to one set of L1; more rows evict one another. Fitted on an
+    """The rows of a tile that may map to one set of L1; more rows evict one another. Fitted on an
     L1 of 12 ways: the other data of a tile takes some of them."""
     page: int = 4096
     """The size of a page of memory, a power of two: the smallest that systems use."""
     tlb_pages: int = 64
-    """How many pages the first-level TLB holds, a usual value. A tile spread over more pages is
+    """The pages that the first-level TLB holds, a usual value. A tile spread over more pages is
     packed into contiguous memory, and a reduction each of whose steps accesses another page has
     blocks of so many steps."""
     bytes_per_cycle: int = 8
@@ -94,7 +94,7 @@ class Target:
     workgroup: int = 1
     """The most work items of a workgroup, on a grid."""
     warp: int = 1
-    """How many work items of a workgroup execute one instruction together: a warp, wavefront or
+    """The work items of a workgroup that execute one instruction together: a warp, wavefront or
     subgroup. Their accesses to consecutive cells are one transaction."""
     shuffles: bool = False
     """Whether a work item can read a register of another one of its warp."""
@@ -102,7 +102,7 @@ class Target:
     """Whether an instruction copies 4, 8 or 16 bytes from GLOBAL to LOCAL memory while the work
     item goes on."""
     units: int = 1
-    """How many processors of a grid run workgroups at the same time: NVIDIA's multiprocessors,
+    """The processors of a grid that run workgroups at the same time: NVIDIA's multiprocessors,
     OpenCL's compute units."""
 
     view_alignment: int = 1
@@ -110,7 +110,7 @@ class Target:
     device takes no others."""
 
     threads: int = 1
-    """How many threads a kernel may use."""
+    """The most threads of a kernel."""
     parallel_cycles: int = 30_000
     """The least number of cycles on one core for which a kernel is run by several threads. Waking
     threads and waiting for the last one costs a part of that: with a smaller value short kernels
@@ -178,7 +178,7 @@ class Target:
 
     @property
     def mulaccs_in_flight(self) -> int:
-        """How many independent multiply-accumulates keep a core's vector units busy."""
+        """The independent multiply-accumulates that keep a core's vector units busy."""
         return self.vector_ports * self.mulacc_latency
 
     @property
@@ -194,7 +194,7 @@ class Target:
 
     @property
     def registers_at_once(self) -> int:
-        """How many registers the vector of one op spans at most, a power of two.
+        """The most registers that the vector of one op spans, a power of two.
 
         The code generator splits such vectors, with the same machine code. Wider vectors mean fewer
         ops to compile: with 4, kernels compiled in two thirds of the time
@@ -205,7 +205,7 @@ class Target:
         return 1 << min(max(self.vector_registers, 1), 4).bit_length() - 1
 
     def lanes(self, itemsize: int) -> int:
-        """How many elements of `itemsize` bytes a vector register holds; 1 without vectors."""
+        """The elements of `itemsize` bytes that a vector register holds; 1 without vectors."""
         return max(self.vector_bits // (8 * itemsize), 1)
 
     def __str__(self) -> str:

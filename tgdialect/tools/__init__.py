@@ -11,5 +11,6 @@
 * `irdl.py`: `--print-irdl`;
 * `external.py`: refuses passes that start other programs;
 * `tg_run.py`: `tg-run`; `tg_run_session.py`: one run; `tg_run_values.py`: its inputs and outputs;
+  `written_inputs.py`: the inputs that a program writes;
 * `tg_compile.py`: `tg-compile`, ahead of time; `tg_gui.py`: `tg-gui`.
 """

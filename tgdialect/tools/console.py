@@ -183,8 +183,8 @@ def print_traceback(error: Exception) -> None:
 
 
 def exit_code(program: str, execute: Callable[[], int]) -> int:
-    """What `execute` returns. Reports an exception that it raises, and returns the exit code for
-    that."""
+    """The exit code of a program: that of `execute`, or of the exception that it raises, which is
+    reported."""
     _occupy_descriptors()
     if (text := unknown_names()) is not None:
         report(program, [Diagnostic(text, Severity.WARNING)])

@@ -40,13 +40,14 @@ _PACKAGES = ("tgdialect", "xdsl", "llvmlite", "numpy", "ml_dtypes", "safetensors
 _BYTES = "_bytes"
 """How the names of entries end that are sizes: text shows them with a unit."""
 _WIDTH = 100
+"""The width of lines, in characters."""
 
 Section = Mapping[str, Any]
 
 
 def information() -> Mapping[str, Section]:
-    """What `python -m tgdialect.info --json` prints, by section. An entry that cannot be found out
-    is the text of the error."""
+    """The output of `python -m tgdialect.info --json`, by section. An entry that cannot be found
+    out is the text of the error."""
     return {
         "versions": _versions(),
         "cpu": _cpu(),
@@ -89,7 +90,7 @@ def _entry(name: str, value: Any) -> str:
 
 
 def _or_error(find: Callable[[], Any]) -> Any:
-    """What a function finds, or the error that it raises, as text."""
+    """The result of a function, or the text of the error that it raises."""
     try:
         return find()
     except Exception as error:  # Whatever a driver raises: the other lines are wanted all the same.
@@ -100,7 +101,7 @@ def _or_error(find: Callable[[], Any]) -> Any:
 
 
 def _versions() -> Section:
-    found = {name: _version(name) for name in _PACKAGES}
+    found = {name: _version(name) for name in _PACKAGES} | {"tgdialect": tgdialect.__version__}
     found["llvm"] = ".".join(map(str, llvm.llvm_version_info))
     found["python"] = platform.python_version()
     found["system"] = platform.platform()

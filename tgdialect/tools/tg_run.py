@@ -48,7 +48,9 @@ levels:
 outputs:
   One line per result: dense<[[1.0, 2.0]]> : tensor<1x2xf32>. Floats that are not finite are nan,
   inf and -inf. Results of more than 1000 elements are summarised; --print-full prints them whole.
-  With --output nothing is printed: each result goes to a .npy file (bf16 and fp8 as raw bits).
+  Then one per input that the program writes: %a = dense<[1.0]> : tensor<1xf32>.
+  With --output nothing is printed: each result goes to a .npy file (bf16 and fp8 as raw bits), and
+  with more files each input that the program writes.
 
 exit codes:
   0 for success, 1 for a failure, 2 for a command line that is wrong. A run that fails writes no
@@ -121,7 +123,7 @@ def argument_parser() -> RunParser:
         default=[],
         type=file_name,
         metavar="OUT.npy",
-        help="file of the next result, which is not printed then",
+        help="file of the next result, or of an input that the program writes; nothing is printed",
     )
     add("--print-full", action="store_true", help="print results whole, however large")
     add(

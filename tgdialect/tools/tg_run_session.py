@@ -21,6 +21,7 @@ from xdsl.utils.exceptions import DiagnosticException
 from tgdialect import registry
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.symbols import own_functions
+from tgdialect.custom import CustomCode
 from tgdialect.diagnostics import (
     CompilationError,
     Diagnostic,
@@ -41,7 +42,7 @@ from tgdialect.runtime.distributed.mpi import launched_size, mpi_communicator
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.profile_plot import require_matplotlib
 from tgdialect.runtime.program import DEFAULT_OPT
-from tgdialect.runtime.staged import refuse_untrusted, rendered_function, rendered_names
+from tgdialect.runtime.staged import check_code, rendered_function, rendered_names
 from tgdialect.runtime.text import show_seconds
 from tgdialect.targets import INTERPRETER, MPI
 from tgdialect.tools.console import UsageError, show
@@ -54,6 +55,7 @@ from tgdialect.tools.tg_run_values import (
     show_type,
     write_outputs,
 )
+from tgdialect.tools.written_inputs import written_inputs
 
 
 class Executor(NamedTuple):
@@ -65,8 +67,11 @@ class Executor(NamedTuple):
 
 
 _BENCHMARK_SECONDS = 1.0
+"""About how long --benchmark runs, in seconds. Longer: less noise."""
 _LONG_SECONDS = 10.0
+"""The expected duration, in seconds, beyond which --benchmark says how long it will take."""
 _MAX_REPETITIONS = 10_000
+"""The most runs of --benchmark that it chooses by itself: more of a quick program add nothing."""
 _MOST_AXES = 64
 """The axes of NumPy's arrays (`NPY_MAXDIMS`)."""
 
@@ -188,7 +193,7 @@ def find_parameters(entry: FuncOp) -> list[ProgramInput]:
         for position, (_, value) in enumerate(inputs)
         if value.type == tensor_type(INDEX)
     }
-    bounds = MinMax()
+    bounds, written = MinMax(), written_inputs(entry)
     return [
         ProgramInput(
             position,
@@ -196,6 +201,7 @@ def find_parameters(entry: FuncOp) -> list[ProgramInput]:
             _tensor_type(entry, value.type),
             tuple(positions.get(d) if isinstance(d, SSAValue) else None for d in shape_of(value)),
             bounds[value],
+            value in written,
         )
         for position, (name, value) in enumerate(inputs)
     ]
@@ -356,13 +362,14 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     if options.print_signature:
         show(f"{signature(entry.sym_name.data, parameters, results)}\n")
         return
-    if options.output and len(options.output) != len(results):
-        message = f"{len(options.output)} --output files for {len(results)} results"
+    written = [parameter for parameter in parameters if parameter.is_written]
+    if options.output and len(options.output) not in (len(results), len(results) + len(written)):
+        also = f" and {len(written)} written inputs" if written else ""
+        message = f"{len(options.output)} --output files for {len(results)} results{also}"
         raise CompilationError(Diagnostic(message))
-    if not options.allow_custom:
-        if options.custom:
-            raise UsageError("--custom registers functions for code that needs --allow-custom")
-        refuse_untrusted(module)
+    if options.custom and not options.allow_custom:
+        raise UsageError("--custom registers functions for code that needs --allow-custom")
+    check_code(module, CustomCode(options.allow_custom))
     # Read the inputs, and compile the entry.
     make = _interpreter if options.target == INTERPRETER else _compiled
     if options.print_memory:
@@ -391,7 +398,8 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     if launched_size() > 1 and mpi_communicator().rank:
         return  # Each process has the results, and one shows them.
     if options.output:
-        write_outputs(options.output, outputs)
+        changed = [inputs[parameter.position] for parameter in written]
+        write_outputs(options.output, [*outputs, *changed][: len(options.output)])
     if profile is not None and options.profile:
         try:
             profile.plot(options.profile)
@@ -401,10 +409,12 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     if tables:
         show("\n\n".join(tables) + "\n")
     elif not options.output:
-        for array, type in zip(outputs, results, strict=True):
-            dtype = DTYPES[type.element_type]
+        dtypes = [DTYPES[type.element_type] for type in results]
+        shown = list(zip(dtypes, outputs, [""] * len(results), strict=True))
+        shown += [(p.dtype, inputs[p.position], printable(f"{p.symbol} = ")) for p in written]
+        for dtype, array, name in shown:
             text = literal(array, dtype, digits=options.digits, full=options.print_full)
-            show(f"{text}\n")
+            show(f"{name}{text}\n")
 
 
 def memory(executable: Executable | None, sizes: Mapping[int, int]) -> str:
@@ -424,6 +434,8 @@ def signature(
 ) -> str:
     """The inputs and outputs of the entry, one per line."""
     lines = [printable(f"@{name}")]
-    lines += [f"  input  {p.position}  {_show_parameter(p)}" for p in parameters]
+    for each in parameters:
+        written = " (written)" if each.is_written else ""
+        lines.append(f"  input  {each.position}  {_show_parameter(each)}{written}")
     lines += [f"  output {position}  {show_type(type)}" for position, type in enumerate(results)]
     return "\n".join(lines)

@@ -40,9 +40,13 @@ _FILE_NAME = re.compile(r".*[^\d\W]\w*\.[^\d\W]\w*|.*[/\\].*")
 _WORD = re.compile(r"[^\s\[\],]+")
 
 _NONFINITE = {"nan": math.nan, "inf": math.inf, "+inf": math.inf, "-inf": -math.inf}
+"""The words of floats that are no numbers, in an input."""
 _BOOLEANS = {"true": 1, "false": 0, "1": 1, "0": 0}
+"""The words of bools in an input."""
 _SUMMARY_THRESHOLD = 1000
+"""The elements from which on an array is printed abbreviated, as by NumPy."""
 _SUMMARY_EDGE = 3
+"""The elements at each end of an axis of an abbreviated array, as by NumPy."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +54,8 @@ class ProgramInput:
     """An input of the program: its name and type.
 
     `dims` has, for each dynamic extent, the position of the index input with its value, and None
-    for other extents. `interval` bounds the values.
+    for other extents. `interval` bounds the values. It `is_written` if it is memory that the
+    program stores to.
     """
 
     position: int
@@ -58,10 +63,16 @@ class ProgramInput:
     type: TensorType[Attribute]
     dims: tuple[int | None, ...]
     interval: Interval
+    is_written: bool
 
     @property
     def dtype(self) -> DType:
         return DTYPES[self.type.element_type]
+
+    @property
+    def symbol(self) -> str:
+        """The name in results."""
+        return f"%arg{self.position}" if self.name is None else f"%{self.name}"
 
     @property
     def label(self) -> str:

@@ -8,8 +8,9 @@
 * `shard/`: programs on several devices; `substitution.py`: substitutes FUNCTIONs and calls;
 * `decompose.py`: `tg-decompose`, which rewrites ops into primitives by recipes:
   * `recipe.py`: the language of recipes; `float_format.py`: fields and polynomials of f32 and f64;
-  * `transcendental.py`, `logistic.py`, `sine.py`, `error_function.py`, `remainder.py`,
-    `soft_float.py`, `threefry.py`: the recipes;
+  * `double_double.py`: sums of two floats, for recipes whose terms cancel;
+  * `transcendental.py`, `logistic.py`, `sine.py`, `error_function.py`, `log_of_sum.py`,
+    `log_gamma.py`, `remainder.py`, `soft_float.py`, `threefry.py`: the recipes;
 * `barriers.py`: inserts the BARRIERs of a grid; `tg-check-barriers` reports missing ones;
 * `private_ranges.py`: a RANGE for each loop; `unique_storage.py`: one op for each slot;
 * `demotion.py`: f64 in f32 for targets without it;

@@ -25,6 +25,8 @@ from tgdialect.ops.properties import dtype_of
 from tgdialect.ops.source import ConstOp
 from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.error_function import erf, erfc, gelu
+from tgdialect.transforms.log_gamma import lgamma, lgamma_for_f32
+from tgdialect.transforms.log_of_sum import logaddexp, logaddexp_for_f32
 from tgdialect.transforms.logistic import gate
 from tgdialect.transforms.recipe import Dtype, Primitive, Value
 from tgdialect.transforms.remainder import fmod
@@ -116,6 +118,8 @@ _BINARY: dict[str, Callable[[Tg, Tg], Tg]] = {
     "cmpeq": lambda a, b: a.ne(b).ne(1),
     "gate": gate,
     "pow": power,
+    "logaddexp": logaddexp_for_f32,
+    "lgamma": lambda x, approximation: approximation,
     "fmod": fmod,
     "threefry": threefry,
 }
@@ -124,6 +128,13 @@ _TERNARY: dict[str, Callable[[Tg, Tg, Tg], Tg]] = {
 }
 RECIPES: Mapping[str, Callable[..., Tg]] = {**_UNARY, **_BINARY, **_TERNARY}
 """By the op's name without its dialect: what the op is decomposed into."""
+
+REFINED: Mapping[str, tuple[Callable[..., Tg], Callable[..., Tg]]] = {
+    "logaddexp": (logaddexp, logaddexp_for_f32),
+    "lgamma": (lgamma, lgamma_for_f32),
+}
+"""Recipes of ops of f64 where MULACC is rounded once, with all digits where terms cancel, and those
+for a result that is only rounded to f32 or a narrower float."""
 
 _WIDENED = {op.name for op in (*elementwise.TRANSCENDENTAL, elementwise.SqrtOp, elementwise.FmodOp)}
 """Ops whose recipes are for f32 and f64: narrower floats are computed in f32."""

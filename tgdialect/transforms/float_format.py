@@ -53,7 +53,7 @@ class FloatFormat:
     root_half_bits: int
     """The bit pattern of sqrt(1/2)."""
     inverse_root_bits: int
-    """What to subtract half a bit pattern from for a first estimate of 1/sqrt(x)."""
+    """The number from which half a bit pattern is subtracted for a first estimate of 1/sqrt(x)."""
     inverse_root_steps: int
     """Newton's steps that bring the estimate to full precision."""
 

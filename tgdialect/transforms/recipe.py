@@ -62,7 +62,7 @@ Primitive = Literal[
 
 
 class Semantics(Protocol[V]):
-    """What the primitives of a recipe do to handles of type V: build ops, or compute."""
+    """The primitives of a recipe on handles of type V: they build ops, or compute."""
 
     def constant(self, value: int | float, dtype: Dtype) -> V:
         """A scalar; integers are already in the range of `dtype`."""

@@ -109,6 +109,7 @@ PI_F64 = (3.141592653589793, 1.2246467991473532e-16)
 """pi as a sum of two doubles."""
 
 LOW_32 = 0xFFFFFFFF
+"""Mask of the low 32 bits of a word of 64."""
 QUARTER_TURN = (1 << 62) - 1
 """Mask of the fraction of a quarter turn, where 2^64 is a full one."""
 

@@ -26,12 +26,13 @@ from tgdialect.ops.walk import nested_ops, ops_of
 
 MAX_COPIES = 1 << 14
 """The greatest work that copies of functions may have in one function, beyond the first copy of
-each, in additions (`_work`). As much takes ten seconds to compile. With a smaller limit, programs
-of many layers that cannot be outlined would be refused; without one, functions of a line each that
-call the one before twice would make 2^n copies."""
+each, in additions (`_work`). Larger: functions of a line each that call the one before twice, which
+make 2^n copies, compile for longer until they are refused (so much work takes ten seconds);
+smaller: programs of many layers that cannot be outlined are refused."""
 _RECIPE, _LOOP = 8, 12
-"""How many additions take as long to compile as a unit of an op's cost, and as a REDUCE or a PAD:
-measured with chains of SIN, POW, REDUCE and of PAD and SHRINK."""
+"""The additions that take as long to compile as a unit of an op's cost, and as a REDUCE or a PAD.
+Larger: programs of such ops are refused sooner. Measured with chains of SIN, POW, REDUCE and of PAD
+and SHRINK."""
 
 
 class Substitution(ABC):
@@ -45,7 +46,7 @@ class Substitution(ABC):
         self.tuples: dict[SSAValue, Sequence[SSAValue]] = {}
         """The new values in old tuples."""
         self.returned: Sequence[SSAValue] = ()
-        """What the last body that ended has returned."""
+        """The results of the last body that ended."""
         self._active: list[FuncOp] = []
         """The functions that are being substituted, outermost first."""
         self._sizes: dict[FuncOp, int] = {}

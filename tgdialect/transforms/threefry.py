@@ -11,7 +11,10 @@ from tgdialect.transforms.recipe import V, Value
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 """Of the four rounds of a group, for groups of even and odd number."""
 GROUPS = 5
+"""The groups of four rounds: Threefry-2x32 has 20 rounds."""
 KEY_PARITY = 0x1BD11BDA
+"""The constant that makes the third word of the key. Source: the Skein hash function, version
+1.3."""
 
 
 def threefry(counter: Value[V], key: Value[V]) -> Value[V]:

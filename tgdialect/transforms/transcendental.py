@@ -14,6 +14,7 @@ from tgdialect.transforms.float_format import FloatFormat, format_of
 from tgdialect.transforms.recipe import V, Value, horner
 
 LN_2 = math.log(2)
+"""The natural logarithm of 2, as an f64."""
 
 
 def exp2(x: Value[V]) -> Value[V]:
@@ -39,7 +40,7 @@ def exp(x: Value[V]) -> Value[V]:
     form = format_of(x)
     low = x.constant(float(math.floor(-(form.bias + form.precision + 2) * LN_2)))
     x = _below_overflow((x < low).where(low, x), form)
-    shifted, r = _exp_parts(x, form)
+    shifted, r = exp_parts(x, form)
     # Where the result may be subnormal, it is raised and then rounded once, by the last product.
     raised = 2.0**form.exponent_bits / 4
     is_small = x < least_of_normal(form, natural=True)
@@ -54,7 +55,7 @@ def expm1(x: Value[V]) -> Value[V]:
     form = format_of(x)
     low = x.constant(float(math.ceil(-(form.bias - 3) * LN_2)))
     bounded = _below_overflow((x < low).where(low, x), form)
-    shifted, minus_n = _exponents(bounded, form)
+    shifted, minus_n = exponents(bounded, form)
     first, second = form.ln_2
     high = minus_n.mulacc(first, bounded)
     r = minus_n.mulacc(second, high)
@@ -75,7 +76,7 @@ def _unless_tiny(x: Value[V], value: Value[V], form: FloatFormat) -> Value[V]:
 def exp_of_more(x: Value[V]) -> Value[V]:
     """e^x, if x is at least `least_of_normal` or NaN; else anything."""
     form = format_of(x)
-    return _exp_of_parts(*_exp_parts(_below_overflow(x, form), form), form)
+    return _exp_of_parts(*exp_parts(_below_overflow(x, form), form), form)
 
 
 def _below_overflow(x: Value[V], form: FloatFormat) -> Value[V]:
@@ -84,23 +85,23 @@ def _below_overflow(x: Value[V], form: FloatFormat) -> Value[V]:
     return (x > high).where(high, x)
 
 
-def _exp_parts(x: Value[V], form: FloatFormat, less: int = 1) -> tuple[Value[V], Value[V]]:
+def exp_parts(x: Value[V], form: FloatFormat, less: int = 1) -> tuple[Value[V], Value[V]]:
     """(s, r) with x = n ln 2 + r and |r| <= ln 2 / 2, but for a rounding of n; s has the exponent
     of 2^(n - less) in its low bits."""
-    shifted, minus_n = _exponents(x, form, less)
+    shifted, minus_n = exponents(x, form, less)
     first, second = form.ln_2
     return shifted, minus_n.mulacc(second, minus_n.mulacc(first, x))
 
 
-def _exponents(x: Value[V], form: FloatFormat, less: int = 1) -> tuple[Value[V], Value[V]]:
-    """s of `_exp_parts`, and -n."""
+def exponents(x: Value[V], form: FloatFormat, less: int = 1) -> tuple[Value[V], Value[V]]:
+    """s of `exp_parts`, and -n."""
     to_exponent = form.to_integer + (form.bias - less)
     shifted = x.mulacc(form.log2_e[0], to_exponent)
     return shifted, to_exponent - shifted
 
 
 def _exp_of_parts(shifted: Value[V], r: Value[V], form: FloatFormat) -> Value[V]:
-    """2^n e^r of `_exp_parts`, as `exp2_of_normal`."""
+    """2^n e^r of `exp_parts`, as `exp2_of_normal`."""
     twice = horner(r, tuple(2.0 * c for c in (1.0, 1.0, *form.exp_tail)))
     return twice * power_of_two(shifted, form)
 
@@ -160,7 +161,8 @@ def log1p(x: Value[V]) -> Value[V]:
 
 
 NEAR, NEAR_FACTOR = -1.1875, 2447 / 4096
-"""Where -|x| > NEAR, SOFTPLUS takes the logarithm of NEAR_FACTOR (1 + e^-|x|), which is near 1.
+"""The bound of -|x| above which SOFTPLUS takes the logarithm of NEAR_FACTOR (1 + e^-|x|), which is
+near 1.
 
 -log NEAR_FACTOR is added last; it is almost an f32, and almost an f64. What it is added to rounds
 at half of the result's last bit or less: since NEAR_FACTOR < e^-1/2, that is below 1/2 where the
@@ -179,7 +181,7 @@ def softplus(x: Value[V]) -> Value[V]:
     low = x.constant(float(math.floor(-(form.bias + form.precision + 2) * LN_2)))
     exponent = (x.bitcast(form.unsigned) | form.sign_bit).bitcast(form.dtype)
     exponent = (exponent < low).where(low, exponent)
-    shifted, r = _exp_parts(exponent, form, less=0)
+    shifted, r = exp_parts(exponent, form, less=0)
     # Where e^-|x| may be subnormal, it is raised: log(1 + f) is then f.
     raised = 2.0**form.exponent_bits / 4
     is_small = exponent < least_of_normal(form, natural=True)

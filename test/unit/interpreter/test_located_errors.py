@@ -91,7 +91,7 @@ PROGRAMS = {
           return %r : tensor<4xf32>
         }""",
         (ONE,),
-        "is refused",
+        "it belongs in a tg.kernel",
     ),
     "endless calls": (
         """

@@ -532,18 +532,28 @@ def test_arange_as_the_specification_writes_it(execute):
 
 # -- custom code ---------------------------------------------------------------------------------
 
-CUSTOM = """
-func.func @main(%x: tensor<3xi32>) -> tensor<3xi32> {
-  %r = tg.custom "popcount({0})"(%x) : tensor<3xi32>
-  return %r : tensor<3xi32>
-}"""
+_CELL = "tensor<i32, #g>"
+CUSTOM = f"""
+#g = #tg.place<global>
+tg.kernel @k {{
+  %x = tg.param 0 : tensor<3xi32, #g>
+  %c3 = tg.const 3 : tensor<index>
+  %i = tg.range 0 loop to %c3 : tensor<index>
+  %p = tg.index %x[%i] : (tensor<3xi32, #g>, tensor<index>) -> {_CELL}
+  %v = tg.load %p : {_CELL} -> tensor<i32>
+  %r = tg.custom "popcount({{0}})"(%v) : tensor<i32>
+  %s = tg.store %p, %r : {_CELL}, tensor<i32>
+  %e = tg.end %s over %i : !tg.void
+  tg.sink %e : !tg.void
+}}"""
 
 
 def test_custom_code(execute):
     x = np.array([1, 3, 7], "i4")
-    with pytest.raises(InterpretationError, match="refused: it is executed only with allow_custom"):
-        execute(CUSTOM, x)
+    with pytest.raises(InterpretationError, match="is executed with allow_custom only"):
+        execute(CUSTOM, x, entry="k")
     with pytest.raises(InterpretationError, match="has no implementation"):
-        execute(CUSTOM, x, allow_custom=True)
+        execute(CUSTOM, x, entry="k", allow_custom=True)
     custom = {"popcount({0})": np.bitwise_count}
-    assert execute(CUSTOM, x, allow_custom=True, custom=custom)[0].tolist() == [1, 2, 3]
+    execute(CUSTOM, x, entry="k", allow_custom=True, custom=custom)
+    assert x.tolist() == [1, 2, 3]

@@ -391,12 +391,7 @@ def test_a_product_that_not_all_threads_reach(execute, op):
 
 
 def test_a_product_of_a_warp_without_work_items(execute):
-    types = "(tensor<8xf16>, tensor<4xf16>, tensor<4xf32>) -> tensor<4xf32>"
-    text = f"""func.func @main(%a: tensor<8xf16>, %b: tensor<4xf16>, %c: tensor<4xf32>)
-        -> tensor<4xf32> {{
-      %r = {INS} : {types}
-      return %r : tensor<4xf32>
-    }}"""
-    arrays = np.zeros(8, "f2"), np.zeros(4, "f2"), np.zeros(4, "f4")
+    text = wmma_program("%t = tg.const 0 : tensor<index>", INS)
+    arrays = [np.zeros((64, n), f"f{size}") for n, size in ((4, 4), (8, 2), (4, 2), (4, 4))]
     with pytest.raises(InterpretationError, match="of 32 threads in a workgroup of 1 threads"):
-        execute(text, *arrays)
+        execute(f"tg.program @k {{ %lin = tg.linear {{ {text} }} }}", *arrays, entry="k")

@@ -171,6 +171,7 @@ PROGRAMS: dict[str, OpProgram] = {
         [
             *(f"tg.{name} %x" for name in _UNARY),
             *(f"tg.{name} %x, %y" for name in ["add", "mul", "max", "sub", "div", "pow"]),
+            *(f"tg.{name} %x, %y" for name in ["logaddexp", "lgamma"]),
             "tg.gate %x, %y",
             "tg.mulacc %x, %y, %z",
         ],

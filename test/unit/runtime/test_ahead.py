@@ -20,6 +20,7 @@ import pytest
 from example_files import WITHOUT_CUSTOM
 from opencl_device import needs_opencl
 from ptxas import needs_ptxas
+from random_seeds import batches
 from xdsl.dialects.builtin import StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.utils.exceptions import LLVMTranslationException, PassFailedException
@@ -73,6 +74,15 @@ func.func @main(%x: tensor<64x256xf32>, %w: tensor<256x512xf32> {tg.constant})
   return %4 : tensor<64x512xf32>
 }
 """
+LITERAL = np.random.default_rng(5).standard_normal(256 * 512).astype(np.float32)
+"""Of a BINARY."""
+DATA = WEIGHTS.replace(", %w: tensor<256x512xf32> {tg.constant}", "").replace(
+    "  %0 = ",
+    f"""  %b = tg.binary "{LITERAL.tobytes().hex()}" : tensor<{LITERAL.nbytes}xui8>
+  %f = tg.bitcast %b to f32 : tensor<{LITERAL.nbytes}xui8> -> tensor<{LITERAL.size}xf32>
+  %w = tg.reshape %f [256, 512] : tensor<{LITERAL.size}xf32> -> tensor<256x512xf32>
+  %0 = """,
+)
 SYMBOLIC = """
 func.func @main(%n: tensor<index> {tg.min = 1 : index, tg.max = 100 : index},
                 %k: tensor<index> {tg.min = 0 : index, tg.max = 50 : index},
@@ -107,6 +117,7 @@ PROGRAMS = {
     "two_results": TWO_RESULTS,
     "several_kernels": SEVERAL_KERNELS,
     "weights": WEIGHTS,
+    "data": DATA,
     "symbolic": SYMBOLIC,
     "state": STATE,
     "in_place": IN_PLACE,
@@ -341,6 +352,23 @@ def test_names_of_libraries(name: str, tmp_path: Path) -> None:
     assert y.tolist() == [0, 2, 4]
 
 
+@needs_cc
+@pytest.mark.parametrize("language", ["c", "c++"])
+def test_headers_of_similar_names_are_included_together(language: str, tmp_path: Path) -> None:
+    names = ["net", "Net", "NET", "9", "tg_9", "n-et", "n et"]
+    headers = [SharedLibrary(compiled(DOUBLE), name, "x").header(name) for name in names]
+    guards = {next(line for line in header.split("\n") if "#ifndef" in line) for header in headers}
+    assert len(guards) == len(names)
+    for number, header in enumerate(headers):
+        (tmp_path / f"{number}.h").write_text(header)
+    # Each twice; those of the two functions of one name declare it the same.
+    lines = [f'#include "{number}.h"' for number in [*range(len(names))] * 2]
+    lines += ["int main(void) { return TG_NET_OK; }", ""]
+    (tmp_path / "main.c").write_text("\n".join(lines))
+    command = ["cc", "-x", language, "-Wall", "-Wextra", "-Werror", "-fsyntax-only", "main.c"]
+    subprocess.run(command, cwd=tmp_path, check=True)
+
+
 @pytest.mark.parametrize("joint", ["", "\\\n", "??/\n"], ids=["plain", "line", "trigraph"])
 def test_names_end_no_comment(joint: str, tmp_path: Path) -> None:
     """C joins the halves of what ends a comment over lines."""
@@ -456,6 +484,38 @@ def test_a_window_out_of_bounds_is_one_error(tmp_path: Path) -> None:
     executable = tg.load(tmp_path / "file.tgx")
     with pytest.raises(tg.CompilationError, match="4"):
         executable(4, 9, np.zeros(4, np.float32))
+
+
+# -- forged files ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seeds", batches("TG_RANDOM_FILES", 400), ids=str)
+@pytest.mark.parametrize(
+    ("name", "target"),
+    [
+        ("softmax", "cpu"),
+        ("symbolic", "cpu"),
+        ("several_kernels", "cpu"),
+        ("state", "cpu"),
+        pytest.param("gemm", "opencl", marks=needs_opencl),
+    ],
+)
+def test_tables_that_contradict_themselves_are_one_error(
+    name: str, target: str, seeds: Sequence[int], tmp_path: Path
+) -> None:
+    path = tmp_path / "program.tgx"
+    path.write_bytes(compiled(PROGRAMS[name], target=target).to_bytes())
+    arguments = [os.fspath(path), str(seeds[0]), str(len(seeds))]
+    script = Path(__file__).parent / "forged_files.py"
+    environment = {**os.environ, "TG_CACHE_DIR": ""}
+    done = subprocess.run(
+        [sys.executable, os.fspath(script), *arguments],
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
 
 
 # -- devices, and machine code in programs ---------------------------------------------------------

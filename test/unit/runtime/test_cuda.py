@@ -127,6 +127,26 @@ def test_a_call_that_is_known_is_only_launched(api: FakeCuda, device: Device):
     np.testing.assert_array_equal(exe(X), 2 * X)
 
 
+def test_a_call_with_data_is_only_launched(api: FakeCuda, device: Device):
+    """The contents of a BINARY are copied to the device once, and stay there."""
+    text = f"""
+    func.func @main(%x: tensor<1000xf32>) -> tensor<1000xf32> {{
+      %b = tg.binary "{X.tobytes().hex()}" : tensor<4000xui8>
+      %f = tg.bitcast %b to f32 : tensor<4000xui8> -> tensor<1000xf32>
+      %y = tg.add %f, %f : tensor<1000xf32>
+      func.return %y : tensor<1000xf32>
+    }}"""
+    exe = tg.compile(text, target="CUDA:0")
+    api.kernels["main_0"] = (2, doubled)
+    x, out = device.array(X + 1), device.array(X)
+    np.testing.assert_array_equal(exe(X), 2 * X)
+    np.testing.assert_array_equal(exe(x, out=out).numpy(), 2 * X)
+    out.assign(X)
+    exe._call = None  # type: ignore[assignment]
+    assert exe(x, out=out) is out
+    np.testing.assert_array_equal(out.numpy(), 2 * X)
+
+
 @pytest.mark.parametrize(("how", "most"), [("argument", 25), ("captured", 25), ("assigned", 65)])
 def test_a_known_call_of_a_function_does_little(how: str, most: int, api: FakeCuda, device: Device):
     """It calls few functions of Python: to prepare a call takes hundreds."""

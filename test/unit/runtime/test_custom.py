@@ -119,6 +119,25 @@ def test_errors_have_a_place(fmt: str, message: str):
     assert "<string>:10:" in str(error.value)
 
 
+@pytest.mark.parametrize(
+    ("fmt", "message"),
+    [
+        ("nosuch({0})", "this process has no function 'nosuch'"),
+        ("{0} +", "the C compiler rejects the code of tg.custom: expected expression"),
+        ("({0} + unknown)", "the C compiler rejects the code of tg.custom: .*unknown"),
+        ("(1 +\\n {0} * unknown)", "the C compiler rejects the code of tg.custom: .*unknown"),
+    ],
+)
+def test_errors_of_the_c_compiler_have_a_place(fmt: str, message: str):
+    before = custom("({0} + 1)", ["%x0"], ["i32", "i32"]).replace("%y", "%before")
+    code = custom(fmt, ["%before"], ["i32", "i32"])
+    program = elementwise(f"{before}\n{code}", 4, "i32", "i32")
+    with pytest.raises(tg.CompilationError, match=message) as error:
+        run(program, "c", np.zeros(4, np.int32))
+    assert "<string>:11:" in str(error.value)
+    assert "program.c" not in str(error.value)
+
+
 @pytest.mark.parametrize("target", TARGETS)
 def test_an_error_of_a_function_is_raised(target: str):
     def fails(x: Any) -> Any:

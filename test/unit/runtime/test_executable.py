@@ -312,21 +312,35 @@ def test_a_buffer_that_is_passed_is_read_before():
         np.testing.assert_array_equal(state, np.arange(1001) * factor)
 
 
-@pytest.mark.parametrize("op", ["tg.custom", "tg.ins"])
-@pytest.mark.parametrize("target", ["cpu", "interpreter"])
-def test_foreign_code_is_refused(op: str, target: str):
-    body = {
-        "tg.custom": '%1 = tg.custom "f({0})"(%a) : tensor<4xui8>',
-        "tg.ins": '%1 = tg.ins "dsp.mac"(%a) : tensor<4xui8>',
-    }[op]
+FUNCTION_CODE = {
+    "custom": '%1 = tg.custom "f({0})"(%a) : tensor<4xi32>',
+    "custom without a result": '%1 = tg.custom "f({0})"(%a) : (tensor<4xi32>) -> !tg.void',
+    "ins of a table": '%1 = tg.ins "cpu.popcnt"(%a) : tensor<4xi32>',
+    "ins of an unknown target": '%1 = tg.ins "dsp.mac"(%a) : tensor<4xi32>',
+}
+
+
+@pytest.mark.parametrize("functions", [None, ["f"], ["f", "dsp.mac", "cpu.popcnt"]], ids=str)
+@pytest.mark.parametrize("code", FUNCTION_CODE)
+def test_code_in_a_function_is_one_error_on_all_targets(code: str, functions: list[str] | None):
     source = f"""
-    func.func @main(%a: tensor<4xui8>) -> tensor<4xui8> {{
-      {body}
-      func.return %1 : tensor<4xui8>
+    func.func @main(%a: tensor<4xi32>) -> tensor<4xi32> {{
+      {FUNCTION_CODE[code]}
+      func.return %a : tensor<4xi32>
     }}
     """
-    with pytest.raises(Exception, match=op):
-        tg.compile(source, target=target)(np.zeros(4, np.uint8))
+    how = {"allow_custom": functions is not None, "custom": dict.fromkeys(functions or (), np.abs)}
+    errors: set[str] = set()
+    for target in ("cpu", "c", "interpreter"):
+        with pytest.raises(tg.CompilationError) as caught:
+            tg.compile(source, target=target, **how)
+        errors.add(str(caught.value))
+    (error,) = errors
+    name = f"tg.{code[:6].split()[0]}"
+    assert error.startswith(
+        f"<string>:3:12: error: {name} is not part of func.func at level tensor; it belongs in a "
+        "tg.kernel"
+    )
 
 
 @pytest.mark.parametrize(
@@ -347,33 +361,6 @@ def test_binary_in_no_program_is_data(target: str):
     results = tg.compile(source, target=target)(x)
     for result, expected in zip(results, (data + x, data[1:3], [data.max()]), strict=True):
         np.testing.assert_array_equal(result, expected)
-
-
-@pytest.mark.parametrize("target", ["cpu", "c", "interpreter"])
-@pytest.mark.parametrize("size", [0, 1, 8, 9, 57, 500])
-def test_data_is_compiled_to_an_op_for_each_word(size: int, target: str):
-    data = np.random.default_rng(size).integers(0, 256, size).astype(np.uint8)
-    source = f"""
-    func.func @main(%x: tensor<{size}xui8>) -> tensor<{size}xui8> {{
-      %b = tg.binary "{data.tobytes().hex()}" : tensor<{size}xui8>
-      %sum = tg.add %b, %x : tensor<{size}xui8>
-      return %sum : tensor<{size}xui8>
-    }}
-    """
-    executable = tg.compile(source, target=target)
-    np.testing.assert_array_equal(executable(data[::-1].copy()), data + data[::-1])
-    if target == "cpu" and size:
-        assert str(executable.module("rangeify")).count("tg.where") == (size - 1) // 8
-
-
-def test_data_of_many_bytes_is_refused():
-    text = f"""func.func @main() -> tensor<4097xui8> {{
-      %b = tg.binary "{"7f" * 4097}" : tensor<4097xui8>
-      return %b : tensor<4097xui8>
-    }}"""
-    with pytest.raises(tg.CompilationError, match=r":2:12: error: tg\.binary has 4097 bytes"):
-        tg.compile(text)
-    assert (tg.compile(text, target="interpreter")() == 0x7F).all()
 
 
 def test_errors_have_a_place(tmp_path):

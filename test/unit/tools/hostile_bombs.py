@@ -223,7 +223,7 @@ def nests(random: Random) -> str:
             lines.append(f"{sigil}a{n + 1} = {step(f'{sigil}a{n}')}")
         return "\n".join(lines), f"{sigil}a{min(depth, 400)}"
 
-    choice = random.randrange(14)
+    choice = random.randrange(15)
     match choice:
         case 0:
             return nested("module {\n", "", "}\n")
@@ -255,6 +255,11 @@ def nests(random: Random) -> str:
         case 12:
             lines, last = aliases("#", "loc(unknown)", lambda a: f"loc(fused[{a}, {a}])")
             return f'{lines}\n"test.op"() : () -> () loc({last})'
+        case 13:
+            digits = "00" * random.choice((10, 1000, 4000))
+            long = random.choice((f'#tg.data<"{digits}">', f'"{digits}"'))
+            uses = ", ".join(["#long"] * random.choice((10, 100, 1000)))
+            return f'#long = {long}\n"test.op"() {{a = [{uses}]}} : () -> ()'
         case _:
             t = "tensor<4xf32>"
             chain = "".join(

@@ -71,9 +71,18 @@ func.func @main(%out: tensor<1xui8, #tg.place<"CPU", global>> {tg.output}) {
   return
 }
 """
-ROOT = """func.func @main(%a: tensor<1xf32>) -> tensor<1xf32> {
-  %0 = tg.custom "sqrt({0})"(%a) : tensor<1xf32>
-  return %0 : tensor<1xf32>
+ROOT = """!a = tensor<f32, #tg.place<"CPU", global>>
+tg.kernel @k {
+  %a = tg.param 0 : tensor<f32, #tg.place<global>>
+  %0 = tg.load %a : tensor<f32, #tg.place<global>> -> tensor<f32>
+  %1 = tg.custom "sqrt({0})"(%0) : tensor<f32>
+  %2 = tg.store %a, %1 : tensor<f32, #tg.place<global>>, tensor<f32>
+  tg.sink %2 : !tg.void
+}
+func.func @main(%a: !a) {
+  %0 = tg.call @k(%a) : (!a) -> !tg.void
+  %1 = tg.sink %0 : !tg.void
+  return
 }
 """
 LISTING = """func @main
@@ -211,8 +220,8 @@ RUN_EXAMPLES: Mapping[str, Sequence[Example]] = {
     "allow_custom": [run("{flag}", r"dense<\[127\]>", program=CUSTOM)],
     "custom": [
         run(
-            "{flag} numpy:sqrt --allow-custom --input 1xf32=4",
-            r"dense<\[2.0\]>",
+            "{flag} numpy:sqrt --allow-custom --input 4",
+            r"%a = dense<2.0> : tensor<f32>",
             program=ROOT,
         ),
     ],

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from importlib.metadata import version
 from pathlib import Path
 
 import numpy as np
@@ -40,7 +39,7 @@ def test_the_command():
 def test_what_it_says():
     found = information()
     assert list(found) == SECTIONS
-    assert found["versions"]["tgdialect"] == version("tgdialect")
+    assert found["versions"]["tgdialect"] == tg.__version__
     assert Path(found["versions"]["folder"]) == Path(tg.__file__).parent
     target = host_target()
     assert found["cpu"]["vector bits"] >= 0

@@ -492,15 +492,21 @@ def test_errors_of_registered_functions(
 
 def test_foreign_code_is_refused(run: Run, target: str):
     program = """
-      func.func @main() -> tensor<1xui8> {
-        %0 = tg.custom "f()"() : tensor<1xui8>
-        return %0 : tensor<1xui8>
+      tg.kernel @k {
+        %0 = tg.param 0 : tensor<ui8, #tg.place<global>>
+        %1 = tg.custom "f()"() : tensor<ui8>
+        %2 = tg.store %0, %1 : tensor<ui8, #tg.place<global>>, tensor<ui8>
+        tg.sink %2 : !tg.void
+      }
+      func.func @main(%a: tensor<ui8, #tg.place<"CPU", global>>) {
+        %0 = tg.call @k(%a) : (tensor<ui8, #tg.place<"CPU", global>>) -> !tg.void
+        %1 = tg.sink %0 : !tg.void
+        func.return
       }
     """
     code, out, err = run(program, target=target)
     assert (code, out) == (1, "")
-    assert "tg.custom" in err
-    assert "--allow-custom" in err
+    assert "tg.custom is executed with allow_custom only (tg-run --allow-custom)" in err
 
 
 DOUBLED = """

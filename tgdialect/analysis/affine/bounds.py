@@ -20,8 +20,8 @@ from tgdialect.ops.properties import Atom, Polynomial, dtype_of, polynomial
 from tgdialect.ops.source import ConstOp
 
 MAX_ROUNDS = 4
-"""How often RANGEs are replaced by their bounds. Each round resolves one more level of RANGEs whose
-bounds depend on other RANGEs, and costs compile time."""
+"""The rounds in which RANGEs are replaced by their bounds. More: RANGEs whose bounds depend on
+others, one more level each, are resolved; fewer: less compile time."""
 
 
 def exact_polynomial(

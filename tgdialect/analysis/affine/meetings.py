@@ -15,8 +15,9 @@ from tgdialect.ops.intervals import Interval
 Numbers = NDArray[np.int64]
 
 _MOST_SUMS = 4096
-"""Sets of differences between indices with more elements are described by their bounds and greatest
-common divisor. An enumerated set takes time proportional to its size and the work items."""
+"""The most elements of a set of differences between indices that is enumerated; a larger set is
+described by its bounds and greatest common divisor. Larger: more pairs of accesses are told apart;
+smaller: less time, which is proportional to the set and the work items."""
 
 _MOST_CELLS = 1 << 20
 """Distances in wider intervals are sorted, instead of marked in an array with all integers."""

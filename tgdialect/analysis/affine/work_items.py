@@ -61,6 +61,8 @@ _AT_ONCE: Mapping[str, Callable[[Numbers, Numbers], Numbers]] = {
 beyond _SMALL, and no divisor 0: then nothing wraps, and all roundings are one."""
 
 _SMALL = 1 << 31
+"""The greatest index that is computed for all work items at once: sums and products of two do not
+wrap an i64."""
 
 
 def _are_small(op: Operation, operands: Sequence[Numbers]) -> bool:

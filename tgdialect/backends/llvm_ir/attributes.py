@@ -73,5 +73,5 @@ def string(op: Operation, name: str) -> str:
 
 
 LOOP_MARK = "!llvm.loop !unrolled"
-"""What the branch of a loop that is to be unrolled is marked with, until the loops of the module
-have numbers."""
+"""A placeholder for the metadata of a branch whose loop is to be unrolled, until the loops of the
+module have numbers."""

@@ -37,6 +37,7 @@ from tgdialect.ops.accessors import SEGMENTS
 from tgdialect.ops.attributes import (
     AxisType,
     AxisTypeAttr,
+    DataAttr,
     InvalidAttr,
     NumberAttr,
     ReduceKind,
@@ -99,6 +100,8 @@ def show_attribute(attribute: Attribute, element: Attribute | None) -> str:
             return str(value)
         case StringAttr(data=text):
             return repr(text)
+        case DataAttr(data=data):
+            return repr(data.hex())
         case AxisTypeAttr(data=keyword) | ReduceKindAttr(data=keyword):
             return str(keyword)
         case DenseArrayBase(elt_type=of) if of in (i1, i64):
@@ -125,6 +128,8 @@ _NUMBER = re.compile(
     r"True|False|invalid|nan|[-+]?inf|[-+]?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?", re.ASCII
 )
 _MOST_DIGITS = 400
+"""The most characters of a number. `int` takes quadratic time and fails at 4300 digits; no dtype
+has a number as long."""
 
 
 def split_arguments(token: Token) -> list[Token]:
@@ -195,7 +200,8 @@ class Arguments:
     def _attribute(self, token: Token, name: str, kinds: Sequence[type[Attribute]]) -> Attribute:
         text = token.text
         if text[:1] in ("'", '"'):
-            return StringAttr(parse_string(token))
+            string = parse_string(token)
+            return DataAttr.of_digits(string) if kinds == (DataAttr,) else StringAttr(string)
         if len(kinds) == 1:
             (kind,) = kinds
             if kind is NumberAttr:

@@ -1,4 +1,4 @@
-"""What each of tinygrad's ops becomes.
+"""The op that each of tinygrad's ops becomes.
 
 Each line becomes an op of `tg_legacy`, or of `tg` where that is the same op; some lines become
 several ops.
@@ -339,5 +339,5 @@ BUILDERS: Mapping[str, Callable[..., SSAValue]] = {
     "CUSTOM": _custom(framework.CustomOp),
     "CUSTOMI": _custom(framework.CustomIOp),
 }
-"""What adds the ops of a line, by the name of its op. Sources are arguments, by their names in the
-form of the op."""
+"""The functions that add the ops of a line, by the name of its op. Sources are arguments, by their
+names in the form of the op."""

@@ -56,7 +56,7 @@ ELEMENTS = {
 
 @dataclass(frozen=True)
 class Shaped:
-    """What `.vec(...)` or `.ptr(...)` says."""
+    """The arguments of `.vec(...)` or `.ptr(...)`."""
 
     extents: tuple[int, ...]
     space: AddrSpace | None = None
@@ -66,7 +66,7 @@ class Shaped:
 
 @dataclass(frozen=True)
 class Column:
-    """What the dtype column of a line says: an element type, `.vec(...)`, and `.ptr(...)`.
+    """The dtype column of a line: an element type, `.vec(...)`, and `.ptr(...)`.
 
     The element type is None where nothing is written, and for `dtypes.void`.
     """

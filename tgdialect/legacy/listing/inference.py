@@ -28,7 +28,7 @@ _BY_LITERAL: Mapping[type, tuple[int, Attribute]] = {
 
 @dataclass(slots=True)
 class _Class:
-    """What is known of the values in a class: a dtype and where it is from, a rank of literals."""
+    """The known facts about the values of a class: a dtype and its origin, a rank of literals."""
 
     dtype: Attribute | None = None
     origin: str = ""
@@ -137,7 +137,7 @@ class Dtypes:
         self._origins.setdefault(cell, origin)
 
     def _origin(self, cell: int) -> str:
-        """What says the dtype of a value: its own line, if that does."""
+        """The line that states the dtype of a value: its own line, if that does."""
         return self._origins.get(cell, self._classes[self._root(cell)].origin)
 
     def _join(self, first: int, second: int, place: Token) -> None:

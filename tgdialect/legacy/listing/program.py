@@ -21,7 +21,7 @@ class ProgramBuilder:
     def __init__(self, lines: Sequence[Matched]):
         self.ops: list[Operation] = []
         self.name = ""
-        """What KernelInfo calls the kernel."""
+        """The kernel's name in KernelInfo."""
         self.axes: set[int] = set()
         """The numbers of the axes of loops."""
         self.slots: set[int] = set()

@@ -43,7 +43,11 @@ _TOKEN = re.compile(
 _WORDS: dict[str, Value] = {"None": None, "True": True, "False": False}
 _CLOSING = {"(": ")", "[": "]"}
 _MOST_DIGITS = 400
+"""The most characters of a number. `int` takes quadratic time and fails at 4300 digits; no dtype
+has a number as long."""
 _DEEPEST = 50
+"""The greatest depth of brackets. Larger: Python's recursion limit is met; smaller: listings are
+refused. tinygrad prints no deeper than a few."""
 
 
 def parse_value(token: Token) -> Value:

@@ -1,4 +1,4 @@
-"""What a LOAD or STORE accesses, and the sizes of pointers that a listing does not state."""
+"""The memory that a LOAD or STORE accesses, and sizes of pointers that a listing does not state."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Access(NamedTuple):
 
 
 def access_of(op: LoadOp | StoreOp) -> Access:
-    """What a LOAD or STORE accesses, through INDEX and CAST of its location."""
+    """The access of a LOAD or STORE, through INDEX and CAST of its location."""
     value = op.result if isinstance(op, LoadOp) else op.value
     lanes = tensor(value).get_shape()
     gates = [] if op.gate is None else [op.gate]

@@ -98,7 +98,7 @@ def _reads_stores(term: SSAValue, loops: Sequence[RangeOp], loops_of: Loops) -> 
 
 
 def _term(b: OpBuilder, op: Operation, link: int) -> SSAValue:
-    """What an op of a chain adds to the accumulator."""
+    """The summand that an op of a chain adds to the accumulator."""
     if isinstance(op, MulAccOp):
         return b.put(MulOp(op.operands[0], op.operands[1]))
     return op.operands[1 - link]

@@ -204,7 +204,7 @@ class GraphUpgrade:
         return self.put(LoadOp(location, self._alternative(op), gate))
 
     def _alternative(self, op: old.LoadOp) -> SSAValue:
-        """What a LOAD gives where its gate is false; 0 if it does not say."""
+        """The value of a LOAD where its gate is false; 0 if it does not say."""
         if op.alt is not None:
             return op.alt
         shape = tensor(op.result).get_shape()
@@ -299,4 +299,4 @@ _RULES: Mapping[type[Operation], Callable[[GraphUpgrade, Any], SSAValue | None]]
     pairs.PadOp: GraphUpgrade.pad,
     pairs.ShrinkOp: GraphUpgrade.shrink,
 }
-"""What becomes of the ops of a program on tensors. The other ops are those of kernels."""
+"""The rewrites of the ops of a program on tensors. The other ops are those of kernels."""

@@ -1,4 +1,4 @@
-"""What the loops of a listing read, write and accumulate, found before they are rewritten."""
+"""The reads, writes and accumulators of a listing's loops, found before they are rewritten."""
 
 from __future__ import annotations
 
@@ -26,10 +26,10 @@ Variable = tuple[SSAValue, int]
 
 @dataclass
 class LoopAccesses:
-    """What a loop does to what is defined before it, in inner loops too."""
+    """The effects of a loop on values that are defined before it, in inner loops too."""
 
     own: set[SSAValue] = field(default_factory=set[SSAValue])
-    """What is defined in it: each iteration has another one."""
+    """The values that are defined in it: each iteration has another one."""
     reads: dict[SSAValue, list[Access]] = field(default_factory=dict[SSAValue, list[Access]])
     writes: dict[SSAValue, list[Access]] = field(default_factory=dict[SSAValue, list[Access]])
     assigned: dict[Variable, None] = field(default_factory=dict[Variable, None])
@@ -128,7 +128,7 @@ def cell_of(access: Access, cells: Mapping[SSAValue, int]) -> Variable | None:
 def loop_bodies(
     ops: Sequence[Operation], cells: Mapping[SSAValue, int]
 ) -> dict[Operation, LoopAccesses]:
-    """What each loop does, by the op that begins it."""
+    """The effects of each loop, by the op that begins it."""
     bodies: dict[Operation, LoopAccesses] = {}
     open_bodies: list[LoopAccesses] = []
     for op in ops:

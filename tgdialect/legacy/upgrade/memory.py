@@ -101,7 +101,7 @@ class MemoryVersions:
 
     @property
     def effects(self) -> list[SSAValue]:
-        """What is written outside of all loops, and the loops themselves."""
+        """The writes outside of all loops, and the loops themselves."""
         return self.loops[0].effects
 
     def _present(self, buffer: SSAValue) -> SSAValue:

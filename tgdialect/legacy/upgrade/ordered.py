@@ -76,7 +76,7 @@ class OrderedKernel:
     """A kernel that is being rewritten, op by op, in the order of execution."""
 
     rules: Mapping[type[Operation], Callable[[Any, Any], None]]
-    """What becomes of the ops that are no arithmetic."""
+    """The rewrites of the ops that are no arithmetic."""
 
     def __init__(self, ops: Sequence[Operation], *, reduces: bool) -> None:
         """`reduces` says whether loops that reduce become REDUCEs."""
@@ -180,7 +180,7 @@ class OrderedKernel:
         self.values[op.result] = self._reshaped(value, shape)
 
     def _alternative(self, op: old_memory.LoadOp, axes: Axes, shape: Sequence[int]) -> SSAValue:
-        """What a LOAD gives where its gate is false; 0 if it does not say."""
+        """The value of a LOAD where its gate is false; 0 if it does not say."""
         if op.alt is not None:
             return self._spread(op.alt, self.values[op.alt], axes, op.result)
         zero = self.put(ConstOp(0, tensor(op.result).element_type))

@@ -2,8 +2,8 @@
 
 Tensor level to function level (docs/ir.md). In reading order:
 
-* `arguments.py` makes the arguments of the new function: of old arguments, PARAMs, BUFFERs and
-  results;
+* `arguments.py` makes the arguments of the new function: of old arguments, PARAMs, BUFFERs,
+  BINARYs and results;
 * `outlining.py` decides which FUNCTIONs become functions of their own;
 * `scan.py` makes kernels of SCANs, which call the functions of their bodies;
 * `function.py` rebuilds the body: FUNCTIONs and calls are substituted, markers resolved, and a

@@ -1,4 +1,4 @@
-"""The arguments of a callified function: old arguments, PARAMs, BUFFERs, then results."""
+"""The arguments of a callified function: old arguments, PARAMs, BUFFERs, BINARYs, then results."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect import unchecked
 from tgdialect.diagnostics import locate
-from tgdialect.ops.attributes import AddrSpace, PlaceAttr
+from tgdialect.ops.attributes import AddrSpace, DataAttr, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.creation import created
-from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.dtypes import INDEX, dtype_row
 from tgdialect.ops.properties import (
     NAME_THE_EXTENT,
     Dim,
@@ -33,6 +33,7 @@ from tgdialect.ops.properties import (
 )
 from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.walk import ops_of
+from tgdialect.transforms.dead_ops import erase_unused
 
 ArgumentAttributes = dict[str, Attribute]
 
@@ -51,6 +52,9 @@ class NewFunction:
         self.block = Block()
         self.builder = OpBuilder.at_end(self.block, old.location)
         self._attributes: list[ArgumentAttributes] = []
+        self._data: dict[tuple[DataAttr, Attribute], SSAValue] = {}
+        self.contents: dict[SSAValue, DataAttr] = {}
+        """The bytes that arguments have in every call."""
         properties = {"sym_name": old.sym_name, "function_type": unchecked.function_type((), ())}
         if old.sym_visibility is not None:
             properties["sym_visibility"] = old.sym_visibility
@@ -59,7 +63,14 @@ class NewFunction:
         self._new.attributes.update(old.attributes)
 
     def finish(self) -> FuncOp:
-        """Return from the function, and give it the type of its arguments."""
+        """Return from the function, and give it the type of its arguments. Those for BINARYs are
+        only those that are needed."""
+        if self.contents:
+            erase_unused(self.block)
+        for argument in self.contents:
+            if isinstance(argument, BlockArgument) and argument.first_use is None:
+                del self._attributes[argument.index]
+                self.block.erase_arg(argument)
         self.builder.insert(created(ReturnOp, (), ()))
         self._write_attributes()
         self._new.function_type = unchecked.function_type(self.block.arg_types, ())
@@ -137,7 +148,7 @@ class NewFunction:
             attributes["tg.dims"] = self._dims_attribute(extents, op)
 
     def _leaf_attributes(self, op: ParamOp | BufferOp) -> ArgumentAttributes:
-        """What a PARAM or BUFFER says of the argument that it becomes (`ops/arguments.py`)."""
+        """The attributes of the argument that a PARAM or BUFFER becomes (`ops/arguments.py`)."""
         attributes: ArgumentAttributes = {}
         is_scalar = tensor(op.results[0]) == tensor_type(INDEX)
         if isinstance(op, BufferOp):
@@ -157,6 +168,18 @@ class NewFunction:
                 raise self.error("tg.donated is the number of a result, and for tensors alone", op)
             attributes["tg.donated"] = donated
         return attributes
+
+    def data(self, contents: DataAttr, dtype: Attribute) -> SSAValue:
+        """The argument, a vector, that has bytes as the elements of a dtype: one for all that are
+        equal."""
+        if (found := self._data.get((contents, dtype))) is None:
+            extent = len(contents.data) // dtype_row(dtype).itemsize
+            place = PlaceAttr.of(self.device, AddrSpace.GLOBAL)
+            attributes: ArgumentAttributes = {"tg.constant": UnitAttr(), "tg.data": contents}
+            found = self._add(tensor_type(dtype, (extent,), place), attributes, "data")
+            self._data[contents, dtype] = found
+            self.contents[found] = contents
+        return found
 
     def add_result(self, value: SSAValue, name: str) -> SSAValue:
         """An argument for a result of the function."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 from xdsl.dialects.builtin import TensorType
@@ -14,19 +15,20 @@ from tgdialect.lowering.callify.arguments import SEVERAL_DEVICES, NewFunction
 from tgdialect.lowering.callify.outlining import Outliner, function_for
 from tgdialect.lowering.callify.scan import ScanMemory, row_of, rows_of, scan_kernel
 from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import VOID, InvalidAttr
+from tgdialect.ops.attributes import VOID, DataAttr, InvalidAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.call import CallOp, FunctionOp, TupleOp
-from tgdialect.ops.dtypes import I32, INDEX
+from tgdialect.ops.dtypes import BOOL, I32, INDEX, UI8, dtype_row
 from tgdialect.ops.elementwise import AndOp, CmpNeOp, WhereOp
 from tgdialect.ops.marker import ContiguousBackwardOp, ContiguousOp, DetachOp
 from tgdialect.ops.memory import CopyOp, LoadOp, StoreOp
-from tgdialect.ops.movement import ReshapeOp, ResizeOp, WindowOp
+from tgdialect.ops.movement import BitcastOp, ReshapeOp, ResizeOp, ShrinkOp, WindowOp
 from tgdialect.ops.ordering import AfterOp, SinkOp
-from tgdialect.ops.properties import place, place_of, tensor, tensor_type
+from tgdialect.ops.properties import dtype_of, integers, place, place_of, tensor, tensor_type
 from tgdialect.ops.scan import ScanOp
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+from tgdialect.ops.source import BinaryDataOp, BufferOp, ConstOp, ParamOp
+from tgdialect.ops.views import views_of
 from tgdialect.ops.walk import ops_of
 from tgdialect.transforms.substitution import Substitution, called_function
 
@@ -104,7 +106,7 @@ class Callifier(Substitution):
         unique = {value: slot for slot, value in enumerate(values)}
         slots = [unique[argument] for argument in op.arguments]
         callee = self.outliner.function(op.body.clone(), slots, self.function, self.callified)
-        arguments = [self.as_memory(values[a]) for a in unique]
+        arguments = [*(self.as_memory(values[a]) for a in unique), *self.data_of(callee)]
         buffers = [
             self.new_buffer(tensor(argument))
             for argument in callee.args
@@ -116,6 +118,15 @@ class Callifier(Substitution):
         results = [self.builder.put(AfterOp(b, [call])) for b in buffers]
         self.results.update(zip(results, buffers, strict=True))
         return results
+
+    def data_of(self, callee: FuncOp) -> list[SSAValue]:
+        """The values passed to a function for its BINARYs: they are arguments of this one."""
+        found: list[SSAValue] = []
+        for argument in callee.args:
+            contents = argument_attributes(argument).get("tg.data")
+            if isinstance(contents, DataAttr):
+                found.append(self.new.data(contents, tensor(argument).element_type))
+        return found
 
     def scan(self, op: ScanOp) -> None:
         """CALL the kernel that a SCAN has become, on stacks of its states."""
@@ -138,7 +149,8 @@ class Callifier(Substitution):
             stacks.append(self.builder.put(AfterOp(buffer, [filled])))
         outs = {i: self.rows(op.results_of_body[i], op.steps.data) for i in memory.outputs[count:]}
         others = [v if v.type == tensor_type(INDEX) else self.as_memory(v) for v in given[count:]]
-        operands = [*stacks, *others, *(buffer.result for buffer in outs.values())]
+        data = self.data_of(callee)
+        operands = [*stacks, *others, *data, *(buffer.result for buffer in outs.values())]
         if op.is_while is not None:
             operands.append(self.as_memory(self.counter()))
         # The CALL, and the results AFTER it.
@@ -146,7 +158,8 @@ class Callifier(Substitution):
             f"{self.function.sym_name.data}_scan", len(self.outliner.scans)
         )
         types = [tensor(operand) for operand in operands]
-        self.outliner.scans.append(scan_kernel(name, memory, callee.sym_name.data, types))
+        kernel = scan_kernel(name, memory, callee.sym_name.data, types, len(data))
+        self.outliner.scans.append(kernel)
         call = self.builder.put(CallOp(name, operands, VOID))
         left = [self.builder.put(AfterOp(value, [call])) for value in operands]
         results = [self.last_row(memory, left, state) for state in range(count)]
@@ -207,6 +220,10 @@ class Callifier(Substitution):
                 # Those of the function itself are arguments.
                 if op.result not in self.values:
                     raise self.error(f"a function that is called holds no {op.name}", op)
+            case BinaryDataOp():
+                self.values[op.result] = self.new.data(op.data, UI8)
+            case BitcastOp() if (data := self.data_as(op)) is not None:
+                self.values[op.result] = data
             case DetachOp() | ContiguousBackwardOp():
                 self.values[op.result] = self.values[op.source]
             case CopyOp() | LoadOp() if isinstance(place(op.result).device, tuple):
@@ -229,6 +246,32 @@ class Callifier(Substitution):
                 self.append(op, op.rebuild([self.values[v] for v in op.operands]))
             case _:
                 raise self.error(f"{op.name} does not belong in a tensor program", op)
+
+    def data_as(self, op: BitcastOp) -> SSAValue | None:
+        """A BITCAST of a BINARY, or of a part of it, as a view of an argument of the new dtype: a
+        load of such an element is one load. None for any other, and one of misaligned bytes."""
+        value, views = views_of(self.values[op.source])
+        dtype, row = op.dtype, dtype_row(op.dtype)
+        if (contents := self.new.contents.get(value)) is None or dtype in (BOOL, INDEX):
+            return None
+        start = 0
+        for view in views:
+            match view:
+                case ReshapeOp():
+                    pass
+                case ShrinkOp() if not view.operands[1:] and len(integers(view, "offsets")) == 1:
+                    start += integers(view, "offsets")[0]
+                case _:
+                    return None
+        start *= dtype_of(value).itemsize
+        if start % row.itemsize or len(contents.data) % row.itemsize:
+            return None
+        shape = tensor(op.result).get_shape()
+        first, flat = start // row.itemsize, (math.prod(shape),)
+        data = self.new.data(contents, dtype)
+        if tensor(data).get_shape() != flat:
+            data = self.builder.put(ShrinkOp(data, [first], flat))
+        return data if shape == flat else self.builder.put(ReshapeOp(data, shape))
 
     def is_anywhere(self, op: CopyOp) -> bool:
         """Whether a COPY is of a constant, which is computed where it is needed as well."""

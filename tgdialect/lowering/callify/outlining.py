@@ -51,11 +51,11 @@ from tgdialect.transforms.substitution import called_function
 OUTLINE = "tg.outline"
 """The attribute of a FUNCTION that says whether it is called or substituted."""
 OUTLINED_OPS = 48
-"""The number of ops from which on equal FUNCTIONs are outlined. Outlining saves compile time, but
-nothing is fused across the border: a small function saves little and loses more."""
+"""The fewest ops of equal FUNCTIONs that are outlined. Larger: less is shared, and compiled longer;
+smaller: less is fused, as nothing is across the border of a function."""
 _MAX_DEPTH = 100
-"""How deep functions that are outlined may be nested; those inside are substituted. As deep as the
-interpreter's calls. Python's recursion limit is met with twice as many."""
+"""The greatest depth of functions that are outlined; those inside are substituted. As deep as the
+interpreter's calls; larger: Python's recursion limit is met, with twice as many."""
 _IN_FUNCTIONS = FuncOp, ReturnOp, FuncCallOp, CallOp, TupleOp
 """The ops, besides pure ones, that a function may have and still be outlined."""
 

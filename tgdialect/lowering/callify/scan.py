@@ -92,12 +92,17 @@ def rows_of(builder: OpBuilder, stack: SSAValue, first: Row, count: int) -> SSAV
 
 
 def scan_kernel(
-    name: str, memory: ScanMemory, callee: str, types: Sequence[TensorType[Attribute]]
+    name: str,
+    memory: ScanMemory,
+    callee: str,
+    types: Sequence[TensorType[Attribute]],
+    more: int,
 ) -> KernelOp:
     """The kernel that calls the function of a SCAN's body in each step.
 
-    Its parameters are the stacks of the states, the sequences and constants, memory for the results
-    that are stacked by themselves and, with `while`, for the number of steps.
+    Its parameters are the stacks of the states, the sequences and constants, `more` constants, the
+    BINARYs of the body, memory for the results that are stacked by themselves and, with `while`,
+    for the number of steps.
     """
     op = memory.op
     states, steps = op.states.data, op.steps.data
@@ -133,7 +138,7 @@ def scan_kernel(
             before, after = kept if slot in memory.kept else in_turn
             inputs.append(row_of(builder, stack, before))
             outputs.append(row_of(builder, stack, after))
-        elif slot < len(op.arguments):
+        elif slot < len(op.arguments) + more:
             inputs.append(row_of(builder, param, element) if op.is_sequence(slot) else param)
         elif op.is_while is None:
             outputs.append(row_of(builder, param, element))

@@ -27,8 +27,8 @@ from tgdialect.ops.properties import place_of
 class CallifyPass(LoweringPass):
     """Turn each function on tensors into one stateless function on memory.
 
-    BUFFERs, PARAMs and results become arguments. FUNCTIONs are substituted, or become functions of
-    their own that CALLs refer to. Markers and COPYs are resolved.
+    BUFFERs, PARAMs, BINARYs and results become arguments. FUNCTIONs are substituted, or become
+    functions of their own that CALLs refer to. Markers and COPYs are resolved.
     """
 
     name = "tg-callify"

@@ -46,7 +46,7 @@ _REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
 
 @dataclass(frozen=True)
 class WarpProduct:
-    """What a REDUCE that WMMAs compute multiplies, by the fragments that a lane holds."""
+    """The product that WMMAs compute for a REDUCE, by the fragments that a lane holds."""
 
     config: WmmaAttr
     product: MulOp | MulAccOp
@@ -87,8 +87,9 @@ def make_fragments(block: Block) -> dict[ReduceOp, WarpProduct]:
 
 
 def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> WarpProduct | None:
-    """What the WMMAs of a REDUCE multiply; None if their factors have to be in LOCAL memory and are
-    not. Then the REDUCE has lost its `wmma`, and is computed as any other."""
+    """The product of a REDUCE with a `wmma`. Returns None when the instruction needs factors in
+    LOCAL memory and they are elsewhere: then the REDUCE loses its `wmma`, and is computed as any
+    other."""
     config, factors, around = op.wmma, product_of(op.source), open[op]
     assert config is not None
     # The ranges that TC has made.
@@ -268,7 +269,7 @@ class FragmentAccumulator:
         return self._as_results(memory if config.threads == 1 else put(LoadOp(memory)))
 
     def _multiplied(self, total: SSAValue, tile: tuple[int, ...]) -> SSAValue:
-        """What a fragment of C is after the WMMAs of one iteration."""
+        """A fragment of C after the WMMAs of one iteration."""
         expansion = self._expansion
         for step in _cells(expansion.shape(tuple(self._unrolled))):
             at = dict(zip((*self._tiles, *self._unrolled), (*tile, *step), strict=True))

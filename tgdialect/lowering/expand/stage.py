@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
 
 from tgdialect.analysis.memory_order import MemoryOrder
@@ -17,6 +18,7 @@ from tgdialect.lowering.expand.iterations import drop_single_iterations
 from tgdialect.lowering.expand.reduction import expand_reductions
 from tgdialect.lowering.expand.rules import Rules
 from tgdialect.lowering.levels import KernelPass
+from tgdialect.lowering.overwritten_memory import copy_overwritten
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
@@ -42,6 +44,10 @@ class ExpandPass(KernelPass):
     name = "tg-expand"
     level_before = "kernels"
     level_after = "tiles"
+
+    def lower(self, module: ModuleOp) -> None:
+        copy_overwritten(module)
+        super().lower(module)
 
     def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
         if isinstance(kernel, KernelOp) and not kernel.calls:

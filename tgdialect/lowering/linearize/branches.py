@@ -11,7 +11,7 @@ have one.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import count
 
 from xdsl.ir import Block, Operation, SSAValue
@@ -34,6 +34,10 @@ LONG = 24
 predicted wrongly as much as some 20. By counting, that of SIN for large angles has 50 ops or more,
 that of FMOD for large quotients 40, and both of GATE 31; the near one of ERF has 8."""
 
+LONG_ON_A_GRID = 100
+"""The same on a grid, whose work items wait for each other at a branch: those near the zeros of
+LOGADDEXP and LGAMMA have 300 or more."""
+
 OTHER = 5
 """The fewest ops of the other alternative. One of fewer stands for special values, as NaN for
 infinities, which are seldom all that is selected: LOG2 has 2. The other one of SIN has 13 or more,
@@ -45,8 +49,8 @@ _YES, _NO = 1, 2
 """The operands of a WHERE that are its alternatives."""
 
 
-def branch_around_alternatives(block: Block) -> None:
-    """Put the long alternatives of the WHEREs of a LINEAR into IFs."""
+def branch_around_alternatives(block: Block, long: int) -> None:
+    """Put the alternatives of the WHEREs of a LINEAR that have at least `long` ops into IFs."""
     slots = count(next_slot(ops_of(block)))
     for ops in _straight_lines(block):
         wheres: dict[SSAValue, list[Operation]] = defaultdict(list)
@@ -55,8 +59,11 @@ def branch_around_alternatives(block: Block) -> None:
                 wheres[op.operands[0]].append(op)
         if wheres:
             positions = {op: position for position, op in enumerate(ops)}
-            for group in wheres.values():
-                _branch(block, group, positions, slots)
+            # The last ones first: an alternative may be the result of a WHERE before.
+            moved: set[Operation] = set()
+            for group in reversed(wheres.values()):
+                if moved.isdisjoint(group):
+                    moved.update(_branch(block, group, positions, slots, long))
 
 
 def _straight_lines(block: Block) -> Iterator[Sequence[Operation]]:
@@ -76,18 +83,23 @@ def _branch(
     group: Sequence[Operation],
     positions: Mapping[Operation, int],
     slots: Iterator[int],
-) -> None:
+    long: int,
+) -> Collection[Operation]:
     """Skip the longer alternatives of WHEREs that have one condition, if no lane selects them. Of
-    two long ones the first is skipped: recipes select a tail so, as GATE does."""
+    two long ones the first is skipped: recipes select a tail so, as GATE does. Returns the ops that
+    are under an IF now."""
     alike = [where for where in group if _has_like_alternatives(where)]
     if not alike or not _are_together(group, positions):
-        return
-    only = {which: _only_for(alike, which, positions) for which in (_YES, _NO)}
-    lengths = {which: sum(map(_length, ops)) for which, ops in only.items()}
+        return ()
+    only = {
+        which: _only_for([where.operands[which] for where in alike], positions)
+        for which in (_YES, _NO)
+    }
+    lengths = {which: _length(ops) for which, ops in only.items()}
     other, skipped = sorted(only, key=lengths.__getitem__)
-    if lengths[skipped] < LONG or lengths[other] < OTHER:
-        return
-    if lengths[other] >= LONG:
+    if lengths[skipped] < long or not _is_computed(alike, other, positions):
+        return ()
+    if lengths[other] >= long:
         skipped, other = _YES, _NO
     last, top = max(alike, key=positions.__getitem__), block.first_op
     end = last.next_op
@@ -100,7 +112,8 @@ def _branch(
     for where, cell in zip(alike, cells, strict=True):
         before.insert(StoreOp(cell, where.operands[other]))
     begin = before.insert(IfOp(_gate(before, group[0].operands[0], skipped)))
-    for op in sorted({*only[skipped], *alike}, key=positions.__getitem__):
+    moved = sorted({*only[skipped], *alike}, key=positions.__getitem__)
+    for op in moved:
         op.detach()
         after.insert(op)
     for where, cell in zip(alike, cells, strict=True):
@@ -110,11 +123,12 @@ def _branch(
         selected = after.put(LoadOp(cell))
         for use in uses:
             use.operation.operands[use.index] = selected
+    return moved
 
 
-def _length(op: Operation) -> int:
-    """How many ops it counts as: a GATE that the target has, as many as its recipe."""
-    return LONG if isinstance(op, GateOp) else 1
+def _length(ops: Iterable[Operation]) -> int:
+    """The number of ops. A GATE that the target has counts as its recipe would."""
+    return sum(LONG if isinstance(op, GateOp) else 1 for op in ops)
 
 
 def _has_like_alternatives(where: Operation) -> bool:
@@ -142,13 +156,27 @@ def _are_together(group: Sequence[Operation], positions: Mapping[Operation, int]
     )
 
 
+def _is_computed(
+    wheres: Sequence[Operation], which: int, positions: Mapping[Operation, int]
+) -> bool:
+    """Whether an alternative takes some ops. If the condition needs it, these are the condition's
+    as well: whether a result has digits is seen from it."""
+    values = [where.operands[which] for where in wheres]
+    own = _only_for(values, positions)
+    if _length(own) >= OTHER:
+        return True
+    found = _only_for([*values, *(where.operands[0] for where in wheres)], positions)
+    is_needed = any(v.owner in found and v.owner not in own for v in values)
+    return is_needed and _length(found) >= OTHER
+
+
 def _only_for(
-    wheres: Collection[Operation], which: int, positions: Mapping[Operation, int]
+    values: Iterable[SSAValue], positions: Mapping[Operation, int]
 ) -> Collection[Operation]:
-    """The ops whose results only one alternative of these WHEREs needs."""
+    """The ops whose results only these uses of values need."""
     found: dict[Operation, None] = {}
     uses: dict[Operation, int] = {}
-    needed = [where.operands[which] for where in wheres]
+    needed = list(values)
     while needed:
         op = needed.pop().owner
         if not isinstance(op, Operation) or type(op) not in _COMPUTE or op not in positions:

@@ -34,8 +34,8 @@ from tgdialect.ops.source import BufferOp, VConstOp
 from tgdialect.transforms.dead_ops import erase_unused
 
 MOST_BYTES = 256
-"""The most memory that a work item keeps in registers: a quarter of the 255 registers of 4 bytes
-that a work item of a GPU may have, as the sums and addresses need the others."""
+"""The most memory that a work item keeps in registers. Larger: sums and addresses spill; smaller:
+more loads. A quarter of the 255 registers of 4 bytes that a work item of a GPU may have."""
 
 _REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
 

@@ -33,10 +33,11 @@ from tgdialect.ops.source import BufferOp
 from tgdialect.ops.walk import ops_of
 
 MOST_OPS = 256
-"""The ops that peeling a loop may add: code against masks. A stencil in two dimensions, with 9
-copies of an iteration, takes 0.08 s more to compile and a quarter of the time to run; with half of
-it a pool of 3x3 takes 1.5 times as long. With 1024 a stencil in three dimensions takes a fifth
-less, but convolutions compile for 0.3 s more and gain nothing."""
+"""The most ops that peeling a loop may add. Larger: more code to compile; smaller: more iterations
+with masks. A stencil in two dimensions, with 9 copies of an iteration, takes 0.08 s more to compile
+and a quarter of the time to run; with half of it a pool of 3x3 takes 1.5 times as long. With 1024 a
+stencil in three dimensions takes a fifth less, but convolutions compile for 0.3 s more and gain
+nothing."""
 
 LEAST_ITERATIONS = 2
 """The iterations that a peeled loop has to keep. With fewer, most of it would be masked still. Not

@@ -1,4 +1,4 @@
-"""What several loops compute from the place of a work item is computed once, before them.
+"""Indices that several loops compute from the place of a work item are computed once, before them.
 
     range %k; ... (%lidx0 mod 8) ...; end %k; range %j; ... (%lidx0 mod 8) ...; end %j
     ->
@@ -68,7 +68,7 @@ def share_indices(block: Block) -> None:
 
 
 def _key(op: Operation, indices: set[SSAValue]) -> Hashable:
-    """What equal ops have in common, if an op computes an index from those of the work item and
+    """The key that equal ops share, if an op computes an index from those of the work item and
     constants; else None."""
     if not isinstance(op, AddOp | MulOp | IDivOp | ModOp) or tensor(op.results[0]).get_shape():
         return None

@@ -12,7 +12,7 @@ from xdsl.rewriter import InsertPoint
 
 from tgdialect.analysis.loop_nest import LoopTree, loop_nest
 from tgdialect.lowering.levels import KernelPass
-from tgdialect.lowering.linearize.branches import branch_around_alternatives
+from tgdialect.lowering.linearize.branches import LONG, LONG_ON_A_GRID, branch_around_alternatives
 from tgdialect.lowering.linearize.peel import peel_loops
 from tgdialect.lowering.optimize.axes import aliased_kernels
 from tgdialect.ops.builder import OpBuilder
@@ -32,8 +32,8 @@ class LinearizePass(KernelPass):
 
     Each kernel becomes a PROGRAM with one LINEAR, in which position replaces AFTER. A STORE with a
     scalar gate is put between IF and ENDIF. For a grid, loops over workgroups and work items become
-    SPECIALs, with the BARRIERs that they need. On a CPU iterations that need masks are peeled, and
-    long alternatives of WHEREs are put into IFs.
+    SPECIALs, with the BARRIERs that they need. On a CPU iterations that need masks are peeled.
+    Long alternatives of WHEREs are put into IFs.
     """
 
     name = "tg-linearize"
@@ -48,11 +48,12 @@ class LinearizePass(KernelPass):
         program = linearize_kernel(kernel)
         if not target.is_grid:
             peel_loops(program.linear.body.block)
-            branch_around_alternatives(program.linear.body.block)
+            branch_around_alternatives(program.linear.body.block, LONG)
         elif module is not None and not kernel.calls:
             # Imported if it is used: no compilation for a CPU needs the analyses of BARRIERs.
             from tgdialect.lowering.linearize.grid import to_grid
 
+            branch_around_alternatives(program.linear.body.block, LONG_ON_A_GRID)
             is_aliased = program.sym_name.data in aliased_kernels(module)
             to_grid(program.linear, target, aliased=is_aliased)
         return program

@@ -25,7 +25,8 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.views import memory_of
 
 UNKNOWN_EXTENT = 256
-"""The extent that the model assumes for a dynamic one: enough for vectors and tiles to pay."""
+"""The extent that the model assumes for a dynamic one: enough for vectors and tiles to pay.
+Smaller: no tiles for what may be long; larger: tiles that short ones do not fill."""
 
 
 @dataclass(frozen=True)

@@ -35,26 +35,27 @@ from tgdialect.targets.matrix import matrix_instructions
 
 Opts = tuple[OptAttr, ...]
 Timer = Callable[[KernelOp, float], float]
-"""How many seconds a kernel takes; infinity if it cannot be compiled. A timer may give up on a
+"""The seconds that a kernel takes; infinity if it cannot be compiled. A timer may give up on a
 kernel that takes clearly longer than its second argument, in seconds."""
 
 REGISTER_FILES = 8
-"""How many elements of a value a tile may have, as a multiple of what all vector registers hold, or
-16 scalar ones. Larger tiles spill registers and take long to compile; smaller ones leave out some
-that are fast although they spill. An order of magnitude."""
+"""The most elements of a value in a tile, as a multiple of what all vector registers hold, or 16
+scalar ones. Larger: tiles spill registers and take long to compile; smaller: some are left out that
+are fast although they spill. An order of magnitude."""
 
 ITEM_TILE = 512
-"""How many elements of a value the tile of a work item may have: twice the registers that a GPU has
-for one. More take long to compile, and spill. An order of magnitude."""
+"""The most elements of a value in the tile of a work item: twice the registers that a GPU has for
+one. Larger: tiles take long to compile, and spill; smaller: fewer are tried. An order of
+magnitude."""
 
 MOST_REPEATED = 16
-"""By which factor a schedule for a grid may multiply the work of a kernel: what is outside of the
-loops of workgroups is done by each of them. One such candidate could take longer than a search. An
-order of magnitude."""
+"""The greatest factor by which a schedule for a grid may multiply the work of a kernel: ops outside
+of the loops of workgroups are done by each of them. Larger: one such candidate could take longer
+than a search; smaller: fewer are tried. An order of magnitude."""
 
 LEAST_GAIN = 0.01
-"""The search stops after a round in which the best time falls by less than this fraction: the noise
-of repeated timings."""
+"""The fraction of the best time that a round has to save for the search to go on. Smaller: noise of
+repeated timings prolongs it; larger: it ends before it is done."""
 
 
 class Timed(NamedTuple):

@@ -26,6 +26,7 @@ from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
 from tgdialect.lowering.optimize.modes import BEAM, EXPLICIT, MODES, TF32
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule, spelled
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
+from tgdialect.lowering.overwritten_memory import copy_overwritten
 from tgdialect.ops.attributes import OptAttr
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
@@ -42,11 +43,11 @@ class Scheduled(NamedTuple):
 
     kernel: KernelOp | ProgramOp
     finish: Callable[[], Mapping[KernelOp, Packing]] = dict[KernelOp, Packing]
-    """What is left to do to it before the next stage. Gives the kernels that STAGEs make meanwhile,
-    for `pass_packed`."""
+    """The rest of the optimization, done before the next stage. Gives the kernels that STAGEs make
+    meanwhile, for `pass_packed`."""
     left: str = ""
-    """What `finish` depends on besides the kernel: with equal texts it does the same to equal
-    kernels."""
+    """The inputs of `finish` besides the kernel, as a text: with equal texts it does the same to
+    equal kernels."""
 
     @property
     def name(self) -> str:
@@ -70,6 +71,8 @@ class OptimizePass(LoweringPass):
     `mode="explicit:split 0, 4, upcast; @main_1: order 1, 0"`.
 
     With a schedule index arithmetic is simplified: SPLITs have made more of it.
+    A kernel that overwrites what it reads in another iteration reads a copy instead, whatever the
+    mode is.
     """
 
     name = "tg-optimize"
@@ -112,10 +115,11 @@ class OptimizePass(LoweringPass):
         kernels = [op for op in module.ops if isinstance(op, KernelOp) and not op.calls]
         if explicit is not None:
             check_kernels(explicit, kernels)
+        copying = copy_overwritten(module)
         constants, aliased = constant_slots(module), aliased_kernels(module)
         in_loops = called_in_loops(module)
         evicted: Mapping[str, Set[int]] = {} if target.is_grid else evicted_slots(module, target)
-        for kernel in kernels:
+        for kernel in (*copying, *kernels):
             is_settled = has_schedule(kernel) and explicit is None
             kernel.sink.opts = kernel.sink.opts or ArrayAttr[OptAttr]([])
             if self.mode == "none" or is_settled:
@@ -124,6 +128,8 @@ class OptimizePass(LoweringPass):
             name = kernel.sym_name.data
             slots = constants.get(name, frozenset())
             opts = None if explicit is None else opts_of(explicit, name)
+            if kernel in copying and opts is not None:
+                opts = ()
             how = self.mode if opts is None else f"{EXPLICIT} {'; '.join(map(spelled, opts))}"
             machine = target.in_loop if name in in_loops else target
             note_evicted(kernel, evicted.get(name, frozenset()))

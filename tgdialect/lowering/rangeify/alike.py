@@ -29,7 +29,7 @@ Parts = Sequence[tuple[str, Sequence[int]]]
 
 
 class LoweredTask(NamedTuple):
-    """What a task has become."""
+    """The kernels of a task that has been lowered."""
 
     parts: Parts
     arguments: Sequence[int]
@@ -56,8 +56,7 @@ class TaskPlace(NamedTuple):
 
 
 class Tasks:
-    """What the tasks of one function have become, in `lowered`, by the texts of their
-    structures."""
+    """The lowered tasks of one function, in `lowered`, by the texts of their structures."""
 
     def __init__(
         self,
@@ -120,8 +119,8 @@ class Tasks:
         return TaskPlace("\n".join([*words, structure.text]), [*numbers])
 
     def _note(self, op: Operation) -> str:
-        """What else a kernel depends on of an op: its LOCAL buffer, and what the function knows of
-        indices, which decides whether they are clamped."""
+        """The facts about an op that a kernel also depends on: its LOCAL buffer, and the intervals
+        of indices, which decide whether they are clamped."""
         axes = self._fusion.local_axes.get(op)
         text = "" if axes is None else f"local {axes}"
         if isinstance(op, IndexOp):

@@ -11,12 +11,10 @@ from collections.abc import Callable, Generator
 from typing import Any, NamedTuple, cast
 
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.movement import broadcast, moved
 from tgdialect.analysis.affine.positions import Index, Position
 from tgdialect.analysis.zeros import may_be_negative_zero
-from tgdialect.diagnostics import locate
 from tgdialect.lowering.rangeify.emitter import ScalarEmitter
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.attributes import AxisType, InvalidAttr, ReduceKind
@@ -24,7 +22,6 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, INDEX, dtype_row, unsigned
 from tgdialect.ops.elementwise import (
     AddOp,
-    AndOp,
     CastOp,
     CmpLtOp,
     CmpNeOp,
@@ -47,7 +44,7 @@ from tgdialect.ops.movement import (
 from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import Dim, integers, number, shape_of, tensor
 from tgdialect.ops.reduce import ReduceOp, identity
-from tgdialect.ops.source import BinaryDataOp, ConstOp
+from tgdialect.ops.source import ConstOp
 
 
 class Cell(NamedTuple):
@@ -56,12 +53,6 @@ class Cell(NamedTuple):
     value: SSAValue
     valid: SSAValue | None
 
-
-_WORD = 8
-"""The bytes of a word of a BINARY. No dtype has more."""
-_MOST_BYTES = 4096
-"""The bytes that a BINARY of data may have. It compiles to a WHERE for each word: with a greater
-limit a short text would take long to compile. Not fitted."""
 
 Request = tuple[SSAValue, Index]
 Lowering = Generator[Request, Cell, Cell]
@@ -87,27 +78,6 @@ def _const(k: ScalarEmitter, op: ConstOp, index: Index) -> Lowering:
     if isinstance(op.value, InvalidAttr):
         return done(Cell(k.constant(0, dtype), k.constant(0, BOOL)))
     return done(Cell(k.emit(ConstOp, op.value), None))
-
-
-def _binary(k: ScalarEmitter, op: BinaryDataOp, index: Index) -> Lowering:
-    """A byte of one of the words, which a tree of WHEREs chooses by the bits of its number."""
-    if len(data := op.bytes) > _MOST_BYTES:
-        message = f"tg.binary has {len(data)} bytes, and code for it is limited to {_MOST_BYTES}: "
-        raise locate(PassFailedException(f"{message}pass them as an argument"), op)
-    word = unsigned(8 * _WORD)
-    pieces = (data[start : start + _WORD] for start in range(0, len(data) or 1, _WORD))
-    values = [k.constant(int.from_bytes(piece, "little"), word) for piece in pieces]
-    zero, one = k.constant(0), k.constant(1)
-    whole, byte = k.divided(index[0], Affine(constant=_WORD))
-    bits = k.value(whole)
-    while len(values) > 1:
-        is_odd = k.emit(CmpNeOp, k.emit(AndOp, bits, one), zero)
-        bits = k.emit(ShrOp, bits, one)
-        rest = values[len(values) // 2 * 2 :]
-        pairs = zip(values[1::2], values[::2], strict=False)
-        values = [*(k.emit(WhereOp, is_odd, *pair) for pair in pairs), *rest]
-    shifted = k.emit(ShrOp, values[0], k.value(byte * 8))
-    return done(Cell(k.emit(CastOp, shifted, tensor(op.result).element_type), None))
 
 
 def _move(k: ScalarEmitter, op: MovementOp, index: Index) -> Lowering:
@@ -311,6 +281,5 @@ RULES: tuple[tuple[type[Operation], Callable[[ScalarEmitter, Any, Index], Loweri
     (MovementOp, _move),
     (ReduceOp, _reduce),
     (LoadOp, _load),
-    (BinaryDataOp, _binary),
 )
 """How each op is lowered at an index; the first class that fits counts."""

@@ -40,7 +40,8 @@ class ClosedForms:
         self._loops: set[Operation] = set()
         """The REDUCEs without a closed form."""
         self.forms: dict[Operation, ClosedForm] = {}
-        """What kernels compute instead of REDUCEs, for those that depend on the index alone."""
+        """The closed forms that kernels compute instead of REDUCEs, for those that depend on the
+        index alone."""
         self._are_several: bool | None = None
         """Whether several REDUCEs of the function read no memory. The structure of a single one is
         compared with none, and takes a sixth of its trial."""
@@ -103,7 +104,7 @@ class ClosedForms:
         return str(known.value) if isinstance(known, ConstOp) else None
 
     def _note(self, op: Operation) -> str:
-        """What is known of indices decides whether they are clamped."""
+        """The intervals of indices, which decide whether they are clamped."""
         if not isinstance(op, IndexOp):
             return ""
         return str([self._intervals[index] for index in op.indices])

@@ -124,7 +124,7 @@ class Donors:
         return argument.type == output.type and dims[0] == dims[1]
 
     def pieces(self, store: StoreOp, memory: SSAValue, value: SSAValue) -> Sequence[Piece]:
-        """What is to be written to memory in place of a result, in order, for it to have a value.
+        """The writes to memory that give a result its value, in order.
 
         rewrite: `store %r, (where (pad true at [i] to [n]), (pad %x at [i] to [n]), %m)`
         -> `store (shrink %m at [i] to [1]), %x`, where %m is the memory.

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.memory_order import written_operands
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.passed_memory import add_parameters
-from tgdialect.lowering.rangeify.views import buffer_like, views_of
+from tgdialect.lowering.rangeify.views import buffer_like
 from tgdialect.ops.attributes import VOID, NumberAttr
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
@@ -25,12 +25,14 @@ from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.ops.source import BufferOp
+from tgdialect.ops.views import views_of
 from tgdialect.ops.walk import ops_of
 
 MAX_CALLS = 1 << 12
-"""The greatest number of CALLs that a function may get from functions that have been outlined,
-beyond the first ones of each. As many take ten seconds to compile. A model of 96 layers with 40
-kernels each has 3,800; functions that call the one before twice would have 2^n."""
+"""The most CALLs that a function may get from functions that have been outlined, beyond the first
+ones of each. Larger: functions that call the one before twice, which have 2^n, compile for longer
+until they are refused (so many CALLs take ten seconds); smaller: models are refused, of which one
+of 96 layers with 40 kernels each has 3,800."""
 
 
 class Calls(OpBuilder):

@@ -69,7 +69,7 @@ class Realised:
     order: tuple[int, ...] = ()
     """The axes of the value as the buffers have them, outermost first; empty if in order."""
     inside: Padded | None = None
-    """Where the buffers of a PAD, which have these axes, have the value; None if they are its
+    """The window of the PAD's buffer that holds the value; None if the value has a buffer of its
     own."""
 
     @property

@@ -115,7 +115,7 @@ def _loops_of(product: Sequence[Atom]) -> set[RangeOp]:
 
 
 def _unmasked(value: SSAValue) -> Iterator[Condition]:
-    """What holds where a score is not -inf."""
+    """The conditions that hold where a score is not -inf."""
     while isinstance(op := value.owner, WhereOp):
         if _is_masked(op.rhs):
             yield op.condition, True

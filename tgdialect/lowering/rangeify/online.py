@@ -73,7 +73,7 @@ class _Nest(NamedTuple):
 
 
 class _Before(NamedTuple):
-    """What is there before a block of steps."""
+    """The state before a block of steps."""
 
     start: SSAValue
     """The effect that stores what the first block begins with."""

@@ -36,16 +36,17 @@ from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 
 WHOLE = 128
-"""The length of a part of the last axis is a multiple of this, so that vectors and unrolled loops
-fill it without masks. Parts of odd sizes took twice as long (a sum of 10^6)."""
+"""The multiple that the length of a part of the last axis is, so that vectors and unrolled loops
+fill it without masks. Smaller: masks; larger: fewer parts to choose from. Parts of odd sizes took
+twice as long (a sum of 10^6)."""
 
 WHOLE_COLUMN = 8
-"""The length of a part of another axis on a grid is a multiple of this: so many of 256 work items
+"""The multiple that the length of a part of another axis on a grid is: so many of 256 work items
 share a column, if 32 columns have a workgroup."""
 
 WHOLE_STEPS = 64
-"""The length of a part of the steps of a product is a multiple of this: 128 bytes of 16-bit
-factors, the longest block of a matrix instruction (`targets/local_factors.py`)."""
+"""The multiple that the length of a part of the steps of a product is: 128 bytes of 16-bit factors,
+the longest block of a matrix instruction (`targets/local_factors.py`)."""
 
 TILE_USES = 16
 """The least uses of each element of both factors for which a product is computed in tiles: the
@@ -56,12 +57,13 @@ TILE_REGISTERS = 2
 that stays in L1 is estimated."""
 
 MANY_USES = 64
-"""The least uses of each element of what is packed for which parts pay: with 64 rows of results the
-gradients of weights took two thirds of the time, with 32 up to twice the time."""
+"""The fewest uses of each element of a packed factor for which a product is split. Smaller: packing
+for each part takes longer than the parts save; larger: fewer products are split. With 64 rows of
+results the gradients of weights took two thirds of the time, with 32 up to twice the time."""
 
 PARTS_OF_L2 = 8
-"""How many times L2 the results of all parts of a sum may take: they are written and read once. An
-order of magnitude."""
+"""The most memory of the results of all parts of a sum, in sizes of L2: they are written and read
+once. Larger: more traffic; smaller: fewer sums have parts. An order of magnitude."""
 
 
 def split_reductions(

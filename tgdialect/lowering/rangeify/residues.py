@@ -37,15 +37,14 @@ from tgdialect.ops.walk import computed, operands_of, ops_of
 from tgdialect.transforms.affine_views import cropped, emit_view, permuted, reshaped, unexpanded
 
 MANY_SUMS = 9
-"""The greatest number of sums that one becomes: each is compiled for itself. Along the axes for
-which there would be more, zeros are multiplied. Two axes with a stride of 3, or three with one of
-2, are within it."""
+"""The most sums that one becomes. Larger: more kernels to compile; smaller: zeros are multiplied
+along more axes. Two axes with a stride of 3, or three with one of 2, are within it."""
 
 MORE_STEPS = 1.25
-"""How many times the steps of the sums for each residue a sum over cells may take: steps against
-kernels to compile and to interleave. Where windows are cropped by the padding of a convolution, it
-has a few steps more. An order of magnitude: gradients of 4x4 weights took as long by both ways at a
-ratio of 1, and those of 3x3 half as long at 0.75."""
+"""The most steps of a sum over cells, as a multiple of those of the sums for each residue. Larger:
+more steps; smaller: more kernels to compile and to interleave. Where windows are cropped by the
+padding of a convolution, a sum over cells has a few steps more. An order of magnitude: gradients of
+4x4 weights took as long by both ways at a ratio of 1, and those of 3x3 half as long at 0.75."""
 
 
 def split_residues(block: Block) -> set[Operation]:
@@ -278,7 +277,7 @@ class _Split:
 
     op: ReduceOp
     leaves: Sequence[SSAValue]
-    """What the tree of elementwise ops that is summed is made of."""
+    """The leaves of the tree of elementwise ops that is summed."""
     dilated: Mapping[SSAValue, _Dilated]
     """The leaves that are read alike, as views of dilated values."""
     residues: list[_Residues]
@@ -376,7 +375,7 @@ class _Split:
     def _selected(
         self, builder: OpBuilder, leaf: SSAValue, parts: Sequence[_Part], shape: Sequence[int]
     ) -> SSAValue:
-        """What the steps and results of the parts read of another leaf."""
+        """The cells of another leaf that the steps and results of the parts read."""
         leaf = unexpanded(leaf)  # Elementwise ops repeat their operands by themselves.
         extents = tensor(leaf).get_shape()
         missing = len(tensor(self.op.source).get_shape()) - len(extents)

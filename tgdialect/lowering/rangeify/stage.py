@@ -65,14 +65,15 @@ from tgdialect.transforms.demotion import demote_f64
 from tgdialect.transforms.simplify import simplify
 
 MANY_PARTS = 32
-"""The operands of a STACK up to which an iteration of its kernel stores an element of each. The
-kernel has code for each of them; with more, it chooses the operand of each element."""
+"""The most operands of a STACK of which an iteration of its kernel stores an element each. Larger:
+code for each of them; smaller: the kernel chooses the operand of each element."""
 
 
 MANY_INTERLEAVED = 8
-"""The operands of a STACK along the last axis from which on a kernel chooses the operand of an
-element: it transposes squares in registers, where STOREs of one element each would be far apart.
-For 8 arrays of 10^6 f32 it took 2.8 ms, and 4.5 ms by STOREs; for 4 arrays both took 2.2 ms."""
+"""The fewest operands of a STACK along the last axis for which a kernel chooses the operand of an
+element: it transposes squares in registers. Smaller: choices for few operands; larger: STOREs of
+one element each, which are far apart. For 8 arrays of 10^6 f32 it took 2.8 ms, and 4.5 ms by
+STOREs; for 4 arrays both took 2.2 ms."""
 
 
 class _Emitted(NamedTuple):

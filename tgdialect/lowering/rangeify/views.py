@@ -24,6 +24,7 @@ from tgdialect.ops.movement import (
 from tgdialect.ops.ordering import AfterOp, GroupOp
 from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp
+from tgdialect.ops.views import views_of
 from tgdialect.ops.walk import ops_of
 
 
@@ -58,16 +59,6 @@ def _moved_to_buffer(store: StoreOp) -> tuple[TgOp, SSAValue] | None:
             return PermuteOp(store.buffer, inverse), op.source
         case _:
             return None
-
-
-def views_of(argument: SSAValue) -> tuple[SSAValue, Sequence[MovementOp]]:
-    """The buffer or argument that memory is a view of, and the movements from there on."""
-    views: list[MovementOp] = []
-    while isinstance(owner := argument.owner, MovementOp | AfterOp):
-        if isinstance(owner, MovementOp):
-            views.append(owner)
-        argument = owner.operands[0]
-    return argument, views[::-1]
 
 
 def copy_non_contiguous(block: Block) -> None:

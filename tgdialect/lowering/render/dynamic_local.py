@@ -24,7 +24,7 @@ class DynamicLocal:
     """Where each buffer begins, in bytes."""
     nbytes: int
     alignment: int
-    """That of the block, and of each buffer in it."""
+    """The alignment of the block, and of each buffer in it."""
 
 
 def local_alignment(ops: Iterable[Operation], target: Target) -> int:

@@ -19,7 +19,7 @@ from tgdialect.ops.views import memory_of
 
 
 def is_factor(op: LoadOp) -> bool:
-    """Whether what is loaded is a factor that WMMAs read from memory."""
+    """Whether a LOAD is of a factor that WMMAs read from memory."""
     uses = list(op.result.uses)
     return bool(uses) and all(is_shared_factor(use) for use in uses)
 

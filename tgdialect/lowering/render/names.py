@@ -24,7 +24,7 @@ from tgdialect.lowering.render import reserved
 LONGEST = 128
 """The most characters of a name. OpenCL devices name files by kernels, which have 255 at most."""
 _KEPT = 64
-"""How many characters of a longer name are kept, before its hash."""
+"""The characters of a longer name that are kept, before its hash."""
 _DIGITS = 40
 """Hexadecimal digits of the hash of a longer name."""
 _LONGEST_HINT = 48

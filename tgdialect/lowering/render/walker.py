@@ -155,8 +155,8 @@ class LinearWalker(Generic[V]):
         self._append(ops)
 
     def function(self, function: FuncOp) -> None:
-        """Render a host function. What constant arguments decide runs once, guarded by a flag at
-        the start of the persistent memory."""
+        """Render a host function. Values derived from constant arguments are computed once, guarded
+        by a flag at the start of the persistent memory."""
         self._handlers = _HOST_HANDLERS
         ops = list(_in_order(function.body.block))
         kept = [a for a in function.args if "tg.persistent" in argument_attributes(a)]

@@ -33,8 +33,9 @@ from tgdialect.ops.elementwise import CastOp, CmpGeOp, CmpLtOp, Exp2Op, ExpOp, M
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.ordering import GroupOp
-from tgdialect.ops.properties import is_memory, number, tensor_type
+from tgdialect.ops.properties import dtype_of, is_memory, number, tensor_type
 from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.transforms.decompose import REFINED
 from tgdialect.transforms.float_format import FORMATS
 from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.soft_float import NARROW_FORMATS
@@ -53,8 +54,23 @@ def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
             k.scalars.power_of_more(name, piece, has_one_use=is_one) for piece in operands[0].pieces
         ]
         return operands[0]._replace(pieces=powers)
+    if name in REFINED and dtype == "f64" and k.scalars.fuses:
+        recipe = REFINED[name][_is_rounded(op.results[0])]
+        refined = [k.scalars.carried_out(recipe, each) for each in pieces]
+        return RegisterTile(shape, operands[0].widths, refined)
     return RegisterTile(
         shape, operands[0].widths, [_applied(k, name, each, dtype) for each in pieces]
+    )
+
+
+def _is_rounded(result: SSAValue) -> bool:
+    """Whether all users round the result to f32 or narrower floats."""
+    users = [use.operation for use in result.uses]
+    return all(
+        isinstance(user, CastOp)
+        and dtype_of(user.result).is_float
+        and dtype_of(user.result).bits < 64
+        for user in users
     )
 
 

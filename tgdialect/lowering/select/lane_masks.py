@@ -28,7 +28,7 @@ from tgdialect.ops.source import VConstOp
 from tgdialect.ops.walk import ops_of
 
 _NARROW = TYPES["i32"]
-"""What lanes are compared in: it is as wide as f32, which most masks are for."""
+"""The element type of lane comparisons. It has f32's width, the width of most masked operands."""
 
 
 def narrow_lane_masks(block: Block) -> bool:

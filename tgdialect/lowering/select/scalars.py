@@ -163,6 +163,18 @@ class Scalars(OpBuilder):
             return scales(self.target)
         return primitive in self.target.native
 
+    @property
+    def fuses(self) -> bool:
+        """Whether MULACC is rounded once."""
+        return "mulacc" in self.target.native
+
+    def carried_out(
+        self, recipe: Callable[..., Value[SSAValue]], operands: Sequence[Piece]
+    ) -> SSAValue:
+        """A recipe on registers."""
+        values = [self.register(operand) for operand in operands]
+        return recipe(*(Value(self, value, dtype_name(value)) for value in values)).handle
+
     def power_of_more(self, name: str, exponent: Piece, *, has_one_use: bool) -> SSAValue:
         """EXP2 or EXP where only results matter that are not subnormal: WHEREs choose something
         else instead, or one if `has_one_use`."""

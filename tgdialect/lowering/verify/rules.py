@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import cast
 
@@ -19,12 +20,13 @@ from tgdialect.ops.arguments import (
     ARENAS,
     ARGUMENT_ATTRIBUTES,
     argument_attributes,
+    data_attribute,
     dims_attribute,
     integer_attribute,
 )
 from tgdialect.ops.attributes import AddrSpace, InvalidAttr
 from tgdialect.ops.base import verify_tensor
-from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.dtypes import BOOL, INDEX, dtype_row
 from tgdialect.ops.properties import integers, is_memory, place, tensor, tensor_type
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.source import ConstOp
@@ -146,6 +148,7 @@ def argument_attributes_are_typed(op: Operation) -> None:
         if "tg.constant" in attributes and argument.type == tensor_type(INDEX):
             raise VerifyException(f"argument {number}: an index scalar is not {{tg.constant}}")
         _verify_donated(op, number, argument)
+        _verify_data(number, argument)
         low, high = (integer_attribute(attributes, name) for name in ("tg.min", "tg.max"))
         if low is not None and high is not None and low > high:
             raise VerifyException(f"argument {number}: tg.min {low} is greater than tg.max {high}")
@@ -165,7 +168,7 @@ def argument_attributes_are_typed(op: Operation) -> None:
 
 
 def _verify_donated(function: FuncOp, number: int, argument: BlockArgument) -> None:
-    """What `tg.donated` names is a result, or any; constants and sizes have no memory to give."""
+    """`tg.donated` names a result, or any; constants and sizes have no memory to give."""
     attributes = argument_attributes(argument)
     if (donated := integer_attribute(attributes, "tg.donated")) is None:
         return
@@ -177,6 +180,22 @@ def _verify_donated(function: FuncOp, number: int, argument: BlockArgument) -> N
     count = len(function.function_type.outputs) + stored
     if not ANY_RESULT <= donated < count:
         raise VerifyException(f"argument {number}: tg.donated is {donated}, of {count} results")
+
+
+def _verify_data(number: int, argument: BlockArgument) -> None:
+    """The bytes of `tg.data` are the whole contents of a constant."""
+    attributes = argument_attributes(argument)
+    if (data := data_attribute(attributes)) is None:
+        return
+    type = tensor(argument)
+    dtype, shape = type.element_type, type.get_shape()
+    if "tg.constant" not in attributes:
+        raise VerifyException(f"argument {number}: {{tg.data}} is {{tg.constant}}, too")
+    if dtype in (BOOL, INDEX) or DYNAMIC_INDEX in shape:
+        raise VerifyException(f"argument {number}: {type} has no {{tg.data}}")
+    if (nbytes := dtype_row(dtype).itemsize * math.prod(shape)) != len(data):
+        message = f"argument {number}: tg.data has {len(data)} bytes, and {type} has {nbytes}"
+        raise VerifyException(message)
 
 
 def marks_no_argument(op: Operation) -> None:

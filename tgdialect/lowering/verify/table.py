@@ -199,7 +199,7 @@ LEVELS: Mapping[str, Level] = {
     | {
         FuncOp.name: Container(
             Body(
-                _names(BufferOp, ConstOp, BinaryDataOp)
+                _names(BufferOp, ConstOp)
                 | _MOVEMENT
                 | _REDUCE
                 | _CALL

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX, StringAttr
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.attributes import NumberAttr
+from tgdialect.ops.attributes import DataAttr, NumberAttr
 from tgdialect.ops.dtypes import dtype_row
 from tgdialect.ops.properties.axis import sharding
 from tgdialect.ops.properties.dtype import argument as dtype_argument
@@ -278,4 +278,4 @@ def value_count(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 
 def byte_count(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    return (len(cast(StringAttr, op.properties["data"]).data) // 2,)
+    return (len(cast(DataAttr, op.properties["data"]).data),)

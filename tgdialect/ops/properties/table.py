@@ -249,6 +249,8 @@ TABLE: Rules = {
     "tg.gelu": _elementwise(min_max.gelu),
     "tg.sqrt": _elementwise(min_max.increasing(min_max.sqrt, low=0.0, domain=0.0)),
     "tg.pow": _elementwise(),
+    "tg.logaddexp": _elementwise(),
+    "tg.lgamma": _elementwise(),
     "tg.fmod": _elementwise(),
     "tg.mulacc": _elementwise(min_max.mulacc),
     "tg.threefry": _elementwise(new_dtype=dtype.always(UI64)),

@@ -25,8 +25,9 @@ from tgdialect.runtime.staged import entry_function
 from tgdialect.targets import Target
 
 _TOLERANCE = 2.0
-"""By how many times the square root of the precision of a dtype results may differ: schedules add
-in different orders. A miscompiled kernel is farther off."""
+"""The greatest difference of results, in square roots of the precision of a dtype. Smaller:
+schedules that add in different orders are refused; larger: miscompiled kernels, which are farther
+off, pass."""
 
 
 class DeviceBench(Bench):
@@ -107,7 +108,8 @@ class _DeviceRun:
             return math.inf
 
     def results(self, arrays: Sequence[Array]) -> Mapping[int, Array]:
-        """What it writes, by position, when it begins with these arrays in its memory."""
+        """The arrays that it writes, by position, when it begins with these arrays in its
+        memory."""
         for copy, array in zip(self.arrays, arrays, strict=True):
             copy.assign(array)
         self._loaded.submit(self._commands)

@@ -29,7 +29,7 @@ class DeviceBuild(StagedModule):
     """The compilation of a program for a device."""
 
     target: Target | None = None
-    """What the device is. A `tg.target` of the module takes precedence."""
+    """The description of the device. A `tg.target` of the module takes precedence."""
     optimize: ClassVar[type[OptimizePass]] = DeviceOptimizePass
     on_host: ClassVar[bool] = False
 

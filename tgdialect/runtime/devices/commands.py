@@ -46,6 +46,7 @@ from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
 
 _ONE: Expression = (1,)
+"""The extent of an axis of a grid that a kernel does not have."""
 _PREFIX = "tg."
 
 
@@ -170,7 +171,7 @@ def _kernel(program: ProgramOp, target: Target) -> DeviceKernel:
             case SourceOp():
                 code = op.text.data.encode()
             case BinaryDataOp():
-                code, is_binary = op.bytes, True
+                code, is_binary = op.data.data, True
             case _:
                 pass
     if code is None:

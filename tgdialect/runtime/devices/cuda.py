@@ -31,6 +31,7 @@ _DLPACK = 2
 _LEGACY_STREAM, _PER_THREAD_STREAM, _NO_STREAM = 1, 2, -1
 """DLPack's default stream, which is the driver's handle of it, a thread's own, and none."""
 _LOG_BYTES = 1 << 14
+"""The bytes for the compiler's messages, which are cut off beyond."""
 _OPTIONS = ("--fmad=false", "--disable-warnings")
 """Options of NVRTC: float operations are what the program says."""
 

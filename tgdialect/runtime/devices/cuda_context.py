@@ -19,6 +19,7 @@ from tgdialect.runtime.devices.driver import (
 from tgdialect.runtime.devices.program import DeviceKernel
 
 _NAME_BYTES = 256
+"""The bytes for the name of a device, which is cut off beyond."""
 _CAPABILITY = "COMPUTE_CAPABILITY_MAJOR", "COMPUTE_CAPABILITY_MINOR"
 _QUEUED = 32
 """The number of programs, the last ones, whose kernels an error names: with more, memory and the

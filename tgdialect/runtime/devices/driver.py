@@ -105,8 +105,8 @@ class RepeatableKernels(LoadedKernels):
 
     @abstractmethod
     def repeated(self, commands: Sequence[Command]) -> Callable[[], object]:
-        """What submits these commands again, and keeps none of their memory alive: the caller
-        passes memory at the same addresses."""
+        """A function that submits these commands again, and keeps none of their memory alive: the
+        caller passes memory at the same addresses."""
 
 
 class Driver(ABC):
@@ -132,7 +132,8 @@ class Driver(ABC):
     @property
     @abstractmethod
     def identity(self) -> Sequence[str]:
-        """What the time of a kernel depends on: the device, and the version of its driver."""
+        """The host part of the key of a kernel's time: the device, and the version of its
+        driver."""
 
     @abstractmethod
     def allocate(self, nbytes: int) -> DeviceBlock:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from operator import is_not
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
@@ -63,7 +64,7 @@ class DeviceExecutable(Executable):
         super().__init__(program.parameters, program.windows, build, source, device.name)
         self.device = device
         self.buffers: dict[str, DeviceArray] = {}
-        self._program = program
+        self._program = replace(program, parameters=())  # The host need not keep the BINARYs.
         self._driver = device.driver
         self._loaded = self._driver.load(program.kernels)
         self._slots = [ParameterSlot(i, p) for i, p in enumerate(self.parameters)]
@@ -71,6 +72,11 @@ class DeviceExecutable(Executable):
         for _, parameter in self._buffers:
             if not parameter.is_dynamic:
                 self._new_buffer(parameter, parameter.shape_for(()))
+        # BINARYs, each once.
+        data = [p.data for p in program.parameters if p.data is not None]
+        arrays = {each: np.frombuffer(each, np.uint8) for each in data}
+        copies = {each: DeviceArray.of(self._driver, array) for each, array in arrays.items()}
+        self._contents = [copies[each] for each in data]
         self._kept: _Kept | None = None
         self._lock = threading.Lock()
         roles = {p.role for p in self.parameters}
@@ -78,7 +84,7 @@ class DeviceExecutable(Executable):
         if (
             isinstance(self._loaded, RepeatableKernels)
             and self.inputs  # Whose place decides about that of the results.
-            and roles <= {"input", "output", "workspace"}
+            and roles <= {"input", "output", "workspace", "data"}
             and not (self._is_dynamic or self._constants)
             and not any(p.is_cleared for p in self.outputs)
         ):
@@ -154,7 +160,7 @@ class DeviceExecutable(Executable):
         it has after the call."""
         # Check the arguments. Scalars first, since shapes depend on them.
         self._check_count(arrays)
-        frame: list[Any] = [None] * len(self.parameters)
+        frame = self._new_frame()
         given: dict[int, Given] = {}
         overwritten: list[Span] = []
         for i, (value, (position, parameter)) in enumerate(
@@ -212,6 +218,13 @@ class DeviceExecutable(Executable):
             self._repeats.keep([*inputs, *results], workspaces, loaded.repeated(commands))
         return list(results if out is None else out)
 
+    def _new_frame(self) -> list[Any]:
+        """The memory of a call's parameters, by position: that which is the same in all calls."""
+        frame: list[Any] = [None] * len(self.parameters)
+        for (position, _), array in zip(self._data, self._contents, strict=True):
+            frame[position] = array.span
+        return frame
+
     def _given(self, parameter: Parameter, value: Any) -> Given:
         """An argument as an array of the host or of this device. Raises TypeError and ValueError
         for one that does not fit the parameter."""
@@ -260,7 +273,7 @@ class DeviceExecutable(Executable):
             kept = self._kept
             if kept is not None and not any(map(is_not, kept.constants, constants)):
                 return kept
-            frame: list[Any] = [None] * len(self.parameters)
+            frame = self._new_frame()
             memory = CallMemory(self._driver, frame)
             copies = [
                 memory.read(slot.position, given[slot.position]) for slot in self._constant_slots
@@ -297,7 +310,7 @@ class DeviceExecutable(Executable):
 
     @property
     def _there_is(self) -> str:
-        """What memory there is, for errors."""
+        """The memory of the device, for errors."""
         limits = self._driver.limits
         return (
             f"{self._driver.name} has {show_bytes(limits.memory)}, at most "

@@ -15,6 +15,7 @@ Expression = tuple[int | str, ...]
 of `OPERATIONS`. `("%0", 255, "add", 256, "idiv")` is (argument 0 + 255) // 256."""
 
 _VALUES, _GREATEST, _BITS = 2**64, 2**63 - 1, 64
+"""The number of values of an i64, its greatest value, and its bits."""
 
 
 def _idiv(a: int, b: int) -> int:

@@ -41,6 +41,8 @@ cl: Any = import_module("pyopencl")
 _GROUPS = 2**31 - 1
 """Workgroups along an axis: OpenCL states no limit; drivers count them in 32 bits."""
 _WORD = 4
+"""The bytes of a word, of which buffers have a whole number: an atomic operation on a narrower
+element exchanges its word."""
 _DLPACK = 4
 """`kDLOpenCL`."""
 OPTIONS = ("-cl-std=CL1.2", "-w")
@@ -235,7 +237,7 @@ def _kernel_of(program: Any, kernel: DeviceKernel) -> Any:
 
 
 def _log(error: Exception) -> str:
-    """What the compiler says, without pyopencl's framing."""
+    """The compiler's messages, without pyopencl's framing."""
     lines = [line for line in str(error).splitlines() if line.strip()]
     return "\n".join(lines)
 

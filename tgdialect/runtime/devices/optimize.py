@@ -39,6 +39,8 @@ class DeviceOptimizePass(MeasuringOptimizePass):
     sizes are dynamic have the heuristic's.
 
     With a schedule index arithmetic is simplified: SPLITs have made more of it.
+    A kernel that overwrites what it reads in another iteration reads a copy instead, whatever the
+    mode is.
     """
 
     device: str | None = None

@@ -80,8 +80,8 @@ def _argument(fields: Sequence[Any]) -> View | Expression:
 
 @dataclass(frozen=True, slots=True)
 class DeviceProgram:
-    """Kernels, and the launches of a call in order. The first `once` of these compute what constant
-    arguments decide: they run only in the first call with these constants."""
+    """Kernels, and the launches of a call in order. The first `once` of these compute values
+    derived from constant arguments: they run only in the first call with these constants."""
 
     parameters: tuple[Parameter, ...]
     kernels: tuple[DeviceKernel, ...]
@@ -94,25 +94,27 @@ class DeviceProgram:
         """The program as bytes."""
         kernels = [asdict(kernel) for kernel in self.kernels]
         codes = [kernel.pop("code") for kernel in kernels]
+        parameters, data = encoded_parameters(self.parameters)
         entries = {
-            "parameters": encoded_parameters(self.parameters),
+            "parameters": parameters,
             "kernels": kernels,
             "launches": self.launches,
             "once": self.once,
             "windows": self.windows,
         }
-        return packed(entries, codes)
+        return packed(entries, [*codes, *data])
 
     @classmethod
     def from_bytes(cls, data: bytes) -> DeviceProgram:
         """The inverse of `to_bytes`. Raises ValueError, KeyError or TypeError for other bytes."""
         entries, codes = unpacked(data)
+        count = len(entries["kernels"])
         kernels = [
             DeviceKernel(code=code, **{k: _frozen(v) for k, v in kernel.items()})
-            for kernel, code in zip(entries["kernels"], codes, strict=True)
+            for kernel, code in zip(entries["kernels"], codes[:count], strict=True)
         ]
         return cls(
-            decoded_parameters(entries["parameters"]),
+            decoded_parameters(entries["parameters"], codes[count:]),
             tuple(kernels),
             tuple(map(Launch.of, entries["launches"])),
             entries["once"],

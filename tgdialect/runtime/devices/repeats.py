@@ -17,7 +17,8 @@ from tgdialect.runtime.executable import ParameterSlot
 from tgdialect.runtime.program import Parameter
 
 _CALLS = 64
-"""How many calls are known: one for each set of memory that callers take turns with."""
+"""The calls that are known: one for each set of memory that callers take turns with. Larger: more
+memory; smaller: callers with more sets build their commands again."""
 
 _KEY = attrgetter("key")
 

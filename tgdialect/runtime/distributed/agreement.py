@@ -30,12 +30,17 @@ _TEXT_BYTES = 1024
 _MOST_CHARACTERS = 200
 """The most of what a rank wanted, or of its error, that a notice has."""
 _DIGEST_BYTES = 16
+"""The length of the hash by which ranks compare their calls. Longer: more bytes for each call; 128
+bits make an equal hash of different calls improbable."""
 _NOTICE_SECONDS = 3.0
-"""How long a rank waits for the notices of others."""
+"""The time that a rank waits for the notices of others, in seconds. Longer: errors come later;
+shorter: they name fewer of the ranks that have come apart."""
 _LAST_SECONDS = 5.0
-"""How long a rank whose error nothing has caught leaves the others to say so themselves, before it
-ends all: longer than they wait for notices."""
+"""The time that a rank whose error nothing has caught leaves the others to say so themselves, in
+seconds, before it ends all: longer than they wait for notices."""
 _PAUSE_SECONDS = 0.0005
+"""The time between two looks at messages, in seconds. Larger: calls begin later; smaller: a rank
+that waits takes more of a core."""
 _MOST_LINES = 8
 """The most ranks, or groups of ranks with one notice, that an error tells apart."""
 _PACKAGE = str(Path(__file__).parents[2]) + os.sep

@@ -72,7 +72,7 @@ def sharded_stages(
     options: ShardPass | None = None,
     processes: Callable[[], int] = lambda: 0,
 ) -> dict[str, ModuleOp]:
-    """What the function `entry` of a module is after each pass for programs on several devices.
+    """The function `entry` of a module after each pass for programs on several devices.
 
     `options` are those of `tg-shard`; `processes` gives the number of ranks of MPI.
     """

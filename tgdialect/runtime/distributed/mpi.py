@@ -44,16 +44,22 @@ _LAUNCHERS = (
 _NEEDED = {"WORLD_SIZE": "TORCHELASTIC_RUN_ID"}
 """Of a variable with a common name, another one that its launcher, torchrun, sets as well."""
 _SPIN_SECONDS = 0.05
-"""How long a process that waits for others to begin a call polls without a pause. In a call there
-is none: what arrives in pieces moves by one for each poll."""
+"""The time that a process which waits for others to begin a call polls without a pause, in seconds.
+Longer: it keeps its core; shorter: calls begin later. In a call there is no pause: what arrives in
+pieces moves by one for each poll."""
 _PAUSE_SECONDS = 0.0005
+"""The time between two polls after `_SPIN_SECONDS`, in seconds. Larger: calls begin later; smaller:
+a process that waits takes more of a core."""
 _PATIENCE = 16
-"""How many polls are made before the core is offered to other processes. With more ranks than cores
-all wait for one another: the core is offered after each poll for values that come at once."""
+"""The polls before the core is offered to other processes. More: others wait longer for the core;
+fewer: more system calls. With more ranks than cores all wait for one another: the core is offered
+after each poll for values that come at once."""
 _TURNS_BETWEEN_CHECKS = 16
-"""How often the core is offered before a process looks whether another one has failed."""
+"""The offers of the core before a process looks whether another one has failed. More: failures are
+seen later; fewer: more looks."""
 _MOST_EXCHANGES = 1024
-"""How many collectives are remembered: those of dynamic extents have no end."""
+"""The collectives that are remembered: those of dynamic extents have no end. Larger: more memory;
+smaller: they are set up again."""
 
 
 def launched_size() -> int:

@@ -29,9 +29,10 @@ _OF_ROOT = frozenset({Collective.BROADCAST, Collective.TRANSFER})
 """Kinds that give all the value of the root."""
 
 _MOST_JOINED_BYTES = 1 << 20
-"""The greatest value of a process, in bytes, that `all_gather` takes through shared memory: MPI may
-copy a large one once, from one process to the other, and here it is copied twice. Found by
-bench/allreduce.py; docs/notes/distributed.md has the times, and the processor."""
+"""The greatest value of a process, in bytes, that `all_gather` takes through shared memory. Larger:
+values are copied twice that MPI may copy once, from one process to the other; smaller: more
+messages for small ones. Found by bench/allreduce.py; docs/notes/distributed.md has the times, and
+the processor."""
 _ELEMENT_BYTES = 8
 """The greatest length of an element, in bytes. Pieces are multiples of it, so they have whole
 elements."""

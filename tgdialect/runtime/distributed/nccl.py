@@ -35,10 +35,12 @@ from tgdialect.runtime.distributed.exchange import Exchange
 _ID_BYTES = 128
 """The length of what identifies a new communicator of NCCL (`ncclUniqueId`)."""
 _UUID_BYTES = 16
+"""The length of a GPU's UUID."""
 _NO_CONFIGURATION = 0
 """The null pointer in place of an `ncclConfig_t`: NCCL's defaults."""
 _PAUSE_SECONDS = 0.0002
-"""How long the host waits before it looks again whether the collectives of a call are done."""
+"""The time between two looks of the host whether the collectives of a call are done, in seconds.
+Longer: calls end later; shorter: the host's core is busy."""
 _DTYPES = {
     "int8": "Int8",
     "uint8": "Uint8",
@@ -72,7 +74,7 @@ def nccl_bindings() -> Any:
 
 
 class NcclLink:
-    """What connects one GPU with others: it is kept from call to call."""
+    """The connection of one GPU with others: it is kept from call to call."""
 
     def __init__(self, driver: CudaDriver, api: Any) -> None:
         """`api` is NCCL; tests pass another one than NVIDIA's."""
@@ -353,8 +355,8 @@ class _Started(Pending):
 def nccl_links(
     devices: Sequence[Device], communicator: Communicator | None, api: Any = None
 ) -> Sequence[NcclLink]:
-    """What connects the devices of a program by NCCL: a link for each device of this process.
-    There are none unless all devices are distinct GPUs of NVIDIA's, and all processes have NCCL.
+    """The connections of a program's devices by NCCL: a link for each device of this process. There
+    are none unless all devices are distinct GPUs of NVIDIA's, and all processes have NCCL.
 
     Args:
         devices: those of this process.

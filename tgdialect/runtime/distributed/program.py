@@ -1,4 +1,4 @@
-"""What `tg-split-collectives` gives, as the steps that each device runs."""
+"""The output of `tg-split-collectives` as the steps that each device runs."""
 
 from __future__ import annotations
 

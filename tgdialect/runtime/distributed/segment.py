@@ -39,9 +39,9 @@ _NUMBER, IS_COMPLETE = 3, 8
 _RESULT = 3
 """The place of the result in a frame."""
 _TURNS = 16
-"""How often a call offers the core to other processes before it returns, so that its caller can see
-whether one has failed: with more this is seen later, with fewer Python runs more often. Not
-measured: it is as often as the caller offered the core between such looks before."""
+"""The offers of the core to other processes before a call returns, so that its caller can see
+whether one has failed. More: this is seen later; fewer: Python runs more often. Not measured: it is
+as often as the caller offered the core between such looks before."""
 _LEAST_BYTES = 64
 """The least bytes of a slot for each process: a piece of a part has eight elements at least."""
 _reductions: list[ElfImage | JitLibrary] = []

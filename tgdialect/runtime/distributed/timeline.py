@@ -22,7 +22,7 @@ from tgdialect.runtime.distributed.program import (
 
 
 class DeviceModel(NamedTuple):
-    """What each device does in a second, and its connection to the others.
+    """The speed of each device, and its connection to the others.
 
     Attributes:
         flops: arithmetic on floats.

@@ -43,7 +43,7 @@ from tgdialect.transforms.gradient.reverse import Differentiate, gradient_sums, 
 __all__ = ["GradientPass", "gradient_function", "gradients"]
 
 SUFFIX = "_gradient"
-"""What follows the name of a function in the name of its gradient function."""
+"""The suffix of the name of a gradient function."""
 
 
 @dataclass(frozen=True)

@@ -40,9 +40,11 @@ from tgdialect.ops.elementwise import (
     FmodOp,
     GateOp,
     GeluOp,
+    LgammaOp,
     Log1pOp,
     Log2Op,
     Log10Op,
+    LogAddExpOp,
     LogOp,
     MaxOp,
     MulAccOp,
@@ -210,6 +212,27 @@ def _log1p(b: Builder, op: Log1pOp, g: SSAValue) -> Gradients:
 @_rule(SoftplusOp)
 def _softplus(b: Builder, op: SoftplusOp, g: SSAValue) -> Gradients:
     return (b.put(MulOp(g, b.put(GateOp(b.constant(1, g), op.source)))),)
+
+
+@_rule(LogAddExpOp)
+def _logaddexp(b: Builder, op: LogAddExpOp, g: SSAValue) -> Gradients:
+    """g s and g (1 - s) with s = 1 / (1 + e^-(lhs - rhs)), half of it for equal infinities. The
+    smaller of s and 1 - s is computed, so that both have all digits."""
+    zero, one = b.constant(0, g), b.constant(1, g)
+    t = b.put(SubOp(op.lhs, op.rhs))
+    t = b.put(WhereOp(b.put(CmpEqOp(op.lhs, op.rhs)), zero, t))
+    is_negative = b.put(CmpLtOp(t, zero))
+    smaller = b.put(GateOp(one, b.put(WhereOp(is_negative, t, b.put(NegOp(t))))))
+    greater = b.put(SubOp(one, smaller))
+    return tuple(
+        b.put(MulOp(g, b.put(WhereOp(is_negative, *shares))))
+        for shares in ((smaller, greater), (greater, smaller))
+    )
+
+
+@_rule(LgammaOp)
+def _lgamma(b: Builder, op: LgammaOp, g: SSAValue) -> Gradients:
+    return None, g
 
 
 @_rule(FmodOp)

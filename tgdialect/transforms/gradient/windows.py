@@ -243,7 +243,7 @@ def _shows(value: SSAValue, view: AffineView) -> bool:
 
 
 class _Side(Enum):
-    """What a value in a tree depends on, and so which axes it has."""
+    """The part of a window that a value in a tree depends on, and so which axes it has."""
 
     WINDOW = auto()
     CELL = auto()

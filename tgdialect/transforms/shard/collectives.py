@@ -140,6 +140,6 @@ def send(value: SSAValue, source: str, destination: str, grid: Grid) -> Collecti
 
 
 def receive(sent: SSAValue, source: str, destination: str, grid: Grid) -> CollectiveCommunicationOp:
-    """What `send` has sent, on its destination."""
+    """The value that `send` has sent, on its destination."""
     where = _numbers(grid.devices.index(source))
     return _made(RecvOp, sent, tensor(sent).get_shape(), grid, destination, source=where)

@@ -223,7 +223,7 @@ class _Lowering(Substitution):
     # -- moves
 
     def in_memory(self, value: SSAValue, old: SSAValue) -> SSAValue:
-        """What COPY moves: invalid cells of a value are 0 in memory."""
+        """The operand of a COPY: invalid cells of a value are 0 in memory."""
         return value if self.validity[old] else self.put(ContiguousOp(value))
 
     def moved(self, value: SSAValue, where: PlaceAttr, target: Device) -> SSAValue:

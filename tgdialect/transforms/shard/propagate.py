@@ -63,12 +63,13 @@ SHARDING = "tg.sharding"
 Axis = int | None
 
 _PER_BYTE = 1e-14
-"""What a byte that a device holds costs, in seconds: so little that it decides only between
+"""The cost of a byte that a device holds, in seconds: so small that it only decides between
 shardings that take the same time, for those which need less memory."""
 
 _FEW_OPERANDS = 3
-"""Up to so many operands an op has one table of costs, which has an axis for each: that is faster
-to eliminate than a variable more. A STACK may have hundreds of operands."""
+"""The most operands of an op that has one table of costs, with an axis for each. Larger: tables
+grow exponentially, and a STACK may have hundreds of operands; smaller: more variables, which take
+longer to eliminate."""
 
 
 @dataclass(frozen=True)
@@ -347,7 +348,7 @@ class _Problem:
         return axis
 
     def _held(self, value: SSAValue, axis: Axis) -> float:
-        """What the memory of a value costs on each device."""
+        """The cost of a value's memory on each device."""
         return _PER_BYTE * _bytes(value) / (1 if axis is None else len(self.devices))
 
     def _table(self, op: TgOp, variables: Mapping[SSAValue, int]) -> Table:
@@ -404,14 +405,14 @@ class _Problem:
     # -- costs
 
     def move(self, value: SSAValue, axis: Axis, wanted: Axis) -> float:
-        """What it takes to have a value split otherwise, in seconds. Infinite for memory, since a
-        copy is other memory, and for values with invalid cells, since a copy has 0 there."""
+        """The time to split a value otherwise, in seconds. Infinite for memory, since a copy is
+        other memory, and for values with invalid cells, since a copy has 0 there."""
         if axis != wanted and (is_memory(value) or not self.validity[value]):
             return math.inf
         return self.moving(value, axis, wanted)
 
     def moving(self, value: SSAValue, axis: Axis, wanted: Axis) -> float:
-        """What it takes to copy a value that is split otherwise, in seconds."""
+        """The time to copy a value that is split otherwise, in seconds."""
         if axis == wanted:
             return 0.0
         moved = self.moved(value, axis, wanted)
@@ -426,7 +427,7 @@ class _Problem:
         return (Collective.ALL_GATHER if wanted is None else Collective.ALL_TO_ALL), own
 
     def seconds(self, kind: Collective, size: int) -> float:
-        """What a collective takes, by the better algorithm."""
+        """The time of a collective, by the better algorithm, in seconds."""
         n = len(self.devices)
         return min(seconds(kind, size, n, self.link, each) for each in get_args(Algorithm))
 
@@ -482,7 +483,7 @@ class _Problem:
         return tensor_type(type.element_type, type.get_shape(), where)
 
     def _op_seconds(self, op: TgOp, axes: Sequence[Axis]) -> float:
-        """What an op takes, apart from moves of its operands."""
+        """The time of an op, apart from moves of its operands, in seconds."""
         share = 1 if all(axis is None for axis in axes) else len(self.devices)
         total = 0.0
         if not isinstance(op, MovementOp):
@@ -635,7 +636,7 @@ class _Sharding:
     def moved_to(
         self, new: SSAValue, value: SSAValue, before: Axis, axis: Axis, op: Operation
     ) -> SSAValue:
-        """What a value has become, moved to be split along another axis."""
+        """A value, moved to be split along another axis."""
         if before == axis:
             return new
         kind = self.problem.moved(value, before, axis)

@@ -41,7 +41,14 @@ from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
 from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.scan import ScanOp
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp, parameters
+from tgdialect.ops.source import (
+    BinaryDataOp,
+    BufferOp,
+    ConstOp,
+    ParamOp,
+    VConstOp,
+    parameters,
+)
 from tgdialect.ops.views import memory_of
 from tgdialect.shard_dialect import AllSliceOp
 from tgdialect.transforms.shard.grids import DEVICES, WORLD, Grid, grids_of
@@ -84,7 +91,7 @@ def split_collectives(module: ModuleOp, rank: int | None = None) -> None:
 
 @dataclass(eq=False)
 class _Part:
-    """What is computed between two collectives, on some devices.
+    """The computation between two collectives, on some devices.
 
     Attributes:
         devices: the devices that compute it; None is all.
@@ -185,6 +192,8 @@ class _Split:
             return True
         if isinstance(op, MovementOp) and not isinstance(op, IndexOp | BitcastOp):
             return True
+        if not isinstance(op, IndexOp) and isinstance(memory_of(value).owner, BinaryDataOp):
+            return True  # A BITCAST of data is a view, too.
         return value.type == tensor_type(INDEX) or not self.validity[value]
 
     def _assign(self, wanted: Sequence[SSAValue]) -> None:
@@ -229,7 +238,7 @@ class _Split:
         return not is_exchange(op) and not isinstance(op, ParamOp | BufferOp)
 
     def _readers_before(self, store: StoreOp) -> Iterator[SSAValue]:
-        """What reads the memory of a STORE as it was before, and so has to be computed by then."""
+        """Reads of the old contents of a STORE's memory; they must execute before the STORE."""
         memory = memory_of(store.buffer)
         if memory not in self._readers:
             found: list[Operation] = []
@@ -248,7 +257,8 @@ class _Split:
                 yield from (r for r in op.results if not self.is_cheap(r))
 
     def _kept(self, value: SSAValue) -> SSAValue:
-        """What a value of the remaining function is a RESHAPE of, which costs nothing there."""
+        """The value of the remaining function that a value is a RESHAPE of, which costs nothing
+        there."""
         while isinstance(op := value.owner, Operation) and _is_reshape(op):
             if is_memory(value):
                 break

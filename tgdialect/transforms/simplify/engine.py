@@ -54,9 +54,9 @@ MAX_DEPTH = 32
 this depth ops stay as they are. The limit stops rules that rewrite each other's results forever."""
 
 MAX_LOOKS = 32
-"""The budget of visits under conditions (`assumptions.py`), per op of a block. Programs need four
-at most. A value under several conditions is visited once for each of them, so that without a limit
-the number of visits may multiply."""
+"""The budget of visits under conditions (`assumptions.py`), per op of a block. A value under
+several conditions is visited once for each of them: without a limit the number of visits may
+multiply, and with a smaller one values are not simplified. Programs need four at most."""
 
 NAMING = frozenset({EndOp.name, ReduceOp.name, AfterOp.name})
 """Ops whose operands after the first only name RANGEs or effects, and do not use their values."""

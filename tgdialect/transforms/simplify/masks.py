@@ -33,8 +33,8 @@ from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.matching import constant_of
 
 _MARGIN = 2**62
-"""How far a sum may exceed 64 bits if a wrapped position is acceptable. Within this margin a sum
-wraps to a negative number or to at least 2^62, and no loop reaches either."""
+"""The most that a sum may exceed 64 bits by if a wrapped position is acceptable. Within this margin
+a sum wraps to a negative number or to at least 2^62, and no loop reaches either."""
 
 
 @dataclass

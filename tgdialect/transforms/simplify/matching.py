@@ -154,7 +154,7 @@ def _is_literal(constant: Attribute, wanted: float) -> bool:
 
 
 Origin = str | frozenset[str]
-"""What a rule may ask of an operand: the name of its op, or the literals that a constant equals."""
+"""A rule's condition on an operand: the name of its op, or the literals that a constant equals."""
 
 
 class RuleIndex:

@@ -26,7 +26,7 @@ nothing else reads are simplified under a condition, and a comparison of a clamp
 
 
 class Settled:
-    """What each op was when the last walk left it, and which values this walk has found changed."""
+    """The state of each op after the last walk, and the values that this walk has found changed."""
 
     def __init__(self) -> None:
         self._before: dict[Operation, Hashable] = {}
@@ -61,7 +61,8 @@ class Settled:
 
 
 def _facts(op: Operation, key: Hashable) -> Hashable:
-    """What rewrites of an op and of its users may depend on: of a RANGE only its extent."""
+    """The facts that rewrites of an op and of its users may depend on: of a RANGE only its
+    extent."""
     return op.operands[0] if type(op) is RangeOp else key
 
 

@@ -118,3 +118,10 @@ func.func @main(%x: tensor<4xf32> {tg.donated = 0 : i64, tg.constant}) -> tensor
 func.func @main(%x: tensor<index> {tg.donated = 0 : i64}) -> tensor<index> {
   func.return %x : tensor<index>
 }
+
+// -----
+
+// expected-error@below {{argument 0 is marked tg.data, which callify adds}}
+func.func @main(%x: tensor<1xui8> {tg.constant, tg.data = #tg.data<"00">}) -> tensor<1xui8> {
+  func.return %x : tensor<1xui8>
+}

@@ -40,3 +40,46 @@ func.func @marker(%a: tensor<4xf32, #tg.place<"CPU", global>>) {
   %0 = "tg.sink"() : () -> !tg.void
   func.return
 }
+
+// -----
+
+// BINARYs are arguments at this level, whose bytes are all of their elements.
+
+func.func @binary() {
+  // expected-error@below {{tg.binary is not part of func.func at level function}}
+  %b = tg.binary "00" : tensor<1xui8>
+  %0 = tg.sink
+  func.return
+}
+
+// -----
+
+// expected-error@below {{argument 0: {tg.data} is {tg.constant}, too}}
+func.func @varies(%d: tensor<1xui8, #tg.place<"CPU", global>> {tg.data = #tg.data<"00">}) {
+  %0 = tg.sink
+  func.return
+}
+
+// -----
+
+// expected-error@below {{argument 0: tg.data has 3 bytes, and tensor<1xf32, #tg.place<"CPU", global>> has 4}}
+func.func @short(%d: tensor<1xf32, #tg.place<"CPU", global>> {tg.constant, tg.data = #tg.data<"000000">}) {
+  %0 = tg.sink
+  func.return
+}
+
+// -----
+
+// expected-error@below {{argument 0: tensor<1xi1, #tg.place<"CPU", global>> has no {tg.data}}}
+func.func @bool(%d: tensor<1xi1, #tg.place<"CPU", global>> {tg.constant, tg.data = #tg.data<"02">}) {
+  %0 = tg.sink
+  func.return
+}
+
+// -----
+
+// expected-error@below {{argument 0: tg.data is "00", of another kind}}
+func.func @text(%d: tensor<1xui8, #tg.place<"CPU", global>> {tg.constant, tg.data = "00"}) {
+  %0 = tg.sink
+  func.return
+}

@@ -1,4 +1,4 @@
-// RUN: tg-opt %s -p 'tg-gradient{entry=add},tg-gradient{entry=sub},tg-gradient{entry=neg},tg-gradient{entry=mul},tg-gradient{entry=mulacc},tg-gradient{entry=recip},tg-gradient{entry=div},tg-gradient{entry=max},tg-gradient{entry=where},tg-gradient{entry=cast},tg-gradient{entry=exp2},tg-gradient{entry=log2},tg-gradient{entry=sin},tg-gradient{entry=cos},tg-gradient{entry=exp},tg-gradient{entry=log},tg-gradient{entry=expm1},tg-gradient{entry=log1p},tg-gradient{entry=softplus},tg-gradient{entry=log10},tg-gradient{entry=erf},tg-gradient{entry=erfc},tg-gradient{entry=gelu},tg-gradient{entry=fmod},tg-gradient{entry=sqrt},tg-gradient{entry=gate},tg-gradient{entry=pow},tg-gradient{entry=trunc},tg-gradient{entry=broadcast}' --verify-each=true | filecheck %s
+// RUN: tg-opt %s -p 'tg-gradient{entry=add},tg-gradient{entry=sub},tg-gradient{entry=neg},tg-gradient{entry=mul},tg-gradient{entry=mulacc},tg-gradient{entry=recip},tg-gradient{entry=div},tg-gradient{entry=max},tg-gradient{entry=where},tg-gradient{entry=cast},tg-gradient{entry=exp2},tg-gradient{entry=log2},tg-gradient{entry=sin},tg-gradient{entry=cos},tg-gradient{entry=exp},tg-gradient{entry=log},tg-gradient{entry=expm1},tg-gradient{entry=log1p},tg-gradient{entry=softplus},tg-gradient{entry=log10},tg-gradient{entry=erf},tg-gradient{entry=erfc},tg-gradient{entry=gelu},tg-gradient{entry=fmod},tg-gradient{entry=sqrt},tg-gradient{entry=gate},tg-gradient{entry=pow},tg-gradient{entry=logaddexp},tg-gradient{entry=lgamma},tg-gradient{entry=trunc},tg-gradient{entry=broadcast}' --verify-each=true | filecheck %s
 
 // The gradient of each elementwise op; what was broadcast is summed.
 
@@ -302,6 +302,35 @@ func.func @gate(%x: tensor<4xf32>, %t: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT: func.return %[[V7]], %[[V14]]
 func.func @pow(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
   %r = tg.pow %x, %y : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// CHECK-LABEL: func.func @logaddexp_gradient(
+// CHECK-NEXT: %[[V0:.*]] = tg.const 0.000000e+00
+// CHECK-NEXT: %[[V1:.*]] = tg.const 1.000000e+00
+// CHECK-NEXT: %[[V2:.*]] = tg.sub %x, %y
+// CHECK-NEXT: %[[V3:.*]] = tg.cmpeq %x, %y
+// CHECK-NEXT: %[[V4:.*]] = tg.where %[[V3]], %[[V0]], %[[V2]]
+// CHECK-NEXT: %[[V5:.*]] = tg.cmplt %[[V4]], %[[V0]]
+// CHECK-NEXT: %[[V6:.*]] = tg.neg %[[V4]]
+// CHECK-NEXT: %[[V7:.*]] = tg.where %[[V5]], %[[V4]], %[[V6]]
+// CHECK-NEXT: %[[V8:.*]] = tg.gate %[[V1]], %[[V7]]
+// CHECK-NEXT: %[[V9:.*]] = tg.sub %[[V1]], %[[V8]]
+// CHECK-NEXT: %[[V10:.*]] = tg.where %[[V5]], %[[V8]], %[[V9]]
+// CHECK-NEXT: %[[V11:.*]] = tg.mul %r_gradient, %[[V10]]
+// CHECK-NEXT: %[[V12:.*]] = tg.where %[[V5]], %[[V9]], %[[V8]]
+// CHECK-NEXT: %[[V13:.*]] = tg.mul %r_gradient, %[[V12]]
+// CHECK-NEXT: func.return %[[V11]], %[[V13]]
+func.func @logaddexp(%x: tensor<4xf32>, %y: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.logaddexp %x, %y : tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}
+
+// The derivative is that of the approximation.
+// CHECK-LABEL: func.func @lgamma_gradient(
+// CHECK:      func.return %[[V0:.*]], %r_gradient
+func.func @lgamma(%x: tensor<4xf32>, %approximation: tensor<4xf32>) -> tensor<4xf32> {
+  %r = tg.lgamma %x, %approximation : tensor<4xf32>
   func.return %r : tensor<4xf32>
 }
 

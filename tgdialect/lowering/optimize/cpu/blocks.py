@@ -16,16 +16,18 @@ from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.targets import Target
 
 BLOCKED_ROWS = 256
-"""The most rows of results for which a reduction is blocked: each block passes over all results,
-and with more rows each load of a column is used often enough without. From timing products."""
+"""The most rows of results for which a reduction is blocked. Larger: more passes over results, one
+for each block; smaller: columns that are used too seldom to pay for their pages are loaded in one
+go. From timing products."""
 
 PACKED_BLOCK = 2
-"""How many times as many steps as the TLB holds pages a block has whose operand is packed: packing
-reads one page at a time, and fewer blocks mean fewer passes over the results. From timing
+"""The most steps of a block whose operand is packed, as a multiple of the pages that the TLB holds.
+Packing reads one page at a time, so that more than one multiple is possible. Larger: fewer passes
+over the results; smaller: a shorter packed column, which has to stay in L1. From timing
 products."""
 
 CACHE_PARTS = 4
-"""The results of a block may take one of this many parts of L2; operands take the others."""
+"""Reserve one in so many parts of L2 for the results of a block; operands take the others."""
 
 
 def block_reductions(nests: Nests, target: Target) -> None:

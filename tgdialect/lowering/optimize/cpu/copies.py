@@ -29,11 +29,13 @@ from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
 MANY_ROWS = 128
-"""With at least this many rows of results, packing pays even if it gains no more than aligned
-vectors: each row loads the tile again. From timing products."""
+"""The fewest rows of results for which packing pays even if it gains no more than aligned vectors.
+Smaller: a copy that is used too seldom; larger: unaligned loads, as each row loads the tile again.
+From timing products."""
 
 MIN_APART = 2
-"""`MIN_REUSE` for operands with a stride along the vector: packing saves loads lane by lane."""
+"""`MIN_REUSE` for operands with a stride along the vector: smaller, as packing saves loads lane by
+lane."""
 
 
 def pack_tiles(nests: Nests, target: Target) -> None:

@@ -13,7 +13,8 @@ from tgdialect.ops.properties import dtype_of, place
 from tgdialect.targets import Target
 
 RECIPE_CYCLES = 20
-"""About how many cycles an op takes that is computed by a polynomial."""
+"""About the cycles of an op that is computed by a polynomial. Larger: fewer of them in a step that
+is written out; smaller: longer code."""
 
 _RECIPES = frozenset(op.name for op in (*TRANSCENDENTAL, FmodOp))
 

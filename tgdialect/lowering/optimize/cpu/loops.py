@@ -26,44 +26,47 @@ from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
 
 LINE_COST = 4
-"""The factor by which a load with a stride along the vector costs more: it reads a cache line for
-each element. It decides which loop is outermost. From timing; it is less than elements per line,
-because some of the line is used while it is in L1."""
+"""The factor by which a load with a stride along the vector costs more, as it reads a cache line
+for each element. It decides which loop is outermost. Larger: such loads are kept together at the
+expense of others; it is less than elements per line, because some of the line is used while it is
+in L1. From timing."""
 
 L2_PART = 0.5
-"""The part of L2 that constant weights may fill so that blocks of rows are outermost: each block
-loads all weights again, from L2 and not from L1, and results are stored in order. The rest of L2 is
-for rows and results. From timing on a core whose L2 has 2 MiB: pointwise convolutions are 1.1 to
-1.8 times as fast with weights of 6 KiB to 1 MiB, and 0.5 to 0.7 times with 2 MiB; with 1.1 MiB
-products of 128 and 160 rows take up to 1.2 times as long, those of 784 rows 0.93 of the time."""
+"""The part of L2 that constant weights may fill so that blocks of rows are outermost. Larger: each
+block loads all weights again from L2, with no room for rows and results; smaller: results are not
+stored in order. From timing on a core whose L2 has 2 MiB: pointwise convolutions are 1.1 to 1.8
+times as fast with weights of 6 KiB to 1 MiB, and 0.5 to 0.7 times with 2 MiB; with 1.1 MiB products
+of 128 and 160 rows take up to 1.2 times as long, those of 784 rows 0.93 of the time."""
 
 OWN_PART = 0.6
-"""The same for the columns of an operand that each thread packs for itself (`_kept_part`), where a
-thread has at least `KEPT_ROWS` rows to use them for. From timing products on two such cores: 1.04
-to 1.3 times as fast with 0.5 to 1.2 MiB for a thread, 0.8 times with 2 MiB."""
+"""The same part for the columns of an operand that each thread packs for itself (`_kept_part`),
+where a thread has at least `KEPT_ROWS` rows to use them for. From timing products on two such
+cores: 1.04 to 1.3 times as fast with 0.5 to 1.2 MiB for a thread, 0.8 times with 2 MiB."""
 
 KEPT_ROWS = 256
-"""The fewest rows of results for which each thread packs its part of an operand before all rows. A
-tile of rows then loads it from L2, while a column that is packed alone is in L1 for the first tile.
-From timing products: those of 256 to 2000 rows take 0.76 to 1.0 of the time, those of 128 and 197
-rows 1.06."""
+"""The fewest rows of results for which each thread packs its part of an operand before all rows.
+Smaller: a tile of few rows loads it from L2, while a column that is packed alone is in L1 for the
+first tile; larger: results are not stored in order. From timing products: those of 256 to 2000 rows
+take 0.76 to 1.0 of the time, those of 128 and 197 rows 1.06."""
 
 COMMON_PART = 2
-"""How many times as much all threads load in common if they share one loop, as if they share
-another, for the other one to be shared: half of it comes from the L2 of another core, but a loop
-inside has its operand packed by each thread. From timing explicit schedules of convolutions on two
-threads: two with 6 and 12 times as much took 0.8 to 0.9 of the time, one with 1.6 times as much 1.0
-to 1.08."""
+"""Share the other loop when this one makes the threads load COMMON_PART times as many bytes in
+common. Smaller: an operand is packed by each thread, since a loop inside packs for itself; larger:
+half of the common bytes come from the L2 of another core. From timing explicit schedules of
+convolutions on two threads: with 6 and 12 times as many, sharing the other loop took 0.8 to 0.9 of
+the time, with 1.6 times as many 1.0 to 1.08."""
 
 LOADED_AGAIN = 4
-"""How many times as many bytes as it stores a tile may load from L2 so that results are stored in
-order, although what it loads is not packed. From timing products of 8 to 64 steps that store 8 to
-16 MB: 0.65 of the time with 17 steps, where a tile loads 3.4 times as much, and 1.0 to 1.2 times
-with 32 and 64 steps, 6.4 and 13 times as much."""
+"""Store results in order if an operand that is not packed then makes a tile load at most
+LOADED_AGAIN times the bytes that it stores from L2. Larger: more results are stored in order;
+smaller: fewer loads are repeated. From timing products of 8 to 64 steps that store 8 to 16 MB: 0.65
+of the time where a tile loads 3.4 times as many bytes (17 steps), 1.0 to 1.2 times with 6.4 and 13
+times as many (32 and 64 steps)."""
 
 ROWS_AT_ONCE, CHAIN_OPS = 2, 16
-"""How many rows of a scan run at once, and the most ops of a step for that: steps wait for the one
-before, and with more ops there is other work meanwhile."""
+"""The rows of a scan that run at once, and the most ops of a step for that. More rows: work while
+steps wait for the one before, in more registers; with more ops in a step there is other work
+anyway."""
 
 
 def split_loops(axes: Axes) -> None:
@@ -261,7 +264,7 @@ def _in_common(nests: Nests, range: RangeOp, target: Target) -> int:
 
 
 def _loaded_again(nests: Nests, loop: RangeOp) -> Sequence[StridedAccess]:
-    """What the steps of a reduction load again in each iteration of a loop."""
+    """The operands that the steps of a reduction load again in each iteration of a loop."""
     return [
         access
         for access in nests.accesses

@@ -27,25 +27,26 @@ from tgdialect.targets import Target
 from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
 
 STEPS = 8
-"""The most instructions in an iteration of the loop over steps. With more, the code is longer; with
-fewer, the loop's own instructions take a greater part of the time. With 32 256x512x512 and
-256x1024x1024 took the same."""
+"""The most instructions in an iteration of the loop over steps. More: longer code; fewer: the
+loop's own instructions take a greater part of the time. With 32 256x512x512 and 256x1024x1024 took
+the same."""
 
 ROWS_PART = 2
-"""The rows that a block of columns is multiplied with may take one of this many parts of L2. With
-more rows the other factor is read from memory less often; it needs some of L2 as well. A product of
-1024x1024x1024 took 3.1 ms with one block of rows, and 1.2 ms with half of L2."""
+"""Reserve one in so many parts of L2 for the rows that a block of columns is multiplied with. More
+rows: the other factor is read from memory less often; fewer: it has more of L2, which it needs as
+well. A product of 1024x1024x1024 took 3.1 ms with one block of rows, and 1.2 ms with half of L2."""
 
 COPIED = 2
-"""How many blocks of columns of B are copied together: of each row 128 bytes are read, not 64, and
-a core prefetches pairs of cache lines. 64x4096x1024 took 0.54 ms instead of 0.58, and
-256x1024x1024 0.30 instead of 0.33; others took the same. With 4, the copies of 1024 steps and of A
-fill half of L2, and 256x1024x1024 took 0.31."""
+"""The blocks of columns of B that are copied together. More: whole pairs of cache lines are read,
+which a core prefetches (two blocks are 128 bytes of each row); fewer: copies leave L2 to the other
+factor. 64x4096x1024 took 0.54 ms instead of 0.58, and 256x1024x1024 0.30 instead of 0.33; others
+took the same. With 4, the copies of 1024 steps and of A fill half of L2, and 256x1024x1024 took
+0.31."""
 
 WASTE = 4
-"""By how much rows and columns together may be padded to whole blocks. The instruction multiplies
-16 times as much in a cycle as vectors do, and padding also takes memory. Ten columns took 21 us
-instead of 59, padded to 32."""
+"""The most that padding of rows and columns to whole blocks may multiply the work by. Larger: more
+padding, which takes time and memory; smaller: more products by vectors, though the instruction
+multiplies 16 times as much in a cycle. Ten columns took 21 us instead of 59, padded to 32."""
 
 
 class _Product(NamedTuple):

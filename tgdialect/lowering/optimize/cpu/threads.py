@@ -16,10 +16,12 @@ from tgdialect.ops.properties import known_index
 from tgdialect.targets import Target
 
 MAX_IMBALANCE = 1.03
-"""The greatest accepted ratio of the slowest thread's iterations to the average."""
+"""The greatest accepted ratio of the slowest thread's iterations to the average. Larger: threads
+wait for one another; smaller: more and shorter chunks."""
 
 MOST_CHUNKS = 64
-"""The most chunks per thread that are tried to balance the load."""
+"""The most chunks per thread that are tried to balance the load. Larger: chunks so short that
+taking them counts; smaller: less balance."""
 
 
 def share_among_threads(nests: Nests, target: Target, shared: RangeOp | None = None) -> None:

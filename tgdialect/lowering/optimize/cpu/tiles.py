@@ -45,8 +45,8 @@ MAX_WASTE = 1.1
 lanes."""
 
 OPS_PER_TILE = 64
-"""The elementwise ops on vectors that a loop body has at most: a longer one is no faster, and takes
-longer to compile."""
+"""The most elementwise ops on vectors of a loop body. Larger: longer compilation for the same
+speed; smaller: the loop's own instructions count."""
 
 MAX_TRANSPOSED_OPS = 400
 """The most ops on vectors for a tile that is transposed in registers: compile time against stores
@@ -61,57 +61,62 @@ OPS_PER_REGISTER = 40
 written out for each register."""
 
 MOST_ROWS, MOST_VECTORS = 16, 8
-"""The tallest and the widest tile that is tried, where the registers have room for it: larger ones
-compile for longer, and are not faster."""
+"""The tallest and the widest tile that is tried, where the registers have room for it. Larger:
+longer compilation, and no faster code; smaller: more loads for each multiply-accumulate."""
 
 PACKED_AT_ONCE = 2
-"""The most vectors of a tile that is all of its nest, with a packed operand: with one vector each
-element of the other operand is loaded for one multiply-accumulate. Nests of more vectors are
-divided into tiles, which may have more rows: 14 by 2 vectors took 0.92 of the time of 3 by 4."""
+"""The most vectors of a tile that is all of its nest, with a packed operand. Fewer: with one vector
+each element of the other operand is loaded for one multiply-accumulate; more: nests are not divided
+into tiles, which may have more rows. 14 by 2 vectors took 0.92 of the time of 3 by 4."""
 
 SHORT, MAX_STEPS, MAX_UNROLLED = 64, 9, 600
-"""When a reduction is unrolled: it has at most `SHORT` steps, of which at most `MAX_STEPS` are
-written out, of at most `MAX_UNROLLED` cycles. The loop's overhead against the size of the code."""
+"""The most steps of a reduction that is unrolled, the most of them that are written out, and the
+most cycles of these. Larger: more code to compile; smaller: more overhead of loops."""
 
 FEW_STEPS = 4
 """The most steps of a long reduction that are written out: the branch at the end of a loop of so
-few is often not predicted. A convolution of 64 channels by 3x3 takes 0.85 of the time with the
-columns of its windows written out, and no less with their rows as well. It has a third more ops."""
+few is often not predicted. Larger: more code; smaller: more mispredictions. A convolution of 64
+channels by 3x3 takes 0.85 of the time with the columns of its windows written out, and no less with
+their rows as well; it has a third more ops."""
 
 LOAD_COST = 0.75
-"""The time of a vector load, in multiply-accumulates: the larger, the more square the tile."""
+"""The time of a vector load, in multiply-accumulates. Larger: squarer tiles, with fewer loads."""
 
 SPLAT_COST = 0.25
-"""The same of a load that broadcasts one element to all lanes, which a multiply-accumulate may do
-itself."""
+"""The time of a load that broadcasts one element to all lanes, in the same unit: less, as a
+multiply-accumulate may do it itself. Larger: wider tiles."""
 
 APART = 0.1
-"""The fraction by which a load costs more if each row of the tile is in a cache line of its own."""
+"""Extra load cost when each row lies in its own cache line, as a fraction. Larger: fewer rows in
+such a tile."""
 
 ONE_SET = 1.1
-"""The factor by which loads cost more if the rows of a tile evict one another from one set of L1.
-With a greater one the tile has fewer rows, and loads its vectors more often. From timing products
-with rows of 4096 bytes: 14 rows by 2 vectors take 0.91 of the time of 6 by 4 in a ResNet-50, and
-are alike for other numbers of rows. With 1, rows that are farther apart than necessary are chosen
-as well: 1.04 times the time."""
+"""The factor of the cost of loads if the rows of a tile evict one another from one set of L1.
+Larger: fewer rows, whose vectors are loaded more often; with 1, rows that are farther apart than
+necessary are chosen as well: 1.04 times the time. From timing products with rows of 4096 bytes: 14
+rows by 2 vectors take 0.91 of the time of 6 by 4 in a ResNet-50, and are alike for other numbers of
+rows."""
 
 SCATTERED_STORE = 4.0
 """The time of a STORE of one lane, in multiply-accumulates; that of one lane of all rows of a tile
-that is transposed takes as long. It decides between rows that load alike, and with more also for
-taller tiles of short reductions. From timing: the gradient of the input of a convolution, with 576
-steps for each result, takes 0.87 of the time with rows that are neighbours in memory."""
+that is transposed takes as long. It decides between rows that load alike; larger: also for taller
+tiles of short reductions. From timing: the gradient of the input of a convolution, with 576 steps
+for each result, takes 0.87 of the time with rows that are neighbours in memory."""
 
 CODE_COST = 1.5e-4
-"""The cost of an op's code: a tile twice as large takes twice as long to compile."""
+"""The cost of an op's code, in multiply-accumulates. Larger: smaller tiles, which compile faster: a
+tile twice as large takes twice as long."""
 
 STREAM_COST = 0.025
-"""The cost of each row that is loaded and used once: a core prefetches few streams at a time."""
+"""The cost of each row that is loaded and used once, in multiply-accumulates: a core prefetches few
+streams at a time. Larger: fewer rows."""
 
 MASK_COST = 1.06
-"""The factor by which masked vectors slow down a step: masks against narrower tiles."""
+"""The factor by which masked vectors slow down a step. Larger: narrower tiles without masks."""
 
 ROW_MASK_STEPS = 8
-"""The time of the masks of padded rows, in steps of the reduction: a tile computes them once."""
+"""The time of the masks of padded rows, in steps of the reduction: a tile computes them once.
+Larger: fewer padded rows in short reductions."""
 
 
 class TileWork(NamedTuple):
@@ -286,7 +291,7 @@ def _written_out(nests: Nests, reduce: ReduceOp, vector: RangeOp, step: int) -> 
 
 
 class Rows(NamedTuple):
-    """What the rows of a tile load of an operand in the steps that are written out."""
+    """The loads of an operand by the rows of a tile, in the steps that are written out."""
 
     loaded: float
     """Elements, or vectors of them, for each step."""
@@ -301,9 +306,10 @@ def _rows(
     height: int,
     written: Sequence[RangeOp],
 ) -> Rows:
-    """What the rows of a tile load of an operand, if some loops of its reduction are written out.
-    Windows of neighbouring rows overlap: what a step has loaded for a row, a later one uses for the
-    row before. So do those of the steps of loops inside, which are written out in between."""
+    """The loads of an operand by the rows of a tile, if some loops of its reduction are written
+    out. Windows of neighbouring rows overlap: a row uses again the elements that an earlier step
+    has loaded for the row after it. So do those of the steps of loops inside, which are written out
+    in between."""
     rows, inside = Rows(height), 1
     if row is None or not (apart := access.strides.get(row, 0)):
         return rows

@@ -32,9 +32,9 @@ and store. A tile uses a load several times, but stores each result."""
 
 SCATTERED = 0.01
 """The extra cost of a load of a few neighbours from another page in each step, as that of the first
-factor of `a.T @ b`: with vectors along the other factor's columns that load is the vector. Of
-(1600, 1024) and (1600, 128) a product took a third of the time. It has to outweigh SCATTER, which
-counts once for a whole reduction."""
+factor of `a.T @ b`: with vectors along the other factor's columns that load is the vector. Larger:
+vectors are chosen by it more often; it has to outweigh SCATTER, which counts once for a whole
+reduction. Of (1600, 1024) and (1600, 128) a product took a third of the time."""
 
 INTERLEAVE = 0.1
 """The extra cost of a store by columns of a tile, which is transposed in registers."""
@@ -47,18 +47,19 @@ HORIZONTAL = 8
 """The scalar ops that a horizontal reduction of one vector takes."""
 
 ALIKE = 0.997
-"""The part of the best saving from which on a range is as good, so that the register tile decides.
-The saving does not know tiles: along the 56 columns of an image they are 8 rows of one vector, with
-a load for each multiply-accumulate, and along its 64 channels 4 rows of two. It is wide enough to
-give up one factor's neighbours in memory (TOGETHER), and not for loads that are SCATTERED."""
+"""Ranges within this fraction of the best saving count as equally good, so that the register tile
+decides. The saving does not know tiles: along the 56 columns of an image they are 8 rows of one
+vector, with a load for each multiply-accumulate, and along its 64 channels 4 rows of two. It is
+wide enough to give up one factor's neighbours in memory (TOGETHER), and not for loads that are
+SCATTERED."""
 
 ROWS, REDUCED_ROWS = 8, 4
-"""How many rows of a tile share a load, as an order of magnitude: of tiles with vectors along
-results, and along a reduction."""
+"""The rows of a tile that are assumed to share a load: of tiles with vectors along results, and
+along a reduction. Larger: loads count for less beside stores. Orders of magnitude."""
 
 MIN_REUSE = 4
-"""How often loops have to use a packed tile for packing to pay: the loads and stores of the copy
-against loads with a large stride."""
+"""The fewest uses of a packed tile for packing to pay. Smaller: more loads and stores of copies;
+larger: more loads with a large stride."""
 
 
 Gains = Mapping[RangeOp, float]

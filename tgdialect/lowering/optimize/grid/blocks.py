@@ -25,7 +25,8 @@ from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
 WIDE = 8
-"""The most columns of a row that a work item computes in registers."""
+"""The most columns of a row that a work item computes in registers. Larger: registers spill;
+smaller: more loads of the row."""
 
 
 def share_blocks(axes: Axes, target: Target) -> bool:

@@ -23,10 +23,10 @@ from tgdialect.targets.local_factors import WARP, WARPGROUP
 from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
 
 GROUPS = {WARPGROUP: (2, 1), WARP: (2, 2)}
-"""By the threads of an instruction, how many groups of so many a workgroup has along the rows and
-along the columns: groups next to each other share the block of a factor in LOCAL memory. With
-fewer, a multiprocessor loads a factor more often; with more, the sums of a workgroup do not fit
-into its registers. The usual choice of hand-written kernels; not measured."""
+"""The groups of threads of one instruction that a workgroup has along the rows and along the
+columns, by the threads of an instruction: groups next to each other share the block of a factor in
+LOCAL memory. Fewer: a multiprocessor loads a factor more often; more: the sums of a workgroup do
+not fit into its registers. The usual choice of hand-written kernels; not measured."""
 
 BUFFERS = 2, 4
 """The least and the most blocks of each factor in LOCAL memory: all but one are being copied while
@@ -108,9 +108,9 @@ def _fitting(
     extents: Sequence[int],
     batches: int,
 ) -> MatrixInstruction | None:
-    """The instruction of the most threads, and of those that of the most results that has the
-    device full of workgroups, or else that of the fewest; then that of the most steps whose blocks
-    fit into LOCAL memory."""
+    """The best of known instructions for a product. Prefer more threads, then more results per
+    thread while every compute unit still has a workgroup, then more steps whose blocks fit into
+    LOCAL memory."""
     fitting = [
         instruction
         for instruction in known

@@ -39,8 +39,9 @@ STEPS = 2
 tiles take more LOCAL memory; with fewer, there are more BARRIERs. Not measured."""
 
 LEAST = 16
-"""Loops shorter than this are not padded, neither to tiles of an instruction nor, as loops over
-tiles, to the tiles of a workgroup: most of what is added would be wasted."""
+"""The shortest loop that is padded, to tiles of an instruction and, as a loop over tiles, to the
+tiles of a workgroup. Smaller: most of the work is padding; larger: fewer products by the
+instruction."""
 
 
 def multiply_matrices(axes: Axes, target: Target) -> bool:
@@ -86,9 +87,9 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
 
 
 def _has_runs(axes: Axes, factor: SSAValue, tiled: Set[RangeOp]) -> bool:
-    """Whether what a factor loads lies next to each other along a side of a tile, so that copies of
-    tiles move whole runs. Cells that are copied one by one, as the weights of a convolution, take
-    longer than the warps that share them save."""
+    """Whether the loads of a factor are neighbours along a side of a tile, so that copies of tiles
+    move whole runs. Cells that are copied one by one, as the weights of a convolution, take longer
+    than the warps that share them save."""
     loads = [op for op in computed_from(factor) if isinstance(op, LoadOp)]
     along = [strides(load.buffer, axes.around) for load in loads]
     return all(any(each.get(range) == 1 for range in tiled) for each in along)

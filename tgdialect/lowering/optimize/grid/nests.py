@@ -23,16 +23,16 @@ fewer, a multiprocessor has too few warps to hide the latency of memory; with mo
 workgroups share it. The usual choice of hand-written kernels; not measured."""
 
 VECTOR = 4
-"""How many elements of a row a work item loads, computes and stores at once: 16 bytes of f32, the
-most that one access of a GPU moves."""
+"""The elements of a row that a work item loads, computes and stores at once: 16 bytes of f32, the
+most that one access of a GPU moves. Fewer: more accesses; more: fewer work items."""
 
 FEW = 32
-"""Rows shorter than this are computed by one work item each. An order of magnitude: with so few
-elements most work items of a warp would wait."""
+"""The shortest row that is shared by work items; shorter ones are computed by one each. Smaller:
+most work items of a warp wait; larger: too few work items. An order of magnitude."""
 
 WASTE = 8
-"""Loops of a product are padded to tiles if that adds at most one in so many. More padding costs
-more than smaller tiles do."""
+"""Loops of a product are padded to tiles if that adds at most one in so many. Smaller: more
+padding, which costs more than smaller tiles do; larger: smaller tiles."""
 
 _ORDER = {AxisType.GLOBAL: 0, AxisType.LOCAL: 1, AxisType.WARP: 1, AxisType.LOOP: 2}
 """The order in which loops nest, from the outside in; registers are innermost."""

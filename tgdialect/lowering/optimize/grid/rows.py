@@ -18,14 +18,15 @@ from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of
 
 CELLS = 32
-"""A row with so many cells for each work item of a warp is computed by one warp, which needs no
-BARRIER, if there are enough rows. Not measured; with twice as many, the registers of a row and
-those of its exponentials would be half of what a work item has."""
+"""The most cells of a row for each work item of a warp, for one warp to compute the row without a
+BARRIER, if there are enough rows. Larger: the registers of a row and those of its exponentials are
+half of what a work item has; smaller: more BARRIERs. Not measured."""
 
 ROWS = 8
 """The rows of a product that a work item computes where it shares the steps of few rows with
-others. On an H100, 8 x 4096 x 4096 in bf16 took 160 us with one row each, which loads the
-second factor eight times. With more, accumulators take the registers of many warps."""
+others. Fewer: the second factor is loaded more often; more: accumulators take the registers of many
+warps. On an H100, 8 x 4096 x 4096 in bf16 took 160 us with one row each, which loads the second
+factor eight times."""
 
 
 def share_rows(nest: GridNest, inner: Sequence[EndOp | ReduceOp], rows: Sequence[RangeOp]) -> None:

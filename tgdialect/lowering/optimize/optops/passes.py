@@ -34,7 +34,8 @@ from tgdialect.ops.properties import known_index
 from tgdialect.targets.matrix import matrix_instructions
 
 FACTORS = (2, 3, 4, 5, 6, 7, 8, 12, 16, 32, 64, 128, 256)
-"""The sizes of parts that a search tries."""
+"""The sizes of parts that a search tries. More: longer searches; fewer: better sizes may be
+missed."""
 
 
 class OptOpPass(LoweringPass, ABC):
@@ -49,7 +50,7 @@ class OptOpPass(LoweringPass, ABC):
     @property
     @abstractmethod
     def attribute(self) -> OptAttr:
-        """What is recorded on the kernel."""
+        """The record of the OptOp on the kernel."""
 
     @classmethod
     @abstractmethod

@@ -20,7 +20,8 @@ from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.views import memory_of
 
 DEEPEST = 8
-"""The most buffers of a pipeline. Each takes LOCAL memory; hand-written kernels have 2 to 5."""
+"""The most buffers of a pipeline, each of which takes LOCAL memory; hand-written kernels have 2 to
+5."""
 
 
 def pipeline(axes: Axes, axis: int, count: int) -> None:
@@ -88,7 +89,8 @@ def _copies(axes: Axes, at: RangeOp) -> Iterator[_Copy]:
 
 
 def _versions(access: LoadOp | StoreOp) -> Sequence[SSAValue] | None:
-    """What the cell of an access is AFTER; None for other locations than `(after buffer)[...]`."""
+    """The operations that must precede this access; None for other locations than `(after
+    buffer)[...]`."""
     index = access.buffer.owner
     after = index.source.owner if isinstance(index, IndexOp) else None
     if not isinstance(after, AfterOp) or not isinstance(after.buffer.owner, BufferOp):

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TypeVar
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tgdialect.analysis.ranges import loops_of
@@ -21,17 +20,17 @@ from tgdialect.lowering.optimize.axes import (
     Packing,
 )
 from tgdialect.lowering.optimize.optops.tile_loads import Digit, digits, in_tile_order, staged_loads
-from tgdialect.lowering.passed_memory import add_parameters
+from tgdialect.lowering.passed_memory import calls_by_callee, filled_memory
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops.call import KernelOp
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.dtypes import TYPES
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
-from tgdialect.ops.properties import dtype_of, place, tensor, tensor_type
+from tgdialect.ops.ordering import EndOp, RangeOp, SinkOp
+from tgdialect.ops.properties import dtype_of, tensor, tensor_type
 from tgdialect.ops.source import BufferOp, ParamOp, parameters
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import computed_from
@@ -185,12 +184,8 @@ def pass_packed(kernels: Mapping[SymbolT, Mapping[PackingT, Packing]]) -> None:
     module = packed[0].parent_op() if packed else None
     if module is None:
         return
-    calls: dict[str, list[CallOp]] = {kernel.sym_name.data: [] for kernel in packed}
-    for caller in module.regions[0].ops:
-        if isinstance(caller, FuncOp) or (isinstance(caller, KernelOp) and caller.calls):
-            for op in caller.walk():
-                if isinstance(op, CallOp) and (name := op.callee.root_reference.data) in calls:
-                    calls[name].append(op)
+    assert isinstance(module, ModuleOp)
+    calls = calls_by_callee(module, [kernel.sym_name.data for kernel in packed])
     slots: dict[Block, Iterator[int]] = {}
     for kernel in packed:
         for packing, what in kernels[kernel].items():
@@ -198,10 +193,8 @@ def pass_packed(kernels: Mapping[SymbolT, Mapping[PackingT, Packing]]) -> None:
             for call in calls[kernel.sym_name.data]:
                 source = call.arguments[what.slot]
                 if source not in made:
-                    type = _packed_type(what)
-                    made[source] = _packed_argument(
-                        call, source, packing.sym_name.data, type, slots
-                    )
+                    symbol, type = packing.sym_name.data, _packed_type(what)
+                    made[source] = filled_memory(call, symbol, [source], type, (), slots)
                 call.operands[what.slot] = made[source]
 
 
@@ -209,26 +202,3 @@ def _packed_type(packing: Packing) -> TensorType[Attribute]:
     """The type of the parameter for a packed copy."""
     where = PlaceAttr.of(addrspace=AddrSpace.GLOBAL)
     return tensor_type(TYPES[packing.dtype], packing.shape, where)
-
-
-def _packed_argument(
-    call: CallOp,
-    source: SSAValue,
-    packing: str,
-    type: TensorType[Attribute],
-    slots: dict[Block, Iterator[int]],
-) -> SSAValue:
-    """The packed copy of an argument: a BUFFER, or memory that a kernel is passed, after the CALL
-    of the packing kernel. In a kernel that is before the loops that the argument does not depend
-    on. `slots` has the free slots of each block to which BUFFERs have been added."""
-    builder = OpBuilder.before(call)
-    where = PlaceAttr.of(place(source).device, AddrSpace.GLOBAL)
-    stored = tensor_type(type.element_type, type.get_shape(), where)
-    if isinstance(caller := call.parent_op(), KernelOp):
-        (buffer,) = add_parameters(caller, [stored])
-    else:
-        if builder.block not in slots:
-            slots[builder.block] = builder.free_slots
-        buffer = builder.put(BufferOp(next(slots[builder.block]), stored))
-    made = builder.put(CallOp(packing, [buffer, source]))
-    return builder.put(AfterOp(buffer, [made]))

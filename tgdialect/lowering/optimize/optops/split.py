@@ -159,7 +159,7 @@ def _check_types(range: RangeOp, old: AxisType, kind: AxisType, *, top: bool) ->
 
 
 def _check_structure(axes: Axes, range: RangeOp, kind: AxisType) -> None:
-    """What a part of a type needs of the kernel."""
+    """Raise IllegalOptError unless the kernel may have a part of this type."""
     axis = range.axis.data
     axes.check_no_fragment(range)
     if kind is AxisType.LOCAL and any(

@@ -135,7 +135,8 @@ def _shorten(axes: Axes, range: RangeOp, size: int, part: SSAValue, own: Sequenc
 
 
 def _match(axes: Axes, axis: int, index: int, level: int) -> _Match:
-    """What TC applies to. Raises IllegalOptError with the reason where it is not legal."""
+    """The product and the instruction of TC. Raises IllegalOptError with the reason where it is not
+    legal."""
     if axes.kernel.sink.opts:
         raise IllegalOptError("TC is the first OptOp of a kernel")
     known = matrix_instructions(axes.target)

@@ -101,8 +101,8 @@ class LaunchingFunction(LLVMFunction):
             self.end_if()
 
     def begin_once(self, flag: SSAValue) -> None:
-        """What constants decide is computed in each call: the flag is in memory of the device,
-        which the host cannot read."""
+        """Nothing: values that constants decide are computed in each call, as the flag is in memory
+        of the device, which the host cannot read."""
 
     def end_once(self, flag: SSAValue) -> None:
         """Nothing has been begun."""

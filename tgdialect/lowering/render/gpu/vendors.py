@@ -1,4 +1,4 @@
-"""What the vendors of GPUs spell differently."""
+"""The intrinsics and attributes that the vendors of GPUs spell differently."""
 
 from __future__ import annotations
 
@@ -37,7 +37,8 @@ class Vendor:
     workgroup: Callable[[Sequence[int]], tuple[str, Attribute]]
     """The attribute of a kernel that gives the extents of its workgroups: its name and value."""
     indices: dict[str, Sequence[Index]]
-    """What reads the index along x, y and z: `gidx` of the workgroup, `lidx` of the work item."""
+    """The ops that read the index along x, y and z: `gidx` of the workgroup, `lidx` of the work
+    item."""
     barrier: Callable[[], Sequence[Operation]]
     """Makes the ops that wait for the workgroup and make its accesses to memory visible."""
     stack: LLVMPointerType

@@ -44,6 +44,7 @@ from tgdialect.targets.instructions import InstructionForm
 from tgdialect.targets.matrix import MatrixInstruction
 
 _F32_BYTES = 4
+"""The bytes of an f32."""
 
 FLAG_BYTES = 8
 """The size and alignment of the flag of `begin_once`, in bytes."""

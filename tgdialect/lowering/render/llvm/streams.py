@@ -27,23 +27,23 @@ from tgdialect.ops.walk import ops_of
 from tgdialect.targets import Target
 
 AHEAD = 1024
-"""The bytes that a tile loads between a prefetch and its use. With fewer, the tile gets there
-before the line does: memory takes some 100 ns, in which a tile goes through 1 to 2 KiB. With more,
-as many bytes at the start of the weights are not prefetched, and lines may leave L2 again. From
-timing BERT and GPT-2, whose weights are packed: 0.5 to 8 KiB are alike, and 16 KiB are slower. Of
-a matrix of 4 MiB in rows, 8 rows of products are as fast with 0.75 to 2 KiB."""
+"""The bytes that a tile loads between a prefetch and its use. Fewer: the tile gets there before the
+line does; more: as many bytes at the start of the weights are not prefetched, and lines may leave
+L2 again. Memory takes some 100 ns, in which a tile goes through 1 to 2 KiB. From timing BERT and
+GPT-2, whose weights are packed: 0.5 to 8 KiB are alike, and 16 KiB are slower. Of a matrix of 4 MiB
+in rows, 8 rows of products are as fast with 0.75 to 2 KiB."""
 
 MANY_USES, MANY_USES_KEPT = 4, 7
-"""How often the steps of a register tile use each element of a parameter, so that prefetches at the
-distance `AHEAD` pay: one takes a slot for loads, of which steps with fewer multiply-adds have none
-to spare. The second number is for parameters that fit into L2: only the first block of rows misses
-them. Of convolutions with 1 MiB of weights, those with 14 uses took 0.88 of the time with
-prefetches, those with 6 took 1.1 times as long."""
+"""The fewest uses of each element of a parameter by the steps of a register tile, for prefetches at
+the distance `AHEAD`; the second number is for parameters that fit into L2, which only the first
+block of rows misses. Smaller: prefetches take slots for loads that steps with few multiply-adds do
+not have to spare; larger: tiles wait for memory. Of convolutions with 1 MiB of weights, those with
+14 uses took 0.88 of the time with prefetches, those with 6 took 1.1 times as long."""
 
 PREFETCHED_PART = 0.25
-"""The part of L2 that a parameter has to exceed to be prefetched. Smaller ones are there before
-their first use costs much: with a tenth of L2 no kernel of MobileNetV2 was faster. With half of it,
-fewer were."""
+"""The part of L2 that a parameter has to exceed to be prefetched. Smaller: prefetches of parameters
+that are in L2 before their first use costs much; larger: fewer kernels gain. With a tenth of L2 no
+kernel of MobileNetV2 was faster, and with half of it fewer were."""
 
 ROW_OF_L2 = 0.125
 """The part of L2 that a row may fill so that the next one is prefetched: a kernel has other rows
@@ -65,7 +65,7 @@ def streamed(
 
 @dataclass(frozen=True)
 class Stream:
-    """What each iteration of a loop prefetches: some bytes of a parameter, from an address on that
+    """The prefetch of each iteration of a loop: some bytes of a parameter, from an address on that
     is affine in the variables of loops."""
 
     memory: SSAValue
@@ -79,10 +79,10 @@ class Stream:
 def prefetched(
     block: Block, params: Sequence[SSAValue], target: Target
 ) -> Mapping[RangeOp, Sequence[Stream]]:
-    """What the steps of register tiles prefetch, by their innermost loop: large memory of which
-    they use one block after the other, as packed weights, what a kernel packs itself, and the keys
-    and values of an attention, or one row after the other, as matrices that are not packed. The
-    processor's own prefetcher stops at the end of each page."""
+    """Prefetches of each register tile, keyed by its innermost loop. They are of large memory that
+    the steps use one block after the other, as packed weights, buffers that a kernel packs itself,
+    and the keys and values of an attention, or one row after the other, as matrices that are not
+    packed. The processor's own prefetcher stops at the end of each page."""
     packed = (op.result for op in ops_of(block) if isinstance(op, BufferOp))
     large = [
         *(p for p in params if static_bytes(p) > PREFETCHED_PART * target.l2),
@@ -105,7 +105,7 @@ def prefetched(
 
 
 def _loaded(ops: Sequence[Operation], large: Sequence[SSAValue]) -> dict[SSAValue, _Cells]:
-    """What the ops of a loop load of large memory, where that is known."""
+    """The cells of large memory that the ops of a loop load, where they are known."""
     loads: dict[SSAValue, list[LoadOp]] = {}
     for op in ops:
         if isinstance(op, LoadOp) and (memory := memory_of(op.buffer)) in large:
@@ -120,7 +120,7 @@ def _in_order(
     loaded: Mapping[SSAValue, _Cells],
     target: Target,
 ) -> Iterator[Stream]:
-    """What the steps in the innermost of some loops of a reduction prefetch."""
+    """The prefetches of the steps in the innermost of some loops of a reduction."""
     used = sum(math.prod(tensor(op.result).get_shape()) for op in ops if isinstance(op, MulAccOp))
     for memory, cells in loaded.items():
         count = len(cells.numbers)
@@ -183,7 +183,7 @@ class _Row(NamedTuple):
     block: int
     """Its bytes."""
     stream: Stream
-    """What prefetches the next one meanwhile."""
+    """The prefetch of the next one meanwhile."""
 
 
 def _next_row(
@@ -254,7 +254,7 @@ def _innermost(block: Block) -> Iterator[tuple[Sequence[RangeOp], Sequence[Opera
 
 
 class _Cells(NamedTuple):
-    """What the LOADs of an iteration load of some memory."""
+    """The elements of some memory that the LOADs of an iteration load."""
 
     strides: Mapping[SSAValue, int]
     """How many elements each loop variable moves them."""
@@ -263,8 +263,8 @@ class _Cells(NamedTuple):
 
 
 def _cells(loads: Sequence[LoadOp]) -> _Cells | None:
-    """What LOADs of the same memory load, if loop variables move all of them alike, and nothing
-    else does."""
+    """The elements that LOADs of one memory load; None unless loop variables, and nothing else,
+    move all of them alike."""
     strides: dict[SSAValue, int] | None = None
     numbers = set[int]()
     for load in loads:

@@ -45,7 +45,7 @@ class SourceBuilder:
         self.helpers: dict[str, str] = {}
         """The text of each helper function, by its name."""
         self.headers: dict[str, None] = {}
-        """What the preamble has for the types that are used."""
+        """The lines of the preamble for the types that are used."""
         self._lines: list[str] = []
         self._scopes = [_Scope(called)]
         """The names of each open block."""

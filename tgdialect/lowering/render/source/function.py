@@ -60,7 +60,8 @@ _WORDS = {bits: IntegerType(bits, Signedness.UNSIGNED) for bits in (16, 32, 64)}
 """The dtypes of the bits of floats."""
 
 _LONGEST = 88
-"""How many characters an expression has at most that is written in another one."""
+"""The most characters of an expression that is written in another one. Larger: lines that are hard
+to read; smaller: more variables."""
 
 
 class SourceFunction(SourceAccesses, Output[Value]):

@@ -39,17 +39,17 @@ class Language:
 
     name: str
     preamble: str
-    """What a source begins with."""
+    """The beginning of a source."""
     types: Mapping[str, str]
     """The type of each dtype that the language has, by the dtype's name."""
     suffixes: Mapping[str, str]
-    """What comes after a literal of a dtype."""
+    """The suffix of a literal, by dtype."""
     special_floats: Mapping[str, tuple[str, str]]
     """Infinity and NaN, by dtype; those of narrow floats are converted f32s."""
     kernel: str
     """The head of a kernel: {name}, {parameters}, and {items}, {x}, {y}, {z} work items."""
     helper: str
-    """What comes before a helper function."""
+    """The qualifiers of a helper function."""
     scalar_parameter: str
     """A parameter that is an index: {type} and {name}."""
     functions: Mapping[str, str]
@@ -64,7 +64,7 @@ class Language:
     async_wait: str = ""
     """Makes a group of the copies since the last one, and waits for all but {pending} groups."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
-    """What the preamble needs for a dtype."""
+    """The line of the preamble that a dtype needs."""
     spaces: Mapping[AddrSpace, str] = field(default_factory=dict[AddrSpace, str])
     """The qualifiers of pointers."""
     shared: str = ""
@@ -81,7 +81,7 @@ class Language:
     barrier: str = ""
     """A barrier, for memory that a workgroup shares and for global memory."""
     unroll: str = ""
-    """What comes before a loop that the compiler is to unroll."""
+    """The pragma before a loop that the compiler is to unroll."""
     shuffles: Mapping[str, str] = field(default_factory=dict[str, str])
     """SHUFFLEs by dtype: of a {value} over a {distance}, among the work items of a {mask}."""
     vectors: Mapping[int, str] = field(default_factory=dict[int, str])

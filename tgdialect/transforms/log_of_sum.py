@@ -1,0 +1,254 @@
+"""LOGADDEXP in primitive operations, for f32 and f64: the logarithm of e^a + e^b.
+
+Of f64 it is within 2 ulp everywhere where MULACC is rounded once. The terms of the sum
+max(a, b) + log(1 + e^-|a - b|) cancel near its zeros: where it has lost a digit it is computed
+again with six more, and where it has lost these, too, it is the logarithm of 1 + E with
+E = e^a + e^b - 1 as a sum of three floats. A target skips both where no lane needs them, as the
+reduction of SIN.
+"""
+
+from __future__ import annotations
+
+import math
+
+from tgdialect.transforms.double_double import (
+    fast_two_sum,
+    horner_of_pairs,
+    times,
+    two_product,
+    two_sum,
+)
+from tgdialect.transforms.float_format import F64, FloatFormat, format_of
+from tgdialect.transforms.recipe import V, Value, horner
+from tgdialect.transforms.transcendental import (
+    LN_2,
+    NEAR,
+    NEAR_FACTOR,
+    clear_sign,
+    exponents,
+    least_of_normal,
+    power_of_two,
+)
+
+Terms = tuple[Value[V], Value[V], Value[V]]
+"""A sum of three floats."""
+
+SMALL_RESULT, SMALLER_RESULT, LEAST_RESULT = 0.25, 2.0**-5, 2.0**-20
+"""Multiples of max(a, b). Results below the first have lost more than a digit, those below the
+second have lost six, and those below the third 21: as many as f64 has more than f32."""
+TINY = -600.0
+"""A b for which e^b is far below 1 and above the least normal number. Below it, e^b is computed
+with a raised exponent."""
+
+
+def logaddexp(a: Value[V], b: Value[V]) -> Value[V]:
+    """log(e^a + e^b); the greater one of infinities."""
+    return _logaddexp(a, b, SMALLER_RESULT)
+
+
+def logaddexp_for_f32(a: Value[V], b: Value[V]) -> Value[V]:
+    """The same, for a result that is rounded to a float of 24 bits or less."""
+    return _logaddexp(a, b, LEAST_RESULT)
+
+
+def _logaddexp(a: Value[V], b: Value[V], least_result: float) -> Value[V]:
+    form = format_of(a)
+    is_less = a < b
+    high, low = is_less.where(b, a), is_less.where(a, b)
+    least = float(math.ceil(-(form.bias + form.precision + 2) * LN_2))
+    exponent = low - high
+    is_least = exponent < least
+    exponent = is_least.where(exponent.constant(least), exponent)
+    low = is_least.where(high + least, low)
+    result = _sum(high, low, exponent, form)
+    if form is F64:
+        if least_result == SMALLER_RESULT:
+            is_small = (low > TINY) & (clear_sign(result, form) < high * -SMALL_RESULT)
+            result = is_small.where(_exact_sum(high, low), result)
+            least = (low > TINY).where(high * -SMALLER_RESULT, high * -SMALL_RESULT)
+        else:
+            least = high * -LEAST_RESULT
+        is_near = clear_sign(result, form) < least
+        result = is_near.where(_near_zero(high, low), result)
+    # `low` is infinite now where `high` is, with the same sign.
+    return (clear_sign(low, form) < math.inf).where(result, high + low)
+
+
+def _sum(high: Value[V], low: Value[V], exponent: Value[V], form: FloatFormat) -> Value[V]:
+    """high + log(1 + e^exponent) with exponent = low - high, as `softplus`, but that its rounding
+    takes no part where the result is small, and that the exact term of the logarithm is added to
+    `high` first."""
+    shifted, minus_n = exponents(exponent, form, less=0)
+    first, second = form.ln_2
+    r = minus_n.mulacc(second, minus_n.mulacc(first, low) - high)
+    raised = 2.0**form.exponent_bits / 4
+    is_small = exponent < least_of_normal(form, natural=True)
+    scale = power_of_two(is_small.where(shifted + raised, shifted), form)
+    down = is_small.where(scale.constant(2.0**-raised), 1.0)
+    rest = r * r * horner(r, form.exp_tail)
+
+    is_near = exponent > NEAR
+    scale = is_near.where(scale * NEAR_FACTOR, scale)
+    base = is_near.where(scale - (1.0 - NEAR_FACTOR), scale)
+    f = scale.mulacc(r + rest, base)
+    tail = f.mulacc(f * horner(f, form.near_log_tail), scale * rest)
+    base = is_near.where(base + form.minus_log_of_near_factor, base)
+    return scale.mulacc(r, tail).mulacc(down, base.mulacc(down, high))
+
+
+def _exact_sum(high: Value[V], low: Value[V]) -> Value[V]:
+    """The same of f64 for a small result, with an error of 2^-59 of `high`: terms of the first and
+    the second order are sums of two floats. It shares few values with `_sum`, which would take
+    registers where they are not needed."""
+    exponent = low - high
+    shifted, minus_n = exponents(exponent, F64, less=0)
+    is_near = exponent > NEAR
+    scale = power_of_two(shifted, F64) * is_near.where(high.constant(NEAR_FACTOR), 1.0)
+    base = scale - is_near.where(high.constant(1.0 - NEAR_FACTOR), 0.0)
+
+    head, lost = two_sum(minus_n.mulacc(F64.ln_2[0], low), -high)
+    r, r_lost = two_sum(head, minus_n * F64.ln_2[1])
+    r_lost = r_lost + lost
+    square, square_lost = two_product(r, r)
+    p, lost = fast_two_sum(r, square * 0.5)
+    rest = (square * r).mulacc(horner(r, EXP_CUBIC), square_lost * 0.5)
+    rest = r_lost.mulacc(p, rest + (lost + r_lost))
+
+    g, lost = two_product(scale, p)
+    f, missing = two_sum(base, g)
+    f, f_lost = two_sum(f, scale.mulacc(rest, missing + lost))
+    square, square_lost = two_product(f, f)
+    tail = (square * f).mulacc(horner(f, LOG_CUBIC), square_lost * -0.5)
+    tail = f_lost.mulacc(square - f, tail + f_lost)
+    total, first = two_sum(high, f)
+    constant = is_near.where(high.constant(F64.minus_log_of_near_factor), 0.0)
+    total, second = two_sum(total, constant)
+    total, third = two_sum(total, square * -0.5)
+    tail = tail + is_near.where(high.constant(REST_OF_LOG), 0.0)
+    return total + (tail + (first + second + third))
+
+
+def _near_zero(high: Value[V], low: Value[V]) -> Value[V]:
+    """log(1 + E) of f64, for high < 0 and small E.
+
+    e^high - 1 and e^low are sums of exact terms and of three floats, whose errors are 2^-122 of
+    them. If both are tiny they are raised.
+    """
+    raised = 2.0**F64.exponent_bits / 4
+    is_tiny = low < TINY
+    # A small `high` is its own remainder; of others that for the factor 1/2 is.
+    is_small = high > -SMALL
+    remainder, lost = fast_two_sum(high.constant(LN_2_TERMS[0]), high)
+    zero = high.constant(0.0)
+    remainders = (
+        is_small.where(high, remainder),
+        is_small.where(zero, lost + LN_2_TERMS[1]),
+        is_small.where(zero, LN_2_TERMS[2]),
+    )
+    factor, tail = _exponential(remainders)
+    one = is_tiny.where(high.constant(2.0**raised), 1.0)
+    factor = factor * is_small.where(one, one * 0.5)
+
+    to_exponent = F64.to_integer + F64.bias
+    shifted = low.mulacc(F64.log2_e[0], -0.5) + to_exponent
+    minus_n = to_exponent - shifted
+    first, second, third = LN_2_TERMS
+    remainders = minus_n.mulacc(first, low), minus_n * second, minus_n * third
+    low_factor, low_tail = _exponential(remainders)
+    scale = power_of_two(is_tiny.where(shifted + raised, shifted), F64)
+    low_factor = low_factor * scale
+
+    total = (factor - one) + low_factor
+    terms: list[Value[V]] = []
+    least = zero
+    for c, (w, w_lost, w_rest) in ((factor, tail), (low_factor, low_tail)):
+        product, lost = two_product(c, w)
+        total, missing = two_sum(total, product)
+        second_product, second_lost = two_product(c, w_lost)
+        terms += [lost, missing, second_product]
+        least = least + c.mulacc(w_rest, second_lost)
+    middle = terms[0]
+    for term in terms[1:]:
+        middle, missing = two_sum(middle, term)
+        least = least + missing
+    total, lost = two_sum(total, middle)
+    lost = lost + least
+    rest = total.mulacc(total * horner(total, F64.near_log_tail), lost - lost * total)
+    return (total + rest) * is_tiny.where(zero + 2.0**-raised, 1.0)
+
+
+def _exponential(x: Terms[V]) -> tuple[Value[V], Terms[V]]:
+    """(c, w) with e^x = c (1 + w), for x in [0, ln 2], or a negative x near 0.
+
+    c is a product of some of 1 + 2^-1, 1 + 2^-2, ..., which is exact: so are the differences of x
+    to the first two terms of their logarithms.
+    """
+    first, second, third = x
+    c = first.constant(1.0)
+    for i, logarithms in enumerate(LOGARITHMS, 1):
+        size = 2.0**-i
+        part = (first < logarithms[0]).where(first.constant(0.0), size)
+        c = c.mulacc(part, c)
+        first, second, third = (
+            part.mulacc(-logarithm / size, term)
+            for term, logarithm in zip((first, second, third), logarithms, strict=True)
+        )
+    first, second = two_sum(first, second)
+    second, third = two_sum(second, third)
+    # e^first - 1 - first, and what `second` changes.
+    rest = horner(first, tuple(high for high, _ in FACTORIALS[PAIRS:]))
+    square = two_product(first, first)
+    tail, lost = times(square, horner_of_pairs(first, FACTORIALS[:PAIRS], rest))
+    w, missing = fast_two_sum(first, tail)
+    middle, least = two_sum(missing, second)
+    return c, (w, middle, second.mulacc(w, lost) + (least + third))
+
+
+EXP_CUBIC = (
+    *(0.16666666666666682, 0.0416666666666667, 0.008333333333316857, 0.001388888888886516),
+    *(0.00019841269896821913, 2.480158736512563e-05, 2.75572344355906e-06, 2.755723865038956e-07),
+    *(2.5112179990753723e-08, 2.092568857645337e-09),
+)
+"""(e^r - 1 - r - r^2 / 2) / r^3 for |r| <= ln 2 / 2, with an error of e^r of 2^-60.6."""
+LOG_CUBIC = (
+    *(0.33333333333333315, -0.24999999999998468, 0.2000000000000974, -0.16666666667242452),
+    *(0.1428571428430051, -0.12499999919671473, 0.11111111176321233, -0.1000000567800537),
+    *(0.0909091035167598, -0.0833310535523271, 0.07692081739782987, -0.07148242501280058),
+    *(0.06675435614875978, -0.061772762750721126, 0.0572014836212573, -0.0604257296170836),
+    *(0.06724896109354431, -0.04254588910676325),
+)
+"""(log(1 + f) - f + f^2 / 2) / f^3 in the interval of SOFTPLUS, with a relative error of the
+logarithm of 2^-60."""
+REST_OF_LOG = 7.976902725430897e-18
+"""The rounding error of `minus_log_of_near_factor` of f64."""
+SMALL = 2.0**-8
+"""The magnitude of `high` below which it is its own remainder."""
+LN_2_TERMS = (0.6931471805601177, -1.7239444525590147e-13, -2.4688171419345863e-25)
+"""ln 2: multiples of 2^-40 and 2^-80, and the rest."""
+LOGARITHMS = (
+    (0.4054651081078191, 3.4527647952052135e-13, -1.2363021779490532e-25),
+    (0.22314355131402408, 1.856757095977601e-13, 2.0000461136209991e-25),
+    (0.11778303565643, -4.654729747598407e-14, -3.7872139635204322e-28),
+    (0.06062462181671435, -2.7950988183436677e-13, -2.3032896444722725e-25),
+    (0.03077165866670839, 4.529814257789331e-14, 1.5978334999738483e-26),
+    (0.015504186536418274, -4.530198941367475e-13, 2.5398083576437576e-25),
+    (0.0077821404420319595, 2.2989410046564683e-14, -3.611706095745361e-25),
+    (0.003898640416082344, -4.2502100398582826e-13, 2.9308837222139272e-25),
+    (0.0019512201315592392, -2.9748979510144294e-13, 1.876762330147767e-25),
+)
+"""log(1 + 2^-i) from i = 1 on, like ln 2."""
+FACTORIALS = (
+    (0.5, 0.0),
+    (0.16666666666666666, 9.25185853854297e-18),
+    (0.041666666666666664, 2.3129646346357427e-18),
+    (0.008333333333333333, 1.1564823173178714e-19),
+    (0.001388888888888889, -5.300543954373577e-20),
+    (0.0001984126984126984, 1.7209558293420705e-22),
+    (2.48015873015873e-05, 2.1511947866775882e-23),
+    (2.7557319223985893e-06, -1.858393274046472e-22),
+    (2.755731922398589e-07, 2.3767714622250297e-23),
+    (2.505210838544172e-08, -1.448814070935912e-24),
+)
+"""1 / n! from n = 2 on, as sums of two floats."""
+PAIRS = 5
+"""The number of these that need both."""
