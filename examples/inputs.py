@@ -16,7 +16,8 @@ import numpy as np
 
 from tgdialect.diagnostics import CompilationError
 from tgdialect.ops.arrays import numpy_dtype
-from tgdialect.tools.tg_run_session import find_entry, find_parameters, parse_verified, read_source
+from tgdialect.runtime.compiler import load_module
+from tgdialect.tools.tg_run_session import find_entry, find_parameters
 from tgdialect.tools.tg_run_values import Array, ProgramInput
 
 
@@ -39,7 +40,7 @@ def main(args: Sequence[str] | None = None) -> int:
     parser.add_argument("--entry", help="the function (default: main, or the only one)")
     options = parser.parse_args(args)
     try:
-        module = parse_verified(read_source(options.file))
+        module = load_module(options.file)
         parameters = find_parameters(find_entry(module, options.entry))
     except CompilationError as error:
         print(error, file=sys.stderr)

@@ -67,7 +67,8 @@ FIELDS = (
 
 
 def merged(universes: Mapping[str, Universe]) -> Plugin:
-    """One plug-in of all. Raises ValueError if a name is in two of them, which are named."""
+    """One plug-in of all. Raises ValueError if a name is in two of them, which are named, or if an
+    upgrade is no pass."""
     tables: dict[str, dict[str, Any]] = {}
     for field in FIELDS:
         owners: dict[str, str] = {}
@@ -78,6 +79,9 @@ def merged(universes: Mapping[str, Universe]) -> Plugin:
                     kind = field.removeprefix("all_").removesuffix("s").replace("_", " ")
                     raise ValueError(f"both {owners[name]} and {owner} have a {kind} {name!r}")
                 owners[name], table[name] = owner, value
+    for dialect, upgrade in tables["all_upgrades"].items():
+        if upgrade not in tables["all_passes"]:
+            raise ValueError(f"the upgrade of {dialect} is no pass: {upgrade}")
     return Plugin(**tables)
 
 

@@ -197,6 +197,11 @@ def test_two_plug_ins_with_one_name_are_an_error() -> None:
         merged({"one": one, "other": other})
 
 
+def test_an_upgrade_that_is_no_pass_is_an_error() -> None:
+    with pytest.raises(ValueError, match="the upgrade of ext is no pass: ext-to-tg"):
+        merged({"one": Plugin(all_upgrades={"ext": "ext-to-tg"})})
+
+
 def test_an_upgrade_is_a_pass_of_a_dialect() -> None:
     """Also of the plug-ins of this package."""
     universe = registry.universe()

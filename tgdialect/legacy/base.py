@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from abc import ABC
+from collections.abc import Sequence
 from typing import ClassVar, cast
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import IRDLOperation
+from xdsl.irdl import IRDLOperation, result_def, traits_def
 from xdsl.irdl.declarative_assembly_format import (
     AttributeVariable,
     CustomDirective,
@@ -17,12 +19,15 @@ from xdsl.irdl.declarative_assembly_format import (
 )
 from xdsl.parser import Parser
 from xdsl.printer import Printer
+from xdsl.traits import MemoryAllocEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.fast_xdsl.accessors import SEGMENTS
 from tgdialect.legacy.attributes import parse_axes, print_axes
 from tgdialect.legacy.table import LEGACY_TABLE
 from tgdialect.ops.attributes import NumberAttr
-from tgdialect.ops.base import TgOp
+from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
+from tgdialect.ops.memory import segments
 from tgdialect.ops.properties import Rules
 from tgdialect.ops.syntax import (
     Constant,
@@ -34,6 +39,9 @@ from tgdialect.ops.syntax import (
     WrittenNumber,
     print_number,
 )
+
+SIGNATURE = "attr-dict `:` custom<Signature>(functional-type(operands, results))"
+"""The end of an assembly format: the types of operands and results."""
 
 
 @irdl_custom_directive
@@ -90,4 +98,49 @@ class LegacyOp(TgOp):
 
     RULES: ClassVar[Rules] = LEGACY_TABLE
 
+    def __init__(
+        self,
+        *operands: Value | Sequence[Value] | None,
+        type: Attribute | None = None,
+        **properties: Attribute | None,
+    ) -> None:
+        """Operands are in the order of their definition; `type` is that of a result which no rule
+        says."""
+        given = [o if isinstance(o, Sequence) else () if o is None else (o,) for o in operands]
+        if self.get_irdl_definition().options:
+            properties[SEGMENTS] = segments(*map(len, given))
+        self.infer([value for each in given for value in each], properties, type=type)
+
     custom_directives = (Signature, Integers, Int, Name, Constant, Edges, AxisSizes, Numbers)
+
+
+class PureOp(LegacyOp, ABC):
+    """An op that computes a tensor and does nothing else."""
+
+    result = result_def(TENSOR)
+
+    traits = traits_def(PureInGraph())
+
+
+class EdgeOp(LegacyOp, ABC):
+    """An op that says something of others and does nothing."""
+
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(PureInGraph())
+
+
+class AllocatingOp(LegacyOp, ABC):
+    """An op whose result is memory of its own."""
+
+    result = result_def(TENSOR)
+
+    traits = traits_def(MemoryAllocEffect())
+
+
+class EffectOp(LegacyOp, ABC):
+    """An op with an effect alone."""
+
+    result = result_def(VOID_EDGE)
+
+    traits = traits_def(MemoryWriteEffect())

@@ -303,12 +303,14 @@ _written = TABLE["tg.call"]
 _SCALAR = Row(dtype.source, shape.scalar)
 _ELEMENTWISE = Row(dtype.source, shape.broadcast, device.common, axis=axis.inherited)
 
+_VOID = """
+    device unique name kernel endrange endloop if endif block blockstart blockfork blockend
+""".split()  # noqa: SIM905
+"""The ops that give nothing."""
+
 LEGACY_TABLE: Rules = {
+    **dict.fromkeys([f"tg_legacy.{name}" for name in _VOID], _void),
     # framework
-    "tg_legacy.device": _void,
-    "tg_legacy.unique": _void,
-    "tg_legacy.name": _void,
-    "tg_legacy.kernel": _void,
     "tg_legacy.multi": _sharded,
     "tg_legacy.copy": Row(dtype.source, shape.source, _second_device, min_max=min_max.source),
     "tg_legacy.assign": _assigned,
@@ -351,20 +353,11 @@ LEGACY_TABLE: Rules = {
     # control
     "tg_legacy.range": replace(_SCALAR, min_max=_between),
     "tg_legacy.loop": replace(_SCALAR, min_max=_between),
-    "tg_legacy.endrange": _void,
-    "tg_legacy.endloop": _void,
     "tg_legacy.phi": _assigned,
-    "tg_legacy.if": _void,
-    "tg_legacy.endif": _void,
     # vectors
     "tg_legacy.vectorize": Row(dtype.source, _value_count_of_sources, min_max=min_max.union),
     "tg_legacy.cat": Row(dtype.source, _joined, min_max=min_max.union),
     "tg_legacy.unroll": Row(dtype.source, _unrolled, min_max=min_max.source),
     "tg_legacy.contract": Row(dtype.source, _contracted, min_max=min_max.source),
-    # blocks
-    "tg_legacy.block": _void,
-    "tg_legacy.blockstart": _void,
-    "tg_legacy.blockfork": _void,
-    "tg_legacy.blockend": _void,
 }
 """The table of the older vocabularies."""

@@ -140,11 +140,10 @@ def _inputs(text: str, form: str) -> list[str] | None:
     from xdsl.dialects.builtin import IndexType, TensorType
 
     from tgdialect.analysis.symbols import own_functions
-    from tgdialect.diagnostics import SourceFile
-    from tgdialect.tools.tg_run_session import parse_verified
+    from tgdialect.runtime.compiler import parse_verified
 
     try:
-        functions = [*own_functions(parse_verified(SourceFile(f"hostile.{form}", text)))]
+        functions = [*own_functions(parse_verified(f"hostile.{form}", text))]
     except Exception:
         return []
     chosen = [f for f in functions if f.sym_name.data == "main"] or functions[:1]

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from io import StringIO
-from typing import cast
+from typing import Any, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import (
@@ -31,6 +31,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tgdialect.diagnostics import LocatedParser, SourceFile, lasting_hint
+from tgdialect.fast_xdsl.accessors import SEGMENTS
 from tgdialect.legacy.listing.dtypes import ELEMENTS, show_element
 from tgdialect.legacy.listing.lines import Token
 from tgdialect.ops.attributes import (
@@ -45,9 +46,6 @@ from tgdialect.ops.attributes import (
 )
 from tgdialect.ops.dtypes import DTYPES, number_attribute
 from tgdialect.ops.properties import number
-
-SEGMENTS = "operandSegmentSizes"
-"""The property with the number of operands of each kind, which the sources say."""
 
 
 def argument_definitions(kind: type[Operation]) -> Mapping[str, PropertyDef]:
@@ -210,8 +208,10 @@ class Arguments:
                 return NumberAttr(_integer(token))
             if kind is DenseArrayBase and text.startswith("("):
                 return _array(token, name == "flags")
-            if (keyword := _KEYWORDS.get(kind)) is not None:
-                return keyword(token)
+            if (keywords := _KEYWORDS.get(kind)) is not None:
+                if token.text not in list(keywords):
+                    raise token.error(f"{token.text!r} is not one of {', '.join(keywords)}")
+                return cast(Any, kind)(keywords(token.text))
         if _NUMBER.fullmatch(text) and self._element is not None:
             return _number(token, self._element)
         if text.startswith("dtypes."):
@@ -246,25 +246,11 @@ def _array(token: Token, of_flags: bool) -> Attribute:
     return DenseArrayBase.from_list(i1 if of_flags else i64, values)
 
 
-def _axis_type(token: Token) -> Attribute:
-    return AxisTypeAttr(AxisType(_keyword(token, AxisType)))
-
-
-def _reduce_kind(token: Token) -> Attribute:
-    return ReduceKindAttr(ReduceKind(_keyword(token, ReduceKind)))
-
-
-def _keyword(token: Token, known: Iterable[str]) -> str:
-    if token.text not in list(known):
-        raise token.error(f"{token.text!r} is not one of {', '.join(known)}")
-    return token.text
-
-
-_KEYWORDS: Mapping[type[Attribute], Callable[[Token], Attribute]] = {
-    AxisTypeAttr: _axis_type,
-    ReduceKindAttr: _reduce_kind,
+_KEYWORDS: Mapping[type[Attribute], Any] = {
+    AxisTypeAttr: AxisType,
+    ReduceKindAttr: ReduceKind,
 }
-"""Attributes that a keyword says."""
+"""The keywords of attributes that one says."""
 
 
 def _number(token: Token, element: Attribute) -> Attribute:

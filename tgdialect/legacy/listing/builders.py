@@ -256,7 +256,7 @@ def _gep(p: ProgramBuilder, vector: SSAValue) -> SSAValue:
 
 
 def _wmma(p: ProgramBuilder, a: SSAValue, b: SSAValue, accumulator: SSAValue) -> SSAValue:
-    return p.add(compute.WmmaOp(a, b, accumulator, arguments.wmma(p.line)))
+    return p.add(compute.WmmaOp(a, b, accumulator, config=arguments.wmma(p.line)))
 
 
 def _stack(p: ProgramBuilder, scalars: Values) -> SSAValue:

@@ -3,31 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import ClassVar
 
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AttrSizedOperandSegments,
     operand_def,
     prop_def,
-    result_def,
-    traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
-from tgdialect.fast_xdsl.unchecked import segments
-from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.base import EffectOp
 from tgdialect.legacy.table import producer
 from tgdialect.ops.attributes import NumberAttr
-from tgdialect.ops.base import VOID_EDGE, Value
+from tgdialect.ops.base import VOID_EDGE
 from tgdialect.ops.ordering import EDGE
 
 
 @op_definition
-class BlockOp(LegacyOp):
+class BlockOp(EffectOp):
     """BLOCK (block0, block1, ...), members: ops in a row, after those of other blocks.
 
     Arguments: the ops, in order; here they are sources.
@@ -42,16 +37,10 @@ class BlockOp(LegacyOp):
 
     members = var_operand_def(EDGE)
     before = var_operand_def(VOID_EDGE)
-    result = result_def(VOID_EDGE)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryWriteEffect())
 
     assembly_format = "custom<Edges>($members) (`after` $before^)? attr-dict (`:` type($members)^)?"
-
-    def __init__(self, members: Sequence[Value], before: Sequence[Value] = ()):
-        properties = {"operandSegmentSizes": segments(len(members), len(before))}
-        self.infer((*members, *before), properties)
 
     def verify_rule(self) -> None:
         verify_blocks(self.before)
@@ -68,7 +57,7 @@ class BlockOp(LegacyOp):
 
 
 @op_definition
-class BlockStartOp(LegacyOp):
+class BlockStartOp(EffectOp):
     """BLOCKSTART (range or if): the point where the block of a loop or a condition begins.
 
     Arguments: none.
@@ -82,14 +71,8 @@ class BlockStartOp(LegacyOp):
     name = "tg_legacy.blockstart"
 
     begin = operand_def(EDGE)
-    result = result_def(VOID_EDGE)
-
-    traits = traits_def(MemoryWriteEffect())
 
     assembly_format = "$begin attr-dict `:` type($begin)"
-
-    def __init__(self, begin: Value):
-        self.infer((begin,))
 
     def verify_rule(self) -> None:
         if not getattr(self.begin.owner, "OPENS_BLOCK", False):
@@ -99,7 +82,7 @@ class BlockStartOp(LegacyOp):
 
 
 @op_definition
-class BlockForkOp(LegacyOp):
+class BlockForkOp(EffectOp):
     """BLOCKFORK (block), count: a block that several others come after.
 
     Arguments: how many others.
@@ -114,14 +97,8 @@ class BlockForkOp(LegacyOp):
 
     source = operand_def(VOID_EDGE)
     count = prop_def(NumberAttr)
-    result = result_def(VOID_EDGE)
-
-    traits = traits_def(MemoryWriteEffect())
 
     assembly_format = "$source custom<Int>($count) attr-dict"
-
-    def __init__(self, source: Value, count: int):
-        self.infer((source,), {"count": NumberAttr(count)})
 
     def verify_rule(self) -> None:
         verify_blocks((self.source,))
@@ -132,7 +109,7 @@ class BlockForkOp(LegacyOp):
 
 
 @op_definition
-class BlockEndOp(LegacyOp):
+class BlockEndOp(EffectOp):
     """BLOCKEND (range or if, block0, block1, ...): the end of a loop or condition.
 
     Arguments: the RANGE or IF, here a source.
@@ -145,18 +122,14 @@ class BlockEndOp(LegacyOp):
 
     name = "tg_legacy.blockend"
 
-    CLOSES: ClassVar[slice | None] = slice(1)
-
     begin = operand_def(EDGE)
     before = var_operand_def(VOID_EDGE)
-    result = result_def(VOID_EDGE)
-
-    traits = traits_def(MemoryWriteEffect())
 
     assembly_format = "$begin `after` $before attr-dict `:` type($begin)"
 
-    def __init__(self, begin: Value, before: Sequence[Value]):
-        self.infer((begin, *before))
+    @property
+    def closed_blocks(self) -> Sequence[SSAValue]:
+        return (self.begin,)
 
     def verify_rule(self) -> None:
         if not getattr(self.begin.owner, "OPENS_BLOCK", False):

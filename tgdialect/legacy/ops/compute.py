@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
-from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import operand_def, prop_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.alu import ALU, TRUNCATED, domain_of
 from tgdialect.legacy.attributes import MATRICES, LegacyWmmaAttr
-from tgdialect.legacy.base import LegacyOp
-from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
-from tgdialect.ops.base import TENSOR, PureInGraph, Value
+from tgdialect.legacy.base import SIGNATURE, PureOp
+from tgdialect.ops.attributes import ReduceKindAttr
+from tgdialect.ops.base import TENSOR, Value
+from tgdialect.ops.elementwise import Domain
 from tgdialect.ops.properties import dtype_of, tensor
 
 OPERATIONS = (*ALU, *TRUNCATED)
@@ -26,7 +28,7 @@ def _arity(operation: str) -> int:
 
 
 @op_definition
-class AluOp(LegacyOp):
+class AluOp(PureOp):
     """ALU (a, b?, c?), operation: arithmetic on each element, in the tutorial's age.
 
     Arguments: the operation, such as BinaryOps.MUL.
@@ -41,13 +43,8 @@ class AluOp(LegacyOp):
 
     operation = prop_def(StringAttr)
     arguments = var_operand_def(TENSOR)
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph())
-
-    assembly_format = (
-        "$operation $arguments attr-dict `:` custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$operation $arguments {SIGNATURE}"
 
     def __init__(self, operation: str, arguments: Sequence[Value]):
         self.infer(arguments, {"operation": StringAttr(operation)})
@@ -72,32 +69,26 @@ class AluOp(LegacyOp):
             raise VerifyException(f"{operation} of {' and '.join(d.name for d in dtypes)}")
 
 
-class TruncatingOp(LegacyOp, ABC):
-    """An op on two integers that rounds toward zero."""
+class QuotientOp(PureOp, ABC):
+    """An op on two numbers of one dtype."""
+
+    DOMAIN: ClassVar[Domain] = Domain.INTEGER
 
     lhs = operand_def(TENSOR)
     rhs = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph())
-
-    assembly_format = (
-        "$lhs `,` $rhs attr-dict `:` custom<Signature>(functional-type(operands, results))"
-    )
-
-    def __init__(self, lhs: Value, rhs: Value):
-        self.infer((lhs, rhs))
+    assembly_format = f"$lhs `,` $rhs {SIGNATURE}"
 
     def verify_rule(self) -> None:
         lhs, rhs = dtype_of(self.lhs), dtype_of(self.rhs)
-        if not lhs.is_integer:
-            raise VerifyException(f"{self.name} is defined on integers, not {lhs.name}")
+        if lhs not in self.DOMAIN:
+            raise VerifyException(f"{self.name} is defined on {self.DOMAIN.value}, not {lhs.name}")
         if lhs != rhs:
             raise VerifyException(f"operands have different dtypes: {lhs.name} and {rhs.name}")
 
 
 @op_definition
-class IDivOp(TruncatingOp):
+class IDivOp(QuotientOp):
     """IDIV (a, b): the quotient of integers, rounded toward zero; x / 0 is 0.
 
     Arguments: none.
@@ -112,7 +103,7 @@ class IDivOp(TruncatingOp):
 
 
 @op_definition
-class ModOp(TruncatingOp):
+class ModOp(QuotientOp):
     """MOD (a, b): the remainder of IDIV, which has the sign of a; x mod 0 is 0.
 
     Arguments: none.
@@ -127,7 +118,7 @@ class ModOp(TruncatingOp):
 
 
 @op_definition
-class FDivOp(LegacyOp):
+class FDivOp(QuotientOp):
     """FDIV (a, b): the quotient of floats.
 
     Arguments: none.
@@ -139,30 +130,11 @@ class FDivOp(LegacyOp):
     """
 
     name = "tg_legacy.fdiv"
-
-    lhs = operand_def(TENSOR)
-    rhs = operand_def(TENSOR)
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph())
-
-    assembly_format = (
-        "$lhs `,` $rhs attr-dict `:` custom<Signature>(functional-type(operands, results))"
-    )
-
-    def __init__(self, lhs: Value, rhs: Value):
-        self.infer((lhs, rhs))
-
-    def verify_rule(self) -> None:
-        lhs, rhs = dtype_of(self.lhs), dtype_of(self.rhs)
-        if not lhs.is_float:
-            raise VerifyException(f"{self.name} is defined on floats, not {lhs.name}")
-        if lhs != rhs:
-            raise VerifyException(f"operands have different dtypes: {lhs.name} and {rhs.name}")
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
 
 
 @op_definition
-class ReduceAxisOp(LegacyOp):
+class ReduceAxisOp(PureOp):
     """REDUCE_AXIS (u), operation, axes: reduce along axes, which become 1.
 
     Arguments: add, mul or max, and the axes.
@@ -178,22 +150,14 @@ class ReduceAxisOp(LegacyOp):
     kind = prop_def(ReduceKindAttr, prop_name="op")
     source = operand_def(TENSOR)
     axes = prop_def(DenseArrayBase.constr(i64))
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph())
 
     assembly_format = (
         "$op $source custom<Integers>($axes) attr-dict `:` type($source) `->` type($result)"
     )
 
-    def __init__(self, kind: ReduceKind, source: Value, axes: Sequence[int]):
-        self.infer(
-            (source,), {"op": ReduceKindAttr(kind), "axes": DenseArrayBase.from_list(i64, axes)}
-        )
-
 
 @op_definition
-class WmmaOp(LegacyOp):
+class WmmaOp(PureOp):
     """WMMA (A, B, C), configuration: C + A @ B, computed by a group of threads.
 
     Each operand is the vector of the elements that one thread holds.
@@ -215,17 +179,8 @@ class WmmaOp(LegacyOp):
     a = operand_def(TENSOR)
     b = operand_def(TENSOR)
     accumulator = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph())
-
-    assembly_format = (
-        "$a `,` $b `,` $accumulator `config` $config attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
-
-    def __init__(self, a: Value, b: Value, accumulator: Value, config: LegacyWmmaAttr):
-        self.infer((a, b, accumulator), {"config": config})
+    assembly_format = f"$a `,` $b `,` $accumulator `config` $config {SIGNATURE}"
 
     def verify_rule(self) -> None:
         dtypes = self.config.dtype_in, self.config.dtype_in, self.config.dtype_out

@@ -6,21 +6,21 @@ from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Attribute
-from xdsl.irdl import AnyAttr, operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import AnyAttr, operand_def, prop_def
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
-from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.base import PureOp
 from tgdialect.legacy.ops.framework import DeviceOp
 from tgdialect.legacy.ops.indexing import ViewOp
 from tgdialect.legacy.table import producer
-from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
+from tgdialect.ops.base import VOID_EDGE
 from tgdialect.ops.dtypes import check_representable
 from tgdialect.ops.properties import dtype_of, number
 
 
 @op_definition
-class ConstOp(LegacyOp):
+class ConstOp(PureOp):
     """CONST (view), value: a constant of a shape, on a device.
 
     Arguments: the value.
@@ -35,14 +35,8 @@ class ConstOp(LegacyOp):
 
     value = prop_def(AnyAttr())
     view = operand_def(VOID_EDGE)
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph())
 
     assembly_format = "custom<Constant>($value, type($result)) `on` $view attr-dict"
-
-    def __init__(self, value: Attribute, view: Value):
-        self.infer((view,), {"value": value})
 
     def verify_rule(self) -> None:
         view = self.view.owner
@@ -54,7 +48,7 @@ class ConstOp(LegacyOp):
 
 
 @op_definition
-class VConstOp(LegacyOp):
+class VConstOp(PureOp):
     """VCONST (), values: a vector of constants.
 
     Arguments: the values.
@@ -68,9 +62,6 @@ class VConstOp(LegacyOp):
     name = "tg_legacy.vconst"
 
     values = prop_def(ArrayAttr[Attribute])
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph())
 
     assembly_format = "custom<Numbers>($values, type($result)) attr-dict"
 

@@ -19,11 +19,11 @@ from xdsl.traits import MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
-from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.base import SIGNATURE, EffectOp, LegacyOp, PureOp
 from tgdialect.legacy.ops.framework import is_accumulator, verify_assigned
 from tgdialect.legacy.table import producer
 from tgdialect.ops.attributes import NumberAttr
-from tgdialect.ops.base import TENSOR, VOID_EDGE, NothingInGraph, PureInGraph, Value
+from tgdialect.ops.base import TENSOR, VOID_EDGE, NothingInGraph, Value
 from tgdialect.ops.codegen import BarrierOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.ordering import EDGE
@@ -36,14 +36,11 @@ def ends_of(begin: SSAValue) -> list[Operation]:
     return [op for op in users if isinstance(op, LegacyOp) and begin in op.closed_blocks]
 
 
-class LoopBegin(LegacyOp, ABC):
+class LoopBegin(PureOp, ABC):
     """The start of a loop: its iterator goes from `start` to before `end`."""
 
     start = operand_def(TENSOR)
     end = operand_def(TENSOR)
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph())
 
     OPENS_BLOCK: ClassVar[bool] = True
 
@@ -76,10 +73,7 @@ class RangeOp(LoopBegin):
 
     axis = prop_def(NumberAttr)
 
-    assembly_format = (
-        "custom<Int>($axis) `from` $start `to` $end attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"custom<Int>($axis) `from` $start `to` $end {SIGNATURE}"
 
     def __init__(self, axis: int, start: Value, end: Value):
         self.infer((start, end), {"axis": NumberAttr(axis)})
@@ -104,13 +98,7 @@ class LoopOp(LoopBegin):
 
     name = "tg_legacy.loop"
 
-    assembly_format = (
-        "`from` $start `to` $end attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
-
-    def __init__(self, start: Value, end: Value):
-        self.infer((start, end))
+    assembly_format = f"`from` $start `to` $end {SIGNATURE}"
 
 
 def verify_loops(values: Sequence[SSAValue]) -> None:
@@ -127,7 +115,8 @@ def verify_loops(values: Sequence[SSAValue]) -> None:
 class BlockEnd(LegacyOp, ABC):
     """The end of the block that its source began."""
 
-    CLOSES: ClassVar[slice | None] = slice(None)
+    BEGIN: ClassVar[type[LegacyOp]]
+    """What begins such a block."""
 
     begin = operand_def(EDGE)
     result = result_def(VOID_EDGE)
@@ -136,8 +125,15 @@ class BlockEnd(LegacyOp, ABC):
 
     assembly_format = "$begin attr-dict `:` type($begin)"
 
-    def __init__(self, begin: Value):
-        self.infer((begin,))
+    @property
+    def closed_blocks(self) -> Sequence[SSAValue]:
+        return self.operands
+
+    def verify_rule(self) -> None:
+        if not isinstance(self.begin.owner, self.BEGIN):
+            this, begin = (k.name.rpartition(".")[2].upper() for k in (type(self), self.BEGIN))
+            article, found = "an" if begin == "IF" else "a", producer(self.begin)
+            raise VerifyException(f"an {this} ends {article} {begin}, not {found}")
 
 
 @op_definition
@@ -153,10 +149,7 @@ class EndRangeOp(BlockEnd):
     """
 
     name = "tg_legacy.endrange"
-
-    def verify_rule(self) -> None:
-        if not isinstance(self.begin.owner, RangeOp):
-            raise VerifyException(f"an ENDRANGE ends a RANGE, not {producer(self.begin)}")
+    BEGIN: ClassVar[type[LegacyOp]] = RangeOp
 
 
 @op_definition
@@ -172,10 +165,7 @@ class EndLoopOp(BlockEnd):
     """
 
     name = "tg_legacy.endloop"
-
-    def verify_rule(self) -> None:
-        if not isinstance(self.begin.owner, LoopOp):
-            raise VerifyException(f"an ENDLOOP ends a LOOP, not {producer(self.begin)}")
+    BEGIN: ClassVar[type[LegacyOp]] = LoopOp
 
 
 @op_definition
@@ -202,13 +192,7 @@ class PhiOp(LegacyOp):
 
     ESCAPES_BLOCK: ClassVar[bool] = True
 
-    assembly_format = (
-        "$target `,` $value (`over` $loops^)? attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
-
-    def __init__(self, target: Value, value: Value, loops: Sequence[Value] = ()):
-        self.infer((target, value, *loops))
+    assembly_format = f"$target `,` $value (`over` $loops^)? {SIGNATURE}"
 
     def verify_rule(self) -> None:
         if not is_accumulator(self.target):
@@ -220,7 +204,7 @@ class PhiOp(LegacyOp):
 
 
 @op_definition
-class IfOp(LegacyOp):
+class IfOp(EffectOp):
     """IF (condition, barrier?): the start of a block that executes only where the condition holds.
 
     Arguments: none.
@@ -236,16 +220,10 @@ class IfOp(LegacyOp):
 
     condition = operand_def(TENSOR)
     barrier = opt_operand_def(VOID_EDGE)
-    result = result_def(VOID_EDGE)
-
-    traits = traits_def(MemoryWriteEffect())
 
     OPENS_BLOCK: ClassVar[bool] = True
 
     assembly_format = "$condition (`after` $barrier^)? attr-dict `:` type($condition)"
-
-    def __init__(self, condition: Value, barrier: Value | None = None):
-        self.infer((condition,) if barrier is None else (condition, barrier))
 
     def verify_rule(self) -> None:
         type = tensor(self.condition)
@@ -270,7 +248,4 @@ class EndIfOp(BlockEnd):
     """
 
     name = "tg_legacy.endif"
-
-    def verify_rule(self) -> None:
-        if not isinstance(self.begin.owner, IfOp):
-            raise VerifyException(f"an ENDIF ends an IF, not {producer(self.begin)}")
+    BEGIN: ClassVar[type[LegacyOp]] = IfOp

@@ -12,7 +12,7 @@ from xdsl.dialects.builtin import (
     UnitAttr,
     i1,
 )
-from xdsl.ir import Attribute, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     operand_def,
@@ -26,7 +26,6 @@ from xdsl.irdl import (
 )
 from xdsl.traits import (
     IsolatedFromAbove,
-    MemoryAllocEffect,
     MemoryReadEffect,
     MemoryWriteEffect,
     NoTerminator,
@@ -34,7 +33,7 @@ from xdsl.traits import (
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
-from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.base import SIGNATURE, AllocatingOp, EdgeOp, LegacyOp, PureOp
 from tgdialect.legacy.table import producer
 from tgdialect.ops.attributes import AddrSpace, NumberAttr, is_tensor
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
@@ -53,7 +52,7 @@ from tgdialect.ops.properties import (
 
 
 @op_definition
-class DeviceOp(LegacyOp):
+class DeviceOp(EdgeOp):
     """DEVICE (), name: a device, which BUFFER, COPY and CONST refer to.
 
     Arguments: the name of the device.
@@ -67,14 +66,8 @@ class DeviceOp(LegacyOp):
     name = "tg_legacy.device"
 
     device = prop_def(StringAttr)
-    result = result_def(VOID_EDGE)
-
-    traits = traits_def(PureInGraph())
 
     assembly_format = "$device attr-dict"
-
-    def __init__(self, device: str):
-        self.infer((), {"device": StringAttr(device)})
 
     def verify_rule(self) -> None:
         if not self.device.data:
@@ -82,7 +75,7 @@ class DeviceOp(LegacyOp):
 
 
 @op_definition
-class UniqueOp(LegacyOp):
+class UniqueOp(EdgeOp):
     """UNIQUE (), id: the identity of a BUFFER: two with different ids are different memory.
 
     Arguments: an integer.
@@ -96,14 +89,8 @@ class UniqueOp(LegacyOp):
     name = "tg_legacy.unique"
 
     id = prop_def(NumberAttr)
-    result = result_def(VOID_EDGE)
-
-    traits = traits_def(PureInGraph())
 
     assembly_format = "custom<Int>($id) attr-dict"
-
-    def __init__(self, id: int):
-        self.infer((), {"id": NumberAttr(id)})
 
     def verify_rule(self) -> None:
         if self.id.data < 0:
@@ -111,7 +98,7 @@ class UniqueOp(LegacyOp):
 
 
 @op_definition
-class NameOp(LegacyOp):
+class NameOp(EdgeOp):
     """NAME (u?), name: what a kernel or a variable is called in the generated code.
 
     Arguments: the name.
@@ -126,14 +113,8 @@ class NameOp(LegacyOp):
 
     text = prop_def(StringAttr)
     named = opt_operand_def(EDGE)
-    result = result_def(VOID_EDGE)
-
-    traits = traits_def(PureInGraph())
 
     assembly_format = "$text (`of` $named^ `:` type($named))? attr-dict"
-
-    def __init__(self, text: str, named: Value | None = None):
-        self.infer(() if named is None else (named,), {"text": StringAttr(text)})
 
     def verify_rule(self) -> None:
         if not self.text.data.isidentifier():
@@ -172,9 +153,6 @@ class KernelOp(LegacyOp):
         "$label `(` $arguments `)` attr-dict-with-keyword $body `:` "
         "custom<Signature>(functional-type(operands, results))"
     )
-
-    def __init__(self, label: str, arguments: Sequence[Value], body: Region):
-        self.infer(arguments, {"label": StringAttr(label)}, regions=(body,))
 
     @property
     def buffers(self) -> list[SSAValue]:
@@ -225,7 +203,7 @@ def _verify_global(op: Operation, buffers: Sequence[SSAValue]) -> None:
 
 
 @op_definition
-class MultiOp(LegacyOp):
+class MultiOp(PureOp):
     """MULTI (shard0, shard1, ...), axis, real: a tensor whose parts are on several devices.
 
     Arguments: the axis that is split, absent where each device has the whole; for each shard
@@ -244,23 +222,10 @@ class MultiOp(LegacyOp):
     shards = var_operand_def(TENSOR)
     axis = opt_prop_def(NumberAttr)
     flags = prop_def(DenseArrayBase.constr(i1), prop_name="flags")
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph())
 
     assembly_format = (
-        "$shards (`axis` custom<Int>($axis)^)? `real` custom<Integers>($flags) attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
+        f"$shards (`axis` custom<Int>($axis)^)? `real` custom<Integers>($flags) {SIGNATURE}"
     )
-
-    def __init__(self, shards: Sequence[Value], axis: int | None, real: Sequence[bool]):
-        self.infer(
-            shards,
-            {
-                "axis": None if axis is None else NumberAttr(axis),
-                "flags": DenseArrayBase.from_list(i1, list(real)),
-            },
-        )
 
     def verify_rule(self) -> None:
         if len(self.flags) != len(self.shards):
@@ -295,9 +260,6 @@ class CopyOp(LegacyOp):
         "$source `to` $device (`clone` $clone^)? attr-dict `:` type($source) `->` type($result)"
     )
 
-    def __init__(self, source: Value, device: Value, *, clone: bool = False):
-        self.infer((source, device), {"clone": UnitAttr() if clone else None})
-
     def verify_rule(self) -> None:
         if not isinstance(self.device.owner, DeviceOp):
             raise VerifyException(f"a COPY goes to a DEVICE, not {producer(self.device)}")
@@ -326,12 +288,7 @@ class AssignOp(LegacyOp):
 
     ESCAPES_BLOCK: ClassVar[bool] = True
 
-    assembly_format = (
-        "$target `,` $value attr-dict `:` custom<Signature>(functional-type(operands, results))"
-    )
-
-    def __init__(self, target: Value, value: Value):
-        self.infer((target, value))
+    assembly_format = f"$target `,` $value {SIGNATURE}"
 
     def verify_rule(self) -> None:
         if is_memory(self.target):
@@ -371,7 +328,7 @@ def verify_assigned(target: SSAValue, value: SSAValue) -> None:
 
 
 @op_definition
-class DefineVarOp(LegacyOp):
+class DefineVarOp(PureOp):
     """DEFINE_VAR (), name, min, max: an integer known when the program is called, such as a size.
 
     Arguments: the name, and the least and greatest value.
@@ -387,9 +344,6 @@ class DefineVarOp(LegacyOp):
     symbol = prop_def(StringAttr)
     min = prop_def(NumberAttr)
     max = prop_def(NumberAttr)
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph())
 
     assembly_format = "$symbol custom<Int>($min) `to` custom<Int>($max) attr-dict `:` type($result)"
 
@@ -413,7 +367,7 @@ class DefineVarOp(LegacyOp):
 
 
 @op_definition
-class BindOp(LegacyOp):
+class BindOp(PureOp):
     """BIND (variable, value): a variable that has its value.
 
     Arguments: none.
@@ -428,16 +382,8 @@ class BindOp(LegacyOp):
 
     variable = operand_def(TENSOR)
     value = operand_def(TENSOR)
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph())
-
-    assembly_format = (
-        "$variable `,` $value attr-dict `:` custom<Signature>(functional-type(operands, results))"
-    )
-
-    def __init__(self, variable: Value, value: Value):
-        self.infer((variable, value))
+    assembly_format = f"$variable `,` $value {SIGNATURE}"
 
     def verify_rule(self) -> None:
         variable = self.variable.owner
@@ -458,7 +404,7 @@ class BindOp(LegacyOp):
 
 
 @op_definition
-class EmptyOp(LegacyOp):
+class EmptyOp(AllocatingOp):
     """EMPTY (): a tensor whose contents do not matter yet.
 
     Arguments: none; its type says shape and dtype.
@@ -471,14 +417,7 @@ class EmptyOp(LegacyOp):
 
     name = "tg_legacy.empty"
 
-    result = result_def(TENSOR)
-
-    traits = traits_def(MemoryAllocEffect())
-
     assembly_format = "attr-dict `:` type($result)"
-
-    def __init__(self, type: Attribute):
-        self.infer((), {}, type=type)
 
     def verify_rule(self) -> None:
         where = place(self.result)
@@ -508,10 +447,7 @@ class NoopOp(LegacyOp):
 
     traits = traits_def(PureInGraph())
 
-    assembly_format = "$source attr-dict `:` custom<Signature>(functional-type(operands, results))"
-
-    def __init__(self, source: Value):
-        self.infer((source,))
+    assembly_format = f"$source {SIGNATURE}"
 
 
 class _FormattedOp(LegacyOp):
@@ -523,10 +459,7 @@ class _FormattedOp(LegacyOp):
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
-    assembly_format = (
-        "$fmt `(` $arguments `)` attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$fmt `(` $arguments `)` {SIGNATURE}"
 
     def __init__(self, fmt: str, arguments: Sequence[Value], type: Attribute):
         self.infer(arguments, {"fmt": StringAttr(fmt)}, type=type)

@@ -19,7 +19,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.attributes import ViewAttr
-from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.base import SIGNATURE, LegacyOp, PureOp
 from tgdialect.legacy.ops.framework import DeviceOp
 from tgdialect.legacy.table import producer
 from tgdialect.ops.attributes import is_tensor
@@ -61,9 +61,7 @@ class ViewOp(LegacyOp):
 
     traits = traits_def(PureInGraph())
 
-    assembly_format = (
-        "($source^)? $views attr-dict `:` custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"($source^)? $views {SIGNATURE}"
 
     def __init__(self, views: Sequence[ViewAttr], source: Value | None = None):
         self.infer(() if source is None else (source,), {"views": ArrayAttr(views)})
@@ -106,7 +104,7 @@ def known_size(value: SSAValue) -> int | None:
 
 
 @op_definition
-class IndexOp(LegacyOp):
+class IndexOp(PureOp):
     """INDEX (buffer, position, valid?): the location of an element, or of each of a vector.
 
     Where `valid` is false a LOAD gives its alternative, and a STORE writes nothing.
@@ -126,17 +124,8 @@ class IndexOp(LegacyOp):
     buffer = operand_def(TENSOR)
     position = operand_def(TENSOR)
     valid = opt_operand_def(TENSOR)
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph())
-
-    assembly_format = (
-        "$buffer `,` $position (`valid` $valid^)? attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
-
-    def __init__(self, buffer: Value, position: Value, valid: Value | None = None):
-        self.infer((buffer, position) if valid is None else (buffer, position, valid))
+    assembly_format = f"$buffer `,` $position (`valid` $valid^)? {SIGNATURE}"
 
     def verify_rule(self) -> None:
         verify_flat_memory(self.buffer)
@@ -163,7 +152,7 @@ def verify_condition(condition: SSAValue, of: SSAValue) -> None:
 
 
 @op_definition
-class ValidOp(LegacyOp):
+class ValidOp(PureOp):
     """VALID (view): for each element of a view whether its mask, if it has one, has it.
 
     Arguments: none.
@@ -177,14 +166,8 @@ class ValidOp(LegacyOp):
     name = "tg_legacy.valid"
 
     view = operand_def(AnyOf((TENSOR, VOID_EDGE)))
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph())
-
-    assembly_format = "$view attr-dict `:` custom<Signature>(functional-type(operands, results))"
-
-    def __init__(self, view: Value):
-        self.infer((view,))
+    assembly_format = f"$view {SIGNATURE}"
 
     def verify_rule(self) -> None:
         if not isinstance(self.view.owner, ViewOp):
@@ -192,7 +175,7 @@ class ValidOp(LegacyOp):
 
 
 @op_definition
-class GepOp(LegacyOp):
+class GepOp(PureOp):
     """GEP (vector,), lanes: some lanes of a vector; one of them is a scalar.
 
     Arguments: the positions of the lanes.
@@ -207,14 +190,8 @@ class GepOp(LegacyOp):
 
     vector = operand_def(TENSOR)
     lanes = prop_def(DenseArrayBase.constr(i64))
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph())
-
-    assembly_format = (
-        "$vector custom<Integers>($lanes) attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$vector custom<Integers>($lanes) {SIGNATURE}"
 
     def __init__(self, vector: Value, lanes: Sequence[int]):
         self.infer((vector,), {"lanes": DenseArrayBase.from_list(i64, lanes)})

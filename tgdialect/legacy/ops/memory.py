@@ -17,12 +17,11 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import MemoryAllocEffect, MemoryReadEffect, MemoryWriteEffect
+from xdsl.traits import MemoryReadEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
-from tgdialect.fast_xdsl.unchecked import segments
-from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.base import SIGNATURE, AllocatingOp, EffectOp, LegacyOp, PureOp
 from tgdialect.legacy.ops.control import verify_loops
 from tgdialect.legacy.ops.framework import DeviceOp, UniqueOp
 from tgdialect.legacy.ops.indexing import (
@@ -34,7 +33,8 @@ from tgdialect.legacy.ops.indexing import (
 )
 from tgdialect.legacy.table import device_of_operands, producer, views_of
 from tgdialect.ops.attributes import AddrSpace, NumberAttr, PlaceAttr, is_tensor
-from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
+from tgdialect.ops.base import TENSOR, VOID_EDGE, Value
+from tgdialect.ops.memory import segments
 from tgdialect.ops.ordering import EDGE
 from tgdialect.ops.properties import (
     Shape,
@@ -52,7 +52,7 @@ AT = AnyOf((TENSOR, VOID_EDGE))
 
 
 @op_definition
-class BufferOp(LegacyOp):
+class BufferOp(AllocatingOp):
     """BUFFER (device, unique), size: memory on a device; two ids are different memory.
 
     Arguments: the number of elements.
@@ -69,14 +69,8 @@ class BufferOp(LegacyOp):
     device = operand_def(VOID_EDGE)
     unique = operand_def(VOID_EDGE)
     size = prop_def(NumberAttr)
-    result = result_def(TENSOR)
-
-    traits = traits_def(MemoryAllocEffect())
 
     assembly_format = "$device `,` $unique `size` custom<Int>($size) attr-dict `:` type($result)"
-
-    def __init__(self, device: Value, unique: Value, size: int, type: Attribute):
-        self.infer((device, unique), {"size": NumberAttr(size)}, type=type)
 
     def verify_rule(self) -> None:
         device = self.device.owner
@@ -95,7 +89,7 @@ class BufferOp(LegacyOp):
 
 
 @op_definition
-class BufferViewOp(LegacyOp):
+class BufferViewOp(PureOp):
     """BUFFER_VIEW (buffer), size, offset: a part of a buffer, for files on disk.
 
     Arguments: the number of elements, and the first one.
@@ -112,17 +106,8 @@ class BufferViewOp(LegacyOp):
     buffer = operand_def(TENSOR)
     size = prop_def(NumberAttr)
     offset = prop_def(NumberAttr)
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph())
-
-    assembly_format = (
-        "$buffer `size` custom<Int>($size) `offset` custom<Int>($offset) attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
-
-    def __init__(self, buffer: Value, size: int, offset: int):
-        self.infer((buffer,), {"size": NumberAttr(size), "offset": NumberAttr(offset)})
+    assembly_format = f"$buffer `size` custom<Int>($size) `offset` custom<Int>($offset) {SIGNATURE}"
 
     def verify_rule(self) -> None:
         verify_flat_memory(self.buffer)
@@ -134,7 +119,7 @@ class BufferViewOp(LegacyOp):
 
 
 @op_definition
-class DefineGlobalOp(LegacyOp):
+class DefineGlobalOp(AllocatingOp):
     """DEFINE_GLOBAL (), slot, name?, mutable?: an argument of the kernel, in global memory.
 
     Arguments: the position of the argument; in the tutorial's age also its name, and whether the
@@ -152,9 +137,6 @@ class DefineGlobalOp(LegacyOp):
     slot = prop_def(NumberAttr)
     symbol = opt_prop_def(StringAttr)
     mutable = opt_prop_def(UnitAttr)
-    result = result_def(TENSOR)
-
-    traits = traits_def(MemoryAllocEffect())
 
     assembly_format = (
         "custom<Int>($slot) custom<Name>($symbol) (`mutable` $mutable^)? attr-dict `:` "
@@ -181,7 +163,7 @@ class DefineGlobalOp(LegacyOp):
 
 
 @op_definition
-class DefineLocalOp(LegacyOp):
+class DefineLocalOp(AllocatingOp):
     """DEFINE_LOCAL (), name: memory that the threads of a workgroup share.
 
     Arguments: its name.
@@ -195,9 +177,6 @@ class DefineLocalOp(LegacyOp):
     name = "tg_legacy.define_local"
 
     symbol = prop_def(StringAttr)
-    result = result_def(TENSOR)
-
-    traits = traits_def(MemoryAllocEffect())
 
     assembly_format = "$symbol attr-dict `:` type($result)"
 
@@ -222,7 +201,7 @@ def verify_pointer(op: LegacyOp, space: AddrSpace) -> None:
 
 
 @op_definition
-class DefineAccOp(LegacyOp):
+class DefineAccOp(AllocatingOp):
     """DEFINE_ACC (initial, range0, range1, ...), number: the accumulator of a reduction.
 
     Reading it gives its present value. ASSIGN or PHI changes it.
@@ -241,14 +220,8 @@ class DefineAccOp(LegacyOp):
     number = prop_def(NumberAttr)
     initial = operand_def(TENSOR)
     ranges = var_operand_def(TENSOR)
-    result = result_def(TENSOR)
 
-    traits = traits_def(MemoryAllocEffect())
-
-    assembly_format = (
-        "custom<Int>($number) `from` $initial (`over` $ranges^)? attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"custom<Int>($number) `from` $initial (`over` $ranges^)? {SIGNATURE}"
 
     def __init__(self, number: int, initial: Value, ranges: Sequence[Value] = ()):
         self.infer((initial, *ranges), {"number": NumberAttr(number)})
@@ -328,7 +301,7 @@ class LoadOp(LegacyOp):
 
 
 @op_definition
-class StoreOp(LegacyOp):
+class StoreOp(EffectOp):
     """STORE (buffer, view or position?, value, gate?, dependency...): write memory.
 
     Arguments: none.
@@ -348,10 +321,8 @@ class StoreOp(LegacyOp):
     value = operand_def(TENSOR)
     gate = opt_operand_def(TENSOR)
     dependencies = var_operand_def(EDGE)
-    result = result_def(VOID_EDGE)
 
     irdl_options = (AttrSizedOperandSegments(as_property=True),)
-    traits = traits_def(MemoryWriteEffect())
 
     assembly_format = (
         "$buffer (`at` $at^)? `value` $value (`gate` $gate^)? (`after` $dependencies^)? "
@@ -416,7 +387,7 @@ def _accessed_shape(buffer: SSAValue, position: SSAValue, shape: Shape) -> Shape
 
 
 @op_definition
-class CastOp(LegacyOp):
+class CastOp(PureOp):
     """CAST (location): the location of a vector, which begins at that of its first element.
 
     Arguments: none; its type says how many elements.
@@ -430,14 +401,11 @@ class CastOp(LegacyOp):
     name = "tg_legacy.cast"
 
     element = operand_def(TENSOR)
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph())
 
     assembly_format = "$element attr-dict `:` type($element) `->` type($result)"
 
     def __init__(self, element: Value, type: Attribute):
-        self.infer((element,), {}, type=type)
+        self.infer((element,), type=type)
 
     def verify_rule(self) -> None:
         old, new = tensor(self.element), tensor(self.result)

@@ -3,33 +3,25 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr
-from xdsl.irdl import operand_def, prop_def, result_def, traits_def
+from xdsl.irdl import operand_def, prop_def
 
 from tgdialect.fast_xdsl.definitions import op_definition
-from tgdialect.legacy.attributes import axes_attribute
-from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.base import PureOp
 from tgdialect.ops.attributes import NumberAttr
-from tgdialect.ops.base import TENSOR, PureInGraph, Value
+from tgdialect.ops.base import TENSOR
 
 
-class PairsOp(LegacyOp, ABC):
+class PairsOp(PureOp, ABC):
     """A movement with a pair of numbers for each axis."""
 
     source = operand_def(TENSOR)
     pairs = prop_def(ArrayAttr[ArrayAttr[NumberAttr]])
-    result = result_def(TENSOR)
-
-    traits = traits_def(PureInGraph())
 
     assembly_format = (
         "$source custom<AxisSizes>($pairs) attr-dict `:` type($source) `->` type($result)"
     )
-
-    def __init__(self, source: Value, pairs: Sequence[tuple[int, int]]):
-        self.infer((source,), {"pairs": axes_attribute(pairs)})
 
 
 @op_definition

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from xdsl.dialects.builtin import ArrayAttr
-from xdsl.irdl import operand_def, prop_def, result_def, traits_def, var_operand_def
+from xdsl.irdl import operand_def, prop_def, var_operand_def
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.attributes import axes_attribute
-from tgdialect.legacy.base import LegacyOp
+from tgdialect.legacy.base import SIGNATURE, LegacyOp, PureOp
 from tgdialect.ops.attributes import NumberAttr
-from tgdialect.ops.base import TENSOR, PureInGraph, Value
+from tgdialect.ops.base import TENSOR, Value
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 
 AxesAttr = ArrayAttr[ArrayAttr[NumberAttr]]
@@ -32,7 +32,7 @@ def _verify_values(op: LegacyOp) -> None:
 
 
 @op_definition
-class VectorizeOp(LegacyOp):
+class VectorizeOp(PureOp):
     """VECTORIZE (u0, u1, ...): the vector of some scalars.
 
     Arguments: none.
@@ -46,14 +46,8 @@ class VectorizeOp(LegacyOp):
     name = "tg_legacy.vectorize"
 
     scalars = var_operand_def(TENSOR)
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph())
-
-    assembly_format = "$scalars attr-dict `:` custom<Signature>(functional-type(operands, results))"
-
-    def __init__(self, scalars: Sequence[Value]):
-        self.infer(scalars)
+    assembly_format = f"$scalars {SIGNATURE}"
 
     def verify_rule(self) -> None:
         _verify_values(self)
@@ -63,7 +57,7 @@ class VectorizeOp(LegacyOp):
 
 
 @op_definition
-class CatOp(LegacyOp):
+class CatOp(PureOp):
     """CAT (u0, u1, ...): the vector that joins some vectors.
 
     Arguments: none.
@@ -77,21 +71,15 @@ class CatOp(LegacyOp):
     name = "tg_legacy.cat"
 
     vectors = var_operand_def(TENSOR)
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph())
-
-    assembly_format = "$vectors attr-dict `:` custom<Signature>(functional-type(operands, results))"
-
-    def __init__(self, vectors: Sequence[Value]):
-        self.infer(vectors)
+    assembly_format = f"$vectors {SIGNATURE}"
 
     def verify_rule(self) -> None:
         _verify_values(self)
 
 
 @op_definition
-class UnrollOp(LegacyOp):
+class UnrollOp(PureOp):
     """UNROLL (vector,), axes: a scalar for each iteration of loops that are unrolled.
 
     What is computed from it is there once for each iteration, up to a CONTRACT of its axes. The
@@ -109,14 +97,8 @@ class UnrollOp(LegacyOp):
 
     vector = operand_def(TENSOR)
     axes = prop_def(AxesAttr)
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph())
-
-    assembly_format = (
-        "$vector custom<AxisSizes>($axes) attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$vector custom<AxisSizes>($axes) {SIGNATURE}"
 
     def __init__(self, vector: Value, axes: Sequence[tuple[int, int]]):
         self.infer((vector,), {"axes": axes_attribute(axes)})
@@ -126,7 +108,7 @@ class UnrollOp(LegacyOp):
 
 
 @op_definition
-class ContractOp(LegacyOp):
+class ContractOp(PureOp):
     """CONTRACT (u,), axes: the vector of the values of an unrolled scalar in all iterations.
 
     It undoes UNROLL. A scalar that does not depend on an axis is repeated along it.
@@ -143,14 +125,8 @@ class ContractOp(LegacyOp):
 
     scalar = operand_def(TENSOR)
     axes = prop_def(AxesAttr)
-    result = result_def(TENSOR)
 
-    traits = traits_def(PureInGraph())
-
-    assembly_format = (
-        "$scalar custom<AxisSizes>($axes) attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$scalar custom<AxisSizes>($axes) {SIGNATURE}"
 
     def __init__(self, scalar: Value, axes: Sequence[tuple[int, int]]):
         self.infer((scalar,), {"axes": axes_attribute(axes)})
