@@ -17,8 +17,8 @@ What ops are declared with:
 What rewrites and analyses build on:
 
 * `builder.py`: insertion with a location, and clones;
-* `numbering.py`: the next free slot, axis id or symbol name;
-* `walk.py`: values computed once along the edges of a graph;
+* `numbering.py`: the next free slot, axis id or symbol name; the key of an op in value numbering;
+* `walk.py`: walks of graphs and blocks: slices, users, chains of views, the blocks around ops;
 * `views.py`: the cells that a view shows; `arguments.py`: attributes of function arguments;
 * `arrays.py`: NumPy arrays of the dtypes; `numpy_dtypes.py`: NumPy's dtypes by name;
 * `folding.py`: constant folding; `intervals.py`: interval arithmetic;

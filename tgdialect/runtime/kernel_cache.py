@@ -82,7 +82,7 @@ class KernelCache:
             if name != _SYMBOL
         ]
         structure = self._structures.of(kernel.body.block)
-        facts = kernel.name, structure, scheduled.left, self._machine, host_cpu()
+        facts = kernel.name, structure, str(scheduled.left), self._machine, host_cpu()
         key = PREFIX + cache_key(*facts, *about)
         if (data := self._cache.get(key)) is not None:
             return _from_bytes(data)

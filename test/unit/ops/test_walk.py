@@ -58,33 +58,36 @@ def visited(graph: Graph, node: int, done: list[int]) -> list[int]:
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_WALKS", 400))
 def test_graphs(seeds: range):
     for seed in seeds:
-        chance = random.Random(seed)
-        graph = random_graph(chance)
-        roots = [chance.choice([*graph]) for _ in range(chance.randrange(1, 4))]
-        expected = list[int]()
-        for root in roots:
-            visited(graph, root, expected)
-        asked = list[int]()
+        check_graph(random.Random(seed))
 
-        def sources(node: int) -> list[int]:
-            asked.append(node)
-            return graph[node]
 
-        assert list(postorder(roots, sources)) == expected, seed
-        assert sorted(asked) == sorted(expected), seed
-        walk = Walk(roots)
-        met = list[int]()
-        for node in walk:
-            met.append(node)
-            walk.add(graph[node])
-        assert sorted(met) == sorted(walk.seen) == sorted(expected), seed
-        assert walk.is_complete, seed
-        most = chance.randrange(len(expected) + 2)
-        walk = Walk(roots, most)
-        for node in walk:
-            assert len(walk.seen) <= most, seed
-            walk.add(graph[node])
-        assert walk.is_complete == (len(expected) <= most), seed
+def check_graph(chance: random.Random):
+    graph = random_graph(chance)
+    roots = [chance.choice([*graph]) for _ in range(chance.randrange(1, 4))]
+    expected = list[int]()
+    for root in roots:
+        visited(graph, root, expected)
+    asked = list[int]()
+
+    def sources(node: int) -> list[int]:
+        asked.append(node)
+        return graph[node]
+
+    assert list(postorder(roots, sources)) == expected
+    assert sorted(asked) == sorted(expected)
+    walk = Walk(roots)
+    met = list[int]()
+    for node in walk:
+        met.append(node)
+        walk.add(graph[node])
+    assert sorted(met) == sorted(walk.seen) == sorted(expected)
+    assert walk.is_complete
+    most = chance.randrange(len(expected) + 2)
+    walk = Walk(roots, most)
+    for node in walk:
+        assert len(walk.seen) <= most
+        walk.add(graph[node])
+    assert walk.is_complete == (len(expected) <= most)
 
 
 def random_block(chance: random.Random) -> Block:
@@ -127,29 +130,31 @@ def chain_of(value: SSAValue, kinds: tuple[type[Operation], ...]) -> Iterator[Op
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_WALKS", 200))
 def test_blocks(seeds: range):
     for seed in seeds:
-        chance = random.Random(seed)
-        block = random_block(chance)
-        ops = ops_of(block)
-        root = chance.choice(ops).results[0]
-        for until in ((), (MulOp,), (AddOp, NegOp)):
-            found = list(computed_from(root, until=until))
-            assert len(found) == len(set(found)), seed
-            assert set(found) == slice_of(root, until), seed
-        kinds = ReshapeOp, ExpandOp, NegOp
-        chain = list(chain_of(root, kinds))
-        assert list(through(root, *kinds)) == chain, seed
-        assert behind(root, *kinds) == (chain[-1].operands[0] if chain else root), seed
-        for op in ops:
-            users = [other for other in ops for o in other.operands if o.owner is op]
-            assert sorted(map(id, users_of(op))) == sorted(map(id, users)), seed
-        depths = dict[SSAValue, int]()
+        check_block(random.Random(seed))
 
-        def depth(value: SSAValue) -> int:
-            return 1 + max((depths[o] for o in operands_of(value)), default=0)
 
-        top = computed(root, depths, operands_of, depth)
-        assert depths.keys() == {op.results[0] for op in computed_from(root)}, seed
-        assert top == depths[root], seed
+def check_block(chance: random.Random):
+    ops = ops_of(block := random_block(chance))
+    root = chance.choice(ops).results[0]
+    for until in ((), (MulOp,), (AddOp, NegOp)):
+        found = list(computed_from(root, until=until))
+        assert len(found) == len(set(found))
+        assert set(found) == slice_of(root, until)
+    kinds = ReshapeOp, ExpandOp, NegOp
+    chain = list(chain_of(root, kinds))
+    assert list(through(root, *kinds)) == chain
+    assert behind(root, *kinds) == (chain[-1].operands[0] if chain else root)
+    for op in ops:
+        users = [other for other in ops for o in other.operands if o.owner is op]
+        assert sorted(map(id, users_of(op))) == sorted(map(id, users))
+    depths = dict[SSAValue, int]()
+
+    def depth(value: SSAValue) -> int:
+        return 1 + max((depths[o] for o in operands_of(value)), default=0)
+
+    assert computed(root, depths, operands_of, depth) == depths[root]
+    assert depths.keys() == {op.results[0] for op in computed_from(root)}
+    assert nesting(ops_of(block)) == dict.fromkeys(ops, ())
 
 
 def random_nest(chance: random.Random, builder: OpBuilder, depth: int) -> Nested:

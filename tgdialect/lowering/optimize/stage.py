@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
-from dataclasses import dataclass
-from functools import partial
+from collections.abc import Iterable, Iterator, Mapping, Set
+from dataclasses import dataclass, fields
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp
@@ -23,8 +22,8 @@ from tgdialect.lowering.optimize.explicit import (
     opts_of,
 )
 from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
-from tgdialect.lowering.optimize.modes import BEAM, EXPLICIT, MODES, TF32
-from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule, spelled
+from tgdialect.lowering.optimize.modes import BEAM, MODES, TF32
+from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.overwritten_memory import copy_overwritten
 from tgdialect.ops.attributes import OptAttr
@@ -34,7 +33,61 @@ from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify
 
-_SIMPLIFY = "simplify"
+
+@dataclass(frozen=True)
+class Left:
+    """What is left to do to a kernel before the next stage: here, nothing.
+
+    `finish` reads its fields and the kernel, and nothing else, so that where the texts of two are
+    equal the same is done to equal kernels.
+    """
+
+    def finish(self, kernel: KernelOp | ProgramOp) -> Mapping[KernelOp, Packing]:
+        """Do it. Gives the kernels that STAGEs make meanwhile, for `pass_packed`."""
+        return {}
+
+    def __str__(self) -> str:
+        given = (f"{field.name} {getattr(self, field.name)}" for field in fields(self))
+        return ", ".join((type(self).__name__, *given))
+
+
+class Simplification(Left):
+    """The schedule of the kernel is settled: to simplify it is left."""
+
+    def finish(self, kernel: KernelOp | ProgramOp) -> Mapping[KernelOp, Packing]:
+        simplify(kernel)
+        return {}
+
+
+@dataclass(frozen=True)
+class Schedule(Left):
+    """A schedule for a target."""
+
+    target: Target
+    opts: tuple[OptAttr, ...] | None
+    """The OptOps, unless they are the heuristic's."""
+    constants: tuple[int, ...]
+    """The slots whose contents are the same in every call of the program, in order."""
+    is_aliased: bool
+    """Whether some CALL passes the same memory for two parameters."""
+    may_round: bool
+    """Whether a heuristic may choose matrix instructions that round factors first."""
+
+    __str__ = Left.__str__
+
+    def finish(self, kernel: KernelOp | ProgramOp) -> Mapping[KernelOp, Packing]:
+        assert isinstance(kernel, KernelOp)
+        aliased = {kernel.sym_name.data} if self.is_aliased else frozenset[str]()
+        axes = Axes(kernel, constants={*self.constants}, aliased=aliased, may_round=self.may_round)
+        begin_schedule(axes)
+        if self.opts is None:
+            schedule(axes, self.target)
+        else:
+            apply_explicit(axes, self.opts)
+        schedule_prepacking(axes, self.target)
+        for each in (*axes.prepacked, kernel):
+            simplify(each, axes.engines)
+        return axes.prepacked
 
 
 class Scheduled(NamedTuple):
@@ -42,12 +95,11 @@ class Scheduled(NamedTuple):
     from here on."""
 
     kernel: KernelOp | ProgramOp
-    finish: Callable[[], Mapping[KernelOp, Packing]] = dict[KernelOp, Packing]
-    """The rest of the optimization, done before the next stage. Gives the kernels that STAGEs make
-    meanwhile, for `pass_packed`."""
-    left: str = ""
-    """The inputs of `finish` besides the kernel, as a text: with equal texts it does the same to
-    equal kernels."""
+    left: Left = Left()
+
+    def finish(self) -> Mapping[KernelOp, Packing]:
+        """Do what is left, as `Left.finish`."""
+        return self.left.finish(self.kernel)
 
     @property
     def name(self) -> str:
@@ -119,58 +171,26 @@ class OptimizePass(LoweringPass):
         constants, aliased = constant_slots(module), aliased_kernels(module)
         in_loops = called_in_loops(module)
         evicted: Mapping[str, Set[int]] = {} if target.is_grid else evicted_slots(module, target)
+        rest = Left() if self.mode == "none" else Simplification()
         for kernel in (*copying, *kernels):
             is_settled = has_schedule(kernel) and explicit is None
             kernel.sink.opts = kernel.sink.opts or ArrayAttr[OptAttr]([])
             if self.mode == "none" or is_settled:
-                yield self._simplifying(kernel)
+                yield Scheduled(kernel, rest)
                 continue
             name = kernel.sym_name.data
             slots = constants.get(name, frozenset())
             opts = None if explicit is None else opts_of(explicit, name)
             if kernel in copying and opts is not None:
                 opts = ()
-            how = self.mode if opts is None else f"{EXPLICIT} {'; '.join(map(spelled, opts))}"
             machine = target.in_loop if name in in_loops else target
             note_evicted(kernel, evicted.get(name, frozenset()))
-            left = f"{how}, constants {sorted(slots)}, aliased {name in aliased}, {machine}"
-            finish = partial(self._schedule, kernel, machine, opts, slots, aliased)
-            yield Scheduled(kernel, finish, left)
+            chosen = None if opts is None else tuple(opts)
+            facts = tuple(sorted(slots)), name in aliased, self.mode == TF32
+            yield Scheduled(kernel, Schedule(machine, chosen, *facts))
         for kernel in calling_last(op for op in module.ops if isinstance(op, KernelOp)):
             if kernel.calls:
-                yield self._simplifying(kernel)
-
-    def _simplifying(self, kernel: KernelOp) -> Scheduled:
-        """A kernel whose schedule is settled."""
-        if self.mode == "none":
-            return Scheduled(kernel)
-
-        def finish() -> Mapping[KernelOp, Packing]:
-            simplify(kernel)
-            return {}
-
-        return Scheduled(kernel, finish, _SIMPLIFY)
-
-    def _schedule(
-        self,
-        kernel: KernelOp,
-        target: Target,
-        opts: Sequence[OptAttr] | None,
-        constants: Set[int],
-        aliased: Set[str],
-    ) -> Mapping[KernelOp, Packing]:
-        """Schedule a kernel, with these OptOps unless they are the heuristic's, and the kernels
-        that STAGEs make, which are given."""
-        axes = Axes(kernel, constants=constants, aliased=aliased, may_round=self.mode == TF32)
-        begin_schedule(axes)
-        if opts is None:
-            schedule(axes, target)
-        else:
-            apply_explicit(axes, opts)
-        schedule_prepacking(axes, target)
-        for each in (*axes.prepacked, kernel):
-            simplify(each, axes.engines)
-        return axes.prepacked
+                yield Scheduled(kernel, rest)
 
 
 def settled(kernels: Iterable[KernelOp | ProgramOp]) -> Iterator[Scheduled]:
