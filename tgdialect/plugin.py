@@ -1,4 +1,4 @@
-"""What a plug-in is: all that a package adds to xDSL's tools, to ours and to the compiler.
+"""The plug-in: all that a package adds to xDSL's tools, to ours and to the compiler.
 
 A package, of anybody's, has a `Plugin` as an entry point of the group `xdsl.universe`, in which
 xDSL looks for a `Universe`. Those of this package are listed in `universe.py`. Each thing stands
@@ -86,7 +86,7 @@ def merged(universes: Mapping[str, Universe]) -> Plugin:
 
 
 def named(path: str) -> Any:
-    """What `module:name` names."""
+    """The object that `module:name` names."""
     module, name = path.split(":")
     return getattr(import_module(module), name)
 

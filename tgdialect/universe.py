@@ -98,7 +98,7 @@ OWN = Plugin(
 """This package without the plug-ins in it."""
 
 BYTES = Plugin(all_targets=factories(MACHINE_CODE))
-"""What only our own tools offer."""
+"""The formats that only our own tools offer."""
 
 TG_UNIVERSE = merged({"tgdialect": OWN} | {name: named(path) for name, path in PLUGINS.items()})
 

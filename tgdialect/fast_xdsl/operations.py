@@ -50,7 +50,7 @@ class FastOp(IRDLOperation, metaclass=_OpClass):
         successors: Sequence[Any] | None = None,
         regions: Sequence[Any] | None = None,
     ) -> Self:
-        """What an assembly format makes an op by. xDSL's method takes four times as long: it makes
+        """The constructor of assembly formats. xDSL's method takes four times as long: it makes
         those ops that `initialize` does not, and reports what does not fit the definition."""
         numbers = counts(cls)
         if attributes or numbers is None or not numbers.fit(operands or (), result_types or ()):
@@ -87,7 +87,7 @@ class FastOp(IRDLOperation, metaclass=_OpClass):
         successors: Sequence[Block] = (),
         regions: Sequence[Region] = (),
     ) -> Self:
-        """What copies of ops are made by. xDSL's method takes twice as long: it makes those ops
+        """The constructor of copies. xDSL's method takes twice as long: it makes those ops
         that `initialize` does not."""
         if successors:
             return super().create(

@@ -45,8 +45,9 @@ def next_symbol(prefix: str, number: int, taken: Set[str]) -> str:
 
 
 def op_key(op: Operation, operands: Iterable[Hashable] | None = None) -> tuple[Hashable, ...]:
-    """What an op computes: its kind, operands and properties, and of a leaf the type, which follows
-    from these otherwise. Ops without effects and regions that have equal keys compute the same.
+    """The key of what an op computes: its kind, operands and properties, and of a leaf the type,
+    which follows from these otherwise. Ops without effects and regions that have equal keys compute
+    the same.
 
     `operands` stand for the op's own where these do not count as themselves, but by a number, say.
     """

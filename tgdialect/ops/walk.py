@@ -15,8 +15,8 @@ OpT = TypeVar("OpT", bound=Operation)
 
 
 class Walk(Generic[N]):
-    """What is to be looked at, each once: `for each in walk` gives what was added last first, while
-    the loop adds more.
+    """A work list that gives each thing once: `for each in walk` gives what was added last first,
+    while the loop adds more.
 
     It ends when more than `most` have been added, and all that were are in `seen`, in that order.
     Linear in what is added.

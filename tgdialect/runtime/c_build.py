@@ -31,7 +31,8 @@ from tgdialect.targets.portable import PORTABLE
 _ENTRY = "tg_frame_entry"
 """The function that takes a frame (`Program`)."""
 
-_IDENTIFIER = re.compile(r"[A-Za-z_]\w*", re.ASCII)
+_CALLED = re.compile(r"(?<![\w.])([A-Za-z_]\w*)\s*\(", re.ASCII)
+"""The name of a function that C code may call."""
 
 
 @dataclass(frozen=True)
@@ -119,7 +120,7 @@ def _at_custom(error: SourceError, lines: Sequence[str], module: ModuleOp) -> Pa
 def _check_called(module: ModuleOp, code: bytes) -> None:
     """Raise PassFailedException for a CUSTOM that calls a function which this process lacks."""
     for op in nested_ops(module):
-        for name in _IDENTIFIER.findall(op.fmt.data) if isinstance(op, CustomOp) else ():
+        for name in _CALLED.findall(op.fmt.data) if isinstance(op, CustomOp) else ():
             if b"\0%b\0" % name.encode() in code and not is_in_process(name):
                 message = (
                     f"this process has no function {name!r}: register one by custom={{{name!r}: "

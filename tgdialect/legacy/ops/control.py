@@ -116,7 +116,7 @@ class BlockEnd(LegacyOp, ABC):
     """The end of the block that its source began."""
 
     BEGIN: ClassVar[type[LegacyOp]]
-    """What begins such a block."""
+    """The op that begins such a block."""
 
     begin = operand_def(EDGE)
     result = result_def(VOID_EDGE)

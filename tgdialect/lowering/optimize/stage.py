@@ -36,7 +36,7 @@ from tgdialect.transforms.simplify import simplify
 
 @dataclass(frozen=True)
 class Left:
-    """What is left to do to a kernel before the next stage: here, nothing.
+    """The rest of the work on a kernel before the next stage: here, nothing.
 
     `finish` reads its fields and the kernel, and nothing else, so that where the texts of two are
     equal the same is done to equal kernels.
