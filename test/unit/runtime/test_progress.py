@@ -13,9 +13,8 @@ import pytest
 
 import tgdialect as tg
 from tgdialect.lowering.expand import ExpandPass
-from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.linearize import LinearizePass
-from tgdialect.lowering.optimize import OptimizePass
+from tgdialect.lowering.optimize.stage import Schedule
 from tgdialect.lowering.rangeify import RangeifyPass
 from tgdialect.runtime import progress as module
 from tgdialect.runtime.progress import progress
@@ -97,7 +96,7 @@ def test_the_line_fits_the_terminal(terminal: Terminal):
 def test_a_compilation(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, target: str):
     """The line names the stages of the whole program, and of each of its two kernels."""
 
-    def look(stage: type[LoweringPass], method: str, *texts: str) -> None:
+    def look(stage: type[object], method: str, *texts: str) -> None:
         lower = getattr(stage, method)
 
         def looking(*args: object) -> object:
@@ -107,7 +106,7 @@ def test_a_compilation(terminal: Terminal, monkeypatch: pytest.MonkeyPatch, targ
         monkeypatch.setattr(stage, method, looking)
 
     look(RangeifyPass, "lower", "tg-rangeify, 0.")
-    look(OptimizePass, "_schedule", " of 2 kernels, tg-optimize of @main_")
+    look(Schedule, "finish", " of 2 kernels, tg-optimize of @main_")
     look(ExpandPass, "lower_kernel", " of 2 kernels, tg-expand of @main_")
     look(LinearizePass, "lower_kernel", " of 2 kernels, tg-linearize of @main_")
     monkeypatch.setenv("TG_CACHE_DIR", "")
