@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 from xdsl.ir import SSAValue
 from xdsl.irdl import (
@@ -122,14 +123,12 @@ class BlockEndOp(EffectOp):
 
     name = "tg_legacy.blockend"
 
+    CLOSES: ClassVar[slice | None] = slice(1)
+
     begin = operand_def(EDGE)
     before = var_operand_def(VOID_EDGE)
 
     assembly_format = "$begin `after` $before attr-dict `:` type($begin)"
-
-    @property
-    def closed_blocks(self) -> Sequence[SSAValue]:
-        return (self.begin,)
 
     def verify_rule(self) -> None:
         if not getattr(self.begin.owner, "OPENS_BLOCK", False):

@@ -115,6 +115,8 @@ def verify_loops(values: Sequence[SSAValue]) -> None:
 class BlockEnd(LegacyOp, ABC):
     """The end of the block that its source began."""
 
+    CLOSES: ClassVar[slice | None] = slice(None)
+
     BEGIN: ClassVar[type[LegacyOp]]
     """The op that begins such a block."""
 
@@ -124,10 +126,6 @@ class BlockEnd(LegacyOp, ABC):
     traits = traits_def(NothingInGraph())
 
     assembly_format = "$begin attr-dict `:` type($begin)"
-
-    @property
-    def closed_blocks(self) -> Sequence[SSAValue]:
-        return self.operands
 
     def verify_rule(self) -> None:
         if not isinstance(self.begin.owner, self.BEGIN):
