@@ -27,6 +27,7 @@ TURNS, COMPILATIONS = 3, 5
 LAYERS = 56
 """A module of about 5,000 ops."""
 OPS = 100_000
+"""The ops that are made or asked for operands: more take longer, fewer give noise."""
 
 Work = Callable[[], object]
 
@@ -312,7 +313,8 @@ WITHOUT: dict[str, Work] = {
     "unchecked": _no_unchecked,
     "walk": _no_walk,
 }
-"""What puts xDSL's code in place of a part, before anything else of the package is imported."""
+"""Functions that put xDSL's code in place of a part. They run before anything else of the package
+is imported."""
 
 
 def compile_without(part: str, name: str) -> None:

@@ -85,7 +85,7 @@ def test_a_file_without_an_image_is_one_error(name: str, content: bytes, tmp_pat
 
 @pytest.mark.parametrize("tool", ["xdsl.tools.xdsl_opt", "tgdialect.tools.tg_opt"])
 def test_other_tools_know_the_installed_package(tool: str, tmp_path: Path):
-    """What `pip install` leaves: the package, and a file that names its entry point."""
+    """The files that `pip install` leaves: the package, and a file that names its entry point."""
     (tmp_path / "imgc").symlink_to(EMBED / "imgc")
     installed = tmp_path / "imgc-0.1.dist-info"
     installed.mkdir()

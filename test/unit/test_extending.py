@@ -51,7 +51,7 @@ def lengths() -> np.ndarray:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """What `pip install ./examples/extend` leaves: the package, and its entry point."""
+    """The files that `pip install ./examples/extend` leaves: the package, and its entry point."""
     folder = tmp_path_factory.mktemp("site")
     (folder / "extend").symlink_to(EXTEND / "extend")
     installed = folder / "extend-0.1.dist-info"

@@ -27,6 +27,7 @@ from tgdialect.transforms.transcendental import (
     clear_sign,
     exponents,
     least_of_normal,
+    near_logarithm,
     power_of_two,
 )
 
@@ -87,11 +88,7 @@ def _sum(high: Value[V], low: Value[V], exponent: Value[V], form: FloatFormat) -
     down = is_small.where(scale.constant(2.0**-raised), 1.0)
     rest = r * r * horner(r, form.exp_tail)
 
-    is_near = exponent > NEAR
-    scale = is_near.where(scale * NEAR_FACTOR, scale)
-    base = is_near.where(scale - (1.0 - NEAR_FACTOR), scale)
-    f = scale.mulacc(r + rest, base)
-    tail = f.mulacc(f * horner(f, form.near_log_tail), scale * rest)
+    scale, base, tail, is_near = near_logarithm(exponent, scale, r, rest)
     base = is_near.where(base + form.minus_log_of_near_factor, base)
     return scale.mulacc(r, tail).mulacc(down, base.mulacc(down, high))
 

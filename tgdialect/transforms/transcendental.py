@@ -170,6 +170,21 @@ result is below 1, and it is above -1/4 where the result is above 1/4.
 """
 
 
+def near_logarithm(
+    exponent: Value[V], scale: Value[V], r: Value[V], rest: Value[V]
+) -> tuple[Value[V], Value[V], Value[V], Value[V]]:
+    """(s, base, tail, is_near) with log(c + s (1 + r + rest)) = base + (s r + tail), where s is
+    c times `scale`, a power of two of 1 at most. The base is exact. The constant c is NEAR_FACTOR
+    where `exponent` is above NEAR, and 1 elsewhere; its logarithm is still to be subtracted."""
+    form = format_of(scale)
+    is_near = exponent > NEAR
+    scale = is_near.where(scale * NEAR_FACTOR, scale)
+    base = is_near.where(scale - (1.0 - NEAR_FACTOR), scale)
+    f = scale.mulacc(r + rest, base)
+    tail = f.mulacc(f * horner(f, form.near_log_tail), scale * rest)
+    return scale, base, tail, is_near
+
+
 def softplus(x: Value[V]) -> Value[V]:
     """log(1 + e^x) = max(x, 0) + log(1 + e^-|x|); 0 at -inf and inf at inf.
 
@@ -189,11 +204,7 @@ def softplus(x: Value[V]) -> Value[V]:
     scale = power_of_two(shifted, form)
     rest = r * r * horner(r, form.exp_tail)
 
-    is_near = exponent > NEAR
-    scale = is_near.where(scale * NEAR_FACTOR, scale)
-    base = is_near.where(scale - (1.0 - NEAR_FACTOR), scale)
-    f = scale.mulacc(r + rest, base)
-    tail = f.mulacc(f * horner(f, form.near_log_tail), scale * rest)
+    scale, base, tail, is_near = near_logarithm(exponent, scale, r, rest)
     logarithm = base + scale.mulacc(r, tail)
     logarithm = is_small.where(logarithm * 2.0**-raised, logarithm)
     total = (x > 0.0).where(x, 0.0) + logarithm

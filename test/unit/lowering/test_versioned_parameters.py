@@ -123,7 +123,7 @@ func.func @main(%a: {memory}, %b: {memory}, %c: {memory}) {{
 
 
 def outcome(text: str, size: int, target: str, **options: str) -> list[list[int]] | str:
-    """What is in the memory afterwards, or what is wrong."""
+    """The contents of the memory afterwards, or the error."""
     memory = [np.arange(size, dtype="i4") * 7**slot + slot for slot in range(3)]
     try:
         compile(text, target=target, **options)(*memory)

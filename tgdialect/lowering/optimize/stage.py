@@ -73,8 +73,6 @@ class Schedule(Left):
     may_round: bool
     """Whether a heuristic may choose matrix instructions that round factors first."""
 
-    __str__ = Left.__str__
-
     def finish(self, kernel: KernelOp | ProgramOp) -> Mapping[KernelOp, Packing]:
         assert isinstance(kernel, KernelOp)
         aliased = {kernel.sym_name.data} if self.is_aliased else frozenset[str]()

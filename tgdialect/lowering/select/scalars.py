@@ -159,9 +159,8 @@ class Scalars(OpBuilder):
         return self.emit(_CLASSES[primitive], values, properties, result)
 
     def _is_native(self, primitive: str, dtype: Dtype) -> bool:
-        if primitive in ("exp2", "exp") or (primitive == "gate" and dtype == "f32"):
-            return scales(self.target)
-        return primitive in self.target.native
+        is_scaled = primitive in ("exp2", "exp") or (primitive == "gate" and dtype == "f32")
+        return primitive in self.target.native or (is_scaled and scales(self.target))
 
     @property
     def fuses(self) -> bool:

@@ -51,8 +51,8 @@ def exp(e: LLVMEmitter, x: SSAValue) -> SSAValue:
     Of f32, n is a multiple of 1/16, and what is not an integer in it gives a power that is looked
     up: r is smaller, and the polynomial has degree 3 instead of 6. Within 1 ulp.
 
-    r is not small for a huge x, and the polynomial may be infinite, which scaled by a power below
-    1 it should not be: x has a bound below 0. That of odd degree may also be negative.
+    For a huge x the rest r is not small. A polynomial that is infinite then would not be scaled to
+    0, so that x has a lower bound; one of odd degree may be negative, so that it has an upper one.
     """
     is_looked_up = element_of(x.type) == F32
     form = FORMATS["f32" if is_looked_up else "f64"]
