@@ -9,8 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops import tg
 
 __all__ = [
     "allgather",
@@ -95,7 +94,7 @@ def _row(tensor: Tensor) -> Tensor:
 
 def _reduced(tensor: Tensor, op: str, axis: int) -> Tensor:
     """A REDUCE along an axis, in the dtype of the tensor."""
-    kinds = [kind.value for kind in ReduceKind]
+    kinds = [kind.value for kind in tg.ReduceKind]
     if op not in kinds:
         raise ValueError(f"op is one of {', '.join(kinds)}, not {op!r}")
-    return tensor._apply(ReduceOp, ReduceKind(op), tensor.node, (axis,))  # pyright: ignore[reportPrivateUsage]
+    return tensor._apply(tg.ReduceOp, tg.ReduceKind(op), tensor.node, (axis,))  # pyright: ignore[reportPrivateUsage]

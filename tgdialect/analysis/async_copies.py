@@ -18,12 +18,8 @@ from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.zeros import is_positive_zero
+from tgdialect.ops import tg
 from tgdialect.ops.affine import polynomial_interval
-from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.codegen import BarrierOp
-from tgdialect.ops.elementwise import ModOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import known_index, place, polynomial
 from tgdialect.ops.walk import nesting
 
@@ -32,7 +28,7 @@ from tgdialect.ops.walk import nesting
 class AsyncCopies:
     """The asynchronous copies of a LINEAR for a grid."""
 
-    loads: Mapping[StoreOp, LoadOp] = field(default_factory=dict[StoreOp, LoadOp])
+    loads: Mapping[tg.StoreOp, tg.LoadOp] = field(default_factory=dict[tg.StoreOp, tg.LoadOp])
     """The STOREs that may be asynchronous, and the LOAD of each."""
     waits: Mapping[Operation, int] = field(default_factory=dict[Operation, int])
     """The BARRIERs and RANGEs before which the copies since the last one are committed as a group,
@@ -57,7 +53,7 @@ class _Copies:
     def __init__(self, ops: Sequence[Operation]) -> None:
         self._position = {op: position for position, op in enumerate(ops)}
         self._around = nesting(ops)
-        self._barriers = [op for op in ops if isinstance(op, BarrierOp)]
+        self._barriers = [op for op in ops if isinstance(op, tg.BarrierOp)]
         self._intervals = MinMax()
         self._numbers = CellNumbers()
         self._memories: dict[SSAValue, list[MemoryAccess]] = defaultdict(list)
@@ -68,15 +64,15 @@ class _Copies:
             access.memory: access.op
             for same in self._memories.values()
             for access in same
-            if access.writes and spaces[access.memory] is AddrSpace.GLOBAL
+            if access.writes and spaces[access.memory] is tg.AddrSpace.GLOBAL
         }
-        self._loads: dict[StoreOp, LoadOp] = {}
+        self._loads: dict[tg.StoreOp, tg.LoadOp] = {}
         self._pending: dict[Operation, int] = {}
         """By loop, how many groups its BARRIER may leave pending."""
 
     def found(self) -> AsyncCopies:
         for memory, same in self._memories.items():
-            if place(memory).addrspace is AddrSpace.LOCAL:
+            if place(memory).addrspace is tg.AddrSpace.LOCAL:
                 self._add(same)
         if not self._loads:
             return AsyncCopies()
@@ -113,21 +109,21 @@ class _Copies:
                     pending.update((loop, 0) for loop in loops)
         for loop, left in pending.items():
             self._pending[loop] = min(left, self._pending.get(loop, left))
-        self._loads.update(cast("Mapping[StoreOp, LoadOp]", copies))
+        self._loads.update(cast("Mapping[tg.StoreOp, tg.LoadOp]", copies))
 
-    def _loaded(self, op: Operation) -> LoadOp | None:
+    def _loaded(self, op: Operation) -> tg.LoadOp | None:
         """The LOAD of a STORE that only copies it from memory that no op writes, or gives 0 where
         its gate is false. All writes of GLOBAL memory come after it, as they may be to the same
         memory."""
         load = op.operands[1].owner
-        if not isinstance(op, StoreOp) or not isinstance(load, LoadOp):
+        if not isinstance(op, tg.StoreOp) or not isinstance(load, tg.LoadOp):
             return None
         is_only_use = len(list(load.result.uses)) == 1
         if op.gate is not None or not is_only_use:
             return None
         if load.alt is not None and not is_positive_zero(load.alt):
             return None
-        if place(load.buffer).addrspace is not AddrSpace.GLOBAL:
+        if place(load.buffer).addrspace is not tg.AddrSpace.GLOBAL:
             return None
         last = max(map(self._position.__getitem__, self._barriers))
         loops = {*self._around[op]}
@@ -144,7 +140,7 @@ class _Copies:
         """Whether a BARRIER is on every path from a copy to a read."""
         start, end = self._position[copy], self._position[read]
         ours, theirs = self._around[copy], self._around[read]
-        shared = [op for op in ours if op in theirs and isinstance(op, RangeOp)]
+        shared = [op for op in ours if op in theirs and isinstance(op, tg.RangeOp)]
         for barrier in self._barriers:
             position, around = self._position[barrier], self._around[barrier]
             scope = around[-1] if around else None
@@ -177,7 +173,7 @@ class _Copies:
         for product, stride in cells.shared.terms.items():
             value = product[0]
             op = value.owner if isinstance(value, SSAValue) and len(product) == 1 else None
-            if not isinstance(op, ModOp) or not (count := known_index(op.operands[1])):
+            if not isinstance(op, tg.ModOp) or not (count := known_index(op.operands[1])):
                 continue
             turn = self._numbers.polynomial(op.operands[0])
             ((atom,), factor) = next(iter(turn.terms.items()), ((None,), 0))
@@ -185,9 +181,9 @@ class _Copies:
             rest = cells.shared - polynomial(value) * stride
             bounds = polynomial_interval(rest, lambda v: self._intervals[cast(SSAValue, v)])
             low, high = bounds.lo + min(cells.lanes), bounds.hi + max(cells.lanes)
-            is_one_loop = isinstance(loop, RangeOp) and len(turn.terms) == 1 and factor == 1
+            is_one_loop = isinstance(loop, tg.RangeOp) and len(turn.terms) == 1 and factor == 1
             if is_one_loop and low >= 0 and high < stride:
-                assert isinstance(loop, RangeOp)
+                assert isinstance(loop, tg.RangeOp)
                 return _Slot(loop, turn.constant, count, stride)
         return None
 

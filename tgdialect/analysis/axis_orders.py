@@ -31,9 +31,8 @@ from tgdialect.analysis.affine.positions import (
     trips_of,
 )
 from tgdialect.analysis.demand import Demand
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import StackOp
 from tgdialect.ops.properties import tensor
 from tgdialect.ops.walk import Walk
 
@@ -149,7 +148,7 @@ def axis_orders(
     `lanes` is how many elements a vector has.
     """
     accesses: dict[Operation, list[tuple[SSAValue, Index]]] = {
-        op: [] if isinstance(op, StoreOp) else [(op.results[0], index)]
+        op: [] if isinstance(op, tg.StoreOp) else [(op.results[0], index)]
         for op, index in roots.items()
     }
     fixed: set[SSAValue] = set()
@@ -163,7 +162,7 @@ def axis_orders(
     for found in accesses.values():
         for value, at in found:
             indices.setdefault(value, []).append(at)
-            if value.owner not in roots or isinstance(value.owner, StackOp):
+            if value.owner not in roots or isinstance(value.owner, tg.StackOp):
                 fixed.add(value)
     memories = {
         value: _memory(value, found, lanes, is_constant=value in constants, is_fixed=value in fixed)
@@ -189,7 +188,7 @@ def _memory(
     along which each access has a loop; none where the order is fixed, as that of a result is."""
     shape = tensor(value).get_shape()
     last = max((a for a, extent in enumerate(shape) if extent != 1), default=0)
-    is_result = any(isinstance(use.operation, StoreOp) for use in value.uses)
+    is_result = any(isinstance(use.operation, tg.StoreOp) for use in value.uses)
     if is_fixed or is_result or DYNAMIC_INDEX in shape:
         return _Memory(shape, (last,), last, is_constant)
     axes = (

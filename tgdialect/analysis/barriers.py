@@ -19,10 +19,8 @@ from tgdialect.analysis.affine.meetings import Meeting
 from tgdialect.analysis.affine.work_items import CellShape, Relation, WorkItems
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, IfOp
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import place
 from tgdialect.ops.walk import nesting
 
@@ -109,7 +107,7 @@ class Barriers:
     def __init__(self, block: Block) -> None:
         self.ops = ops_of(block)
         self.positions = {op: position for position, op in enumerate(self.ops)}
-        found = [a for a in accesses(self.ops) if place(a.memory).addrspace is not AddrSpace.REG]
+        found = [a for a in accesses(self.ops) if place(a.memory).addrspace is not tg.AddrSpace.REG]
         written = {a.memory for a in found if a.writes}
         read_only = {a.memory for a in found} - written
         self.items = WorkItems(self.ops, read_only)
@@ -130,10 +128,10 @@ class Barriers:
             scope = self._scopes[op] = of[around[-1] if around else None]
             for begin in op.closed_blocks if isinstance(op, TgOp) else ():
                 of[begin.owner].end = self.positions[op]
-            if isinstance(op, RangeOp | IfOp):
+            if isinstance(op, tg.RangeOp | tg.IfOp):
                 of[op] = _Scope(op, scope.around)
                 scope.children.append(of[op])
-            elif isinstance(op, BarrierOp) or op in self._accesses:
+            elif isinstance(op, tg.BarrierOp) or op in self._accesses:
                 scope.children.append(op)
             if op in self._accesses:
                 for each in scope.around:
@@ -142,8 +140,8 @@ class Barriers:
     def _find_cells(self, shared: Iterable[MemoryAccess]) -> None:
         groups: dict[object, _Group] = {}
         for access in shared:
-            scope, is_atomic = self._scopes[access.op], isinstance(access.op, AtomicAddOp)
-            gates = [each.op.gate for each in scope.around if isinstance(each.op, IfOp)]
+            scope, is_atomic = self._scopes[access.op], isinstance(access.op, tg.AtomicAddOp)
+            gates = [each.op.gate for each in scope.around if isinstance(each.op, tg.IfOp)]
             shape, first = self.items.index_of(access, gates) or (None, 0)
             key = scope, access.memory, access.writes, is_atomic, shape
             group = groups.setdefault(key, _Group(*key))
@@ -186,7 +184,7 @@ class Barriers:
         state = set(before)
         for child in scope.children:
             op = child.op if isinstance(child, _Scope) else child
-            if op in inserted or isinstance(op, BarrierOp):
+            if op in inserted or isinstance(op, tg.BarrierOp):
                 state.clear()
             if isinstance(child, _Scope):
                 state = {*self._enter(child, state, inserted, found)}
@@ -204,7 +202,7 @@ class Barriers:
     ) -> _State:
         """The state after a loop or an IF."""
         first = self._follow(scope, before, inserted, found)
-        if not isinstance(scope.op, RangeOp):
+        if not isinstance(scope.op, tg.RangeOp):
             return before | first
         trips = self.items.intervals[scope.op.bound]
         after = first if trips.lo >= 1 else before | first
@@ -245,7 +243,9 @@ class Barriers:
         same = {a.op for a, b in zip(one, other, strict=False) if a is b}
         if earlier.carrier is not None:
             same -= {each.op for each in one[one.index(earlier.carrier) :]}
-        changed = {s.op for s in (*one, *other) if isinstance(s.op, RangeOp) and s.op not in same}
+        changed = {
+            s.op for s in (*one, *other) if isinstance(s.op, tg.RangeOp) and s.op not in same
+        }
         carrier = earlier.carrier and earlier.carrier.op
         how = Relation(frozenset(changed), carrier, earlier.distance)
         return self.items.meeting(before.shape, later.shape, how)

@@ -7,14 +7,14 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
+from tgdialect.ops import tg
 from tgdialect.ops.properties import shape_of
-from tgdialect.ops.source import BufferOp
 
 _UNBOUNDED = 2**63 - 1
 """The greatest i64: an extent with this maximum counts as unbounded."""
 
 
-def most_elements(buffer: BufferOp, intervals: MinMax) -> int:
+def most_elements(buffer: tg.BufferOp, intervals: MinMax) -> int:
     """The product of the greatest extents.
 
     Raises PassFailedException, located at the buffer, where an extent has no known maximum.

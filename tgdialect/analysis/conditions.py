@@ -7,20 +7,8 @@ from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.ops.attributes import InvalidAttr
-from tgdialect.ops.elementwise import (
-    AndOp,
-    CmpEqOp,
-    CmpGeOp,
-    CmpGtOp,
-    CmpLeOp,
-    CmpLtOp,
-    CmpNeOp,
-    CompareOp,
-    MulOp,
-    NotOp,
-    OrOp,
-)
+from tgdialect.ops import tg
+from tgdialect.ops.elementwise import CompareOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.properties import dtype_of, number
 
@@ -28,10 +16,10 @@ Condition = tuple[SSAValue, bool]
 """A bool, and the value that it has."""
 
 _AS_LESS: Mapping[type[Operation], tuple[bool, bool]] = {
-    CmpLtOp: (False, False),
-    CmpGtOp: (True, False),
-    CmpGeOp: (False, True),
-    CmpLeOp: (True, True),
+    tg.CmpLtOp: (False, False),
+    tg.CmpGtOp: (True, False),
+    tg.CmpGeOp: (False, True),
+    tg.CmpLeOp: (True, True),
 }
 """Comparisons as CMPLT: whether the operands are swapped, and whether the result is negated."""
 
@@ -54,18 +42,18 @@ def conjuncts(conditions: Iterable[Condition]) -> Iterator[Condition]:
             continue
         seen.add(condition)
         match value.owner:
-            case AndOp() | MulOp() as op if holds:
+            case tg.AndOp() | tg.MulOp() as op if holds:
                 stack += [(op.rhs, True), (op.lhs, True)]
-            case OrOp() as op if not holds:
+            case tg.OrOp() as op if not holds:
                 stack += [(op.rhs, False), (op.lhs, False)]
-            case NotOp() as op:
+            case tg.NotOp() as op:
                 stack.append((op.source, not holds))
-            case CmpNeOp() | CmpEqOp() as op if dtype_of(op.lhs).is_bool:
+            case tg.CmpNeOp() | tg.CmpEqOp() as op if dtype_of(op.lhs).is_bool:
                 constant = constant_attribute(op.rhs)
-                if constant is None or isinstance(constant, InvalidAttr):
+                if constant is None or isinstance(constant, tg.InvalidAttr):
                     yield condition
                 else:
-                    same = isinstance(op, CmpEqOp) == holds
+                    same = isinstance(op, tg.CmpEqOp) == holds
                     stack.append((op.lhs, same == bool(number(constant))))
             case _:
                 yield condition

@@ -17,17 +17,12 @@ from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.symbols import is_foreign, symbols_around
 from tgdialect.fast_xdsl.walk import nested_ops, ops_of
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import VOID
-from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.codegen import CustomOp, InsOp, ProgramOp
 from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.movement import MovementOp, StackOp
-from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import is_memory, known_index
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import Walk
 
@@ -37,7 +32,7 @@ before it. Smaller: packing takes longer than it saves; larger: loops load unpac
 Packing takes about as long as one step, an eighth of the time with 8 steps."""
 
 
-_COMPUTED = (ElementwiseOp, LoadOp, MovementOp, ReduceOp, StackOp)
+_COMPUTED = (ElementwiseOp, tg.LoadOp, MovementOp, tg.ReduceOp, tg.StackOp)
 """The ops whose results depend on their operands alone, before there are kernels."""
 
 
@@ -59,7 +54,7 @@ def derived_values(block: Block) -> Mapping[SSAValue, Set[SSAValue]]:
         return found
     numbers: set[SSAValue] = set()
     for op in block.ops:
-        if isinstance(op, ConstOp):
+        if isinstance(op, tg.ConstOp):
             numbers.add(op.result)
         elif isinstance(op, _COMPUTED):
             given = [v for v in op.operands if v not in numbers]
@@ -73,7 +68,7 @@ def constants(function: FuncOp, ops: Iterable[Operation]) -> Constants:
     given = {a for a in function.args if "tg.constant" in argument_attributes(a)}
     if not given:
         return Constants(frozenset(), ())
-    calls = [op for op in ops if isinstance(op, CallOp)]
+    calls = [op for op in ops if isinstance(op, tg.CallOp)]
     used: dict[Operation, list[SSAValue]] = {call: [] for call in calls}
     written: dict[Operation, list[SSAValue]] = {call: [] for call in calls}
     users: dict[SSAValue, list[Operation]] = defaultdict(list)
@@ -107,7 +102,7 @@ def read_once(function: FuncOp) -> Set[SSAValue]:
     """The constant arguments of a planned function that only what is computed once reads."""
     if not any("tg.persistent" in argument_attributes(a) for a in function.args):
         return frozenset()
-    calls = [op for op in function.walk() if isinstance(op, CallOp)]
+    calls = [op for op in function.walk() if isinstance(op, tg.CallOp)]
     once = set(constants(function, calls).calls)
     given = {a for a in function.args if "tg.constant" in argument_attributes(a)}
     return given - {access.memory for access in accesses(calls) if access.op not in once}
@@ -120,23 +115,23 @@ def constant_slots(module: ModuleOp) -> Mapping[str, Set[int]]:
     for symbol in module.ops:
         if isinstance(symbol, FuncOp) and not is_foreign(symbol):
             memory = constants(symbol, symbol.body.block.ops).memory
-        elif isinstance(symbol, KernelOp) and symbol.calls:
+        elif isinstance(symbol, tg.KernelOp) and symbol.calls:
             memory = _loop_constants(symbol)
         else:
             continue
         for call in symbol.body.block.ops:
-            if isinstance(call, CallOp):
+            if isinstance(call, tg.CallOp):
                 slots = {i for i, a in enumerate(call.arguments) if memory_of(a) in memory}
                 name = call.callee.string_value()
                 found[name] = slots & found.get(name, slots)
     return found
 
 
-def _loop_constants(kernel: KernelOp) -> Set[SSAValue]:
+def _loop_constants(kernel: tg.KernelOp) -> Set[SSAValue]:
     """The parameters of a kernel that calls others of which each step of its loop passes the whole,
     and which it does not write."""
     ops = ops_of(kernel.body.block)
-    steps = max((known_index(op.bound) or 0 for op in ops if isinstance(op, RangeOp)), default=0)
+    steps = max((known_index(op.bound) or 0 for op in ops if isinstance(op, tg.RangeOp)), default=0)
     if steps < MANY_STEPS:
         return frozenset()
     written = {access.memory for access in accesses(ops) if access.writes}
@@ -148,10 +143,10 @@ def _is_kept(memory: SSAValue) -> bool:
     """Whether memory can be kept from one call of the function to the next."""
     if isinstance(memory, BlockArgument):
         return "tg.persistent" in argument_attributes(memory)
-    return isinstance(memory.owner, BufferOp)
+    return isinstance(memory.owner, tg.BufferOp)
 
 
-def _called_kernels(calls: Iterable[CallOp]) -> Set[SymbolRefAttr]:
+def _called_kernels(calls: Iterable[tg.CallOp]) -> Set[SymbolRefAttr]:
     """The symbols among those that are called that are kernels or programs, and have no code of
     their own, which may give something else each time."""
     callees = {call.callee: call for call in calls}
@@ -162,19 +157,19 @@ def _called_kernels(calls: Iterable[CallOp]) -> Set[SymbolRefAttr]:
     return {
         symbol
         for symbol, callee in found.items()
-        if isinstance(callee, KernelOp | ProgramOp)
+        if isinstance(callee, tg.KernelOp | tg.ProgramOp)
         if not any(map(_may_change, nested_ops(callee)))
     }
 
 
 def _may_change(op: Operation) -> bool:
     """Whether an op may give something else each time: an INS of a table with a result does not."""
-    is_instruction = isinstance(op, InsOp) and not op.is_foreign and op.result.type != VOID
-    return isinstance(op, CustomOp | InsOp) and not is_instruction
+    is_instruction = isinstance(op, tg.InsOp) and not op.is_foreign and op.result.type != VOID
+    return isinstance(op, tg.CustomOp | tg.InsOp) and not is_instruction
 
 
-def _is_pure(call: CallOp, kernels: Set[SymbolRefAttr]) -> bool:
+def _is_pure(call: tg.CallOp, kernels: Set[SymbolRefAttr]) -> bool:
     """Whether a CALL depends only on its memory arguments and constants."""
     return call.callee in kernels and all(
-        is_memory(a) or isinstance(a.owner, ConstOp) for a in call.arguments
+        is_memory(a) or isinstance(a.owner, tg.ConstOp) for a in call.arguments
     )

@@ -8,10 +8,10 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import trips_of
 from tgdialect.analysis.demand import Demand, Demands
-from tgdialect.ops.elementwise import CastOp, ElementwiseOp, MulOp
-from tgdialect.ops.movement import FlipOp, MovementOp, PermuteOp, ReshapeOp
+from tgdialect.ops import tg
+from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import dtype_of, shape_of, tensor
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.walk import behind
 
 SHORT_LOOP = 8
@@ -19,7 +19,7 @@ SHORT_LOOP = 8
 computed again (a 2x2 pool, a small dot product). Longer ones are worth a buffer of their result."""
 
 
-def is_long(demands: Demands, op: ReduceOp) -> bool:
+def is_long(demands: Demands, op: tg.ReduceOp) -> bool:
     """Whether a reduction has more than SHORT_LOOP steps for each result."""
     steps = all_elements(demands, op, op.source).trips
     return steps > SHORT_LOOP * all_elements(demands, op, op.result).trips
@@ -30,19 +30,19 @@ def all_elements(demands: Demands, root: Operation, value: SSAValue) -> Demand:
     return Demand(root, value, demands.loops(shape_of(value)))
 
 
-def summed_product(op: ReduceOp) -> MulOp | None:
+def summed_product(op: tg.ReduceOp) -> tg.MulOp | None:
     """The product that a reduction sums, whose axes RESHAPEs may have divided into parts."""
-    owner = behind(op.source, ReshapeOp).owner
-    return owner if isinstance(owner, MulOp) else None
+    owner = behind(op.source, tg.ReshapeOp).owner
+    return owner if isinstance(owner, tg.MulOp) else None
 
 
-def is_product(demands: Demands, op: ReduceOp) -> bool:
+def is_product(demands: Demands, op: tg.ReduceOp) -> bool:
     """Whether a reduction is a product of matrices or a convolution: it multiplies two operands,
     and each element of either is used for several results."""
     if summed_product(op) is None:
         return False
     product = all_elements(demands, op, op.source)
-    while not isinstance(product.value.owner, MulOp):
+    while not isinstance(product.value.owner, tg.MulOp):
         (product,) = demands.operands(product)
     for factor in demands.operands(product):
         while isinstance(factor.value.owner, MovementOp):
@@ -52,7 +52,7 @@ def is_product(demands: Demands, op: ReduceOp) -> bool:
     return True
 
 
-def has_narrow_factor(product: ReduceOp) -> bool:
+def has_narrow_factor(product: tg.ReduceOp) -> bool:
     """Whether an operand of a product has elements of 16 bits or less before it is converted: what
     matrix instructions take."""
     factors = summed_product(product)
@@ -61,7 +61,7 @@ def has_narrow_factor(product: ReduceOp) -> bool:
     for value in stack:
         if dtype_of(value).itemsize <= 2:
             return True
-        if isinstance(op := value.owner, MovementOp | CastOp):
+        if isinstance(op := value.owner, MovementOp | tg.CastOp):
             stack.append(op.operands[0])
     return False
 
@@ -76,7 +76,7 @@ def is_contraction(demands: Demands, reductions: Iterable[Demand], row: Demand) 
     )
 
 
-def epilogue(op: ReduceOp) -> Sequence[Operation]:
+def epilogue(op: tg.ReduceOp) -> Sequence[Operation]:
     """A reduction and the elementwise ops through which alone its result is used, in order."""
     found: list[Operation] = [op]
     value: SSAValue = op.result
@@ -87,6 +87,6 @@ def epilogue(op: ReduceOp) -> Sequence[Operation]:
         (user,) = users
         if isinstance(user, ElementwiseOp) and tensor(user.result).get_shape() == shape_of(value):
             found.append(user)
-        elif not isinstance(user, ReshapeOp | PermuteOp | FlipOp):
+        elif not isinstance(user, tg.ReshapeOp | tg.PermuteOp | tg.FlipOp):
             return found
         value = user.results[0]

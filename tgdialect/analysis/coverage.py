@@ -13,23 +13,17 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.analysis.affine.cells import CellNumber, CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.codegen import IfOp, SpecialOp
-from tgdialect.ops.elementwise import CmpEqOp, CmpLtOp, IDivOp, ModOp, XorOp
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor
-from tgdialect.ops.source import BufferOp
 from tgdialect.ops.walk import behind, computed_from, nesting, through
 
 
-def uncovered(block: Block, numbers: CellNumbers) -> Iterator[BufferOp]:
+def uncovered(block: Block, numbers: CellNumbers) -> Iterator[tg.BufferOp]:
     """The LOCAL buffers of a LINEAR of which some cell may be read before it is stored."""
-    found: dict[BufferOp, list[MemoryAccess]] = defaultdict(list)
+    found: dict[tg.BufferOp, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(block.ops):
         owner = access.memory.owner
-        if isinstance(owner, BufferOp) and place(access.memory).addrspace is AddrSpace.LOCAL:
+        if isinstance(owner, tg.BufferOp) and place(access.memory).addrspace is tg.AddrSpace.LOCAL:
             found[owner].append(access)
     around = nesting(ops_of(block)) if found else {}
     for buffer, same in found.items():
@@ -59,22 +53,22 @@ def _is_always_stored(
 ) -> bool:
     """Whether each workgroup stores the same cells: none are left out by a gate, a loop that may
     have no iterations and is not `shared` by all accesses, or the number of the workgroup."""
-    if not isinstance(access.op, StoreOp) or access.op.gate is not None:
+    if not isinstance(access.op, tg.StoreOp) or access.op.gate is not None:
         return False
-    numbers = [access.location.owner, *(op.gate.owner for op in around if isinstance(op, IfOp))]
+    numbers = [access.location.owner, *(op.gate.owner for op in around if isinstance(op, tg.IfOp))]
     sources = {op for number in numbers if isinstance(number, Operation) for op in _indices(number)}
     return not any(
-        isinstance(op, SpecialOp) and op.symbol.data[0] == "g" for op in sources
+        isinstance(op, tg.SpecialOp) and op.symbol.data[0] == "g" for op in sources
     ) and all(
         known_index(op.bound) is not None
         for op in around
-        if isinstance(op, RangeOp) and op not in shared
+        if isinstance(op, tg.RangeOp) and op not in shared
     )
 
 
 def _indices(op: Operation) -> Iterator[Operation]:
     """The ops that the indices of a location, or a gate, are computed from."""
-    return computed_from(*(op.indices if isinstance(op, IndexOp) else op.operands))
+    return computed_from(*(op.indices if isinstance(op, tg.IndexOp) else op.operands))
 
 
 def _are_in_step(
@@ -87,7 +81,7 @@ def _are_in_step(
     store move the cells of both alike."""
     cells = {access.op: _ramp(access, numbers) for access in same}
     loops = {
-        access.op: {op.result for op in around[access.op] if isinstance(op, RangeOp)}
+        access.op: {op.result for op in around[access.op] if isinstance(op, tg.RangeOp)}
         for access in same
     }
     reads = [access for access in same if access.reads]
@@ -184,23 +178,23 @@ def _digits(
         return None
     found = [(1, len(cells.lanes))]
     parts: dict[Operation, list[tuple[int, int]]] = defaultdict(list)
-    swizzled: list[tuple[XorOp, int]] = []
+    swizzled: list[tuple[tg.XorOp, int]] = []
     first = cells.lanes[0]
     for product, factor in cells.shared.terms.items():
         value = product[0]
         if len(product) > 1 or not isinstance(value, SSAValue):
             return None
         axis = value.owner
-        turn = _at_first(axis, numbers) if access.writes and isinstance(axis, ModOp) else None
+        turn = _at_first(axis, numbers) if access.writes and isinstance(axis, tg.ModOp) else None
         if turn is not None:
             # The buffers of a pipeline: of the loop that all accesses are in, the first iteration.
             first += factor * turn
             continue
-        if isinstance(axis, XorOp):
+        if isinstance(axis, tg.XorOp):
             swizzled.append((axis, factor))
             continue
         extent = None
-        if isinstance(axis, ModOp) and not access.writes:
+        if isinstance(axis, tg.ModOp) and not access.writes:
             extent = known_index(axis.operands[1])
         elif (part := _part(value)) is not None:
             index, low, high = part
@@ -230,21 +224,21 @@ def _ramp(access: MemoryAccess, numbers: CellNumbers) -> CellNumber | None:
     return found if found is not None and found.is_ramp else None
 
 
-def _at_first(op: ModOp, numbers: CellNumbers) -> int | None:
+def _at_first(op: tg.ModOp, numbers: CellNumbers) -> int | None:
     """The remainder in the first iteration of the loops that it depends on; None if it depends on
     anything else."""
     dividend, modulus = numbers.polynomial(op.operands[0]), known_index(op.operands[1])
     loops = [value for product in dividend.terms for value in product]
     if not modulus or not all(
-        isinstance(value, SSAValue) and isinstance(value.owner, RangeOp) for value in loops
+        isinstance(value, SSAValue) and isinstance(value.owner, tg.RangeOp) for value in loops
     ):
         return None
     return dividend.constant % modulus
 
 
 def _permuted(
-    op: XorOp, others: Mapping[Operation, Sequence[tuple[int, int]]]
-) -> tuple[RangeOp | SpecialOp, int, int] | None:
+    op: tg.XorOp, others: Mapping[Operation, Sequence[tuple[int, int]]]
+) -> tuple[tg.RangeOp | tg.SpecialOp, int, int] | None:
     """The digits of an index that an exclusive or goes through in some order, whatever the other
     operand is: those that are in no other part of the number of a cell."""
     first, second = (_part(value) for value in op.operands)
@@ -260,26 +254,26 @@ def _permuted(
     return None
 
 
-def _part(value: SSAValue) -> tuple[RangeOp | SpecialOp, int, int] | None:
+def _part(value: SSAValue) -> tuple[tg.RangeOp | tg.SpecialOp, int, int] | None:
     """The digits of the index of a loop or work item that a value is: those from one place value up
     to another; None if it is made of anything else.
 
     `(%i / 8) mod 4` has the places from 8 to 32, and as many values as there are multiples of 8.
     """
     steps: list[tuple[Operation, int]] = []
-    for step in through(value, ModOp, IDivOp):
+    for step in through(value, tg.ModOp, tg.IDivOp):
         if not (divisor := known_index(step.operands[1])) or divisor < 0:
             return None
         steps.append((step, divisor))
-    op = behind(value, ModOp, IDivOp).owner
-    extent = known_index(op.bound) if isinstance(op, RangeOp | SpecialOp) else None
-    if not isinstance(op, RangeOp | SpecialOp) or not extent:
+    op = behind(value, tg.ModOp, tg.IDivOp).owner
+    extent = known_index(op.bound) if isinstance(op, tg.RangeOp | tg.SpecialOp) else None
+    if not isinstance(op, tg.RangeOp | tg.SpecialOp) or not extent:
         return None
     low, high = 1, extent
     for step, divisor in reversed(steps):
         if high % (low * divisor):
             return None
-        low, high = (low, low * divisor) if isinstance(step, ModOp) else (low * divisor, high)
+        low, high = (low, low * divisor) if isinstance(step, tg.ModOp) else (low * divisor, high)
     return op, low, high
 
 
@@ -298,15 +292,15 @@ def _limits(around: Sequence[Operation], numbers: CellNumbers) -> Mapping[SSAVal
     """The extents that IFs leave of the indices of work items; None for IFs of any other kind."""
     found: dict[SSAValue, int] = {}
     for op in around:
-        if not isinstance(op, IfOp):
+        if not isinstance(op, tg.IfOp):
             continue
         match op.gate.owner:
-            case CmpLtOp() as test if (extent := known_index(test.operands[1])) is not None:
+            case tg.CmpLtOp() as test if (extent := known_index(test.operands[1])) is not None:
                 # The first work item, in the first iterations of loops, has to be inside.
                 if not 0 <= numbers.polynomial(test.operands[0]).constant < extent:
                     return None
                 found[test.operands[0]] = min(extent, found.get(test.operands[0], extent))
-            case CmpEqOp() as test if known_index(test.operands[1]) == 0:
+            case tg.CmpEqOp() as test if known_index(test.operands[1]) == 0:
                 found[test.operands[0]] = 1
             case _:
                 return None

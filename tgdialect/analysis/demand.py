@@ -25,16 +25,13 @@ from tgdialect.analysis.affine.positions import (
     surrounding,
     trips_of,
 )
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, StackOp
-from tgdialect.ops.ordering import AfterOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import Shape, dtype_of, integers, is_memory, shape_of, tensor
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 from tgdialect.ops.walk import Walk, behind
 
 # Costs, in cheap elementwise operations on one element. They are no fields of `Target`, so that a
@@ -127,13 +124,13 @@ class Demands(Positions):
             for v, own in zip(op.operands, shapes, strict=True)
         ]
 
-    def reduce(self, demand: Demand, op: ReduceOp) -> Iterable[Demand]:
+    def reduce(self, demand: Demand, op: tg.ReduceOp) -> Iterable[Demand]:
         return (Demand(demand.root, op.source, self._reduced(demand, op)),)
 
-    def after(self, demand: Demand, op: AfterOp) -> Iterable[Demand]:
+    def after(self, demand: Demand, op: tg.AfterOp) -> Iterable[Demand]:
         return (demand._replace(value=op.buffer),)
 
-    def load(self, demand: Demand, op: LoadOp) -> Iterable[Demand]:
+    def load(self, demand: Demand, op: tg.LoadOp) -> Iterable[Demand]:
         root, _, index = demand
         yield Demand(root, op.buffer, index)
         if op.gate is not None and op.alt is not None:
@@ -141,7 +138,7 @@ class Demands(Positions):
             yield Demand(root, op.gate, () if scalar else index)
             yield Demand(root, op.alt, index)
 
-    def stack(self, demand: Demand, op: StackOp) -> Iterable[Demand]:
+    def stack(self, demand: Demand, op: tg.StackOp) -> Iterable[Demand]:
         root, _, index = demand
         known = index[0].constant if not index[0].terms else None
         for number, source in enumerate(op.sources):
@@ -153,7 +150,7 @@ class Demands(Positions):
         assert where is not None
         return (Demand(demand.root, op.operands[0], where),)
 
-    def _reduced(self, demand: Demand, op: ReduceOp) -> Index:
+    def _reduced(self, demand: Demand, op: tg.ReduceOp) -> Index:
         if (known := self._loops.get(demand)) is None:
             axes, shape = integers(op, "axes"), shape_of(op.source)
             if op in self.one_hot_sums:
@@ -167,7 +164,7 @@ class Demands(Positions):
             self._loops[demand] = known
         return known
 
-    def index(self, demand: Demand, op: IndexOp) -> Iterable[Demand]:
+    def index(self, demand: Demand, op: tg.IndexOp) -> Iterable[Demand]:
         root, _, index = demand
         inner: list[Position] = []
         axis = 0
@@ -180,7 +177,7 @@ class Demands(Positions):
             inner.append(Affine({element: 1}))
         yield Demand(root, op.source, (*inner, *index[axis:]))
 
-    def bitcast(self, demand: Demand, op: BitcastOp) -> Iterable[Demand]:
+    def bitcast(self, demand: Demand, op: tg.BitcastOp) -> Iterable[Demand]:
         root, value, index = demand
         old, new = dtype_of(op.source).itemsize, dtype_of(value).itemsize
         if old == new:
@@ -201,12 +198,12 @@ def _nothing(demands: Demands, demand: Demand, op: Any) -> Iterable[Demand]:
 _FOLLOW: dict[type, Callable[[Demands, Demand, Any], Iterable[Demand]]] = {
     Operation: _nothing,
     ElementwiseOp: Demands.elementwise,
-    ReduceOp: Demands.reduce,
-    AfterOp: Demands.after,
-    LoadOp: Demands.load,
-    IndexOp: Demands.index,
-    StackOp: Demands.stack,
-    BitcastOp: Demands.bitcast,
+    tg.ReduceOp: Demands.reduce,
+    tg.AfterOp: Demands.after,
+    tg.LoadOp: Demands.load,
+    tg.IndexOp: Demands.index,
+    tg.StackOp: Demands.stack,
+    tg.BitcastOp: Demands.bitcast,
     MovementOp: Demands.move,
 }
 """How an op's demand becomes demands for its operands, by class; the caches of subclasses are
@@ -250,7 +247,7 @@ def demand_cost(
     for demand in walk:
         op = demand.value.owner
         if not isinstance(op, TgOp) or not op.operands or is_storage(demand.value):
-            if not isinstance(op, ConstOp):
+            if not isinstance(op, tg.ConstOp):
                 cost += LOAD * demand.trips
             continue
         if op in stored and demand.value not in first:
@@ -260,7 +257,7 @@ def demand_cost(
             return DemandCost(cost, reductions, is_complete=False)
         if price := own_cost(type(op)):
             cost += price * demand.trips
-        is_reduction = type(op) is ReduceOp
+        is_reduction = type(op) is tg.ReduceOp
         if is_reduction:
             reductions.append(demand)
         inner = demands.operands(demand)
@@ -275,7 +272,7 @@ def is_storage(value: SSAValue) -> bool:
     """Whether a value is a buffer, a parameter or an argument that is memory, in any version."""
     if not is_memory(value):
         return False
-    owner = behind(value, AfterOp).owner
+    owner = behind(value, tg.AfterOp).owner
     # The operands of a BUFFER or a PARAM are its dynamic extents.
     is_view = isinstance(owner, TgOp) and owner.operands
-    return not is_view or isinstance(owner, BufferOp | ParamOp)
+    return not is_view or isinstance(owner, tg.BufferOp | tg.ParamOp)

@@ -7,16 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 from xdsl.ir import SSAValue
 
-from tgdialect.ops.elementwise import (
-    AddOp,
-    MaxOp,
-    ModOp,
-    MulAccOp,
-    MulOp,
-    NegOp,
-    SubOp,
-    WhereOp,
-)
+from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.walk import computed, operands_of
 
@@ -26,14 +17,14 @@ def _gcd(divisors: Sequence[int]) -> int:
 
 
 _RULES: dict[type, Callable[[Sequence[int]], int]] = {
-    AddOp: _gcd,
-    SubOp: _gcd,
-    MaxOp: _gcd,
-    NegOp: _gcd,
-    ModOp: _gcd,
-    MulOp: math.prod,
-    MulAccOp: lambda divisors: math.gcd(divisors[0] * divisors[1], divisors[2]),
-    WhereOp: lambda divisors: math.gcd(*divisors[1:]),
+    tg.AddOp: _gcd,
+    tg.SubOp: _gcd,
+    tg.MaxOp: _gcd,
+    tg.NegOp: _gcd,
+    tg.ModOp: _gcd,
+    tg.MulOp: math.prod,
+    tg.MulAccOp: lambda divisors: math.gcd(divisors[0] * divisors[1], divisors[2]),
+    tg.WhereOp: lambda divisors: math.gcd(*divisors[1:]),
 }
 """A divisor of the result, from divisors of the operands. Of 0 every number is one; 0 says so."""
 

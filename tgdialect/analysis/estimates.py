@@ -14,16 +14,10 @@ from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.one_hot import may_be_one_hot
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import AddrSpace, WmmaAttr
-from tgdialect.ops.call import TupleOp
-from tgdialect.ops.codegen import InsOp, SpecialOp, WmmaOp
-from tgdialect.ops.elementwise import CastOp, ElementwiseOp, MulAccOp, WhereOp
+from tgdialect.ops import tg
+from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.scan import ScanOp
 from tgdialect.ops.source import parameters
 
 
@@ -39,7 +33,7 @@ class Estimates(NamedTuple):
     bytes: int
 
 
-def estimate(linear: LinearOp, assumed: Mapping[SSAValue, Interval] = {}) -> Estimates:
+def estimate(linear: tg.LinearOp, assumed: Mapping[SSAValue, Interval] = {}) -> Estimates:
     """The work of a kernel that is in order, for sizes in the intervals that are assumed."""
     intervals = MinMax(assumed)
     flops = 0
@@ -50,19 +44,19 @@ def estimate(linear: LinearOp, assumed: Mapping[SSAValue, Interval] = {}) -> Est
     found = {access.op: access.memory for access in accesses(ops)}
     for op in ops:
         match op:
-            case RangeOp() | SpecialOp():
+            case tg.RangeOp() | tg.SpecialOp():
                 trips[op.result] = _at_most(op.bound, intervals)
                 times = math.prod(trips.values())
-            case EndOp():
+            case tg.EndOp():
                 for value in op.operands[1:]:
                     del trips[value]
                 times = math.prod(trips.values())
-            case WmmaOp(config=config) | InsOp(config=WmmaAttr() as config):
+            case tg.WmmaOp(config=config) | tg.InsOp(config=tg.WmmaAttr() as config):
                 flops += 2 * times * math.prod(config.m_n_k) // config.threads
             case ElementwiseOp():
                 flops += times * _arithmetic(op, intervals)
             case _ if (memory := found.get(op)) is not None:
-                if place(memory).addrspace is AddrSpace.GLOBAL:
+                if place(memory).addrspace is tg.AddrSpace.GLOBAL:
                     elements = times * _elements(op.operands[0], intervals)
                     touched[memory] += elements * dtype_of(memory).itemsize
             case _:
@@ -86,18 +80,18 @@ def estimate_tensors(body: Block) -> Estimates:
         match op:
             case ElementwiseOp():
                 flops += _arithmetic(op, intervals)
-            case ReduceOp():
+            case tg.ReduceOp():
                 moved += 2 * _bytes(op.result, intervals)
                 if dtype_of(op.source).is_float:
                     read = op.result if may_be_one_hot(op) else op.source
                     flops += _elements(read, intervals)
-            case IndexOp():
+            case tg.IndexOp():
                 moved += 2 * _bytes(op.result, intervals)
-            case ScanOp():
+            case tg.ScanOp():
                 step = estimate_tensors(op.body.block)
                 flops += op.steps.data * step.flops
                 moved += op.steps.data * step.bytes
-            case ReturnOp() | TupleOp():
+            case ReturnOp() | tg.TupleOp():
                 moved += sum(_bytes(value, intervals) for value in op.operands)
             case _:
                 pass
@@ -106,9 +100,9 @@ def estimate_tensors(body: Block) -> Estimates:
 
 def _arithmetic(op: ElementwiseOp, intervals: MinMax) -> int:
     """The arithmetic on floats of an op."""
-    if isinstance(op, CastOp | WhereOp) or not dtype_of(op.operands[0]).is_float:
+    if isinstance(op, tg.CastOp | tg.WhereOp) or not dtype_of(op.operands[0]).is_float:
         return 0
-    return (2 if isinstance(op, MulAccOp) else 1) * _elements(op.results[0], intervals)
+    return (2 if isinstance(op, tg.MulAccOp) else 1) * _elements(op.results[0], intervals)
 
 
 def _bytes(value: SSAValue, intervals: MinMax) -> int:

@@ -11,8 +11,8 @@ from xdsl.ir import BlockArgument, Operation, SSAValue
 
 from tgdialect.analysis.symbols import is_foreign
 from tgdialect.fast_xdsl.unchecked import array_values
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.properties import static_bytes
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
@@ -37,8 +37,8 @@ def evicted_slots(module: ModuleOp, target: Target) -> Mapping[str, Set[int]]:
     that later ones evict."""
     found: dict[str, Set[int]] = {}
     for symbol in module.ops:
-        if isinstance(symbol, KernelOp) and symbol.calls:
-            called = [op for op in symbol.body.block.ops if isinstance(op, CallOp)]
+        if isinstance(symbol, tg.KernelOp) and symbol.calls:
+            called = [op for op in symbol.body.block.ops if isinstance(op, tg.CallOp)]
             found.update((op.callee.string_value(), frozenset[int]()) for op in called)
         elif isinstance(symbol, FuncOp) and not is_foreign(symbol):
             _add_slots(found, symbol, target)
@@ -48,7 +48,7 @@ def evicted_slots(module: ModuleOp, target: Target) -> Mapping[str, Set[int]]:
 def _add_slots(found: dict[str, Set[int]], function: FuncOp, target: Target) -> None:
     """Add the slots of a function's CALLs; those of a kernel are in all CALLs of it."""
     later, moved = set[SSAValue](), 0
-    for call in reversed([op for op in function.body.block.ops if isinstance(op, CallOp)]):
+    for call in reversed([op for op in function.body.block.ops if isinstance(op, tg.CallOp)]):
         memory = [memory_of(argument) for argument in call.arguments]
         slots = {
             slot
@@ -70,7 +70,7 @@ def _is_result(memory: SSAValue) -> bool:
     return isinstance(memory, BlockArgument) and "tg.output" in argument_attributes(memory)
 
 
-def note_evicted(kernel: KernelOp, slots: Set[int]) -> None:
+def note_evicted(kernel: tg.KernelOp, slots: Set[int]) -> None:
     """Let a kernel say which of its parameters are evicted."""
     if slots:
         kernel.attributes[EVICTED] = DenseArrayBase.from_list(i64, sorted(slots))

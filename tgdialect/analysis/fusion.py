@@ -61,15 +61,12 @@ from tgdialect.analysis.padding import (
 )
 from tgdialect.diagnostics import SHAPES, emit_remark, kept_facts, remarks_are_wanted
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.call import CallOp
-from tgdialect.ops.elementwise import CastOp, ElementwiseOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp, MovementOp, PadOp, StackOp
-from tgdialect.ops.ordering import AfterOp
+from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.walk import Walk, behind
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import matrix_instructions
@@ -146,17 +143,17 @@ class Fusion:
         default_factory=dict[Operation, tuple[OnlineSums, Blocks]]
     )
     """For roots that are computed in one pass over blocks of steps (`online.py`): how."""
-    paddings: dict[PadOp, Padded] = field(default_factory=dict[PadOp, Padded])
+    paddings: dict[tg.PadOp, Padded] = field(default_factory=dict[tg.PadOp, Padded])
     """Realised PADs, and the realised values whose kernels store them inside of the PAD's buffer.
     The PAD is realised by kernels that store the border around the value."""
-    padded_by: dict[Operation, PadOp] = field(default_factory=dict[Operation, PadOp])
+    padded_by: dict[Operation, tg.PadOp] = field(default_factory=dict[Operation, tg.PadOp])
     """The inverse of `paddings`."""
 
 
 @kept_facts(SHAPES)
 def plan_fusion(
     block: Block,
-    is_closed: Callable[[ReduceOp], bool],
+    is_closed: Callable[[tg.ReduceOp], bool],
     is_valid: Callable[[SSAValue], bool],
     stored: Set[Operation],
     target: Target,
@@ -185,7 +182,7 @@ class _Planner:
     def __init__(
         self,
         block: Block,
-        is_closed: Callable[[ReduceOp], bool],
+        is_closed: Callable[[tg.ReduceOp], bool],
         is_valid: Callable[[SSAValue], bool],
         stored: Set[Operation],
         target: Target,
@@ -202,7 +199,7 @@ class _Planner:
         self.copies_windows = copies_windows
         self.fusion = Fusion()
         self.demands = Demands()
-        has_reductions = any(isinstance(op, ReduceOp) for op in block.ops)
+        has_reductions = any(isinstance(op, tg.ReduceOp) for op in block.ops)
         self.roots = RootLoops(self.demands, is_closed, self.fusion.realised, has_reductions)
         self.asked: dict[SSAValue, dict[Demand, None]] = {}
         """The demands for each value that has not been decided yet."""
@@ -246,12 +243,12 @@ class _Planner:
     def plan(self) -> Fusion:
         constants = constant_values(self.block)
         for op in ops_of(self.block):
-            if isinstance(op, ReduceOp):
+            if isinstance(op, tg.ReduceOp):
                 self.classify(op, constants)
         if self.may_share_products or not self.target.is_grid:
             self.find_online_sums()
         for op in reversed(ops_of(self.block)):
-            if isinstance(op, StoreOp):
+            if isinstance(op, tg.StoreOp):
                 self.ask_operands(op)
             elif op.results and (asked := self.asked.pop(op.results[0], None)):
                 value, demands = op.results[0], list(asked)
@@ -286,7 +283,7 @@ class _Planner:
         self.fusion.axis_orders = orders
         self.fusion.orders = {**orders, **self.roots.orders}
 
-    def classify(self, op: ReduceOp, constants: set[Operation]) -> None:
+    def classify(self, op: tg.ReduceOp, constants: set[Operation]) -> None:
         """Find out what kind of reduction a REDUCE is."""
         if self.is_closed(op):
             self.prices[op] = 1
@@ -334,7 +331,7 @@ class _Planner:
     def ask(self, demand: Demand) -> None:
         self.asked.setdefault(demand.value, {})[demand] = None
 
-    def ask_operands(self, store: StoreOp) -> None:
+    def ask_operands(self, store: tg.StoreOp) -> None:
         """The demands of a STORE, which is the root of a kernel."""
         index = self.roots.index(store, store.buffer)
         self.ask(Demand(store, store.value, index))
@@ -347,7 +344,7 @@ class _Planner:
         """Ask for the operands of a value at the indices at which it is computed."""
         for demand in demands:
             self.fused_cost[demand.root] += own_cost(type(op))
-            if isinstance(op, ReduceOp) or op in self.fusion.local_axes:
+            if isinstance(op, tg.ReduceOp) or op in self.fusion.local_axes:
                 self.roots.split(demand)
             if not is_storage(demand.value):
                 for inner in self.demands.operands(demand):
@@ -360,20 +357,20 @@ class _Planner:
         for if it is fused, else those of the loops that store it."""
         # Some ops leave no choice.
         is_stored = op in self.stored or op in self.fusion.padded_by or op in self.fusion.online
-        if isinstance(op, LoadOp) or is_stored:
+        if isinstance(op, tg.LoadOp) or is_stored:
             return [self.realise(op, value)]
         if (group := self.online.get(op)) is not None:
             # A score is computed once, in the block that all sums share.
             return [min(asked, key=lambda demand: demand.trips)] if op in group.once else asked
-        if isinstance(op, PadOp):
+        if isinstance(op, tg.PadOp):
             return self.decide_padding(op, value, asked)
         # An INDEX is asked for twice as often by each INDEX of it by itself.
-        is_gather = isinstance(op, IndexOp) and len(asked) > 1 and value not in self.locations
+        is_gather = isinstance(op, tg.IndexOp) and len(asked) > 1 and value not in self.locations
         if not is_gather and (
-            is_memory(value) or not isinstance(op, ElementwiseOp | ReduceOp | StackOp)
+            is_memory(value) or not isinstance(op, ElementwiseOp | tg.ReduceOp | tg.StackOp)
         ):
             return asked
-        if op in self.masks or (isinstance(op, ReduceOp) and self.is_closed(op)):
+        if op in self.masks or (isinstance(op, tg.ReduceOp) and self.is_closed(op)):
             return asked
         if self.is_widened(op):
             return asked
@@ -447,21 +444,21 @@ class _Planner:
         roots = {demand.root for demand in asked}
         if not 1 < len(roots) == len(asked) <= _MANY_CUTS or not roots <= self.cuts:
             return False
-        if not isinstance(op, ElementwiseOp | StackOp):
+        if not isinstance(op, ElementwiseOp | tg.StackOp):
             return False
         return own_cost(type(op)) * (len(roots) - 1) < STORE + LOAD * len(roots)
 
     def is_widened(self, op: Operation) -> bool:
         """Whether an op converts computed floats to more bits. It is never stored on a grid, where
         memory takes the time, nor where matrix instructions take the narrow floats as factors."""
-        if not isinstance(op, CastOp):
+        if not isinstance(op, tg.CastOp):
             return False
         before, after = dtype_of(op.source), dtype_of(op.result)
         if not (before.is_float and after.is_float and before.bits < after.bits):
             return False
         return self.target.is_grid or before.name in self.factors
 
-    def decide_padding(self, op: PadOp, value: SSAValue, asked: list[Demand]) -> list[Demand]:
+    def decide_padding(self, op: tg.PadOp, value: SSAValue, asked: list[Demand]) -> list[Demand]:
         """Copy padding that reductions read so often that the masks in their steps take longer than
         a copy: into a LOCAL buffer where one reduction reads windows of it, else by a kernel."""
         runs = self.runs_in_steps(asked)
@@ -482,7 +479,7 @@ class _Planner:
             self.fusion.padded_by[inside.op] = op
         return [self.realise(op, value)]
 
-    def padded_in_place(self, op: PadOp) -> Padded | None:
+    def padded_in_place(self, op: tg.PadOp) -> Padded | None:
         """The source of a PAD, if a kernel can store it inside of the PAD's buffer, so that nothing
         copies it; other readers read it there. Results of the function and values that are never
         stored are copied. So is everything on a grid, where launches of kernels for the border take
@@ -490,18 +487,20 @@ class _Planner:
         if self.target.is_grid or (inside := padded(op)) is None:
             return None
         source, values = inside.value.owner, (inside.value, op.result)
-        if not isinstance(source, ElementwiseOp | ReduceOp | StackOp) or is_memory(inside.value):
+        if not isinstance(source, ElementwiseOp | tg.ReduceOp | tg.StackOp) or is_memory(
+            inside.value
+        ):
             return None
         is_never_stored = (
             source in self.masks
             or self.is_widened(source)
-            or (isinstance(source, ReduceOp) and self.is_closed(source))
+            or (isinstance(source, tg.ReduceOp) and self.is_closed(source))
         )
         is_elsewhere = (
             source in self.fusion.padded_by
             or source in self.fusion.online
             or source in self.online
-            or any(isinstance(use.operation, StoreOp) for value in values for use in value.uses)
+            or any(isinstance(use.operation, tg.StoreOp) for value in values for use in value.uses)
         )
         if is_never_stored or is_elsewhere or not all(map(self.is_valid, values)):
             return None
@@ -651,7 +650,7 @@ class _Planner:
         runs = self.runs_in_steps(asked)
         if op in self.products:
             has_parts = len(asked) > len({demand.root for demand in asked})
-            is_part = any(isinstance(use.operation, StackOp) for use in op.results[0].uses)
+            is_part = any(isinstance(use.operation, tg.StackOp) for use in op.results[0].uses)
             is_wider = any(demand.trips > elements for demand in asked)
             return runs > 0 or has_parts or is_part or is_wider or op in self.addends
         return runs >= MANY_RUNS * elements and once().cost > (LOAD + FREE) * elements
@@ -669,14 +668,14 @@ def _locations(block: Block) -> set[SSAValue]:
     the cells does not stand for them."""
     found: set[SSAValue] = set()
     for op in ops_of(block):
-        if isinstance(op, AfterOp | StoreOp):
+        if isinstance(op, tg.AfterOp | tg.StoreOp):
             views = op.operands[:1]
-        elif isinstance(op, CallOp):
+        elif isinstance(op, tg.CallOp):
             views = op.arguments
         else:
             continue
         for view in views:
-            while view not in found and isinstance(owner := view.owner, MovementOp | AfterOp):
+            while view not in found and isinstance(owner := view.owner, MovementOp | tg.AfterOp):
                 found.add(view)
                 view = owner.operands[0]
     return found

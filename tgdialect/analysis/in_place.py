@@ -17,18 +17,13 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import ProgramOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import LinearOp, RangeOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of, known_index, polynomial, tensor
-from tgdialect.ops.source import ParamOp
 from tgdialect.ops.walk import nesting
 
 Slots = tuple[int, int]
 """A slot that is only read, and one that may be written over it."""
-Loops = tuple[RangeOp, ...]
+Loops = tuple[tg.RangeOp, ...]
 """The RANGEs around an op, outermost first."""
 
 _NOTE = "tg.in_place"
@@ -42,31 +37,31 @@ def in_place_slots(symbol: Operation | None) -> Sequence[Slots]:
     if isinstance(noted, DenseArrayBase):
         slots: Sequence[int] = noted.get_values()
         return list(zip(slots[::2], slots[1::2], strict=True))
-    return list(_pairs(symbol.linear)) if isinstance(symbol, ProgramOp) else []
+    return list(_pairs(symbol.linear)) if isinstance(symbol, tg.ProgramOp) else []
 
 
-def note_in_place(kernel: KernelOp | ProgramOp, pairs: Sequence[Slots]) -> None:
+def note_in_place(kernel: tg.KernelOp | tg.ProgramOp, pairs: Sequence[Slots]) -> None:
     """Note on a kernel what `in_place_slots` has found for the program that was made of it."""
     kernel.attributes[_NOTE] = DenseArrayBase.from_list(i64, [*chain.from_iterable(pairs)])
 
 
-def _pairs(linear: LinearOp) -> Iterator[Slots]:
+def _pairs(linear: tg.LinearOp) -> Iterator[Slots]:
     ops = ops_of(linear.body.block)
     by_slot: dict[int, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(ops):
-        if isinstance(parameter := access.memory.owner, ParamOp):
+        if isinstance(parameter := access.memory.owner, tg.ParamOp):
             by_slot[parameter.slot.data].append(access)
     around = nesting(ops)
     position = {op: i for i, op in enumerate(ops)}
     written = {
         slot: cell
         for slot, found in by_slot.items()
-        if all(isinstance(a.op, StoreOp) for a in found)
+        if all(isinstance(a.op, tg.StoreOp) for a in found)
         and (cell := _only_cell(found, around)) is not None
         and _is_injective(cell[1], cell[2])
     }
     for source, found in by_slot.items():
-        if not all(isinstance(access.op, LoadOp) for access in found):
+        if not all(isinstance(access.op, tg.LoadOp) for access in found):
             continue
         read = _only_cell(found, around)
         last = max(position[access.op] for access in found)
@@ -82,13 +77,13 @@ def _only_cell(
     cells: set[tuple[tuple[int, int], SSAValue, Loops]] = set()
     for access in found:
         index = access.location.owner
-        if not isinstance(index, IndexOp) or len(index.indices) != 1:
+        if not isinstance(index, tg.IndexOp) or len(index.indices) != 1:
             return None
         view = tensor(index.source).get_shape()
         if len(view) != 1 or tensor(access.location).get_shape():
             return None
         layout = (view[0], dtype_of(index.source).itemsize)
-        loops = tuple(each for each in around[access.op] if isinstance(each, RangeOp))
+        loops = tuple(each for each in around[access.op] if isinstance(each, tg.RangeOp))
         cells.add((layout, index.indices[0], loops))
     return cells.pop() if len(cells) == 1 else None
 

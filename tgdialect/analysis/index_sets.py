@@ -20,15 +20,11 @@ from tgdialect.analysis.affine.bounds import exact_polynomial
 from tgdialect.analysis.conditions import Order, conjuncts, order
 from tgdialect.analysis.min_max import MinMax, keeps_integer
 from tgdialect.analysis.ranges import Ranges, needed_ops, open_ranges
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
-from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.elementwise import CastOp, ElementwiseOp, WhereOp
-from tgdialect.ops.memory import LoadOp, StoreOp
+from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.ordering import EndOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import Polynomial, known_index
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp, ParamOp
 
 SPLIT_COST = 4096
 """The choices that each further kernel has to save: elements times conditions. Larger: fewer loops
@@ -52,8 +48,8 @@ MANY_PARTS = 32
 """The number of parts beyond which a loop is not split: each is a kernel to compile."""
 
 _PLAIN = (
-    *(ConstOp, ParamOp, RangeOp, ElementwiseOp, MovementOp, LoadOp, ReduceOp),
-    *(StoreOp, GroupOp, EndOp, SinkOp),
+    *(tg.ConstOp, tg.ParamOp, tg.RangeOp, ElementwiseOp, MovementOp, tg.LoadOp, tg.ReduceOp),
+    *(tg.StoreOp, tg.GroupOp, tg.EndOp, tg.SinkOp),
 )
 """The ops of a kernel whose iterations are in no order: it has no memory of its own."""
 
@@ -61,7 +57,7 @@ _PLAIN = (
 class IndexSetSplit(NamedTuple):
     """A loop, and the indices at which its parts begin, 0 among them."""
 
-    loop: RangeOp
+    loop: tg.RangeOp
     starts: Sequence[int]
 
 
@@ -72,8 +68,8 @@ def index_set_split(block: Block) -> IndexSetSplit | None:
         return None
     open_at = open_ranges(ops)
     intervals = MinMax()
-    saved: dict[RangeOp, float] = defaultdict(float)
-    cuts: dict[RangeOp, set[int]] = defaultdict(set)
+    saved: dict[tg.RangeOp, float] = defaultdict(float)
+    cuts: dict[tg.RangeOp, set[int]] = defaultdict(set)
     for op in ops:
         if (condition := _chosen_by(op)) is None:
             continue
@@ -92,9 +88,9 @@ def index_set_split(block: Block) -> IndexSetSplit | None:
 def _chosen_by(op: Operation) -> SSAValue | None:
     """The condition by which an op chooses what to compute."""
     match op:
-        case WhereOp():
+        case tg.WhereOp():
             return op.condition
-        case LoadOp() | StoreOp():
+        case tg.LoadOp() | tg.StoreOp():
             return op.gate
         case _:
             return None
@@ -105,7 +101,7 @@ def _trips(ranges: Ranges) -> float:
     return math.prod(known_index(axis.bound) or 1 for axis in ranges)
 
 
-def _cut(condition: SSAValue, holds: bool, intervals: MinMax) -> tuple[RangeOp, int] | None:
+def _cut(condition: SSAValue, holds: bool, intervals: MinMax) -> tuple[tg.RangeOp, int] | None:
     """The loop that alone decides a condition, and where its outcome changes."""
     if (found := order(condition, holds)) is None:
         return None
@@ -114,7 +110,7 @@ def _cut(condition: SSAValue, holds: bool, intervals: MinMax) -> tuple[RangeOp, 
         return None
     ((product, factor),) = room.terms.items()
     loop = product[0].owner if len(product) == 1 and isinstance(product[0], SSAValue) else None
-    if not isinstance(loop, RangeOp) or loop.axis_type.data is not AxisType.LOOP:
+    if not isinstance(loop, tg.RangeOp) or loop.axis_type.data is not tg.AxisType.LOOP:
         return None
     # The condition is `factor * i + constant >= 0`.
     start = -(room.constant // factor) if factor > 0 else room.constant // -factor + 1
@@ -133,7 +129,7 @@ def _room(found: Order, intervals: MinMax) -> Polynomial:
     while stack:
         value, factor = stack.pop()
         op = value.owner
-        if isinstance(op, CastOp) and keeps_integer(op, intervals):
+        if isinstance(op, tg.CastOp) and keeps_integer(op, intervals):
             stack.append((op.source, factor))
             continue
         for product, coefficient in (form := exact_polynomial(value, intervals)).terms.items():
@@ -146,7 +142,7 @@ def _room(found: Order, intervals: MinMax) -> Polynomial:
     return room
 
 
-def _is_free(loop: RangeOp, ops: Sequence[Operation], open_at: dict[Operation, Ranges]) -> bool:
+def _is_free(loop: tg.RangeOp, ops: Sequence[Operation], open_at: dict[Operation, Ranges]) -> bool:
     """Whether parts of a loop repeat no reduction: each is computed inside of the loop."""
-    reductions = (op for op in ops if isinstance(op, ReduceOp))
+    reductions = (op for op in ops if isinstance(op, tg.ReduceOp))
     return all(loop in open_at[op] for op in reductions)

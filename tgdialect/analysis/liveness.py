@@ -13,17 +13,9 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.analysis.affine.lanes import lane_indices
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.ops import tg
 from tgdialect.ops.codegen import is_shared_factor
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import (
-    BitcastOp,
-    FlipOp,
-    IndexOp,
-    MovementOp,
-    PermuteOp,
-    ReshapeOp,
-)
-from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import tensor
 from tgdialect.ops.walk import behind, nesting, through
 
@@ -38,7 +30,7 @@ class LiveRange(NamedTuple):
         return self.start <= other.end and other.start <= self.end
 
 
-def live_ranges(linear: LinearOp) -> dict[SSAValue, LiveRange]:
+def live_ranges(linear: tg.LinearOp) -> dict[SSAValue, LiveRange]:
     """The live range of each buffer, parameter and argument that a LINEAR accesses.
 
     Memory that an iteration of a loop may read before it has written it carries a value from one
@@ -53,14 +45,14 @@ class _Site(NamedTuple):
 
     access: MemoryAccess
     op: Operation
-    loops: tuple[RangeOp, ...]
+    loops: tuple[tg.RangeOp, ...]
     is_conditional: bool
 
 
 class _LinearAccesses:
     """The accesses of a LINEAR by the memory that they are to."""
 
-    def __init__(self, linear: LinearOp) -> None:
+    def __init__(self, linear: tg.LinearOp) -> None:
         ops = ops_of(linear.body.block)
         self.accesses: dict[SSAValue, list[_Site]] = defaultdict(list)
         self._starts = {op: position for position, op in enumerate(ops)}
@@ -68,15 +60,15 @@ class _LinearAccesses:
         by_op: dict[object, list[MemoryAccess]] = defaultdict(list)
         for access in accesses(ops):
             by_op[access.op].append(access)
-            if isinstance(access.op, LoadOp):
+            if isinstance(access.op, tg.LoadOp):
                 # A matrix instruction reads such a factor from memory by itself.
                 for use in filter(is_shared_factor, access.op.result.uses):
                     by_op[use.operation].append(access)
         for op, around in nesting(ops).items():
-            if type(op) is EndOp:
+            if type(op) is tg.EndOp:
                 self._ends.update((range.owner, self._starts[op]) for range in op.ranges)
             elif op in by_op:
-                loops = tuple(each for each in around if isinstance(each, RangeOp))
+                loops = tuple(each for each in around if isinstance(each, tg.RangeOp))
                 for access in by_op[op]:
                     site = _Site(access, op, loops, len(loops) < len(around))
                     self.accesses[access.memory].append(site)
@@ -95,7 +87,7 @@ class _LinearAccesses:
         return LiveRange(start, self._ends.get(op, start))
 
 
-def _common(nests: Iterable[tuple[RangeOp, ...]]) -> Sequence[RangeOp]:
+def _common(nests: Iterable[tuple[tg.RangeOp, ...]]) -> Sequence[tg.RangeOp]:
     """The loops that all nests have in common."""
     levels = zip(*set(nests), strict=False)
     return [level[0] for level in takewhile(lambda level: len(set(level)) == 1, levels)]
@@ -110,7 +102,7 @@ def _is_carried(memory: SSAValue, sites: Sequence[_Site], depth: int) -> bool:
         cells = _known_cells(access, size)
         if access.reads and len(written) < size and (cells is None or not cells <= written):
             return True
-        is_gated = isinstance(access.op, StoreOp) and access.op.gate is not None
+        is_gated = isinstance(access.op, tg.StoreOp) and access.op.gate is not None
         if access.writes and len(loops) == depth and not (is_conditional or is_gated):
             if cells is not None:
                 written |= cells
@@ -125,7 +117,7 @@ def _known_cells(access: MemoryAccess, size: int) -> Set[int] | None:
         return {access.cell}
     # A vector of constant indices into a flat view.
     index = access.location.owner
-    if not isinstance(index, IndexOp) or len(index.indices) > 1 or not _is_flat(index.source):
+    if not isinstance(index, tg.IndexOp) or len(index.indices) > 1 or not _is_flat(index.source):
         return None
     lanes = lane_indices(index.indices[0])
     if lanes is None or lanes.scalars.terms:
@@ -136,10 +128,10 @@ def _known_cells(access: MemoryAccess, size: int) -> Set[int] | None:
 def _is_flat(view: SSAValue) -> bool:
     """Whether element i of a view with one axis is element i of its memory."""
     has_one_axis = len(tensor(view).get_shape()) == 1
-    return has_one_axis and not isinstance(behind(view, ReshapeOp).owner, MovementOp)
+    return has_one_axis and not isinstance(behind(view, tg.ReshapeOp).owner, MovementOp)
 
 
 def _is_whole(location: SSAValue) -> bool:
     """Whether a location shows all elements of its memory."""
-    whole = ReshapeOp | PermuteOp | FlipOp | BitcastOp
+    whole = tg.ReshapeOp | tg.PermuteOp | tg.FlipOp | tg.BitcastOp
     return all(isinstance(view, whole) for view in through(location, MovementOp))

@@ -20,8 +20,7 @@ from tgdialect.analysis.memory_order import MemoryOrder
 from tgdialect.analysis.ranges import closed_ranges, needed_ops
 from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
-from tgdialect.ops.ordering import EndOp, GroupOp, RangeOp, SinkOp
-from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops import tg
 
 
 @dataclass(eq=False)
@@ -31,8 +30,8 @@ class LoopTree:
     The RANGE and the END of the loop are not among the items, nor are GROUPs, which do nothing.
     """
 
-    range: RangeOp | None = None
-    end: EndOp | None = None
+    range: tg.RangeOp | None = None
+    end: tg.EndOp | None = None
     parent: LoopTree | None = None
     depth: int = 0
     items: list[Operation | LoopTree] = field(default_factory=list["Operation | LoopTree"])
@@ -77,11 +76,11 @@ class _Scheduler:
             [i for operand in op.operands if (i := self.number.get(operand.owner)) is not None]
             for op in ops
         ]
-        self.ranges = [op for op in ops if isinstance(op, RangeOp)]
+        self.ranges = [op for op in ops if isinstance(op, tg.RangeOp)]
         self.bit = {op: 1 << i for i, op in enumerate(self.ranges)}
         self.open = self._open_ranges()
         self.root = LoopTree()
-        self.loops: dict[RangeOp, LoopTree] = {}
+        self.loops: dict[tg.RangeOp, LoopTree] = {}
         self._nest()
         self._loop_of_mask: dict[int, LoopTree] = {0: self.root}
         self.loop = [self._innermost(mask) for mask in self.open]
@@ -89,17 +88,17 @@ class _Scheduler:
 
     def schedule(self) -> LoopTree:
         memory = MemoryOrder(self.ops)
-        if not any(isinstance(op, SinkOp) and op.opts for op in self.ops):
+        if not any(isinstance(op, tg.SinkOp) and op.opts for op in self.ops):
             # OptOps make iterations that store equal values to one cell, in any two forms.
             memory.check_races()
         # The items of each loop: its ops, and the loops inside it.
         items: dict[LoopTree, list[tuple[int, Operation | LoopTree]]] = defaultdict(list)
         for i, op in enumerate(self.ops):
-            if type(op) is EndOp:
+            if type(op) is tg.EndOp:
                 for loop in self._closed(op):
                     assert loop.parent is not None
                     items[loop.parent].append((i, loop))
-            elif type(op) is not RangeOp and not _is_merge(op):
+            elif type(op) is not tg.RangeOp and not _is_merge(op):
                 items[self.loop[i]].append((i, op))
         # Edges between items of one loop: data dependences, and writes after reads.
         anti = [
@@ -129,31 +128,31 @@ class _Scheduler:
             mask = 0
             for source in sources:
                 mask |= open_ranges[source]
-            if isinstance(op, RangeOp):
+            if isinstance(op, tg.RangeOp):
                 mask |= self.bit[op]
-            elif isinstance(op, EndOp):
+            elif isinstance(op, tg.EndOp):
                 for range in closed_ranges(op):
                     mask &= ~self.bit[range]
-            elif isinstance(op, ReduceOp) and op.ranges:
+            elif isinstance(op, tg.ReduceOp) and op.ranges:
                 message = "a REDUCE over ranges has no loops before tg-expand"
                 raise locate(PassFailedException(message), op)
             open_ranges.append(mask)
         return open_ranges
 
-    def _members(self, mask: int) -> list[RangeOp]:
+    def _members(self, mask: int) -> list[tg.RangeOp]:
         return [range for range in self.ranges if mask & self.bit[range]]
 
-    def _closed(self, end: EndOp) -> list[LoopTree]:
+    def _closed(self, end: tg.EndOp) -> list[LoopTree]:
         """The loops that an END closes, the innermost first."""
         return [self.loops[range] for range in closed_ranges(end)]
 
     def _nest(self) -> None:
         """Make a LoopTree of each range, inside the loops around the END that closes it."""
         # The END of each range, and the ranges that are open around it.
-        outer: dict[RangeOp, int] = {}
-        ends: dict[RangeOp, EndOp] = {}
+        outer: dict[tg.RangeOp, int] = {}
+        ends: dict[tg.RangeOp, tg.EndOp] = {}
         for op, mask in zip(self.ops, self.open, strict=True):
-            if isinstance(op, EndOp):
+            if isinstance(op, tg.EndOp):
                 for range in reversed(closed_ranges(op)):
                     outer[range], ends[range] = mask, op
                     mask |= self.bit[range]
@@ -167,7 +166,7 @@ class _Scheduler:
             enclosing = self.root if parent is None else self.loops[parent]
             self.loops[range] = LoopTree(range, ends[range], enclosing, enclosing.depth + 1)
 
-    def _close_transitively(self, outer: dict[RangeOp, int]) -> None:
+    def _close_transitively(self, outer: dict[tg.RangeOp, int]) -> None:
         changed = True
         while changed:
             changed = False
@@ -180,7 +179,7 @@ class _Scheduler:
                 changed |= mask != outer[range]
                 outer[range] = mask
 
-    def _crossing(self, range: RangeOp, mask: int) -> PassFailedException:
+    def _crossing(self, range: tg.RangeOp, mask: int) -> PassFailedException:
         others = " and ".join(str(r.axis.data) for r in self._members(mask) if r is not range)
         message = f"the loop of range {range.axis.data} does not nest with that of {others}"
         return locate(PassFailedException(message), range)
@@ -209,12 +208,12 @@ class _Scheduler:
             if _is_merge(op):
                 continue
             # Of an END the body: its ranges are inside.
-            sources = self.sources[i][:1] if type(op) is EndOp else list(self.sources[i])
+            sources = self.sources[i][:1] if type(op) is tg.EndOp else list(self.sources[i])
             while sources:
                 source = sources.pop()
                 if _is_merge(self.ops[source]):
                     sources.extend(self.sources[source])
-                elif type(self.ops[source]) is not RangeOp:
+                elif type(self.ops[source]) is not tg.RangeOp:
                     yield source, i
 
     def _lift(self, before: int, after: int) -> tuple[LoopTree, int, int] | None:
@@ -223,9 +222,9 @@ class _Scheduler:
         None if both are in one item, which orders them itself.
         """
         a, b, a_loop, b_loop = before, after, self.loop[before], self.loop[after]
-        if a_loop is b_loop and type(self.ops[after]) is not RangeOp:
+        if a_loop is b_loop and type(self.ops[after]) is not tg.RangeOp:
             return a_loop, a, b
-        if isinstance(op := self.ops[after], RangeOp):
+        if isinstance(op := self.ops[after], tg.RangeOp):
             b, b_loop = self._as_item(self.loops[op])
         while a_loop is not b_loop:
             if a_loop.depth >= b_loop.depth:
@@ -256,4 +255,4 @@ class _Scheduler:
 
 
 def _is_merge(op: Operation) -> bool:
-    return type(op) is GroupOp and bool(op.operands)
+    return type(op) is tg.GroupOp and bool(op.operands)

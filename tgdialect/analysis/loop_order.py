@@ -13,10 +13,9 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import Index, LoopVariable, depends_of
 from tgdialect.analysis.demand import Demand, Demands, is_storage
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.properties import shape_of
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.walk import Walk
 
 _NEAR = 48
@@ -31,7 +30,7 @@ class RootLoops:
     def __init__(
         self,
         demands: Demands,
-        is_closed: Callable[[ReduceOp], bool],
+        is_closed: Callable[[tg.ReduceOp], bool],
         realised: Set[Operation],
         has_reductions: bool,
     ) -> None:
@@ -87,7 +86,7 @@ class RootLoops:
             return ()
         # The steps of the reductions, by the axes that they depend on.
         natural = tuple(range(len(loops)))
-        value = root.value if isinstance(root, StoreOp) else like
+        value = root.value if isinstance(root, tg.StoreOp) else like
         steps: dict[tuple[int, ...], float] = {}
         for demand in self._hoisted_reductions(Demand(root, value, index)):
             changing = {loop for loop, _ in demand.depends}
@@ -118,7 +117,7 @@ class RootLoops:
                 continue
             if op in self._realised and demand is not root:
                 continue
-            if isinstance(op, ReduceOp) and op not in self._demands.one_hot_sums:
+            if isinstance(op, tg.ReduceOp) and op not in self._demands.one_hot_sums:
                 if self._is_closed(op):
                     continue
                 if not everything <= {loop for loop, _ in demand.depends}:
@@ -138,7 +137,7 @@ class RootLoops:
         for loop, divisor in lowest.items():
             if divisor > 1 and loop in self._axis:
                 root, axis = self._axis[loop]
-                value = root.operands[0] if isinstance(root, StoreOp) else root.results[0]
+                value = root.operands[0] if isinstance(root, tg.StoreOp) else root.results[0]
                 axes = self._divisors.setdefault(root, [[] for _ in shape_of(value)])
                 axes[axis].append(divisor)
 

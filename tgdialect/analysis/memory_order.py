@@ -22,16 +22,12 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.symbols import symbols_around
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp, ProgramOp
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp, MovementOp, ReshapeOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.numbering import op_key
-from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import is_memory, number, tensor, tensor_type
-from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.ops.views import memory_of, versions
 from tgdialect.ops.walk import behind, computed, operands_of
 
@@ -56,8 +52,8 @@ class MemoryAccess(NamedTuple):
 
 def constant_cell(location: SSAValue) -> int | None:
     """The element at a location in row-major order, if its index is constant."""
-    index = behind(location, AfterOp).owner
-    if type(index) is not IndexOp:
+    index = behind(location, tg.AfterOp).owner
+    if type(index) is not tg.IndexOp:
         return None
     memory, *indices = index.operands
     shape = tensor(memory).get_shape()
@@ -66,11 +62,11 @@ def constant_cell(location: SSAValue) -> int | None:
     cell = 0
     for value, extent in zip(indices, shape, strict=True):
         constant = value.owner
-        position = number(constant.value) if isinstance(constant, ConstOp) else -1
+        position = number(constant.value) if isinstance(constant, tg.ConstOp) else -1
         if not 0 <= position < extent:
             return None
         cell = cell * extent + int(position)
-    return None if isinstance(behind(memory, ReshapeOp, AfterOp).owner, MovementOp) else cell
+    return None if isinstance(behind(memory, tg.ReshapeOp, tg.AfterOp).owner, MovementOp) else cell
 
 
 def accesses(ops: Iterable[Operation]) -> Iterator[MemoryAccess]:
@@ -83,8 +79,8 @@ def accesses(ops: Iterable[Operation]) -> Iterator[MemoryAccess]:
             location, (reads, writes) = op.operands[0], kind
             if writes or is_memory(location):
                 yield MemoryAccess(op, location, memory_of(location), reads, writes)
-        elif op.name == CallOp.name:
-            assert isinstance(op, CallOp)
+        elif op.name == tg.CallOp.name:
+            assert isinstance(op, tg.CallOp)
             symbol = op.callee.string_value()
             if symbol not in effects:
                 known = symbols_around(op) if known is None else known
@@ -112,19 +108,19 @@ _effects: ContextVar[dict[str, Effects | None] | None] = ContextVar("effects", d
 """The effects of each kernel that are known, by its name, in `kernels_unchanged`."""
 
 _ACCESS: Mapping[type[Operation], tuple[bool, bool]] = {
-    LoadOp: (True, False),
-    StoreOp: (False, True),
-    AtomicAddOp: (True, True),
+    tg.LoadOp: (True, False),
+    tg.StoreOp: (False, True),
+    tg.AtomicAddOp: (True, True),
 }
 """The ops that access their first operand: whether they read, and whether they write it."""
 
 
-def parameter_effects(call: CallOp) -> Effects | None:
+def parameter_effects(call: tg.CallOp) -> Effects | None:
     """Which slots a kernel or program reads and writes; None where that is not known."""
     return _effects_of(symbols_around(call).get(call.callee.string_value()))
 
 
-def written_operands(op: CallOp) -> list[SSAValue]:
+def written_operands(op: tg.CallOp) -> list[SSAValue]:
     """The operands that a call writes; all of its memory where the callee is opaque."""
     effects = parameter_effects(op)
     return [
@@ -137,20 +133,20 @@ def written_operands(op: CallOp) -> list[SSAValue]:
 def _effects_of(callee: Operation | None) -> Effects | None:
     """Which slots a symbol reads and writes, as `parameter_effects`."""
     match callee:
-        case KernelOp():
+        case tg.KernelOp():
             body = callee.body.block
-        case ProgramOp():
+        case tg.ProgramOp():
             body = callee.linear.body.block
         case FuncOp() if not callee.is_declaration:
             return _argument_effects(callee)
-        case CustomFunctionOp() if callee.reads is not None or callee.writes is not None:
+        case tg.CustomFunctionOp() if callee.reads is not None or callee.writes is not None:
             read, written = callee.effects(0)
             return {slot: (slot in read, slot in written) for slot in read | written}
         case _:
             return None
     effects: dict[int, tuple[bool, bool]] = {}
     for access in accesses(ops_of(body)):
-        if isinstance(parameter := access.memory.owner, ParamOp):
+        if isinstance(parameter := access.memory.owner, tg.ParamOp):
             slot = parameter.slot.data
             reads, writes = effects.get(slot, (False, False))
             effects[slot] = (reads or access.reads, writes or access.writes)
@@ -243,9 +239,9 @@ class MemoryOrder:
         intervals = MinMax()
         numbering, values = LocationNumbering(intervals), _ValueNumbering(intervals)
         for group in self._shared:
-            last: dict[object, StoreOp] = {}
+            last: dict[object, tg.StoreOp] = {}
             for access in group:
-                if not isinstance(op := access.op, StoreOp):
+                if not isinstance(op := access.op, tg.StoreOp):
                     continue
                 location = tuple(numbering[o] for o in (op.buffer, op.gate) if o is not None)
                 before = last.get(location)
@@ -288,11 +284,11 @@ class LocationNumbering:
             return self._number(interval.lo)
         if not isinstance(owner, Operation) or not self._is_known(value):
             return self._number(value)
-        if isinstance(owner, AfterOp):
+        if isinstance(owner, tg.AfterOp):
             return self._after(owner)
         return self._number(op_key(owner, [self._known[o] for o in owner.operands]))
 
-    def _after(self, op: AfterOp) -> int:
+    def _after(self, op: tg.AfterOp) -> int:
         return self._known[op.buffer]
 
     def _number(self, key: object) -> int:
@@ -303,7 +299,7 @@ class _ValueNumbering(LocationNumbering):
     """Value numbering of stored values: LOADs of one location AFTER the same writes are equal."""
 
     def _is_known(self, value: SSAValue) -> bool:
-        return isinstance(value.owner, LoadOp) or super()._is_known(value)
+        return isinstance(value.owner, tg.LoadOp) or super()._is_known(value)
 
-    def _after(self, op: AfterOp) -> int:
-        return self._number((AfterOp.name, self._known[op.buffer], op.dependencies))
+    def _after(self, op: tg.AfterOp) -> int:
+        return self._number((tg.AfterOp.name, self._known[op.buffer], op.dependencies))

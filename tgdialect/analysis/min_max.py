@@ -13,10 +13,11 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Block, BlockArgument, SSAValue
 
 from tgdialect.analysis.validity import Validity
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes, integer_attribute
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.elementwise import CastOp, ElementwiseOp
+from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.intervals import Interval, dtype_range
 from tgdialect.ops.properties import Row, dtype_of, rule_of, tensor
 from tgdialect.ops.walk import computed, operands_of
@@ -103,7 +104,7 @@ def _argument_range(value: SSAValue) -> Interval:
     )
 
 
-def keeps_integer(op: CastOp, intervals: MinMax) -> bool:
+def keeps_integer(op: tg.CastOp, intervals: MinMax) -> bool:
     """Whether a CAST of an integer to an integer keeps every value that it may have."""
     dtype = dtype_of(op.result)
     is_integer = dtype.is_integer and dtype_of(op.source).is_integer

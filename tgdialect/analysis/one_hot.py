@@ -13,12 +13,10 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.analysis.affine.positions import depends_of
 from tgdialect.analysis.demand import Demand, Demands, is_storage
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.elementwise import AndOp, CastOp, CmpEqOp, CmpNeOp, MulOp, WhereOp
-from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, StackOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import dtype_of, integers, shape_of, tensor
-from tgdialect.ops.reduce import ReduceOp
 
 
 def constant_values(block: Block) -> set[Operation]:
@@ -31,7 +29,9 @@ def constant_values(block: Block) -> set[Operation]:
     return found
 
 
-def one_hot_mask(demands: Demands, op: ReduceOp, constants: set[Operation]) -> frozenset[Operation]:
+def one_hot_mask(
+    demands: Demands, op: tg.ReduceOp, constants: set[Operation]
+) -> frozenset[Operation]:
     """The ops of the one-hot mask of a sum, from its operand to the comparison; empty if it has
     none.
 
@@ -55,12 +55,12 @@ def one_hot_mask(demands: Demands, op: ReduceOp, constants: set[Operation]) -> f
     return frozenset()
 
 
-def may_be_one_hot(op: ReduceOp) -> bool:
+def may_be_one_hot(op: tg.ReduceOp) -> bool:
     """Whether comparisons mask a sum."""
     return any(True for _ in _paths(op))
 
 
-def scatters(op: ReduceOp, constants: set[Operation]) -> bool:
+def scatters(op: tg.ReduceOp, constants: set[Operation]) -> bool:
     """Whether a sum adds each of its updates to one cell along another axis. It is not seen through
     views between the sum and the comparison.
 
@@ -85,9 +85,9 @@ def scatters(op: ReduceOp, constants: set[Operation]) -> bool:
     return False
 
 
-def _paths(op: ReduceOp) -> Iterator[list[Operation]]:
+def _paths(op: tg.ReduceOp) -> Iterator[list[Operation]]:
     """For each comparison that may mask a sum, one path of ops from the sum's operand to it."""
-    if op.kind.data is not ReduceKind.ADD or len(integers(op, "axes")) != 1:
+    if op.kind.data is not tg.ReduceKind.ADD or len(integers(op, "axes")) != 1:
         return
     users: dict[Operation, Operation] = {}
     stack: list[tuple[SSAValue, Operation]] = [(op.source, op)]
@@ -98,18 +98,18 @@ def _paths(op: ReduceOp) -> Iterator[list[Operation]]:
             continue
         users[owner] = user
         match owner:
-            case CmpEqOp() | CmpNeOp():
+            case tg.CmpEqOp() | tg.CmpNeOp():
                 path: list[Operation] = [owner]
                 while (user := users[path[-1]]) is not op:
                     path.append(user)
                 yield path[::-1]
-            case StackOp() | IndexOp() | BitcastOp():
+            case tg.StackOp() | tg.IndexOp() | tg.BitcastOp():
                 pass
-            case MulOp() | AndOp():
+            case tg.MulOp() | tg.AndOp():
                 stack += [(operand, owner) for operand in owner.operands]
-            case WhereOp() | MovementOp():
+            case tg.WhereOp() | MovementOp():
                 stack.append((owner.operands[0], owner))
-            case CastOp() if dtype_of(owner.source).is_bool:
+            case tg.CastOp() if dtype_of(owner.source).is_bool:
                 stack.append((owner.source, owner))
             case _:
                 pass

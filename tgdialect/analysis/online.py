@@ -21,13 +21,10 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.movement import broadcast, moved
 from tgdialect.analysis.affine.positions import Index, Position, Positions
-from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.elementwise import DivOp, Exp2Op, ExpOp, MulOp, WhereOp
-from tgdialect.ops.movement import MovementOp, PadOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import integers, is_memory, number, shape_of, tensor
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp
 from tgdialect.ops.walk import Walk
 
 MOST = 64
@@ -46,7 +43,7 @@ class Operand(NamedTuple):
 class Factor(NamedTuple):
     """A MUL or DIV of a summand by what is the same in all steps."""
 
-    op: MulOp | DivOp
+    op: tg.MulOp | tg.DivOp
     operand: int
     """The operand that the summand is."""
     path: tuple[Operand, ...]
@@ -57,7 +54,7 @@ class Factor(NamedTuple):
 class OnlineSum:
     """A sum over the exponentials."""
 
-    op: ReduceOp
+    op: tg.ReduceOp
     reach: tuple[Operand, ...]
     """From the root to the sum. A REDUCE on the way is another sum."""
     inner: tuple[Operand, ...]
@@ -75,12 +72,12 @@ class OnlineSums:
     root: Operation
     """The one op through which anything of them is used."""
     scores: SSAValue
-    greatest: ReduceOp
+    greatest: tg.ReduceOp
     """Their maximum."""
-    powers: Exp2Op | ExpOp
+    powers: tg.Exp2Op | tg.ExpOp
     """The exponentials `exp2(scale * (scores - greatest))`, or `exp(…)`."""
     scale: float
-    products: tuple[ReduceOp, ...]
+    products: tuple[tg.ReduceOp, ...]
     """The products of matrices that the scores are made of."""
     sums: tuple[OnlineSum, ...]
     shows_greatest: bool
@@ -113,7 +110,7 @@ class OnlineSums:
     def is_masked_by_index(self) -> bool:
         """Whether scores are -inf where a condition on indices alone says so."""
         value = self.scores
-        while isinstance(op := value.owner, WhereOp):
+        while isinstance(op := value.owner, tg.WhereOp):
             hidden = [constant_of(v) == -math.inf for v in (op.lhs, op.rhs)]
             if not any(hidden):
                 return False
@@ -125,7 +122,7 @@ class OnlineSums:
     @property
     def leaves_out(self) -> bool:
         """Whether a WHERE leaves exponentials out of a sum."""
-        return any(isinstance(link.op, WhereOp) for each in self.sums for link in each.inner)
+        return any(isinstance(link.op, tg.WhereOp) for each in self.sums for link in each.inner)
 
     @property
     def keeps_nan(self) -> bool:
@@ -147,7 +144,7 @@ def follow(positions: Positions, steps: Iterable[Operand], index: Index, at: Pos
     """The index at the end of a path, from that at its beginning. `at` is the position along the
     axis of each REDUCE on the way."""
     for op, operand in steps:
-        if isinstance(op, ReduceOp):
+        if isinstance(op, tg.ReduceOp):
             index = reduced_at(op, index, at)
         elif isinstance(op, MovementOp):
             found = moved(positions, op, index)
@@ -158,7 +155,7 @@ def follow(positions: Positions, steps: Iterable[Operand], index: Index, at: Pos
     return index
 
 
-def reduced_at(op: ReduceOp, index: Index, at: Position) -> Index:
+def reduced_at(op: tg.ReduceOp, index: Index, at: Position) -> Index:
     """The index of the operand of a REDUCE over one axis."""
     (axis,) = integers(op, "axes")
     return (*index[:axis], at, *index[axis + 1 :])
@@ -167,7 +164,7 @@ def reduced_at(op: ReduceOp, index: Index, at: Position) -> Index:
 def constant_of(value: SSAValue) -> float | None:
     """The number that all elements of a value are."""
     for base in moved_from(value):
-        if isinstance(base, ConstOp) and not isinstance(base.value, InvalidAttr):
+        if isinstance(base, tg.ConstOp) and not isinstance(base.value, tg.InvalidAttr):
             return float(number(base.value))
     return None
 
@@ -176,7 +173,7 @@ def moved_from(value: SSAValue) -> Iterator[Operation]:
     """The ops that a value is a RESHAPE or EXPAND of, and the first that is neither."""
     while isinstance(op := value.owner, TgOp):
         yield op
-        if not isinstance(op, MovementOp) or isinstance(op, PadOp):
+        if not isinstance(op, MovementOp) or isinstance(op, tg.PadOp):
             return
         value = op.operands[0]
 

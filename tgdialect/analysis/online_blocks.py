@@ -9,10 +9,10 @@ from xdsl.ir import Operation
 
 from tgdialect.analysis.demand import LOAD, STORE, is_storage
 from tgdialect.analysis.online import OnlineSum, OnlineSums
-from tgdialect.ops.elementwise import CastOp, ElementwiseOp
-from tgdialect.ops.movement import ExpandOp, MovementOp, PermuteOp, ReshapeOp
+from tgdialect.ops import tg
+from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
 
 ROWS = (64, 32, 16)
@@ -149,7 +149,7 @@ def _host_blocks_of(group: OnlineSums, target: Target) -> Blocks | None:
     return Blocks(min(heights, key=slowest), s, zeros, 1, is_tiled(s), False)
 
 
-def _depth(product: ReduceOp) -> int:
+def _depth(product: tg.ReduceOp) -> int:
     """The steps of a product."""
     shape = tensor(product.source).get_shape()
     return math.prod(shape[axis] for axis in integers(product, "axes"))
@@ -175,7 +175,7 @@ def _is_loaded(op: Operation, number: int, axis: int) -> bool:
     below = _below(op, number, axis)
     value = op.operands[number]
     while below is not None and not is_storage(value):
-        if not isinstance(source := value.owner, MovementOp | CastOp):
+        if not isinstance(source := value.owner, MovementOp | tg.CastOp):
             return False
         below = _below(source, 0, below)
         value = source.operands[0]
@@ -187,16 +187,16 @@ def _below(op: Operation, number: int, axis: int) -> int | None:
     one."""
     new, old = (tensor(v).get_shape() for v in (op.results[0], op.operands[number]))
     match op:
-        case PermuteOp():
+        case tg.PermuteOp():
             return integers(op, "order")[axis]
-        case ReshapeOp():
+        case tg.ReshapeOp():
             same = (
                 a
                 for a, extent in enumerate(old)
                 if extent == new[axis] and math.prod(old[:a]) == math.prod(new[:axis])
             )
             return next(same, None)
-        case ElementwiseOp() | ExpandOp():
+        case ElementwiseOp() | tg.ExpandOp():
             below = axis - (len(new) - len(old))
             return below if below >= 0 and old[below] == new[axis] else None
         case _:

@@ -30,22 +30,11 @@ from tgdialect.analysis.online import (
     reduced_at,
 )
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.elementwise import (
-    CastOp,
-    DivOp,
-    ElementwiseOp,
-    Exp2Op,
-    ExpOp,
-    MulOp,
-    NegOp,
-    SubOp,
-    WhereOp,
-)
-from tgdialect.ops.movement import MovementOp, PadOp
+from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import dtype_of, integers, is_memory, shape_of, tensor
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.walk import Walk
 
 
@@ -58,7 +47,7 @@ def online_sums(
     """
     found: list[OnlineSums] = []
     for op in ops_of(block):
-        if isinstance(op, ReduceOp) and op.kind.data is ReduceKind.MAX:
+        if isinstance(op, tg.ReduceOp) and op.kind.data is tg.ReduceKind.MAX:
             group = _Recognizer(op, is_valid).recognize()
             if group is not None and not group.inside & stored and group.root not in stored:
                 found.append(group)
@@ -68,7 +57,7 @@ def online_sums(
 class _Recognizer:
     """The recognition of the sums over one maximum."""
 
-    def __init__(self, greatest: ReduceOp, is_valid: Callable[[SSAValue], bool]) -> None:
+    def __init__(self, greatest: tg.ReduceOp, is_valid: Callable[[SSAValue], bool]) -> None:
         self.greatest = greatest
         self.is_valid = is_valid
         self.demands = Demands()
@@ -93,34 +82,34 @@ class _Recognizer:
                 return self.group(root, powers, scale, products, sums, inside)
         return None
 
-    def products(self, scores: SSAValue) -> Sequence[ReduceOp]:
+    def products(self, scores: SSAValue) -> Sequence[tg.ReduceOp]:
         """The products of matrices that scores are elementwise functions of."""
-        found: list[ReduceOp] = []
+        found: list[tg.ReduceOp] = []
         walk = Walk([scores], MOST)
         for value in walk:
             op = value.owner
-            if isinstance(op, ReduceOp):
+            if isinstance(op, tg.ReduceOp):
                 if is_long(self.demands, op) and is_product(self.demands, op):
                     found.append(op)
             elif isinstance(op, ElementwiseOp | MovementOp) and not is_memory(value):
                 walk.add(op.operands)
         return found if walk.is_complete else ()
 
-    def powers(self, scores: SSAValue) -> tuple[Exp2Op | ExpOp, float] | None:
+    def powers(self, scores: SSAValue) -> tuple[tg.Exp2Op | tg.ExpOp, float] | None:
         """The one EXP2 or EXP of a positive multiple of the differences, and the multiple."""
         differences = [
             use.operation
             for use in scores.uses
-            if use.index == 0 and isinstance(use.operation, SubOp)
+            if use.index == 0 and isinstance(use.operation, tg.SubOp)
         ]
         if len(differences) != 1 or not self.is_greatest(differences[0].operands[1]):
             return None
         op, scale = differences[0], 1.0
         while len(uses := list(op.results[0].uses)) == 1:
             user = uses[0].operation
-            if isinstance(user, Exp2Op | ExpOp):
+            if isinstance(user, tg.Exp2Op | tg.ExpOp):
                 return (user, scale) if user.result.type == scores.type else None
-            if not isinstance(user, MulOp):
+            if not isinstance(user, tg.MulOp):
                 return None
             other = user.operands[1 - uses[0].index]
             if (factor := constant_of(other)) is None or not 0 < factor < float("inf"):
@@ -132,14 +121,14 @@ class _Recognizer:
         """Whether a value is the maximum, of each row, or repeated along it."""
         return any(base is self.greatest for base in moved_from(value))
 
-    def sums(self, powers: Operation) -> list[ReduceOp]:
+    def sums(self, powers: Operation) -> list[tg.ReduceOp]:
         """The sums that are linear in the exponentials; none if these are used otherwise."""
-        found: dict[ReduceOp, None] = {}
+        found: dict[tg.ReduceOp, None] = {}
         walk = Walk([powers], MOST)
         for each in walk:
             for use in each.results[0].uses:
                 op = use.operation
-                if isinstance(op, ReduceOp):
+                if isinstance(op, tg.ReduceOp):
                     if not _is_free_sum(op):
                         return []
                     found[op] = None
@@ -150,13 +139,13 @@ class _Recognizer:
         return list(found) if walk.is_complete else []
 
     @staticmethod
-    def between(products: Sequence[ReduceOp], root: Operation) -> set[Operation] | None:
+    def between(products: Sequence[tg.ReduceOp], root: Operation) -> set[Operation] | None:
         """The ops that depend on products, up to a root; None if they have users beside it."""
         walk: Walk[Operation] = Walk(products, MOST)
         for op in walk:
             for result in op.results:
                 users = {use.operation for use in result.uses} - {root}
-                kinds = ElementwiseOp | ReduceOp | MovementOp
+                kinds = ElementwiseOp | tg.ReduceOp | MovementOp
                 if not result.uses or not all(isinstance(user, kinds) for user in users):
                     return None
                 walk.add(users)
@@ -167,10 +156,10 @@ class _Recognizer:
     def group(
         self,
         root: Operation,
-        powers: Exp2Op | ExpOp,
+        powers: tg.Exp2Op | tg.ExpOp,
         scale: float,
-        products: Sequence[ReduceOp],
-        sums: Sequence[ReduceOp],
+        products: Sequence[tg.ReduceOp],
+        sums: Sequence[tg.ReduceOp],
         inside: set[Operation],
     ) -> OnlineSums | None:
         """The group, if all sums go over the same steps of the same rows."""
@@ -242,7 +231,7 @@ class _Walk:
     def __init__(
         self,
         demands: Demands,
-        greatest: ReduceOp,
+        greatest: tg.ReduceOp,
         powers: Operation,
         members: Set[Operation],
         inside: Set[Operation],
@@ -250,7 +239,7 @@ class _Walk:
         self.demands = demands
         self.greatest, self.powers = greatest, powers
         self.members, self.inside = members, inside
-        self.sums: dict[ReduceOp, _Visit] = {}
+        self.sums: dict[tg.ReduceOp, _Visit] = {}
         self.maxima: set[Index] = set()
         self.others: set[LoopVariable] = set()
         """The loops that the other factors of summands depend on."""
@@ -267,7 +256,7 @@ class _Walk:
             seen.add((value, index))
             if op is self.greatest:
                 self.maxima.add(index)
-            elif isinstance(op, ReduceOp):
+            elif isinstance(op, tg.ReduceOp):
                 if op not in self.members or (new := self.sum(op, index, path)) is None:
                     return False
                 stack += new
@@ -288,7 +277,7 @@ class _Walk:
                 yield number, broadcast(index, shape, shape_of(operand))
 
     def sum(
-        self, op: ReduceOp, index: Index, path: tuple[Operand, ...]
+        self, op: tg.ReduceOp, index: Index, path: tuple[Operand, ...]
     ) -> list[tuple[SSAValue, Index, tuple[Operand, ...]]] | None:
         """Visit a sum; returns what its factors need, or None."""
         if op in self.sums:
@@ -322,7 +311,7 @@ class _Walk:
                     self.others |= self.loops_of(link.operands[n], other)
                     continue
                 # A factor that needs sums follows the loop: it has to be the same in all steps.
-                if not isinstance(link, MulOp | DivOp) or _loops(other) & stepped:
+                if not isinstance(link, tg.MulOp | tg.DivOp) or _loops(other) & stepped:
                     return None
                 visit.factors = (*visit.factors, Factor(link, number, visit.inner))
                 before = (*path, Operand(op, 0), *visit.inner, Operand(link, n))
@@ -378,25 +367,25 @@ def _loops(index: Index) -> set[LoopVariable]:
 def _is_linear(op: Operation, operand: int) -> bool:
     """Whether an op is linear in an operand."""
     match op:
-        case PadOp():
+        case tg.PadOp():
             return False
         case MovementOp():
             return operand == 0
-        case MulOp() | NegOp():
+        case tg.MulOp() | tg.NegOp():
             return True
-        case DivOp():
+        case tg.DivOp():
             return operand == 0
-        case CastOp():
+        case tg.CastOp():
             return dtype_of(op.result).is_float
-        case WhereOp() if operand > 0:
+        case tg.WhereOp() if operand > 0:
             return constant_of(op.operands[3 - operand]) == 0
         case _:
             return False
 
 
-def _is_free_sum(op: ReduceOp) -> bool:
+def _is_free_sum(op: tg.ReduceOp) -> bool:
     """Whether a REDUCE is a sum along one axis in any order."""
-    is_sum = op.kind.data is ReduceKind.ADD and op.ordered is None
+    is_sum = op.kind.data is tg.ReduceKind.ADD and op.ordered is None
     return is_sum and len(integers(op, "axes")) == 1 and dtype_of(op.source).is_float
 
 

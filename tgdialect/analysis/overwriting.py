@@ -21,17 +21,12 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import Ranges, closed_ranges, open_ranges
 from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
-from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.codegen import AtomicAddOp
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import versions
 from tgdialect.ops.walk import Walk, users_of
 
-_IN_ORDER = frozenset({AxisType.LOOP, AxisType.REDUCE})
+_IN_ORDER = frozenset({tg.AxisType.LOOP, tg.AxisType.REDUCE})
 """The types of the loops that a CPU executes in order, by one thread."""
 
 
@@ -50,7 +45,7 @@ class _Known(dict[SSAValue | None, CellPositions]):
 def overwritten_reads(
     ops: Sequence[Operation],
     memory: MemoryOrder | None = None,
-    in_order: Set[AxisType] = frozenset[AxisType](),
+    in_order: Set[tg.AxisType] = frozenset[tg.AxisType](),
 ) -> Iterator[tuple[MemoryAccess, Ranges]]:
     """The reads that may see a STORE of another iteration, which they are not AFTER, each with the
     loops that both are in.
@@ -70,7 +65,7 @@ def overwritten_reads(
         loops = {op for op in open_in[write.op] if known_index(op.bound) != 1}
         if not loops or not loops.isdisjoint(_begun(read)):
             continue
-        is_own = not isinstance(read.memory.owner, ParamOp)
+        is_own = not isinstance(read.memory.owner, tg.ParamOp)
         is_outside = loops.isdisjoint(open_in[read.op])
         if is_outside and all(op.axis_type.data in in_order for op in loops):
             continue
@@ -78,7 +73,7 @@ def overwritten_reads(
             continue  # Each work item, or each workgroup between two BARRIERs, has its own.
         if _has_ended(read, write, loops, open_in, memory):
             continue
-        gate = write.op.gate if isinstance(write.op, StoreOp) else None
+        gate = write.op.gate if isinstance(write.op, tg.StoreOp) else None
         if not _is_own(known, read, write, loops, gate) and not _are_apart(
             known, read, write, loops | open_in[read.op]
         ):
@@ -89,7 +84,7 @@ def _is_own(
     known: _Known,
     read: MemoryAccess,
     write: MemoryAccess,
-    loops: Set[RangeOp],
+    loops: Set[tg.RangeOp],
     gate: SSAValue | None,
 ) -> bool:
     """Whether each iteration that stores reads its own cell alone."""
@@ -97,7 +92,9 @@ def _is_own(
     return a is not None and b is not None and known[gate].is_own(a, b, loops)
 
 
-def _are_apart(known: _Known, read: MemoryAccess, write: MemoryAccess, loops: Set[RangeOp]) -> bool:
+def _are_apart(
+    known: _Known, read: MemoryAccess, write: MemoryAccess, loops: Set[tg.RangeOp]
+) -> bool:
     """Whether no iteration reads a cell that any stores to. A LOAD that no gate leaves out also
     reads where the gate of the STORE is false: without a use, but at the same time."""
     a, b = known[None][read.location], known[None][write.location]
@@ -107,7 +104,7 @@ def _are_apart(known: _Known, read: MemoryAccess, write: MemoryAccess, loops: Se
 def _has_ended(
     read: MemoryAccess,
     write: MemoryAccess,
-    loops: set[RangeOp],
+    loops: set[tg.RangeOp],
     open_in: Mapping[Operation, Ranges],
     memory: MemoryOrder,
 ) -> bool:
@@ -120,7 +117,7 @@ def _has_ended(
         return False
     walk = Walk(users_of(read.op))
     for op in walk:
-        if isinstance(op, StoreOp | AtomicAddOp):
+        if isinstance(op, tg.StoreOp | tg.AtomicAddOp):
             if not memory.depends(write.op, op):
                 return False
         elif own.isdisjoint(open_in.get(op, ())):
@@ -137,7 +134,7 @@ def check_overwriting(
     STOREs: such a kernel states an order itself. On a grid, any loop may become one of work
     items."""
     memory = memory or MemoryOrder(ops)
-    in_order = frozenset[AxisType]() if is_grid else _IN_ORDER
+    in_order = frozenset[tg.AxisType]() if is_grid else _IN_ORDER
     for read, _ in overwritten_reads(ops, memory, in_order):
         if memory.seen(read):
             continue
@@ -161,7 +158,7 @@ def in_both_orders(
     # The ops of nested loops are one item.
     item = IntDisjointSet(size=len(ops))
     for op, ranges in open_ranges(ops).items():
-        closed = closed_ranges(op) if isinstance(op, EndOp | ReduceOp) else ()
+        closed = closed_ranges(op) if isinstance(op, tg.EndOp | tg.ReduceOp) else ()
         for axis in (*ranges, *closed):
             item.union(number[op], number[axis])
     items = {item[i] for i in range(len(ops))}
@@ -183,8 +180,8 @@ def in_both_orders(
     return next(both, anti[0][1])
 
 
-def _begun(read: MemoryAccess) -> set[RangeOp]:
+def _begun(read: MemoryAccess) -> set[tg.RangeOp]:
     """The RANGEs that the location of a read is AFTER: it sees what their earlier iterations
     wrote."""
     waits = (d.owner for after in versions(read.location) for d in after.dependencies)
-    return {owner for owner in waits if isinstance(owner, RangeOp)}
+    return {owner for owner in waits if isinstance(owner, tg.RangeOp)}

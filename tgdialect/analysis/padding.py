@@ -14,10 +14,10 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import Index, Position
 from tgdialect.analysis.contractions import summed_product
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
-from tgdialect.ops.movement import MovementOp, PadOp, PermuteOp, ReshapeOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import integers, tensor
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.walk import through
 
 MANY_MASKS = 16
@@ -42,13 +42,13 @@ Blocks of 1x1 and 3x3 convolutions took 1.06 times as long in place with images 
 with 23, 1.04 with 13, 1.02 with 28 and 0.93 with 11. Runs differ by up to 0.06."""
 
 
-def padding(op: ReduceOp) -> Iterator[PadOp]:
+def padding(op: tg.ReduceOp) -> Iterator[tg.PadOp]:
     """The PADs with `fill` among the movement ops on the operand of a reduction, or on its factors.
     Without `fill` a copy needs masks as well."""
     product = summed_product(op)
     for value in (op.source,) if product is None else product.operands:
         for movement in through(value, MovementOp):
-            if isinstance(movement, PadOp) and movement.fill is not None:
+            if isinstance(movement, tg.PadOp) and movement.fill is not None:
                 yield movement
 
 
@@ -70,7 +70,7 @@ class AxisPlace(NamedTuple):
 class Padded(NamedTuple):
     """A value, and where the result of a PAD has it."""
 
-    pad: PadOp
+    pad: tg.PadOp
     value: SSAValue
     places: tuple[AxisPlace, ...]
 
@@ -97,7 +97,7 @@ class Padded(NamedTuple):
         return (*(a for a in range(len(tensor(self.value).shape)) if a not in inner), *inner)
 
 
-def padded(op: PadOp) -> Padded | None:
+def padded(op: tg.PadOp) -> Padded | None:
     """The value that a PAD pads, before PERMUTEs and RESHAPEs that only merge axes; None if it has
     sizes that are no constants, or no cells."""
     value = op.source
@@ -106,8 +106,8 @@ def padded(op: PadOp) -> Padded | None:
     if 0 in tensor(value).get_shape():
         return None
     axes = [((axis, 1),) for axis in range(len(tensor(value).shape))]
-    while isinstance(movement := value.owner, PermuteOp | ReshapeOp):
-        if isinstance(movement, PermuteOp):
+    while isinstance(movement := value.owner, tg.PermuteOp | tg.ReshapeOp):
+        if isinstance(movement, tg.PermuteOp):
             moved = [((axis, 1),) for axis in integers(movement, "order")]
         else:
             source, result = (tensor(v).get_shape() for v in (movement.source, movement.result))
@@ -149,7 +149,7 @@ class Slabs(NamedTuple):
     starts: Sequence[tuple[int, ...]]
 
 
-def border(op: PadOp, order: Sequence[int]) -> Iterator[Slabs]:
+def border(op: tg.PadOp, order: Sequence[int]) -> Iterator[Slabs]:
     """The cells of the result of a PAD, of constant sizes, that are not in what it pads: each cell
     once. Slabs across the outer axes are whole rows of the inner ones. `order` has the outermost
     axis first."""
@@ -170,7 +170,7 @@ def border(op: PadOp, order: Sequence[int]) -> Iterator[Slabs]:
         start[axis], extents[axis] = before, old
 
 
-def is_of_prefix(op: PadOp) -> bool:
+def is_of_prefix(op: tg.PadOp) -> bool:
     """Whether padding is as long as what is padded, or of a size that is not known: the windows of
     a prefix reduction, which becomes an accumulator that the loop over its results carries."""
     source, result = tensor(op.source).get_shape(), tensor(op.result).get_shape()

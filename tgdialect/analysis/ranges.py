@@ -10,13 +10,12 @@ from typing import NamedTuple
 from xdsl.ir import Block, Operation
 
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
-from tgdialect.ops.ordering import EndOp, RangeOp, SinkOp, ranges_after
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ParamOp
+from tgdialect.ops.ordering import ranges_after
 from tgdialect.ops.walk import computed_from
 
-Ranges = frozenset[RangeOp]
+Ranges = frozenset[tg.RangeOp]
 
 MAX_LANES = 1 << 11
 """The most elements that a value may have for its expanded ranges. Their code is straight: larger
@@ -29,15 +28,15 @@ of an ADD is 1, as in the cost model. Larger: longer compilation; smaller: sched
 Those of `test_work.py` have up to a third of it."""
 
 _NONE: Ranges = frozenset()
-_CHANGES_RANGES = frozenset({RangeOp, EndOp, ReduceOp})
+_CHANGES_RANGES = frozenset({tg.RangeOp, tg.EndOp, tg.ReduceOp})
 
 
-def is_expanded(axis: RangeOp) -> bool:
+def is_expanded(axis: tg.RangeOp) -> bool:
     """Whether `tg-expand` turns a range into an axis of values."""
     return axis.axis_type.data in EXPANDED
 
 
-def is_loop(axis: RangeOp) -> bool:
+def is_loop(axis: tg.RangeOp) -> bool:
     """Whether a range stays a loop."""
     return not is_expanded(axis)
 
@@ -45,18 +44,18 @@ def is_loop(axis: RangeOp) -> bool:
 def needed_ops(block: Block) -> list[Operation]:
     """The ops that the SINK of a block needs, and its PARAMs, in the block's order."""
     ops = ops_of(block)
-    roots = (op.results[0] for op in ops if type(op) in (ParamOp, SinkOp))
-    roots = (op.results[0] for op in ops if type(op) in (ParamOp, SinkOp))
+    roots = (op.results[0] for op in ops if type(op) in (tg.ParamOp, tg.SinkOp))
+    roots = (op.results[0] for op in ops if type(op) in (tg.ParamOp, tg.SinkOp))
     needed = {*computed_from(*roots)}
     return [op for op in ops if op in needed]
 
 
-def closed_ranges(op: EndOp | ReduceOp) -> list[RangeOp]:
+def closed_ranges(op: tg.EndOp | tg.ReduceOp) -> list[tg.RangeOp]:
     """The RANGE ops that an END or REDUCE closes, in its order."""
-    return [value.owner for value in op.ranges if isinstance(value.owner, RangeOp)]
+    return [value.owner for value in op.ranges if isinstance(value.owner, tg.RangeOp)]
 
 
-def loops_of(end: EndOp) -> list[RangeOp]:
+def loops_of(end: tg.EndOp) -> list[tg.RangeOp]:
     """The loops that an END closes, outermost first."""
     return [axis for axis in reversed(closed_ranges(end)) if is_loop(axis)]
 
@@ -82,7 +81,7 @@ class Excess(NamedTuple):
 
 def excess(
     open: Mapping[Operation, Ranges],
-    extent: Callable[[RangeOp], int],
+    extent: Callable[[tg.RangeOp], int],
     cost: Callable[[type], float],
 ) -> Excess | None:
     """Where the expanded ranges of a kernel are too much code; None if they are not.

@@ -11,27 +11,9 @@ from collections.abc import Callable, Collection, Sequence
 
 from xdsl.ir import SSAValue
 
-from tgdialect.ops.attributes import InvalidAttr
-from tgdialect.ops.elementwise import (
-    AddOp,
-    AndOp,
-    CastOp,
-    CmpLtOp,
-    CmpNeOp,
-    ElementwiseOp,
-    MaxOp,
-    MulOp,
-    NegOp,
-    OrOp,
-    SqrtOp,
-    SubOp,
-    TruncOp,
-    WhereOp,
-    XorOp,
-)
-from tgdialect.ops.movement import ExpandOp, PermuteOp, ReshapeOp
+from tgdialect.ops import tg
+from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.properties import number
-from tgdialect.ops.source import ConstOp
 from tgdialect.ops.walk import behind, computed
 
 MANY_VALUES = 32
@@ -39,10 +21,22 @@ MANY_VALUES = 32
 walked again for each sum in them; smaller: zeros in larger trees are not found. An order of
 magnitude: the gradient of a maximum has 5."""
 
-_IF_ANY = (MulOp, AndOp)
+_IF_ANY = (tg.MulOp, tg.AndOp)
 """Ops that are 0 if any operand is. A zero times infinity counts as 0, as padding does in sums."""
 
-_IF_ALL = (AddOp, CastOp, CmpLtOp, CmpNeOp, MaxOp, NegOp, OrOp, SqrtOp, SubOp, TruncOp, XorOp)
+_IF_ALL = (
+    tg.AddOp,
+    tg.CastOp,
+    tg.CmpLtOp,
+    tg.CmpNeOp,
+    tg.MaxOp,
+    tg.NegOp,
+    tg.OrOp,
+    tg.SqrtOp,
+    tg.SubOp,
+    tg.TruncOp,
+    tg.XorOp,
+)
 """Ops that are 0, or false, if all operands are."""
 
 
@@ -74,7 +68,7 @@ def is_zero_where(value: SSAValue, zeros: Collection[SSAValue]) -> bool:
         if value in zeros:
             return True
         match op := value.owner:
-            case WhereOp():
+            case tg.WhereOp():
                 return known[op.rhs] and (known[op.condition] or known[op.lhs])
             case _ if isinstance(op, _IF_ANY):
                 return any(known[operand] for operand in op.operands)
@@ -88,7 +82,9 @@ def is_zero_where(value: SSAValue, zeros: Collection[SSAValue]) -> bool:
 
 
 def _is_zero_constant(value: SSAValue) -> bool:
-    op = behind(value, ExpandOp, PermuteOp, ReshapeOp).owner
+    op = behind(value, tg.ExpandOp, tg.PermuteOp, tg.ReshapeOp).owner
     return (
-        isinstance(op, ConstOp) and not isinstance(op.value, InvalidAttr) and not number(op.value)
+        isinstance(op, tg.ConstOp)
+        and not isinstance(op.value, tg.InvalidAttr)
+        and not number(op.value)
     )

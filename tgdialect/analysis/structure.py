@@ -9,12 +9,11 @@ from typing import NamedTuple
 from xdsl.dialects.builtin import DenseArrayBase, TensorType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
-from tgdialect.ops.attributes import AxisTypeAttr, NumberAttr, ReduceKindAttr
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.movement import ResizeOp, WindowOp
-from tgdialect.ops.ordering import AfterOp
 
-_WITHOUT_FLOATS = (TensorType, DenseArrayBase, NumberAttr, AxisTypeAttr, ReduceKindAttr)
+_WITHOUT_FLOATS = (TensorType, DenseArrayBase, tg.NumberAttr, tg.AxisTypeAttr, tg.ReduceKindAttr)
 """Attributes that have one text if they are equal: they have no floats, of which 0.0 and -0.0 are
 equal."""
 
@@ -81,7 +80,7 @@ class Structures:
             elif not isinstance(op := value.owner, TgOp):
                 return None
             elif missing := [operand for operand in op.operands if operand not in numbers]:
-                if isinstance(op, ResizeOp | WindowOp | AfterOp) and len(op.operands) > 1:
+                if isinstance(op, ResizeOp | WindowOp | tg.AfterOp) and len(op.operands) > 1:
                     return None
                 stack += reversed(missing)
             else:

@@ -15,10 +15,9 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import nested_ops
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import CallOp as KernelCallOp
-from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.walk import Walk
 
@@ -34,7 +33,7 @@ def own_functions(module: ModuleOp) -> Iterator[FuncOp]:
 
 
 SymbolT = TypeVar("SymbolT", bound=Operation)
-KernelT = TypeVar("KernelT", bound=KernelOp | ProgramOp)
+KernelT = TypeVar("KernelT", bound=tg.KernelOp | tg.ProgramOp)
 
 
 def callees_first(symbols: Iterable[SymbolT]) -> list[SymbolT]:
@@ -61,7 +60,7 @@ def called_in_loops(module: ModuleOp) -> Set[str]:
     return {
         op.callee.string_value()
         for kernel in module.ops
-        if isinstance(kernel, KernelOp | ProgramOp) and kernel.calls
+        if isinstance(kernel, tg.KernelOp | tg.ProgramOp) and kernel.calls
         for op in kernel.walk()
         if isinstance(op, KernelCallOp)
     }
@@ -80,7 +79,7 @@ def called_symbols(symbols: Iterable[Operation]) -> list[Operation]:
     known: Mapping[str, Operation] | None = None
     for symbol in symbols:
         if isinstance(symbol, FuncOp) or (
-            isinstance(symbol, KernelOp | ProgramOp) and symbol.calls
+            isinstance(symbol, tg.KernelOp | tg.ProgramOp) and symbol.calls
         ):
             for op in symbol.walk():
                 if isinstance(op, KernelCallOp) and op.callee not in found:

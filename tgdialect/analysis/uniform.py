@@ -6,12 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.ops.codegen import ShuffleOp
-from tgdialect.ops.elementwise import AddOp, AndOp, ElementwiseOp, MaxOp, MulOp, OrOp
-from tgdialect.ops.movement import BitcastOp
-from tgdialect.ops.source import ConstOp, VConstOp
+from tgdialect.ops import tg
+from tgdialect.ops.elementwise import ElementwiseOp
 
-_COMMUTATIVE = (AddOp, MulOp, MaxOp, AndOp, OrOp)
+_COMMUTATIVE = (tg.AddOp, tg.MulOp, tg.MaxOp, tg.AndOp, tg.OrOp)
 
 
 _ALL = 1 << 32
@@ -28,7 +26,7 @@ def uniform_blocks(ops: Iterable[Operation]) -> Mapping[SSAValue, int]:
     found: dict[SSAValue, int] = {}
     for op in ops:
         match op:
-            case ElementwiseOp() | BitcastOp():
+            case ElementwiseOp() | tg.BitcastOp():
                 size = min((found.get(operand, 1) for operand in op.operands), default=1)
                 if isinstance(op, _COMMUTATIVE) and (value := _exchanged(op)) is not None:
                     value, distance = value
@@ -36,9 +34,9 @@ def uniform_blocks(ops: Iterable[Operation]) -> Mapping[SSAValue, int]:
                         size = max(size, 2 * distance)
                 if size > 1:
                     found[op.results[0]] = size
-            case ConstOp() | VConstOp():
+            case tg.ConstOp() | tg.VConstOp():
                 found[op.results[0]] = _ALL
-            case ShuffleOp() if op.value in found:
+            case tg.ShuffleOp() if op.value in found:
                 found[op.result] = found[op.value]
             case _:
                 pass
@@ -51,7 +49,7 @@ def _exchanged(op: Operation) -> tuple[SSAValue, int] | None:
     a, b = op.operands
     for value, other in ((a, b), (b, a)):
         shuffle = other.owner
-        if isinstance(shuffle, ShuffleOp) and shuffle.value is value:
+        if isinstance(shuffle, tg.ShuffleOp) and shuffle.value is value:
             distance = shuffle.distance.data
             return None if distance & (distance - 1) else (value, distance)
     return None

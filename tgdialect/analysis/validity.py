@@ -10,10 +10,8 @@ from collections.abc import Mapping, Sequence
 
 from xdsl.ir import Block, SSAValue
 
-from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.call import FunctionOp
-from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.ops.walk import computed
 
 MATERIALISING = frozenset(
@@ -51,15 +49,15 @@ def _sources(value: SSAValue) -> Sequence[SSAValue]:
         return ()
     if owner.name in MATERIALISING:
         return ()
-    if isinstance(owner, FunctionOp):
+    if isinstance(owner, tg.FunctionOp):
         return (owner.body.block.last_op.results[0],) if owner.body.block.last_op else ()
-    if isinstance(owner, ParamOp) and isinstance(function := owner.parent_op(), FunctionOp):
+    if isinstance(owner, tg.ParamOp) and isinstance(function := owner.parent_op(), tg.FunctionOp):
         return (function.arguments[owner.slot.data],)
     return owner.operands
 
 
 def _makes_invalid(value: SSAValue) -> bool:
     owner = value.owner
-    if isinstance(owner, ConstOp):
-        return owner.value.__class__ is InvalidAttr
+    if isinstance(owner, tg.ConstOp):
+        return owner.value.__class__ is tg.InvalidAttr
     return isinstance(owner, TgOp) and owner.name == "tg.pad" and "fill" not in owner.properties

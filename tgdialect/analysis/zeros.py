@@ -11,17 +11,11 @@ import math
 
 from xdsl.ir import SSAValue
 
-from tgdialect.ops.attributes import InvalidAttr, ReduceKind
-from tgdialect.ops.elementwise import AddOp, CastOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import ExpandOp, IndexOp, PermuteOp, ReshapeOp
-from tgdialect.ops.ordering import AfterOp, EndOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of, is_memory, number
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp
 from tgdialect.ops.walk import Walk, behind
 
-_REARRANGING = (ExpandOp, PermuteOp, ReshapeOp)
+_REARRANGING = (tg.ExpandOp, tg.PermuteOp, tg.ReshapeOp)
 """Movements whose cells are all cells of their source."""
 
 
@@ -32,16 +26,18 @@ def may_be_negative_zero(value: SSAValue) -> bool:
     value = _without_movements(value)
     op = value.owner
     match op:
-        case ConstOp():
+        case tg.ConstOp():
             return _is_constant_negative_zero(op)
-        case CastOp():
+        case tg.CastOp():
             return dtype_of(op.source).is_float
-        case ReduceOp():
-            return op.kind.data is not ReduceKind.ADD
-        case AddOp():  # -0 + -0 alone is -0.
+        case tg.ReduceOp():
+            return op.kind.data is not tg.ReduceKind.ADD
+        case tg.AddOp():  # -0 + -0 alone is -0.
             sides = (_without_movements(side).owner for side in op.operands)
-            return all(not isinstance(s, ConstOp) or _is_constant_negative_zero(s) for s in sides)
-        case LoadOp():
+            return all(
+                not isinstance(s, tg.ConstOp) or _is_constant_negative_zero(s) for s in sides
+            )
+        case tg.LoadOp():
             return not _is_accumulated(op)
         case _:
             return True
@@ -59,11 +55,11 @@ def shows_negative_zero(value: SSAValue) -> bool:
             op = use.operation
             if isinstance(op, _REARRANGING) and use.index == 0:
                 walk.add(op.results)
-            elif not isinstance(op, AddOp):
+            elif not isinstance(op, tg.AddOp):
                 return True
             else:
                 other = _without_movements(op.operands[1 - use.index])
-                if isinstance(other.owner, ReduceOp) or may_be_negative_zero(other):
+                if isinstance(other.owner, tg.ReduceOp) or may_be_negative_zero(other):
                     return True
     return False
 
@@ -71,7 +67,7 @@ def shows_negative_zero(value: SSAValue) -> bool:
 def is_positive_zero(value: SSAValue) -> bool:
     """Whether a value is the constant +0 in all of its cells: all of their bits are 0."""
     op = _without_movements(value).owner
-    if not isinstance(op, ConstOp) or isinstance(op.value, InvalidAttr):
+    if not isinstance(op, tg.ConstOp) or isinstance(op.value, tg.InvalidAttr):
         return False
     constant = number(op.value)
     return constant == 0 and math.copysign(1, constant) > 0
@@ -84,14 +80,14 @@ def _without_movements(value: SSAValue) -> SSAValue:
     return value
 
 
-def _is_constant_negative_zero(op: ConstOp) -> bool:
-    if isinstance(op.value, InvalidAttr):
+def _is_constant_negative_zero(op: tg.ConstOp) -> bool:
+    if isinstance(op.value, tg.InvalidAttr):
         return True
     constant = number(op.value)
     return constant == 0 and math.copysign(1, constant) < 0
 
 
-def _is_accumulated(load: LoadOp) -> bool:
+def _is_accumulated(load: tg.LoadOp) -> bool:
     """Whether a LOAD reads an accumulator that began with a constant other than -0.
 
     Such a LOAD is `load (after %buffer, (store %buffer, 0.0), %range)`, perhaps of an INDEX, and
@@ -99,11 +95,11 @@ def _is_accumulated(load: LoadOp) -> bool:
     """
     if load.gate is not None:
         return False
-    op = behind(load.buffer, IndexOp, *_REARRANGING).owner
-    if not isinstance(op, AfterOp):
+    op = behind(load.buffer, tg.IndexOp, *_REARRANGING).owner
+    if not isinstance(op, tg.AfterOp):
         return False
     for effect in op.operands[1:]:
-        if isinstance(store := behind(effect, EndOp).owner, StoreOp):
+        if isinstance(store := behind(effect, tg.EndOp).owner, tg.StoreOp):
             start = _without_movements(store.value).owner
-            return isinstance(start, ConstOp) and not _is_constant_negative_zero(start)
+            return isinstance(start, tg.ConstOp) and not _is_constant_negative_zero(start)
     return False

@@ -22,7 +22,7 @@ from tgdialect.lowering.render.source import (
     source_text,
     to_source,
 )
-from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops import tg
 from tgdialect.targets.attribute import target_of
 
 
@@ -35,13 +35,13 @@ def source_of(module: ModuleOp, output: str) -> str:
     """
     render = RenderPass(output=output)
     check_level(module, render)
-    programs = [op for op in module.ops if isinstance(op, ProgramOp)]
+    programs = [op for op in module.ops if isinstance(op, tg.ProgramOp)]
     for program in programs:
         _check_language(program, output)
     if any(source_text(program) is None for program in programs):
         module = module.clone()
         render.lower(module)
-        programs = [op for op in module.ops if isinstance(op, ProgramOp)]
+        programs = [op for op in module.ops if isinstance(op, tg.ProgramOp)]
     sources = [sections_of(source) for source in map(source_text, programs) if source is not None]
     if output == "c":
         target = target_of(module)
@@ -58,7 +58,7 @@ def source_of(module: ModuleOp, output: str) -> str:
     return joined(sources)
 
 
-def _check_language(program: ProgramOp, output: str) -> None:
+def _check_language(program: tg.ProgramOp, output: str) -> None:
     """Raise PassFailedException if a program has a SOURCE in another language than `output`."""
     if (source := program.source) is None:
         return

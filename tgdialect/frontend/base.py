@@ -29,10 +29,9 @@ from tgdialect.frontend.graph import (
 from tgdialect.frontend.keywords import accept_synonyms
 from tgdialect.frontend.symbolic import SymInt, Variable, greatest, to_dim
 from tgdialect.frontend.views import NO_VIEW, HasViews, register_view
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DType
-from tgdialect.ops.elementwise import CastOp
-from tgdialect.ops.memory import CopyOp
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import DEVICES, KINDS, on_a_device
 from tgdialect.runtime.program import HOST
@@ -166,7 +165,7 @@ class TensorBase:
         name = DEVICES[DEVICES.DEFAULT if device is None else device].name
         if name == self.device:
             return self
-        return self._apply(CopyOp, self.node, name)
+        return self._apply(tg.CopyOp, self.node, name)
 
     @property
     def requires_grad(self) -> bool:
@@ -223,7 +222,7 @@ class TensorBase:
         target = dtypes.to_dtype(dtype)
         if target == self.dtype:
             return self
-        return self._apply(CastOp, self.node, dtypes.attribute_of(target))
+        return self._apply(tg.CastOp, self.node, dtypes.attribute_of(target))
 
     def _axis(self, axis: int) -> int:
         """An axis counted from the front. Raises IndexError if it does not exist, TypeError if it

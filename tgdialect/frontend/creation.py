@@ -20,10 +20,8 @@ from tgdialect.frontend.base import (
 from tgdialect.frontend.graph import constant, size_node
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
 from tgdialect.frontend.windows import Windows
-from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType, wrap_to
-from tgdialect.ops.memory import CopyOp
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.runtime.devices.device import DEVICES
 
 T = TypeVar("T", bound="Creation")
@@ -56,7 +54,7 @@ class Creation(Windows):
             return number
         if isinstance(device, list | tuple):
             return number.to(device)
-        return number._apply(CopyOp, number.node, DEVICES[device].name)
+        return number._apply(tg.CopyOp, number.node, DEVICES[device].name)
 
     @classmethod
     def full(
@@ -201,7 +199,7 @@ class Creation(Windows):
         """The prefix sums of a tensor with one axis."""
         n = self.shape[0]
         windows = self._padded([(n - 1, 0)], 0)._windows((n,), (1,), (1,))
-        return self._apply(ReduceOp, ReduceKind.ADD, windows.node, (1,)).reshape((n,))
+        return self._apply(tg.ReduceOp, tg.ReduceKind.ADD, windows.node, (1,)).reshape((n,))
 
     @classmethod
     def linspace(

@@ -22,36 +22,10 @@ from tgdialect.frontend.base import (
 from tgdialect.frontend.graph import size_node
 from tgdialect.frontend.precision import WIDER, rounded_once
 from tgdialect.frontend.symbolic import SymInt
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import wrap_to
-from tgdialect.ops.elementwise import (
-    AddOp,
-    AndOp,
-    BinaryOp,
-    CmpEqOp,
-    CmpLtOp,
-    CmpNeOp,
-    DivOp,
-    FmodOp,
-    IDivOp,
-    MaxOp,
-    ModOp,
-    MulAccOp,
-    MulOp,
-    NegOp,
-    NotOp,
-    OrOp,
-    RecipOp,
-    ShlOp,
-    ShrOp,
-    SqrtOp,
-    SubOp,
-    TruncOp,
-    UnaryOp,
-    WhereOp,
-    XorOp,
-)
-from tgdialect.ops.marker import ContiguousBackwardOp, ContiguousOp, DetachOp, MarkerOp
-from tgdialect.ops.movement import BitcastOp
+from tgdialect.ops.elementwise import BinaryOp, UnaryOp
+from tgdialect.ops.marker import MarkerOp
 
 
 class Elementwise(TensorBase):
@@ -114,15 +88,15 @@ class Elementwise(TensorBase):
 
     def add(self, x: Self | Operand, reverse: bool = False) -> Self:
         """self + x."""
-        return self._binary(AddOp, x, reverse)
+        return self._binary(tg.AddOp, x, reverse)
 
     def sub(self, x: Self | Operand, reverse: bool = False) -> Self:
         """self - x; x - self if `reverse`."""
-        return self._binary(SubOp, x, reverse)
+        return self._binary(tg.SubOp, x, reverse)
 
     def mul(self, x: Self | Operand, reverse: bool = False) -> Self:
         """self * x."""
-        return self._binary(MulOp, x, reverse)
+        return self._binary(tg.MulOp, x, reverse)
 
     def div(
         self,
@@ -133,16 +107,16 @@ class Elementwise(TensorBase):
         """self / x in floats. With a rounding mode the quotient is rounded, and stays an integer
         for integers."""
         if rounding_mode is None:
-            return self._binary(DivOp, x, reverse, as_float=True)
+            return self._binary(tg.DivOp, x, reverse, as_float=True)
         a, b = self._pair(x, reverse)
         if rounding_mode not in ("trunc", "floor"):
             raise ArgumentError(f"rounding_mode is trunc, floor or None, got {rounding_mode!r}")
         if a.dtype.is_float:
             return a._whole_quotient(b, rounding_mode)
         if rounding_mode == "floor":
-            return a._binary(IDivOp, b)
-        floor = a._binary(IDivOp, b)
-        is_inexact = a._binary(ModOp, b) != 0
+            return a._binary(tg.IDivOp, b)
+        floor = a._binary(tg.IDivOp, b)
+        is_inexact = a._binary(tg.ModOp, b) != 0
         return floor + (is_inexact & (floor < 0)).cast(floor.dtype)
 
     def _whole_quotient(self, other: Self, rounding_mode: Literal["trunc", "floor"]) -> Self:
@@ -164,8 +138,8 @@ class Elementwise(TensorBase):
         where the operands have different signs; 0 has the sign of the dividend, as in PyTorch."""
         a, b = self._pair(x, reverse)
         if not a.dtype.is_float:
-            return a._binary(ModOp, b)
-        rest = a._binary(FmodOp, b)
+            return a._binary(tg.ModOp, b)
+        rest = a._binary(tg.FmodOp, b)
         has_other_sign = rest.ne(0) & (rest < 0).ne(b < 0)
         return has_other_sign.where(rest + b, rest)
 
@@ -174,12 +148,12 @@ class Elementwise(TensorBase):
         a, b = self._pair(x)
         if not a.dtype.is_float:
             return a - a.div(b, rounding_mode="trunc") * b
-        return a._binary(FmodOp, b)
+        return a._binary(tg.FmodOp, b)
 
     def _mulacc(self, factor: Self | Number, addend: Self | Number) -> Self:
         """self * factor + addend in one float dtype, rounded once on machines with FMA."""
         y, z = (v if isinstance(v, Elementwise) else self._constant(v) for v in (factor, addend))
-        return self._apply(MulAccOp, self.node, y.node, z.node)
+        return self._apply(tg.MulAccOp, self.node, y.node, z.node)
 
     def _accurate(self) -> Self:
         """Cast to a float of at least 32 bits, in which sums of f16 do not overflow."""
@@ -200,7 +174,7 @@ class Elementwise(TensorBase):
 
     def maximum(self, x: Self | Operand) -> Self:
         """The larger of both; NaN if either is NaN."""
-        return self._binary(MaxOp, x)
+        return self._binary(tg.MaxOp, x)
 
     def minimum(self, x: Self | Operand) -> Self:
         """The smaller of both; NaN if either is NaN."""
@@ -213,7 +187,7 @@ class Elementwise(TensorBase):
 
     def neg(self) -> Self:
         """-self; of a bool, its negation."""
-        return self._unary(NotOp if self.dtype.is_bool else NegOp)
+        return self._unary(tg.NotOp if self.dtype.is_bool else tg.NegOp)
 
     def abs(self) -> Self:
         """The magnitude."""
@@ -237,12 +211,12 @@ class Elementwise(TensorBase):
     @rounded_once
     def reciprocal(self) -> Self:
         """1 / self."""
-        return self._float()._unary(RecipOp)
+        return self._float()._unary(tg.RecipOp)
 
     @rounded_once
     def sqrt(self) -> Self:
         """The square root."""
-        return self._float()._unary(SqrtOp)
+        return self._float()._unary(tg.SqrtOp)
 
     def square(self) -> Self:
         """self * self."""
@@ -286,18 +260,18 @@ class Elementwise(TensorBase):
         """self == x."""
         if self._side(x):
             return self._everywhere(False)
-        return self._binary(CmpEqOp, x)
+        return self._binary(tg.CmpEqOp, x)
 
     def ne(self, x: Self | Operand) -> Self:
         """self != x; true if either is NaN."""
         if self._side(x):
             return self._everywhere(True)
-        return self._binary(CmpNeOp, x)
+        return self._binary(tg.CmpNeOp, x)
 
     def _less(self, x: Self | Operand, reverse: bool = False) -> Self:
         if side := self._side(x):
             return self._everywhere((side > 0) is not reverse)
-        return self._binary(CmpLtOp, x, reverse)
+        return self._binary(tg.CmpLtOp, x, reverse)
 
     def _at_least(self, x: Self | Operand, reverse: bool = False) -> Self:
         """self >= x, or x >= self if `reverse`; false if either is NaN."""
@@ -318,7 +292,7 @@ class Elementwise(TensorBase):
     def _everywhere(self, value: bool) -> Self:
         """A bool tensor of this shape, with the same value in every cell."""
         ones = self._constant(True, dtypes.bool_)
-        every = self._apply(OrOp, self.cast(dtypes.bool_).node, ones.node)
+        every = self._apply(tg.OrOp, self.cast(dtypes.bool_).node, ones.node)
         return every if value else every.logical_not()
 
     def where(self, x: Self | Operand, y: Self | Operand) -> Self:
@@ -333,7 +307,7 @@ class Elementwise(TensorBase):
             is_bool = isinstance(x, bool) and isinstance(y, bool)
             dtype = dtype or (dtypes.bool_ if is_bool else dtypes.default_int)
             x, y = self._constant(x, dtype), self._constant(y, dtype)
-        return self._apply(WhereOp, self.cast(dtypes.bool_).node, x.node, y.node)
+        return self._apply(tg.WhereOp, self.cast(dtypes.bool_).node, x.node, y.node)
 
     def masked_fill(self, mask: Self, value: Self | Operand) -> Self:
         """`value` where the mask is true, else self."""
@@ -342,7 +316,7 @@ class Elementwise(TensorBase):
 
     def logical_not(self) -> Self:
         """Whether it is 0."""
-        return self.cast(dtypes.bool_)._unary(NotOp)
+        return self.cast(dtypes.bool_)._unary(tg.NotOp)
 
     def isnan(self) -> Self:
         """Whether it is NaN."""
@@ -383,35 +357,35 @@ class Elementwise(TensorBase):
 
     def bitwise_and(self, x: Self | Operand, reverse: bool = False) -> Self:
         """self & x."""
-        return self._bits(AndOp, x, reverse)
+        return self._bits(tg.AndOp, x, reverse)
 
     def bitwise_or(self, x: Self | Operand, reverse: bool = False) -> Self:
         """self | x."""
-        return self._bits(OrOp, x, reverse)
+        return self._bits(tg.OrOp, x, reverse)
 
     def bitwise_xor(self, x: Self | Operand, reverse: bool = False) -> Self:
         """self ^ x."""
-        return self._bits(XorOp, x, reverse)
+        return self._bits(tg.XorOp, x, reverse)
 
     def bitwise_not(self) -> Self:
         """~self."""
         if self.dtype.is_bool:
             return self.logical_not()
-        return self._bits(XorOp, -1 if self.dtype.low < 0 else int(self.dtype.high))
+        return self._bits(tg.XorOp, -1 if self.dtype.low < 0 else int(self.dtype.high))
 
     def lshift(self, x: Self | int, reverse: bool = False) -> Self:
         """self << x."""
-        return self._bits(ShlOp, x, reverse)
+        return self._bits(tg.ShlOp, x, reverse)
 
     def rshift(self, x: Self | int, reverse: bool = False) -> Self:
         """self >> x; the sign is kept."""
-        return self._bits(ShrOp, x, reverse)
+        return self._bits(tg.ShrOp, x, reverse)
 
     # -- rounding ----------------------------------------------------------------------------------
 
     def trunc(self) -> Self:
         """Round toward zero."""
-        return self._unary(TruncOp)
+        return self._unary(tg.TruncOp)
 
     def floor(self) -> Self:
         """Round down."""
@@ -459,7 +433,7 @@ class Elementwise(TensorBase):
         target = dtypes.to_dtype(dtype)
         if target == self.dtype:
             return self
-        return self._apply(BitcastOp, self.node, dtypes.attribute_of(target))
+        return self._apply(tg.BitcastOp, self.node, dtypes.attribute_of(target))
 
     def is_floating_point(self) -> bool:
         """Whether the dtype is a float."""
@@ -475,15 +449,15 @@ class Elementwise(TensorBase):
 
     def contiguous(self) -> Self:
         """The same value in memory of its own."""
-        return self._unary(ContiguousOp)
+        return self._unary(tg.ContiguousOp)
 
     def contiguous_backward(self) -> Self:
         """The same value, whose gradient is stored in memory of its own."""
-        return self._unary(ContiguousBackwardOp)
+        return self._unary(tg.ContiguousBackwardOp)
 
     def detach(self) -> Self:
         """The same value without gradient."""
-        return self._unary(DetachOp)
+        return self._unary(tg.DetachOp)
 
     # -- operators ---------------------------------------------------------------------------------
 

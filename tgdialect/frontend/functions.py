@@ -13,21 +13,7 @@ from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number
 from tgdialect.frontend.powers import Powers
 from tgdialect.frontend.precision import rounded_once, widened
-from tgdialect.ops.elementwise import (
-    CosOp,
-    Exp2Op,
-    Expm1Op,
-    ExpOp,
-    GateOp,
-    GeluOp,
-    Log1pOp,
-    Log2Op,
-    Log10Op,
-    LogAddExpOp,
-    LogOp,
-    SinOp,
-    SoftplusOp,
-)
+from tgdialect.ops import tg
 
 _LN_2 = math.log(2)
 """The natural logarithm of 2, as an f64."""
@@ -46,37 +32,37 @@ class Functions(Powers):
     @rounded_once
     def exp2(self) -> Self:
         """2 ** self."""
-        return self._float()._unary(Exp2Op)
+        return self._float()._unary(tg.Exp2Op)
 
     @rounded_once
     def exp(self) -> Self:
         """e ** self."""
-        return self._float()._unary(ExpOp)
+        return self._float()._unary(tg.ExpOp)
 
     @rounded_once
     def expm1(self) -> Self:
         """e ** self - 1, without cancellation near 0."""
-        return self._float()._unary(Expm1Op)
+        return self._float()._unary(tg.Expm1Op)
 
     @rounded_once
     def log2(self) -> Self:
         """The logarithm to base 2."""
-        return self._float()._unary(Log2Op)
+        return self._float()._unary(tg.Log2Op)
 
     @rounded_once
     def log(self) -> Self:
         """The natural logarithm."""
-        return self._float()._unary(LogOp)
+        return self._float()._unary(tg.LogOp)
 
     @rounded_once
     def log10(self) -> Self:
         """The logarithm to base 10."""
-        return self._float()._unary(Log10Op)
+        return self._float()._unary(tg.Log10Op)
 
     @rounded_once
     def log1p(self) -> Self:
         """The logarithm of 1 + self, without cancellation near 0."""
-        return self._float()._unary(Log1pOp)
+        return self._float()._unary(tg.Log1pOp)
 
     @rounded_once
     def rsqrt(self) -> Self:
@@ -92,19 +78,19 @@ class Functions(Powers):
     @widened
     def logaddexp(self, other: Self | Number) -> Self:
         """log(exp(self) + exp(other))."""
-        return self._binary(LogAddExpOp, other, as_float=True)
+        return self._binary(tg.LogAddExpOp, other, as_float=True)
 
     # -- trigonometry ------------------------------------------------------------------------------
 
     @rounded_once
     def sin(self) -> Self:
         """The sine of an angle in radians."""
-        return self._float()._unary(SinOp)
+        return self._float()._unary(tg.SinOp)
 
     @widened
     def cos(self) -> Self:
         """The cosine of an angle in radians."""
-        return self._float()._unary(CosOp)
+        return self._float()._unary(tg.CosOp)
 
     def tan(self) -> Self:
         """The tangent of an angle in radians."""
@@ -342,7 +328,7 @@ class Functions(Powers):
         if beta == 0:
             raise ValueError("softplus with beta 0")
         x = self._float() * beta
-        result = x._unary(SoftplusOp) * (1 / beta)
+        result = x._unary(tg.SoftplusOp) * (1 / beta)
         return result if threshold == math.inf else (x > threshold).where(self, result)
 
     @rounded_once
@@ -391,7 +377,7 @@ class Functions(Powers):
     def gelu(self, approximate: str = "tanh") -> Self:
         """self * P(Z < self) for a normal Z; `approximate` is "tanh" or "none"."""
         if approximate == "none":
-            return self._float()._unary(GeluOp)
+            return self._float()._unary(tg.GeluOp)
         if approximate != "tanh":
             raise ValueError(f"approximate is tanh or none, got {approximate!r}")
         x = self._float()
@@ -421,7 +407,7 @@ class Functions(Powers):
     def _gated(self, argument: Self, lost: Self | None = None) -> Self:
         """self * sigmoid(argument + lost), where rounding has lost that of the argument."""
         rest = () if lost is None else (lost.node,)
-        return self._apply(GateOp, self.node, argument.node, *rest)
+        return self._apply(tg.GateOp, self.node, argument.node, *rest)
 
     def relu6(self) -> Self:
         """relu, at most 6."""

@@ -31,14 +31,12 @@ from tgdialect.frontend.symbolic import (
     factors_of,
     substituted,
 )
+from tgdialect.ops import tg
 from tgdialect.ops.affine import renamed
-from tgdialect.ops.attributes import Device, PlaceAttr, is_tensor
+from tgdialect.ops.attributes import Device, is_tensor
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX, DType, round_to
-from tgdialect.ops.elementwise import AddOp, IDivOp, MaxOp, MulOp
-from tgdialect.ops.marker import DetachOp
-from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.multi import placing
 from tgdialect.ops.numbering import op_key
 from tgdialect.ops.properties import (
@@ -49,7 +47,6 @@ from tgdialect.ops.properties import (
     static_shape,
     tensor_type,
 )
-from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.ops.walk import postorder
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import DEVICES
@@ -162,7 +159,7 @@ class Node:
     def settle(self, data: Data) -> None:
         """Set the computed value. Keep how it was made only for gradients, which DETACH stops."""
         self.data = data
-        if not self.is_tracked or isinstance(self.prototype, DetachOp):
+        if not self.is_tracked or isinstance(self.prototype, tg.DetachOp):
             self.prototype, self.operands = None, ()
 
 
@@ -170,13 +167,13 @@ def leaf(data: Data, dtype: DType, *, is_named: bool = False, extents: Shape | N
     """A node of an array in C order. Its type names the device if `is_named`, or if that is neither
     the host nor the default device. The shape is `extents` if that depends on variables."""
     if isinstance(data, ShardedArray):
-        place = PlaceAttr.of(data.device, None, data.axis)
+        place = tg.PlaceAttr.of(data.device, None, data.axis)
         return Node(None, (), tensor_type(attribute_of(dtype), data.shape, place), data)
     device = HOST if isinstance(data, np.ndarray) else data.device
     if not is_named and (device == HOST or device == DEVICES.DEFAULT):
         device = None
     shape = data.shape if extents is None else static_extents(extents)
-    type = tensor_type(attribute_of(dtype), shape, PlaceAttr.of(device))
+    type = tensor_type(attribute_of(dtype), shape, tg.PlaceAttr.of(device))
     return Node(None, (), type, data, extents=extents)
 
 
@@ -271,11 +268,11 @@ def apply(op: Callable[..., TgOp], *arguments: Any) -> Node:
 
 def constant(value: float, dtype: DType) -> Node:
     """A constant scalar, rounded to a float dtype."""
-    key = ConstOp, repr(value), dtype
+    key = tg.ConstOp, repr(value), dtype
     known = _by_call.get(key)
     if known is None:
         rounded = round_to(dtype, value) if dtype.is_float else value
-        known = _by_call[key] = _Known(interned(ConstOp(rounded, attribute_of(dtype))))
+        known = _by_call[key] = _Known(interned(tg.ConstOp(rounded, attribute_of(dtype))))
     return made(known.prototype, ())
 
 
@@ -283,7 +280,7 @@ def same(node: Node) -> Node:
     """A copy of a node: the same value, no view of it. Gradients go through it."""
     if node.data is not None and not node.is_tracked:
         _drop_dead_sources(node)
-    new = apply(ReshapeOp, node, node.shape)
+    new = apply(tg.ReshapeOp, node, node.shape)
     new.data = node.data
     new.view = ()
     return new
@@ -326,7 +323,7 @@ def made(prototype: TgOp, operands: tuple[Node, ...], extents: Shape | None = No
 def _has_gradient(prototype: TgOp, type: Attribute) -> bool:
     """Whether gradients go through an op with a result of some type: not through DETACH, nor
     integers. A tuple may have floats."""
-    if isinstance(prototype, DetachOp):
+    if isinstance(prototype, tg.DetachOp):
         return False
     return not is_tensor(type) or of_attribute(type.element_type).is_float
 
@@ -380,7 +377,7 @@ def _prototype(op: Callable[..., TgOp], arguments: Sequence[Any], call: _Call) -
         if node.extents is None:
             return block.insert_arg(node.type, len(block.args))
         dims = [size(d) for d in node.extents if isinstance(d, SymInt)]
-        return builder.put(ParamOp(0, node.tensor_type, dims))
+        return builder.put(tg.ParamOp(0, node.tensor_type, dims))
 
     # A value for each node, then the op.
     values = [stand_in(i, node) for i, node in enumerate(call.nodes)]
@@ -410,7 +407,7 @@ def _filled(argument: Any, values: Iterator[SSAValue]) -> Any:
 INDEX_TYPE = TensorType(INDEX, ())
 """The type of sizes."""
 
-_UNKNOWN = ParamOp(0, INDEX_TYPE)
+_UNKNOWN = tg.ParamOp(0, INDEX_TYPE)
 """The prototype of sizes without a value."""
 _size_nodes: WeakValueDictionary[SymInt, Node] = WeakValueDictionary()
 
@@ -431,19 +428,19 @@ def size_node(size: SymInt) -> Node:
             node = size.evaluated(
                 lambda factor: size_node(SymInt.of(factor)),
                 _index,
-                lambda a, b: apply(MulOp, a, b),
-                lambda a, b: apply(AddOp, a, b),
+                lambda a, b: apply(tg.MulOp, a, b),
+                lambda a, b: apply(tg.AddOp, a, b),
             )
         register_size(size, node)
     return node
 
 
-_DERIVED: Mapping[str, Callable[..., TgOp]] = {"//": IDivOp, "max": MaxOp}
+_DERIVED: Mapping[str, Callable[..., TgOp]] = {"//": tg.IDivOp, "max": tg.MaxOp}
 """The ops of quotients and maxima."""
 
 
 def _index(number: int) -> Node:
-    return apply(ConstOp, number, INDEX)
+    return apply(tg.ConstOp, number, INDEX)
 
 
 def _operand(dim: Dim) -> Node:
@@ -476,8 +473,8 @@ def emit_size(builder: OpBuilder, size: SymInt, values: dict[Factor, SSAValue]) 
     return size.evaluated(
         value_of,
         builder.index_constant,
-        lambda a, b: builder.put(MulOp(a, b)),
-        lambda a, b: builder.put(AddOp(a, b)),
+        lambda a, b: builder.put(tg.MulOp(a, b)),
+        lambda a, b: builder.put(tg.AddOp(a, b)),
     )
 
 

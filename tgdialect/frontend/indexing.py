@@ -34,8 +34,8 @@ from tgdialect.frontend.symbolic import (
 )
 from tgdialect.frontend.tracing import is_tracing
 from tgdialect.frontend.views import mark_view
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
-from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.properties import broadcast_shapes
 
 Bounds = list[tuple[int, int] | None]
@@ -193,7 +193,7 @@ class Indexing(Reduction):
             last = found + ((1 << bit) - 1)
             at = last.minimum(n - 1)
             at = at if start is None else at + start
-            cell = self._apply(IndexOp, self.node, (at.node,))
+            cell = self._apply(tg.IndexOp, self.node, (at.node,))
             is_after = cell > wanted if right else cell >= wanted
             is_further = (last < n) & is_after.logical_not()
             found = found + is_further.cast(dtypes.int32) * (1 << bit)
@@ -226,7 +226,7 @@ class Indexing(Reduction):
             )
         )
         linear = self._linear(indices, [self.shape[a] for a in axes])
-        picked = flat._apply(IndexOp, flat.node, (linear.flatten().node,))
+        picked = flat._apply(tg.IndexOp, flat.node, (linear.flatten().node,))
         shape = indices[0].shape
         picked = picked.reshape((*shape, *(self.shape[i] for i in rest)))
         if axes != list(range(axes[0], axes[0] + len(axes))):
@@ -317,7 +317,7 @@ class Indexing(Reduction):
         positions = index._places(axis)
         flat = self.flatten()
         linear = self._linear(positions, self.shape, checked)
-        picked = flat._apply(IndexOp, flat.node, (linear.flatten().node,))
+        picked = flat._apply(tg.IndexOp, flat.node, (linear.flatten().node,))
         return picked.reshape(index.shape)
 
     def _places(self, axis: int) -> list[Self]:
@@ -377,7 +377,7 @@ class Indexing(Reduction):
         flat, where = (t.flatten() for t in self._broadcasted(mask.cast(dtypes.bool_)))
         if size is None:
             return flat[where]
-        picked = flat._apply(IndexOp, flat.node, (where._ranked(size).node,))
+        picked = flat._apply(tg.IndexOp, flat.node, (where._ranked(size).node,))
         return (self.arange(size) < where.sum()).where(picked, picked._constant(fill_value))
 
     def nonzero(self, size: int | None = None, fill_value: Number = 0) -> Self:

@@ -19,9 +19,8 @@ from tgdialect.frontend.symbolic import SymInt
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.tracing import is_tracing, parameter, tracing
 from tgdialect.frontend.views import owner, view_of
-from tgdialect.ops.attributes import PlaceAttr, is_tensor
-from tgdialect.ops.call import GetTupleOp
-from tgdialect.ops.memory import CopyOp
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.numbering import op_key
 from tgdialect.ops.properties import (
     is_type_written,
@@ -31,13 +30,11 @@ from tgdialect.ops.properties import (
     tensor,
     tensor_type,
 )
-from tgdialect.ops.scan import ScanOp
-from tgdialect.ops.source import ParamOp
 from tgdialect.runtime.devices.device import DEVICES
 
 S = TypeVar("S")
 
-_known: dict[Hashable, tuple[ScanOp, Sequence[GetTupleOp]]] = {}
+_known: dict[Hashable, tuple[tg.ScanOp, Sequence[tg.GetTupleOp]]] = {}
 """The SCANs that were made last, by their structure: equal graphs are compiled once."""
 _MAX_SCANS = 1024
 """The SCANs that are remembered; then all are forgotten. Larger: more memory, which their graphs
@@ -255,7 +252,7 @@ def _loop(
     body = body_of(order, [*leaves, *constants], roots)
     _drop_devices(body)
     with argument_errors("a loop of this step: "):
-        op = ScanOp(
+        op = tg.ScanOp(
             Block(arg_types=[node.type for node in inputs]).args,
             body,
             states=len(states),
@@ -313,12 +310,12 @@ def _drop_devices(body: Region) -> None:
     for op in list(body.ops):
         for region in op.regions:
             _drop_devices(region)
-        if isinstance(op, CopyOp):
+        if isinstance(op, tg.CopyOp):
             op.result.replace_all_uses_with(op.source)
             Rewriter.erase_op(op)
-        elif isinstance(op, ParamOp):
+        elif isinstance(op, tg.ParamOp):
             old = tensor(op.result)
-            where = PlaceAttr.of(None, place_of(old).addrspace)
+            where = tg.PlaceAttr.of(None, place_of(old).addrspace)
             type = tensor_type(old.element_type, old.get_shape(), where)
             Rewriter.replace_value_with_new_type(op.result, type)
         elif not is_type_written(op):
@@ -356,11 +353,11 @@ def _shown(state: _Leaves) -> str:
     return str(filled(state.structure, [f"{t.dtype.name} {t.shape}" for t in state.tensors], {}))
 
 
-def _interned(op: ScanOp) -> tuple[ScanOp, Sequence[GetTupleOp]]:
+def _interned(op: tg.ScanOp) -> tuple[tg.ScanOp, Sequence[tg.GetTupleOp]]:
     """The SCAN that was made before and is equal, or this one, and the GETTUPLEs of it."""
     key = op_key(op, [operand.type for operand in op.operands]), Structures().of(op.body.block)
     if key not in _known:
         if len(_known) >= _MAX_SCANS:
             _known.clear()
-        _known[key] = op, [GetTupleOp(op, i) for i in range(len(op.results_of_body))]
+        _known[key] = op, [tg.GetTupleOp(op, i) for i in range(len(op.results_of_body))]
     return _known[key]

@@ -29,16 +29,8 @@ from tgdialect.frontend.symbolic import (
     smaller,
     to_dim,
 )
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import number_attribute, round_to
-from tgdialect.ops.movement import (
-    ExpandOp,
-    FlipOp,
-    PadOp,
-    PermuteOp,
-    ReshapeOp,
-    ShrinkOp,
-    StackOp,
-)
 from tgdialect.ops.properties import broadcast_shapes
 
 Padding = Sequence[int] | Sequence[tuple[int, int] | None]
@@ -71,7 +63,7 @@ class Movement(Special):
             return self
         if math.prod(wanted) != self.numel():
             raise ValueError(f"{self.shape} cannot be reshaped to {tuple(wanted)}")
-        return self._apply(ReshapeOp, self.node, tuple(wanted))
+        return self._apply(tg.ReshapeOp, self.node, tuple(wanted))
 
     def view(self, shape: Any, *args: Any) -> Self:
         """`reshape`."""
@@ -126,7 +118,7 @@ class Movement(Special):
         ):
             raise ValueError(f"{self.shape} cannot be expanded to {shape}")
         value = self.reshape(padded)
-        return value if padded == shape else value._apply(ExpandOp, value.node, shape)
+        return value if padded == shape else value._apply(tg.ExpandOp, value.node, shape)
 
     def _broadcasted(self, *others: Self) -> tuple[Self, ...]:
         """All tensors broadcast to a common shape."""
@@ -153,7 +145,7 @@ class Movement(Special):
             raise RuntimeError(f"{axes} is no order of {self.ndim} axes")
         if axes == tuple(range(self.ndim)):
             return self
-        return self._apply(PermuteOp, self.node, axes)
+        return self._apply(tg.PermuteOp, self.node, axes)
 
     def transpose(self, dim0: int = 1, dim1: int = 0) -> Self:
         """Two axes exchanged."""
@@ -211,7 +203,7 @@ class Movement(Special):
         axes = self._axes(flattened(axis, args))
         if not axes:
             return self
-        return self._apply(FlipOp, self.node, tuple(i in axes for i in range(self.ndim)))
+        return self._apply(tg.FlipOp, self.node, tuple(i in axes for i in range(self.ndim)))
 
     # -- windows -----------------------------------------------------------------------------------
 
@@ -231,7 +223,7 @@ class Movement(Special):
         if all(bound == (0, d) for bound, d in zip(bounds, self.shape, strict=True)):
             return self
         starts, extents = tuple(a for a, _ in bounds), tuple(b - a for a, b in bounds)
-        return self._apply(ShrinkOp, self.node, starts, extents)
+        return self._apply(tg.ShrinkOp, self.node, starts, extents)
 
     def shrink_to(self, shape: Any, *args: Any) -> Self:
         """The first cells of each axis, up to this shape; None keeps the axis."""
@@ -309,7 +301,7 @@ class Movement(Special):
         number = number_in(self.dtype, value)
         number = round_to(self.dtype, number) if self.dtype.is_float else int(number)
         fill = number_attribute(number, attribute_of(self.dtype))
-        return self._apply(PadOp, self.node, tuple(starts), tuple(shape), fill)
+        return self._apply(tg.PadOp, self.node, tuple(starts), tuple(shape), fill)
 
     def _pad_axis(self, axis: int, before: int, after: int, mode: str) -> Self:
         extent = self.shape[axis]
@@ -383,7 +375,7 @@ class Movement(Special):
                 raise ValueError(f"cat along axis {axis} of {first.shape} and {t.shape}")
         # Equal shapes: stack, and merge the new axis with the other one.
         if len({t.shape for t in tensors}) == 1:
-            stacked = first._apply(StackOp, tuple(t.node for t in tensors))
+            stacked = first._apply(tg.StackOp, tuple(t.node for t in tensors))
             order = [*range(1, axis + 1), 0, *range(axis + 1, first.ndim + 1)]
             total = len(tensors) * first.shape[axis]
             return stacked.permute(order).reshape(
@@ -416,7 +408,7 @@ class Movement(Special):
         if not -first.ndim - 1 <= dim <= first.ndim:
             raise IndexError(f"axis {dim} of a tensor that will have {first.ndim + 1}")
         axis = dim % (first.ndim + 1)
-        stacked = first._apply(StackOp, tuple(t.node for t in tensors))
+        stacked = first._apply(tg.StackOp, tuple(t.node for t in tensors))
         return stacked.permute([*range(1, axis + 1), 0, *range(axis + 1, first.ndim + 1)])
 
     def split(self, sizes: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:

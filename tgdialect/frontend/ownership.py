@@ -15,7 +15,7 @@ import numpy as np
 from xdsl.dialects.builtin import StringAttr
 
 from tgdialect.frontend.graph import INDEX_TYPE, Node
-from tgdialect.ops.source import ParamOp
+from tgdialect.ops import tg
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.references import has_one_holder, owns_memory
@@ -66,9 +66,9 @@ def lose(node: Node, reason: str) -> None:
 
 
 @lru_cache
-def _lost(reason: str) -> ParamOp:
+def _lost(reason: str) -> tg.ParamOp:
     """The prototype of values that are gone for a reason."""
-    prototype = ParamOp(0, INDEX_TYPE)
+    prototype = tg.ParamOp(0, INDEX_TYPE)
     prototype.attributes[_LOST] = StringAttr(reason)
     return prototype
 

@@ -9,7 +9,7 @@ from tgdialect.frontend.base import ArgumentError, Number, Operand, TensorBase, 
 from tgdialect.frontend.elementwise import Elementwise
 from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import SymInt
-from tgdialect.ops.elementwise import PowOp
+from tgdialect.ops import tg
 
 
 class Powers(Elementwise):
@@ -24,7 +24,7 @@ class Powers(Elementwise):
         if not reverse and not isinstance(x, TensorBase | SymInt):
             return self._to_the(number_of(x))
         if base.dtype.is_float:
-            return base._binary(PowOp, exponent)
+            return base._binary(tg.PowOp, exponent)
         return base._integer_power(exponent)
 
     def _integer_power(self, exponent: Self) -> Self:
@@ -63,7 +63,7 @@ class Powers(Elementwise):
             return base.sqrt()
         if not x_dtype.is_float:
             return base.pow(base._constant(x))
-        return base._binary(PowOp, base._constant(x))
+        return base._binary(tg.PowOp, base._constant(x))
 
     def _repeated_product(self, n: int) -> Self:
         """self ** n. From three factors of floats on, what the rounding of products loses is kept,

@@ -24,7 +24,7 @@ from tgdialect.frontend.graph import Node, leaf
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.symbolic import SymInt, is_surely_less, to_dim, value_of
 from tgdialect.frontend.tracing import is_tracing
-from tgdialect.ops.elementwise import ThreefryOp
+from tgdialect.ops import tg
 
 _PI = (
     -3.1414794921875,
@@ -99,7 +99,7 @@ class Random(Decompositions):
 
     def threefry(self, seed: Self) -> Self:
         """64 random bits for each counter, under a key."""
-        return self._apply(ThreefryOp, self.node, seed.node)
+        return self._apply(tg.ThreefryOp, self.node, seed.node)
 
     @classmethod
     def rand(

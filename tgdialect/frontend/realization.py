@@ -25,13 +25,11 @@ from tgdialect.frontend.symbolic import Atom, Derived, Factor, SymInt, check_bou
 from tgdialect.frontend.tracing import is_parameter
 from tgdialect.frontend.views import shared_cells, view_of
 from tgdialect.kernels.writer import link
+from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_process, is_tensor
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import TupleOp
-from tgdialect.ops.memory import CopyOp
-from tgdialect.ops.movement import ShrinkOp
 from tgdialect.ops.properties import place_of, shape_of
-from tgdialect.ops.source import ParamOp, parameters
+from tgdialect.ops.source import parameters
 from tgdialect.runtime.compiler import compile
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.executable import Executable
@@ -138,7 +136,7 @@ def _copies(order: Iterable[Node]) -> list[Node]:
                 placed.add(node)
             continue
         placed.add(node)
-        if node.data is None and isinstance(node.prototype, CopyOp):
+        if node.data is None and isinstance(node.prototype, tg.CopyOp):
             copies.append(node)
     return copies
 
@@ -221,7 +219,7 @@ def body_of(order: Sequence[Node], leaves: Sequence[Node], roots: Sequence[Node]
     builder = OpBuilder.at_end(body)
     values, _ = insert_parameters(builder, leaves, compound_sizes(leaves))
     insert_nodes(builder, order, values)
-    builder.insert(TupleOp([values[root] for root in roots]))
+    builder.insert(tg.TupleOp([values[root] for root in roots]))
     return Region(body)
 
 
@@ -235,7 +233,7 @@ def _resized(
         sizes.get(e, d) if isinstance(e, SymInt) else e
         for e, d in zip(extents or (), shape_of(value), strict=True)
     ]
-    return builder.put(ShrinkOp(value, [0] * len(known), known))
+    return builder.put(tg.ShrinkOp(value, [0] * len(known), known))
 
 
 def insert_parameters(
@@ -250,7 +248,7 @@ def insert_parameters(
 
     def size_param(slot: int, type: TensorType[Attribute], size: SymInt) -> SSAValue:
         name = size.atom.variable.name if size.atom else None
-        return builder.put(ParamOp(slot, type, name=name, min=max(size.min, 0), max=size.max))
+        return builder.put(tg.ParamOp(slot, type, name=name, min=max(size.min, 0), max=size.max))
 
     # Sizes first, since the PARAMs of tensors use them.
     for slot, leaf in enumerate(leaves):
@@ -265,11 +263,11 @@ def insert_parameters(
     for slot, leaf in enumerate(leaves):
         if leaf.extents is None:
             if leaf not in values:
-                values[leaf] = builder.put(ParamOp(slot, leaf.tensor_type))
+                values[leaf] = builder.put(tg.ParamOp(slot, leaf.tensor_type))
             continue
         symbolic = [e for e in leaf.extents if isinstance(e, SymInt)]
         dims = [extra[e] if e.atom is None else factors[e.atom] for e in symbolic]
-        value = builder.put(ParamOp(slot, leaf.tensor_type, dims))
+        value = builder.put(tg.ParamOp(slot, leaf.tensor_type, dims))
         true = {e: emit_size(builder, e, factors) for e in symbolic if e.atom is None}
         values[leaf] = _resized(builder, value, leaf.extents, true)
     # Equal quotients and maxima are one value, also those of nodes.

@@ -12,8 +12,8 @@ from tgdialect.frontend.base import ArgumentError, Number, TensorBase, check_ten
 from tgdialect.frontend.creation import Creation
 from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import SymInt, greatest, larger
-from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.reduce import ALU, ReduceOp, identity
+from tgdialect.ops import tg
+from tgdialect.ops.reduce import ALU, identity
 
 Axes = int | Sequence[int] | None
 
@@ -23,11 +23,11 @@ class Reduction(Creation):
 
     __slots__ = ()
 
-    def _reduce(self, kind: ReduceKind, axis: Axes, keepdim: bool) -> Self:
+    def _reduce(self, kind: tg.ReduceKind, axis: Axes, keepdim: bool) -> Self:
         axes = self._axes(axis)
         if not axes:
             return self._apart_from(self)
-        result = self._apply(ReduceOp, kind, self.node, axes)
+        result = self._apply(tg.ReduceOp, kind, self.node, axes)
         if keepdim:
             return result
         return result.reshape(tuple(d for i, d in enumerate(self.shape) if i not in axes))
@@ -37,7 +37,7 @@ class Reduction(Creation):
     ) -> Self:
         """The sum. Bools and integers of fewer than 32 bits are summed in 32 bits."""
         wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
-        return self.cast(wanted)._reduce(ReduceKind.ADD, axis, keepdim)
+        return self.cast(wanted)._reduce(tg.ReduceKind.ADD, axis, keepdim)
 
     def prod(
         self, axis: Axes = None, keepdim: bool = False, dtype: dtypes.DTypeLike | None = None
@@ -47,21 +47,21 @@ class Reduction(Creation):
 
     @rounded_once
     def _prod(self, axis: Axes, keepdim: bool) -> Self:
-        return self._reduce(ReduceKind.MUL, axis, keepdim)
+        return self._reduce(tg.ReduceKind.MUL, axis, keepdim)
 
     def max(self, axis: Axes | Self = None, keepdim: bool = False) -> Self:
         """The maximum; NaN if there is one. Over no elements it is the least value of the dtype, as
         -inf. With a tensor as argument it is `maximum`."""
         if isinstance(axis, TensorBase):
             return self.maximum(axis)
-        return self._reduce(ReduceKind.MAX, axis, keepdim)
+        return self._reduce(tg.ReduceKind.MAX, axis, keepdim)
 
     def min(self, axis: Axes | Self = None, keepdim: bool = False) -> Self:
         """The minimum; NaN if there is one. Over no elements it is the greatest value of the dtype,
         as inf. With a tensor as argument it is `minimum`."""
         if isinstance(axis, TensorBase):
             return self.minimum(axis)
-        return self._inverse()._reduce(ReduceKind.MAX, axis, keepdim)._inverse()
+        return self._inverse()._reduce(tg.ReduceKind.MAX, axis, keepdim)._inverse()
 
     def _inverse(self) -> Self:
         """An order-reversing map: the negative, or the complement of integers."""
@@ -73,7 +73,7 @@ class Reduction(Creation):
 
     def any(self, axis: Axes = None, keepdim: bool = False) -> Self:
         """Whether any element is not 0."""
-        return self.cast(dtypes.bool_)._reduce(ReduceKind.MAX, axis, keepdim)
+        return self.cast(dtypes.bool_)._reduce(tg.ReduceKind.MAX, axis, keepdim)
 
     def all(self, axis: Axes = None, keepdim: bool = False) -> Self:
         """Whether no element is 0."""
@@ -242,7 +242,7 @@ class Reduction(Creation):
 
     # -- running reductions ------------------------------------------------------------------------
 
-    def _running(self, axis: int, kind: ReduceKind) -> Self:
+    def _running(self, axis: int, kind: tg.ReduceKind) -> Self:
         """The inclusive prefix reduction, as the specification's prefix_sum."""
         at = self._axis(axis)
         if not self.ndim or self.numel() == 0:
@@ -267,7 +267,7 @@ class Reduction(Creation):
         result = windows._reduce(kind, -1, keepdim=False).transpose(at, -1)
         return result.shrink([(0, d) for d in self.shape])
 
-    def _running_in_blocks(self, kind: ReduceKind) -> Self:
+    def _running_in_blocks(self, kind: tg.ReduceKind) -> Self:
         """The prefix reduction of rows that are given in blocks, (..., blocks, n): reduce each
         block, scan the results, and scan each block from there. Threads share the blocks."""
         totals = self._reduce(kind, -1, keepdim=False)._running(-1, kind)
@@ -278,14 +278,14 @@ class Reduction(Creation):
         return self._running(-1, kind)._binary(ALU[kind], before)
 
     @rounded_once
-    def _running_in_f32(self, axis: int, kind: ReduceKind) -> Self:
+    def _running_in_f32(self, axis: int, kind: tg.ReduceKind) -> Self:
         """`_running` whose parts are not rounded to a narrow float."""
         return self._running(axis, kind)
 
     def cumsum(self, axis: int = 0, dtype: dtypes.DTypeLike | None = None) -> Self:
         """Inclusive prefix sums."""
         wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
-        return self.cast(wanted)._running_in_f32(axis, ReduceKind.ADD)
+        return self.cast(wanted)._running_in_f32(axis, tg.ReduceKind.ADD)
 
     def diff(
         self, n: int = 1, dim: int = -1, prepend: Self | None = None, append: Self | None = None
@@ -314,19 +314,19 @@ class Reduction(Creation):
     def cumprod(self, axis: int, dtype: dtypes.DTypeLike | None = None) -> Self:
         """Inclusive prefix products."""
         wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
-        return self.cast(wanted)._running_in_f32(axis, ReduceKind.MUL)
+        return self.cast(wanted)._running_in_f32(axis, tg.ReduceKind.MUL)
 
     def cummax(self, axis: int = 0) -> tuple[Self, Self]:
         """Inclusive prefix maxima and their positions, the last ones of equals."""
         at = self._axis(axis)
         if not self.ndim:
             return self._apart_from(self), self._zeros_index()
-        values = self._running(at, ReduceKind.MAX)
+        values = self._running(at, tg.ReduceKind.MAX)
         is_there = self.eq(values)
         if self.dtype.is_float:
             is_there = is_there | self.isnan()
         line = self._line(self.shape[at], at)
-        return values, is_there.where(line, -1)._running(at, ReduceKind.MAX)
+        return values, is_there.where(line, -1)._running(at, tg.ReduceKind.MAX)
 
     def cummin(self, axis: int = 0) -> tuple[Self, Self]:
         """Inclusive prefix minima and their positions, the last ones of equals."""

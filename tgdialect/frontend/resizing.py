@@ -9,8 +9,8 @@ from typing import Self, TypeVar, cast
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.random import Random
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
-from tgdialect.ops.movement import IndexOp
 
 _MODES = {"bilinear": "linear", "trilinear": "linear", "bicubic": "cubic"}
 """PyTorch's names of modes."""
@@ -135,7 +135,7 @@ class Resizing(Random):
         # Clamped after they are stored, so that it is known that they are inside.
         place = position.cast(dtypes.int32).contiguous().clamp(0, self.shape[axis] - 1)
         moved = self.transpose(0, axis)
-        return moved._apply(IndexOp, moved.node, (place.node,)).transpose(0, axis)
+        return moved._apply(tg.IndexOp, moved.node, (place.node,)).transpose(0, axis)
 
     def _blended(self, axis: int, first: Self, weights: Sequence[Self]) -> Self:
         """Sums of neighbours along an axis, from positions on, with these weights."""
@@ -167,7 +167,7 @@ class Resizing(Random):
         is_inside = place < stop.unsqueeze(-1)
         shape = (size, longest, *(1,) * (self.ndim - 1))
         moved = self.transpose(0, axis)
-        picked = moved._apply(IndexOp, moved.node, (place.flatten().clamp(0, extent - 1).node,))
+        picked = moved._apply(tg.IndexOp, moved.node, (place.flatten().clamp(0, extent - 1).node,))
         cells = picked.reshape((*shape[:2], *moved.shape[1:]))._accurate()
         total = is_inside.contiguous().reshape(shape).where(cells, 0).sum(1)
         counts = (stop - start).cast(total.dtype).contiguous().reshape((-1, *shape[2:]))

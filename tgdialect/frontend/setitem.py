@@ -13,7 +13,7 @@ from tgdialect.frontend.graph import Node
 from tgdialect.frontend.indexing import position_of, slice_bounds, slice_end
 from tgdialect.frontend.state import State
 from tgdialect.frontend.symbolic import SymInt, greatest, larger
-from tgdialect.ops.movement import IndexOp
+from tgdialect.ops import tg
 
 _FEW = 512
 """The most positions that are compared with every cell; more of them are sorted. Larger:
@@ -115,7 +115,7 @@ class SetItem(State):
         places = self._linear(indices, extents).reshape((count,))
         # For each row the last of its values, if there is one.
         last = places._last_entries(rows.shape[0])
-        taken = values._apply(IndexOp, values.node, ((last - 1).node,))
+        taken = values._apply(tg.IndexOp, values.node, ((last - 1).node,))
         is_hit = (last > 0).reshape((rows.shape[0], *(1 for _ in rest)))
         new = is_hit.where(taken, rows).reshape((*extents, *cells))
         return new.permute([order.index(axis) for axis in range(self.ndim)])
@@ -130,11 +130,11 @@ class SetItem(State):
             return numbers.reshape((count, 1)).eq(self).where(order, 0).max(1)
         # Sort, keeping the order of equal ones. Then search for how many are not greater.
         order = self.argsort(0).contiguous()
-        ordered = self._apply(IndexOp, self.node, (order.node,)).contiguous()
+        ordered = self._apply(tg.IndexOp, self.node, (order.node,)).contiguous()
         found = ordered._bisected(numbers)
         at = (found - 1).maximum(0)
-        is_there = ordered._apply(IndexOp, ordered.node, (at.node,)).eq(numbers) & (found > 0)
-        return is_there.where(order._apply(IndexOp, order.node, (at.node,)) + 1, 0)
+        is_there = ordered._apply(tg.IndexOp, ordered.node, (at.node,)).eq(numbers) & (found > 0)
+        return is_there.where(order._apply(tg.IndexOp, order.node, (at.node,)) + 1, 0)
 
 
 def _is_same(a: Node, b: Node) -> bool:

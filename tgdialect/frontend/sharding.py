@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Self
 
 from tgdialect.frontend.setitem import SetItem
-from tgdialect.ops.multi import ReplicatedOp
+from tgdialect.ops import tg
 from tgdialect.runtime.devices.device import DEVICES
 
 
@@ -56,4 +56,4 @@ class Sharding(SetItem):
     def replicated(self, axis: int = 0) -> Self:
         """REPLICATED: without the split axis, which has one entry for each device: the entries are
         copies of one value. Raises ValueError if that is another axis."""
-        return self._apply(ReplicatedOp, self.node, axis)
+        return self._apply(tg.ReplicatedOp, self.node, axis)

@@ -23,7 +23,7 @@ from tgdialect.kernels.merge_sort import merge_argsort
 from tgdialect.kernels.radix_sort import extent_in_chunks, radix_sort
 from tgdialect.kernels.smallest import filtered, inserted, is_inserted, selected
 from tgdialect.kernels.sorting_network import padded, sort_columns
-from tgdialect.ops.call import FunctionOp, GetTupleOp
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import unsigned
 
 _SHORT = 128
@@ -109,10 +109,10 @@ class Sorting(LinearAlgebra):
         rows, n = self.shape
         return self.pad_to(rows, extent_in_chunks(n), value=int(self.dtype.high))
 
-    def _called(self, function: Callable[..., FunctionOp], *arguments: Any) -> Self:
+    def _called(self, function: Callable[..., tg.FunctionOp], *arguments: Any) -> Self:
         """The result of a FUNCTION."""
         result = self.of_node(apply(function, self.node, *arguments))
-        return result._apply(GetTupleOp, result.node, 0)
+        return result._apply(tg.GetTupleOp, result.node, 0)
 
     def argsort(self, dim: int = -1, descending: bool = False) -> Self:
         """The positions of the sorted values along an axis."""
@@ -164,7 +164,7 @@ class Sorting(LinearAlgebra):
                 both = apply(filtered, key.node, least.node, bound.node, k, size)
             else:
                 both = apply(selected, key.node, k)
-            parts = (self._apply(GetTupleOp, both, i)._in_chunks() for i in range(2))
+            parts = (self._apply(tg.GetTupleOp, both, i)._in_chunks() for i in range(2))
             keys, positions = parts
             found = keys._called(radix_sort, positions.node).shrink_to(rows, k)
         return found.cast(dtypes.int32).reshape((*self.shape[:-1], k))

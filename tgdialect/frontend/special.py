@@ -8,7 +8,7 @@ from typing import Self
 
 from tgdialect.frontend.functions import Functions
 from tgdialect.frontend.precision import rounded_once, widened
-from tgdialect.ops.elementwise import ErfcOp, ErfOp, LgammaOp
+from tgdialect.ops import tg
 
 
 class Special(Functions):
@@ -19,12 +19,12 @@ class Special(Functions):
     @rounded_once
     def erf(self) -> Self:
         """The error function."""
-        return self._float()._unary(ErfOp)
+        return self._float()._unary(tg.ErfOp)
 
     @widened
     def erfc(self) -> Self:
         """1 - erf(self), without cancellation where that is small."""
-        return self._unary(ErfcOp)
+        return self._unary(tg.ErfcOp)
 
     @widened
     def erfinv(self) -> Self:
@@ -89,7 +89,7 @@ class Special(Functions):
         sine = ((turned - turned.round()) * math.pi).sin().abs()
         reflected = (math.pi / (turned.abs() * sine)).log() - value
         value = is_reflected.where(is_pole.where(math.inf, reflected), value)
-        return self._binary(LgammaOp, value)
+        return self._binary(tg.LgammaOp, value)
 
 
 ERFINV_NEAR = 0.53

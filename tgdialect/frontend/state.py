@@ -13,7 +13,7 @@ from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.ownership import lose
 from tgdialect.frontend.tracing import note_change
 from tgdialect.frontend.views import NO_VIEW, View, owner, shown, view_of, written
-from tgdialect.ops.marker import DetachOp
+from tgdialect.ops import tg
 
 
 class State(Neural):
@@ -102,10 +102,12 @@ class State(Neural):
             sources = shown(view, base.node)[:-1]
             for step, source in zip(view, reversed(sources), strict=True):
                 node = written(step, source, node)
-            if base.node.is_tracked and any(isinstance(step.prototype, DetachOp) for step in view):
+            if base.node.is_tracked and any(
+                isinstance(step.prototype, tg.DetachOp) for step in view
+            ):
                 if not base.requires_grad:
                     raise RuntimeError("a write through detach() to a tensor that has a history")
-                node = apply(DetachOp, node)
+                node = apply(tg.DetachOp, node)
                 node.is_tracked = True
         node.view = NO_VIEW
         base._rebind(node)

@@ -42,10 +42,9 @@ from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.tracing import parameter, size_parameter, tracing
 from tgdialect.frontend.views import owner, view_of
 from tgdialect.kernels.writer import link
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import ANY_RESULT
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.call import FunctionOp, GetTupleOp
-from tgdialect.ops.movement import ShrinkOp
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import Array
 
@@ -163,7 +162,7 @@ class Traced(Generic[E]):
             result = made(element, (call,), substituted(extents, sizes))
             if compound_sizes([result]):
                 # The FUNCTION's type does not relate them to its arguments.
-                result = apply(ShrinkOp, result, [0] * len(result.shape), result.shape)
+                result = apply(tg.ShrinkOp, result, [0] * len(result.shape), result.shape)
             results.append(result)
         return results
 
@@ -300,7 +299,7 @@ def trace(
         argument_sizes=argument_sizes,
         result_sizes=compound_sizes([*leaves, *roots])[len(argument_sizes) :],
         prototype=prototype,
-        elements=[GetTupleOp(prototype, i) for i in range(len(roots))],
+        elements=[tg.GetTupleOp(prototype, i) for i in range(len(roots))],
         executable=None if is_apart else compiled(module, device_of([*leaves, *order])),
         graph=_Graph(order, leaves, roots) if is_apart else None,
         donated=donated,
@@ -355,10 +354,10 @@ def _check_size(function: Callable[..., Any], order: Sequence[Node]) -> None:
 
 def _function_op(
     order: Sequence[Node], leaves: Sequence[Node], roots: Sequence[Node]
-) -> FunctionOp:
+) -> tg.FunctionOp:
     """The FUNCTION of a graph, on arguments of the types of its leaves."""
     types = [leaf.type for leaf in leaves] + [INDEX_TYPE] * len(compound_sizes(leaves))
-    return FunctionOp(Block(arg_types=types).args, body_of(order, leaves, roots))
+    return tg.FunctionOp(Block(arg_types=types).args, body_of(order, leaves, roots))
 
 
 def _owner(node: Node) -> Tensor:

@@ -12,7 +12,7 @@ from weakref import ref
 from tgdialect.frontend.base import TensorBase
 from tgdialect.frontend.graph import INDEX_TYPE, Node, register_size
 from tgdialect.frontend.symbolic import Atom, SymInt, Variable, substituted
-from tgdialect.ops.source import ParamOp
+from tgdialect.ops import tg
 
 
 @dataclass(eq=False)
@@ -44,7 +44,7 @@ class Trace:
 
 _traces: list[Trace] = []
 _numbers = count()
-_ANY_PARAMETER = ParamOp(0, INDEX_TYPE)
+_ANY_PARAMETER = tg.ParamOp(0, INDEX_TYPE)
 """The prototype of all parameters. Their slots are known only when the function is made."""
 
 
@@ -64,7 +64,7 @@ def size_parameter(variable: Variable) -> tuple[Atom, Node]:
 
 def is_parameter(node: Node) -> bool:
     """Whether a node is the parameter of a function that is being traced."""
-    return isinstance(node.prototype, ParamOp)
+    return isinstance(node.prototype, tg.ParamOp)
 
 
 def is_tracing() -> bool:

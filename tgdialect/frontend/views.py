@@ -15,22 +15,20 @@ from xdsl.ir import Block
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.graph import Array, Node, Shape, apply, constant, interned, made
 from tgdialect.frontend.symbolic import Dim, value_of
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.elementwise import WhereOp
-from tgdialect.ops.marker import DetachOp
-from tgdialect.ops.movement import (
-    BitcastOp,
-    ExpandOp,
-    FlipOp,
-    PadOp,
-    PermuteOp,
-    ReshapeOp,
-    ShrinkOp,
-    WindowOp,
-)
+from tgdialect.ops.movement import WindowOp
 
-_VIEWS = (BitcastOp, DetachOp, ExpandOp, FlipOp, PermuteOp, ReshapeOp, ShrinkOp)
+_VIEWS = (
+    tg.BitcastOp,
+    tg.DetachOp,
+    tg.ExpandOp,
+    tg.FlipOp,
+    tg.PermuteOp,
+    tg.ReshapeOp,
+    tg.ShrinkOp,
+)
 """The ops whose results show cells of their source. PAD is one only if the padding is cut off."""
 
 
@@ -106,7 +104,7 @@ def owner(view: View) -> object:
 
 def mark_view(node: Node) -> None:
     """Make a PAD count as a view: its caller cuts the padding off."""
-    if isinstance(node.prototype, PadOp) and node.operands:  # No PAD is made for no padding.
+    if isinstance(node.prototype, tg.PadOp) and node.operands:  # No PAD is made for no padding.
         node.view = (_step(node), *view_of(node.operands[0]))
 
 
@@ -116,7 +114,7 @@ def shown(view: View, base: Node) -> list[Node]:
     for step in reversed(view):
         prototype = _placed_prototype(step.prototype, nodes[-1])
         nodes.append(made(prototype, (nodes[-1], *step.sizes), step.extents))
-        if isinstance(step.prototype, PadOp):
+        if isinstance(step.prototype, tg.PadOp):
             mark_view(nodes[-1])
     return nodes
 
@@ -136,24 +134,24 @@ def written(step: Step, source: Node, new: Node) -> Node:
     """
     op = step.prototype
     match op:
-        case DetachOp():
+        case tg.DetachOp():
             return new
-        case BitcastOp():
-            return apply(BitcastOp, new, source.tensor_type.element_type)
-        case ReshapeOp():
-            return apply(ReshapeOp, new, source.shape)
-        case PermuteOp():
+        case tg.BitcastOp():
+            return apply(tg.BitcastOp, new, source.tensor_type.element_type)
+        case tg.ReshapeOp():
+            return apply(tg.ReshapeOp, new, source.shape)
+        case tg.PermuteOp():
             inverse = np.argsort(op.order.get_values()).tolist()
-            return apply(PermuteOp, new, tuple(inverse))
-        case FlipOp():
-            return apply(FlipOp, new, tuple(bool(flag) for flag in op.flags.get_values()))
-        case PadOp():
-            return apply(ShrinkOp, new, _offsets(op, step.sizes), source.shape)
-        case ShrinkOp():
+            return apply(tg.PermuteOp, new, tuple(inverse))
+        case tg.FlipOp():
+            return apply(tg.FlipOp, new, tuple(bool(flag) for flag in op.flags.get_values()))
+        case tg.PadOp():
+            return apply(tg.ShrinkOp, new, _offsets(op, step.sizes), source.shape)
+        case tg.ShrinkOp():
             offsets, bool_ = _offsets(op, step.sizes), dtypes.bool_
-            mask = apply(ReshapeOp, constant(True, bool_), (1,) * len(new.shape))
-            mask = _placed(apply(ExpandOp, mask, new.shape), offsets, source.shape)
-            return apply(WhereOp, mask, _placed(new, offsets, source.shape), source)
+            mask = apply(tg.ReshapeOp, constant(True, bool_), (1,) * len(new.shape))
+            mask = _placed(apply(tg.ExpandOp, mask, new.shape), offsets, source.shape)
+            return apply(tg.WhereOp, mask, _placed(new, offsets, source.shape), source)
         case _:
             raise RuntimeError(
                 f"a write to an expanded tensor of shape {new.shape}, which shows one cell of "
@@ -165,7 +163,7 @@ def shared_cells(node: Node) -> Array | None:
     """The memory of an array of the host that a node shows by SHRINKs and RESHAPEs, if its cells
     are contiguous there; else None, also if the view is not inside of the array."""
     steps: list[Node] = []
-    while isinstance(node.prototype, ShrinkOp | ReshapeOp) and node.data is None:
+    while isinstance(node.prototype, tg.ShrinkOp | tg.ReshapeOp) and node.data is None:
         steps.append(node)
         node = next(iter(node.operands))
     array = node.data
@@ -173,7 +171,7 @@ def shared_cells(node: Node) -> Array | None:
         return None
     for step in reversed(steps):
         shape = tuple(map(value_of, step.shape))
-        if isinstance(op := step.prototype, ShrinkOp):
+        if isinstance(op := step.prototype, tg.ShrinkOp):
             starts = tuple(map(value_of, _offsets(op, step.operands[1:])))
             stops = [start + extent for start, extent in zip(starts, shape, strict=True)]
             if min(starts, default=0) < 0 or any(map(operator.gt, stops, array.shape)):
@@ -209,4 +207,4 @@ def _placed(node: Node, offsets: tuple[Dim, ...], shape: Shape | tuple[int, ...]
     """Cells at an offset in a larger shape of zeros."""
     element_type = node.tensor_type.element_type
     zero = 0.0 if node.dtype.is_float else 0
-    return apply(PadOp, node, offsets, tuple(shape), number_attribute(zero, element_type))
+    return apply(tg.PadOp, node, offsets, tuple(shape), number_attribute(zero, element_type))

@@ -14,36 +14,33 @@ from xdsl.ir import Block, Operation, SSAValue
 from tgdialect.interpreter.graph_versions import GraphVersions
 from tgdialect.interpreter.memory_uses import MemoryUse, Roots, memory_uses
 from tgdialect.interpreter.scopes import axis_type, graph_scopes, linear_scopes
-from tgdialect.ops.attributes import AddrSpace, AxisType
+from tgdialect.ops import tg
 from tgdialect.ops.axis_types import PARALLEL, WORKGROUP
-from tgdialect.ops.codegen import AtomicAddOp, SpecialOp
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import place
-from tgdialect.ops.source import BufferOp
 
-Axis = RangeOp | SpecialOp
+Axis = tg.RangeOp | tg.SpecialOp
 
 
 def is_parallel(axis: Operation) -> bool:
     """Whether the iterations of a RANGE or SPECIAL are in no order."""
-    return isinstance(axis, SpecialOp) or (
-        isinstance(axis, RangeOp) and axis_type(axis) in PARALLEL
+    return isinstance(axis, tg.SpecialOp) or (
+        isinstance(axis, tg.RangeOp) and axis_type(axis) in PARALLEL
     )
 
 
 def is_work_item(axis: Operation) -> bool:
     """Whether a RANGE or SPECIAL numbers the work items of a workgroup."""
-    if isinstance(axis, SpecialOp):
+    if isinstance(axis, tg.SpecialOp):
         return axis.axis_type in WORKGROUP
-    return isinstance(axis, RangeOp) and axis_type(axis) in WORKGROUP
+    return isinstance(axis, tg.RangeOp) and axis_type(axis) in WORKGROUP
 
 
 def _speed(axis: Axis) -> tuple[int, str]:
     """A key by which the axis that numbers work items fastest is first, of axes that are sorted
     from the inside out: WARP, LOCAL, SPECIAL."""
-    if isinstance(axis, SpecialOp):
+    if isinstance(axis, tg.SpecialOp):
         return 2, axis.symbol.data
-    return int(axis_type(axis) is not AxisType.WARP), ""
+    return int(axis_type(axis) is not tg.AxisType.WARP), ""
 
 
 class BlockAnalysis:
@@ -58,7 +55,7 @@ class BlockAnalysis:
         self.scopes = graph_scopes(block) if graph else linear_scopes(block)
         self.roots = Roots()
         self.is_graph = graph
-        self.specials = [op for op in block.ops if isinstance(op, SpecialOp)]
+        self.specials = [op for op in block.ops if isinstance(op, tg.SpecialOp)]
         uses = [use for op in block.ops for use in memory_uses(op, self.roots)]
         self.snapshots: set[SSAValue] = set()
         self.before: Mapping[Operation, set[Operation]] = {}
@@ -77,41 +74,41 @@ class BlockAnalysis:
         the innermost loop, as on a grid."""
         # SPECIALs are the outermost loops, around every op.
         self.loops_around: dict[Operation, list[Axis]] = {
-            op: [a for a in axes if isinstance(a, SpecialOp) or a in scope]
+            op: [a for a in axes if isinstance(a, tg.SpecialOp) or a in scope]
             for op, scope in self.scopes.of.items()
         }
         self.private = {
-            root: self._private(root) for root in self.uses if isinstance(root.owner, BufferOp)
+            root: self._private(root) for root in self.uses if isinstance(root.owner, tg.BufferOp)
         }
         """The parallel axes over which a LOCAL or REG buffer has a copy per iteration."""
         self.undefined = {
             root
             for root in self.private
-            if self.specials and not graph and place(root).addrspace is AddrSpace.LOCAL
+            if self.specials and not graph and place(root).addrspace is tg.AddrSpace.LOCAL
         }
         """The BUFFERs that have no contents at first: the LOCAL ones of a grid."""
 
-    def common_ranges(self, root: SSAValue) -> list[RangeOp]:
+    def common_ranges(self, root: SSAValue) -> list[tg.RangeOp]:
         """The ranges that contain all uses of a memory."""
         scopes = [self.scopes.of[use.op] for use in self.uses[root]]
         return [r for r in self.scopes.ranges if all(r in scope for scope in scopes)]
 
     def _private(self, root: SSAValue) -> list[Axis]:
         space = place(root).addrspace
-        if space is AddrSpace.GLOBAL:
+        if space is tg.AddrSpace.GLOBAL:
             return []
         parallel = [a for a in (*self.specials, *self.common_ranges(root)) if is_parallel(a)]
-        return [a for a in parallel if space is AddrSpace.REG or not is_work_item(a)]
+        return [a for a in parallel if space is tg.AddrSpace.REG or not is_work_item(a)]
 
-    def connected(self, private: Mapping[SSAValue, Sequence[Axis]]) -> set[RangeOp]:
+    def connected(self, private: Mapping[SSAValue, Sequence[Axis]]) -> set[tg.RangeOp]:
         """The ranges whose iterations memory connects: one may read what another one has written.
 
         The iterations of a range in `private[b]` have copies of a buffer b. Work items are not
         connected, as what one of them stores reaches the others at a BARRIER only.
         """
-        result: set[RangeOp] = set()
+        result: set[tg.RangeOp] = set()
         for root, uses in self.uses.items():
-            if all(isinstance(use.op, AtomicAddOp) for use in uses):
+            if all(isinstance(use.op, tg.AtomicAddOp) for use in uses):
                 continue
             for range in self.scopes.ranges:
                 if is_work_item(range) or range in private.get(root, ()):

@@ -20,9 +20,9 @@ from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import Callee, Contents, Outcome, RunContext, write_back
 from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.versions import VersionedMemory
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data
-from tgdialect.ops.call import KernelOp, parameters
-from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops.call import parameters
 from tgdialect.ops.properties import dtype_of, is_memory
 
 
@@ -67,13 +67,13 @@ def _function_body(
 
 
 def _kernel(
-    context: RunContext, callee: KernelOp, arguments: Sequence[Data], extra: Sequence[Data]
+    context: RunContext, callee: tg.KernelOp, arguments: Sequence[Data], extra: Sequence[Data]
 ) -> Outcome:
     return _block(context, callee, callee.body.block, arguments, graph=True)
 
 
 def _program(
-    context: RunContext, callee: ProgramOp, arguments: Sequence[Data], extra: Sequence[Data]
+    context: RunContext, callee: tg.ProgramOp, arguments: Sequence[Data], extra: Sequence[Data]
 ) -> Outcome:
     if callee.binary is not None:
         allow(context.custom, f"{callee.binary.name} of @{callee.sym_name.data}")
@@ -136,7 +136,7 @@ def _live_contents(value: LiveValue) -> Contents | None:
 
 CALLEES: Mapping[str, Callee] = {
     func.FuncOp.name: _function,
-    KernelOp.name: _kernel,
-    ProgramOp.name: _program,
+    tg.KernelOp.name: _kernel,
+    tg.ProgramOp.name: _program,
 }
 """How each op that can be called is run, by name."""

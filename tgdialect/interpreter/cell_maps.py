@@ -16,9 +16,9 @@ import numpy as np
 
 from tgdialect.interpreter.movement import AppliedMovement
 from tgdialect.interpreter.values import Array, check_size, lifted
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data, numpy_dtype
 from tgdialect.ops.dtypes import DType
-from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.properties import dtype_of
 
 
@@ -89,7 +89,7 @@ class CellMap:
     def element_dtype(self) -> DType:
         """The dtype of an element here, which a BITCAST may have changed."""
         for movement in reversed(self.movements):
-            if isinstance(movement.op, BitcastOp):
+            if isinstance(movement.op, tg.BitcastOp):
                 return dtype_of(movement.op.result)
         return self.dtype
 
@@ -140,7 +140,7 @@ class CellMap:
 
 def _changes_size(movement: AppliedMovement) -> bool:
     op = movement.op
-    if not isinstance(op, BitcastOp):
+    if not isinstance(op, tg.BitcastOp):
         return False
     return dtype_of(op.source).itemsize != dtype_of(op.result).itemsize
 

@@ -17,10 +17,8 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.custom import CustomCode, signature_of_call, signature_of_custom
 from tgdialect.interpreter.instructions import execute
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data, compute_dtype, numpy_dtype_of
-from tgdialect.ops.attributes import VoidType
-from tgdialect.ops.call import CallOp
-from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp
 from tgdialect.ops.properties import dtype_of, tensor
 
 
@@ -32,21 +30,23 @@ def allow(custom: CustomCode, what: str) -> None:
         )
 
 
-def run_custom(custom: CustomCode, op: CustomOp | InsOp, arrays: Sequence[Data]) -> Data | None:
+def run_custom(
+    custom: CustomCode, op: tg.CustomOp | tg.InsOp, arrays: Sequence[Data]
+) -> Data | None:
     """The result of a CUSTOM or INS, as an array of its dtype; None if it is `!tg.void`. The last
     axes must be the op's shape."""
-    if isinstance(op, InsOp) and not op.is_foreign:
+    if isinstance(op, tg.InsOp) and not op.is_foreign:
         return execute(op, arrays)
-    key = op.fmt.data if isinstance(op, CustomOp) else op.mnemonic.data
-    call = op.call_of(custom.functions) if isinstance(op, CustomOp) else None
-    if call is not None and isinstance(op, CustomOp):
+    key = op.fmt.data if isinstance(op, tg.CustomOp) else op.mnemonic.data
+    call = op.call_of(custom.functions) if isinstance(op, tg.CustomOp) else None
+    if call is not None and isinstance(op, tg.CustomOp):
         function = custom.on_arrays(signature_of_custom(op, call))
         dtypes = [compute_dtype(dtype_of(op.arguments[number])) for number in call.order]
         arrays = [np.asarray(arrays[n], to) for n, to in zip(call.order, dtypes, strict=True)]
     else:
         function = _registered(custom, op.name, key)
     value = function(*arrays)
-    if isinstance(op.result.type, VoidType):
+    if isinstance(op.result.type, tg.VoidType):
         return None
     array = np.asarray(value, numpy_dtype_of(op.result))
     shape = tensor(op.result).get_shape()
@@ -57,7 +57,7 @@ def run_custom(custom: CustomCode, op: CustomOp | InsOp, arrays: Sequence[Data])
 
 
 def run_custom_function(
-    custom: CustomCode, op: CallOp, callee: CustomFunctionOp, arrays: Sequence[Data]
+    custom: CustomCode, op: tg.CallOp, callee: tg.CustomFunctionOp, arrays: Sequence[Data]
 ) -> None:
     """CALL a CUSTOMFUNCTION on arrays, some of which it changes."""
     _registered(custom, callee.name, callee.sym_name.data)

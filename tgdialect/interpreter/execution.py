@@ -14,8 +14,7 @@ from tgdialect.interpreter.lane_schedule import lane_schedule
 from tgdialect.interpreter.live import AssumptionError
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.scalar import ScalarRun
-from tgdialect.ops.call import CallOp
-from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops import tg
 
 Bind = Callable[[bool], tuple[Sequence[LiveValue], Mapping[SSAValue, LiveValue]]]
 """Makes the values of a block's PARAMs by slot, and of what it captures, with fresh memory.
@@ -49,4 +48,4 @@ def run_block(
 def _calls_in_loops(block: Block) -> bool:
     """Whether a block has loops of CALLs, each of which runs a kernel by itself."""
     kinds = {type(op) for op in block.ops}
-    return {CallOp, RangeOp} <= kinds
+    return {tg.CallOp, tg.RangeOp} <= kinds

@@ -9,8 +9,7 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import locate
 from tgdialect.interpreter.memory_uses import MemoryUse
-from tgdialect.ops.codegen import AtomicAddOp
-from tgdialect.ops.ordering import AfterOp
+from tgdialect.ops import tg
 
 
 class GraphVersions:
@@ -48,7 +47,7 @@ class GraphVersions:
             reach |= self._reach.get(operand, 0)
         if op.operands and op.results:
             version = self._version.get(op.operands[0], 0)
-            if isinstance(op, AfterOp):
+            if isinstance(op, tg.AfterOp):
                 for dependency in op.dependencies:
                     version |= self._reach.get(dependency, 0) | _AFTER
             self._version[op.results[0]] = version
@@ -76,7 +75,7 @@ class GraphVersions:
         for i, one in enumerate(writes):
             for other in writes[:i]:
                 ordered = reach_of[one] & self._number[other] or reach_of[other] & self._number[one]
-                both_add = isinstance(one, AtomicAddOp) and isinstance(other, AtomicAddOp)
+                both_add = isinstance(one, tg.AtomicAddOp) and isinstance(other, tg.AtomicAddOp)
                 if one is not other and not ordered and not both_add:
                     self.unordered.setdefault(one, set()).add(other)
                     self.unordered.setdefault(other, set()).add(one)

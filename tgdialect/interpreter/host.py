@@ -34,15 +34,9 @@ from tgdialect.interpreter.pure import PURE, load
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.values import Array, all_valid, broadcast, check_size
 from tgdialect.interpreter.versions import Journal, Store, Stores, VersionedMemory
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data, numpy_dtype_of
-from tgdialect.ops.attributes import AddrSpace, TupleType
-from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
-from tgdialect.ops.codegen import AtomicAddOp, CustomFunctionOp
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.ordering import LinearOp
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
-from tgdialect.ops.scan import ScanOp
-from tgdialect.ops.source import BufferOp, ParamOp
 
 
 class CycleError(InterpretationError):
@@ -73,7 +67,7 @@ class Frame:
                 left_out.update(op.results)
                 continue
             operands = [known[operand] for operand in op.operands]
-            if isinstance(op, func.ReturnOp) or (isinstance(op, TupleOp) and op.next_op is None):
+            if isinstance(op, func.ReturnOp) or (isinstance(op, tg.TupleOp) and op.next_op is None):
                 return operands
             try:
                 results = self.evaluate(op, operands, known)
@@ -92,7 +86,7 @@ class Frame:
     ) -> Sequence[Value]:
         """The values of an op's results. `known` holds the values that a LINEAR captures."""
         with errors_at(op):
-            if isinstance(op, LinearOp):
+            if isinstance(op, tg.LinearOp):
                 return [self._linear(op, known)]
             if isinstance(op, func.CallOp):
                 return self.call(op, op.callee.string_value(), operands)
@@ -160,7 +154,7 @@ class Frame:
 
     # -- calls
 
-    def _linear(self, op: LinearOp, known: Mapping[SSAValue, Value]) -> Void:
+    def _linear(self, op: tg.LinearOp, known: Mapping[SSAValue, Value]) -> Void:
         """LINEAR: run its ops, and record one store for each memory that it changed."""
         outer = captured(op, known)
         after = waits_for([*outer.values(), *self.parameters])
@@ -197,7 +191,7 @@ class Frame:
                 self.fresh(result, Array(data), done)
                 for result, data in zip(op.results, outcome.results, strict=True)
             ]
-        if isinstance(op.results[0].type, TupleType):
+        if isinstance(op.results[0].type, tg.TupleType):
             return [Tuple([TensorValue(Array(data), done) for data in outcome.results], done)]
         return [Void(done)]
 
@@ -261,7 +255,7 @@ def _identity(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 
 
 def _param(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    assert isinstance(op, ParamOp)
+    assert isinstance(op, tg.ParamOp)
     slot = op.slot.data
     if slot >= len(frame.parameters):
         raise InterpretationError(f"parameter {slot} has no argument")
@@ -271,7 +265,7 @@ def _param(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     return value
 
 
-def check_parameter(op: ParamOp, value: Data) -> None:
+def check_parameter(op: tg.ParamOp, value: Data) -> None:
     """Raise InterpretationError if an argument is outside the bounds of its parameter."""
     for bound, low in ((op.min, True), (op.max, False)):
         if bound is not None and bool(
@@ -287,14 +281,14 @@ def check_parameter(op: ParamOp, value: Data) -> None:
 def _buffer(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     """BUFFER: one memory per slot and address space. It begins as the caller's contents for the
     slot if it is global and there are some, and otherwise as zeros."""
-    assert isinstance(op, BufferOp)
+    assert isinstance(op, tg.BufferOp)
     sizes = [frame.read(op, operand) for operand in operands]
     shape = extents(tensor(op.result).get_shape(), sizes)
     slot, space = op.slot.data, place(op.result).addrspace
     assert space is not None
     key = (space.value, slot)
     if (memory := frame.buffers.get(key)) is None:
-        is_given = space is AddrSpace.GLOBAL and not frame.is_function
+        is_given = space is tg.AddrSpace.GLOBAL and not frame.is_function
         contents = frame.context.buffers.get(slot) if is_given else None
         if contents is None:
             contents = _allocated(shape, op.result)
@@ -319,7 +313,7 @@ def _allocated(shape: Sequence[int], value: SSAValue) -> Data:
 
 
 def _load(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    assert isinstance(op, LoadOp)
+    assert isinstance(op, tg.LoadOp)
     after = waits_for(operands)
     buffer, *rest = (frame.read(op, operand, after) for operand in operands)
     alt, gate = rest if rest else (None, None)
@@ -334,7 +328,7 @@ def _store(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     mask = value.valid
     if len(operands) > 2:
         mask = all_valid([mask, frame.read(op, operands[2], after).materialised()])
-    return Void(frame.store(op, view, value.data, mask, after, adds=isinstance(op, AtomicAddOp)))
+    return Void(frame.store(op, view, value.data, mask, after, adds=isinstance(op, tg.AtomicAddOp)))
 
 
 def _after(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
@@ -353,7 +347,7 @@ def _tuple(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 
 def _get_tuple(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     source = operands[0]
-    assert isinstance(op, GetTupleOp)
+    assert isinstance(op, tg.GetTupleOp)
     assert isinstance(source, Tuple)
     value = source.values[op.index.data]
     if is_memory(op.result) and isinstance(value, TensorValue):
@@ -363,7 +357,7 @@ def _get_tuple(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 
 def _function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     """FUNCTION: evaluate the body with argument k as the value of PARAM k."""
-    assert isinstance(op, FunctionOp)
+    assert isinstance(op, tg.FunctionOp)
     inner = Frame(frame.context, operands, frame.journal, is_function=True)
     with frame.context.nested("a FUNCTION"):
         values = inner.run(op.body.block)
@@ -372,7 +366,7 @@ def _function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 
 def _scan(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     """SCAN: evaluate the body for one step after the other."""
-    assert isinstance(op, ScanOp)
+    assert isinstance(op, tg.ScanOp)
     after = waits_for(operands)
     arguments = [frame.read(op, operand, after).materialised() for operand in operands]
     states, count, steps = op.states.data, op.sequences.data, op.steps.data
@@ -401,13 +395,13 @@ def _scan(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 
 
 def _call(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    assert isinstance(op, CallOp)
+    assert isinstance(op, tg.CallOp)
     return frame.call(op, op.callee.string_value(), operands)[0]
 
 
 def _custom_function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     """The declaration of a CUSTOMFUNCTION; a CALL runs it."""
-    assert isinstance(op, CustomFunctionOp)
+    assert isinstance(op, tg.CustomFunctionOp)
     return Void(waits_for(operands))
 
 

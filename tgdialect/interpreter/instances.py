@@ -12,7 +12,8 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import add_note, locate
 from tgdialect.interpreter.block_analysis import Axis, BlockAnalysis, is_parallel, is_work_item
-from tgdialect.ops.codegen import SpecialOp, warp_of
+from tgdialect.ops import tg
+from tgdialect.ops.codegen import warp_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class Instance:
         if any(map(is_work_item, axes)):
             kind = "work item"
         else:
-            kind = "workgroup" if isinstance(axes[0], SpecialOp) else "iteration"
+            kind = "workgroup" if isinstance(axes[0], tg.SpecialOp) else "iteration"
         numbers = (f"{_name(axis)} = {i}" for axis, i in self.iteration)
         return f"{kind} ({', '.join(numbers)})"
 
@@ -46,7 +47,7 @@ class Instance:
 
 
 def _name(axis: Axis) -> str:
-    return axis.symbol.data if isinstance(axis, SpecialOp) else f"range {axis.axis.data}"
+    return axis.symbol.data if isinstance(axis, tg.SpecialOp) else f"range {axis.axis.data}"
 
 
 def parallel_race(

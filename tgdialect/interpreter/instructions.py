@@ -14,14 +14,15 @@ from typing import Any
 import numpy as np
 
 from tgdialect.interpreter.warps import check_warps
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data, numpy_dtype_of
 from tgdialect.ops.attributes import VOID
-from tgdialect.ops.codegen import InsOp, warp_of
+from tgdialect.ops.codegen import warp_of
 
 Meaning = Callable[..., Any]
 
 
-def execute(op: InsOp, operands: Sequence[Data]) -> Data | None:
+def execute(op: tg.InsOp, operands: Sequence[Data]) -> Data | None:
     """The result of an instruction of a table, in the dtype of the op; None if it has none. Raises
     InterpretationError for one of a warp: there are no work items."""
     check_warps(op, warp_of(op), (), ())

@@ -24,13 +24,9 @@ from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
 from tgdialect.interpreter.pure import PURE, load
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.values import Array, aligned, lifted
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data
-from tgdialect.ops.call import CallOp
-from tgdialect.ops.codegen import CustomOp, InsOp
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.properties import is_memory, tensor
-from tgdialect.ops.source import BufferOp, ParamOp
 
 LiveValue = Array | LiveView | None
 """A value, memory, or an ordering edge."""
@@ -68,7 +64,7 @@ class KernelRun(ABC):
         """New memory that holds a value, for an op whose result is memory."""
 
     @abstractmethod
-    def buffer(self, op: BufferOp, shape: tuple[int, ...]) -> LiveView:
+    def buffer(self, op: tg.BufferOp, shape: tuple[int, ...]) -> LiveView:
         """The memory of a BUFFER, which is made of zeros when it is first used."""
 
     @abstractmethod
@@ -97,7 +93,7 @@ class KernelRun(ABC):
 
     def _index_text(self, op: Operation, location: SSAValue, shape: Sequence[int], at: Data) -> str:
         """The indices of the element at a position of what a location shows."""
-        if not isinstance(owner := location.owner, IndexOp):
+        if not isinstance(owner := location.owner, tg.IndexOp):
             return f"{at[self.lanes :].tolist()} of a view"
         indices = (self.array(op, index).materialised() for index in owner.indices)
         if len(owner.indices) > 1:
@@ -165,20 +161,20 @@ def ordering(run: KernelRun, op: Operation) -> LiveValue:
 
 
 def _param(run: KernelRun, op: Operation) -> LiveValue:
-    assert isinstance(op, ParamOp)
+    assert isinstance(op, tg.ParamOp)
     if op.slot.data >= len(run.parameters):
         raise InterpretationError(f"parameter {op.slot.data} has no argument")
     return run.lift(run.parameters[op.slot.data])
 
 
 def _buffer(run: KernelRun, op: Operation) -> LiveValue:
-    assert isinstance(op, BufferOp)
+    assert isinstance(op, tg.BufferOp)
     sizes = [run.array(op, operand) for operand in op.operands]
     return run.buffer(op, extents(tensor(op.result).get_shape(), sizes))
 
 
 def _custom(run: KernelRun, op: Operation) -> LiveValue:
-    assert isinstance(op, CustomOp | InsOp)
+    assert isinstance(op, tg.CustomOp | tg.InsOp)
     arrays = [run.array(op, operand).materialised() for operand in op.operands]
     result = run_custom(run.context.custom, op, arrays)
     return None if result is None else run.result(op, Array(result))
@@ -186,7 +182,7 @@ def _custom(run: KernelRun, op: Operation) -> LiveValue:
 
 def _load(run: KernelRun, op: Operation) -> LiveValue:
     """LOAD: memory is touched only where the gate is true."""
-    assert isinstance(op, LoadOp)
+    assert isinstance(op, tg.LoadOp)
     alt = gate = mask = None
     if op.alt is not None and op.gate is not None:
         alt, gate = run.array(op, op.alt), run.array(op, op.gate)
@@ -197,7 +193,7 @@ def _load(run: KernelRun, op: Operation) -> LiveValue:
 
 def _call(run: KernelRun, op: Operation) -> LiveValue:
     """A CALL in a LINEAR: what the callee writes is in memory at once."""
-    assert isinstance(op, CallOp)
+    assert isinstance(op, tg.CallOp)
     callee = SymbolTable.lookup_symbol(op, op.callee)
     if callee is None:
         raise InterpretationError(f"there is no symbol @{op.callee.string_value()}")

@@ -14,15 +14,14 @@ from tgdialect.interpreter.movement import extent
 from tgdialect.interpreter.values import Array, aligned, all_valid
 from tgdialect.interpreter.warps import shuffle
 from tgdialect.interpreter.wmma import wmma
-from tgdialect.ops.codegen import AtomicAddOp, IfOp, InsOp, ShuffleOp, SpecialOp, WmmaOp, warp_of
-from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops import tg
+from tgdialect.ops.codegen import warp_of
 from tgdialect.ops.properties import tensor
-from tgdialect.ops.reduce import ReduceOp
 
 
 def _range(run: LaneRun, op: Operation) -> LiveValue:
     """A range that is not stepped: all its values, along its axis."""
-    assert isinstance(op, RangeOp)
+    assert isinstance(op, tg.RangeOp)
     bound = run.bound(op)
     index = run.values_of(op, int(bound.max(initial=0)))
     run.mask_range(op, bound, index)
@@ -41,7 +40,7 @@ def _store(run: LaneRun, op: Operation) -> LiveValue:
         masks.append(active.reshape(active.shape + (1,) * rank))
     if len(op.operands) > 2:
         masks.append(aligned(run.array(op, op.operands[2]).materialised(), lanes, rank))
-    adds = isinstance(op, AtomicAddOp)
+    adds = isinstance(op, tg.AtomicAddOp)
     shape = run.lane_shape(op)
     mask = all_valid(masks)
     run.check_bounds(op, op.operands[0], view, mask)
@@ -62,13 +61,13 @@ def _store(run: LaneRun, op: Operation) -> LiveValue:
 
 
 def _reduce(run: LaneRun, op: Operation) -> LiveValue:
-    assert isinstance(op, ReduceOp)
+    assert isinstance(op, tg.ReduceOp)
     return run.reduce(op)
 
 
 def _special(run: LaneRun, op: Operation) -> LiveValue:
     """SPECIAL: all its values, along its axis. `LaneRun.run` has evaluated it before the block."""
-    assert isinstance(op, SpecialOp)
+    assert isinstance(op, tg.SpecialOp)
     if (known := run.known.get(op.result)) is not None:
         return known
     return Array(run.values_of(op, max(extent(run.array(op, op.bound)), 0)))
@@ -80,13 +79,13 @@ def _barrier(run: LaneRun, op: Operation) -> LiveValue:
 
 
 def _if(run: LaneRun, op: Operation) -> LiveValue:
-    assert isinstance(op, IfOp)
+    assert isinstance(op, tg.IfOp)
     run.masks[op] = run.array(op, op.gate).materialised()
     return None
 
 
 def _wmma(run: LaneRun, op: Operation) -> LiveValue:
-    assert isinstance(op, WmmaOp | InsOp)
+    assert isinstance(op, tg.WmmaOp | tg.InsOp)
     operands = [run.array(op, operand) for operand in op.operands]
     if warp_of(op) > 1:
         operands = _of_all_work_items(run, op, operands)
@@ -98,7 +97,7 @@ def _instruction(run: LaneRun, op: Operation) -> LiveValue:
 
 
 def _shuffle(run: LaneRun, op: Operation) -> LiveValue:
-    assert isinstance(op, ShuffleOp)
+    assert isinstance(op, tg.ShuffleOp)
     (value,) = _of_all_work_items(run, op, [run.array(op, op.value)])
     return run.result(op, shuffle(op, value, run.lanes, run.group_axes()))
 

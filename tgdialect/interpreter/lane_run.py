@@ -30,12 +30,9 @@ from tgdialect.interpreter.reduction import accumulate, finish, initial
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.scopes import NO_SCOPE, Scope
 from tgdialect.interpreter.values import Array, all_valid, check_size
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data, numpy_dtype_of
-from tgdialect.ops.codegen import SpecialOp
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.walk import computed_from, postorder
 
 _MAX_LANES_AT_ONCE = 1 << 24
@@ -61,7 +58,7 @@ class LaneRun(KernelRun):
         self._slice: tuple[Operation | None, slice] = (None, slice(None))
         # Where a range has iterations that other lanes do not, and where an IF's gate is true.
         self.masks: dict[Operation, Data] = {}
-        self._partial: dict[ReduceOp, list[Data]] = {}
+        self._partial: dict[tg.ReduceOp, list[Data]] = {}
         self._watched: set[SSAValue] = set()
         self._errors: list[InterpretationError] = []
         """Reads of cells without contents since the last BARRIER: a later STORE makes each a
@@ -103,11 +100,11 @@ class LaneRun(KernelRun):
 
     def _known_size(self, op: Operation) -> int:
         """How many values a range has, where that can be found before the loops are run; else 1."""
-        assert isinstance(op, RangeOp | SpecialOp)
+        assert isinstance(op, tg.RangeOp | tg.SpecialOp)
         # Memory and loop variables have no values yet.
         stateless = PURE.keys() | MOVEMENTS
         for source in computed_from(op.bound):
-            if source.name not in stateless and not isinstance(source, ParamOp):
+            if source.name not in stateless and not isinstance(source, tg.ParamOp):
                 return 1
         if isinstance(source := op.bound.owner, Operation):
             self._evaluate_with_sources(source)
@@ -186,7 +183,7 @@ class LaneRun(KernelRun):
         """The lanes that execute an op, as the shape of the lane axes."""
         scope = self.analysis.scopes.of.get(op, NO_SCOPE)
         return tuple(
-            self.extents[axis] if isinstance(at, SpecialOp) or at in scope else 1
+            self.extents[axis] if isinstance(at, tg.SpecialOp) or at in scope else 1
             for at, axis in self.plan.axes.items()
         )
 
@@ -283,7 +280,7 @@ class LaneRun(KernelRun):
             memory.take_snapshot()
         return LiveView(memory, cell_map)
 
-    def buffer(self, op: BufferOp, shape: tuple[int, ...]) -> LiveView:
+    def buffer(self, op: tg.BufferOp, shape: tuple[int, ...]) -> LiveView:
         """The memory of a BUFFER: zeros, with a copy per iteration of the loops that have one."""
         root = self.analysis.roots[op.result]
         if (memory := self.buffers.get(root)) is None:
@@ -305,19 +302,21 @@ class LaneRun(KernelRun):
 
     # -- reductions
 
-    def _accumulate(self, op: ReduceOp) -> None:
+    def _accumulate(self, op: tg.ReduceOp) -> None:
         """A REDUCE in one iteration of its stepped ranges: over the other ranges, and the axes."""
         with errors_at(op):
             self._partial.setdefault(op, []).append(self._reduced(op))
 
-    def _reduced(self, op: ReduceOp) -> Data:
+    def _reduced(self, op: tg.ReduceOp) -> Data:
         """Over lane axes and shape axes, in the accumulator's dtype."""
         lanes = self.lanes
         source = self.array(op, op.source)
         ranges = [r.owner for r in op.ranges]
-        axes = [self.plan.axes[r] for r in ranges if isinstance(r, RangeOp) and r in self.plan.axes]
+        axes = [
+            self.plan.axes[r] for r in ranges if isinstance(r, tg.RangeOp) and r in self.plan.axes
+        ]
         # Iterations beyond a bound that differs between lanes are not valid.
-        mask = self.mask(frozenset(r for r in ranges if isinstance(r, RangeOp)))
+        mask = self.mask(frozenset(r for r in ranges if isinstance(r, tg.RangeOp)))
         shape = list(source.data.shape)
         for axis in axes:
             shape[axis] = self.extents[axis]
@@ -335,7 +334,7 @@ class LaneRun(KernelRun):
         dtype = dtype_of(op.source)
         return accumulate(op.kind.data, whole, axes, dtype, ordered=op.ordered is not None)
 
-    def reduce(self, op: ReduceOp) -> Array:
+    def reduce(self, op: tg.ReduceOp) -> Array:
         """The value of a REDUCE, once its stepped ranges are done."""
         dtype, ordered = dtype_of(op.source), op.ordered is not None
         if all(r.owner in self.plan.axes for r in op.ranges):

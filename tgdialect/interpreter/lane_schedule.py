@@ -13,11 +13,8 @@ from xdsl.ir import Block, SSAValue
 
 from tgdialect.interpreter.block_analysis import Axis, BlockAnalysis, is_parallel, is_work_item
 from tgdialect.interpreter.nesting import GraphNest, Item, linear_items
-from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.codegen import BarrierOp
-from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import place
-from tgdialect.ops.reduce import ReduceOp
 
 
 @dataclass
@@ -69,8 +66,8 @@ def _with_assumptions(
     private = {root: list(axes) for root, axes in analysis.private.items()}
     assumed: set[SSAValue] = set()
     for root, axes in private.items():
-        is_local = place(root).addrspace is AddrSpace.LOCAL
-        if place(root).addrspace is AddrSpace.GLOBAL or (is_local and analysis.work_items):
+        is_local = place(root).addrspace is tg.AddrSpace.LOCAL
+        if place(root).addrspace is tg.AddrSpace.GLOBAL or (is_local and analysis.work_items):
             continue
         in_order = [r for r in analysis.common_ranges(root) if not is_parallel(r)]
         if in_order:
@@ -79,9 +76,9 @@ def _with_assumptions(
     return private, assumed
 
 
-def _with_barriers(block: Block, analysis: BlockAnalysis) -> set[RangeOp]:
+def _with_barriers(block: Block, analysis: BlockAnalysis) -> set[tg.RangeOp]:
     """The loops around BARRIERs: work items of different iterations do not run in parallel."""
-    around = [analysis.scopes.of[op] for op in block.ops if isinstance(op, BarrierOp)]
+    around = [analysis.scopes.of[op] for op in block.ops if isinstance(op, tg.BarrierOp)]
     return {r for r in analysis.scopes.ranges if not is_parallel(r) and any(r in s for s in around)}
 
 
@@ -89,7 +86,7 @@ _MAX_LANES = 24
 """NumPy arrays have 32 axes before version 2; the rest is for shapes."""
 
 
-def _limit_lanes(analysis: BlockAnalysis, stepped: set[RangeOp]) -> None:
+def _limit_lanes(analysis: BlockAnalysis, stepped: set[tg.RangeOp]) -> None:
     """Step outer ranges too where there would be more lane axes than an array can have."""
     ranges = analysis.scopes.ranges
     candidates = [
@@ -99,12 +96,12 @@ def _limit_lanes(analysis: BlockAnalysis, stepped: set[RangeOp]) -> None:
     stepped.update(candidates[: max(excess, 0)])
 
 
-def _is_reduced(range: RangeOp) -> bool:
+def _is_reduced(range: tg.RangeOp) -> bool:
     """Whether a REDUCE closes a range: it needs all iterations, and several may."""
-    return any(isinstance(use.operation, ReduceOp) for use in range.result.uses)
+    return any(isinstance(use.operation, tg.ReduceOp) for use in range.result.uses)
 
 
-def _sliceable(analysis: BlockAnalysis, lanes: Sequence[RangeOp]) -> list[Axis]:
+def _sliceable(analysis: BlockAnalysis, lanes: Sequence[tg.RangeOp]) -> list[Axis]:
     """The axes that can be run in parts: not threads of a group, and not ranges of a REDUCE."""
     scopes = [
         analysis.scopes.of[use.op]

@@ -13,11 +13,11 @@ from tgdialect.interpreter.kernel import LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.versions import Journal, Stores, VersionedMemory
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data
-from tgdialect.ops.ordering import LinearOp
 
 
-def captured(op: LinearOp, known: Mapping[SSAValue, Value]) -> Mapping[SSAValue, Value]:
+def captured(op: tg.LinearOp, known: Mapping[SSAValue, Value]) -> Mapping[SSAValue, Value]:
     """The values from outside that the ops of a LINEAR take."""
     return {
         operand: known[operand]
@@ -29,7 +29,7 @@ def captured(op: LinearOp, known: Mapping[SSAValue, Value]) -> Mapping[SSAValue,
 
 def run_linear(
     context: RunContext,
-    op: LinearOp,
+    op: tg.LinearOp,
     outer: Mapping[SSAValue, Value],
     arguments: Sequence[Value],
     journal: Journal,

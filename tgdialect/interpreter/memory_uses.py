@@ -9,30 +9,21 @@ from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tgdialect.interpreter.movement import MOVEMENTS
-from tgdialect.ops.call import CallOp
-from tgdialect.ops.codegen import (
-    AtomicAddOp,
-    BarrierOp,
-    CustomFunctionOp,
-    CustomOp,
-    InsOp,
-)
-from tgdialect.ops.marker import ContiguousBackwardOp, DetachOp
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, SinkOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import is_memory
-from tgdialect.ops.source import BufferOp, ParamOp
 
-_ORDERING = (AfterOp, EndOp, GroupOp, SinkOp, BarrierOp)
+_ORDERING = (tg.AfterOp, tg.EndOp, tg.GroupOp, tg.SinkOp, tg.BarrierOp)
 """Ops that wait for their operands without reading them."""
 
-_OPAQUE = (CallOp, FuncCallOp, CustomOp, InsOp, CustomFunctionOp)
+_OPAQUE = (tg.CallOp, FuncCallOp, tg.CustomOp, tg.InsOp, tg.CustomFunctionOp)
 """Ops that may do anything to the memory they are given."""
 
 
 def is_view(op: Operation) -> bool:
     """Whether the result is a view of the first operand where that is memory."""
-    return op.name in MOVEMENTS or isinstance(op, AfterOp | DetachOp | ContiguousBackwardOp)
+    return op.name in MOVEMENTS or isinstance(
+        op, tg.AfterOp | tg.DetachOp | tg.ContiguousBackwardOp
+    )
 
 
 @dataclass
@@ -62,7 +53,7 @@ class Roots:
 
     def _canonical(self, value: SSAValue, owner: Operation | Block) -> SSAValue:
         """PARAMs of one slot are one memory, and so are BUFFERs of one slot and address space."""
-        if isinstance(owner, ParamOp | BufferOp):
+        if isinstance(owner, tg.ParamOp | tg.BufferOp):
             return self._by_slot.setdefault((owner.name, owner.slot.data, value.type), value)
         return value
 
@@ -89,9 +80,9 @@ def memory_uses(op: Operation, roots: Roots) -> Iterable[MemoryUse]:
         root = roots[operand]
         if isinstance(op, _OPAQUE):
             yield MemoryUse(op, position, operand, root, reads=True, writes=True)
-        elif position == 0 and isinstance(op, StoreOp):
+        elif position == 0 and isinstance(op, tg.StoreOp):
             yield MemoryUse(op, position, operand, root, reads=False, writes=True)
-        elif position == 0 and isinstance(op, AtomicAddOp):
+        elif position == 0 and isinstance(op, tg.AtomicAddOp):
             yield MemoryUse(op, position, operand, root, reads=True, writes=True)
         elif position > 0 or not is_view(op):
             yield MemoryUse(op, position, operand, root, reads=True, writes=False)

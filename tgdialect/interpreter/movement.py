@@ -16,9 +16,9 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.interpreter.values import Array, all_valid, check_size
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data, numpy_dtype
 from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.movement import BitcastOp, PadOp
 from tgdialect.ops.properties import (
     dtype_of,
     integers,
@@ -127,7 +127,7 @@ def _pad(move: AppliedMovement, source: Array, cells: bool) -> Array:
     shape = source.data.shape[: move.lanes] + shape
     check_size(shape, source.data.dtype.itemsize)
     data = np.zeros(shape, source.data.dtype)
-    fill = move.op.fill if isinstance(move.op, PadOp) else None
+    fill = move.op.fill if isinstance(move.op, tg.PadOp) else None
     if fill is not None and not cells:
         data[...] = number(fill)
     data[inside] = source.data
@@ -229,7 +229,7 @@ _CELL = 8
 
 
 def _bitcast_target(op: Operation) -> Any:
-    assert isinstance(op, BitcastOp)
+    assert isinstance(op, tg.BitcastOp)
     return op.dtype
 
 

@@ -18,11 +18,8 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import locate
 from tgdialect.interpreter.scopes import Scopes
+from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
-from tgdialect.ops.codegen import AtomicAddOp, SpecialOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.ordering import EndOp, RangeOp, SinkOp
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.walk import Walk
 
 
@@ -30,7 +27,7 @@ from tgdialect.ops.walk import Walk
 class LoopBody:
     """A RANGE or SPECIAL and what is executed in each of its iterations."""
 
-    axis: RangeOp | SpecialOp
+    axis: tg.RangeOp | tg.SpecialOp
     body: list[Item] = field(default_factory=list["Item"])
 
 
@@ -38,23 +35,23 @@ class LoopBody:
 class Accumulate:
     """The part of a REDUCE that is inside the loops over its ranges."""
 
-    op: ReduceOp
+    op: tg.ReduceOp
 
 
 Item = Operation | LoopBody | Accumulate
 
 
-def linear_items(block: Block, looped: Collection[RangeOp]) -> list[Item]:
+def linear_items(block: Block, looped: Collection[tg.RangeOp]) -> list[Item]:
     """The ops of a LINEAR as they stand, with a loop for each range of `looped`."""
     root: list[Item] = []
     bodies = [root]
     for op in block.ops:
-        if isinstance(op, RangeOp) and op in looped:
+        if isinstance(op, tg.RangeOp) and op in looped:
             loop = LoopBody(op)
             bodies[-1].append(loop)
             bodies.append(loop.body)
             continue
-        if isinstance(op, EndOp):
+        if isinstance(op, tg.EndOp):
             closed = sum(range.owner in looped for range in op.ranges)
             del bodies[len(bodies) - closed :]
         bodies[-1].append(op)
@@ -66,7 +63,7 @@ class _Closer:
     """An END, REDUCE or SINK, and the loops that it closes inside the current one, in order."""
 
     op: Operation
-    nest: Sequence[RangeOp]
+    nest: Sequence[tg.RangeOp]
 
 
 @dataclass(frozen=True)
@@ -89,8 +86,8 @@ class GraphNest:
         block: Block,
         scopes: Scopes,
         before: Mapping[Operation, Iterable[Operation]],
-        looped: Collection[RangeOp],
-        connected: Collection[RangeOp],
+        looped: Collection[tg.RangeOp],
+        connected: Collection[tg.RangeOp],
     ):
         self._block = block
         self._before = before
@@ -98,7 +95,7 @@ class GraphNest:
         self._connected = frozenset(connected)
         # The loops that each op is in, and those that it closes, the outermost first.
         self._around: dict[Operation, frozenset[Operation]] = {}
-        self._nests: dict[Operation, Sequence[RangeOp]] = {}
+        self._nests: dict[Operation, Sequence[tg.RangeOp]] = {}
         # The bit of each closer, and the closers that each op depends on, as a set of bits.
         self._bits: dict[Operation, int] = {}
         self._needs: dict[Operation, int] = {}
@@ -125,15 +122,15 @@ class GraphNest:
 
     def _nest(
         self, op: Operation, scopes: Scopes, around: frozenset[Operation]
-    ) -> Sequence[RangeOp]:
+    ) -> Sequence[tg.RangeOp]:
         """The loops that an op closes. A SINK closes all that are still open."""
-        if isinstance(op, SinkOp):
+        if isinstance(op, tg.SinkOp):
             return [r for r in scopes.ranges if r in around]
-        if not isinstance(op, EndOp | ReduceOp):
+        if not isinstance(op, tg.EndOp | tg.ReduceOp):
             return ()
         owners = (r.owner for r in op.ranges)
-        nest = [r for r in owners if isinstance(r, RangeOp) and r in self._looped]
-        if isinstance(op, EndOp):
+        nest = [r for r in owners if isinstance(r, tg.RangeOp) and r in self._looped]
+        if isinstance(op, tg.EndOp):
             nest.reverse()
         # Expanded ranges are the innermost loops, wherever a closer lists them: tg-expand makes
         # them axes of values.
@@ -151,7 +148,7 @@ class GraphNest:
         ]
         loops = self._loops([*body.closers, *begun])
         for closer in body.closers:
-            if isinstance(closer.op, ReduceOp) and not closer.nest:
+            if isinstance(closer.op, tg.ReduceOp) and not closer.nest:
                 members[Accumulate(closer.op)] = (closer.op,)
         inner: list[_Unsorted] = []
         for loop, closers in loops.items():
@@ -231,7 +228,7 @@ class GraphNest:
             raise locate(InterpretationError(message), _shown(e.args[1])) from e
 
 
-def _is_expanded(axis: RangeOp) -> bool:
+def _is_expanded(axis: tg.RangeOp) -> bool:
     """Whether `tg-expand` makes an axis of values of a range."""
     return axis.axis_type.data in EXPANDED
 
@@ -246,4 +243,6 @@ def _shown(cycle: Sequence[Item]) -> Operation:
         else item
         for item in cycle
     ]
-    return next((op for op in ops if isinstance(op, LoadOp | StoreOp | AtomicAddOp)), ops[0])
+    return next(
+        (op for op in ops if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp)), ops[0]
+    )

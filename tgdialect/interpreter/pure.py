@@ -25,12 +25,9 @@ from tgdialect.interpreter.values import (
     broadcast_shape,
 )
 from tgdialect.interpreter.wmma import wmma
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data, numpy_dtype_of
-from tgdialect.ops.attributes import InvalidAttr, NumberAttr
-from tgdialect.ops.codegen import WmmaOp
 from tgdialect.ops.properties import dtype_of, integers, number
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BinaryDataOp, ConstOp
 
 MAX_CELLS = 1 << 27
 """The most cells that an elementwise op computes at once. An f32 of so many is half a GiB, and a
@@ -64,10 +61,10 @@ def elementwise(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
 
 def constant(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     """CONST: a scalar, which may be an invalid cell."""
-    assert isinstance(op, ConstOp)
+    assert isinstance(op, tg.ConstOp)
     shape = (1,) * lanes
     dtype = numpy_dtype_of(op.result)
-    if isinstance(op.value, InvalidAttr):
+    if isinstance(op.value, tg.InvalidAttr):
         return Array(np.zeros(shape, dtype), np.zeros(shape, np.bool_))
     return Array(np.full(shape, number(op.value), dtype))
 
@@ -79,13 +76,13 @@ def constants(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
 
 def binary(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     """BINARY: its bytes."""
-    assert isinstance(op, BinaryDataOp)
+    assert isinstance(op, tg.BinaryDataOp)
     return Array(np.frombuffer(op.data.data, np.uint8).reshape((1,) * lanes + (-1,)))
 
 
 def reduction(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     """REDUCE over axes of the shape; loops are the business of the kernel."""
-    assert isinstance(op, ReduceOp)
+    assert isinstance(op, tg.ReduceOp)
     if op.ranges:
         raise InterpretationError("a REDUCE over ranges outside a kernel")
     axes = [lanes + axis for axis in integers(op, "axes")]
@@ -104,7 +101,7 @@ def _materialised(op: Operation, operands: Sequence[Array], lanes: int) -> Array
 
 def _replicated(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     """REPLICATED: the shards are copies of one value; entry 0 is it."""
-    axis = lanes + cast(NumberAttr, op.properties["axis"]).data
+    axis = lanes + cast(tg.NumberAttr, op.properties["axis"]).data
 
     def first(x: Data) -> Data:
         return np.take(x, 0, axis)
@@ -115,7 +112,7 @@ def _replicated(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
 
 def _wmma(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     """WMMA where there are no threads: of whole matrices only."""
-    assert isinstance(op, WmmaOp)
+    assert isinstance(op, tg.WmmaOp)
     return wmma(op, operands, lanes, ())
 
 

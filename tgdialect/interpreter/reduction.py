@@ -9,21 +9,23 @@ import numpy as np
 
 from tgdialect.interpreter.elementwise import ARITHMETIC, LOGICAL
 from tgdialect.interpreter.values import Array
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import FLOAT32, FLOAT64, Data, numpy_dtype, round_once
-from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import DTYPES, F32, DType
 from tgdialect.ops.properties import dtype_of, integers
-from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.ops.reduce import identity
 
-_UFUNCS: dict[ReduceKind, np.ufunc] = {
-    ReduceKind.ADD: np.add,
-    ReduceKind.MUL: np.multiply,
-    ReduceKind.MAX: np.maximum,
+_UFUNCS: dict[tg.ReduceKind, np.ufunc] = {
+    tg.ReduceKind.ADD: np.add,
+    tg.ReduceKind.MUL: np.multiply,
+    tg.ReduceKind.MAX: np.maximum,
 }
-_LOGICAL_UFUNCS: dict[ReduceKind, Any] = {kind: LOGICAL[f"tg.{kind.value}"] for kind in ReduceKind}
+_LOGICAL_UFUNCS: dict[tg.ReduceKind, Any] = {
+    kind: LOGICAL[f"tg.{kind.value}"] for kind in tg.ReduceKind
+}
 
 
-def accumulator_dtype(kind: ReduceKind, dtype: DType, *, ordered: bool) -> np.dtype[Any]:
+def accumulator_dtype(kind: tg.ReduceKind, dtype: DType, *, ordered: bool) -> np.dtype[Any]:
     """The dtype of an accumulator: f32 for narrower floats, otherwise the dtype itself.
 
     If the order is free, every order's rounding is allowed. The interpreter then adds and
@@ -31,12 +33,12 @@ def accumulator_dtype(kind: ReduceKind, dtype: DType, *, ordered: bool) -> np.dt
     """
     if not dtype.is_float or dtype.name == "f64":
         return numpy_dtype(dtype)
-    free = not ordered and kind is not ReduceKind.MAX and dtype.name == "f32"
+    free = not ordered and kind is not tg.ReduceKind.MAX and dtype.name == "f32"
     return FLOAT64 if free else FLOAT32
 
 
 def accumulate(
-    kind: ReduceKind, source: Array, axes: Sequence[int], dtype: DType, *, ordered: bool
+    kind: tg.ReduceKind, source: Array, axes: Sequence[int], dtype: DType, *, ordered: bool
 ) -> Data:
     """The reduction of `source` over array axes, which become 1, in the accumulator's dtype.
 
@@ -48,15 +50,15 @@ def accumulate(
         neutral = np.asarray(identity(kind, dtype)).astype(data.dtype)
         data = np.where(source.valid, data, neutral)
     ufunc = _LOGICAL_UFUNCS[kind] if dtype.is_bool else _UFUNCS[kind]
-    in_order = ordered and dtype.is_float and kind is not ReduceKind.MAX and data.size
+    in_order = ordered and dtype.is_float and kind is not tg.ReduceKind.MAX and data.size
     if in_order or not axes:
         wide = data.astype(accumulator)
         result = _in_order(ufunc, wide, axes) if axes else wide
-        return result + 0 if kind is ReduceKind.ADD and dtype.is_float else result
+        return result + 0 if kind is tg.ReduceKind.ADD and dtype.is_float else result
     start = np.asarray(identity(kind, dtype)).astype(accumulator)[()]
     wide = data.astype(accumulator, copy=False) if dtype.bits < 32 and dtype.is_float else data
     result = ufunc.reduce(wide, axis=tuple(axes), dtype=accumulator, keepdims=True, initial=start)
-    if kind is ReduceKind.MAX and dtype.is_float:
+    if kind is tg.ReduceKind.MAX and dtype.is_float:
         result = _positive_zero(result, wide, tuple(axes))
     return np.asarray(result)
 
@@ -79,14 +81,14 @@ def _positive_zero(result: Data, data: Data, axes: tuple[int, ...]) -> Data:
     return np.where(result == 0, zeros, result)
 
 
-def initial(op: ReduceOp) -> Data:
+def initial(op: tg.ReduceOp) -> Data:
     """The initial value of a REDUCE, in the accumulator's dtype."""
     kind, dtype = op.kind.data, dtype_of(op.source)
     accumulator = accumulator_dtype(kind, dtype, ordered=op.ordered is not None)
     return np.asarray(identity(kind, dtype)).astype(accumulator)
 
 
-def combine(op: ReduceOp, total: Data, source: Array) -> Data:
+def combine(op: tg.ReduceOp, total: Data, source: Array) -> Data:
     """A total and the elements of an array over the axes of a REDUCE, one after the other.
 
     The shape of the result is the array's, with 1 for each axis that is reduced.
@@ -113,7 +115,7 @@ def finish(accumulated: Data, dtype: DType) -> Data:
 
 
 def reduce(
-    kind: ReduceKind, source: Array, axes: Sequence[int], dtype: DType, *, ordered: bool = False
+    kind: tg.ReduceKind, source: Array, axes: Sequence[int], dtype: DType, *, ordered: bool = False
 ) -> Array:
     """REDUCE: `source` over array axes, in the dtype; every cell of the result is valid."""
     return Array(finish(accumulate(kind, source, axes, dtype, ordered=ordered), dtype))

@@ -27,8 +27,8 @@ from tgdialect.interpreter.host_values import TensorValue, Tuple, Value, Version
 from tgdialect.interpreter.run_context import RunContext, write_back
 from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.versions import VersionedMemory
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data, numpy_dtype_of
-from tgdialect.ops.ordering import LinearOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 
 
@@ -47,7 +47,7 @@ class TgFunctions(InterpreterFunctions):
     @classmethod
     def _impls(cls) -> Iterable[tuple[type[Operation], OpImpl[InterpreterFunctions, Operation]]]:
         for op in TG.operations:
-            if op.name in HOST or op is LinearOp:
+            if op.name in HOST or op is tg.LinearOp:
                 yield op, _run_op
         yield func.CallOp, _run_call
         yield func.ReturnOp, _run_return
@@ -74,7 +74,7 @@ class TgFunctions(InterpreterFunctions):
         """One tg op in the function that is running."""
         operands = [_value(v, value) for v, value in zip(op.operands, values, strict=True)]
         known: dict[SSAValue, Value] = {}
-        if isinstance(op, LinearOp):
+        if isinstance(op, tg.LinearOp):
             inside = {result for inner in op.body.walk() for result in inner.results}
             outer = {o for inner in op.body.walk() for o in inner.operands if o not in inside}
             known = {o: _value(o, interpreter.get_values((o,))[0]) for o in outer}

@@ -18,10 +18,8 @@ from tgdialect.custom import CustomCode
 from tgdialect.diagnostics import errors_at, locate
 from tgdialect.interpreter.custom import run_custom_function
 from tgdialect.interpreter.memory_uses import Roots, memory_uses
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data
-from tgdialect.ops.call import CallOp
-from tgdialect.ops.codegen import CustomFunctionOp
-from tgdialect.ops.source import ParamOp
 
 _MAX_DEPTH = 100
 """The greatest depth of calls and FUNCTIONs within one another. It stops recursion, which would
@@ -100,7 +98,7 @@ class RunContext:
 
     def run_call(self, op: Operation, callee: Operation, arguments: Sequence[Data]) -> Outcome:
         """Run what a CALL or `func.call` calls on arrays, which that does not change."""
-        if not (isinstance(op, CallOp) and isinstance(callee, CustomFunctionOp)):
+        if not (isinstance(op, tg.CallOp) and isinstance(callee, tg.CustomFunctionOp)):
             return self.call(callee, arguments)
         arrays = [data.copy() for data in arguments]
         with errors_at(callee):
@@ -121,7 +119,7 @@ class RunContext:
         an opaque one. Refuses one that calls again and again."""
         if (known := self._effects.get(callee)) is not None:
             return known
-        if isinstance(callee, CustomFunctionOp):
+        if isinstance(callee, tg.CustomFunctionOp):
             return callee.effects(arguments)
         if not callee.regions:
             return frozenset(range(arguments)), frozenset(range(arguments))
@@ -132,7 +130,7 @@ class RunContext:
             calls = 0
             for op in callee.regions[0].walk():
                 inner: tuple[Slots, Slots] | None = None
-                if isinstance(op, CallOp | func.CallOp):
+                if isinstance(op, tg.CallOp | func.CallOp):
                     target = SymbolTable.lookup_symbol(op, op.callee.string_value())
                     inner = None if target is None else self.effects(target, len(op.operands))
                     calls += 1 + (0 if target is None else self._calls.get(target, 0))
@@ -175,4 +173,4 @@ def _slot(root: SSAValue) -> int | None:
     """Which argument a memory is: the slot of a PARAM, or the position of a block argument."""
     if isinstance(root, BlockArgument):
         return root.index
-    return root.owner.slot.data if isinstance(root.owner, ParamOp) else None
+    return root.owner.slot.data if isinstance(root.owner, tg.ParamOp) else None

@@ -28,10 +28,10 @@ from tgdialect.interpreter.scalar_memory import Iteration, ScalarMemory
 from tgdialect.interpreter.values import Array, all_valid
 from tgdialect.interpreter.warps import shuffle
 from tgdialect.interpreter.wmma import wmma
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, IfOp, InsOp, ShuffleOp, WmmaOp, warp_of
+from tgdialect.ops.codegen import warp_of
 from tgdialect.ops.properties import dtype_of, tensor
-from tgdialect.ops.reduce import ReduceOp
 
 
 class ScalarRun(ScalarMemory):
@@ -49,7 +49,7 @@ class ScalarRun(ScalarMemory):
     ):
         super().__init__(analysis, context, SCALAR, parameters, captured)
         self._items = _loop_nest(block, analysis, graph=graph)
-        ifs = [op for op in block.ops if isinstance(op, IfOp)]
+        ifs = [op for op in block.ops if isinstance(op, tg.IfOp)]
         self._conditions = {
             op: inside
             for op, scope in analysis.scopes.of.items()
@@ -64,7 +64,7 @@ class ScalarRun(ScalarMemory):
     def run(self) -> None:
         """Execute the block."""
         for reached in self._execute(self._items):
-            if isinstance(reached, BarrierOp):
+            if isinstance(reached, tg.BarrierOp):
                 self.raise_errors()
                 self.races.barrier()
         self.raise_errors()
@@ -87,7 +87,7 @@ class ScalarRun(ScalarMemory):
                         stack.append(self._iterations(item))
                         break
                 elif self._is_reached(item):
-                    if isinstance(item, BarrierOp):
+                    if isinstance(item, tg.BarrierOp):
                         yield item
                     elif warp_of(item) > 1:
                         key = item, self._work_item()[0]
@@ -164,13 +164,13 @@ class ScalarRun(ScalarMemory):
 
     # -- reductions and matrices
 
-    def _accumulate(self, op: ReduceOp) -> None:
+    def _accumulate(self, op: tg.ReduceOp) -> None:
         """A REDUCE in one iteration of its loops: add the elements of its operand, in order."""
         key = op, self.iteration(self.analysis.loops_around[op])
         total = self._totals.get(key, initial(op))
         self._totals[key] = combine(op, total, self.array(op, op.source))
 
-    def reduce(self, op: ReduceOp) -> Array:
+    def reduce(self, op: tg.ReduceOp) -> Array:
         """The value of a REDUCE, once its loops are done."""
         key = op, self.iteration(self.analysis.loops_around[op])
         if not op.ranges:
@@ -180,13 +180,13 @@ class ScalarRun(ScalarMemory):
         total = np.broadcast_to(total, tensor(op.result).get_shape())
         return Array(finish(total, dtype_of(op.source)))
 
-    def of_warp(self, op: WmmaOp | InsOp | ShuffleOp) -> Array:
+    def of_warp(self, op: tg.WmmaOp | tg.InsOp | tg.ShuffleOp) -> Array:
         """The part of a product, or the value of a SHUFFLE, that the running work item gets from
         its warp."""
         number, count = self._work_item()
         fragments = zip(*(self._fragments[op, item] for item in range(count)), strict=True)
         operands = [Array(np.stack([x.materialised() for x in each])) for each in fragments]
-        if not isinstance(op, ShuffleOp):
+        if not isinstance(op, tg.ShuffleOp):
             return Array(wmma(op, operands, 1, [0]).data[number])
         (value,) = operands
         return Array(shuffle(op, value, 1, [0]).data[number])
@@ -223,17 +223,17 @@ def _store(run: ScalarRun, op: Operation) -> LiveValue:
     gate = run.array(op, op.operands[2]).materialised() if len(op.operands) > 2 else None
     mask = all_valid([value.valid, gate])
     if run.is_first(op):
-        run.write(op, view, value.data, mask, adds=isinstance(op, AtomicAddOp))
+        run.write(op, view, value.data, mask, adds=isinstance(op, tg.AtomicAddOp))
     return None
 
 
 def _reduce(run: ScalarRun, op: Operation) -> LiveValue:
-    assert isinstance(op, ReduceOp)
+    assert isinstance(op, tg.ReduceOp)
     return run.result(op, run.reduce(op))
 
 
 def _of_warp(run: ScalarRun, op: Operation) -> LiveValue:
-    assert isinstance(op, WmmaOp | InsOp | ShuffleOp)
+    assert isinstance(op, tg.WmmaOp | tg.InsOp | tg.ShuffleOp)
     if warp_of(op) == 1:
         return COMMON[op.name](run, op)
     return run.result(op, run.of_warp(op))

@@ -17,9 +17,9 @@ from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.scalar_races import ScalarRaces
 from tgdialect.interpreter.values import Array, check_size
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data, numpy_dtype_of
 from tgdialect.ops.properties import dtype_of
-from tgdialect.ops.source import BufferOp
 
 Iteration = tuple[int, ...]
 """The values of some loop variables."""
@@ -50,7 +50,7 @@ class ScalarMemory(KernelRun):
         """The values of loop variables."""
         return tuple(int(self.array(axis, axis.result).data) for axis in axes)
 
-    def buffer(self, op: BufferOp, shape: tuple[int, ...]) -> LiveView:
+    def buffer(self, op: tg.BufferOp, shape: tuple[int, ...]) -> LiveView:
         root = self.analysis.roots[op.result]
         if (root, ()) not in self._buffers:
             check_size(shape, dtype_of(root).itemsize)

@@ -9,10 +9,8 @@ from graphlib import CycleError, TopologicalSorter
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.codegen import EndIfOp, IfOp
-from tgdialect.ops.ordering import EndOp, RangeOp, ranges_after
-from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops import tg
+from tgdialect.ops.ordering import ranges_after
 from tgdialect.ops.walk import nesting
 
 Scope = frozenset[Operation]
@@ -20,11 +18,11 @@ Scope = frozenset[Operation]
 
 NO_SCOPE: Scope = frozenset()
 
-_Nesting = dict[RangeOp, set[RangeOp]]
+_Nesting = dict[tg.RangeOp, set[tg.RangeOp]]
 """The ranges that each range is nested in."""
 
 
-def axis_type(range: RangeOp) -> AxisType:
+def axis_type(range: tg.RangeOp) -> tg.AxisType:
     """How a range is executed."""
     return range.axis_type.data
 
@@ -37,7 +35,7 @@ class Scopes:
     """
 
     of: dict[Operation, Scope] = field(default_factory=dict[Operation, Scope])
-    ranges: list[RangeOp] = field(default_factory=list[RangeOp])
+    ranges: list[tg.RangeOp] = field(default_factory=list[tg.RangeOp])
 
 
 def graph_scopes(block: Block) -> Scopes:
@@ -49,18 +47,18 @@ def graph_scopes(block: Block) -> Scopes:
         sources = [opened.get(operand, NO_SCOPE) for operand in op.operands]
         inside: Scope = NO_SCOPE.union(*sources)
         after = _ranges_after(op, inside)
-        if isinstance(op, EndIfOp):
+        if isinstance(op, tg.EndIfOp):
             after = after - {op.begin.owner}
         scopes.of[op] = inside & after
-        if isinstance(op, IfOp):
+        if isinstance(op, tg.IfOp):
             after = after | {op}
-        if isinstance(op, RangeOp):
+        if isinstance(op, tg.RangeOp):
             scopes.ranges.append(op)
             outside[op] = _only_ranges(inside)
         for result in op.results:
             opened[result] = after
     for op in block.ops:
-        if isinstance(op, EndOp | ReduceOp):
+        if isinstance(op, tg.EndOp | tg.ReduceOp):
             _nest(op, _only_ranges(scopes.of[op]), outside)
     scopes.ranges = _nesting_order(scopes.ranges, outside)
     return scopes
@@ -72,25 +70,25 @@ def _ranges_after(op: Operation, inside: Scope) -> Scope:
     return (inside - ranges) | ranges_after(op, [ranges])
 
 
-def _only_ranges(scope: Scope) -> set[RangeOp]:
-    return {op for op in scope if isinstance(op, RangeOp)}
+def _only_ranges(scope: Scope) -> set[tg.RangeOp]:
+    return {op for op in scope if isinstance(op, tg.RangeOp)}
 
 
-def _nest(closer: EndOp | ReduceOp, around: set[RangeOp], outside: _Nesting) -> None:
+def _nest(closer: tg.EndOp | tg.ReduceOp, around: set[tg.RangeOp], outside: _Nesting) -> None:
     """The ranges around a closer are outside those that it closes. END lists inner ones first."""
     closed = [r.owner for r in closer.ranges]
     for range in reversed(closed):
-        if isinstance(range, RangeOp):
+        if isinstance(range, tg.RangeOp):
             outside.setdefault(range, set()).update(around)
-            if isinstance(closer, EndOp):
+            if isinstance(closer, tg.EndOp):
                 around = around | {range}
 
 
-def _nesting_order(ranges: Sequence[RangeOp], outside: _Nesting) -> list[RangeOp]:
+def _nesting_order(ranges: Sequence[tg.RangeOp], outside: _Nesting) -> list[tg.RangeOp]:
     """Outer ranges first; by axis id where there is no one nesting."""
     by_id = sorted(ranges, key=lambda range: range.axis.data)
     known = set(by_id)
-    sorter: TopologicalSorter[RangeOp] = TopologicalSorter()
+    sorter: TopologicalSorter[tg.RangeOp] = TopologicalSorter()
     for range in by_id:
         sorter.add(range, *(outside[range] & known))
     try:
@@ -99,7 +97,7 @@ def _nesting_order(ranges: Sequence[RangeOp], outside: _Nesting) -> list[RangeOp
         # Reductions may nest two ranges both ways; then their order does not matter: lanes run both
         # at once, and the oracle nests them as each closer lists them.
         return by_id
-    depth: dict[RangeOp, int] = {}
+    depth: dict[tg.RangeOp, int] = {}
     for range in order:
         depth[range] = 1 + max((depth[r] for r in outside[range] & known), default=0)
     return sorted(by_id, key=lambda range: depth[range])
@@ -108,4 +106,4 @@ def _nesting_order(ranges: Sequence[RangeOp], outside: _Nesting) -> list[RangeOp
 def linear_scopes(block: Block) -> Scopes:
     """By position: an op is inside each block that is open where it stands."""
     of = {op: frozenset(around) for op, around in nesting(ops_of(block)).items()}
-    return Scopes(of, [op for op in of if isinstance(op, RangeOp)])
+    return Scopes(of, [op for op in of if isinstance(op, tg.RangeOp)])

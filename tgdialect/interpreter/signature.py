@@ -14,6 +14,7 @@ from xdsl.ir import Attribute, BlockArgument, Operation
 from xdsl.utils.exceptions import InterpretationError, VerifyException
 
 from tgdialect.interpreter.values import check_size
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import (
     ALLOCATED,
     argument_attributes,
@@ -22,8 +23,7 @@ from tgdialect.ops.arguments import (
     integer_attribute,
 )
 from tgdialect.ops.arrays import NUMPY_DTYPES, Data
-from tgdialect.ops.call import KernelOp, parameters
-from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops.call import parameters
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.properties import tensor
 
@@ -70,9 +70,9 @@ def signature(entry: Operation) -> list[EntryArgument]:
                 )
             block = entry.body.block
             result = [_argument(argument) for argument in block.args]
-        case KernelOp():
+        case tg.KernelOp():
             block, result = entry.body.block, list[EntryArgument]()
-        case ProgramOp():
+        case tg.ProgramOp():
             block, result = entry.linear.body.block, list[EntryArgument]()
         case _:
             raise InterpretationError(f"{entry.name} is not something that runs")

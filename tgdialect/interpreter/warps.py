@@ -14,8 +14,8 @@ from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.interpreter.values import Array
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data
-from tgdialect.ops.codegen import ShuffleOp
 
 
 def check_warps(op: Operation, size: int, shape: Sequence[int], threads: Sequence[int]) -> None:
@@ -25,7 +25,7 @@ def check_warps(op: Operation, size: int, shape: Sequence[int], threads: Sequenc
         raise InterpretationError(f"{op.name} of {size} threads in a workgroup of {count} threads")
 
 
-def shuffle(op: ShuffleOp, value: Array, lanes: int, threads: Sequence[int]) -> Array:
+def shuffle(op: tg.ShuffleOp, value: Array, lanes: int, threads: Sequence[int]) -> Array:
     """The result of a SHUFFLE, of a value that has all work items of its workgroup."""
     data, size = value.materialised(), op.threads.data
     outer = data.shape[:lanes]

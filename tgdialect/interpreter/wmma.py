@@ -10,13 +10,13 @@ from xdsl.dialects.builtin import ArrayAttr, StringAttr
 
 from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.warps import by_lane, by_warp, check_warps
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data, compute_dtype, convert, narrowed, numpy_dtype
 from tgdialect.ops.attributes import own_bit
-from tgdialect.ops.codegen import InsOp, WmmaOp
 from tgdialect.ops.properties import dtype_of
 
 
-def multiply_accumulate(a: Data, b: Data, acc: Data, op: WmmaOp | InsOp) -> Data:
+def multiply_accumulate(a: Data, b: Data, acc: Data, op: tg.WmmaOp | tg.InsOp) -> Data:
     """acc + A @ B on the last two axes, in acc's dtype (f32 where that is narrower)."""
     dtype, source = dtype_of(op.operands[2]), dtype_of(op.operands[0])
     wide = compute_dtype(dtype)
@@ -52,7 +52,7 @@ def coordinates(layout: ArrayAttr[StringAttr], row: str, threads: int) -> tuple[
 
 
 def wmma(
-    op: WmmaOp | InsOp, operands: Sequence[Array], lanes: int, threads: Sequence[int]
+    op: tg.WmmaOp | tg.InsOp, operands: Sequence[Array], lanes: int, threads: Sequence[int]
 ) -> Array:
     """The result of a WMMA, or of an INS of fragments. `threads` are the lane axes of a workgroup's
     threads, fastest first."""

@@ -14,22 +14,8 @@ from xdsl.ir import SSAValue
 
 from tgdialect.kernels.radix_sort import COUNT
 from tgdialect.kernels.writer import FunctionWriter, KernelWriter
-from tgdialect.ops.call import FunctionOp, KernelOp
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import INDEX, unsigned
-from tgdialect.ops.elementwise import (
-    AddOp,
-    AndOp,
-    CmpEqOp,
-    CmpGeOp,
-    CmpLtOp,
-    IDivOp,
-    MaxOp,
-    MulOp,
-    NotOp,
-    OrOp,
-    SubOp,
-    WhereOp,
-)
 from tgdialect.ops.properties import dtype_of, tensor
 
 BLOCK = 128
@@ -42,7 +28,7 @@ loads are far apart; more: too few work items. A power of two, which divides BLO
 
 
 @cache
-def block_kernel(bits: int, rows: int, n: int) -> KernelOp:
+def block_kernel(bits: int, rows: int, n: int) -> tg.KernelOp:
     """Sort each block of BLOCK cells of each row.
 
     Parameters: the new keys and positions and the old ones, each of shape (rows, n), keys of `bits`
@@ -52,22 +38,22 @@ def block_kernel(bits: int, rows: int, n: int) -> KernelOp:
     to_keys, to_positions, keys, positions = _arrays(w, bits, rows, n)
     one = w.const(1)
     row, place = w.loop(rows, in_order=False), w.loop(n, in_order=False)
-    start = w.emit(SubOp, place, w.emit(AndOp, place, w.const(BLOCK - 1)))
+    start = w.emit(tg.SubOp, place, w.emit(tg.AndOp, place, w.const(BLOCK - 1)))
     key = w.load(keys, row, place)
     # The rank of a key is the number of keys before it.
     rank = w.left_by(w.own(INDEX, 1), row, place)
     cleared = w.store(rank, (w.const(0),), w.const(0))
     step = w.loop(BLOCK)
-    other = w.emit(AddOp, start, step)
+    other = w.emit(tg.AddOp, start, step)
     last = _least(w, other, w.const(n - 1))
     found = w.load(keys, row, last)
-    is_earlier = w.emit(AndOp, w.emit(CmpEqOp, found, key), w.emit(CmpLtOp, other, place))
-    is_before = w.emit(OrOp, w.emit(CmpLtOp, found, key), is_earlier)
-    counts = w.emit(AndOp, w.emit(CmpLtOp, other, w.const(n)), is_before)
+    is_earlier = w.emit(tg.AndOp, w.emit(tg.CmpEqOp, found, key), w.emit(tg.CmpLtOp, other, place))
+    is_before = w.emit(tg.OrOp, w.emit(tg.CmpLtOp, found, key), is_earlier)
+    counts = w.emit(tg.AndOp, w.emit(tg.CmpLtOp, other, w.const(n)), is_before)
     now = w.left_by(rank, cleared, step)
-    added = w.emit(AddOp, w.load(now, w.const(0)), w.emit(WhereOp, counts, one, w.const(0)))
+    added = w.emit(tg.AddOp, w.load(now, w.const(0)), w.emit(tg.WhereOp, counts, one, w.const(0)))
     counted = w.end(step, w.store(now, (w.const(0),), added))
-    to = w.emit(AddOp, start, w.load(w.left_by(rank, counted), w.const(0)))
+    to = w.emit(tg.AddOp, start, w.load(w.left_by(rank, counted), w.const(0)))
     stores = [
         w.store(to_keys, (row, to), key),
         w.store(to_positions, (row, to), w.load(positions, row, place)),
@@ -76,7 +62,7 @@ def block_kernel(bits: int, rows: int, n: int) -> KernelOp:
 
 
 @cache
-def merge_kernel(bits: int, rows: int, n: int) -> KernelOp:
+def merge_kernel(bits: int, rows: int, n: int) -> tg.KernelOp:
     """Merge each pair of sorted blocks of each row.
 
     Parameters: the size of a block, a power of two from RUN on; how often an interval of as many
@@ -89,54 +75,54 @@ def merge_kernel(bits: int, rows: int, n: int) -> KernelOp:
     zero, one, two, length = (w.const(number) for number in (0, 1, 2, n))
 
     row, run = w.loop(rows, in_order=False), w.loop(-(-n // RUN), in_order=False)
-    place = w.emit(MulOp, run, w.const(RUN))
+    place = w.emit(tg.MulOp, run, w.const(RUN))
     # The blocks are `start .. middle` and `middle .. end`, and this is place k of the result.
-    pair = w.emit(MulOp, size, two)
-    k = w.emit(AndOp, place, w.emit(SubOp, pair, one))
-    start = w.emit(SubOp, place, k)
-    middle = _least(w, w.emit(AddOp, start, size), length)
-    end = _least(w, w.emit(AddOp, start, pair), length)
+    pair = w.emit(tg.MulOp, size, two)
+    k = w.emit(tg.AndOp, place, w.emit(tg.SubOp, pair, one))
+    start = w.emit(tg.SubOp, place, k)
+    middle = _least(w, w.emit(tg.AddOp, start, size), length)
+    end = _least(w, w.emit(tg.AddOp, start, pair), length)
     # How many of the first k keys come from the first block: it is in `low .. high`.
     taken = w.left_by(w.own(INDEX, 2), row, run)  # These two numbers.
-    least = w.emit(MaxOp, zero, w.emit(SubOp, k, w.emit(SubOp, end, middle)))
+    least = w.emit(tg.MaxOp, zero, w.emit(tg.SubOp, k, w.emit(tg.SubOp, end, middle)))
     begun = [
         w.store(taken, (zero,), least),
-        w.store(taken, (one,), _least(w, k, w.emit(SubOp, middle, start))),
+        w.store(taken, (one,), _least(w, k, w.emit(tg.SubOp, middle, start))),
     ]
     halving = w.loop(halvings)
     now = w.left_by(taken, *begun, halving)
     first, last = w.load(now, zero), w.load(now, one)
-    i = w.emit(IDivOp, w.emit(AddOp, first, last), two)
-    j = w.emit(SubOp, w.emit(SubOp, k, one), i)
-    mine = w.load(keys, row, w.emit(AddOp, start, i))
-    other = w.load(keys, row, w.emit(AddOp, middle, j))
-    is_open = w.emit(CmpLtOp, first, last)
+    i = w.emit(tg.IDivOp, w.emit(tg.AddOp, first, last), two)
+    j = w.emit(tg.SubOp, w.emit(tg.SubOp, k, one), i)
+    mine = w.load(keys, row, w.emit(tg.AddOp, start, i))
+    other = w.load(keys, row, w.emit(tg.AddOp, middle, j))
+    is_open = w.emit(tg.CmpLtOp, first, last)
     # Of equal keys, that of the first block comes first.
-    comes = w.emit(AndOp, is_open, w.emit(NotOp, w.emit(CmpLtOp, other, mine)))
-    goes = w.emit(AndOp, is_open, w.emit(CmpLtOp, other, mine))
+    comes = w.emit(tg.AndOp, is_open, w.emit(tg.NotOp, w.emit(tg.CmpLtOp, other, mine)))
+    goes = w.emit(tg.AndOp, is_open, w.emit(tg.CmpLtOp, other, mine))
     halved = w.end(
         halving,
-        w.store(now, (zero,), w.emit(WhereOp, comes, w.emit(AddOp, i, one), first)),
-        w.store(now, (one,), w.emit(WhereOp, goes, i, last)),
+        w.store(now, (zero,), w.emit(tg.WhereOp, comes, w.emit(tg.AddOp, i, one), first)),
+        w.store(now, (one,), w.emit(tg.WhereOp, goes, i, last)),
     )
     # Merge from there: `taken` is how many of each block have been taken.
     i = w.load(w.left_by(taken, halved), zero)
-    second = w.store(taken, (one,), w.emit(SubOp, k, i))
+    second = w.store(taken, (one,), w.emit(tg.SubOp, k, i))
     step = w.loop(RUN)
     now = w.left_by(taken, halved, second, step)
     first, last = w.load(now, zero), w.load(now, one)
-    a, b = w.emit(AddOp, start, first), w.emit(AddOp, middle, last)
-    is_sole = w.emit(CmpGeOp, b, end)
-    is_before = w.emit(NotOp, w.emit(CmpLtOp, w.load(keys, row, b), w.load(keys, row, a)))
-    is_first = w.emit(AndOp, w.emit(CmpLtOp, a, middle), w.emit(OrOp, is_sole, is_before))
-    at, to = w.emit(WhereOp, is_first, a, b), w.emit(AddOp, place, step)
-    is_there = w.emit(CmpLtOp, to, length)
+    a, b = w.emit(tg.AddOp, start, first), w.emit(tg.AddOp, middle, last)
+    is_sole = w.emit(tg.CmpGeOp, b, end)
+    is_before = w.emit(tg.NotOp, w.emit(tg.CmpLtOp, w.load(keys, row, b), w.load(keys, row, a)))
+    is_first = w.emit(tg.AndOp, w.emit(tg.CmpLtOp, a, middle), w.emit(tg.OrOp, is_sole, is_before))
+    at, to = w.emit(tg.WhereOp, is_first, a, b), w.emit(tg.AddOp, place, step)
+    is_there = w.emit(tg.CmpLtOp, to, length)
     merged = w.end(
         step,
         w.store(to_keys, (row, to), w.load(keys, row, at), is_there),
         w.store(to_positions, (row, to), w.load(positions, row, at), is_there),
-        w.store(now, (zero,), w.emit(AddOp, first, w.emit(WhereOp, is_first, one, zero))),
-        w.store(now, (one,), w.emit(AddOp, last, w.emit(WhereOp, is_first, zero, one))),
+        w.store(now, (zero,), w.emit(tg.AddOp, first, w.emit(tg.WhereOp, is_first, one, zero))),
+        w.store(now, (one,), w.emit(tg.AddOp, last, w.emit(tg.WhereOp, is_first, zero, one))),
     )
     return w.finish([w.end((row, run), merged)])
 
@@ -147,10 +133,10 @@ def _arrays(w: KernelWriter, bits: int, rows: int, n: int) -> tuple[SSAValue, ..
 
 
 def _least(w: KernelWriter, a: SSAValue, b: SSAValue) -> SSAValue:
-    return w.emit(WhereOp, w.emit(CmpLtOp, a, b), a, b)
+    return w.emit(tg.WhereOp, w.emit(tg.CmpLtOp, a, b), a, b)
 
 
-def merge_argsort(keys: SSAValue, positions: SSAValue) -> FunctionOp:
+def merge_argsort(keys: SSAValue, positions: SSAValue) -> tg.FunctionOp:
     """A FUNCTION from unsigned keys and positions of u32, both of shape (rows, n), to the positions
     in the order of the keys of their row."""
     w = FunctionWriter([keys, positions])
@@ -158,7 +144,7 @@ def merge_argsort(keys: SSAValue, positions: SSAValue) -> FunctionOp:
     key_type, bits = tensor(keys).element_type, dtype_of(keys).bits
     here = tuple(w.stored(value) for value in w.parameters)
     there = w.memory(key_type, rows, n), w.memory(COUNT, rows, n)
-    calls: list[tuple[KernelOp, Sequence[int]]] = [(block_kernel(bits, rows, n), ())]
+    calls: list[tuple[tg.KernelOp, Sequence[int]]] = [(block_kernel(bits, rows, n), ())]
     for level in range(BLOCK.bit_length() - 1, (n - 1).bit_length()):
         calls.append((merge_kernel(bits, rows, n), (1 << level, level + 1)))
     for kernel, numbers in calls:

@@ -16,9 +16,8 @@ from itertools import chain
 from xdsl.ir import SSAValue
 
 from tgdialect.kernels.writer import FunctionWriter, KernelWriter
-from tgdialect.ops.call import FunctionOp, KernelOp
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import INDEX, unsigned
-from tgdialect.ops.elementwise import AddOp, CastOp, MulOp
 from tgdialect.ops.properties import dtype_of, tensor
 
 COUNT = unsigned(32)
@@ -51,7 +50,7 @@ def _extent(w: KernelWriter, size: int | None) -> SSAValue:
 @cache
 def count_kernel(
     bits: int, width: int, rows: int, chunks: int, places: int, size: int | None
-) -> KernelOp:
+) -> tg.KernelOp:
     """How many keys of each chunk have each digit, at one or several digit places.
 
     Parameters: the size of a chunk, unless it is given; the first bit of the first digit; the
@@ -62,7 +61,7 @@ def count_kernel(
     extent, shift = _extent(w, size), w.size()
     parts = _parts(size)
     counts = w.array(COUNT, rows, chunks, parts * places, 1 << width)
-    keys = w.array(unsigned(bits), rows, w.emit(MulOp, extent, w.const(chunks)))
+    keys = w.array(unsigned(bits), rows, w.emit(tg.MulOp, extent, w.const(chunks)))
     row, chunk = w.loop(rows, in_order=False), w.loop(chunks, in_order=False)
     tables = [[w.const(part * places + place) for place in range(places)] for part in range(parts)]
     digit = w.loop(1 << width)
@@ -73,27 +72,29 @@ def count_kernel(
     length = extent if size is None else w.const(size // parts)
     i = w.loop(length)
     now = w.left_by(counts, cleared, i)
-    start = w.emit(MulOp, chunk, extent)
+    start = w.emit(tg.MulOp, chunk, extent)
     effects: list[SSAValue] = []
     for numbers in tables:
-        key = w.load(keys, row, w.emit(AddOp, start, i))
-        start = w.emit(AddOp, start, length)
+        key = w.load(keys, row, w.emit(tg.AddOp, start, i))
+        start = w.emit(tg.AddOp, start, length)
         for place, number in enumerate(numbers):
-            low = w.emit(CastOp, w.emit(AddOp, shift, w.const(place * width)), unsigned(bits))
+            low = w.emit(tg.CastOp, w.emit(tg.AddOp, shift, w.const(place * width)), unsigned(bits))
             cell = row, chunk, number, w.digit(key, low, width)
-            effects.append(w.store(now, cell, w.emit(AddOp, w.load(now, *cell), w.const(1, COUNT))))
+            effects.append(
+                w.store(now, cell, w.emit(tg.AddOp, w.load(now, *cell), w.const(1, COUNT)))
+            )
     counted = w.end(i, *effects)
     if parts > 1:
         digit = w.loop(1 << width)
         now = w.left_by(counts, counted, digit)
         of_parts = [w.load(now, row, chunk, number, digit) for (number,) in tables]
-        total = reduce(partial(w.emit, AddOp), of_parts)
+        total = reduce(partial(w.emit, tg.AddOp), of_parts)
         counted = w.end(digit, w.store(now, (row, chunk, tables[0][0], digit), total))
     return w.finish([w.end((row, chunk), counted)])
 
 
 @cache
-def starts_kernel(width: int, rows: int, chunks: int, places: int, parts: int) -> KernelOp:
+def starts_kernel(width: int, rows: int, chunks: int, places: int, parts: int) -> tg.KernelOp:
     """Where the keys of each chunk with each digit begin in the sorted row.
 
     Parameter: the counts, of shape (rows, chunks, parts * places, 2^width) of u32, of which the
@@ -111,14 +112,14 @@ def starts_kernel(width: int, rows: int, chunks: int, places: int, parts: int) -
     for p in numbers:
         count, total = w.load(here, row, chunk, p, digit), w.load(sums, p)
         summed.append(w.store(here, (row, chunk, p, digit), total))
-        summed.append(w.store(sums, (p,), w.emit(AddOp, total, count)))
+        summed.append(w.store(sums, (p,), w.emit(tg.AddOp, total, count)))
     return w.finish([w.end(row, w.end((digit, chunk), *summed))])
 
 
 @cache
 def pass_kernel(
     bits: int, width: int, rows: int, chunks: int, places: int, size: int | None, arrays: int
-) -> KernelOp:
+) -> tg.KernelOp:
     """Move keys, and their positions if there are two arrays, to where they belong by one digit, in
     the order in which they are.
 
@@ -129,21 +130,21 @@ def pass_kernel(
     """
     w = KernelWriter(f"radix_pass_{bits}_{width}_{rows}_{chunks}_{places}_{size or 'n'}_{arrays}")
     extent, shift, place = _extent(w, size), w.size(), w.size()
-    n = w.emit(MulOp, extent, w.const(chunks))
+    n = w.emit(tg.MulOp, extent, w.const(chunks))
     dtypes = (unsigned(bits), COUNT)[:arrays]
     targets, sources = ([w.array(dtype, rows, n) for dtype in dtypes] for _ in range(2))
     starts = w.array(COUNT, rows, chunks, _parts(size) * places, 1 << width)
-    shift = w.emit(CastOp, shift, unsigned(bits))
+    shift = w.emit(tg.CastOp, shift, unsigned(bits))
     row, chunk = w.loop(rows, in_order=False), w.loop(chunks, in_order=False)
     i = w.loop(extent)
-    here = w.emit(AddOp, w.emit(MulOp, chunk, extent), i)
+    here = w.emit(tg.AddOp, w.emit(tg.MulOp, chunk, extent), i)
     values = [w.load(source, row, here) for source in sources]
     next_places = w.left_by(starts, i)
     cell = row, chunk, place, w.digit(values[0], shift, width)
     start = w.load(next_places, *cell)
-    to = row, w.emit(CastOp, start, INDEX)
+    to = row, w.emit(tg.CastOp, start, INDEX)
     effects = [w.store(target, to, value) for target, value in zip(targets, values, strict=True)]
-    effects.append(w.store(next_places, cell, w.emit(AddOp, start, w.const(1, COUNT))))
+    effects.append(w.store(next_places, cell, w.emit(tg.AddOp, start, w.const(1, COUNT))))
     return w.finish([w.end((row, chunk), w.end(i, *effects))])
 
 
@@ -158,7 +159,7 @@ def extent_in_chunks(n: int) -> int:
     return -(-n // unit) * unit
 
 
-def radix_sort(keys: SSAValue, positions: SSAValue | None = None) -> FunctionOp:
+def radix_sort(keys: SSAValue, positions: SSAValue | None = None) -> tg.FunctionOp:
     """A FUNCTION from unsigned keys, of shape (rows, n), to the sorted keys of each row; or from
     keys and positions of u32 to the positions in the order of the keys.
 

@@ -24,22 +24,8 @@ from xdsl.ir import SSAValue
 
 from tgdialect.kernels.radix_sort import COUNT
 from tgdialect.kernels.writer import FunctionWriter, KernelWriter
-from tgdialect.ops.call import FunctionOp, KernelOp
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import INDEX, unsigned
-from tgdialect.ops.elementwise import (
-    AddOp,
-    AndOp,
-    CastOp,
-    CmpEqOp,
-    CmpLtOp,
-    MulOp,
-    NotOp,
-    OrOp,
-    ShlOp,
-    SubOp,
-    WhereOp,
-)
-from tgdialect.ops.ordering import GroupOp
 from tgdialect.ops.properties import dtype_of, tensor
 
 _INSERTED = 16
@@ -53,7 +39,7 @@ longer to clear and to add up than rows of 1,000 keys take to count."""
 
 
 @cache
-def insertion_kernel(bits: int, rows: int, k: int, *, in_blocks: bool) -> KernelOp:
+def insertion_kernel(bits: int, rows: int, k: int, *, in_blocks: bool) -> tg.KernelOp:
     """The positions of the k least keys of each row, in order; of equal keys, the first ones.
 
     A key with its position below it is a word, so that no two words are equal and one comparison
@@ -74,35 +60,35 @@ def insertion_kernel(bits: int, rows: int, k: int, *, in_blocks: bool) -> Kernel
     words = w.left_by(w.own(word, k), row)
     places = [w.const(place) for place in range(k)]
     greatest = w.const(2**64 - 1, word)
-    start = w.put(GroupOp([w.store(words, (place,), greatest) for place in places]))
+    start = w.put(tg.GroupOp([w.store(words, (place,), greatest) for place in places]))
     if in_blocks:
         # A block is a loop without iterations if its least key, at its first position, is no less.
         blocks, size = w.size(), w.size()
         least = w.array(unsigned(bits), rows, blocks)
         block = w.loop(blocks)
-        begin = w.emit(MulOp, block, size)
-        first = w.emit(ShlOp, w.emit(CastOp, w.load(least, row, block), word), half)
-        first = w.emit(OrOp, first, w.emit(CastOp, begin, word))
-        is_open = w.emit(CmpLtOp, first, w.load(w.left_by(words, start, block), places[-1]))
+        begin = w.emit(tg.MulOp, block, size)
+        first = w.emit(tg.ShlOp, w.emit(tg.CastOp, w.load(least, row, block), word), half)
+        first = w.emit(tg.OrOp, first, w.emit(tg.CastOp, begin, word))
+        is_open = w.emit(tg.CmpLtOp, first, w.load(w.left_by(words, start, block), places[-1]))
         j = w.loop(_open(w, is_open, n, begin, size))
-        i, loops = w.emit(AddOp, begin, j), [block, j]
+        i, loops = w.emit(tg.AddOp, begin, j), [block, j]
     else:
         i = w.loop(n)
         loops = [i]
-    key = w.emit(ShlOp, w.emit(CastOp, w.load(keys, row, i), word), half)
-    new = w.emit(OrOp, key, w.emit(CastOp, i, word))
-    is_less = w.emit(CmpLtOp, new, w.load(w.left_by(words, start, *loops), places[-1]))
+    key = w.emit(tg.ShlOp, w.emit(tg.CastOp, w.load(keys, row, i), word), half)
+    new = w.emit(tg.OrOp, key, w.emit(tg.CastOp, i, word))
+    is_less = w.emit(tg.CmpLtOp, new, w.load(w.left_by(words, start, *loops), places[-1]))
     # A loop of one iteration or none.
-    inserted = w.loop(w.emit(CastOp, is_less, INDEX))
+    inserted = w.loop(w.emit(tg.CastOp, is_less, INDEX))
     now = w.left_by(words, start, *loops, inserted)
     effects: list[SSAValue] = []
     for place in places:
         old = w.load(now, place)
-        goes_on = w.emit(CmpLtOp, new, old)
-        effects.append(w.store(now, (place,), w.emit(WhereOp, goes_on, new, old)))
-        new = w.emit(WhereOp, goes_on, old, new)
+        goes_on = w.emit(tg.CmpLtOp, new, old)
+        effects.append(w.store(now, (place,), w.emit(tg.WhereOp, goes_on, new, old)))
+        new = w.emit(tg.WhereOp, goes_on, old, new)
     done = w.end(loops, w.end(inserted, *effects))
-    found = (w.emit(CastOp, w.load(w.left_by(words, done), place), COUNT) for place in places)
+    found = (w.emit(tg.CastOp, w.load(w.left_by(words, done), place), COUNT) for place in places)
     stores = [w.store(positions, (row, p), v) for p, v in zip(places, found, strict=True)]
     return w.finish([w.end(row, *stores)])
 
@@ -112,13 +98,13 @@ def _open(
 ) -> SSAValue:
     """How many keys of a block are looked at: none unless it is open; the last block may have fewer
     than the others."""
-    left = w.emit(SubOp, n, begin)
-    extent = w.emit(WhereOp, w.emit(CmpLtOp, size, left), size, left)
-    return w.emit(WhereOp, is_open, extent, w.const(0))
+    left = w.emit(tg.SubOp, n, begin)
+    extent = w.emit(tg.WhereOp, w.emit(tg.CmpLtOp, size, left), size, left)
+    return w.emit(tg.WhereOp, is_open, extent, w.const(0))
 
 
 @cache
-def filter_kernel(bits: int) -> KernelOp:
+def filter_kernel(bits: int) -> tg.KernelOp:
     """The keys of each row that are less than a bound, and the first k that equal it, with their
     positions, in the order of the row. Behind them there are the greatest keys.
 
@@ -135,35 +121,35 @@ def filter_kernel(bits: int) -> KernelOp:
     row = w.loop(rows, in_order=False)
     bound = w.load(bounds, row)
     taken, equal = (w.left_by(w.own(INDEX, 1), row) for _ in range(2))
-    start = w.put(GroupOp([w.store(number, (zero,), zero) for number in (taken, equal)]))
+    start = w.put(tg.GroupOp([w.store(number, (zero,), zero) for number in (taken, equal)]))
     block = w.loop(blocks)
-    is_open = w.emit(NotOp, w.emit(CmpLtOp, bound, w.load(least, row, block)))
-    begin = w.emit(MulOp, block, size)
+    is_open = w.emit(tg.NotOp, w.emit(tg.CmpLtOp, bound, w.load(least, row, block)))
+    begin = w.emit(tg.MulOp, block, size)
     j = w.loop(_open(w, is_open, n, begin, size))
-    i = w.emit(AddOp, begin, j)
+    i = w.emit(tg.AddOp, begin, j)
     key = w.load(keys, row, i)
     now = [w.left_by(number, start, block, j) for number in (taken, equal)]
     end, same = (w.load(number, zero) for number in now)
-    is_same = w.emit(AndOp, w.emit(CmpEqOp, key, bound), w.emit(CmpLtOp, same, k))
-    is_taken = w.emit(OrOp, w.emit(CmpLtOp, key, bound), is_same)
-    values = key, w.emit(CastOp, i, COUNT)
+    is_same = w.emit(tg.AndOp, w.emit(tg.CmpEqOp, key, bound), w.emit(tg.CmpLtOp, same, k))
+    is_taken = w.emit(tg.OrOp, w.emit(tg.CmpLtOp, key, bound), is_same)
+    values = key, w.emit(tg.CastOp, i, COUNT)
     effects = [w.store(t, (row, end), v, is_taken) for t, v in zip(found, values, strict=True)]
     for number, old, is_more in zip(now, (end, same), (is_taken, is_same), strict=True):
-        more = w.emit(AddOp, old, w.emit(CastOp, is_more, INDEX))
+        more = w.emit(tg.AddOp, old, w.emit(tg.CastOp, is_more, INDEX))
         effects.append(w.store(number, (zero,), more))
     done = w.end(block, w.end(j, *effects))
     end = w.load(w.left_by(taken, done), zero)
-    j = w.loop(w.emit(SubOp, m, end))
+    j = w.loop(w.emit(tg.SubOp, m, end))
     rest = w.const(2**bits - 1, key_type), w.const(0, COUNT)
     effects = [
-        w.store(w.left_by(target, done, j), (row, w.emit(AddOp, end, j)), value)
+        w.store(w.left_by(target, done, j), (row, w.emit(tg.AddOp, end, j)), value)
         for target, value in zip(found, rest, strict=True)
     ]
     return w.finish([w.end(row, w.end(j, *effects))])
 
 
 @cache
-def selection_kernel(bits: int) -> KernelOp:
+def selection_kernel(bits: int) -> tg.KernelOp:
     """The k least keys of each row and their positions, equal keys in the order of their positions.
 
     Parameters: rows; n; k; the least keys and their positions, of shape (rows, k); memory for the
@@ -186,7 +172,7 @@ def selection_kernel(bits: int) -> KernelOp:
     def candidate(level: int, j: SSAValue, done: SSAValue) -> tuple[SSAValue, SSAValue]:
         """A candidate and its position: at first, every key is one."""
         if not level:
-            return w.load(keys, row, j), w.emit(CastOp, j, COUNT)
+            return w.load(keys, row, j), w.emit(tg.CastOp, j, COUNT)
         key, position = (w.load(w.left_by(memory, done, j), row, j) for memory in candidates)
         return key, position
 
@@ -198,20 +184,20 @@ def selection_kernel(bits: int) -> KernelOp:
         j = w.loop(many)
         at = w.digit(candidate(level, j, done)[0], shift, width)
         now = w.left_by(counts, done, j)
-        more = w.emit(AddOp, w.load(now, at), w.const(1, COUNT))
+        more = w.emit(tg.AddOp, w.load(now, at), w.const(1, COUNT))
         done = w.end(j, w.store(now, (at,), more))
         # The digit of the k-th key: the last one below which there are fewer than are wanted.
-        wanted = w.emit(SubOp, k, w.load(w.left_by(taken, done), zero))
+        wanted = w.emit(tg.SubOp, k, w.load(w.left_by(taken, done), zero))
         done = w.store(w.left_by(below, done), (zero,), zero)
         d = w.loop(1 << width)
         less = w.load(w.left_by(below, done, d), zero)
-        is_below = w.emit(CmpLtOp, less, wanted)
-        last = w.emit(WhereOp, is_below, d, w.load(w.left_by(chosen, done, d), zero))
-        count = w.emit(CastOp, w.load(w.left_by(counts, done), d), INDEX)
+        is_below = w.emit(tg.CmpLtOp, less, wanted)
+        last = w.emit(tg.WhereOp, is_below, d, w.load(w.left_by(chosen, done, d), zero))
+        count = w.emit(tg.CastOp, w.load(w.left_by(counts, done), d), INDEX)
         done = w.end(
             d,
             w.store(w.left_by(chosen, done, d), (zero,), last),
-            w.store(w.left_by(below, done, d), (zero,), w.emit(AddOp, less, count)),
+            w.store(w.left_by(below, done, d), (zero,), w.emit(tg.AddOp, less, count)),
         )
         # Candidates with less digits are taken, and those with this digit are kept.
         kth = w.load(w.left_by(chosen, done), zero)
@@ -220,7 +206,7 @@ def selection_kernel(bits: int) -> KernelOp:
         values = candidate(level, j, done)
         at = w.digit(values[0], shift, width)
         effects: list[SSAValue] = []
-        is_taken, is_kept = w.emit(CmpLtOp, at, kth), w.emit(CmpEqOp, at, kth)
+        is_taken, is_kept = w.emit(tg.CmpLtOp, at, kth), w.emit(tg.CmpEqOp, at, kth)
         # Few are taken. Many may be kept, and what is not is overwritten by the next one.
         for number, is_moved, gate, targets in (
             (taken, is_taken, is_taken, found),
@@ -230,17 +216,17 @@ def selection_kernel(bits: int) -> KernelOp:
             end = w.load(now, zero)
             pairs = zip((w.left_by(t, done, j) for t in targets), values, strict=True)
             effects += [w.store(target, (row, end), value, gate) for target, value in pairs]
-            step = w.emit(CastOp, is_moved, INDEX)
-            effects.append(w.store(now, (zero,), w.emit(AddOp, end, step)))
+            step = w.emit(tg.CastOp, is_moved, INDEX)
+            effects.append(w.store(now, (zero,), w.emit(tg.AddOp, end, step)))
         done = w.end(j, *effects)
         many = w.load(w.left_by(kept, done), zero)
     # The first candidates, which all equal the k-th key, are the rest.
     start = w.load(w.left_by(taken, done), zero)
-    j = w.loop(w.emit(SubOp, k, start))
+    j = w.loop(w.emit(tg.SubOp, k, start))
     effects = [
         w.store(
             w.left_by(target, done, j),
-            (row, w.emit(AddOp, start, j)),
+            (row, w.emit(tg.AddOp, start, j)),
             w.load(w.left_by(source, done), row, j),
         )
         for target, source in zip(found, candidates, strict=True)
@@ -261,7 +247,7 @@ def is_inserted(bits: int, k: int) -> bool:
 
 def inserted(
     keys: SSAValue, k: int, least: SSAValue | None = None, size: int | None = None
-) -> FunctionOp:
+) -> tg.FunctionOp:
     """A FUNCTION from unsigned keys of shape (rows, n), and perhaps the least key of each block of
     a size, to the positions of the k least keys of each row, of u32, in the order of the keys."""
     w = FunctionWriter([keys] if least is None else [keys, least])
@@ -275,7 +261,7 @@ def inserted(
     return w.finish([w.left_by(found, w.call(kernel, *arguments))])
 
 
-def filtered(keys: SSAValue, least: SSAValue, bounds: SSAValue, k: int, size: int) -> FunctionOp:
+def filtered(keys: SSAValue, least: SSAValue, bounds: SSAValue, k: int, size: int) -> tg.FunctionOp:
     """A FUNCTION from unsigned keys of shape (rows, n), the least key of each block of a size, and
     the k-th of these of each row, to keys and positions of u32 among which are those of the k least
     keys, in the order of the row.
@@ -296,7 +282,7 @@ def filtered(keys: SSAValue, least: SSAValue, bounds: SSAValue, k: int, size: in
     return w.finish([w.left_by(memory, call) for memory in found])
 
 
-def selected(keys: SSAValue, k: int) -> FunctionOp:
+def selected(keys: SSAValue, k: int) -> tg.FunctionOp:
     """A FUNCTION from unsigned keys of shape (rows, n) to the k least of each row, and their
     positions of u32, in any order."""
     rows, n = tensor(keys).get_shape()

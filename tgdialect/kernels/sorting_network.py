@@ -17,20 +17,8 @@ from functools import cache
 from xdsl.ir import SSAValue
 
 from tgdialect.kernels.writer import FunctionWriter, KernelWriter
-from tgdialect.ops.call import FunctionOp, KernelOp
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import unsigned
-from tgdialect.ops.elementwise import (
-    AddOp,
-    AndOp,
-    CmpLtOp,
-    IDivOp,
-    MaxOp,
-    MulOp,
-    ShlOp,
-    SubOp,
-    WhereOp,
-    XorOp,
-)
 from tgdialect.ops.properties import dtype_of, tensor
 
 RUN = 8
@@ -57,7 +45,7 @@ _SORTED = [
 
 
 @cache
-def network_kernel(bits: int, blocks: int, m: int, lanes: int) -> KernelOp:
+def network_kernel(bits: int, blocks: int, m: int, lanes: int) -> tg.KernelOp:
     """Sort columns in place.
 
     Parameters: n, at most m; the levels, so that m is RUN * 2^levels; keys of `bits` bits, of shape
@@ -80,13 +68,13 @@ def network_kernel(bits: int, blocks: int, m: int, lanes: int) -> KernelOp:
         lane = w.loop(lanes, in_order=False)
         now = w.left_by(keys, block, *done, *loops)
         # No place is beyond m, which the compiler does not see otherwise.
-        places = [w.emit(AndOp, place, w.const(m - 1)) for place in places]
+        places = [w.emit(tg.AndOp, place, w.const(m - 1)) for place in places]
         values = [w.load(now, block, place, lane) for place in places]
         for a, b in pairs:
             # The lesser key is what is left of both. A WHERE in its place takes longer to simplify.
-            both = w.emit(XorOp, values[a], values[b])
-            values[b] = w.emit(MaxOp, values[a], values[b])
-            values[a] = w.emit(XorOp, both, values[b])
+            both = w.emit(tg.XorOp, values[a], values[b])
+            values[b] = w.emit(tg.MaxOp, values[a], values[b])
+            values[a] = w.emit(tg.XorOp, both, values[b])
         stored = now
         # A place may be that of another key in the next iteration, so stores have an order.
         for place, value in zip(places, values, strict=True):
@@ -95,32 +83,34 @@ def network_kernel(bits: int, blocks: int, m: int, lanes: int) -> KernelOp:
         return w.end((*loops, lane), stored)
 
     def spread(first: SSAValue, step: SSAValue, count: int) -> list[SSAValue]:
-        return [w.emit(AddOp, first, w.emit(MulOp, step, w.const(i))) for i in range(count)]
+        return [w.emit(tg.AddOp, first, w.emit(tg.MulOp, step, w.const(i))) for i in range(count)]
 
     # Runs of eight.
     run = w.loop(_count(w, n, w.const(RUN)))
-    done = exchange([run], [], spread(w.emit(MulOp, run, w.const(RUN)), one, RUN), _SORTED)
+    done = exchange([run], [], spread(w.emit(tg.MulOp, run, w.const(RUN)), one, RUN), _SORTED)
     level = w.loop(levels)
     # Merge pairs of runs of four times `step`, each from both ends.
-    step = w.emit(ShlOp, w.const(2), level)
-    size = w.emit(MulOp, step, w.const(8))
+    step = w.emit(tg.ShlOp, w.const(2), level)
+    size = w.emit(tg.MulOp, step, w.const(8))
     pair, i = w.loop(_count(w, n, size)), w.loop(step)
-    start = w.emit(MulOp, pair, size)
-    low = spread(w.emit(AddOp, start, i), step, 4)
-    last = w.emit(SubOp, w.emit(AddOp, start, size), w.emit(AddOp, i, one))
-    high = [w.emit(SubOp, last, w.emit(MulOp, step, w.const(j))) for j in range(4)]
+    start = w.emit(tg.MulOp, pair, size)
+    low = spread(w.emit(tg.AddOp, start, i), step, 4)
+    last = w.emit(tg.SubOp, w.emit(tg.AddOp, start, size), w.emit(tg.AddOp, i, one))
+    high = [w.emit(tg.SubOp, last, w.emit(tg.MulOp, step, w.const(j))) for j in range(4)]
     merged = exchange(
         [pair, i], [done, level], [*low, *high[::-1]], [*_MIRRORED, *_QUARTERS, *_NEIGHBOURS]
     )
     # The stages that are left, three at a time: of distances less than `step`, which is 2^left.
     three = w.const(3)
-    turn = w.loop(w.emit(IDivOp, w.emit(AddOp, level, three), three))
-    left = w.emit(SubOp, w.emit(AddOp, level, one), w.emit(MulOp, turn, three))
-    many = w.emit(CmpLtOp, three, left)
-    step = w.emit(ShlOp, one, w.emit(WhereOp, many, w.emit(SubOp, left, three), w.const(0)))
-    size = w.emit(MulOp, step, w.const(8))
+    turn = w.loop(w.emit(tg.IDivOp, w.emit(tg.AddOp, level, three), three))
+    left = w.emit(tg.SubOp, w.emit(tg.AddOp, level, one), w.emit(tg.MulOp, turn, three))
+    many = w.emit(tg.CmpLtOp, three, left)
+    step = w.emit(
+        tg.ShlOp, one, w.emit(tg.WhereOp, many, w.emit(tg.SubOp, left, three), w.const(0))
+    )
+    size = w.emit(tg.MulOp, step, w.const(8))
     group, i = w.loop(_count(w, n, size)), w.loop(step)
-    places = spread(w.emit(AddOp, w.emit(MulOp, group, size), i), step, RUN)
+    places = spread(w.emit(tg.AddOp, w.emit(tg.MulOp, group, size), i), step, RUN)
     stages = [*_HALVES, *_QUARTERS, *_NEIGHBOURS]
     left = exchange([group, i], [merged, level, turn], places, stages)
     return w.finish([w.end(block, w.end(level, w.end(turn, left)))])
@@ -128,8 +118,8 @@ def network_kernel(bits: int, blocks: int, m: int, lanes: int) -> KernelOp:
 
 def _count(w: KernelWriter, n: SSAValue, size: SSAValue) -> SSAValue:
     """How many groups of a size hold n keys."""
-    more = w.emit(SubOp, w.emit(AddOp, n, size), w.const(1))
-    return w.emit(IDivOp, more, size)
+    more = w.emit(tg.SubOp, w.emit(tg.AddOp, n, size), w.const(1))
+    return w.emit(tg.IDivOp, more, size)
 
 
 def padded(n: int) -> int:
@@ -137,7 +127,7 @@ def padded(n: int) -> int:
     return max(RUN, 1 << (n - 1).bit_length())
 
 
-def sort_columns(keys: SSAValue, n: int) -> FunctionOp:
+def sort_columns(keys: SSAValue, n: int) -> tg.FunctionOp:
     """A FUNCTION from unsigned keys of shape (blocks, m, lanes) to the same with sorted columns,
     where m is `padded(n)`, and keys from n on are no less than any other."""
     w = FunctionWriter([keys])

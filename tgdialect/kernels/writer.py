@@ -7,22 +7,16 @@ from collections.abc import Callable, Sequence
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp, FunctionOp, KernelOp, TupleOp
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.elementwise import AndOp, CastOp, ShrOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.numbering import symbols
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import place, tensor, tensor_type
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 
 Extent = int | SSAValue
 
-_written: dict[str, KernelOp] = {}
+_written: dict[str, tg.KernelOp] = {}
 """The kernels that FUNCTIONs call, by their names."""
 
 
@@ -30,7 +24,7 @@ def link(module: ModuleOp) -> None:
     """Add the kernels that FUNCTIONs of a module call to it, if they are written here."""
     defined = symbols(module)
     for op in module.walk():
-        if isinstance(op, CallOp) and (name := op.callee.string_value()) not in defined:
+        if isinstance(op, tg.CallOp) and (name := op.callee.string_value()) not in defined:
             defined.add(name)
             module.body.block.add_op(_written[name].clone())
 
@@ -44,11 +38,11 @@ class _Writer(OpBuilder):
 
     def _parameter(self, type: TensorType[Attribute], dims: Sequence[SSAValue] = ()) -> SSAValue:
         self._parameters += 1
-        return self.put(ParamOp(self._parameters - 1, type, dims))
+        return self.put(tg.ParamOp(self._parameters - 1, type, dims))
 
     def const(self, value: float, dtype: Attribute = INDEX) -> SSAValue:
         """A constant."""
-        return self.put(ConstOp(value, dtype))
+        return self.put(tg.ConstOp(value, dtype))
 
     def emit(self, kind: Callable[..., TgOp], *operands: SSAValue | Attribute) -> SSAValue:
         """The result of an op."""
@@ -56,10 +50,10 @@ class _Writer(OpBuilder):
 
     def left_by(self, memory: SSAValue, *effects: SSAValue) -> SSAValue:
         """Memory as effects have left it; a loop among them stands for its earlier iterations."""
-        return self.put(AfterOp(memory, effects))
+        return self.put(tg.AfterOp(memory, effects))
 
-    def _buffer(self, place: PlaceAttr, dtype: Attribute, shape: Sequence[int]) -> SSAValue:
-        return self.put(BufferOp(next(self.free_slots), tensor_type(dtype, tuple(shape), place)))
+    def _buffer(self, place: tg.PlaceAttr, dtype: Attribute, shape: Sequence[int]) -> SSAValue:
+        return self.put(tg.BufferOp(next(self.free_slots), tensor_type(dtype, tuple(shape), place)))
 
 
 class FunctionWriter(_Writer):
@@ -70,7 +64,7 @@ class FunctionWriter(_Writer):
         self._arguments = arguments
         devices = (device for a in arguments if (device := place(a).device) is not None)
         # Global memory names a device, also for arguments that may be on any; callify drops names.
-        self._place = PlaceAttr.of(next(devices, "CPU"), AddrSpace.GLOBAL)
+        self._place = tg.PlaceAttr.of(next(devices, "CPU"), tg.AddrSpace.GLOBAL)
         self.parameters = [self._parameter(tensor(argument)) for argument in arguments]
 
     def memory(self, dtype: Attribute, *shape: int) -> SSAValue:
@@ -81,17 +75,17 @@ class FunctionWriter(_Writer):
         """New memory that holds a value."""
         type = tensor(value)
         memory = self.memory(type.element_type, *type.get_shape())
-        return self.left_by(memory, self.put(StoreOp(memory, value)))
+        return self.left_by(memory, self.put(tg.StoreOp(memory, value)))
 
-    def call(self, kernel: KernelOp, *arguments: SSAValue) -> SSAValue:
+    def call(self, kernel: tg.KernelOp, *arguments: SSAValue) -> SSAValue:
         """The effect of a CALL."""
         _written[kernel.sym_name.data] = kernel
-        return self.put(CallOp(kernel.sym_name.data, arguments))
+        return self.put(tg.CallOp(kernel.sym_name.data, arguments))
 
-    def finish(self, results: Sequence[SSAValue]) -> FunctionOp:
+    def finish(self, results: Sequence[SSAValue]) -> tg.FunctionOp:
         """The FUNCTION, applied to its arguments."""
-        self.insert(TupleOp(results))
-        return FunctionOp(self._arguments, Region(self.block))
+        self.insert(tg.TupleOp(results))
+        return tg.FunctionOp(self._arguments, Region(self.block))
 
 
 class KernelWriter(_Writer):
@@ -101,10 +95,10 @@ class KernelWriter(_Writer):
         super().__init__()
         self.name = name
 
-    def finish(self, effects: Sequence[SSAValue]) -> KernelOp:
+    def finish(self, effects: Sequence[SSAValue]) -> tg.KernelOp:
         """The kernel, which has these effects."""
-        self.insert(SinkOp(effects))
-        return KernelOp(self.name, Region(self.block))
+        self.insert(tg.SinkOp(effects))
+        return tg.KernelOp(self.name, Region(self.block))
 
     # -- parameters, memory and loops
 
@@ -117,28 +111,28 @@ class KernelWriter(_Writer):
         dims = [e for e in extents if isinstance(e, SSAValue)]
         shape = tuple(DYNAMIC_INDEX if isinstance(e, SSAValue) else e for e in extents)
         return self._parameter(
-            tensor_type(dtype, shape, PlaceAttr.of(None, AddrSpace.GLOBAL)), dims
+            tensor_type(dtype, shape, tg.PlaceAttr.of(None, tg.AddrSpace.GLOBAL)), dims
         )
 
     def own(self, dtype: Attribute, *extents: int) -> SSAValue:
         """Memory of the work item: registers, or its stack."""
-        return self._buffer(PlaceAttr.of(None, AddrSpace.REG), dtype, extents)
+        return self._buffer(tg.PlaceAttr.of(None, tg.AddrSpace.REG), dtype, extents)
 
     def loop(self, bound: Extent, *, in_order: bool = True) -> SSAValue:
         """A loop from 0 up to a bound; iterations that are in no order may run in parallel."""
-        kind = AxisType.REDUCE if in_order else AxisType.LOOP
+        kind = tg.AxisType.REDUCE if in_order else tg.AxisType.LOOP
         limit = bound if isinstance(bound, SSAValue) else self.const(bound)
-        return self.put(RangeOp(next(self.free_axes), kind, limit))
+        return self.put(tg.RangeOp(next(self.free_axes), kind, limit))
 
     def end(self, loops: SSAValue | Sequence[SSAValue], *effects: SSAValue) -> SSAValue:
         """The end of a loop that has effects, or of nested loops, the outermost first."""
-        body = effects[0] if len(effects) == 1 else self.put(GroupOp(effects))
+        body = effects[0] if len(effects) == 1 else self.put(tg.GroupOp(effects))
         nest = [loops] if isinstance(loops, SSAValue) else loops[::-1]
-        return self.put(EndOp(body, nest))
+        return self.put(tg.EndOp(body, nest))
 
     def load(self, memory: SSAValue, *index: SSAValue) -> SSAValue:
         """The value of a cell."""
-        return self.put(LoadOp(self.put(IndexOp(memory, index))))
+        return self.put(tg.LoadOp(self.put(tg.IndexOp(memory, index))))
 
     def store(
         self,
@@ -148,9 +142,11 @@ class KernelWriter(_Writer):
         gate: SSAValue | None = None,
     ) -> SSAValue:
         """The effect of writing a cell, if the gate is true."""
-        return self.put(StoreOp(self.put(IndexOp(memory, index)), value, gate))
+        return self.put(tg.StoreOp(self.put(tg.IndexOp(memory, index)), value, gate))
 
     def digit(self, key: SSAValue, shift: SSAValue, width: int) -> SSAValue:
         """`width` bits of a key, from bit `shift` on, as an index."""
         mask = self.const((1 << width) - 1, tensor(key).element_type)
-        return self.emit(CastOp, self.emit(AndOp, self.emit(ShrOp, key, shift), mask), INDEX)
+        return self.emit(
+            tg.CastOp, self.emit(tg.AndOp, self.emit(tg.ShrOp, key, shift), mask), INDEX
+        )

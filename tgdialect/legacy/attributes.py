@@ -12,16 +12,16 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from tgdialect.ops.attributes import NumberAttr
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import dtype_row
 
 Span = tuple[int, int]
 """The valid positions of an axis: from the first to before the second."""
 
 
-def integer_list(values: Sequence[int]) -> ArrayAttr[NumberAttr]:
+def integer_list(values: Sequence[int]) -> ArrayAttr[tg.NumberAttr]:
     """A sequence of integers as an attribute."""
-    return ArrayAttr(NumberAttr(v) for v in values)
+    return ArrayAttr(tg.NumberAttr(v) for v in values)
 
 
 @irdl_attr_definition
@@ -38,10 +38,10 @@ class ViewAttr(ParametrizedAttribute):
 
     name = "tg_legacy.view"
 
-    shape_attr: ArrayAttr[NumberAttr]
-    strides_attr: ArrayAttr[NumberAttr]
-    offset_attr: NumberAttr
-    mask_attr: ArrayAttr[ArrayAttr[NumberAttr]] | NoneAttr
+    shape_attr: ArrayAttr[tg.NumberAttr]
+    strides_attr: ArrayAttr[tg.NumberAttr]
+    offset_attr: tg.NumberAttr
+    mask_attr: ArrayAttr[ArrayAttr[tg.NumberAttr]] | NoneAttr
 
     @staticmethod
     def of(
@@ -54,7 +54,7 @@ class ViewAttr(ParametrizedAttribute):
         return ViewAttr(
             integer_list(shape),
             integer_list(row_major(shape) if strides is None else strides),
-            NumberAttr(offset),
+            tg.NumberAttr(offset),
             NoneAttr() if mask is None else ArrayAttr(integer_list(span) for span in mask),
         )
 
@@ -163,7 +163,7 @@ class ViewAttr(ParametrizedAttribute):
                 view = cls(
                     integer_list(shape),
                     integer_list(strides),
-                    NumberAttr(offset),
+                    tg.NumberAttr(offset),
                     NoneAttr() if spans is None else spans,
                 )
             except VerifyException as e:
@@ -190,12 +190,12 @@ Axes = tuple[tuple[int, int], ...]
 """Axes that a value has beside its type: the identifier and the size of each."""
 
 
-def axes_attribute(axes: Sequence[Sequence[int]]) -> ArrayAttr[ArrayAttr[NumberAttr]]:
+def axes_attribute(axes: Sequence[Sequence[int]]) -> ArrayAttr[ArrayAttr[tg.NumberAttr]]:
     """Axes as an attribute."""
     return ArrayAttr(integer_list(axis) for axis in axes)
 
 
-def axes_of(attribute: ArrayAttr[ArrayAttr[NumberAttr]]) -> Axes:
+def axes_of(attribute: ArrayAttr[ArrayAttr[tg.NumberAttr]]) -> Axes:
     """The axes of an attribute. Raises VerifyException unless each is an identifier and a size."""
     for axis in attribute:
         if len(axis) != 2 or axis.data[0].data < 0 or axis.data[1].data < 1:
@@ -208,14 +208,14 @@ def axes_of(attribute: ArrayAttr[ArrayAttr[NumberAttr]]) -> Axes:
     return axes
 
 
-def parse_axes(parser: AttrParser) -> ArrayAttr[ArrayAttr[NumberAttr]]:
+def parse_axes(parser: AttrParser) -> ArrayAttr[ArrayAttr[tg.NumberAttr]]:
     """Parse `[[0, 4], [1, 2]]`."""
     return axes_attribute(
         parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_integers(parser))
     )
 
 
-def print_axes(printer: Printer, axes: ArrayAttr[ArrayAttr[NumberAttr]]) -> None:
+def print_axes(printer: Printer, axes: ArrayAttr[ArrayAttr[tg.NumberAttr]]) -> None:
     """Print `[[0, 4], [1, 2]]`."""
     printer.print_string(str([[i.data for i in axis] for axis in axes]))
 
@@ -238,13 +238,13 @@ class LegacyWmmaAttr(ParametrizedAttribute):
     name = "tg_legacy.wmma"
 
     label: StringAttr
-    dims: ArrayAttr[NumberAttr]
+    dims: ArrayAttr[tg.NumberAttr]
     dtype_in: Attribute
     dtype_out: Attribute
     device: StringAttr
-    threads_attr: NumberAttr
-    upcast_axes: ArrayAttr[ArrayAttr[ArrayAttr[NumberAttr]]]
-    reduce_axes: ArrayAttr[NumberAttr]
+    threads_attr: tg.NumberAttr
+    upcast_axes: ArrayAttr[ArrayAttr[ArrayAttr[tg.NumberAttr]]]
+    reduce_axes: ArrayAttr[tg.NumberAttr]
 
     @property
     def m_n_k(self) -> tuple[int, int, int]:
@@ -317,7 +317,7 @@ class LegacyWmmaAttr(ParametrizedAttribute):
             comma()
             device = StringAttr(parser.parse_str_literal())
             comma()
-            threads = NumberAttr(parser.parse_integer(allow_boolean=False))
+            threads = tg.NumberAttr(parser.parse_integer(allow_boolean=False))
             comma()
             upcast = ArrayAttr(
                 parser.parse_comma_separated_list(

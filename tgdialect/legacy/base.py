@@ -25,7 +25,7 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.fast_xdsl.accessors import SEGMENTS
 from tgdialect.legacy.attributes import parse_axes, print_axes
 from tgdialect.legacy.table import LEGACY_TABLE
-from tgdialect.ops.attributes import NumberAttr
+from tgdialect.ops import tg
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
 from tgdialect.ops.memory import segments
 from tgdialect.ops.properties import Rules
@@ -55,7 +55,7 @@ class AxisSizes(CustomDirective):
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
-        print_axes(printer, cast(ArrayAttr[ArrayAttr[NumberAttr]], self.axes.get(op)))
+        print_axes(printer, cast(ArrayAttr[ArrayAttr[tg.NumberAttr]], self.axes.get(op)))
 
 
 @irdl_custom_directive

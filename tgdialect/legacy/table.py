@@ -13,8 +13,8 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.alu import ALU, TRUNCATED
 from tgdialect.legacy.attributes import ViewAttr, axes_of
-from tgdialect.ops import intervals
-from tgdialect.ops.attributes import VOID, Device, NumberAttr, PlaceAttr, is_tensor
+from tgdialect.ops import intervals, tg
+from tgdialect.ops.attributes import VOID, Device, is_tensor
 from tgdialect.ops.dtypes import BOOL, DType
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import (
@@ -101,7 +101,7 @@ def _shrunk(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 def _pairs(op: Operation, extents: Shape) -> Sequence[tuple[int, tuple[int, int]]]:
     """The extent of each axis, with its pair of numbers."""
-    pairs = cast("ArrayAttr[ArrayAttr[NumberAttr]]", op.properties["pairs"])
+    pairs = cast("ArrayAttr[ArrayAttr[tg.NumberAttr]]", op.properties["pairs"])
     if len(pairs) != len(extents) or any(len(pair) != 2 for pair in pairs):
         raise VerifyException(f"{op.name} has a pair of numbers for each of {len(extents)} axes")
     if not all(isinstance(extent, int) for extent in extents):
@@ -143,7 +143,7 @@ def _contracted(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 def _count(op: Operation) -> int:
     count = 1
-    for _, size in axes_of(cast("ArrayAttr[ArrayAttr[NumberAttr]]", op.properties["axes"])):
+    for _, size in axes_of(cast("ArrayAttr[ArrayAttr[tg.NumberAttr]]", op.properties["axes"])):
         count *= size
     return count
 
@@ -267,7 +267,7 @@ def _sharded(op: Operation) -> Attribute:
         if shape[axis] == DYNAMIC_INDEX:
             raise VerifyException(f"the extent of axis {axis} is unknown in {first}")
         shape[axis] *= len(devices)
-    where = PlaceAttr.of(tuple(devices), None, axis)
+    where = tg.PlaceAttr.of(tuple(devices), None, axis)
     where.verify()
     return tensor_type(first.element_type, tuple(shape), where)
 

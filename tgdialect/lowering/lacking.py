@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.ops.codegen import InsOp, WmmaOp
-from tgdialect.ops.elementwise import Exp2Op, ExpOp, GateOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of
 from tgdialect.targets import MOST, Target
 from tgdialect.targets.cpu import SCALES, feature_of
@@ -21,12 +20,12 @@ def lacking(op: Operation, target: Target) -> str:
     """The end of an error about an op that a target has no instruction for: the feature that brings
     the instruction, and the pass that chooses what a target has. Empty for other ops."""
     match op:
-        case WmmaOp():
+        case tg.WmmaOp():
             types = dtype_of(op.a).name, dtype_of(op.result).name
             there_is = instruction_of(MOST[target.name], op.config, *types)
             feature = there_is and feature_of("matrix", there_is.name)
             stage, level = "tg-optimize", "kernels"
-        case Exp2Op() | ExpOp() | GateOp() if not target.is_grid:
+        case tg.Exp2Op() | tg.ExpOp() | tg.GateOp() if not target.is_grid:
             feature, stage, level = SCALES, "tg-select", "tiles"
         case _:
             return ""
@@ -38,7 +37,7 @@ def lacking(op: Operation, target: Target) -> str:
     )
 
 
-def forms_of(op: InsOp, target: Target) -> Sequence[InstructionForm]:
+def forms_of(op: tg.InsOp, target: Target) -> Sequence[InstructionForm]:
     """The forms that a target has of an instruction, for the dtypes of an INS; those of the most
     lanes first. Raises PassFailedException if it has none."""
     name, signature = op.instruction, op.signature

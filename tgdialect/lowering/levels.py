@@ -16,9 +16,8 @@ from tgdialect.analysis.symbols import own_functions
 from tgdialect.diagnostics import errors_at
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.verify import LEVELS, verify_level
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import ALLOCATED, argument_attributes
-from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import ProgramOp
 from tgdialect.upgrades import upgrades_for
 
 STAGES = {
@@ -61,7 +60,7 @@ class KernelPass(LoweringPass):
     """A pass that takes each kernel by itself, and each function around them."""
 
     @abstractmethod
-    def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
+    def lower_kernel(self, kernel: tg.KernelOp | tg.ProgramOp) -> tg.KernelOp | tg.ProgramOp:
         """Lower a kernel in place. Returns the op that replaces it, or the kernel itself if it is
         not at the level that the pass takes."""
 
@@ -70,7 +69,7 @@ class KernelPass(LoweringPass):
 
     def lower(self, module: ModuleOp) -> None:
         for symbol in ops_of(module.body.block):
-            if isinstance(symbol, KernelOp | ProgramOp):
+            if isinstance(symbol, tg.KernelOp | tg.ProgramOp):
                 with errors_at(symbol):
                     self.lower_kernel(symbol)
         # Functions last: the effects of their CALLs are those of the lowered kernels.
@@ -143,12 +142,12 @@ def find_level(module: ModuleOp) -> str:
 
 def _resembled(module: ModuleOp) -> str:
     """The level that a module with an error was probably meant to be at."""
-    if any(isinstance(op, ProgramOp) for op in module.ops):
+    if any(isinstance(op, tg.ProgramOp) for op in module.ops):
         return "planned" if _is_planned(module) else "linear"
     arguments = [argument for function in own_functions(module) for argument in function.args]
     if all(ALLOCATED.isdisjoint(argument_attributes(argument)) for argument in arguments):
         return "tensor"
-    return "kernels" if any(isinstance(op, KernelOp) for op in module.ops) else "function"
+    return "kernels" if any(isinstance(op, tg.KernelOp) for op in module.ops) else "function"
 
 
 def _is_planned(module: ModuleOp) -> bool:

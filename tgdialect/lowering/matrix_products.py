@@ -11,12 +11,10 @@ from typing import Any, NamedTuple, TypeGuard
 
 from xdsl.ir import Attribute, SSAValue
 
-from tgdialect.ops.attributes import WmmaAttr
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.elementwise import AddOp, CastOp, IDivOp, ModOp, MulOp, WhereOp
 from tgdialect.ops.properties import number, tensor
-from tgdialect.ops.source import ConstOp
 
 # -- products -------------------------------------------------------------------------------------
 
@@ -35,12 +33,12 @@ def product_of(value: SSAValue) -> Product | None:
     gates: list[SSAValue] = []
     while True:
         match value.owner:
-            case CastOp(source=narrow) as cast if _widens(cast):
+            case tg.CastOp(source=narrow) as cast if _widens(cast):
                 value = narrow
-            case WhereOp(operands=(gate, product, zero)) if is_zero(zero):
+            case tg.WhereOp(operands=(gate, product, zero)) if is_zero(zero):
                 gates.append(gate)
                 value = product
-            case MulOp(operands=(a, b)):
+            case tg.MulOp(operands=(a, b)):
                 a, b = map(_narrowest, (a, b))
                 return Product(a, b, gates) if _dtype(a) == _dtype(b) else None
             case _:
@@ -52,8 +50,8 @@ def _narrowest(value: SSAValue) -> SSAValue:
     return value.owner.source if _widens(value.owner) else value
 
 
-def _widens(op: object) -> TypeGuard[CastOp]:
-    if not isinstance(op, CastOp):
+def _widens(op: object) -> TypeGuard[tg.CastOp]:
+    if not isinstance(op, tg.CastOp):
         return False
     narrow, wide = (DTYPES[_dtype(value)] for value in (op.operands[0], op.results[0]))
     return narrow.is_float and wide.is_float and narrow.bits < 32 <= wide.bits
@@ -65,7 +63,7 @@ def _dtype(value: SSAValue) -> Attribute:
 
 def is_zero(value: SSAValue) -> bool:
     """Whether a value is the constant 0."""
-    return isinstance(value.owner, ConstOp) and number(value.owner.value) == 0
+    return isinstance(value.owner, tg.ConstOp) and number(value.owner.value) == 0
 
 
 # -- fields of bits -------------------------------------------------------------------------------
@@ -120,15 +118,15 @@ def assembled(builder: OpBuilder, moves: Iterable[Move], sizes: Mapping[Any, int
     for (index, bit, to), *rest in runs:
         part = index
         if bit:
-            part = put(IDivOp(part, builder.index_constant(1 << bit)))
+            part = put(tg.IDivOp(part, builder.index_constant(1 << bit)))
         if bit + 1 + len(rest) < sizes[index]:
-            part = put(ModOp(part, builder.index_constant(2 << len(rest))))
+            part = put(tg.ModOp(part, builder.index_constant(2 << len(rest))))
         if to:
-            part = put(MulOp(part, builder.index_constant(1 << to)))
-        total = part if total is None else put(AddOp(total, part))
+            part = put(tg.MulOp(part, builder.index_constant(1 << to)))
+        total = part if total is None else put(tg.AddOp(total, part))
     return builder.index_constant(0) if total is None else total
 
 
-def c_fields(config: WmmaAttr) -> list[list[str]]:
+def c_fields(config: tg.WmmaAttr) -> list[list[str]]:
     """The fields of the elements of C that a lane holds, lowest first."""
     return fields(config.layout("c")[config.threads.bit_length() - 1 :])

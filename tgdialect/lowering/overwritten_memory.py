@@ -20,21 +20,16 @@ from tgdialect.analysis.overwriting import in_both_orders, overwritten_reads
 from tgdialect.analysis.ranges import is_loop, needed_ops
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.passed_memory import calls_by_callee, filled_memory
-from tgdialect.ops.attributes import AxisType, AxisTypeAttr
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.ordering import EndOp, RangeOp, SinkOp
 from tgdialect.ops.properties import UnknownDim, is_memory, shape_of, tensor, tensor_type
-from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import are_disjoint, memory_of
 from tgdialect.transforms.private_ranges import make_ranges_private
 
 
-def copy_overwritten(module: ModuleOp) -> Sequence[KernelOp]:
+def copy_overwritten(module: ModuleOp) -> Sequence[tg.KernelOp]:
     """Let kernels read copies of what they overwrite too early. Each CALL passes one, which a new
     kernel stores before.
 
@@ -48,7 +43,7 @@ def copy_overwritten(module: ModuleOp) -> Sequence[KernelOp]:
 
     Returns the new kernels. Raises PassFailedException, at a STORE, where loops need two orders.
     """
-    kernels = [op for op in module.ops if isinstance(op, KernelOp)]
+    kernels = [op for op in module.ops if isinstance(op, tg.KernelOp)]
     calls = calls_by_callee(module, [kernel.sym_name.data for kernel in kernels])
     copies = _Copies(module)
     for kernel in kernels:
@@ -77,13 +72,13 @@ _BOTH_ORDERS = (
 )
 
 
-def _reads_before(kernel: KernelOp) -> bool:
+def _reads_before(kernel: tg.KernelOp) -> bool:
     """Whether some read comes before a STORE to the same memory."""
     memory = MemoryOrder(needed_ops(kernel.body.block))
     return next(memory.anti_dependences(), None) is not None
 
 
-def _late(kernel: KernelOp) -> Mapping[ParamOp, Sequence[LoadOp]]:
+def _late(kernel: tg.KernelOp) -> Mapping[tg.ParamOp, Sequence[tg.LoadOp]]:
     """The LOADs that need copies, by the parameters that these are of. Loops that need an order for
     one that is AFTER some STOREs get it."""
     ops = needed_ops(kernel.body.block)
@@ -95,19 +90,19 @@ def _late(kernel: KernelOp) -> Mapping[ParamOp, Sequence[LoadOp]]:
             late[read.op] = None
             continue
         for axis in loops:
-            if axis.axis_type.data is AxisType.LOOP:
-                axis.axis_type = AxisTypeAttr(AxisType.REDUCE)
+            if axis.axis_type.data is tg.AxisType.LOOP:
+                axis.axis_type = tg.AxisTypeAttr(tg.AxisType.REDUCE)
     if first.keys() - late and _in_both_orders(kernel) is not None:
         late.update(dict.fromkeys(first))
-    found: dict[ParamOp, list[LoadOp]] = {}
+    found: dict[tg.ParamOp, list[tg.LoadOp]] = {}
     for op in late:
         param = first[op].memory.owner
-        if isinstance(op, LoadOp) and isinstance(param, ParamOp):
+        if isinstance(op, tg.LoadOp) and isinstance(param, tg.ParamOp):
             found.setdefault(param, []).append(op)
     return found
 
 
-def _in_both_orders(kernel: KernelOp) -> Operation | None:
+def _in_both_orders(kernel: tg.KernelOp) -> Operation | None:
     """A STORE for which no order of the loops will do."""
     ops = needed_ops(kernel.body.block)
     memory = MemoryOrder(ops)
@@ -121,38 +116,38 @@ def _in_both_orders(kernel: KernelOp) -> Operation | None:
     return in_both_orders(ops, MemoryOrder(ops), are_private=True)
 
 
-def _can_pass(call: CallOp, param: ParamOp) -> bool:
+def _can_pass(call: tg.CallOp, param: tg.ParamOp) -> bool:
     """Whether the size of a copy of an argument is known at a CALL."""
     extents = shape_of(call.arguments[param.slot.data])
     is_known = not any(isinstance(extent, UnknownDim) for extent in extents)
     return is_known and (isinstance(call.parent_op(), FuncOp) or not param.dims)
 
 
-def _read_copy(kernel: KernelOp, param: ParamOp, loads: Sequence[LoadOp]) -> None:
+def _read_copy(kernel: tg.KernelOp, param: tg.ParamOp, loads: Sequence[tg.LoadOp]) -> None:
     """Give a kernel a last parameter like another one, and let LOADs read it."""
-    new = ParamOp(len(kernel.params), tensor(param.result), param.dims)
+    new = tg.ParamOp(len(kernel.params), tensor(param.result), param.dims)
     mapping: dict[SSAValue, SSAValue] = {param.result: OpBuilder.after(param).put(new)}
     for load in loads:
         load.operands[0] = OpBuilder.before(load).clone(load.buffer, mapping)
 
 
-def _copying_kernel(name: str, param: ParamOp) -> KernelOp:
+def _copying_kernel(name: str, param: tg.ParamOp) -> tg.KernelOp:
     """The kernel that copies parameter 1 to parameter 0, both of which are like another kernel's.
     Its other parameters are their dynamic sizes."""
     block = Block()
     builder = OpBuilder.at_end(block, param.location)
     type, put = tensor(param.result), builder.put
-    dims = [put(ParamOp(slot, tensor_type(INDEX))) for slot in range(2, 2 + len(param.dims))]
-    result, source = (put(ParamOp(slot, type, dims)) for slot in (0, 1))
+    dims = [put(tg.ParamOp(slot, tensor_type(INDEX))) for slot in range(2, 2 + len(param.dims))]
+    result, source = (put(tg.ParamOp(slot, type, dims)) for slot in (0, 1))
     sizes = iter(dims)
     loops = [
-        put(RangeOp(axis, AxisType.LOOP, _bound(extent, sizes, builder)))
+        put(tg.RangeOp(axis, tg.AxisType.LOOP, _bound(extent, sizes, builder)))
         for axis, extent in enumerate(type.get_shape())
     ]
-    cells = [put(IndexOp(memory, loops)) if loops else memory for memory in (result, source)]
-    done = put(StoreOp(cells[0], put(LoadOp(cells[1]))))
-    put(SinkOp([put(EndOp(done, loops[::-1])) if loops else done]))
-    kernel = KernelOp(name, Region(block))
+    cells = [put(tg.IndexOp(memory, loops)) if loops else memory for memory in (result, source)]
+    done = put(tg.StoreOp(cells[0], put(tg.LoadOp(cells[1]))))
+    put(tg.SinkOp([put(tg.EndOp(done, loops[::-1])) if loops else done]))
+    kernel = tg.KernelOp(name, Region(block))
     kernel.location = param.location
     return kernel
 
@@ -161,13 +156,13 @@ def _bound(extent: int, sizes: Iterator[SSAValue], builder: OpBuilder) -> SSAVal
     return next(sizes) if extent == DYNAMIC_INDEX else builder.index_constant(extent)
 
 
-def _passes_twice(call: CallOp) -> bool:
+def _passes_twice(call: tg.CallOp) -> bool:
     """Whether a CALL passes the same memory for two parameters."""
     memory = [memory_of(argument) for argument in call.arguments if is_memory(argument)]
     return len({*memory}) < len(memory)
 
 
-def _overlapping(call: CallOp, effects: Effects) -> list[int]:
+def _overlapping(call: tg.CallOp, effects: Effects) -> list[int]:
     """The slots of memory that a CALL reads, and may write through another argument alone."""
     written = [call.arguments[slot] for slot, (_, writes) in effects.items() if writes]
     return [
@@ -185,12 +180,12 @@ class _Copies:
     """Copies of arguments, and the kernels that make them."""
 
     def __init__(self, module: ModuleOp) -> None:
-        self.kernels: list[KernelOp] = []
-        self._by_param: dict[ParamOp, str] = {}
+        self.kernels: list[tg.KernelOp] = []
+        self._by_param: dict[tg.ParamOp, str] = {}
         self._taken = symbols(module)
         self._slots: dict[Block, Iterator[int]] = {}
 
-    def of_argument(self, call: CallOp, param: ParamOp) -> SSAValue:
+    def of_argument(self, call: tg.CallOp, param: tg.ParamOp) -> SSAValue:
         """A copy of what a CALL passes for a parameter, as it is at the CALL."""
         source, builder = call.arguments[param.slot.data], OpBuilder.before(call)
         type, extents = tensor(source), shape_of(source)
@@ -204,11 +199,11 @@ class _Copies:
         kernel = self._copying(param)
         return filled_memory(call, kernel, [source, *sizes], memory, dims, self._slots)
 
-    def _copying(self, param: ParamOp) -> str:
+    def _copying(self, param: tg.ParamOp) -> str:
         """The name of the kernel that makes copies for a parameter."""
         if (name := self._by_param.get(param)) is None:
             kernel = param.parent_op()
-            assert isinstance(kernel, KernelOp)
+            assert isinstance(kernel, tg.KernelOp)
             prefix = f"{kernel.sym_name.data}_copy"
             name = self._by_param[param] = next_symbol(prefix, param.slot.data, self._taken)
             self._taken.add(name)

@@ -10,51 +10,48 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from tgdialect.ops.attributes import AddrSpace, NumberAttr, PlaceAttr
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import place, tensor_type
-from tgdialect.ops.source import BufferOp, ParamOp
 
 
-def add_parameters(kernel: KernelOp, types: Sequence[TensorType[Attribute]]) -> list[SSAValue]:
+def add_parameters(kernel: tg.KernelOp, types: Sequence[TensorType[Attribute]]) -> list[SSAValue]:
     """New parameters of a kernel that calls others, at the end of its block's parameters, for which
     each of its callers passes memory of its own. A function has a BUFFER for it, and a kernel a
     parameter in turn."""
     builder = OpBuilder(InsertPoint.at_start(kernel.body.block), kernel.location)
     first = len(kernel.params)
-    new = [builder.put(ParamOp(slot, type)) for slot, type in enumerate(types, first)]
+    new = [builder.put(tg.ParamOp(slot, type)) for slot, type in enumerate(types, first)]
     module = kernel.parent_op()
     assert isinstance(module, ModuleOp)
     for caller in module.ops if types else ():
-        if not isinstance(caller, FuncOp | KernelOp):
+        if not isinstance(caller, FuncOp | tg.KernelOp):
             continue
         for call in list(caller.walk()):
-            if isinstance(call, CallOp) and call.callee.root_reference == kernel.sym_name:
-                if isinstance(caller, KernelOp):
+            if isinstance(call, tg.CallOp) and call.callee.root_reference == kernel.sym_name:
+                if isinstance(caller, tg.KernelOp):
                     memory = add_parameters(caller, types)
                 else:
                     inside = OpBuilder.before(call)
                     slots = inside.free_slots
-                    memory = [inside.put(BufferOp(next(slots), type)) for type in types]
+                    memory = [inside.put(tg.BufferOp(next(slots), type)) for type in types]
                 call.operands = [*call.operands, *memory]
     return new
 
 
-def calls_by_callee(module: ModuleOp, names: Iterable[str]) -> Mapping[str, Sequence[CallOp]]:
+def calls_by_callee(module: ModuleOp, names: Iterable[str]) -> Mapping[str, Sequence[tg.CallOp]]:
     """The CALLs of each of some symbols, in functions and in kernels."""
-    calls: dict[str, list[CallOp]] = {name: [] for name in names}
+    calls: dict[str, list[tg.CallOp]] = {name: [] for name in names}
     for caller in module.ops:
-        if isinstance(caller, FuncOp) or (isinstance(caller, KernelOp) and caller.calls):
+        if isinstance(caller, FuncOp) or (isinstance(caller, tg.KernelOp) and caller.calls):
             for op in caller.walk():
-                if isinstance(op, CallOp) and (name := op.callee.root_reference.data) in calls:
+                if isinstance(op, tg.CallOp) and (name := op.callee.root_reference.data) in calls:
                     calls[name].append(op)
     return calls
 
 
 def filled_memory(
-    call: CallOp,
+    call: tg.CallOp,
     kernel: str,
     arguments: Sequence[SSAValue],
     type: TensorType[Attribute],
@@ -69,19 +66,19 @@ def filled_memory(
     BUFFERs have been added.
     """
     builder = OpBuilder.before(call)
-    where = PlaceAttr.of(place(arguments[0]).device, AddrSpace.GLOBAL)
+    where = tg.PlaceAttr.of(place(arguments[0]).device, tg.AddrSpace.GLOBAL)
     stored = tensor_type(type.element_type, type.get_shape(), where)
-    if isinstance(caller := call.parent_op(), KernelOp):
+    if isinstance(caller := call.parent_op(), tg.KernelOp):
         (buffer,) = add_parameters(caller, [stored])
     else:
         if builder.block not in slots:
             slots[builder.block] = builder.free_slots
-        buffer = builder.put(BufferOp(next(slots[builder.block]), stored, dims))
-    made = builder.put(CallOp(kernel, [buffer, *arguments]))
-    return builder.put(AfterOp(buffer, [made]))
+        buffer = builder.put(tg.BufferOp(next(slots[builder.block]), stored, dims))
+    made = builder.put(tg.CallOp(kernel, [buffer, *arguments]))
+    return builder.put(tg.AfterOp(buffer, [made]))
 
 
-def drop_parameters(kernel: KernelOp) -> list[int]:
+def drop_parameters(kernel: tg.KernelOp) -> list[int]:
     """Drop the parameters that a kernel does not use; returns the slots of the others, which are
     numbered anew."""
     kept: list[int] = []
@@ -90,6 +87,6 @@ def drop_parameters(kernel: KernelOp) -> list[int]:
         if not param.result.uses:
             Rewriter.erase_op(param)
         else:
-            param.properties["slot"] = NumberAttr(len(kept))
+            param.properties["slot"] = tg.NumberAttr(len(kept))
             kept.append(slot)
     return kept

@@ -32,17 +32,13 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.symbols import symbols_around
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import KernelPass
-from tgdialect.ops.attributes import AddrSpace, Device, PlaceAttr
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import Device
 from tgdialect.ops.axis_types import PARALLEL, WORKGROUP
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.codegen import BarrierOp, ProgramOp, SpecialOp
 from tgdialect.ops.dtypes import UI8
-from tgdialect.ops.elementwise import MulOp
-from tgdialect.ops.movement import BitcastOp, MovementOp, ReshapeOp, ShrinkOp
-from tgdialect.ops.ordering import LinearOp, RangeOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import UnknownDim, dtype_of, place, shape_of, tensor, tensor_type
-from tgdialect.ops.source import BufferOp
 from tgdialect.ops.walk import nesting
 from tgdialect.targets.attribute import target_of
 
@@ -59,8 +55,8 @@ class PlanPass(KernelPass):
     level_before = "linear"
     level_after = "planned"
 
-    def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
-        if isinstance(kernel, ProgramOp):
+    def lower_kernel(self, kernel: tg.KernelOp | tg.ProgramOp) -> tg.KernelOp | tg.ProgramOp:
+        if isinstance(kernel, tg.ProgramOp):
             plan_program(kernel)
         return kernel
 
@@ -83,7 +79,7 @@ def plan_function(function: FuncOp, alignment: int) -> None:
     the CALLs that write them come first.
     """
     intervals, total = MinMax(), 0
-    arenas: dict[tuple[str, Device], list[BufferOp]] = {}
+    arenas: dict[tuple[str, Device], list[tg.BufferOp]] = {}
     live: dict[SSAValue, LiveRange] = {}
     first: dict[SSAValue, SSAValue] = {}
     constant: Set[SSAValue] = frozenset()
@@ -92,7 +88,7 @@ def plan_function(function: FuncOp, alignment: int) -> None:
         return  # It is planned already.
     # The live ranges of buffers, and which buffers are written in place over others.
     for op in ops:
-        if isinstance(op, LinearOp):
+        if isinstance(op, tg.LinearOp):
             constant, count = _constants_first(function, op)
             live, end = live_ranges(op), len(op.body.block.ops)
             for memory in constant & live.keys():
@@ -101,16 +97,16 @@ def plan_function(function: FuncOp, alignment: int) -> None:
             first = written_in_place(op, live)
     # Erase the buffers that no CALL accesses, and their views.
     for op in reversed(ops):
-        if isinstance(op, BufferOp | MovementOp) and not op.results[0].uses:
+        if isinstance(op, tg.BufferOp | MovementOp) and not op.results[0].uses:
             function.body.block.erase_op(op)
     # An arena for each kind and device, and the buffers in it.
     for op in function.body.block.ops:
-        if isinstance(op, BufferOp):
+        if isinstance(op, tg.BufferOp):
             kind = "tg.persistent" if op.result in constant else "tg.workspace"
             arenas.setdefault((kind, place(op.result).device), []).append(op)
     for (kind, device), buffers in sorted(arenas.items(), key=lambda arena: arena[0][0]):
         # Buffers that are written in place share a block, which has one offset.
-        blocks: dict[SSAValue, list[BufferOp]] = defaultdict(list)
+        blocks: dict[SSAValue, list[tg.BufferOp]] = defaultdict(list)
         for buffer in buffers:
             blocks[first.get(buffer.result, buffer.result)].append(buffer)
         sizes = [
@@ -132,7 +128,7 @@ def plan_function(function: FuncOp, alignment: int) -> None:
     function.attributes["tg.workspace_bytes"] = IntegerAttr(total, i64)
 
 
-def _constants_first(function: FuncOp, linear: LinearOp) -> tuple[Set[SSAValue], int]:
+def _constants_first(function: FuncOp, linear: tg.LinearOp) -> tuple[Set[SSAValue], int]:
     """Put the CALLs that depend on constant arguments alone before the others. Returns the memory
     that has the same contents in every call of the function, and the number of these CALLs."""
     block = linear.body.block
@@ -146,7 +142,7 @@ def _constants_first(function: FuncOp, linear: LinearOp) -> tuple[Set[SSAValue],
 
 
 def written_in_place(
-    linear: LinearOp, live: Mapping[SSAValue, LiveRange]
+    linear: tg.LinearOp, live: Mapping[SSAValue, LiveRange]
 ) -> dict[SSAValue, SSAValue]:
     """Buffers that can be written in place over a buffer that is not read any more, each with the
     first buffer of the chain."""
@@ -155,7 +151,7 @@ def written_in_place(
     taken: set[SSAValue] = set()
     symbols = symbols_around(linear)
     for position, op in enumerate(linear.body.block.ops):
-        if not isinstance(op, CallOp):
+        if not isinstance(op, tg.CallOp):
             continue
         # The slots of a program, at its first CALL; what is opaque writes nothing in place.
         if op.callee not in slots:
@@ -165,7 +161,7 @@ def written_in_place(
         for pair in slots[op.callee]:
             source, target = (arguments[slot] for slot in pair)
             if (
-                all(isinstance(a.owner, BufferOp) for a in (source, target))
+                all(isinstance(a.owner, tg.BufferOp) for a in (source, target))
                 and arguments.count(source) == arguments.count(target) == 1
                 and place(source).device == place(target).device
                 and live[source].end == position == live[target].start
@@ -186,7 +182,7 @@ def shards(device: Device) -> int:
     return len(device) if isinstance(device, tuple) else 1
 
 
-def max_bytes(buffer: BufferOp, intervals: MinMax) -> int:
+def max_bytes(buffer: tg.BufferOp, intervals: MinMax) -> int:
     """The greatest size of a buffer on one device, in bytes."""
     elements = most_elements(buffer, intervals)
     return elements * dtype_of(buffer.result).itemsize // shards(place(buffer.result).device)
@@ -269,7 +265,7 @@ def _greedy_offsets(
 def _add_arena(function: FuncOp, kind: str, device: Device, size: int) -> SSAValue:
     """Append an arena to a function's arguments: `ui8` of shape (size,), or (devices, size)."""
     axis, leading = (0, (shards(device),)) if isinstance(device, tuple) else (None, ())
-    where = PlaceAttr.of(device, AddrSpace.GLOBAL, axis)
+    where = tg.PlaceAttr.of(device, tg.AddrSpace.GLOBAL, axis)
     type = tensor_type(UI8, (*leading, size), where)
     block = function.body.block
     empty = [DictionaryAttr({})] * len(block.args)
@@ -282,7 +278,7 @@ def _add_arena(function: FuncOp, kind: str, device: Device, size: int) -> SSAVal
     return argument
 
 
-def _replace_by_view(buffer: BufferOp, arena: SSAValue, offset: int, size: int) -> None:
+def _replace_by_view(buffer: tg.BufferOp, arena: SSAValue, offset: int, size: int) -> None:
     """Replace a buffer by a view of the arena, from an offset on."""
     block = buffer.parent
     assert block is not None
@@ -293,19 +289,19 @@ def _replace_by_view(buffer: BufferOp, arena: SSAValue, offset: int, size: int) 
     devices = tensor(arena).get_shape()[:-1]
     start = [0] * len(devices)
     # The bytes, as elements of the dtype, in the shape of the buffer.
-    view = put(ShrinkOp(arena, [*start, offset], [*devices, size]))
+    view = put(tg.ShrinkOp(arena, [*start, offset], [*devices, size]))
     if type.element_type != UI8:
-        view = put(BitcastOp(view, type.element_type))
+        view = put(tg.BitcastOp(view, type.element_type))
     shape = [extent for extent in shape_of(buffer.result) if not isinstance(extent, UnknownDim)]
     dynamic = [extent for extent in shape if isinstance(extent, SSAValue)]
     if dynamic:
         static = math.prod(extent for extent in shape if isinstance(extent, int))
         elements = builder.index_constant(static // math.prod(devices))
         for extent in dynamic:
-            elements = put(MulOp(elements, extent))
-        view = put(ShrinkOp(view, [*start, 0], [*devices, elements]))
+            elements = put(tg.MulOp(elements, extent))
+        view = put(tg.ShrinkOp(view, [*start, 0], [*devices, elements]))
     if dynamic or tensor(view).get_shape() != type.get_shape():
-        view = put(ReshapeOp(view, shape))
+        view = put(tg.ReshapeOp(view, shape))
     view.name_hint = buffer.result.name_hint
     buffer.result.replace_all_uses_with(view)
     block.erase_op(buffer)
@@ -314,7 +310,7 @@ def _replace_by_view(buffer: BufferOp, arena: SSAValue, offset: int, size: int) 
 # -- programs ------------------------------------------------------------------------------------
 
 
-def plan_program(program: ProgramOp) -> None:
+def plan_program(program: tg.ProgramOp) -> None:
     """Merge the REG or LOCAL buffers of one type that are not live at the same time.
 
     The work items of a workgroup share LOCAL memory: between the two live ranges there has to be a
@@ -326,16 +322,16 @@ def plan_program(program: ProgramOp) -> None:
     live = live_ranges(linear)
     barriers = list(_outer_barriers(ops))
     is_parallel = any(map(_is_in_workgroup, ops))
-    buffers = [op for op in ops if isinstance(op, BufferOp)]
+    buffers = [op for op in ops if isinstance(op, tg.BufferOp)]
     positions = {buffer: position for position, buffer in enumerate(buffers)}
-    owners: dict[Attribute, list[tuple[int, BufferOp]]] = defaultdict(list)
+    owners: dict[Attribute, list[tuple[int, tg.BufferOp]]] = defaultdict(list)
     # In order of their first use, each takes over a buffer of its type that is not live any more.
     for buffer in sorted(buffers, key=lambda b: live.get(b.result, _NEVER)):
         if buffer.result not in live:
             _drop(buffer)
             continue
         start, end = live[buffer.result]
-        needs_barrier = is_parallel and place(buffer.result).addrspace is AddrSpace.LOCAL
+        needs_barrier = is_parallel and place(buffer.result).addrspace is tg.AddrSpace.LOCAL
         candidates = owners[buffer.result.type]
         for index, (last, owner) in enumerate(candidates):
             if last < start and (not needs_barrier or _any_between(barriers, last, start)):
@@ -361,17 +357,17 @@ def _drop(op: Operation) -> None:
 
 
 def _is_in_workgroup(op: Operation) -> bool:
-    if isinstance(op, RangeOp):
+    if isinstance(op, tg.RangeOp):
         return op.axis_type.data in WORKGROUP
-    return isinstance(op, SpecialOp)
+    return isinstance(op, tg.SpecialOp)
 
 
 def _outer_barriers(ops: Sequence[Operation]) -> Iterator[int]:
     """The positions of the BARRIERs in no serial loop and no IF."""
     around = nesting(ops)
     for position, op in enumerate(ops):
-        if isinstance(op, BarrierOp) and all(
-            isinstance(each, RangeOp) and each.axis_type.data in PARALLEL for each in around[op]
+        if isinstance(op, tg.BarrierOp) and all(
+            isinstance(each, tg.RangeOp) and each.axis_type.data in PARALLEL for each in around[op]
         ):
             yield position
 

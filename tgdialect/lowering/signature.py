@@ -26,21 +26,20 @@ from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.symbols import SIGNATURE, is_own_tensor
 from tgdialect.diagnostics import lasting_hint, locate
 from tgdialect.lowering.verify import argument_attributes_are_typed
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import AddrSpace, PlaceAttr
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.ordering import LinearOp
 from tgdialect.ops.properties import tensor, tensor_type
 
 _NAME, _TYPE, _WRITTEN = "tg.hint", "tg.type", "tg.written"
-_HOST = PlaceAttr.of("CPU", AddrSpace.GLOBAL)
+_HOST = tg.PlaceAttr.of("CPU", tg.AddrSpace.GLOBAL)
 
 
 def written_arguments(function: FuncOp) -> Set[int]:
     """The positions of the arguments that a function on memory writes."""
     ops: list[Operation] = []
     for op in function.body.block.ops:
-        ops += op.body.block.ops if isinstance(op, LinearOp) else (op,)
+        ops += op.body.block.ops if isinstance(op, tg.LinearOp) else (op,)
     written = {access.memory for access in accesses(ops) if access.writes}
     return {argument.index for argument in function.args if argument in written}
 

@@ -5,6 +5,8 @@ One file per family of the specification:
 * `source.py`, `movement.py`, `elementwise.py`, `reduce.py`, `memory.py`, `ordering.py`;
 * `call.py`, `scan.py`, `marker.py`, `multi.py`, `codegen.py`.
 
+`tg.py` has all of them, with their types and attributes, as a namespace: `tg.AddOp`.
+
 What ops are declared with:
 
 * `attributes.py`: types and attributes; `dtypes.py`: dtypes; `axis_types.py`: AxisTypes;

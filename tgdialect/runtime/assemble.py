@@ -18,8 +18,7 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.render.llvm import render_symbols
 from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.stage import default_output
-from tgdialect.ops.codegen import ProgramOp
-from tgdialect.ops.source import BinaryDataOp
+from tgdialect.ops import tg
 from tgdialect.targets import DEFAULT_TARGET, Target
 from tgdialect.targets.attribute import state_target, target_of
 from tgdialect.targets.cpu import with_arithmetic_alone
@@ -48,14 +47,14 @@ class AssemblePass(LoweringPass):
         for program in _programs(module):
             if (before := program.binary) is not None:
                 before.detach()
-            binary = BinaryDataOp(codes[program.sym_name.data])
+            binary = tg.BinaryDataOp(codes[program.sym_name.data])
             binary.location = program.location
             program.body.block.add_op(binary)
 
 
-def _programs(module: ModuleOp) -> list[ProgramOp]:
+def _programs(module: ModuleOp) -> list[tg.ProgramOp]:
     """The programs that compute: one that only calls others has no machine code."""
-    return [op for op in module.ops if isinstance(op, ProgramOp) and not op.calls]
+    return [op for op in module.ops if isinstance(op, tg.ProgramOp) and not op.calls]
 
 
 def _codes(module: ModuleOp, target: Target) -> Iterator[tuple[str, bytes]]:

@@ -33,10 +33,8 @@ from tgdialect.lowering.optimize.optops.apply import (
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.optimize.search import Opts, Timed, beam_search, scheduled
 from tgdialect.lowering.overwritten_memory import copy_overwritten
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype
-from tgdialect.ops.attributes import OptAttr
-from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.ordering import SinkOp
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor, tensor_type
 from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.program import Array
@@ -76,7 +74,7 @@ class Bench(ABC):
         """The inputs of the times, besides the kernel and the target."""
 
     @abstractmethod
-    def compiled(self, candidate: KernelOp) -> Run | None:
+    def compiled(self, candidate: tg.KernelOp) -> Run | None:
         """The kernel with a schedule; None if some stage, or the device, refuses it."""
 
     def agree(self, run: Run, other: Run) -> bool:
@@ -85,7 +83,7 @@ class Bench(ABC):
 
 
 def search_schedules(
-    module: ModuleOp, width: int, target: Target, bench: Callable[[KernelOp, CallOp], Bench]
+    module: ModuleOp, width: int, target: Target, bench: Callable[[tg.KernelOp, tg.CallOp], Bench]
 ) -> None:
     """Apply to each kernel of a module the fastest OptOps that a search finds or has found.
 
@@ -94,14 +92,14 @@ def search_schedules(
     copy_overwritten(module)
     # The kernels without a schedule, from the heuristic's on.
     seconds = BEAM_SECONDS.get()
-    calls = {c.callee.root_reference.data: c for c in module.walk() if isinstance(c, CallOp)}
+    calls = {c.callee.root_reference.data: c for c in module.walk() if isinstance(c, tg.CallOp)}
     kernels = [
-        k for k in module.ops if isinstance(k, KernelOp) and not (k.calls or has_schedule(k))
+        k for k in module.ops if isinstance(k, tg.KernelOp) and not (k.calls or has_schedule(k))
     ]
     constants = constant_slots(module)
     with progress("searching schedules", len(kernels)) as shown:
         for kernel in kernels:
-            kernel.sink.opts = ArrayAttr[OptAttr]([])
+            kernel.sink.opts = ArrayAttr[tg.OptAttr]([])
             slots = constants.get(kernel.sym_name.data, frozenset())
             opts = _heuristic(kernel, target, slots)
             call = calls.get(kernel.sym_name.data)
@@ -116,7 +114,7 @@ def search_schedules(
             shown.step()
 
 
-def _heuristic(kernel: KernelOp, target: Target, constants: Set[int]) -> Opts:
+def _heuristic(kernel: tg.KernelOp, target: Target, constants: Set[int]) -> Opts:
     copy = kernel.clone()
     axes = Axes(copy, kernel, constants)
     begin_schedule(axes)
@@ -124,7 +122,7 @@ def _heuristic(kernel: KernelOp, target: Target, constants: Set[int]) -> Opts:
     return tuple(copy.sink.opts or ())
 
 
-def _is_static(call: CallOp) -> bool:
+def _is_static(call: tg.CallOp) -> bool:
     """Whether every argument of a kernel is memory of known size."""
     return all(is_memory(a) and DYNAMIC_INDEX not in tensor(a).get_shape() for a in call.arguments)
 
@@ -132,7 +130,7 @@ def _is_static(call: CallOp) -> bool:
 class _Search:
     """The search for the schedule of one kernel."""
 
-    def __init__(self, kernel: KernelOp, target: Target, bench: Bench) -> None:
+    def __init__(self, kernel: tg.KernelOp, target: Target, bench: Bench) -> None:
         """`target` is what schedules and instructions go by."""
         self._kernel = kernel
         self._target = target
@@ -157,7 +155,7 @@ class _Search:
         end = time.perf_counter() + seconds
         timed, quickest = 0, math.inf
 
-        def timer(candidate: KernelOp, limit: float) -> float:
+        def timer(candidate: tg.KernelOp, limit: float) -> float:
             nonlocal timed, quickest
             found = self._seconds(candidate, limit)
             timed, quickest = timed + 1, min(quickest, found)
@@ -200,7 +198,7 @@ class _Search:
         candidate = scheduled(self._kernel, opts)
         return None if candidate is None else self._bench.compiled(candidate)
 
-    def _seconds(self, candidate: KernelOp, limit: float) -> float:
+    def _seconds(self, candidate: tg.KernelOp, limit: float) -> float:
         run = self._bench.compiled(candidate)
         return math.inf if run is None else _fastest(run, limit)
 
@@ -218,7 +216,7 @@ def _fastest(run: Run, limit: float) -> float:
 
 
 def timed_module(
-    candidate: KernelOp, call: CallOp, arrays: Sequence[Array], target: Target
+    candidate: tg.KernelOp, call: tg.CallOp, arrays: Sequence[Array], target: Target
 ) -> tuple[ModuleOp, str, Sequence[Array]]:
     """A module with a scheduled kernel and a function that calls it, the name of that function, and
     arrays for its arguments.
@@ -235,13 +233,13 @@ def timed_module(
             types[slot] = tensor_type(packed.element_type, packed.get_shape(), where)
             given[slot] = filled(parameter.result)
     block = Block(arg_types=types)
-    inner = CallOp.create(
+    inner = tg.CallOp.create(
         operands=block.args,
         result_types=[r.type for r in call.results],
         properties=call.properties,
         attributes=call.attributes,
     )
-    block.add_ops([inner, SinkOp(inner.results), ReturnOp()])
+    block.add_ops([inner, tg.SinkOp(inner.results), ReturnOp()])
     entry = f"{name}_timed"
     signature = FunctionType.from_lists(list(block.arg_types), [])
     module = ModuleOp([candidate, FuncOp(entry, signature, Region(block))])

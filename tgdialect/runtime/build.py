@@ -27,9 +27,7 @@ from tgdialect.lowering.levels import is_before
 from tgdialect.lowering.optimize import Scheduled, declared_packing, pass_packed
 from tgdialect.lowering.render.llvm import is_intrinsic, render_symbols
 from tgdialect.lowering.render.names import OBJECT
-from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import CustomOp, ProgramOp
-from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops import tg
 from tgdialect.runtime.cache import object_cache
 from tgdialect.runtime.codegen import CodeGenerator, generated
 from tgdialect.runtime.host_executable import HostExecutable
@@ -68,17 +66,17 @@ a small program's 40); longer: the collection waits for LLVM's passes on a large
 after its code. There is no wait once LLVM is in its last call, or the code is there."""
 
 
-def _level(program: KernelOp | ProgramOp) -> int:
+def _level(program: tg.KernelOp | tg.ProgramOp) -> int:
     """The level at which LLVM generates the code of a kernel: 0 if it executes a few ops once."""
-    if not isinstance(program, ProgramOp):
+    if not isinstance(program, tg.ProgramOp):
         return 2
     ops = nested_ops(program.linear)
-    return 2 if len(ops) > SHORT or any(isinstance(op, RangeOp) for op in ops) else 0
+    return 2 if len(ops) > SHORT or any(isinstance(op, tg.RangeOp) for op in ops) else 0
 
 
-def _brought(program: KernelOp | ProgramOp) -> bytes:
+def _brought(program: tg.KernelOp | tg.ProgramOp) -> bytes:
     """The machine code that a program has already; empty if it has none."""
-    binary = program.binary if isinstance(program, ProgramOp) else None
+    binary = program.binary if isinstance(program, tg.ProgramOp) else None
     return b"" if binary is None else binary.data.data
 
 
@@ -104,7 +102,7 @@ class _Kernels:
         """By name, with the code if it is not one of the next."""
         self._coming: dict[str, Future[bytes]] = {}
         self._late: Sequence[Future[bytes]] = ()
-        self.only: Sequence[KernelOp | ProgramOp] = ()
+        self.only: Sequence[tg.KernelOp | tg.ProgramOp] = ()
         """The program, if there is only one: it shares an object with the functions."""
 
     def compile(self, kernels: Sequence[Scheduled]) -> None:
@@ -194,7 +192,7 @@ class _Kernels:
         return lowered
 
     @staticmethod
-    def _without_code(lowered: LoweredKernel, program: KernelOp | ProgramOp) -> Compiled:
+    def _without_code(lowered: LoweredKernel, program: tg.KernelOp | tg.ProgramOp) -> Compiled:
         slots, packing = in_place_slots(program), lowered.prepacked.get(program)
         return Compiled(b"", OBJECT.symbol(program.sym_name.data), slots, packing)
 
@@ -230,7 +228,11 @@ class Build(StagedModule):
         that this process has."""
         super()._link_custom(module)
         for op in nested_ops(module) if self.custom.allowed else ():
-            if isinstance(op, CustomOp) and op.function is None and (call := op.call) is not None:
+            if (
+                isinstance(op, tg.CustomOp)
+                and op.function is None
+                and (call := op.call) is not None
+            ):
                 name = call.name
                 if not (is_intrinsic(name) or is_in_process(name)):
                     raise locate(_not_in_process(name), op)
@@ -288,7 +290,7 @@ class Build(StagedModule):
         )
         whole.add_done_callback(lambda _: begun.set())
         # No object comes before those that it calls, whichever was lowered first.
-        programs = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
+        programs = [op for op in module.ops if isinstance(op, tg.KernelOp | tg.ProgramOp)]
         others = calling_last(op for op in programs if op not in kernels.only)
         order = [op.sym_name.data for op in others]
 
@@ -306,7 +308,7 @@ class Build(StagedModule):
         if self.is_profiled:
             from tgdialect.runtime.profile import with_records
 
-            timed = (p for p in symbols if isinstance(p, ProgramOp) and not p.calls)
+            timed = (p for p in symbols if isinstance(p, tg.ProgramOp) and not p.calls)
             records = with_records(functions, [OBJECT.symbol(p.sym_name.data) for p in timed])
         return llvm_ir(ModuleOp(list(functions))) + records
 
@@ -331,7 +333,7 @@ def _check_brought(module: ModuleOp, *, is_for_here: bool) -> None:
     """Raise PassFailedException, at the BINARY, for one that is no code of this machine's kind, or
     that this CPU cannot execute and has to."""
     for program in module.ops:
-        if not isinstance(program, ProgramOp) or (binary := program.binary) is None:
+        if not isinstance(program, tg.ProgramOp) or (binary := program.binary) is None:
             continue
         name = program.sym_name.data
         target = target_of(module)

@@ -18,7 +18,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.source import source_text
-from tgdialect.ops.codegen import CustomOp, ProgramOp
+from tgdialect.ops import tg
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.inspection import Kernel, code_in, kernels_of
 from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
@@ -84,7 +84,7 @@ class CBuild(StagedModule):
         sources = {
             op.sym_name.data: source_text(op) or ""
             for op in module.ops
-            if isinstance(op, ProgramOp)
+            if isinstance(op, tg.ProgramOp)
         }
         return kernels_of(function, lambda name: (sources[name], code_in(asm, SOURCE.symbol(name))))
 
@@ -107,7 +107,7 @@ def compile_c(
 def _at_custom(error: SourceError, lines: Sequence[str], module: ModuleOp) -> PassFailedException:
     """An error of the C compiler at the CUSTOM whose code is in the line that it names. Of several,
     the one with the longest code."""
-    customs = [op for op in nested_ops(module) if isinstance(op, CustomOp)]
+    customs = [op for op in nested_ops(module) if isinstance(op, tg.CustomOp)]
     customs.sort(key=lambda op: -len(op.fmt.data))
     for number, text in error.errors:
         for op in customs:
@@ -120,7 +120,7 @@ def _at_custom(error: SourceError, lines: Sequence[str], module: ModuleOp) -> Pa
 def _check_called(module: ModuleOp, code: bytes) -> None:
     """Raise PassFailedException for a CUSTOM that calls a function which this process lacks."""
     for op in nested_ops(module):
-        for name in _CALLED.findall(op.fmt.data) if isinstance(op, CustomOp) else ():
+        for name in _CALLED.findall(op.fmt.data) if isinstance(op, tg.CustomOp) else ():
             if b"\0%b\0" % name.encode() in code and not is_in_process(name):
                 message = (
                     f"this process has no function {name!r}: register one by custom={{{name!r}: "
@@ -129,7 +129,7 @@ def _check_called(module: ModuleOp, code: bytes) -> None:
                 raise locate(PassFailedException(message), op)
 
 
-def _code_lines(op: CustomOp) -> Iterator[re.Pattern[str]]:
+def _code_lines(op: tg.CustomOp) -> Iterator[re.Pattern[str]]:
     """The lines of the code of a CUSTOM, with anything for operands."""
     for line in op.fmt.data.split("\n"):
         parts = [literal.strip() for literal, *_ in Formatter().parse(line)]

@@ -18,11 +18,12 @@ from tgdialect.analysis.affine.bounds import exact_polynomial, greatest
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import SHAPES, Diagnostic, kept_facts, operation_diagnostic
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.ops import tg
 from tgdialect.ops.affine import monomials
 from tgdialect.ops.arguments import argument_attributes, integer_attribute
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.elementwise import CastOp, ElementwiseOp
-from tgdialect.ops.movement import PadOp, ResizeOp, ShrinkOp, WindowOp
+from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.movement import ResizeOp, WindowOp
 from tgdialect.ops.properties import (
     Dim,
     UnknownDim,
@@ -34,7 +35,6 @@ from tgdialect.ops.properties import (
     tensor_type,
     window,
 )
-from tgdialect.ops.source import BufferOp
 from tgdialect.runtime.windows import OPS, Computed, Polynomial, Window
 
 MAX_DEPTH = 6
@@ -47,7 +47,7 @@ _Bounds = tuple[Dim, Dim, Dim]
 
 def buffer_places(function: FuncOp) -> Mapping[int, Diagnostic]:
     """The source positions of the BUFFERs of a function, by their slots."""
-    buffers = (op for op in ops_of(function.body.block) if isinstance(op, BufferOp))
+    buffers = (op for op in ops_of(function.body.block) if isinstance(op, tg.BufferOp))
     return {op.slot.data: operation_diagnostic(op, "") for op in buffers}
 
 
@@ -79,7 +79,7 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
             at = buffers.get(slot) or operation_diagnostic(function, "")
             add(at, _extents(shape_of(argument)))
     for op in function.body.block.ops:
-        if isinstance(op, ShrinkOp | PadOp | ResizeOp):
+        if isinstance(op, tg.ShrinkOp | tg.PadOp | ResizeOp):
             add(operation_diagnostic(op, ""), _windows(op))
     return tuple(found.values())
 
@@ -89,7 +89,7 @@ def window_places(module: ModuleOp) -> str:
     compiled program's cache key, since a printed module does not have them."""
     places: list[str] = []
     for op in module.walk():
-        if isinstance(op, ShrinkOp | PadOp | ResizeOp | BufferOp) and _is_dynamic(op):
+        if isinstance(op, tg.ShrinkOp | tg.PadOp | ResizeOp | tg.BufferOp) and _is_dynamic(op):
             places.append(operation_diagnostic(op, "").render())
     return "\n".join(places)
 
@@ -97,15 +97,15 @@ def window_places(module: ModuleOp) -> str:
 def _is_dynamic(op: Operation) -> bool:
     if isinstance(op, WindowOp) and DYNAMIC_INDEX in tensor(op.source).get_shape():
         return True
-    return len(op.operands) > (0 if isinstance(op, BufferOp) else 1)
+    return len(op.operands) > (0 if isinstance(op, tg.BufferOp) else 1)
 
 
-def _windows(op: ShrinkOp | PadOp | ResizeOp) -> Iterable[_Bounds]:
+def _windows(op: tg.ShrinkOp | tg.PadOp | ResizeOp) -> Iterable[_Bounds]:
     if isinstance(op, ResizeOp):
         return _extents(mixed(op, "shape", op.operands[1:]))
     offsets, new = window(op)
     old = shape_of(op.source)
-    inner, outer = (new, old) if isinstance(op, ShrinkOp) else (old, new)
+    inner, outer = (new, old) if isinstance(op, tg.ShrinkOp) else (old, new)
     return zip(offsets, inner, outer, strict=True)
 
 
@@ -163,7 +163,7 @@ def _computed(value: SSAValue, positions: Mapping[SSAValue, int], depth: int) ->
         return None
     dtype = dtype_of(value)
     bounds: tuple[Polynomial, ...] = ()
-    if isinstance(op, CastOp):
+    if isinstance(op, tg.CastOp):
         if dtype.is_float or dtype.is_bool or dtype_of(op.source).is_float:
             return None
         bounds = ((int(dtype.low), ()),), ((int(dtype.high), ()),)

@@ -15,7 +15,7 @@ from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.lowering.render.names import OBJECT
-from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops import tg
 from tgdialect.runtime.beam import Bench, Run, filled, search_schedules, timed_module
 from tgdialect.runtime.codegen import generated
 from tgdialect.runtime.loader import load
@@ -57,7 +57,7 @@ def search_on_host(
 class HostBench(Bench):
     """Runs candidates on arrays of this process, by the clock of this process."""
 
-    def __init__(self, call: CallOp, cpu: CpuTarget, target: Target) -> None:
+    def __init__(self, call: tg.CallOp, cpu: CpuTarget, target: Target) -> None:
         """`target` is what instructions go by, `cpu` what LLVM generates code for."""
         self._call = call
         self._cpu = cpu
@@ -69,7 +69,7 @@ class HostBench(Bench):
     def key(self) -> Sequence[str]:
         return (repr(self._cpu),)
 
-    def compiled(self, candidate: KernelOp) -> Run | None:
+    def compiled(self, candidate: tg.KernelOp) -> Run | None:
         module, entry, arrays = timed_module(candidate, self._call, self._arrays, self._target)
         try:
             run_stages(module, self._stages)

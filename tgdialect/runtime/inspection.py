@@ -14,9 +14,7 @@ from xdsl.traits import SymbolTable
 from tgdialect.analysis.estimates import estimate
 from tgdialect.lowering.render.llvm.threads import body_name
 from tgdialect.lowering.render.names import OBJECT
-from tgdialect.ops.call import CallOp
-from tgdialect.ops.codegen import ProgramOp
-from tgdialect.ops.ordering import LinearOp, SinkOp
+from tgdialect.ops import tg
 from tgdialect.runtime.program import Program
 
 
@@ -46,7 +44,7 @@ class Compilation(Protocol):
         ...
 
     @property
-    def programs(self) -> Mapping[str, ProgramOp]:
+    def programs(self) -> Mapping[str, tg.ProgramOp]:
         """The linear programs of the kernels, in order, by their names."""
         ...
 
@@ -71,14 +69,14 @@ def kernels_of(function: FuncOp, code_of: CodeOf) -> Sequence[Kernel]:
     """The kernels that a function at level `linear` calls, each once, in order. In place of a
     kernel that calls others, those are listed."""
     kernels: dict[str, Kernel] = {}
-    calls = [op for op in reversed(list(function.walk())) if isinstance(op, CallOp)]
+    calls = [op for op in reversed(list(function.walk())) if isinstance(op, tg.CallOp)]
     while calls:
         call = calls.pop()
         program = SymbolTable.lookup_symbol(call, call.callee)
-        if not isinstance(program, ProgramOp) or (name := program.sym_name.data) in kernels:
+        if not isinstance(program, tg.ProgramOp) or (name := program.sym_name.data) in kernels:
             continue
         if program.calls:
-            calls += [op for op in reversed(program.linear.body.ops) if isinstance(op, CallOp)]
+            calls += [op for op in reversed(program.linear.body.ops) if isinstance(op, tg.CallOp)]
             continue
         work = estimate(program.linear)
         kernels[name] = Kernel(name, _opts(program.linear), *work, *code_of(name))
@@ -97,9 +95,9 @@ def host_code(ir: str, asm: str) -> CodeOf:
     return code_of
 
 
-def _opts(linear: LinearOp) -> tuple[str, ...]:
+def _opts(linear: tg.LinearOp) -> tuple[str, ...]:
     sink = linear.body.block.last_op
-    opts = sink.opts if isinstance(sink, SinkOp) else None
+    opts = sink.opts if isinstance(sink, tg.SinkOp) else None
     return tuple(str(opt) for opt in opts or ())
 
 

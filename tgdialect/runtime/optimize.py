@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.lowering.optimize import OptimizePass, Scheduled, settled
 from tgdialect.lowering.optimize.explicit import explicit_opts
 from tgdialect.lowering.optimize.modes import BEAM
-from tgdialect.ops.call import KernelOp
+from tgdialect.ops import tg
 from tgdialect.transforms.simplify import simplify_kernels
 
 DEFAULT_WIDTH = 4
@@ -53,7 +53,7 @@ class MeasuringOptimizePass(OptimizePass):
 
         search_on_host(module, width, self.features, self.threads, self.l2)
         simplify_kernels(module)
-        yield from settled(op for op in module.ops if isinstance(op, KernelOp))
+        yield from settled(op for op in module.ops if isinstance(op, tg.KernelOp))
 
     def check_opts(self) -> None:
         """Raise PassFailedException for opts where the mode takes none."""

@@ -25,10 +25,9 @@ from tgdialect.backends.llvm_ir.constants import symbol_text
 from tgdialect.backends.llvm_ir.types import type_text
 from tgdialect.lowering.render.llvm.function import argument_type
 from tgdialect.lowering.render.names import OBJECT
+from tgdialect.ops import tg
 from tgdialect.ops.call import parameters
-from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.source import ParamOp
 from tgdialect.runtime.inspection import Compilation, Kernel
 from tgdialect.runtime.kernel_time import KernelTime
 from tgdialect.runtime.memory import address
@@ -238,7 +237,7 @@ def profile(
     return Profile(tuple(shared), statistics.median(steady), len(steady), device)
 
 
-def _kernel_time(kernel: Kernel, program: ProgramOp, records: Sequence[Array]) -> KernelTime:
+def _kernel_time(kernel: Kernel, program: tg.ProgramOp, records: Sequence[Array]) -> KernelTime:
     """The time of a kernel, given its record of each run. The first run, which warms the caches,
     counts only if no later run calls the kernel."""
     first, *steady = records
@@ -249,7 +248,7 @@ def _kernel_time(kernel: Kernel, program: ProgramOp, records: Sequence[Array]) -
     assumed: dict[SSAValue, Interval] = {
         op.result: Interval(sizes[op.slot.data], sizes[op.slot.data])
         for op in program.linear.body.block.ops
-        if isinstance(op, ParamOp) and op.slot.data in sizes
+        if isinstance(op, tg.ParamOp) and op.slot.data in sizes
     }
     flops, nbytes = estimate(program.linear, assumed)
     return KernelTime(
@@ -264,7 +263,7 @@ def _kernel_time(kernel: Kernel, program: ProgramOp, records: Sequence[Array]) -
     )
 
 
-def _sizes(program: ProgramOp) -> Sequence[int]:
+def _sizes(program: tg.ProgramOp) -> Sequence[int]:
     """The slots of the parameters that are sizes: `_scalars` before rendering."""
     return [
         op.slot.data

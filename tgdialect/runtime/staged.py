@@ -30,6 +30,7 @@ from tgdialect.lowering.signature import (
     described_function,
     written_arguments,
 )
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import (
     argument_attributes,
     data_attribute,
@@ -37,10 +38,8 @@ from tgdialect.ops.arguments import (
     integer_attribute,
 )
 from tgdialect.ops.arrays import numpy_dtype
-from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import CustomFunctionOp, CustomOp, InsOp, ProgramOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
-from tgdialect.ops.source import BinaryDataOp, parameters
+from tgdialect.ops.source import parameters
 from tgdialect.runtime.find_windows import buffer_places, find_windows
 from tgdialect.runtime.optimize import MeasuringOptimizePass
 from tgdialect.runtime.program import DEFAULT_OPT, HOST, Parameter
@@ -98,7 +97,7 @@ class StagedModule(ABC):
         optimize = passes.optimize
         if optimize is not None and not isinstance(optimize, OptimizePass):
             optimize.lower(module)
-        kernels = [op for op in module.ops if isinstance(op, KernelOp | ProgramOp)]
+        kernels = [op for op in module.ops if isinstance(op, tg.KernelOp | tg.ProgramOp)]
         shown.total = len(kernels)
         scheduled = isinstance(optimize, OptimizePass)
         given = [*(optimize.scheduled(module) if scheduled else settled(kernels))]
@@ -107,7 +106,7 @@ class StagedModule(ABC):
 
     def kernels_lowered(
         self, module: ModuleOp, passes: Stages, shown: Progress
-    ) -> Iterator[KernelOp | ProgramOp]:
+    ) -> Iterator[tg.KernelOp | tg.ProgramOp]:
         """Lower the kernels of a module, one after the other, through the stages that take each by
         itself. Gives each kernel when it is lowered; `shown` gets their number, and the stages."""
         for scheduled in self.kernels_scheduled(module, passes, shown):
@@ -198,12 +197,12 @@ class StagedModule(ABC):
         a CALL of a CUSTOMFUNCTION that is not."""
         functions = self.custom.functions
         for op in nested_ops(module) if self.custom.allowed else ():
-            if isinstance(op, CustomOp) and self.on_host:
+            if isinstance(op, tg.CustomOp) and self.on_host:
                 if (call := op.call_of(functions)) is not None:
                     op.function = StringAttr(call.name)
                 elif op.function is not None:
                     raise locate(_not_registered(op, op.function.data), op)
-            elif isinstance(op, CustomFunctionOp):
+            elif isinstance(op, tg.CustomFunctionOp):
                 if op.sym_name.data not in functions:
                     raise locate(_not_registered(op, op.sym_name.data), op)
                 op.attributes[REGISTERED] = UnitAttr()
@@ -237,22 +236,22 @@ class StagedModule(ABC):
         return self.snapshots[name]
 
     @property
-    def programs(self) -> Mapping[str, ProgramOp]:
+    def programs(self) -> Mapping[str, tg.ProgramOp]:
         """The kernels in order, by their names."""
         ops = self.module("linearize").ops
-        return {op.sym_name.data: op for op in ops if isinstance(op, ProgramOp)}
+        return {op.sym_name.data: op for op in ops if isinstance(op, tg.ProgramOp)}
 
 
 class LoweredKernel(NamedTuple):
     """A kernel that has been through the stages that take each by itself."""
 
-    program: KernelOp | ProgramOp
-    prepacked: Mapping[KernelOp | ProgramOp, Packing]
+    program: tg.KernelOp | tg.ProgramOp
+    prepacked: Mapping[tg.KernelOp | tg.ProgramOp, Packing]
     """The kernels that STAGEs have made meanwhile, which are lowered as well. What calls the kernel
     does not call them yet (`pass_packed`)."""
 
     @property
-    def programs(self) -> Sequence[KernelOp | ProgramOp]:
+    def programs(self) -> Sequence[tg.KernelOp | tg.ProgramOp]:
         """All that it has become, in the order of their CALLs."""
         return [*self.prepacked, self.program]
 
@@ -264,7 +263,7 @@ def lower_kernel(scheduled: Scheduled, passes: Stages, shown: Progress) -> Lower
     def show(stage: LoweringPass) -> None:
         shown.note = f"{stage.name} of @{scheduled.name}"
 
-    def lowered(kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
+    def lowered(kernel: tg.KernelOp | tg.ProgramOp) -> tg.KernelOp | tg.ProgramOp:
         for stage in passes.kernels:
             show(stage)
             kernel = stage.lower_kernel(kernel)
@@ -279,25 +278,25 @@ def lower_kernel(scheduled: Scheduled, passes: Stages, shown: Progress) -> Lower
 
 def has_custom(module: ModuleOp) -> bool:
     """Whether a program has a CUSTOM that is code in the output."""
-    return any(isinstance(op, CustomOp) and op.function is None for op in nested_ops(module))
+    return any(isinstance(op, tg.CustomOp) and op.function is None for op in nested_ops(module))
 
 
 def check_code(module: ModuleOp, custom: CustomCode) -> None:
     """Raise VerifyException for code of a program's own that is where no level has it, or that is
     not allowed (docs/semantics.md, "untrusted IR")."""
     functions = [op for op in module.ops if isinstance(op, FuncOp)]
-    if any(isinstance(op, CustomOp | InsOp) for each in functions for op in nested_ops(each)):
+    if any(isinstance(op, tg.CustomOp | tg.InsOp) for each in functions for op in nested_ops(each)):
         find_level(module)
     if custom.allowed:
         return
     for op in nested_ops(module):
         if _is_code(op):
-            of = f" of the unknown target {op.target!r}" if isinstance(op, InsOp) else ""
+            of = f" of the unknown target {op.target!r}" if isinstance(op, tg.InsOp) else ""
             message = f"{op.name}{of} is executed with allow_custom only (tg-run --allow-custom)"
             raise locate(VerifyException(message), op)
 
 
-def _not_registered(op: CustomOp | CustomFunctionOp, name: str) -> VerifyException:
+def _not_registered(op: tg.CustomOp | tg.CustomFunctionOp, name: str) -> VerifyException:
     return VerifyException(
         f"{op.name} calls {name!r}, and no function of that name is registered: pass it by "
         f"custom={{{name!r}: function}} (tg-run --custom {name}=module:function)"
@@ -308,12 +307,12 @@ def _is_code(op: Operation) -> bool:
     """Whether an op carries code of its own. A BINARY is code in a PROGRAM, and data elsewhere; an
     INS that the table of its target lists computes what the table says."""
     match op:
-        case BinaryDataOp():
-            return isinstance(op.parent_op(), ProgramOp)
-        case InsOp():
+        case tg.BinaryDataOp():
+            return isinstance(op.parent_op(), tg.ProgramOp)
+        case tg.InsOp():
             return op.is_foreign
         case _:
-            return isinstance(op, CustomOp | CustomFunctionOp)
+            return isinstance(op, tg.CustomOp | tg.CustomFunctionOp)
 
 
 def rendered_function(module: ModuleOp, name: str) -> FuncOp | None:

@@ -13,7 +13,7 @@ from functools import cached_property
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
 
-from tgdialect.ops.attributes import WmmaAttr
+from tgdialect.ops import tg
 from tgdialect.targets.local_factors import (
     CORE_BYTES,
     CORE_ROWS,
@@ -38,13 +38,13 @@ class Fragments:
     c: str
 
     @cached_property
-    def config(self) -> WmmaAttr:
+    def config(self) -> tg.WmmaAttr:
         """The fragments as WMMA states them."""
         layouts = (
             ArrayAttr(StringAttr(bit) for bit in layout.split())
             for layout in (self.a, self.b, self.c)
         )
-        return WmmaAttr(ArrayAttr(map(IntAttr, self.dims)), IntAttr(self.threads), *layouts)
+        return tg.WmmaAttr(ArrayAttr(map(IntAttr, self.dims)), IntAttr(self.threads), *layouts)
 
     @cached_property
     def reads_local(self) -> bool:
@@ -202,7 +202,7 @@ def matrix_instructions(target: Target) -> list[MatrixInstruction]:
 
 
 def instruction_of(
-    target: Target, config: WmmaAttr, factor: str, accumulator: str
+    target: Target, config: tg.WmmaAttr, factor: str, accumulator: str
 ) -> MatrixInstruction | None:
     """The instruction of a target that computes a WMMA of these dtypes; None if it has none."""
     wanted, dims = (factor, accumulator), tuple(dim.data for dim in config.dims)

@@ -31,10 +31,10 @@ from tgdialect.diagnostics import (
     printable,
 )
 from tgdialect.interpreter import run
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import ALLOCATED, argument_attributes, overwritten_arguments
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.properties import shape_of, tensor_type
-from tgdialect.ops.source import ParamOp
 from tgdialect.runtime import compiler
 from tgdialect.runtime.devices.driver import DeviceError
 from tgdialect.runtime.distributed import RankError
@@ -185,7 +185,7 @@ def find_parameters(entry: FuncOp) -> list[ProgramInput]:
         name = attributes.get("tg.name")
         if ALLOCATED.isdisjoint(attributes):
             inputs.append((name.data if isinstance(name, StringAttr) else None, argument))
-    params = {op.slot.data: op for op in entry.body.block.ops if isinstance(op, ParamOp)}
+    params = {op.slot.data: op for op in entry.body.block.ops if isinstance(op, tg.ParamOp)}
     for _, op in sorted(params.items()):
         inputs.append((None if op.symbol is None else op.symbol.data, op.result))
     positions = {

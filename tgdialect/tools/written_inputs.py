@@ -11,9 +11,9 @@ from xdsl.traits import SymbolTable
 
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.lowering.signature import arguments_said_to_be_written
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import overwritten_arguments
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import is_memory
 from tgdialect.ops.source import parameters
 
@@ -46,7 +46,7 @@ def _is_written(memory: SSAValue) -> bool:
 def _same_memory(op: Operation, index: int) -> Iterable[SSAValue]:
     """The values that show the memory of an operand: a view, or the argument of a function. (A
     FUNCTION writes no memory but its own.)"""
-    if isinstance(op, MovementOp | AfterOp) and index == 0:
+    if isinstance(op, MovementOp | tg.AfterOp) and index == 0:
         return op.results
     callee = SymbolTable.lookup_symbol(op, op.callee) if isinstance(op, func.CallOp) else None
     if isinstance(callee, FuncOp) and not callee.is_declaration:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.views import AffineView, AxisView, span
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.movement import ExpandOp, FlipOp, PadOp, PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import tensor
 
 
@@ -17,14 +17,14 @@ def reshaped(builder: OpBuilder, value: SSAValue, shape: Sequence[int]) -> SSAVa
     """A value of another shape; itself if it has the shape."""
     if tensor(value).get_shape() == tuple(shape):
         return value
-    return builder.put(ReshapeOp(value, shape))
+    return builder.put(tg.ReshapeOp(value, shape))
 
 
 def permuted(builder: OpBuilder, value: SSAValue, order: Sequence[int]) -> SSAValue:
     """A value with its axes in another order."""
     if list(order) == list(range(len(order))):
         return value
-    return builder.put(PermuteOp(value, order))
+    return builder.put(tg.PermuteOp(value, order))
 
 
 def cropped(
@@ -36,7 +36,7 @@ def cropped(
     last = [min(max(a + e, b), n) for a, e, b, n in zip(starts, shape, first, extents, strict=True)]
     inside = [b - a for a, b in zip(first, last, strict=True)]
     if tuple(inside) != extents:
-        value = builder.put(ShrinkOp(value, first, inside))
+        value = builder.put(tg.ShrinkOp(value, first, inside))
     if inside != list(shape):
         # An axis of which nothing is left is padding alone, wherever it is put.
         offsets = [
@@ -44,7 +44,7 @@ def cropped(
             for a, start, extent in zip(first, starts, inside, strict=True)
         ]
         fill = number_attribute(0, tensor(value).element_type)
-        value = builder.put(PadOp(value, offsets, shape, fill))
+        value = builder.put(tg.PadOp(value, offsets, shape, fill))
     return value
 
 
@@ -54,10 +54,10 @@ def dilated(builder: OpBuilder, value: SSAValue, steps: Sequence[int]) -> SSAVal
         return value
     extents = tensor(value).get_shape()
     pairs = [(n, step) for n, step in zip(extents, steps, strict=True)]
-    value = builder.put(ReshapeOp(value, [e for n, _ in pairs for e in (n, 1)]))
+    value = builder.put(tg.ReshapeOp(value, [e for n, _ in pairs for e in (n, 1)]))
     shape = [e for pair in pairs for e in pair]
     value = cropped(builder, value, [0] * len(shape), shape)
-    value = builder.put(ReshapeOp(value, [n * step for n, step in pairs]))
+    value = builder.put(tg.ReshapeOp(value, [n * step for n, step in pairs]))
     return cropped(builder, value, [0] * len(pairs), [(n - 1) * step + 1 for n, step in pairs])
 
 
@@ -104,7 +104,7 @@ def emit_view(builder: OpBuilder, view: AffineView, shape: Sequence[int]) -> SSA
     named = {*order}
     value = reshaped(builder, value, [n if a in named else 1 for a, n in enumerate(shape)])
     if flipped:
-        value = builder.put(FlipOp(value, [a in flipped for a in range(len(shape))]))
+        value = builder.put(tg.FlipOp(value, [a in flipped for a in range(len(shape))]))
     return value
 
 
@@ -129,9 +129,9 @@ def _windows(
     length, none = cells * stride, [0] * len(extents)
     rows = length if count == 1 else width * max(-(-(length - step) // width), 1) + step
     if (copies := -(-count * rows // width)) > 1:
-        value = builder.put(ReshapeOp(value, (*before, 1, width, *after)))
-        value = builder.put(ExpandOp(value, (*before, copies, width, *after)))
-        value = builder.put(ReshapeOp(value, (*before, copies * width, *after)))
+        value = builder.put(tg.ReshapeOp(value, (*before, 1, width, *after)))
+        value = builder.put(tg.ExpandOp(value, (*before, copies, width, *after)))
+        value = builder.put(tg.ReshapeOp(value, (*before, copies * width, *after)))
     value = cropped(builder, value, none, (*before, count * rows, *after))
     value = reshaped(builder, value, (*before, count, rows, *after))
     value = cropped(builder, value, [*none, 0], (*before, count, length, *after))

@@ -12,9 +12,8 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.barriers import Barriers, Conflict, ConflictError
 from tgdialect.diagnostics import add_note, locate
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import BarrierOp, ProgramOp
-from tgdialect.ops.source import BufferOp, ParamOp
 
 
 def insert_barriers(block: Block) -> None:
@@ -29,7 +28,7 @@ def insert_barriers(block: Block) -> None:
     except ConflictError as error:
         raise _error(error.conflict, "no barrier can order the two") from error
     for op in places:
-        OpBuilder.before(op).insert(BarrierOp([]))
+        OpBuilder.before(op).insert(tg.BarrierOp([]))
 
 
 def check_barriers(block: Block) -> None:
@@ -40,7 +39,7 @@ def check_barriers(block: Block) -> None:
     """
     barriers = Barriers(block)
     for op in block.ops:
-        if isinstance(op, BarrierOp) and (around := barriers.blocked(op)) is not None:
+        if isinstance(op, tg.BarrierOp) and (around := barriers.blocked(op)) is not None:
             message = "not all work items of a workgroup may reach this barrier"
             error = locate(PassFailedException(message), op)
             raise add_note(error, around, f"they may differ in this {around.name[3:]}")
@@ -50,7 +49,7 @@ def check_barriers(block: Block) -> None:
 
 def _error(conflict: Conflict, why: str) -> PassFailedException:
     memory = conflict.later.memory.owner
-    assert isinstance(memory, BufferOp | ParamOp)
+    assert isinstance(memory, tg.BufferOp | tg.ParamOp)
     what = f"{memory.name[3:]} {memory.slot.data}"
     now, before = ("writes" if a.writes else "reads" for a in (conflict.later, conflict.earlier))
     message = f"race: this {now} a cell of {what} that another work item {before}, and {why}"
@@ -71,5 +70,5 @@ class CheckBarriersPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for symbol in op.ops:
-            if isinstance(symbol, ProgramOp):
+            if isinstance(symbol, tg.ProgramOp):
                 check_barriers(symbol.linear.body.block)

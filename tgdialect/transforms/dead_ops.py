@@ -8,12 +8,11 @@ from xdsl.ir import Block, Operation
 from xdsl.rewriter import Rewriter
 
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.ops import tg
 from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.source import BufferOp, ConstOp, VConstOp
 
-_COMPUTED = (ElementwiseOp, MovementOp, LoadOp, BufferOp, ConstOp, VConstOp)
+_COMPUTED = (ElementwiseOp, MovementOp, tg.LoadOp, tg.BufferOp, tg.ConstOp, tg.VConstOp)
 """Ops that do nothing but compute their result."""
 
 

@@ -18,12 +18,10 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops import elementwise
+from tgdialect.ops import elementwise, tg
 from tgdialect.ops.builder import UniquingBuilder
 from tgdialect.ops.dtypes import DTYPES, number_attribute, wrap_to
-from tgdialect.ops.movement import BitcastOp
 from tgdialect.ops.properties import dtype_of
-from tgdialect.ops.source import ConstOp
 from tgdialect.transforms.error_function import erf, erfc, gelu
 from tgdialect.transforms.log_gamma import lgamma, lgamma_for_f32
 from tgdialect.transforms.log_of_sum import logaddexp, logaddexp_for_f32
@@ -75,14 +73,14 @@ class TgSemantics(UniquingBuilder):
     """Builds tg ops, in the order in which the recipe applies them. Equal constants are one op."""
 
     def constant(self, value: int | float, dtype: Dtype) -> SSAValue:
-        return self.emit(ConstOp, number_attribute(value, _TYPES[dtype]))
+        return self.emit(tg.ConstOp, number_attribute(value, _TYPES[dtype]))
 
     def apply(self, primitive: Primitive, operands: tuple[SSAValue, ...], dtype: Dtype) -> SSAValue:
         match primitive:
             case "cast":
                 return self.put(elementwise.CastOp(operands[0], _TYPES[dtype]))
             case "bitcast":
-                return self.put(BitcastOp(operands[0], _TYPES[dtype]))
+                return self.put(tg.BitcastOp(operands[0], _TYPES[dtype]))
             case _:
                 return self.put(_OPS[primitive](*operands))
 

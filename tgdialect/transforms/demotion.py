@@ -14,13 +14,13 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import InvalidAttr, is_tensor
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES, number_attribute
-from tgdialect.ops.elementwise import CastOp, CompareOp, ElementwiseOp, FmodOp
-from tgdialect.ops.movement import BitcastOp, MovementOp, PadOp
+from tgdialect.ops.elementwise import CompareOp, ElementwiseOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import dtype_of, is_memory, number
-from tgdialect.ops.source import ConstOp
 
 
 def demote_f64(block: Block) -> None:
@@ -44,12 +44,12 @@ def demote_f64(block: Block) -> None:
         assert isinstance(op, ElementwiseOp | MovementOp)
         operands = [_demoted(operand, new) for operand in op.operands]
         result, builder = op.result, OpBuilder.before(op)
-        if isinstance(op, CastOp):
+        if isinstance(op, tg.CastOp):
             dtype = f32 if result in demoted else op.dtype
             is_same = dtype_of(operands[0]) == DTYPES[dtype]
             # A CAST of memory reads it, also to the dtype that it has.
             is_needed = is_memory(operands[0]) or not is_same
-            value = builder.put(CastOp(operands[0], dtype)) if is_needed else operands[0]
+            value = builder.put(tg.CastOp(operands[0], dtype)) if is_needed else operands[0]
         else:
             value = builder.put(op.rebuild(operands))
         new[result] = value
@@ -62,15 +62,15 @@ def demote_f64(block: Block) -> None:
 def _demoted(value: SSAValue, new: dict[SSAValue, SSAValue]) -> SSAValue:
     """The value that an op on demoted values takes for an operand."""
     constant = value.owner
-    if value not in new and isinstance(constant, ConstOp) and _is_f64(value):
-        new[value] = OpBuilder.before(constant).put(ConstOp(_rounded(constant.value)))
+    if value not in new and isinstance(constant, tg.ConstOp) and _is_f64(value):
+        new[value] = OpBuilder.before(constant).put(tg.ConstOp(_rounded(constant.value)))
     return new.get(value, value)
 
 
 def _rounded(value: Attribute) -> Attribute:
     """A constant in f32. A finite one stays finite: what is compared with it may be infinite."""
-    if isinstance(value, InvalidAttr):
-        return InvalidAttr(f32)
+    if isinstance(value, tg.InvalidAttr):
+        return tg.InvalidAttr(f32)
     constant = float(number(value))
     if math.isfinite(constant):
         constant = max(-_MOST, min(constant, _MOST))
@@ -97,10 +97,12 @@ def _values_between_casts(ops: Sequence[Operation]) -> Set[SSAValue]:
 
 
 def _may_be_demoted(op: Operation) -> bool:
-    if isinstance(op, CastOp):
+    if isinstance(op, tg.CastOp):
         source = dtype_of(op.source)
         return _is_f64(op.result) and (source.is_float or source.bits <= _EXACT_BITS)
-    if isinstance(op, FmodOp | BitcastOp) or (isinstance(op, PadOp) and op.fill is not None):
+    if isinstance(op, tg.FmodOp | tg.BitcastOp) or (
+        isinstance(op, tg.PadOp) and op.fill is not None
+    ):
         return False
     return (
         isinstance(op, ElementwiseOp | MovementOp)
@@ -112,7 +114,7 @@ def _may_be_demoted(op: Operation) -> bool:
 def _takes_demoted(op: Operation, found: Set[SSAValue]) -> bool:
     """Whether all f64 operands of an op are constants or demoted."""
     return all(
-        operand in found or isinstance(operand.owner, ConstOp) or not _is_f64(operand)
+        operand in found or isinstance(operand.owner, tg.ConstOp) or not _is_f64(operand)
         for operand in op.operands
     )
 
@@ -121,7 +123,7 @@ def _uses_demoted(op: Operation, found: Set[SSAValue]) -> bool:
     """Whether an op may use a demoted value."""
     if isinstance(op, CompareOp):
         return _takes_demoted(op, found)
-    if isinstance(op, CastOp) and not _is_f64(op.result):
+    if isinstance(op, tg.CastOp) and not _is_f64(op.result):
         return dtype_of(op.result).is_float
     return any(result in found for result in op.results)
 

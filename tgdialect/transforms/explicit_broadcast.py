@@ -11,11 +11,9 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import EndIfOp
 from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.movement import ExpandOp, ReshapeOp
-from tgdialect.ops.ordering import EndOp
 from tgdialect.ops.properties import (
     NAME_THE_EXTENT,
     Shape,
@@ -51,7 +49,7 @@ class ExplicitBroadcastPass(ModulePass):
         for inner in list(op.walk()):
             if isinstance(inner, ElementwiseOp):
                 broadcast_operands(inner, known)
-            elif isinstance(inner, EndOp | EndIfOp):
+            elif isinstance(inner, tg.EndOp | tg.EndIfOp):
                 known.clear()  # What a loop has computed is not to be used after it.
 
 
@@ -74,8 +72,10 @@ def _broadcast(op: Operation, operand: SSAValue, source: Shape, target: Shape) -
     """`operand` of shape `source` as a value of shape `target`, made before `op`."""
     padded = (1,) * (len(target) - len(source)) + _known(source, op)
     builder = OpBuilder.before(op)
-    value = operand if len(padded) == len(source) else builder.put(ReshapeOp(operand, padded))
-    return value if same_shape(padded, target) else builder.put(ExpandOp(value, _known(target, op)))
+    value = operand if len(padded) == len(source) else builder.put(tg.ReshapeOp(operand, padded))
+    return (
+        value if same_shape(padded, target) else builder.put(tg.ExpandOp(value, _known(target, op)))
+    )
 
 
 def _known(shape: Shape, op: Operation) -> tuple[int | SSAValue, ...]:

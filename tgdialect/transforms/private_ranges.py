@@ -16,17 +16,13 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.diagnostics import locate
-from tgdialect.ops.attributes import NumberAttr
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import AtomicAddOp
-from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.numbering import next_axis
-from tgdialect.ops.ordering import EndOp, RangeOp
-from tgdialect.ops.reduce import ReduceOp
 
 
-def make_ranges_private(block: Block, is_loop: Callable[[RangeOp], bool]) -> None:
+def make_ranges_private(block: Block, is_loop: Callable[[tg.RangeOp], bool]) -> None:
     """Copy RANGEs until each is closed by one END, or by REDUCEs that can share a loop.
 
     REDUCEs share a loop when they go over the same ranges, inside the same loops, and do not depend
@@ -37,24 +33,24 @@ def make_ranges_private(block: Block, is_loop: Callable[[RangeOp], bool]) -> Non
 
 
 def _group_without_its_own_ranges(
-    block: Block, is_loop: Callable[[RangeOp], bool]
-) -> tuple[list[ReduceOp], Ranges] | None:
+    block: Block, is_loop: Callable[[tg.RangeOp], bool]
+) -> tuple[list[tg.ReduceOp], Ranges] | None:
     """A group of REDUCEs that share a loop, and those of its ranges that another loop has already;
     None if there is no such group."""
     ops = needed_ops(block)
-    if not any(type(op) is ReduceOp for op in ops):
+    if not any(type(op) is tg.ReduceOp for op in ops):
         return None
     open_in = open_ranges(ops)
-    owner: dict[RangeOp, object] = {}
+    owner: dict[tg.RangeOp, object] = {}
     for op in ops:
-        if isinstance(op, EndOp):
+        if isinstance(op, tg.EndOp):
             owner.update((r, op) for r in closed_ranges(op))
     stage: dict[Operation, int] = {}
-    groups: dict[object, list[ReduceOp]] = defaultdict(list)
+    groups: dict[object, list[tg.ReduceOp]] = defaultdict(list)
     for op in ops:
         sources = (operand.owner for operand in op.operands)
         stage[op] = max((stage[o] for o in sources if isinstance(o, TgOp)), default=0)
-        if isinstance(op, ReduceOp) and (loops := frozenset(filter(is_loop, closed_ranges(op)))):
+        if isinstance(op, tg.ReduceOp) and (loops := frozenset(filter(is_loop, closed_ranges(op)))):
             around = frozenset(filter(is_loop, open_in[op]))
             # Of two REDUCEs in one stage neither depends on the other.
             groups[loops, around, stage[op]].append(op)
@@ -66,7 +62,7 @@ def _group_without_its_own_ranges(
     return None
 
 
-def _copy_ranges(block: Block, group: Sequence[ReduceOp], taken: Ranges) -> None:
+def _copy_ranges(block: Block, group: Sequence[tg.ReduceOp], taken: Ranges) -> None:
     """Copy some ranges, and the ops in their loops that a group of REDUCEs needs."""
     ops = needed_ops(block)
     open_in = open_ranges(ops)
@@ -80,13 +76,13 @@ def _copy_ranges(block: Block, group: Sequence[ReduceOp], taken: Ranges) -> None
     for op in ops:
         if op not in sources:
             continue
-        if isinstance(op, StoreOp | AtomicAddOp):
+        if isinstance(op, tg.StoreOp | tg.AtomicAddOp):
             numbers = ", ".join(str(r.axis.data) for r in taken)
             message = f"range {numbers} would be the range of two loops, and this is in both"
             raise locate(PassFailedException(message), op)
         new = OpBuilder.after(op).insert(op.clone(values))
-        if isinstance(new, RangeOp):
-            new.axis = NumberAttr(next(axes))
+        if isinstance(new, tg.RangeOp):
+            new.axis = tg.NumberAttr(next(axes))
     for op in group:
         op.result.replace_all_uses_with(values[op.result])
         block.erase_op(op)

@@ -14,15 +14,10 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.symbols import is_foreign
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import nested_ops, ops_of
+from tgdialect.ops import tg
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
 from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.movement import PadOp
-from tgdialect.ops.ordering import GroupOp, SinkOp
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.scan import ScanOp
-from tgdialect.ops.source import ParamOp
 
 MAX_COPIES = 1 << 14
 """The greatest work that copies of functions may have in one function, beyond the first copy of
@@ -62,18 +57,18 @@ class Substitution(ABC):
         """Whether `keep` rebuilds this FUNCTION, SCAN or call, instead of its body: by default a
         SCAN, and a FUNCTION that has BUFFERs, which would become state of the function around it.
         """
-        return isinstance(op, ScanOp) or (isinstance(op, FunctionOp) and op.has_memory)
+        return isinstance(op, tg.ScanOp) or (isinstance(op, tg.FunctionOp) and op.has_memory)
 
     def keep(self, op: Operation) -> None:
         """Rebuild a FUNCTION or SCAN on the new values, and take it apart."""
-        assert isinstance(op, FunctionOp | ScanOp)
+        assert isinstance(op, tg.FunctionOp | tg.ScanOp)
         new = op.rebuild([self.values[argument] for argument in op.arguments])
         new.attributes.update(op.attributes)
         packed = self.builder.put(new)
         last = op.body.block.last_op
-        assert isinstance(last, TupleOp)
+        assert isinstance(last, tg.TupleOp)
         elements = range(len(last.values))
-        self.tuples[op.result] = [self.builder.put(GetTupleOp(packed, i)) for i in elements]
+        self.tuples[op.result] = [self.builder.put(tg.GetTupleOp(packed, i)) for i in elements]
 
     def error(self, message: str, op: Operation) -> Exception:
         """The failure of the pass, at an op of the program."""
@@ -103,13 +98,13 @@ class Substitution(ABC):
                 continue
             self.builder.location = op.location
             match op:
-                case ParamOp() if isinstance(op.parent_op(), FunctionOp):
+                case tg.ParamOp() if isinstance(op.parent_op(), tg.FunctionOp):
                     pass  # `_substituted` has bound it.
                 case ReturnOp():
                     self.returned = [self.values[v] for v in op.operands]
-                case TupleOp():
+                case tg.TupleOp():
                     self.tuples[op.result] = [self.values[v] for v in op.values]
-                case GetTupleOp():
+                case tg.GetTupleOp():
                     self.values[op.result] = self.tuples[op.source][op.index.data]
                 case _:
                     self.convert_op(op)
@@ -119,16 +114,16 @@ class Substitution(ABC):
 
         The parameters of the body are bound to the arguments. None for other ops.
         """
-        if isinstance(op, FunctionOp):
+        if isinstance(op, tg.FunctionOp):
             for param in op.body.block.ops:
-                if isinstance(param, ParamOp):
+                if isinstance(param, tg.ParamOp):
                     argument = op.arguments[param.slot.data]
                     self.values[param.result] = self.values[argument]
             body = op.body.block
 
-            def pack(op: FunctionOp = op) -> None:
+            def pack(op: tg.FunctionOp = op) -> None:
                 last = op.body.block.last_op
-                assert isinstance(last, TupleOp)
+                assert isinstance(last, tg.TupleOp)
                 self.tuples[op.result] = self.tuples[last.result]
 
             return body, pack
@@ -154,9 +149,9 @@ class Substitution(ABC):
                 self.tuples[op.results[0]] = self.returned
             else:
                 # A CALL without results is waited for: it is the effects of the body.
-                ops = [each for each in callee.body.block.ops if not isinstance(each, SinkOp)]
+                ops = [each for each in callee.body.block.ops if not isinstance(each, tg.SinkOp)]
                 effects = [r for each in ops for r in each.results if r.type == VOID]
-                group = GroupOp([self.values[effect] for effect in effects])
+                group = tg.GroupOp([self.values[effect] for effect in effects])
                 self.values[op.results[0]] = self.builder.put(group)
 
         return callee.body.block, bind
@@ -180,12 +175,12 @@ def _work(op: Operation) -> int:
     """About how many additions take as long to compile as an op."""
     if isinstance(op, ElementwiseOp):
         return 1 if op.COST <= 1 else int(_RECIPE * op.COST)
-    return _LOOP if isinstance(op, ReduceOp | PadOp) else 1
+    return _LOOP if isinstance(op, tg.ReduceOp | tg.PadOp) else 1
 
 
 def called_function(op: Operation) -> FuncOp | None:
     """The function that an op calls; None for a CALL of a kernel, and for other ops."""
-    if not isinstance(op, FuncCallOp | CallOp):
+    if not isinstance(op, FuncCallOp | tg.CallOp):
         return None
     callee = SymbolTable.lookup_symbol(op, op.callee)
     return callee if isinstance(callee, FuncOp) else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.divisors import Divisors
-from tgdialect.ops.elementwise import AddOp, IDivOp, ModOp, MulOp, XorOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.walk import computed, operands_of
 
@@ -100,16 +100,16 @@ class BitSums:
             return None
         first, second = map(known_index, operands_of(value))
         match value.owner:
-            case AddOp():
+            case tg.AddOp():
                 return left + right
-            case XorOp():
+            case tg.XorOp():
                 return left.xor(right)
-            case MulOp() if second is not None:
+            case tg.MulOp() if second is not None:
                 return left.scaled(second)
-            case MulOp() if first is not None:
+            case tg.MulOp() if first is not None:
                 return right.scaled(first)
-            case IDivOp() | ModOp() if second is not None and second > 0:
+            case tg.IDivOp() | tg.ModOp() if second is not None and second > 0:
                 parts = left.split(second)
-                return None if parts is None else parts[isinstance(value.owner, ModOp)]
+                return None if parts is None else parts[isinstance(value.owner, tg.ModOp)]
             case _:
                 return None

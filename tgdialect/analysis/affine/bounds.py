@@ -12,12 +12,11 @@ from collections.abc import Collection, Set
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, monomials, polynomial_interval, times
-from tgdialect.ops.elementwise import CmpLtOp, WhereOp
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.ordering import RangeOp, dependent_ranges
+from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import Atom, Polynomial, dtype_of, polynomial
-from tgdialect.ops.source import ConstOp
 
 MAX_ROUNDS = 4
 """The rounds in which RANGEs are replaced by their bounds. More: RANGEs whose bounds depend on
@@ -83,9 +82,9 @@ def _at_last_iteration(of: Polynomial, min_max: MinMax, atoms: Collection[SSAVal
                     term = None if term is None else times(term, Affine({(value,): 1}))
                 elif term is not None and coefficient > 0 and (pair := minimum(value)):
                     x, y = pair
-                    greatest = x if isinstance(y.owner, ConstOp) else y
+                    greatest = x if isinstance(y.owner, tg.ConstOp) else y
                     term = times(term, exact_polynomial(greatest, min_max, atoms))
-                elif term is not None and isinstance(value.owner, RangeOp):
+                elif term is not None and isinstance(value.owner, tg.RangeOp):
                     last = exact_polynomial(value.owner.bound, min_max, atoms) - 1
                     term = times(term, last) if coefficient > 0 else Affine()
                 elif term is not None:
@@ -96,15 +95,15 @@ def _at_last_iteration(of: Polynomial, min_max: MinMax, atoms: Collection[SSAVal
     return result
 
 
-def _awaited(of: Polynomial) -> Set[RangeOp]:
+def _awaited(of: Polynomial) -> Set[tg.RangeOp]:
     """The RANGEs that bounds of others, or minima, in a polynomial depend on."""
-    found: set[RangeOp] = set()
+    found: set[tg.RangeOp] = set()
     for product in of.terms:
         for atom in product:
             owner = atom.owner if isinstance(atom, SSAValue) else None
-            if isinstance(owner, RangeOp) and not isinstance(owner.bound.owner, ConstOp):
+            if isinstance(owner, tg.RangeOp) and not isinstance(owner.bound.owner, tg.ConstOp):
                 found |= dependent_ranges(owner.bound)
-            elif isinstance(owner, WhereOp):
+            elif isinstance(owner, tg.WhereOp):
                 found |= dependent_ranges(owner.result)
     return found
 
@@ -112,7 +111,7 @@ def _awaited(of: Polynomial) -> Set[RangeOp]:
 def minimum(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
     """The x and the y of `where(x < y, x, y)`."""
     op = value.owner
-    if not isinstance(op, WhereOp) or not isinstance(test := op.condition.owner, CmpLtOp):
+    if not isinstance(op, tg.WhereOp) or not isinstance(test := op.condition.owner, tg.CmpLtOp):
         return None
     return (op.lhs, op.rhs) if test.lhs is op.lhs and test.rhs is op.rhs else None
 

@@ -27,19 +27,19 @@ from tgdialect.analysis.affine.positions import (
 from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.analysis.memory_order import LocationNumbering
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.elementwise import AddOp, IDivOp, ModOp, MulOp, SubOp
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.movement import IndexOp, MovementOp
-from tgdialect.ops.ordering import AfterOp, RangeOp, dependent_ranges
+from tgdialect.ops.movement import MovementOp
+from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import known_index, tensor, tensor_type
 from tgdialect.ops.walk import computed, operands_of
 
 _EXACT = 2**62
 """Sums beyond this magnitude might wrap an i64: they are numbers of which nothing is known."""
 
-_ARITHMETIC = (AddOp, SubOp, MulOp, IDivOp, ModOp)
+_ARITHMETIC = (tg.AddOp, tg.SubOp, tg.MulOp, tg.IDivOp, tg.ModOp)
 
 
 class CellPosition(NamedTuple):
@@ -65,10 +65,10 @@ class CellPositions(Positions):
         super().__init__(intervals)
         self._numbering = LocationNumbering(intervals)
         self._gated = _iterations(gate, intervals)
-        self._loops: dict[RangeOp, tuple[LoopVariable, Position]] = {}
+        self._loops: dict[tg.RangeOp, tuple[LoopVariable, Position]] = {}
         self._known: dict[SSAValue, Position] = {}
         self._alike: dict[int, SSAValue] = {}
-        self._dependent: dict[SSAValue, frozenset[RangeOp]] = {}
+        self._dependent: dict[SSAValue, frozenset[tg.RangeOp]] = {}
 
     # -- locations
 
@@ -77,8 +77,8 @@ class CellPositions(Positions):
         if tensor(location).get_shape():
             return None
         index: Index = ()
-        while isinstance(op := location.owner, MovementOp | AfterOp):
-            if isinstance(op, IndexOp):
+        while isinstance(op := location.owner, MovementOp | tg.AfterOp):
+            if isinstance(op, tg.IndexOp):
                 if any(tensor(each).get_shape() for each in op.indices):
                     return None
                 index = (*map(self.position, op.indices), *index)
@@ -111,19 +111,19 @@ class CellPositions(Positions):
     def _compute(self, value: SSAValue) -> Position:
         if (interval := self.intervals[value]).is_constant:
             return Affine(constant=int(interval.lo))
-        if isinstance(op := value.owner, RangeOp):
+        if isinstance(op := value.owner, tg.RangeOp):
             return self._loop(op)[1]
         operands = [self._known[operand] for operand in self._operands(value)]
         if operands:
             a, b = operands
             match op:
-                case AddOp():
+                case tg.AddOp():
                     found = self.add(a, b)
-                case SubOp():
+                case tg.SubOp():
                     found = self.sub(a, b)
-                case MulOp():
+                case tg.MulOp():
                     found = self.mul(a, b)
-                case IDivOp():
+                case tg.IDivOp():
                     found = self.idiv(a, b)
                 case _:
                     found = self.mod(a, b)
@@ -133,7 +133,7 @@ class CellPositions(Positions):
         loops = dependent_ranges(value, self._dependent)
         return self.number_of(value, frozenset((self._loop(op)[0], 1) for op in loops))
 
-    def _loop(self, op: RangeOp) -> tuple[LoopVariable, Position]:
+    def _loop(self, op: tg.RangeOp) -> tuple[LoopVariable, Position]:
         """The variable of a loop, which begins at 0 with the first iteration where the gate may be
         true, and the value of the RANGE."""
         if (known := self._loops.get(op)) is None:
@@ -150,7 +150,7 @@ class CellPositions(Positions):
 
     # -- questions
 
-    def are_apart(self, a: CellPosition, b: CellPosition, loops: Set[RangeOp]) -> bool:
+    def are_apart(self, a: CellPosition, b: CellPosition, loops: Set[tg.RangeOp]) -> bool:
         """Whether two locations are different cells in all iterations of some loops, which need
         not be the same for both."""
         varying = {self._loop(op)[0] for op in loops}
@@ -160,7 +160,7 @@ class CellPositions(Positions):
             for x, y in zip(one, other, strict=True)
         )
 
-    def is_own(self, a: CellPosition, b: CellPosition, loops: Iterable[RangeOp]) -> bool:
+    def is_own(self, a: CellPosition, b: CellPosition, loops: Iterable[tg.RangeOp]) -> bool:
         """Whether two locations are one cell in each iteration of some loops, and no two
         iterations have the same."""
         variables = [self._loop(op)[0] for op in loops]
@@ -171,17 +171,17 @@ class CellPositions(Positions):
         )
 
 
-def _iterations(gate: SSAValue | None, intervals: MinMax) -> Mapping[RangeOp, Interval]:
+def _iterations(gate: SSAValue | None, intervals: MinMax) -> Mapping[tg.RangeOp, Interval]:
     """The iterations of loops for which a gate may be true, by comparisons of RANGEs alone."""
-    found: dict[RangeOp, Interval] = {}
+    found: dict[tg.RangeOp, Interval] = {}
     for each in conjuncts([(gate, True)] if gate is not None else []):
         if (known := order(*each)) is None:
             continue
         low, high = intervals[known.low], intervals[known.high]
-        if isinstance(op := known.low.owner, RangeOp):
+        if isinstance(op := known.low.owner, tg.RangeOp):
             now = found.get(op, low)
             found[op] = Interval(now.lo, min(now.hi, high.hi - known.margin))
-        if isinstance(op := known.high.owner, RangeOp):
+        if isinstance(op := known.high.owner, tg.RangeOp):
             now = found.get(op, high)
             found[op] = Interval(max(now.lo, low.lo + known.margin), now.hi)
     return found

@@ -9,8 +9,8 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.lanes import is_ramp, lane_indices, shifted
 from tgdialect.analysis.memory_order import MemoryAccess
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
-from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.properties import Polynomial, polynomial, tensor
 
 
@@ -43,7 +43,7 @@ class CellNumbers:
         """The cells of an access; None where its index is neither a scalar nor a sum of scalars and
         a constant for each lane."""
         location = access.location.owner
-        if not isinstance(location, IndexOp) or len(location.indices) != 1:
+        if not isinstance(location, tg.IndexOp) or len(location.indices) != 1:
             return None
         (index,) = location.indices
         total: Polynomial = Affine()

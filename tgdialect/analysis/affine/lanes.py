@@ -9,12 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Block, Operation, SSAValue
 
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, Linear
-from tgdialect.ops.elementwise import AddOp
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.movement import ExpandOp, IndexOp, ReshapeOp, StackOp
 from tgdialect.ops.properties import is_memory, number, tensor
-from tgdialect.ops.source import VConstOp
 from tgdialect.ops.walk import Walk
 
 
@@ -61,7 +59,7 @@ def lane_indices(index: SSAValue) -> LaneIndices | None:
     (or scalars broadcast to vectors) may have been added. None for other vectors."""
     # Peel off the scalars that are added.
     added: list[SSAValue] = []
-    while isinstance(op := index.owner, AddOp):
+    while isinstance(op := index.owner, tg.AddOp):
         left, right = op.operands
         scalars = scalar_of(left), scalar_of(right)
         if (scalars[0] is None) == (scalars[1] is None):
@@ -82,7 +80,7 @@ def lane_indices(index: SSAValue) -> LaneIndices | None:
 def scalar_of(value: SSAValue) -> SSAValue | None:
     """The scalar that a value is or is broadcast from; None for other values and for memory."""
     while tensor(value).get_shape():
-        if not isinstance(op := value.owner, ExpandOp | ReshapeOp):
+        if not isinstance(op := value.owner, tg.ExpandOp | tg.ReshapeOp):
             return None
         value = op.operands[0]
     return None if is_memory(value) else value
@@ -90,9 +88,9 @@ def scalar_of(value: SSAValue) -> SSAValue | None:
 
 def _lane_constants(op: Operation | Block) -> Sequence[int] | None:
     """The lanes of a VCONST or of a STACK of constants; None for other ops."""
-    if isinstance(op, VConstOp):
+    if isinstance(op, tg.VConstOp):
         return compact(np.frombuffer(op.values.data.data, "<i8"))
-    if not isinstance(op, StackOp) or tensor(op.sources[0]).get_shape():
+    if not isinstance(op, tg.StackOp) or tensor(op.sources[0]).get_shape():
         return None
     attributes = [constant_attribute(source) for source in op.sources]
     numbers = [int(number(a)) for a in attributes if a is not None]
@@ -102,15 +100,17 @@ def _lane_constants(op: Operation | Block) -> Sequence[int] | None:
 def only_locates(op: Operation) -> bool:
     """Whether an op computes lane indices whose only users, through further ADDs, are INDEXes of
     memory."""
-    if not isinstance(op, VConstOp) and not (isinstance(op, AddOp) and lane_indices(op.result)):
+    if not isinstance(op, tg.VConstOp) and not (
+        isinstance(op, tg.AddOp) and lane_indices(op.result)
+    ):
         return False
     walk: Walk[Operation] = Walk([op])
     for each in walk:
         for use in each.results[0].uses:
             user = use.operation
-            if isinstance(user, AddOp) and (user in walk.seen or lane_indices(user.result)):
+            if isinstance(user, tg.AddOp) and (user in walk.seen or lane_indices(user.result)):
                 walk.add([user])
-            elif not isinstance(user, IndexOp) or not is_memory(user.source):
+            elif not isinstance(user, tg.IndexOp) or not is_memory(user.source):
                 return False
     return True
 

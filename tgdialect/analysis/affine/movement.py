@@ -10,15 +10,8 @@ from collections.abc import Sequence
 from functools import lru_cache
 
 from tgdialect.analysis.affine.positions import ZERO, Index, Position, Positions
-from tgdialect.ops.movement import (
-    ExpandOp,
-    FlipOp,
-    MovementOp,
-    PadOp,
-    PermuteOp,
-    ReshapeOp,
-    ShrinkOp,
-)
+from tgdialect.ops import tg
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import Dim, Shape, integers, product, same_size, shape_of, window
 
 
@@ -29,20 +22,20 @@ def moved(positions: Positions, op: MovementOp, index: Index) -> Index | None:
     """
     source = shape_of(op.operands[0])
     match op:
-        case PermuteOp():
+        case tg.PermuteOp():
             at = dict(zip(integers(op, "order"), index, strict=True))
             return tuple(at[axis] for axis in range(len(index)))
-        case FlipOp():
+        case tg.FlipOp():
             flags = integers(op, "flags")
             return _flipped(positions, index, source, flags)
-        case ReshapeOp():
+        case tg.ReshapeOp():
             return _reshaped(positions, index, shape_of(op.result), source)
-        case ExpandOp():
+        case tg.ExpandOp():
             return broadcast(index, shape_of(op.result), source)
-        case ShrinkOp():
+        case tg.ShrinkOp():
             offsets = map(positions.dim, window(op)[0])
             return tuple(map(positions.add, index, offsets))
-        case PadOp():
+        case tg.PadOp():
             offsets = map(positions.dim, window(op)[0])
             return tuple(map(positions.sub, index, offsets))
         case _:

@@ -6,18 +6,19 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from xdsl.ir import SSAValue
 
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, times
-from tgdialect.ops.elementwise import AddOp, CmpLtOp, SubOp, WhereOp
-from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, ReshapeOp
-from tgdialect.ops.ordering import AfterOp, RangeOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import Polynomial, UnknownDim, known_index, polynomial, shape_of
 from tgdialect.ops.walk import behind
 
-Strides = Mapping[RangeOp, int | None]
+Strides = Mapping[tg.RangeOp, int | None]
 """Elements between neighbouring iterations of each range; None where the distance varies."""
 
 
-def strides(location: SSAValue, ranges_around: Callable[[SSAValue], Iterable[RangeOp]]) -> Strides:
+def strides(
+    location: SSAValue, ranges_around: Callable[[SSAValue], Iterable[tg.RangeOp]]
+) -> Strides:
     """The strides of a location of a kernel. A range that is missing has stride 0.
 
     `ranges_around` gives the loops that a value depends on.
@@ -25,11 +26,11 @@ def strides(location: SSAValue, ranges_around: Callable[[SSAValue], Iterable[Ran
     position = _row_major(location)
     if position is None:
         return dict.fromkeys(ranges_around(location), None)
-    result: dict[RangeOp, int | None] = {}
+    result: dict[tg.RangeOp, int | None] = {}
     for product, coefficient in position.terms.items():
         for atom in product:
             owner = atom.owner if isinstance(atom, SSAValue) else None
-            if isinstance(owner, RangeOp) and len(product) == 1:
+            if isinstance(owner, tg.RangeOp) and len(product) == 1:
                 result.setdefault(owner, coefficient)
             elif isinstance(atom, SSAValue):
                 result.update(dict.fromkeys(ranges_around(atom), None))
@@ -38,14 +39,14 @@ def strides(location: SSAValue, ranges_around: Callable[[SSAValue], Iterable[Ran
 
 def _row_major(location: SSAValue) -> Polynomial | None:
     """The row-major position of a location in its buffer as a polynomial; None if it has none."""
-    owner = behind(location, AfterOp).owner
-    if not isinstance(owner, IndexOp) or len(owner.indices) < len(shape_of(owner.source)):
+    owner = behind(location, tg.AfterOp).owner
+    if not isinstance(owner, tg.IndexOp) or len(owner.indices) < len(shape_of(owner.source)):
         return None
     return _flattened(owner.indices, owner.source)
 
 
 def _flattened(indices: Sequence[SSAValue], source: SSAValue) -> Polynomial | None:
-    if isinstance(behind(source, AfterOp, ReshapeOp, BitcastOp).owner, MovementOp):
+    if isinstance(behind(source, tg.AfterOp, tg.ReshapeOp, tg.BitcastOp).owner, MovementOp):
         return None
     total: Polynomial | None = Affine()
     for index, extent in zip(indices, shape_of(source), strict=True):
@@ -58,12 +59,12 @@ def _flattened(indices: Sequence[SSAValue], source: SSAValue) -> Polynomial | No
 def unclamped(index: SSAValue) -> SSAValue:
     """An index without the clamp that PADTO adds: i of `where(i < n, i, n - 1)`."""
     op = index.owner
-    if not isinstance(op, WhereOp):
+    if not isinstance(op, tg.WhereOp):
         return index
     test, value, last = op.operands
-    if not isinstance(test.owner, CmpLtOp) or test.owner.lhs is not value:
+    if not isinstance(test.owner, tg.CmpLtOp) or test.owner.lhs is not value:
         return index
     is_last = known_index(last) is not None or (
-        isinstance(last.owner, AddOp | SubOp) and last.owner.lhs is test.owner.rhs
+        isinstance(last.owner, tg.AddOp | tg.SubOp) and last.owner.lhs is test.owner.rhs
     )
     return value if is_last else index

@@ -21,8 +21,9 @@ from tgdialect.analysis.affine.positions import (
     Positions,
     interval_of,
 )
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.movement import MovementOp, PadOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import tensor
 
 
@@ -79,7 +80,7 @@ def affine_views(value: SSAValue) -> Iterator[AffineView]:
             return
         if (index := moved(positions, op, index)) is None:
             return
-        if isinstance(op, PadOp):
+        if isinstance(op, tg.PadOp):
             for i, extent in zip(index, extents, strict=True):
                 if not interval_of(i).within(0, extent - 1):
                     masks.append((i, extent))

@@ -24,16 +24,12 @@ from tgdialect.analysis.affine.lanes import lane_indices, shifted
 from tgdialect.analysis.affine.meetings import ItemParts, Meeting, Numbers, Sums, distances
 from tgdialect.analysis.memory_order import MemoryAccess
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, polynomial_interval
-from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.codegen import SpecialOp
 from tgdialect.ops.dtypes import DTYPES, INDEX
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, AndOp, IDivOp, ModOp, MulOp
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute, evaluate
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.movement import IndexOp, ReshapeOp
-from tgdialect.ops.ordering import AfterOp, RangeOp
 from tgdialect.ops.properties import (
     Atom,
     Polynomial,
@@ -66,7 +62,7 @@ wrap an i64."""
 
 
 def _are_small(op: Operation, operands: Sequence[Numbers]) -> bool:
-    is_division = isinstance(op, IDivOp | ModOp)
+    is_division = isinstance(op, tg.IDivOp | tg.ModOp)
     return all(each.min() >= 0 and each.max() <= _SMALL for each in operands) and not (
         is_division and not operands[1].all()
     )
@@ -116,7 +112,9 @@ class WorkItems:
 
     def __post_init__(self) -> None:
         specials = [
-            op for op in self.ops if isinstance(op, SpecialOp) and op.axis_type is AxisType.LOCAL
+            op
+            for op in self.ops
+            if isinstance(op, tg.SpecialOp) and op.axis_type is tg.AxisType.LOCAL
         ]
         extents = [known_index(op.bound) for op in specials]
         count = prod(extent or MOST_WORK_ITEMS + 1 for extent in extents)
@@ -147,13 +145,15 @@ class WorkItems:
         def compute(value: SSAValue) -> bool:
             op = value.owner
             if (
-                isinstance(op, LoadOp)
-                and behind(op.buffer, IndexOp, ReshapeOp, AfterOp) not in self.read_only
+                isinstance(op, tg.LoadOp)
+                and behind(op.buffer, tg.IndexOp, tg.ReshapeOp, tg.AfterOp) not in self.read_only
             ):
                 return True
-            is_known = isinstance(op, LoadOp | IndexOp | ReshapeOp | AfterOp | RangeOp)
+            is_known = isinstance(
+                op, tg.LoadOp | tg.IndexOp | tg.ReshapeOp | tg.AfterOp | tg.RangeOp
+            )
             if operands_of(value) and not is_known and type(op) not in _ELEMENTWISE:
-                return not isinstance(op, SpecialOp)
+                return not isinstance(op, tg.SpecialOp)
             return any(self._varies[operand] for operand in operands_of(value))
 
         return computed(value, self._varies, operands_of, compute)
@@ -194,7 +194,7 @@ class WorkItems:
         active = np.ones(self.count, np.bool_)
         walk = Walk(gates)
         for gate in walk:
-            if isinstance(op := gate.owner, AndOp | MulOp):
+            if isinstance(op := gate.owner, tg.AndOp | tg.MulOp):
                 walk.add(op.operands)
             elif (known := self.numbers(gate)) is not None:
                 active &= known != 0
@@ -205,7 +205,7 @@ class WorkItems:
     def index_of(self, access: MemoryAccess, gates: Sequence[SSAValue]) -> CellIndex | None:
         """The index of an access that is made under gates; None if it may be to any cell."""
         location = access.location.owner
-        if not isinstance(location, IndexOp) or not _is_flat(location) or not self.is_known:
+        if not isinstance(location, tg.IndexOp) or not _is_flat(location) or not self.is_known:
             return None
         (index,) = location.indices
         numbers: Sequence[int] = range(1)
@@ -315,14 +315,15 @@ class WorkItems:
         if max(map(len, (before, after))) > 1:
             return None
         values = [cast(SSAValue, product[0]) for product in (before, after)]
-        moduli = {known_index(v.owner.operands[1]) for v in values if isinstance(v.owner, ModOp)}
+        moduli = {known_index(v.owner.operands[1]) for v in values if isinstance(v.owner, tg.ModOp)}
         modulus = moduli.pop() if len(moduli) == 1 else None
         if not modulus or not all(
-            isinstance(v.owner, ModOp) or self.intervals[v].within(0, modulus - 1) for v in values
+            isinstance(v.owner, tg.ModOp) or self.intervals[v].within(0, modulus - 1)
+            for v in values
         ):
             return None
         a, b = (
-            self._exact(v.owner.operands[0] if isinstance(v.owner, ModOp) else v) for v in values
+            self._exact(v.owner.operands[0] if isinstance(v.owner, tg.ModOp) else v) for v in values
         )
         difference = b - a
         carried = () if how.carrier is None else (how.carrier.results[0],)
@@ -340,22 +341,22 @@ class WorkItems:
         """The RANGEs that a value depends on."""
 
         def compute(value: SSAValue) -> Set[Operation]:
-            if isinstance(op := value.owner, RangeOp):
+            if isinstance(op := value.owner, tg.RangeOp):
                 return {op}
             operands = operands_of(value)
             return frozenset[Operation]().union(*(self._ranges[operand] for operand in operands))
 
         def sources(value: SSAValue) -> Iterable[SSAValue]:
-            return () if isinstance(value.owner, RangeOp) else operands_of(value)
+            return () if isinstance(value.owner, tg.RangeOp) else operands_of(value)
 
         return computed(value, self._ranges, sources, compute)
 
 
-def _is_flat(op: IndexOp) -> bool:
+def _is_flat(op: tg.IndexOp) -> bool:
     """Whether one index counts the elements of memory in row-major order."""
     is_one = len(op.indices) == 1 and len(tensor(op.source).get_shape()) == 1
-    root = behind(op.source, ReshapeOp, AfterOp)
-    return is_one and behind(root, IndexOp, ReshapeOp, AfterOp) == root
+    root = behind(op.source, tg.ReshapeOp, tg.AfterOp)
+    return is_one and behind(root, tg.IndexOp, tg.ReshapeOp, tg.AfterOp) == root
 
 
 def _own_gates(op: Operation) -> Sequence[SSAValue]:

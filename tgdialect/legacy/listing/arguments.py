@@ -15,7 +15,7 @@ from tgdialect.legacy.attributes import LegacyWmmaAttr, axes_attribute, integer_
 from tgdialect.legacy.listing.dtypes import ELEMENTS
 from tgdialect.legacy.listing.lines import Line, Token
 from tgdialect.legacy.listing.values import Call, Value, Word, parse_value
-from tgdialect.ops.attributes import AddrSpace, AxisType, InvalidAttr, NumberAttr
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import number_attribute
 
 
@@ -31,7 +31,7 @@ def _is_index(value: Value) -> bool:
 def number(value: Value, dtype: Attribute, place: Token) -> Attribute:
     """A number as an attribute of a dtype."""
     if value == Word("Invalid"):
-        return InvalidAttr(dtype)
+        return tg.InvalidAttr(dtype)
     if not isinstance(value, int | float):
         raise place.error("a constant is a number, True or False")
     try:
@@ -103,10 +103,10 @@ class ParamArgument:
     slot: int
     name: str | None = None
     bounds: tuple[int, int] | None = None
-    space: AddrSpace = AddrSpace.GLOBAL
+    space: tg.AddrSpace = tg.AddrSpace.GLOBAL
 
 
-_SPACES = {Word(f"AddrSpace.{space.name}"): space for space in AddrSpace}
+_SPACES = {Word(f"AddrSpace.{space.name}"): space for space in tg.AddrSpace}
 
 
 def parameter(line: Line) -> ParamArgument:
@@ -126,7 +126,7 @@ def parameter(line: Line) -> ParamArgument:
             found = low, high
         case _:
             raise _malformed(line, "ParamArg(0, dtypes.int, vmin_vmax=(1, 8))")
-    return ParamArgument(value, name, found, _SPACES.get(space, AddrSpace.GLOBAL))  # pyright: ignore
+    return ParamArgument(value, name, found, _SPACES.get(space, tg.AddrSpace.GLOBAL))  # pyright: ignore
 
 
 def variable(line: Line) -> tuple[str, int, int]:
@@ -157,13 +157,13 @@ def special(line: Line) -> tuple[str, int | None]:
 
 
 _AXIS_TYPES = {
-    **{f"AxisType.{each.name}": each for each in AxisType},
-    **{f"AxisType.{name}": AxisType.LOOP for name in ("DEVICE", "OUTER", "PLACEHOLDER", "WEAK")},
+    **{f"AxisType.{each.name}": each for each in tg.AxisType},
+    **{f"AxisType.{name}": tg.AxisType.LOOP for name in ("DEVICE", "OUTER", "PLACEHOLDER", "WEAK")},
 }
 """tinygrad's types of axes; those that the specification lacks are plain loops."""
 
 
-def loop_axis(line: Line) -> tuple[int, AxisType | None]:
+def loop_axis(line: Line) -> tuple[int, tg.AxisType | None]:
     """RANGE, the number and the type of the axis: `0`, `(0, True)` or `(0, AxisType.REDUCE)`."""
     value = parse_value(line.argument)
     values = value if isinstance(value, tuple) else (value,)
@@ -199,7 +199,7 @@ def wmma(line: Line) -> LegacyWmmaAttr:
                     elements[0],
                     elements[1],
                     StringAttr(device),
-                    NumberAttr(threads),
+                    tg.NumberAttr(threads),
                     ArrayAttr(axes_attribute(_pairs(line, each)) for each in _tuple(line, upcast)),
                     integer_list(_integers(line, reduced)),
                 )

@@ -34,16 +34,8 @@ from tgdialect.diagnostics import LocatedParser, SourceFile, lasting_hint
 from tgdialect.fast_xdsl.accessors import SEGMENTS
 from tgdialect.legacy.listing.dtypes import ELEMENTS, show_element
 from tgdialect.legacy.listing.lines import Token
-from tgdialect.ops.attributes import (
-    AxisType,
-    AxisTypeAttr,
-    DataAttr,
-    InvalidAttr,
-    NumberAttr,
-    ReduceKind,
-    ReduceKindAttr,
-    is_tensor,
-)
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.dtypes import DTYPES, number_attribute
 from tgdialect.ops.properties import number
 
@@ -94,15 +86,15 @@ def show_attribute(attribute: Attribute, element: Attribute | None) -> str:
         case IntegerAttr() | FloatAttr() if attribute.type == element:
             value = number(attribute)
             return str(bool(value)) if element == i1 else str(value)
-        case InvalidAttr() if attribute.dtype == element:
+        case tg.InvalidAttr() if attribute.dtype == element:
             return "invalid"
-        case NumberAttr(data=value):
+        case tg.NumberAttr(data=value):
             return str(value)
         case StringAttr(data=text):
             return repr(text)
-        case DataAttr(data=data):
+        case tg.DataAttr(data=data):
             return repr(data.hex())
-        case AxisTypeAttr(data=keyword) | ReduceKindAttr(data=keyword):
+        case tg.AxisTypeAttr(data=keyword) | tg.ReduceKindAttr(data=keyword):
             return str(keyword)
         case DenseArrayBase(elt_type=of) if of in (i1, i64):
             values = cast(DenseArrayBase[IntegerType], attribute).get_values()
@@ -201,11 +193,11 @@ class Arguments:
         text = token.text
         if text[:1] in ("'", '"'):
             string = parse_string(token)
-            return DataAttr.of_digits(string) if kinds == (DataAttr,) else StringAttr(string)
+            return tg.DataAttr.of_digits(string) if kinds == (tg.DataAttr,) else StringAttr(string)
         if len(kinds) == 1:
             (kind,) = kinds
-            if kind is NumberAttr:
-                return NumberAttr(_integer(token))
+            if kind is tg.NumberAttr:
+                return tg.NumberAttr(_integer(token))
             if kind is DenseArrayBase and text.startswith("("):
                 return _array(token, name == "flags")
             if (keywords := _KEYWORDS.get(kind)) is not None:
@@ -247,15 +239,15 @@ def _array(token: Token, of_flags: bool) -> Attribute:
 
 
 _KEYWORDS: Mapping[type[Attribute], Any] = {
-    AxisTypeAttr: AxisType,
-    ReduceKindAttr: ReduceKind,
+    tg.AxisTypeAttr: tg.AxisType,
+    tg.ReduceKindAttr: tg.ReduceKind,
 }
 """The keywords of attributes that one says."""
 
 
 def _number(token: Token, element: Attribute) -> Attribute:
     if token.text == "invalid":
-        return InvalidAttr(element)
+        return tg.InvalidAttr(element)
     if len(token.text) > _MOST_DIGITS:
         raise token.error(f"a number of {len(token.text)} characters is too long")
     words = {"True": 1, "False": 0}

@@ -19,8 +19,8 @@ from tgdialect.legacy.listing.forms import ELEMENTWISE
 from tgdialect.legacy.listing.program import ProgramBuilder
 from tgdialect.legacy.listing.values import parse_value
 from tgdialect.legacy.ops import compute, constants, control, framework, indexing, memory, vectors
-from tgdialect.ops import codegen, elementwise, movement, ordering, source
-from tgdialect.ops.attributes import VOID, AddrSpace, PlaceAttr
+from tgdialect.ops import codegen, elementwise, movement, ordering, source, tg
+from tgdialect.ops.attributes import VOID
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import is_memory, known_index, place, shape_of, tensor_type
 
@@ -38,25 +38,25 @@ def _const(p: ProgramBuilder) -> SSAValue:
     return p.add(constants.VConstOp(attributes))
 
 
-def _memory(p: ProgramBuilder, size: int, space: AddrSpace) -> TensorType[Attribute]:
-    return tensor_type(p.dtype, (size,), PlaceAttr.of(None, space))
+def _memory(p: ProgramBuilder, size: int, space: tg.AddrSpace) -> TensorType[Attribute]:
+    return tensor_type(p.dtype, (size,), tg.PlaceAttr.of(None, space))
 
 
 def _define_global(p: ProgramBuilder) -> SSAValue:
     given = arguments.global_argument(p.line)
-    type = _memory(p, p.column.size, AddrSpace.GLOBAL)
+    type = _memory(p, p.column.size, tg.AddrSpace.GLOBAL)
     return p.add(memory.DefineGlobalOp(given.slot, type, given.name, mutable=given.is_mutable))
 
 
 def _define_local(p: ProgramBuilder) -> SSAValue:
     name, size = arguments.local(p.line)
-    type = _memory(p, p.column.size if size is None else size, AddrSpace.LOCAL)
+    type = _memory(p, p.column.size if size is None else size, tg.AddrSpace.LOCAL)
     return p.add(memory.DefineLocalOp(name, type))
 
 
 def _define_reg(p: ProgramBuilder) -> SSAValue:
     slot = _free(arguments.slot(p.line), p.slots)
-    return p.add(source.BufferOp(slot, _memory(p, p.column.size, AddrSpace.REG)))
+    return p.add(source.BufferOp(slot, _memory(p, p.column.size, tg.AddrSpace.REG)))
 
 
 def _define_var(p: ProgramBuilder, bounds: Values) -> SSAValue:
@@ -71,12 +71,12 @@ def _param(p: ProgramBuilder, size: SSAValue | None, shape: Values) -> SSAValue:
     count = p.column.size if size is None else _constant(size)
     if count is None and size is not None:
         extent = p.add(elementwise.CastOp(size, INDEX))
-        type = _memory(p, DYNAMIC_INDEX, AddrSpace.GLOBAL)
+        type = _memory(p, DYNAMIC_INDEX, tg.AddrSpace.GLOBAL)
         return p.add(source.ParamOp(given.slot, type, (extent,)))
     if count is None or count < 0:
-        type = _memory(p, DYNAMIC_INDEX, AddrSpace.GLOBAL)
+        type = _memory(p, DYNAMIC_INDEX, tg.AddrSpace.GLOBAL)
         return p.add(memory.DefineGlobalOp(given.slot, type))
-    return p.add(source.ParamOp(given.slot, _memory(p, count, AddrSpace.GLOBAL)))
+    return p.add(source.ParamOp(given.slot, _memory(p, count, tg.AddrSpace.GLOBAL)))
 
 
 def _buffer(p: ProgramBuilder, size: SSAValue) -> SSAValue:

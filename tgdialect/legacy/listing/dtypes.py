@@ -11,7 +11,8 @@ from xdsl.ir import Attribute
 
 from tgdialect.legacy.listing.lines import Token
 from tgdialect.legacy.listing.values import Call, Value, Word, parse_value
-from tgdialect.ops.attributes import AddrSpace, Device, PlaceAttr
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import Device
 from tgdialect.ops.dtypes import DTYPES, TYPES
 from tgdialect.ops.properties import place_of, tensor_type
 
@@ -59,7 +60,7 @@ class Shaped:
     """The arguments of `.vec(...)` or `.ptr(...)`."""
 
     extents: tuple[int, ...]
-    space: AddrSpace | None = None
+    space: tg.AddrSpace | None = None
     device: Device = None
     axis: int | None = None
 
@@ -99,7 +100,7 @@ class Column:
         if self.element is None:
             return None
         shaped = self.pointer or self.vector or Shaped(())
-        where = PlaceAttr.of(shaped.device, shaped.space, shaped.axis)
+        where = tg.PlaceAttr.of(shaped.device, shaped.space, shaped.axis)
         return tensor_type(self.element, shaped.extents, where)
 
 
@@ -124,7 +125,7 @@ def parse_dtype(token: Token) -> Column:
         raise token.error(f"there is no dtype {name!r}{did_you_mean(name, ELEMENTS)}")
     suffixes: dict[str, Shaped | None] = {
         "vec": Shaped((int(found["lanes"]),)) if found["lanes"] else None,
-        "ptr": Shaped((), AddrSpace.GLOBAL) if found["old"] else None,
+        "ptr": Shaped((), tg.AddrSpace.GLOBAL) if found["old"] else None,
     }
     start = found.end()
     while start < len(token.text):
@@ -154,11 +155,11 @@ def _shaped(token: Token, *, is_pointer: bool) -> Shaped:
     call = parse_value(token)
     assert isinstance(call, Call)
     extents = [DYNAMIC_INDEX if n in (Word("?"), -1) else n for n in call.arguments]
-    space = AddrSpace.GLOBAL if is_pointer else None
+    space = tg.AddrSpace.GLOBAL if is_pointer else None
     if extents and isinstance(extents[-1], Word) and is_pointer:
         space = _space(token, extents.pop())
     if call.keywords.get("local") is True:
-        space = AddrSpace.LOCAL
+        space = tg.AddrSpace.LOCAL
     shape = [n for n in extents if type(n) is int and (0 <= n < 2**63 or n == DYNAMIC_INDEX)]
     device, axis = call.keywords.get("device"), call.keywords.get("axis")
     if len(shape) != len(extents) or not isinstance(axis, int | None):
@@ -166,9 +167,9 @@ def _shaped(token: Token, *, is_pointer: bool) -> Shaped:
     return Shaped(tuple(shape), space, _device(token, device), axis)
 
 
-def _space(token: Token, value: Value) -> AddrSpace:
+def _space(token: Token, value: Value) -> tg.AddrSpace:
     name = value.text if isinstance(value, Word) else ""
-    spaces = {f"AddrSpace.{space.name}": space for space in AddrSpace}
+    spaces = {f"AddrSpace.{space.name}": space for space in tg.AddrSpace}
     if name not in spaces:
         raise token.error(f"{name!r} is not one of {', '.join(spaces)}")
     return spaces[name]
@@ -199,7 +200,7 @@ def show_type(type: TensorType[Attribute]) -> str:
     """A tensor type, as our own listings write it."""
     place, shape = place_of(type), type.get_shape()
     arguments = ["?" if n == DYNAMIC_INDEX else str(n) for n in shape]
-    if place.addrspace not in (None, AddrSpace.GLOBAL):
+    if place.addrspace not in (None, tg.AddrSpace.GLOBAL):
         arguments.append(f"AddrSpace.{place.addrspace.name}")
     if place.device is not None:
         arguments.append(f"device={place.device!r}")

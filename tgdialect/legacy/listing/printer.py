@@ -24,10 +24,9 @@ from xdsl.utils.target import Target
 
 from tgdialect.legacy.listing.attributes import SEGMENTS, show_arguments, show_mlir, show_rest
 from tgdialect.legacy.listing.dtypes import show_type
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import VoidType, is_tensor
-from tgdialect.ops.codegen import ProgramOp
-from tgdialect.ops.ordering import LinearOp
+from tgdialect.ops.attributes import is_tensor
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class UopsTarget(Target):
 
 def _listing(op: Operation) -> Iterator[str]:
     """The title of an op of a module, and the lines of its body."""
-    kind = "" if isinstance(op, ProgramOp) else op.name.rsplit(".", 1)[-1]
+    kind = "" if isinstance(op, tg.ProgramOp) else op.name.rsplit(".", 1)[-1]
     said = ("sym_name", "function_type", "arg_attrs")
     attributes = {k: v for k, v in op.properties.items() if k not in said} | op.attributes
     yield _title(kind, op.properties.get("sym_name"), attributes)
@@ -60,13 +59,13 @@ def _listing(op: Operation) -> Iterator[str]:
             numbers[value] = count
             count += 1
         for inner in _in_order(block):
-            if isinstance(op, ProgramOp) and isinstance(inner, LinearOp):
+            if isinstance(op, tg.ProgramOp) and isinstance(inner, tg.LinearOp):
                 continue
-            members = inner.body.block.ops if isinstance(inner, LinearOp) else ()
+            members = inner.body.block.ops if isinstance(inner, tg.LinearOp) else ()
             sources = ", ".join(
                 (*_sources(inner, numbers), *(str(numbers[m.results[0]]) for m in members))
             )
-            type = inner.results[0].type if inner.results else VoidType()
+            type = inner.results[0].type if inner.results else tg.VoidType()
             arguments = show_arguments(inner)
             yield _line(count, _op_name(inner), _show_result(type), f"[{sources}]", arguments)
             numbers.update((result, count) for result in inner.results)
@@ -116,7 +115,7 @@ def _op_name(op: Operation) -> str:
 
 
 def _show_result(type: Attribute) -> str:
-    if isinstance(type, VoidType):
+    if isinstance(type, tg.VoidType):
         return "dtypes.void"
     return show_type(type) if is_tensor(type) else repr(show_mlir(type))
 

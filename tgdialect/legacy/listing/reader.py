@@ -14,8 +14,7 @@ from tgdialect.legacy.listing.attributes import parse_dictionary, parse_symbol
 from tgdialect.legacy.listing.lines import Line, read_listings
 from tgdialect.legacy.listing.tinygrad import read_program
 from tgdialect.legacy.listing.titled import read_titled
-from tgdialect.ops.codegen import ProgramOp
-from tgdialect.ops.ordering import LinearOp
+from tgdialect.ops import tg
 
 
 @dataclass(frozen=True)
@@ -53,16 +52,16 @@ def parse_listings(ctx: Context, source: SourceFile) -> ModuleOp:
     return ModuleOp(ops, attributes, None if name is None else StringAttr(name))
 
 
-def _program(lines: list[Line], symbols: dict[str, int]) -> ProgramOp:
+def _program(lines: list[Line], symbols: dict[str, int]) -> tg.ProgramOp:
     """The program of a listing of tinygrad. `symbols` has the names so far, and the last number
     that was appended to each."""
     found = read_program(lines)
-    linear = LinearOp(Region(Block(found.ops)))
+    linear = tg.LinearOp(Region(Block(found.ops)))
     name = wanted = found.name or "kernel"
     while name in symbols:
         symbols[wanted] += 1
         name = f"{wanted}_{symbols[wanted]}"
     symbols[name] = 0
-    program = ProgramOp(name, Region(Block([linear])))
+    program = tg.ProgramOp(name, Region(Block([linear])))
     linear.location = program.location = lines[0].op.location
     return program

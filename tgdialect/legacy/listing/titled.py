@@ -23,10 +23,8 @@ from tgdialect.legacy.listing.attributes import (
 )
 from tgdialect.legacy.listing.dtypes import did_you_mean, parse_dtype
 from tgdialect.legacy.listing.lines import Line, Listing, Source, Title, Token
+from tgdialect.ops import tg
 from tgdialect.ops.attributes import VOID, is_tensor
-from tgdialect.ops.codegen import CustomFunctionOp, ProgramOp, SourceOp
-from tgdialect.ops.ordering import LinearOp
-from tgdialect.ops.source import BinaryDataOp
 
 _KINDS = ("func", "customfunction")
 """The words before the name in a title; a program has none."""
@@ -42,7 +40,7 @@ def read_titled(ctx: Context, listing: Listing, title: Title) -> Operation:
     if kind == "func":
         op = _function(title, name, body, attributes)
     elif kind == "customfunction":
-        op = CustomFunctionOp(name)
+        op = tg.CustomFunctionOp(name)
     elif kind:
         known = did_you_mean(kind, _KINDS)
         raise title.kind.error(f"a {kind} is printed as a listing, but not read from one{known}")
@@ -56,11 +54,11 @@ def read_titled(ctx: Context, listing: Listing, title: Title) -> Operation:
 def _program(title: Title, name: str, body: _Body) -> Operation:
     if not body.ops:
         raise title.name.error(f"the listing of @{name} has no lines")
-    after = [op for op in body.ops if isinstance(op, SourceOp | BinaryDataOp)]
+    after = [op for op in body.ops if isinstance(op, tg.SourceOp | tg.BinaryDataOp)]
     inside = [op for op in body.ops if op not in after]
-    linear = LinearOp(Region(Block(inside)))
+    linear = tg.LinearOp(Region(Block(inside)))
     linear.location = title.name.location
-    return ProgramOp(name, Region(Block([linear, *after])))
+    return tg.ProgramOp(name, Region(Block([linear, *after])))
 
 
 def _function(title: Title, name: str, body: _Body, attributes: dict[str, Attribute]) -> Operation:
@@ -101,8 +99,8 @@ class _Body:
         element = type.element_type if is_tensor(type) else None
         arguments = Arguments(self._ctx, line.argument, kind, element)
         try:
-            if kind is LinearOp:
-                op: Operation = LinearOp(Region(Block(self._members(line))))
+            if kind is tg.LinearOp:
+                op: Operation = tg.LinearOp(Region(Block(self._members(line))))
             else:
                 op = self._op(line, kind, type, arguments)
         except VerifyException as error:

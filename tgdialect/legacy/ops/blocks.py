@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.base import EffectOp
 from tgdialect.legacy.table import producer
-from tgdialect.ops.attributes import NumberAttr
+from tgdialect.ops import tg
 from tgdialect.ops.base import VOID_EDGE
 from tgdialect.ops.ordering import EDGE
 
@@ -97,7 +97,7 @@ class BlockForkOp(EffectOp):
     name = "tg_legacy.blockfork"
 
     source = operand_def(VOID_EDGE)
-    count = prop_def(NumberAttr)
+    count = prop_def(tg.NumberAttr)
 
     assembly_format = "$source custom<Int>($count) attr-dict"
 

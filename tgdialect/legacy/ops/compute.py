@@ -14,7 +14,7 @@ from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.alu import ALU, TRUNCATED, domain_of
 from tgdialect.legacy.attributes import MATRICES, LegacyWmmaAttr
 from tgdialect.legacy.base import SIGNATURE, PureOp
-from tgdialect.ops.attributes import ReduceKindAttr
+from tgdialect.ops import tg
 from tgdialect.ops.base import TENSOR, Value
 from tgdialect.ops.elementwise import Domain
 from tgdialect.ops.properties import dtype_of, tensor
@@ -147,7 +147,7 @@ class ReduceAxisOp(PureOp):
 
     name = "tg_legacy.reduce_axis"
 
-    kind = prop_def(ReduceKindAttr, prop_name="op")
+    kind = prop_def(tg.ReduceKindAttr, prop_name="op")
     source = operand_def(TENSOR)
     axes = prop_def(DenseArrayBase.constr(i64))
 

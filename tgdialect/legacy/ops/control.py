@@ -22,9 +22,8 @@ from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.base import SIGNATURE, EffectOp, LegacyOp, PureOp
 from tgdialect.legacy.ops.framework import is_accumulator, verify_assigned
 from tgdialect.legacy.table import producer
-from tgdialect.ops.attributes import NumberAttr
+from tgdialect.ops import tg
 from tgdialect.ops.base import TENSOR, VOID_EDGE, NothingInGraph, Value
-from tgdialect.ops.codegen import BarrierOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.ordering import EDGE
 from tgdialect.ops.properties import dtype_of, known_index, tensor
@@ -71,12 +70,12 @@ class RangeOp(LoopBegin):
 
     name = "tg_legacy.range"
 
-    axis = prop_def(NumberAttr)
+    axis = prop_def(tg.NumberAttr)
 
     assembly_format = f"custom<Int>($axis) `from` $start `to` $end {SIGNATURE}"
 
     def __init__(self, axis: int, start: Value, end: Value):
-        self.infer((start, end), {"axis": NumberAttr(axis)})
+        self.infer((start, end), {"axis": tg.NumberAttr(axis)})
 
     def verify_rule(self) -> None:
         if self.axis.data < 0:
@@ -227,7 +226,7 @@ class IfOp(EffectOp):
         type = tensor(self.condition)
         if type.element_type != BOOL or type.get_shape():
             raise VerifyException(f"the condition of an IF is tensor<i1>, not {type}")
-        if self.barrier is not None and not isinstance(self.barrier.owner, BarrierOp):
+        if self.barrier is not None and not isinstance(self.barrier.owner, tg.BarrierOp):
             raise VerifyException(f"an IF waits for a BARRIER, not {producer(self.barrier)}")
         if (ends := len(ends_of(self.result))) != 1:
             raise VerifyException(f"an IF has one ENDIF or BLOCKEND, not {ends}")

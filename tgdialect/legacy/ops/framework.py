@@ -35,10 +35,11 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.base import SIGNATURE, AllocatingOp, EdgeOp, LegacyOp, PureOp
 from tgdialect.legacy.table import producer
-from tgdialect.ops.attributes import AddrSpace, NumberAttr, is_tensor
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
 from tgdialect.ops.codegen import verify_format
-from tgdialect.ops.ordering import EDGE, SinkOp
+from tgdialect.ops.ordering import EDGE
 from tgdialect.ops.properties import (
     dtype_of,
     integer,
@@ -88,7 +89,7 @@ class UniqueOp(EdgeOp):
 
     name = "tg_legacy.unique"
 
-    id = prop_def(NumberAttr)
+    id = prop_def(tg.NumberAttr)
 
     assembly_format = "custom<Int>($id) attr-dict"
 
@@ -162,7 +163,7 @@ class KernelOp(LegacyOp):
     def verify_rule(self) -> None:
         if not self.label.data.isidentifier():
             raise VerifyException(f"{self.label} is not an identifier")
-        if not isinstance(self.body.block.last_op, SinkOp):
+        if not isinstance(self.body.block.last_op, tg.SinkOp):
             raise VerifyException("the body of a KERNEL ends in its tg.sink")
         buffers = self.buffers
         variables = {v.symbol: v for v in map(_variable, self.arguments) if v is not None}
@@ -220,7 +221,7 @@ class MultiOp(PureOp):
     name = "tg_legacy.multi"
 
     shards = var_operand_def(TENSOR)
-    axis = opt_prop_def(NumberAttr)
+    axis = opt_prop_def(tg.NumberAttr)
     flags = prop_def(DenseArrayBase.constr(i1), prop_name="flags")
 
     assembly_format = (
@@ -342,15 +343,15 @@ class DefineVarOp(PureOp):
     name = "tg_legacy.define_var"
 
     symbol = prop_def(StringAttr)
-    min = prop_def(NumberAttr)
-    max = prop_def(NumberAttr)
+    min = prop_def(tg.NumberAttr)
+    max = prop_def(tg.NumberAttr)
 
     assembly_format = "$symbol custom<Int>($min) `to` custom<Int>($max) attr-dict `:` type($result)"
 
     def __init__(self, symbol: str, min: int, max: int, type: Attribute):
         self.infer(
             (),
-            {"symbol": StringAttr(symbol), "min": NumberAttr(min), "max": NumberAttr(max)},
+            {"symbol": StringAttr(symbol), "min": tg.NumberAttr(min), "max": tg.NumberAttr(max)},
             type=type,
         )
 
@@ -421,7 +422,7 @@ class EmptyOp(AllocatingOp):
 
     def verify_rule(self) -> None:
         where = place(self.result)
-        is_placed = where.addrspace is AddrSpace.GLOBAL and where.device is not None
+        is_placed = where.addrspace is tg.AddrSpace.GLOBAL and where.device is not None
         if not is_placed or not tensor(self.result).has_static_shape():
             raise VerifyException(
                 f"an EMPTY is global memory on a device, of a known size, not {self.result.type}"

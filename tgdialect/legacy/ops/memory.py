@@ -32,7 +32,8 @@ from tgdialect.legacy.ops.indexing import (
     verify_flat_memory,
 )
 from tgdialect.legacy.table import device_of_operands, producer, views_of
-from tgdialect.ops.attributes import AddrSpace, NumberAttr, PlaceAttr, is_tensor
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TENSOR, VOID_EDGE, Value
 from tgdialect.ops.memory import segments
 from tgdialect.ops.ordering import EDGE
@@ -68,7 +69,7 @@ class BufferOp(AllocatingOp):
 
     device = operand_def(VOID_EDGE)
     unique = operand_def(VOID_EDGE)
-    size = prop_def(NumberAttr)
+    size = prop_def(tg.NumberAttr)
 
     assembly_format = "$device `,` $unique `size` custom<Int>($size) attr-dict `:` type($result)"
 
@@ -80,7 +81,7 @@ class BufferOp(AllocatingOp):
                 f"{producer(self.device)} and {producer(self.unique)}"
             )
         where = place(self.result)
-        if where.addrspace is not AddrSpace.GLOBAL or where.device != device.device.data:
+        if where.addrspace is not tg.AddrSpace.GLOBAL or where.device != device.device.data:
             raise VerifyException(
                 f"the BUFFER is global memory on {device.device}, not {self.result.type}"
             )
@@ -104,8 +105,8 @@ class BufferViewOp(PureOp):
     name = "tg_legacy.buffer_view"
 
     buffer = operand_def(TENSOR)
-    size = prop_def(NumberAttr)
-    offset = prop_def(NumberAttr)
+    size = prop_def(tg.NumberAttr)
+    offset = prop_def(tg.NumberAttr)
 
     assembly_format = f"$buffer `size` custom<Int>($size) `offset` custom<Int>($offset) {SIGNATURE}"
 
@@ -134,7 +135,7 @@ class DefineGlobalOp(AllocatingOp):
 
     name = "tg_legacy.define_global"
 
-    slot = prop_def(NumberAttr)
+    slot = prop_def(tg.NumberAttr)
     symbol = opt_prop_def(StringAttr)
     mutable = opt_prop_def(UnitAttr)
 
@@ -149,7 +150,7 @@ class DefineGlobalOp(AllocatingOp):
         self.infer(
             (),
             {
-                "slot": NumberAttr(slot),
+                "slot": tg.NumberAttr(slot),
                 "symbol": None if name is None else StringAttr(name),
                 "mutable": UnitAttr() if mutable else None,
             },
@@ -159,7 +160,7 @@ class DefineGlobalOp(AllocatingOp):
     def verify_rule(self) -> None:
         if self.slot.data < 0:
             raise VerifyException(f"slot {self.slot.data} is negative")
-        verify_pointer(self, AddrSpace.GLOBAL)
+        verify_pointer(self, tg.AddrSpace.GLOBAL)
 
 
 @op_definition
@@ -184,12 +185,12 @@ class DefineLocalOp(AllocatingOp):
         self.infer((), {"symbol": StringAttr(name)}, type=type)
 
     def verify_rule(self) -> None:
-        verify_pointer(self, AddrSpace.LOCAL)
+        verify_pointer(self, tg.AddrSpace.LOCAL)
         if tensor(self.result).get_shape() == (DYNAMIC_INDEX,):
             raise VerifyException(f"the size of local memory is known, not {self.result.type}")
 
 
-def verify_pointer(op: LegacyOp, space: AddrSpace) -> None:
+def verify_pointer(op: LegacyOp, space: tg.AddrSpace) -> None:
     """Raise unless the result is memory of one axis in an address space."""
     (result,) = op.results
     where = place(result)
@@ -217,14 +218,14 @@ class DefineAccOp(AllocatingOp):
 
     name = "tg_legacy.define_acc"
 
-    number = prop_def(NumberAttr)
+    number = prop_def(tg.NumberAttr)
     initial = operand_def(TENSOR)
     ranges = var_operand_def(TENSOR)
 
     assembly_format = f"custom<Int>($number) `from` $initial (`over` $ranges^)? {SIGNATURE}"
 
     def __init__(self, number: int, initial: Value, ranges: Sequence[Value] = ()):
-        self.infer((initial, *ranges), {"number": NumberAttr(number)})
+        self.infer((initial, *ranges), {"number": tg.NumberAttr(number)})
 
     def verify_rule(self) -> None:
         if self.number.data < 0:
@@ -289,7 +290,7 @@ class LoadOp(LegacyOp):
     def verify_rule(self) -> None:
         verify_access(self.buffer, self.at, self.result)
         value = tensor(self.result)
-        where = PlaceAttr.of(device_of_operands(self))
+        where = tg.PlaceAttr.of(device_of_operands(self))
         if value != (loaded := tensor_type(value.element_type, value.get_shape(), where)):
             raise VerifyException(f"the LOAD gives {loaded}, not {value}")
         if self.alt is not None:

@@ -9,7 +9,7 @@ from xdsl.irdl import operand_def, prop_def
 
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.base import PureOp
-from tgdialect.ops.attributes import NumberAttr
+from tgdialect.ops import tg
 from tgdialect.ops.base import TENSOR
 
 
@@ -17,7 +17,7 @@ class PairsOp(PureOp, ABC):
     """A movement with a pair of numbers for each axis."""
 
     source = operand_def(TENSOR)
-    pairs = prop_def(ArrayAttr[ArrayAttr[NumberAttr]])
+    pairs = prop_def(ArrayAttr[ArrayAttr[tg.NumberAttr]])
 
     assembly_format = (
         "$source custom<AxisSizes>($pairs) attr-dict `:` type($source) `->` type($result)"

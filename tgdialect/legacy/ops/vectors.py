@@ -11,11 +11,11 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.attributes import axes_attribute
 from tgdialect.legacy.base import SIGNATURE, LegacyOp, PureOp
-from tgdialect.ops.attributes import NumberAttr
+from tgdialect.ops import tg
 from tgdialect.ops.base import TENSOR, Value
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 
-AxesAttr = ArrayAttr[ArrayAttr[NumberAttr]]
+AxesAttr = ArrayAttr[ArrayAttr[tg.NumberAttr]]
 
 
 def _verify_values(op: LegacyOp) -> None:

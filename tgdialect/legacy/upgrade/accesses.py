@@ -14,8 +14,8 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
 from tgdialect.legacy.ops.indexing import IndexOp
 from tgdialect.legacy.ops.memory import CastOp, DefineGlobalOp, LoadOp, StoreOp
+from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import tensor
 from tgdialect.ops.walk import behind
 
@@ -61,7 +61,7 @@ def accesses(ops: Iterable[Operation]) -> Iterator[Access]:
 
 def memory_of(buffer: SSAValue) -> SSAValue:
     """The memory that an AFTER, or several, passes on."""
-    return behind(buffer, AfterOp)
+    return behind(buffer, tg.AfterOp)
 
 
 def pointer_sizes(ops: Iterable[Operation], intervals: MinMax) -> dict[SSAValue, int]:

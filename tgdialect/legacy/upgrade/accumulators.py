@@ -6,31 +6,28 @@ from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.ops.attributes import AxisType, AxisTypeAttr, ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import AddOp, MaxOp, MulAccOp, MulOp
-from tgdialect.ops.ordering import AfterOp, RangeOp
 from tgdialect.ops.properties import dtype_of, number, tensor
-from tgdialect.ops.reduce import ALU, ReduceOp, identity
-from tgdialect.ops.source import ConstOp
+from tgdialect.ops.reduce import ALU, identity
 from tgdialect.ops.walk import Walk, operands_of
 
-KINDS: Mapping[object, ReduceKind] = {
-    AddOp: ReduceKind.ADD,
-    MulOp: ReduceKind.MUL,
-    MaxOp: ReduceKind.MAX,
-    MulAccOp: ReduceKind.ADD,
+KINDS: Mapping[object, tg.ReduceKind] = {
+    tg.AddOp: tg.ReduceKind.ADD,
+    tg.MulOp: tg.ReduceKind.MUL,
+    tg.MaxOp: tg.ReduceKind.MAX,
+    tg.MulAccOp: tg.ReduceKind.ADD,
 }
 """The reduction that a chain of an op computes."""
 
 
-Loops = Callable[[SSAValue], frozenset[RangeOp]]
+Loops = Callable[[SSAValue], frozenset[tg.RangeOp]]
 """Which loops a value is in."""
 
 
 def reduced(
     b: OpBuilder,
-    loops: Sequence[RangeOp],
+    loops: Sequence[tg.RangeOp],
     initial: SSAValue,
     old: SSAValue,
     new: SSAValue,
@@ -56,18 +53,18 @@ def reduced(
         return None
     ranges = [loop.result for loop in loops]
     inner = term.owner
-    if isinstance(inner, ReduceOp) and inner.kind.data is kind and term.first_use is None:
+    if isinstance(inner, tg.ReduceOp) and inner.kind.data is kind and term.first_use is None:
         # The loop of a loop that reduces: one REDUCE over both.
         term, ranges = inner.source, [*ranges, *inner.ranges]
     for loop in loops:
-        loop.properties["axis_type"] = AxisTypeAttr(AxisType.REDUCE)
-    result = b.put(ReduceOp(kind, term, (), ranges))
+        loop.properties["axis_type"] = tg.AxisTypeAttr(tg.AxisType.REDUCE)
+    result = b.put(tg.ReduceOp(kind, term, (), ranges))
     if _is_identity(kind, initial):
         return result
     return b.put(ALU[kind](initial, result))
 
 
-def _chain(kind: ReduceKind, old: SSAValue, new: SSAValue) -> list[tuple[Operation, int]] | None:
+def _chain(kind: tg.ReduceKind, old: SSAValue, new: SSAValue) -> list[tuple[Operation, int]] | None:
     """The ops from `new` down to `old`, each with the position of the operand on the way; None if
     something else depends on `old`."""
     path: list[tuple[Operation, int]] = []
@@ -77,18 +74,18 @@ def _chain(kind: ReduceKind, old: SSAValue, new: SSAValue) -> list[tuple[Operati
         if len(uses) != 1:
             return None
         op, position = uses[0].operation, uses[0].index
-        if KINDS.get(type(op)) is not kind or (isinstance(op, MulAccOp) and position != 2):
+        if KINDS.get(type(op)) is not kind or (isinstance(op, tg.MulAccOp) and position != 2):
             return None
         path.append((op, position))
         (value,) = op.results
     return None if new.first_use is not None else path[::-1]
 
 
-def _reads_stores(term: SSAValue, loops: Sequence[RangeOp], loops_of: Loops) -> bool:
+def _reads_stores(term: SSAValue, loops: Sequence[tg.RangeOp], loops_of: Loops) -> bool:
     """Whether a value depends on versions of memory that loops make."""
     walk = Walk([term])
     for value in walk:
-        if isinstance(value.owner, AfterOp):
+        if isinstance(value.owner, tg.AfterOp):
             return True
         walk.add(o for o in operands_of(value) if not loops_of(o).isdisjoint(loops))
     return False
@@ -96,13 +93,13 @@ def _reads_stores(term: SSAValue, loops: Sequence[RangeOp], loops_of: Loops) -> 
 
 def _term(b: OpBuilder, op: Operation, link: int) -> SSAValue:
     """The summand that an op of a chain adds to the accumulator."""
-    if isinstance(op, MulAccOp):
-        return b.put(MulOp(op.operands[0], op.operands[1]))
+    if isinstance(op, tg.MulAccOp):
+        return b.put(tg.MulOp(op.operands[0], op.operands[1]))
     return op.operands[1 - link]
 
 
-def _is_identity(kind: ReduceKind, initial: SSAValue) -> bool:
+def _is_identity(kind: tg.ReduceKind, initial: SSAValue) -> bool:
     constant = initial.owner
-    if not isinstance(constant, ConstOp):
+    if not isinstance(constant, tg.ConstOp):
         return False
     return number(constant.value) == identity(kind, dtype_of(initial))

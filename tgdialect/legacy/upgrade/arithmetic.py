@@ -15,15 +15,13 @@ from tgdialect.legacy.ops.framework import CustomIOp, CustomOp, NoopOp
 from tgdialect.legacy.ops.indexing import GepOp
 from tgdialect.legacy.ops.vectors import CatOp, ContractOp, UnrollOp, VectorizeOp
 from tgdialect.legacy.upgrade.unrolled import Unrolled
-from tgdialect.ops import codegen, intervals
+from tgdialect.ops import codegen, intervals, tg
 from tgdialect.ops import elementwise as e
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES, INDEX, DType
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.movement import IndexOp, ReshapeOp, StackOp
 from tgdialect.ops.properties import dtype_of, integers, number, tensor
-from tgdialect.ops.source import ConstOp, VConstOp
 from tgdialect.ops.walk import computed
 
 Operands = Sequence[SSAValue]
@@ -72,7 +70,7 @@ _STRUCTURE = VectorizeOp | GepOp | CatOp | UnrollOp | ContractOp | NoopOp
 def quotient(b: OpBuilder, x: SSAValue, y: SSAValue, signs: Operands) -> SSAValue:
     """Integer division that rounds toward zero: the floor, plus 1 where the signs differ and there
     is a remainder. `signs` are those of x and y that may be negative."""
-    one = b.put(ConstOp(1, tensor(x).element_type))
+    one = b.put(tg.ConstOp(1, tensor(x).element_type))
     floor = b.put(e.IDivOp(x, y))
     is_rounded_down = _is_rounded_down(b, b.put(e.ModOp(x, y)), signs)
     return b.put(e.WhereOp(is_rounded_down, b.put(e.AddOp(floor, one)), floor))
@@ -86,7 +84,7 @@ def remainder(b: OpBuilder, x: SSAValue, y: SSAValue, signs: Operands) -> SSAVal
 
 def _is_rounded_down(b: OpBuilder, modulo: SSAValue, signs: Operands) -> SSAValue:
     """Whether a quotient is negative and no integer."""
-    zero = b.put(ConstOp(0, tensor(modulo).element_type))
+    zero = b.put(tg.ConstOp(0, tensor(modulo).element_type))
     first, *others = [b.put(e.CmpLtOp(operand, zero)) for operand in signs]
     is_negative = b.put(e.XorOp(first, *others)) if others else first
     return b.put(e.AndOp(is_negative, b.put(e.CmpNeOp(modulo, zero))))
@@ -198,31 +196,33 @@ class Arithmetic:
         values = [number(value) for value in op.values]
         if dtype == INDEX:
             return self._index_vector([int(v) for v in values])
-        return self.builder.put(StackOp([self.builder.put(ConstOp(v, dtype)) for v in values]))
+        return self.builder.put(
+            tg.StackOp([self.builder.put(tg.ConstOp(v, dtype)) for v in values])
+        )
 
     def _index_vector(self, values: Sequence[int]) -> SSAValue:
         if self.index_vectors:
-            return self.builder.put(VConstOp(values))
-        return self.builder.put(StackOp([self.builder.index_constant(v) for v in values]))
+            return self.builder.put(tg.VConstOp(values))
+        return self.builder.put(tg.StackOp([self.builder.index_constant(v) for v in values]))
 
     def lanes(self, vector: SSAValue, lanes: Sequence[int]) -> SSAValue:
         """Lanes of a vector; one alone is a scalar."""
         is_scalar = len(lanes) == 1
         index = self.builder.index_constant(lanes[0]) if is_scalar else self._index_vector(lanes)
-        return self.builder.put(IndexOp(vector, (index,)))
+        return self.builder.put(tg.IndexOp(vector, (index,)))
 
     def _joined(self, vectors: Operands) -> SSAValue:
         """Vectors, one after the other."""
         sizes = [tensor(vector).get_shape()[0] for vector in vectors]
         if len(set(sizes)) == 1:
             shape = (sum(sizes), *tensor(vectors[0]).get_shape()[1:])
-            return self.builder.put(ReshapeOp(self.builder.put(StackOp(vectors)), shape))
+            return self.builder.put(tg.ReshapeOp(self.builder.put(tg.StackOp(vectors)), shape))
         lanes = [
             self.lanes(vector, (lane,))
             for vector, size in zip(vectors, sizes, strict=True)
             for lane in range(size)
         ]
-        return self.builder.put(StackOp(lanes))
+        return self.builder.put(tg.StackOp(lanes))
 
     def _custom(self, op: CustomOp | CustomIOp, operands: Operands) -> SSAValue:
         custom = codegen.CustomOp(op.fmt.data, operands, op.result.type)
@@ -253,7 +253,7 @@ class Arithmetic:
         """Whether an op gives the same integer in the dtype index as in its own."""
         if not self.changing.isdisjoint(op.operands):
             return False
-        if isinstance(op, _STRUCTURE | ConstOp | LegacyVConstOp):
+        if isinstance(op, _STRUCTURE | tg.ConstOp | LegacyVConstOp):
             return True
         kind = self._exact_kind(op)
         if kind is None or kind not in EXACT or not dtype_of(op.results[0]).is_integer:
@@ -271,7 +271,7 @@ class Arithmetic:
         if not isinstance(op, Operation) or not self._is_exact(op):
             return self.builder.put(e.CastOp(self.values[value], INDEX))
         match op:
-            case ConstOp():
+            case tg.ConstOp():
                 return self.builder.index_constant(int(number(op.value)))
             case LegacyVConstOp():
                 return self._index_vector([int(number(v)) for v in op.values])

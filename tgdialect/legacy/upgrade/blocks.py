@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from xdsl.ir import Block, Operation
 
 from tgdialect.legacy.ops.blocks import BlockEndOp, BlockForkOp, BlockOp, BlockStartOp
-from tgdialect.ops.ordering import SinkOp
+from tgdialect.ops import tg
 from tgdialect.ops.walk import postorder
 
 
@@ -19,8 +19,8 @@ def has_blocks(ops: Sequence[Operation]) -> bool:
 def in_order(ops: Sequence[Operation]) -> list[Operation]:
     """The ops of blocks in the order of execution, each once: definitions, then what a block comes
     after, then its members, each after its operands."""
-    roots = [op for op in ops if isinstance(op, SinkOp) or not (op.operands or _is_block(op))]
-    roots.sort(key=lambda op: isinstance(op, SinkOp))
+    roots = [op for op in ops if isinstance(op, tg.SinkOp) or not (op.operands or _is_block(op))]
+    roots.sort(key=lambda op: isinstance(op, tg.SinkOp))
     return [op for op in postorder(roots, _before) if not _is_block(op)]
 
 

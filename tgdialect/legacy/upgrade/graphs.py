@@ -18,17 +18,11 @@ from tgdialect.legacy.table import device_of, views_of
 from tgdialect.legacy.upgrade.accesses import Access, access_of
 from tgdialect.legacy.upgrade.arithmetic import Arithmetic
 from tgdialect.legacy.upgrade.views import Viewer
-from tgdialect.ops import movement
+from tgdialect.ops import movement, tg
 from tgdialect.ops.attributes import Device
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.elementwise import AndOp
-from tgdialect.ops.memory import CopyOp, LoadOp, StoreOp
-from tgdialect.ops.multi import ReplicatedOp
-from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import integer, integers, is_memory, place, tensor
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 
 LaunchKernel = Callable[[framework.KernelOp, OpBuilder], Mapping[SSAValue, SSAValue]]
 """Calls a kernel; returns, for each argument that it writes, what to wait for."""
@@ -80,7 +74,7 @@ class GraphUpgrade:
         return self.arithmetic.values[op.results[0]]
 
     def constant(self, op: constants.ConstOp) -> SSAValue:
-        scalar = self.put(ConstOp(op.value))
+        scalar = self.put(tg.ConstOp(op.value))
         shape = tensor(op.result).get_shape()
         value = Viewer(self.builder).reshaped(scalar, (1,) * len(shape))
         if 1 in shape or shape:
@@ -88,7 +82,7 @@ class GraphUpgrade:
         return self._on(value, place(op.result).device, clone=False)
 
     def reduce(self, op: compute.ReduceAxisOp) -> SSAValue:
-        return self.put(ReduceOp(op.kind.data, op.source, integers(op, "axes")))
+        return self.put(tg.ReduceOp(op.kind.data, op.source, integers(op, "axes")))
 
     def pad(self, op: pairs.PadOp) -> SSAValue:
         offsets = [pair.data[0].data for pair in op.pairs]
@@ -107,7 +101,7 @@ class GraphUpgrade:
             return
         slot = self.variables.setdefault(op.symbol.data, len(self.variables))
         low, high = op.min.data, op.max.data
-        param = ParamOp(slot, tensor(op.result), name=op.symbol.data, min=low, max=high)
+        param = tg.ParamOp(slot, tensor(op.result), name=op.symbol.data, min=low, max=high)
         _replace(op, self.put(param), but_for=framework.BindOp)
 
     def bind(self, op: framework.BindOp) -> None:
@@ -132,8 +126,8 @@ class GraphUpgrade:
     def _on(self, value: SSAValue, device: Device, *, clone: bool) -> SSAValue:
         """A value on a device. Data that is there already is copied only for a clone."""
         if device is not None and (place(value).device != device or clone):
-            return self.put(CopyOp(value, device, clone=clone))
-        return self.put(LoadOp(value)) if is_memory(value) else value
+            return self.put(tg.CopyOp(value, device, clone=clone))
+        return self.put(tg.LoadOp(value)) if is_memory(value) else value
 
     def multi(self, op: framework.MultiOp) -> SSAValue:
         """Shards come together on the first device, and are distributed again as one tensor."""
@@ -147,7 +141,7 @@ class GraphUpgrade:
         if axis is None:
             return self._replicated(shards[0], devices)
         stack = self.put(movement.StackOp(shards))
-        whole = self.put(CopyOp(stack, devices))
+        whole = self.put(tg.CopyOp(stack, devices))
         # Axis 0 is that of the devices: to where it is split, and into the axis there.
         rank = len(tensor(whole).get_shape())
         order = (*range(1, axis + 1), 0, *range(axis + 1, rank))
@@ -160,7 +154,7 @@ class GraphUpgrade:
         if is_real:
             return self._on(shard, device, clone=False)
         type = tensor(shard)
-        zero = self.put(ConstOp(number_attribute(0, type.element_type)))
+        zero = self.put(tg.ConstOp(number_attribute(0, type.element_type)))
         ones = Viewer(self.builder).reshaped(zero, (1,) * len(type.get_shape()))
         return self._on(self.put(movement.ExpandOp(ones, type.get_shape())), device, clone=False)
 
@@ -169,7 +163,7 @@ class GraphUpgrade:
         shape = tensor(value).get_shape()
         row = Viewer(self.builder).reshaped(value, (1, *shape))
         rows = self.put(movement.ExpandOp(row, (len(devices), *shape)))
-        return self.put(ReplicatedOp(self.put(CopyOp(rows, devices)), 0))
+        return self.put(tg.ReplicatedOp(self.put(tg.CopyOp(rows, devices)), 0))
 
     # -- memory ----------------------------------------------------------------------------------
 
@@ -187,7 +181,7 @@ class GraphUpgrade:
         return self._new_buffer(op.result)
 
     def _new_buffer(self, value: SSAValue) -> SSAValue:
-        return self.put(BufferOp(next(self.builder.free_slots), tensor(value)))
+        return self.put(tg.BufferOp(next(self.builder.free_slots), tensor(value)))
 
     def buffer_view(self, op: old.BufferViewOp) -> SSAValue:
         return self.put(movement.ShrinkOp(op.buffer, (op.offset.data,), (op.size.data,)))
@@ -196,19 +190,19 @@ class GraphUpgrade:
         access = access_of(op)
         buffer = access.buffer
         if op.dependencies:
-            buffer = self.put(AfterOp(buffer, op.dependencies))
+            buffer = self.put(tg.AfterOp(buffer, op.dependencies))
         location = self._accessed(buffer, access, writes=False)
         gate = self._gate(access)
         if gate is None:
-            return self.put(LoadOp(location))
-        return self.put(LoadOp(location, self._alternative(op), gate))
+            return self.put(tg.LoadOp(location))
+        return self.put(tg.LoadOp(location, self._alternative(op), gate))
 
     def _alternative(self, op: old.LoadOp) -> SSAValue:
         """The value of a LOAD where its gate is false; 0 if it does not say."""
         if op.alt is not None:
             return op.alt
         shape = tensor(op.result).get_shape()
-        zero = self.put(ConstOp(number_attribute(0, tensor(op.result).element_type)))
+        zero = self.put(tg.ConstOp(number_attribute(0, tensor(op.result).element_type)))
         ones = Viewer(self.builder).reshaped(zero, (1,) * len(shape))
         return self.put(movement.ExpandOp(ones, shape)) if shape else ones
 
@@ -216,9 +210,9 @@ class GraphUpgrade:
         access = access_of(op)
         buffer = access.buffer
         if op.dependencies:
-            buffer = self.put(AfterOp(buffer, op.dependencies))
+            buffer = self.put(tg.AfterOp(buffer, op.dependencies))
         location = self._accessed(buffer, access, writes=True)
-        return self.put(StoreOp(location, op.value, self._gate(access)))
+        return self.put(tg.StoreOp(location, op.value, self._gate(access)))
 
     def _accessed(self, buffer: SSAValue, access: Access, *, writes: bool) -> SSAValue:
         """The memory that an access reads or writes."""
@@ -233,7 +227,7 @@ class GraphUpgrade:
     def _gate(self, access: Access) -> SSAValue | None:
         gate: SSAValue | None = None
         for condition in access.conditions:
-            gate = condition if gate is None else self.put(AndOp(gate, condition))
+            gate = condition if gate is None else self.put(tg.AndOp(gate, condition))
         return gate
 
     def assign(self, op: framework.AssignOp) -> SSAValue:
@@ -242,8 +236,8 @@ class GraphUpgrade:
             if effect is None:
                 raise PassFailedException("the KERNEL does not write the target of this ASSIGN")
         else:
-            effect = self.put(StoreOp(op.target, op.value))
-        return self.put(AfterOp(op.target, (effect,)))
+            effect = self.put(tg.StoreOp(op.target, op.value))
+        return self.put(tg.AfterOp(op.target, (effect,)))
 
     def kernel(self, op: framework.KernelOp) -> None:
         self.launched[op.result] = self.launch(op, self.builder)

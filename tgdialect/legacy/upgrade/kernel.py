@@ -12,12 +12,11 @@ from tgdialect.legacy.upgrade.blocks import has_blocks, in_order
 from tgdialect.legacy.upgrade.loops import accumulators_first
 from tgdialect.legacy.upgrade.ordered import OrderedKernel
 from tgdialect.legacy.upgrade.unordered import UnorderedKernel, loops_first
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.call import KernelOp
-from tgdialect.ops.ordering import RangeOp
 
 
-def upgrade_kernel(name: str, ops: Sequence[Operation], *, reduces: bool) -> KernelOp:
+def upgrade_kernel(name: str, ops: Sequence[Operation], *, reduces: bool) -> tg.KernelOp:
     """The `tg.kernel` of the ops of a kernel: in the order of execution if some of them end loops,
     or if they are in blocks, else those of a graph.
 
@@ -27,7 +26,7 @@ def upgrade_kernel(name: str, ops: Sequence[Operation], *, reduces: bool) -> Ker
     """
     if has_blocks(ops):
         ops = in_order(ops)
-    has_loops = any(isinstance(op, control.LoopBegin | RangeOp) for op in ops)
+    has_loops = any(isinstance(op, control.LoopBegin | tg.RangeOp) for op in ops)
     has_ends = any(isinstance(op, TgOp) and op.closed_blocks for op in ops)
     is_graph = has_loops and not has_ends
     ops = loops_first(ops) if is_graph else accumulators_first(ops)

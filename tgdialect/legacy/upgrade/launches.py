@@ -22,16 +22,13 @@ from tgdialect.legacy.upgrade.accesses import access_of
 from tgdialect.legacy.upgrade.graphs import GraphUpgrade, LaunchKernel
 from tgdialect.legacy.upgrade.kernel import upgrade_kernel
 from tgdialect.legacy.upgrade.views import Viewer
-from tgdialect.ops.attributes import TupleType
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp, GetTupleOp
-from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.numbering import symbols
-from tgdialect.ops.ordering import GroupOp, LinearOp, SinkOp
 from tgdialect.ops.properties import integer, is_memory, known_index, tensor
 from tgdialect.ops.views import memory_of
 
-_SAID = framework.NameOp | old.StoreOp | GroupOp | SinkOp
+_SAID = framework.NameOp | old.StoreOp | tg.GroupOp | tg.SinkOp
 """Ops of a kernel that its function says otherwise: with a name and results."""
 
 
@@ -57,7 +54,7 @@ class Launches:
         """Call a KERNEL; returns what to wait for, for each argument that it writes."""
         names = [each.text.data for each in op.walk() if isinstance(each, framework.NameOp)]
         name = self._unique(names[0] if names else op.label.data)
-        lists = [each for each in op.body.block.ops if isinstance(each, LinearOp)]
+        lists = [each for each in op.body.block.ops if isinstance(each, tg.LinearOp)]
         ops = list((lists[0] if lists else op).body.block.ops)
         if lists or any(isinstance(each, LoopBegin | indexing.IndexOp) for each in ops):
             return self._call_kernel(name, op, ops, builder)
@@ -104,7 +101,7 @@ class Launches:
             value = known_index(bound[variable.symbol.data])
             assert value is not None
             arguments.append(builder.index_constant(value))
-        call = builder.put(CallOp(name, arguments))
+        call = builder.put(tg.CallOp(name, arguments))
         return dict.fromkeys(buffers, call)
 
     # -- kernels with shapes ---------------------------------------------------------------------
@@ -117,17 +114,17 @@ class Launches:
         function, outputs = _function(name, op, self.launch)
         self._insert(function, op)
         results = function.function_type.outputs
-        call = builder.put(CallOp(name, arguments, TupleType(results)))
-        values = iter([builder.put(GetTupleOp(call, i)) for i in range(len(results))])
+        call = builder.put(tg.CallOp(name, arguments, tg.TupleType(results)))
+        values = iter([builder.put(tg.GetTupleOp(call, i)) for i in range(len(results))])
         effects: dict[SSAValue, list[SSAValue]] = defaultdict(list)
         for output in outputs:
             buffer = buffers[output.slot]
             location = Viewer(builder, writes=True).viewed(buffer, output.views)
             value = next(values)
             gate = next(values) if output.is_gated else None
-            effects[buffer].append(builder.put(StoreOp(location, value, gate)))
+            effects[buffer].append(builder.put(tg.StoreOp(location, value, gate)))
         return {
-            buffer: stores[0] if len(stores) == 1 else builder.put(GroupOp(stores))
+            buffer: stores[0] if len(stores) == 1 else builder.put(tg.GroupOp(stores))
             for buffer, stores in effects.items()
         }
 

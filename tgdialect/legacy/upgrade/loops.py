@@ -14,11 +14,9 @@ from tgdialect.legacy.ops.control import PhiOp
 from tgdialect.legacy.ops.framework import AssignOp
 from tgdialect.legacy.ops.memory import DefineAccOp, DefineLocalOp, LoadOp, StoreOp
 from tgdialect.legacy.upgrade.accesses import Access, access_of, accesses, memory_of
-from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops import tg
 from tgdialect.ops.base import PureInGraph, TgOp
-from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.properties import known_index, place, tensor
-from tgdialect.ops.source import BufferOp
 from tgdialect.ops.walk import behind, nesting
 
 Variable = tuple[SSAValue, int]
@@ -58,7 +56,7 @@ def variable_of(value: SSAValue) -> Variable | None:
 
 def constant_position(position: SSAValue | None) -> int | None:
     """The value of a position that is a constant, perhaps of another dtype."""
-    while position is not None and isinstance(position.owner, CastOp):
+    while position is not None and isinstance(position.owner, tg.CastOp):
         position = position.owner.source
     return None if position is None else known_index(position)
 
@@ -95,7 +93,7 @@ def scalar_cells(ops: Iterable[Operation]) -> dict[SSAValue, int]:
     many cells they have: each cell is an accumulator."""
     sizes: dict[SSAValue, int] = {}
     for op in ops:
-        if isinstance(op, BufferOp) and place(op.result).addrspace is AddrSpace.REG:
+        if isinstance(op, tg.BufferOp) and place(op.result).addrspace is tg.AddrSpace.REG:
             sizes[op.result] = tensor(op.result).get_shape()[0]
         elif isinstance(op, LoadOp | StoreOp):
             access = access_of(op)
@@ -138,7 +136,7 @@ def loop_bodies(
 
 def _add(body: LoopAccesses, op: Operation, cells: Mapping[SSAValue, int]) -> None:
     match op:
-        case DefineAccOp() | DefineLocalOp() | BufferOp():
+        case DefineAccOp() | DefineLocalOp() | tg.BufferOp():
             body.own.add(op.result)
         case AssignOp() | PhiOp():
             variable = variable_of(op.target)

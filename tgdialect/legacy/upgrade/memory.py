@@ -16,10 +16,10 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.bounds import exact_polynomial, interval
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
-from tgdialect.ops.attributes import AxisType, AxisTypeAttr
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, dependent_ranges
+from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import Atom, Polynomial
 
 
@@ -35,7 +35,7 @@ class Written:
 class Loop:
     """An open loop, or at the bottom of the stack the kernel itself."""
 
-    range: RangeOp | None = None
+    range: tg.RangeOp | None = None
     effects: list[SSAValue] = field(default_factory=list[SSAValue])
     """The STOREs, BARRIERs and loops directly in it."""
     outside: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
@@ -53,11 +53,11 @@ class MemoryVersions:
         self.builder = builder
         self.intervals = MinMax()
         self.loops = [Loop()]
-        self._ranges: dict[SSAValue, frozenset[RangeOp]] = {}
+        self._ranges: dict[SSAValue, frozenset[tg.RangeOp]] = {}
         self._version: dict[SSAValue, SSAValue] = {}
         self._written: dict[SSAValue, list[Written]] = defaultdict(list)
 
-    def ranges(self, value: SSAValue) -> frozenset[RangeOp]:
+    def ranges(self, value: SSAValue) -> frozenset[tg.RangeOp]:
         """The loops that a value is in."""
         return dependent_ranges(value, self._ranges)
 
@@ -67,7 +67,7 @@ class MemoryVersions:
         """The version of a buffer that a LOAD sees: with every STORE before it."""
         if written := self._written.pop(buffer, None):
             effects = [each.effect for each in written]
-            self._version[buffer] = self.builder.put(AfterOp(self._present(buffer), effects))
+            self._version[buffer] = self.builder.put(tg.AfterOp(self._present(buffer), effects))
         return self._present(buffer)
 
     def to_write(self, buffer: SSAValue, position: SSAValue | None) -> SSAValue:
@@ -92,7 +92,7 @@ class MemoryVersions:
         point = barrier(effects)
         for buffer in {**self._version, **self._written}:
             self._written.pop(buffer, None)
-            self._version[buffer] = self.builder.put(AfterOp(self._present(buffer), (point,)))
+            self._version[buffer] = self.builder.put(tg.AfterOp(self._present(buffer), (point,)))
         self.effect(point)
 
     def effect(self, effect: SSAValue) -> None:
@@ -134,7 +134,7 @@ class MemoryVersions:
     # -- loops -----------------------------------------------------------------------------------
 
     def enter(
-        self, range: RangeOp, written: Collection[SSAValue], carried: Collection[SSAValue]
+        self, range: tg.RangeOp, written: Collection[SSAValue], carried: Collection[SSAValue]
     ) -> None:
         """Begin a loop that writes some buffers; its iterations read what earlier ones wrote to the
         buffers in `carried`."""
@@ -142,7 +142,7 @@ class MemoryVersions:
         for buffer in written:
             outside = loop.outside[buffer] = self.to_read(buffer)
             if buffer in carried:
-                after = AfterOp(outside, (range.result,))
+                after = tg.AfterOp(outside, (range.result,))
                 self._version[buffer] = self.builder.put(after)
         if carried:
             keep_order(range)
@@ -155,8 +155,8 @@ class MemoryVersions:
         assert loop.range is not None
         effects = loop.effects
         if any(loop.range in self.ranges(effect) for effect in effects):
-            body = effects[0] if len(effects) == 1 else self.builder.put(GroupOp(effects))
-            effects = [self.builder.put(EndOp(body, (loop.range.result,)))]
+            body = effects[0] if len(effects) == 1 else self.builder.put(tg.GroupOp(effects))
+            effects = [self.builder.put(tg.EndOp(body, (loop.range.result,)))]
         for buffer, outside in loop.outside.items():
             if not self._are_distinct(loop.positions[buffer], loop.range):
                 keep_order(loop.range)
@@ -165,7 +165,7 @@ class MemoryVersions:
         self.loops[-1].effects += effects
         return effects
 
-    def _are_distinct(self, positions: Sequence[Polynomial | None], range: RangeOp) -> bool:
+    def _are_distinct(self, positions: Sequence[Polynomial | None], range: tg.RangeOp) -> bool:
         """Whether two iterations of a loop never write the same cell.
 
         Each position is a multiple of the iterator, plus what is equal in all iterations, plus what
@@ -200,6 +200,6 @@ class MemoryVersions:
         return len(steps) == len(fixed) == 1 and steps.pop() > high - low
 
 
-def keep_order(range: RangeOp) -> None:
+def keep_order(range: tg.RangeOp) -> None:
     """Let the iterations of a loop execute one after the other."""
-    range.properties["axis_type"] = AxisTypeAttr(AxisType.REDUCE)
+    range.properties["axis_type"] = tg.AxisTypeAttr(tg.AxisType.REDUCE)

@@ -31,22 +31,16 @@ from tgdialect.legacy.upgrade.loops import (
 )
 from tgdialect.legacy.upgrade.memory import MemoryVersions, keep_order
 from tgdialect.legacy.upgrade.wmma import upgraded_wmma
-from tgdialect.ops import codegen, ordering
+from tgdialect.ops import codegen, ordering, tg
 from tgdialect.ops import elementwise as e
-from tgdialect.ops.attributes import AddrSpace, AxisType, NumberAttr, PlaceAttr, VoidType
 from tgdialect.ops.base import PureInGraph, TgOp
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import KernelOp
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import ExpandOp, IndexOp, ReshapeOp
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, known_index, tensor, tensor_type
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.transforms.dead_ops import erase_dead_ops
 
-_REG = PlaceAttr.of(None, AddrSpace.REG)
-_GLOBAL = PlaceAttr.of(None, AddrSpace.GLOBAL)
+_REG = tg.PlaceAttr.of(None, tg.AddrSpace.REG)
+_GLOBAL = tg.PlaceAttr.of(None, tg.AddrSpace.GLOBAL)
 
 
 @dataclass
@@ -68,7 +62,7 @@ class Carried:
 class Open:
     """A block that is open: a loop with what it carries, or a condition."""
 
-    range: RangeOp | None
+    range: tg.RangeOp | None
     carried: list[Carried] = field(default_factory=list[Carried])
 
 
@@ -97,7 +91,7 @@ class OrderedKernel:
         self.variables: dict[Variable, SSAValue] = {}
         """The present values of accumulators."""
         self.open: list[Open] = []
-        self.items: list[RangeOp] = []
+        self.items: list[tg.RangeOp] = []
         """The loops over work items: each has its own registers and LOCAL memory."""
         self.conditions: list[SSAValue] = []
         """The conditions of the blocks that are open."""
@@ -127,31 +121,31 @@ class OrderedKernel:
     def define_global(self, op: old_memory.DefineGlobalOp) -> None:
         dtype = tensor(op.result).element_type
         type = tensor_type(dtype, (self.sizes[op.result],), _GLOBAL)
-        self._define(op, ParamOp(self.slots[op.result], type))
+        self._define(op, tg.ParamOp(self.slots[op.result], type))
         if op.symbol is not None:
             self.values[op.result].name_hint = lasting_hint(op.symbol.data)
 
     def define_variable(self, op: framework.DefineVarOp) -> None:
         low, high = op.min.data, op.max.data
         type, name = tensor_type(INDEX), op.symbol.data
-        param = self.put(ParamOp(self.slots[op.result], type, name=name, min=low, max=high))
+        param = self.put(tg.ParamOp(self.slots[op.result], type, name=name, min=low, max=high))
         param.name_hint = lasting_hint(name)
         self._enter_index(op.result, param)
 
-    def define_parameter(self, op: ParamOp) -> None:
+    def define_parameter(self, op: tg.ParamOp) -> None:
         dims = [self.arithmetic.index(dim) for dim in op.dims]
         new = op.rebuild(dims)
-        new.properties["slot"] = NumberAttr(self.slots[op.result])
+        new.properties["slot"] = tg.NumberAttr(self.slots[op.result])
         self._define(op, new)
 
     def define_local(self, op: old_memory.DefineLocalOp) -> None:
-        self._define(op, BufferOp(next(self.builder.free_slots), tensor(op.result)))
+        self._define(op, tg.BufferOp(next(self.builder.free_slots), tensor(op.result)))
 
-    def define_buffer(self, op: BufferOp) -> None:
+    def define_buffer(self, op: tg.BufferOp) -> None:
         if op.result not in self.cells:
-            self._define(op, BufferOp(next(self.builder.free_slots), tensor(op.result)))
+            self._define(op, tg.BufferOp(next(self.builder.free_slots), tensor(op.result)))
             return
-        zero = self.put(ConstOp(0, tensor(op.result).element_type))
+        zero = self.put(tg.ConstOp(0, tensor(op.result).element_type))
         for cell in range(self.cells[op.result]):
             self.variables[op.result, cell] = zero
 
@@ -171,10 +165,10 @@ class OrderedKernel:
         location = self._location(version, position)
         gate = self._gate(access.conditions, op.result, axes)
         if gate is None:
-            value = self.put(LoadOp(location))
+            value = self.put(tg.LoadOp(location))
         else:
             alternative = self._alternative(op, axes, tensor(location).get_shape())
-            value = self.put(LoadOp(location, alternative, gate))
+            value = self.put(tg.LoadOp(location, alternative, gate))
         self.arithmetic.unrolled.axes[op.result] = axes
         shape = *(size for _, size in axes), *tensor(op.result).get_shape()
         self.values[op.result] = self._reshaped(value, shape)
@@ -183,11 +177,11 @@ class OrderedKernel:
         """The value of a LOAD where its gate is false; 0 if it does not say."""
         if op.alt is not None:
             return self._spread(op.alt, self.values[op.alt], axes, op.result)
-        zero = self.put(ConstOp(0, tensor(op.result).element_type))
+        zero = self.put(tg.ConstOp(0, tensor(op.result).element_type))
         if not shape:
             return zero
         ones = self._reshaped(zero, (1,) * len(shape))
-        return self.put(ExpandOp(ones, tuple(shape)))
+        return self.put(tg.ExpandOp(ones, tuple(shape)))
 
     def store(self, op: old_memory.StoreOp) -> None:
         access = access_of(op)
@@ -204,7 +198,7 @@ class OrderedKernel:
         gate = self._gate(conditions, op.value, axes)
         version = self._in_loops(version, [v for v in (position, value, gate) if v is not None])
         location = self._location(version, position)
-        effect = self.put(StoreOp(location, value, gate))
+        effect = self.put(tg.StoreOp(location, value, gate))
         self.values[op.result] = effect
         self.versions.wrote(buffer, where, effect)
 
@@ -245,11 +239,11 @@ class OrderedKernel:
         if access.lanes == 1:
             return self._spread(access.position, index, axes, like)
         if (first := known_index(index)) is not None and not axes:
-            return self.put(VConstOp(range(first, first + access.lanes)))
+            return self.put(tg.VConstOp(range(first, first + access.lanes)))
         index = self.arithmetic.unrolled.spread(access.position, index, axes, ())
         if axes:
             index = self._reshaped(index, (*tensor(index).get_shape(), 1))
-        lanes = self.put(VConstOp(range(access.lanes)))
+        lanes = self.put(tg.VConstOp(range(access.lanes)))
         return self._flattened(self.put(e.AddOp(index, lanes)))
 
     def _location(self, buffer: SSAValue, position: SSAValue | None) -> SSAValue:
@@ -257,7 +251,7 @@ class OrderedKernel:
             return buffer
         key = buffer, position
         if key not in self.locations:
-            self.locations[key] = self.put(IndexOp(buffer, (position,)))
+            self.locations[key] = self.put(tg.IndexOp(buffer, (position,)))
         return self.locations[key]
 
     def _gate(self, conditions: Sequence[SSAValue], like: SSAValue, axes: Axes) -> SSAValue | None:
@@ -280,7 +274,7 @@ class OrderedKernel:
         return self._in(around, buffer, operands)
 
     def _in(
-        self, loops: Sequence[RangeOp], buffer: SSAValue, operands: Sequence[SSAValue] = ()
+        self, loops: Sequence[tg.RangeOp], buffer: SSAValue, operands: Sequence[SSAValue] = ()
     ) -> SSAValue:
         """A version of memory in all of some loops, for an access with other operands.
 
@@ -290,12 +284,12 @@ class OrderedKernel:
         inside = set(self.versions.ranges(buffer))
         inside |= {r for v in operands for r in self.versions.ranges(v) if _surely_runs(r)}
         missing = [r.result for r in loops if r not in inside]
-        return self.put(AfterOp(buffer, missing)) if missing else buffer
+        return self.put(tg.AfterOp(buffer, missing)) if missing else buffer
 
     def _reshaped(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         if tensor(value).get_shape() == tuple(shape):
             return value
-        return self.put(ReshapeOp(value, tuple(shape)))
+        return self.put(tg.ReshapeOp(value, tuple(shape)))
 
     def _flattened(self, value: SSAValue) -> SSAValue:
         shape = tensor(value).get_shape()
@@ -308,11 +302,11 @@ class OrderedKernel:
 
     def special(self, op: codegen.SpecialOp) -> None:
         bound = self.arithmetic.index(op.bound)
-        range = self.builder.insert(RangeOp(next(self.builder.free_axes), op.axis_type, bound))
+        range = self.builder.insert(tg.RangeOp(next(self.builder.free_axes), op.axis_type, bound))
         self.items.append(range)
         self._enter_index(op.result, range.result)
 
-    def begin_loop(self, op: control.LoopBegin | RangeOp) -> None:
+    def begin_loop(self, op: control.LoopBegin | tg.RangeOp) -> None:
         range = self.new_loop(op)
         body = self.bodies[op]
         written = [self.values[buffer] for buffer in body.writes]
@@ -321,18 +315,18 @@ class OrderedKernel:
         accumulators = [self.carry(variable, (range,)) for variable in body.assigned]
         self.open.append(Open(range, accumulators))
 
-    def new_loop(self, op: control.LoopBegin | RangeOp) -> RangeOp:
+    def new_loop(self, op: control.LoopBegin | tg.RangeOp) -> tg.RangeOp:
         """The RANGE of a loop, which begins at 0, and the iterator."""
         axis = next(self.builder.free_axes)
-        if isinstance(op, RangeOp):
+        if isinstance(op, tg.RangeOp):
             extent = self.arithmetic.index(op.bound)
-            range = self.builder.insert(RangeOp(axis, AxisType.LOOP, extent))
+            range = self.builder.insert(tg.RangeOp(axis, tg.AxisType.LOOP, extent))
             self._enter_index(op.result, range.result)
             return range
         start, end = self.arithmetic.index(op.start), self.arithmetic.index(op.end)
         first = known_index(start)
         extent = end if first == 0 else self._extent(start, end)
-        range = self.builder.insert(RangeOp(axis, AxisType.LOOP, extent))
+        range = self.builder.insert(tg.RangeOp(axis, tg.AxisType.LOOP, extent))
         iterator = range.result if first == 0 else self.put(e.AddOp(range.result, start))
         self._enter_index(op.result, iterator)
         return range
@@ -352,14 +346,14 @@ class OrderedKernel:
         dtype = tensor(old).element_type
         self.values[old] = index if dtype == INDEX else self.put(e.CastOp(index, dtype))
 
-    def carry(self, variable: Variable, ranges: Sequence[RangeOp]) -> Carried:
+    def carry(self, variable: Variable, ranges: Sequence[tg.RangeOp]) -> Carried:
         """Begin an iteration: the accumulator is in memory, where the iteration before put it."""
         initial = self.variables[variable]
         type = tensor_type(tensor(initial).element_type, tensor(initial).get_shape(), _REG)
-        memory = self.put(BufferOp(next(self.builder.free_slots), type))
-        stored = self.put(StoreOp(self._in_loops(memory, (initial,)), initial))
-        inside = self.put(AfterOp(memory, (stored, *(r.result for r in ranges))))
-        old = self.variables[variable] = self.put(LoadOp(inside))
+        memory = self.put(tg.BufferOp(next(self.builder.free_slots), type))
+        stored = self.put(tg.StoreOp(self._in_loops(memory, (initial,)), initial))
+        inside = self.put(tg.AfterOp(memory, (stored, *(r.result for r in ranges))))
+        old = self.variables[variable] = self.put(tg.LoadOp(inside))
         return Carried(variable, initial, memory, inside, old)
 
     def end_blocks(self, op: TgOp) -> None:
@@ -380,15 +374,15 @@ class OrderedKernel:
             elif new is each.old:
                 self.variables[each.variable] = each.initial
             else:
-                self.versions.effect(self.put(StoreOp(each.inside, new)))
+                self.versions.effect(self.put(tg.StoreOp(each.inside, new)))
                 keep_order(block.range)
                 kept.append(each)
         effects = self.versions.leave()
         for each in kept:
-            after = self.put(AfterOp(each.memory, effects))
-            self.variables[each.variable] = self.put(LoadOp(after))
+            after = self.put(tg.AfterOp(each.memory, effects))
+            self.variables[each.variable] = self.put(tg.LoadOp(after))
 
-    def reduction(self, carried: Carried, ranges: Sequence[RangeOp]) -> SSAValue | None:
+    def reduction(self, carried: Carried, ranges: Sequence[tg.RangeOp]) -> SSAValue | None:
         """An accumulator after loops, where they reduce; None where they do not."""
         if not self.reduces:
             return None
@@ -428,26 +422,26 @@ class OrderedKernel:
 
     def custom(self, op: framework.CustomOp | framework.CustomIOp) -> None:
         self.arithmetic.rewrite(op)
-        if isinstance(op.result.type, VoidType):
+        if isinstance(op.result.type, tg.VoidType):
             self.versions.effect(self.values[op.result])
 
     def nothing(self, op: Operation) -> None:
         """An op that is read where it is used, or that the order of the ops says."""
 
-    def kernel(self, name: str) -> KernelOp:
+    def kernel(self, name: str) -> tg.KernelOp:
         """The finished kernel: the loops that are open are those around all that it writes."""
         effects: Sequence[SSAValue] = self.versions.effects
         open_ranges = {r for effect in effects for r in self.versions.ranges(effect)}
-        ranges = [r for r in self.block.ops if isinstance(r, RangeOp) and r in open_ranges]
-        ranges.sort(key=lambda r: r.axis_type.data is AxisType.LOCAL)
+        ranges = [r for r in self.block.ops if isinstance(r, tg.RangeOp) and r in open_ranges]
+        ranges.sort(key=lambda r: r.axis_type.data is tg.AxisType.LOCAL)
         if ranges:
             body = effects[0] if len(effects) == 1 else self.put(ordering.GroupOp(effects))
-            effects = [self.put(EndOp(body, [r.result for r in reversed(ranges)]))]
+            effects = [self.put(tg.EndOp(body, [r.result for r in reversed(ranges)]))]
         if not effects:
             raise PassFailedException(f"kernel {name} writes nothing")
-        self.put(SinkOp(effects))
+        self.put(tg.SinkOp(effects))
         erase_dead_ops(self.block, needed_ops(self.block))
-        return KernelOp(name, Region(self.block))
+        return tg.KernelOp(name, Region(self.block))
 
 
 OrderedKernel.rules = {
@@ -457,34 +451,41 @@ OrderedKernel.rules = {
     old_memory.LoadOp: OrderedKernel.load,
     old_memory.StoreOp: OrderedKernel.store,
     **dict.fromkeys(
-        (old_memory.CastOp, framework.NameOp, indexing.IndexOp, AfterOp, ordering.GroupOp, SinkOp),
+        (
+            old_memory.CastOp,
+            framework.NameOp,
+            indexing.IndexOp,
+            tg.AfterOp,
+            ordering.GroupOp,
+            tg.SinkOp,
+        ),
         OrderedKernel.nothing,
     ),
     framework.DefineVarOp: OrderedKernel.define_variable,
     **dict.fromkeys((framework.AssignOp, control.PhiOp), OrderedKernel.assign_accumulator),
     **dict.fromkeys((framework.CustomOp, framework.CustomIOp), OrderedKernel.custom),
-    **dict.fromkeys((control.RangeOp, control.LoopOp, RangeOp), OrderedKernel.begin_loop),
+    **dict.fromkeys((control.RangeOp, control.LoopOp, tg.RangeOp), OrderedKernel.begin_loop),
     **dict.fromkeys(
-        (control.EndRangeOp, control.EndLoopOp, control.EndIfOp, blocks.BlockEndOp, EndOp),
+        (control.EndRangeOp, control.EndLoopOp, control.EndIfOp, blocks.BlockEndOp, tg.EndOp),
         OrderedKernel.end_blocks,
     ),
     control.IfOp: OrderedKernel.begin_condition,
     WmmaOp: OrderedKernel.wmma,
-    ParamOp: OrderedKernel.define_parameter,
-    BufferOp: OrderedKernel.define_buffer,
+    tg.ParamOp: OrderedKernel.define_parameter,
+    tg.BufferOp: OrderedKernel.define_buffer,
     codegen.BarrierOp: OrderedKernel.barrier,
     codegen.SpecialOp: OrderedKernel.special,
 }
 
 
-def _surely_runs(range: RangeOp) -> bool:
+def _surely_runs(range: tg.RangeOp) -> bool:
     """Whether a loop is known to have an iteration."""
     return (known_index(range.bound) or 0) > 0
 
 
 def _argument_slots(ops: Sequence[Operation]) -> dict[SSAValue, int]:
     """The slots of arguments: of DEFINE_GLOBALs in their order, then of variables."""
-    buffers = [op for op in ops if isinstance(op, old_memory.DefineGlobalOp | ParamOp)]
+    buffers = [op for op in ops if isinstance(op, old_memory.DefineGlobalOp | tg.ParamOp)]
     buffers.sort(key=lambda op: op.slot.data)
     for op, other in pairwise(buffers):
         if op.slot == other.slot:

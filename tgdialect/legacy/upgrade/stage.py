@@ -19,12 +19,10 @@ from tgdialect.legacy.upgrade.graphs import GraphUpgrade
 from tgdialect.legacy.upgrade.host import calling_function
 from tgdialect.legacy.upgrade.kernel import upgrade_kernel
 from tgdialect.legacy.upgrade.launches import Launches
+from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.numbering import symbols
-from tgdialect.ops.ordering import LinearOp
 from tgdialect.ops.properties import is_memory
 
 
@@ -58,11 +56,11 @@ def upgrade(module: ModuleOp) -> None:
     """
     # Vectors are at level `tiles`, where no REDUCE goes over loops. A module is at one level.
     reduces = not any(_has_vectors(op) for op in module.walk() if _is_in_kernel(op))
-    upgraded: list[KernelOp] = []
+    upgraded: list[tg.KernelOp] = []
     launches = Launches(module, reduces=reduces)
     for symbol in list(module.ops):
-        if isinstance(symbol, ProgramOp | KernelOp) and _has_legacy(symbol):
-            body = symbol if isinstance(symbol, KernelOp) else symbol.linear
+        if isinstance(symbol, tg.ProgramOp | tg.KernelOp) and _has_legacy(symbol):
+            body = symbol if isinstance(symbol, tg.KernelOp) else symbol.linear
             ops = list(body.body.block.ops)
             with errors_at(symbol):
                 kernel = upgrade_kernel(symbol.sym_name.data, ops, reduces=reduces)
@@ -81,7 +79,7 @@ def upgrade(module: ModuleOp) -> None:
 
 
 def _is_in_kernel(op: Operation) -> bool:
-    return isinstance(op.parent_op(), LinearOp | KernelOp | LegacyKernelOp)
+    return isinstance(op.parent_op(), tg.LinearOp | tg.KernelOp | LegacyKernelOp)
 
 
 def _has_vectors(op: Operation) -> bool:
@@ -94,9 +92,9 @@ def _has_vectors(op: Operation) -> bool:
     )
 
 
-def _call_kernels(module: ModuleOp, kernels: Sequence[KernelOp]) -> None:
+def _call_kernels(module: ModuleOp, kernels: Sequence[tg.KernelOp]) -> None:
     """Add a function for each kernel that nothing calls."""
-    called = {op.callee.string_value() for op in module.walk() if isinstance(op, CallOp)}
+    called = {op.callee.string_value() for op in module.walk() if isinstance(op, tg.CallOp)}
     uncalled = [kernel for kernel in kernels if kernel.sym_name.data not in called]
     taken = symbols(module)
     for kernel in uncalled:

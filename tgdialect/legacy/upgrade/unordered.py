@@ -12,9 +12,7 @@ from tgdialect.legacy.ops import memory as old_memory
 from tgdialect.legacy.upgrade.loops import Variable, variable_of
 from tgdialect.legacy.upgrade.memory import keep_order
 from tgdialect.legacy.upgrade.ordered import Carried, Open, OrderedKernel
-from tgdialect.ops import codegen
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
+from tgdialect.ops import codegen, tg
 
 
 class UnorderedKernel(OrderedKernel):
@@ -27,13 +25,13 @@ class UnorderedKernel(OrderedKernel):
 
     def __init__(self, ops: Sequence[Operation], *, reduces: bool) -> None:
         super().__init__(ops, reduces=reduces)
-        self.loops: dict[SSAValue, RangeOp] = {}
+        self.loops: dict[SSAValue, tg.RangeOp] = {}
         """The RANGE of each loop of the older vocabulary."""
-        self.carried: dict[Variable, tuple[Carried, Sequence[RangeOp]]] = {}
+        self.carried: dict[Variable, tuple[Carried, Sequence[tg.RangeOp]]] = {}
         """The accumulators that have no value yet, and the loops of each."""
         self.around = _loops_around(ops)
 
-    def begin_loop(self, op: control.LoopBegin | RangeOp) -> None:
+    def begin_loop(self, op: control.LoopBegin | tg.RangeOp) -> None:
         range = self.new_loop(op)
         self.loops[op.result] = range
 
@@ -55,11 +53,11 @@ class UnorderedKernel(OrderedKernel):
         carried, loops = self.carried.pop(variable)
         result = self.reduction(carried, loops)
         if result is None:
-            stored = self.put(StoreOp(carried.inside, self.variables[variable]))
+            stored = self.put(tg.StoreOp(carried.inside, self.variables[variable]))
             for loop in loops:
                 keep_order(loop)
-            end = self.put(EndOp(stored, [loop.result for loop in reversed(loops)]))
-            result = self.put(LoadOp(self.put(AfterOp(carried.memory, (end,)))))
+            end = self.put(tg.EndOp(stored, [loop.result for loop in reversed(loops)]))
+            result = self.put(tg.LoadOp(self.put(tg.AfterOp(carried.memory, (end,)))))
         self.variables[variable] = result
 
     def to_read(self, op: old_memory.LoadOp, buffer: SSAValue) -> SSAValue:
@@ -73,7 +71,7 @@ class UnorderedKernel(OrderedKernel):
     def _after(self, buffer: SSAValue, dependencies: Sequence[SSAValue]) -> SSAValue:
         """A buffer after what an access waits for."""
         waits = [self.values[each] for each in dependencies]
-        return self.put(AfterOp(buffer, waits)) if waits else buffer
+        return self.put(tg.AfterOp(buffer, waits)) if waits else buffer
 
     def barrier(self, op: codegen.BarrierOp) -> None:
         waits = [self.values[each] for each in op.dependencies]
@@ -84,7 +82,7 @@ def loops_first(ops: Sequence[Operation]) -> list[Operation]:
     """The ops of a graph: definitions, then loops and what their bounds need, then the others."""
     needed: set[object] = set()
     for op in reversed(ops):
-        if op in needed or isinstance(op, control.LoopBegin | RangeOp):
+        if op in needed or isinstance(op, control.LoopBegin | tg.RangeOp):
             needed.update([op, *(operand.owner for operand in op.operands)])
     return sorted(ops, key=lambda op: (bool(op.operands), op not in needed))
 
@@ -96,7 +94,7 @@ def _loops_around(ops: Sequence[Operation]) -> Mapping[SSAValue, Collection[SSAV
     around: dict[SSAValue, Collection[SSAValue]] = {}
     for op in ops:
         found = {loop: None for operand in op.operands for loop in loops.get(operand, ())}
-        if isinstance(op, control.LoopBegin | RangeOp):
+        if isinstance(op, control.LoopBegin | tg.RangeOp):
             found[op.result] = None
         elif isinstance(op, framework.AssignOp | control.PhiOp):
             variable = variable_of(op.target)
@@ -113,7 +111,7 @@ UnorderedKernel.rules = {
     **OrderedKernel.rules,
     control.RangeOp: UnorderedKernel.begin_loop,
     control.LoopOp: UnorderedKernel.begin_loop,
-    RangeOp: UnorderedKernel.begin_loop,
+    tg.RangeOp: UnorderedKernel.begin_loop,
     old_memory.DefineAccOp: UnorderedKernel.define_accumulator,
     old_memory.LoadOp: UnorderedKernel.load,
     old_memory.StoreOp: UnorderedKernel.store,

@@ -11,8 +11,8 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.legacy.attributes import Axes, axes_of
 from tgdialect.legacy.ops.vectors import ContractOp, UnrollOp
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.movement import ExpandOp, PermuteOp, ReshapeOp, StackOp
 from tgdialect.ops.properties import tensor
 
 
@@ -71,17 +71,17 @@ class Unrolled:
     def _reshaped(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         if tensor(value).get_shape() == tuple(shape):
             return value
-        return self.builder.put(ReshapeOp(value, tuple(shape)))
+        return self.builder.put(tg.ReshapeOp(value, tuple(shape)))
 
     def stacked(self, op: Operation, operands: Sequence[SSAValue]) -> SSAValue:
         """VECTORIZE: the lanes become the last axis."""
         operands = self.aligned(op, operands)
         axes = self.axes_of(op.results[0])
         if not axes:
-            return self.builder.put(StackOp(operands))
+            return self.builder.put(tg.StackOp(operands))
         sizes = tuple(size for _, size in axes)
-        stack = self.builder.put(StackOp([self._expanded(o, sizes) for o in operands]))
-        return self.builder.put(PermuteOp(stack, (*range(1, len(sizes) + 1), 0)))
+        stack = self.builder.put(tg.StackOp([self._expanded(o, sizes) for o in operands]))
+        return self.builder.put(tg.PermuteOp(stack, (*range(1, len(sizes) + 1), 0)))
 
     def lanes_first(self, op: Operation, vectors: Sequence[SSAValue]) -> Sequence[SSAValue]:
         """The operands of GEP or CAT, their lanes before the unrolled axes of all of them."""
@@ -104,7 +104,7 @@ class Unrolled:
     def _expanded(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         if tensor(value).get_shape() == tuple(shape):
             return value
-        return self.builder.put(ExpandOp(value, tuple(shape)))
+        return self.builder.put(tg.ExpandOp(value, tuple(shape)))
 
     def unrolled(self, op: UnrollOp, vector: SSAValue) -> SSAValue:
         """UNROLL: the lanes of a vector become axes. The last of them is that of neighbours."""
@@ -131,4 +131,4 @@ class Unrolled:
     def _permuted(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
         if list(order) == sorted(order):
             return value
-        return self.builder.put(PermuteOp(value, order))
+        return self.builder.put(tg.PermuteOp(value, order))

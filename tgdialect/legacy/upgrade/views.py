@@ -10,22 +10,10 @@ from typing import NamedTuple
 from xdsl.ir import SSAValue
 
 from tgdialect.legacy.attributes import ViewAttr
-from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import BOOL, INDEX, number_attribute
-from tgdialect.ops.elementwise import AddOp, MulOp, SubOp
-from tgdialect.ops.movement import (
-    ExpandOp,
-    FlipOp,
-    IndexOp,
-    PadOp,
-    PermuteOp,
-    ReshapeOp,
-    ShrinkOp,
-)
 from tgdialect.ops.properties import tensor
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp
 
 
 class _Axis(NamedTuple):
@@ -59,10 +47,10 @@ class Viewer:
         masked = (i for i, view in enumerate(views) if view.mask is not None)
         first = next(masked, len(views) - 1)
         spans, shape = views[first].spans, views[first].shape
-        true = self.reshaped(self.builder.put(ConstOp(1, BOOL)), (1,) * len(spans))
+        true = self.reshaped(self.builder.put(tg.ConstOp(1, BOOL)), (1,) * len(spans))
         extents = tuple(end - start for start, end in spans)
         if tensor(true).get_shape() != extents:
-            true = self.builder.put(ExpandOp(true, extents))
+            true = self.builder.put(tg.ExpandOp(true, extents))
         mask = self._padded(true, [start for start, _ in spans], shape)
         return self.viewed(mask, views[first + 1 :])
 
@@ -72,24 +60,24 @@ class Viewer:
         wanted = (prod(tensor(value).get_shape()),) if -1 in shape else tuple(shape)
         if tensor(value).get_shape() == wanted:
             return value
-        if isinstance(inner := value.owner, ReshapeOp) and value.first_use is None:
+        if isinstance(inner := value.owner, tg.ReshapeOp) and value.first_use is None:
             value = inner.source
             inner.detach()
             inner.erase()
             return self.reshaped(value, wanted)
-        return self.builder.put(ReshapeOp(value, wanted))
+        return self.builder.put(tg.ReshapeOp(value, wanted))
 
     def _shrunk(self, value: SSAValue, offsets: Sequence[int], shape: Sequence[int]) -> SSAValue:
         if tensor(value).get_shape() == tuple(shape):
             return value
-        return self.builder.put(ShrinkOp(value, tuple(offsets), tuple(shape)))
+        return self.builder.put(tg.ShrinkOp(value, tuple(offsets), tuple(shape)))
 
     def _padded(self, value: SSAValue, offsets: Sequence[int], shape: Sequence[int]) -> SSAValue:
         if tensor(value).get_shape() == tuple(shape):
             return value
         dtype = tensor(value).element_type
         fill = None if self.writes else number_attribute(0, dtype)
-        return self.builder.put(PadOp(value, tuple(offsets), tuple(shape), fill))
+        return self.builder.put(tg.PadOp(value, tuple(offsets), tuple(shape), fill))
 
     def _masked(self, flat: SSAValue, view: ViewAttr) -> SSAValue:
         """A view of memory of one axis: that of the valid elements, with zeros around it."""
@@ -115,14 +103,14 @@ class Viewer:
         # From the order of the strides to that of the axes, then axes that repeat.
         order = sorted(range(len(forward)), key=lambda i: forward[i].position)
         if order != sorted(order):
-            value = self.builder.put(PermuteOp(value, order))
+            value = self.builder.put(tg.PermuteOp(value, order))
         kept = {axis.position for axis in axes}
         value = self.reshaped(value, [n if i in kept else 1 for i, n in enumerate(shape)])
         if tensor(value).get_shape() != tuple(shape):
-            value = self.builder.put(ExpandOp(value, tuple(shape)))
+            value = self.builder.put(tg.ExpandOp(value, tuple(shape)))
         if backward:
             flipped = {axis.position for axis in backward}
-            value = self.builder.put(FlipOp(value, [i in flipped for i in range(len(shape))]))
+            value = self.builder.put(tg.FlipOp(value, [i in flipped for i in range(len(shape))]))
         return value
 
     def _blocks(self, flat: SSAValue, axes: Sequence[_Axis], offset: int) -> SSAValue | None:
@@ -165,25 +153,25 @@ class Viewer:
         for number, axis in enumerate(axes):
             steps = counts[axis.extent]
             if axis.stride != 1:
-                steps = self.builder.put(MulOp(steps, self._constant(axis.stride)))
+                steps = self.builder.put(tg.MulOp(steps, self._constant(axis.stride)))
             steps = self.reshaped(steps, [n if i == number else 1 for i, n in enumerate(shape)])
-            positions = steps if positions is None else self.builder.put(AddOp(positions, steps))
+            positions = steps if positions is None else self.builder.put(tg.AddOp(positions, steps))
         assert positions is not None
         flat_positions = self.reshaped(positions, (-1,))
-        return self.reshaped(self.builder.put(IndexOp(flat, (flat_positions,))), shape)
+        return self.reshaped(self.builder.put(tg.IndexOp(flat, (flat_positions,))), shape)
 
     def _constant(self, value: int) -> SSAValue:
-        return self.builder.put(ConstOp(value, INDEX))
+        return self.builder.put(tg.ConstOp(value, INDEX))
 
     def _count(self, n: int) -> SSAValue:
         """0, 1, ..., n - 1 as the specification writes arange: prefix sums of ones, less 1."""
         put = self.builder.put
         one = self._constant(1)
-        ones = put(ExpandOp(self.reshaped(one, (1,)), (n,)))
-        row = self.reshaped(put(PadOp(ones, (n - 1,), (2 * n - 1,))), (1, 2 * n - 1))
+        ones = put(tg.ExpandOp(self.reshaped(one, (1,)), (n,)))
+        row = self.reshaped(put(tg.PadOp(ones, (n - 1,), (2 * n - 1,))), (1, 2 * n - 1))
         # Rows of 2n - 1 cells, read as rows of 2n: each begins one cell later than that above it.
-        tiled = self.reshaped(put(ExpandOp(row, (n + 1, 2 * n - 1))), (-1,))
+        tiled = self.reshaped(put(tg.ExpandOp(row, (n + 1, 2 * n - 1))), (-1,))
         sliding = self.reshaped(self._shrunk(tiled, (0,), (2 * n * n,)), (n, 2 * n))
         windows = self._shrunk(sliding, (0, 0), (n, n))
-        sums = self.reshaped(put(ReduceOp(ReduceKind.ADD, windows, (1,))), (n,))
-        return put(SubOp(sums, one))
+        sums = self.reshaped(put(tg.ReduceOp(tg.ReduceKind.ADD, windows, (1,))), (n,))
+        return put(tg.SubOp(sums, one))

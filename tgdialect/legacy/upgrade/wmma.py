@@ -10,10 +10,9 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.legacy.attributes import LegacyWmmaAttr
 from tgdialect.legacy.ops.compute import WmmaOp
-from tgdialect.ops.attributes import WmmaAttr
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.codegen import WmmaOp as TgWmmaOp
-from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.properties import tensor
 from tgdialect.targets.matrix import MMA_16X8X16, Fragments
 
@@ -28,18 +27,18 @@ def upgraded_wmma(b: OpBuilder, op: WmmaOp, operands: Sequence[SSAValue]) -> SSA
     """`tg.wmma` of the operands. Raises PassFailedException for fragments that are not known."""
     config = _upgraded_config(op.config)
     shaped = [
-        operand if tensor(operand).get_shape() == shape else b.put(ReshapeOp(operand, shape))
+        operand if tensor(operand).get_shape() == shape else b.put(tg.ReshapeOp(operand, shape))
         for operand, shape in zip(operands, config.operand_shapes, strict=True)
     ]
     result = b.put(TgWmmaOp(shaped[0], shaped[1], shaped[2], config))
     shape = tensor(op.result).get_shape()
-    return result if tensor(result).get_shape() == shape else b.put(ReshapeOp(result, shape))
+    return result if tensor(result).get_shape() == shape else b.put(tg.ReshapeOp(result, shape))
 
 
-def _upgraded_config(config: LegacyWmmaAttr) -> WmmaAttr:
+def _upgraded_config(config: LegacyWmmaAttr) -> tg.WmmaAttr:
     if config.threads == 1:
         dims, none = ArrayAttr(IntAttr(d) for d in config.m_n_k), ArrayAttr[StringAttr](())
-        return WmmaAttr(dims, IntAttr(1), none, none, none)
+        return tg.WmmaAttr(dims, IntAttr(1), none, none, none)
     key = config.device.data, config.m_n_k, config.threads
     if (known := _FRAGMENTS.get(key)) is None:
         m, n, k = config.m_n_k

@@ -21,7 +21,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.creation import created
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import AddrSpace, DataAttr, PlaceAttr
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX, dtype_row
 from tgdialect.ops.properties import (
@@ -32,7 +32,6 @@ from tgdialect.ops.properties import (
     tensor,
     tensor_type,
 )
-from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.transforms.dead_ops import erase_unused
 
 ArgumentAttributes = dict[str, Attribute]
@@ -48,12 +47,12 @@ class NewFunction:
         `has_state` says whether BUFFERs become arguments."""
         self.old = old
         self.device = device
-        self._leaves = (ParamOp, BufferOp) if has_state else (ParamOp,)
+        self._leaves = (tg.ParamOp, tg.BufferOp) if has_state else (tg.ParamOp,)
         self.block = Block()
         self.builder = OpBuilder.at_end(self.block, old.location)
         self._attributes: list[ArgumentAttributes] = []
-        self._data: dict[tuple[DataAttr, Attribute], SSAValue] = {}
-        self.contents: dict[SSAValue, DataAttr] = {}
+        self._data: dict[tuple[tg.DataAttr, Attribute], SSAValue] = {}
+        self.contents: dict[SSAValue, tg.DataAttr] = {}
         """The bytes that arguments have in every call."""
         properties = {"sym_name": old.sym_name, "function_type": unchecked.function_type((), ())}
         if old.sym_visibility is not None:
@@ -89,7 +88,7 @@ class NewFunction:
         """
         if isinstance(place_of(tensor(value)).device, tuple):
             raise self.error(SEVERAL_DEVICES, value.owner if isinstance(value, OpResult) else None)
-        place = PlaceAttr.of(self.device, AddrSpace.GLOBAL)
+        place = tg.PlaceAttr.of(self.device, tg.AddrSpace.GLOBAL)
         type = tensor(value)
         return tensor_type(type.element_type, type.get_shape(), place)
 
@@ -124,11 +123,11 @@ class NewFunction:
         return values
 
     def _add_slots(
-        self, kind: type[ParamOp] | type[BufferOp], values: dict[SSAValue, SSAValue]
+        self, kind: type[tg.ParamOp] | type[tg.BufferOp], values: dict[SSAValue, SSAValue]
     ) -> None:
         leaves = [op for op in ops_of(self.old.body.block) if isinstance(op, kind)]
         by_slot: dict[int, SSAValue] = {}
-        dynamic: list[tuple[ArgumentAttributes, ParamOp | BufferOp]] = []
+        dynamic: list[tuple[ArgumentAttributes, tg.ParamOp | tg.BufferOp]] = []
         for op in sorted(leaves, key=lambda op: op.slot.data):
             slot, result = op.slot.data, op.results[0]
             type = self._argument_type(result)
@@ -147,11 +146,11 @@ class NewFunction:
             extents = [values.get(d, d) for d in op.dims]
             attributes["tg.dims"] = self._dims_attribute(extents, op)
 
-    def _leaf_attributes(self, op: ParamOp | BufferOp) -> ArgumentAttributes:
+    def _leaf_attributes(self, op: tg.ParamOp | tg.BufferOp) -> ArgumentAttributes:
         """The attributes of the argument that a PARAM or BUFFER becomes (`ops/arguments.py`)."""
         attributes: ArgumentAttributes = {}
         is_scalar = tensor(op.results[0]) == tensor_type(INDEX)
-        if isinstance(op, BufferOp):
+        if isinstance(op, tg.BufferOp):
             attributes["tg.buffer"] = IntegerAttr(op.slot.data, 64)
         elif is_scalar:
             for name, bound in (("tg.min", op.min), ("tg.max", op.max)):
@@ -169,12 +168,12 @@ class NewFunction:
             attributes["tg.donated"] = donated
         return attributes
 
-    def data(self, contents: DataAttr, dtype: Attribute) -> SSAValue:
+    def data(self, contents: tg.DataAttr, dtype: Attribute) -> SSAValue:
         """The argument, a vector, that has bytes as the elements of a dtype: one for all that are
         equal."""
         if (found := self._data.get((contents, dtype))) is None:
             extent = len(contents.data) // dtype_row(dtype).itemsize
-            place = PlaceAttr.of(self.device, AddrSpace.GLOBAL)
+            place = tg.PlaceAttr.of(self.device, tg.AddrSpace.GLOBAL)
             attributes: ArgumentAttributes = {"tg.constant": UnitAttr(), "tg.data": contents}
             found = self._add(tensor_type(dtype, (extent,), place), attributes, "data")
             self._data[contents, dtype] = found

@@ -15,20 +15,14 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.callify.arguments import SEVERAL_DEVICES, NewFunction
 from tgdialect.lowering.callify.outlining import Outliner, function_for
 from tgdialect.lowering.callify.scan import ScanMemory, row_of, rows_of, scan_kernel
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import VOID, DataAttr, InvalidAttr
+from tgdialect.ops.attributes import VOID
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp, FunctionOp, TupleOp
 from tgdialect.ops.dtypes import BOOL, I32, INDEX, UI8, dtype_row
-from tgdialect.ops.elementwise import AndOp, CmpNeOp, WhereOp
-from tgdialect.ops.marker import ContiguousBackwardOp, ContiguousOp, DetachOp
-from tgdialect.ops.memory import CopyOp, LoadOp, StoreOp
-from tgdialect.ops.movement import BitcastOp, ReshapeOp, ResizeOp, ShrinkOp, WindowOp
-from tgdialect.ops.ordering import AfterOp, SinkOp
+from tgdialect.ops.movement import ResizeOp, WindowOp
 from tgdialect.ops.properties import dtype_of, integers, place, place_of, tensor, tensor_type
-from tgdialect.ops.scan import ScanOp
-from tgdialect.ops.source import BinaryDataOp, BufferOp, ConstOp, ParamOp
 from tgdialect.ops.views import views_of
 from tgdialect.transforms.substitution import Substitution, called_function
 
@@ -46,9 +40,9 @@ class Callifier(Substitution):
         self.block = self.new.block
         super().__init__(function, self.new.builder)
         self.values.update(self.new.add_arguments())
-        self.results: dict[SSAValue, BufferOp] = {}
+        self.results: dict[SSAValue, tg.BufferOp] = {}
         """Results of outlined functions, and the buffers that they are in."""
-        self.called: FunctionOp | None = None
+        self.called: tg.FunctionOp | None = None
         """The call that `keep` is about."""
 
     def run(self) -> FuncOp:
@@ -61,13 +55,13 @@ class Callifier(Substitution):
     # -- outlining
 
     def is_kept(self, op: Operation) -> bool:
-        if isinstance(op, FuncCallOp | CallOp):
+        if isinstance(op, FuncCallOp | tg.CallOp):
             return self.is_outlined_call(op)
-        return isinstance(op, ScanOp) or (
-            isinstance(op, FunctionOp) and self.outliner.is_outlined(op)
+        return isinstance(op, tg.ScanOp) or (
+            isinstance(op, tg.FunctionOp) and self.outliner.is_outlined(op)
         )
 
-    def is_outlined_call(self, op: FuncCallOp | CallOp) -> bool:
+    def is_outlined_call(self, op: FuncCallOp | tg.CallOp) -> bool:
         """Whether `called` gets the FUNCTION to outline for a call of a function."""
         callee = called_function(op)
         if callee is None or not self.outliner.is_called_often(callee):
@@ -82,9 +76,9 @@ class Callifier(Substitution):
     def keep(self, op: Operation) -> None:
         """CALL the function that a FUNCTION, SCAN or function has become."""
         match op:
-            case ScanOp():
+            case tg.ScanOp():
                 self.scan(op)
-            case FunctionOp():
+            case tg.FunctionOp():
                 arguments = {argument: self.values[argument] for argument in op.arguments}
                 self.tuples[op.result] = self.outlined(op, arguments)
             case _:
@@ -97,7 +91,9 @@ class Callifier(Substitution):
                 else:
                     self.tuples[op.results[0]] = results
 
-    def outlined(self, op: FunctionOp, values: Mapping[SSAValue, SSAValue]) -> Sequence[SSAValue]:
+    def outlined(
+        self, op: tg.FunctionOp, values: Mapping[SSAValue, SSAValue]
+    ) -> Sequence[SSAValue]:
         """CALL the function that a FUNCTION has become, with memory for its results; returns these.
 
         `values` has each argument as the new function has it.
@@ -114,8 +110,8 @@ class Callifier(Substitution):
         ]
         # The CALL, and the results AFTER it.
         operands = [*arguments, *(b.result for b in buffers)]
-        call = self.builder.put(CallOp(callee.sym_name.data, operands, VOID))
-        results = [self.builder.put(AfterOp(b, [call])) for b in buffers]
+        call = self.builder.put(tg.CallOp(callee.sym_name.data, operands, VOID))
+        results = [self.builder.put(tg.AfterOp(b, [call])) for b in buffers]
         self.results.update(zip(results, buffers, strict=True))
         return results
 
@@ -124,17 +120,17 @@ class Callifier(Substitution):
         found: list[SSAValue] = []
         for argument in callee.args:
             contents = argument_attributes(argument).get("tg.data")
-            if isinstance(contents, DataAttr):
+            if isinstance(contents, tg.DataAttr):
                 found.append(self.new.data(contents, tensor(argument).element_type))
         return found
 
-    def scan(self, op: ScanOp) -> None:
+    def scan(self, op: tg.ScanOp) -> None:
         """CALL the kernel that a SCAN has become, on stacks of its states."""
         memory = ScanMemory(op)
         body = op.body.clone()
         last = body.block.last_op
-        assert isinstance(last, TupleOp)
-        OpBuilder.before(last).insert(TupleOp([last.values[i] for i in memory.outputs]))
+        assert isinstance(last, tg.TupleOp)
+        OpBuilder.before(last).insert(tg.TupleOp([last.values[i] for i in memory.outputs]))
         body.block.erase_op(last)
         slots = range(len(op.arguments))
         callee = self.outliner.function(body, slots, self.function, self.callified)
@@ -145,8 +141,8 @@ class Callifier(Substitution):
         stacks: list[SSAValue] = []
         for state, (buffer, value) in enumerate(zip(buffers, given[:count], strict=True)):
             first = row_of(self.builder, buffer.result, memory.first(state))
-            filled = self.builder.put(StoreOp(first, value))
-            stacks.append(self.builder.put(AfterOp(buffer, [filled])))
+            filled = self.builder.put(tg.StoreOp(first, value))
+            stacks.append(self.builder.put(tg.AfterOp(buffer, [filled])))
         outs = {i: self.rows(op.results_of_body[i], op.steps.data) for i in memory.outputs[count:]}
         others = [v if v.type == tensor_type(INDEX) else self.as_memory(v) for v in given[count:]]
         data = self.data_of(callee)
@@ -160,8 +156,8 @@ class Callifier(Substitution):
         types = [tensor(operand) for operand in operands]
         kernel = scan_kernel(name, memory, callee.sym_name.data, types, len(data))
         self.outliner.scans.append(kernel)
-        call = self.builder.put(CallOp(name, operands, VOID))
-        left = [self.builder.put(AfterOp(value, [call])) for value in operands]
+        call = self.builder.put(tg.CallOp(name, operands, VOID))
+        left = [self.builder.put(tg.AfterOp(value, [call])) for value in operands]
         results = [self.last_row(memory, left, state) for state in range(count)]
         for position in range(count, len(op.results_of_body)):
             if position in outs:
@@ -179,14 +175,14 @@ class Callifier(Substitution):
         if memory.op.is_while is None:
             return row_of(self.builder, left[state], memory.last(state))
         even, odd = (row_of(self.builder, left[state], row) for row in (0, 1))
-        bit = put(AndOp(put(ReshapeOp(left[-1], ())), put(ConstOp(1, I32))))
-        return put(WhereOp(put(CmpNeOp(bit, put(ConstOp(0, I32)))), odd, even))
+        bit = put(tg.AndOp(put(tg.ReshapeOp(left[-1], ())), put(tg.ConstOp(1, I32))))
+        return put(tg.WhereOp(put(tg.CmpNeOp(bit, put(tg.ConstOp(0, I32)))), odd, even))
 
     def counter(self) -> SSAValue:
         """The number of steps before the first."""
-        return self.builder.put(ReshapeOp(self.builder.put(ConstOp(0, I32)), (1,)))
+        return self.builder.put(tg.ReshapeOp(self.builder.put(tg.ConstOp(0, I32)), (1,)))
 
-    def rows(self, like: SSAValue, count: int) -> BufferOp:
+    def rows(self, like: SSAValue, count: int) -> tg.BufferOp:
         """New memory for several values like one."""
         row = self.new.memory_type(like)
         shape = (count, *row.get_shape())
@@ -200,42 +196,42 @@ class Callifier(Substitution):
         if is_storage(value):
             return value
         buffer = self.new_buffer(self.new.memory_type(value))
-        return self.builder.put(AfterOp(buffer, [self.builder.put(StoreOp(buffer, value))]))
+        return self.builder.put(tg.AfterOp(buffer, [self.builder.put(tg.StoreOp(buffer, value))]))
 
-    def new_buffer(self, type: TensorType[Attribute]) -> BufferOp:
-        return self.builder.insert(BufferOp(next(self.builder.free_slots), type))
+    def new_buffer(self, type: TensorType[Attribute]) -> tg.BufferOp:
+        return self.builder.insert(tg.BufferOp(next(self.builder.free_slots), type))
 
     # -- the body
 
     def convert_op(self, op: Operation) -> None:
         """Rebuild one op on the new values."""
         match op:
-            case SinkOp():
+            case tg.SinkOp():
                 return
-            case BufferOp() if not self.has_state or isinstance(op.parent_op(), FunctionOp):
+            case tg.BufferOp() if not self.has_state or isinstance(op.parent_op(), tg.FunctionOp):
                 dims = [self.values[dim] for dim in op.dims]
                 type = self.new.memory_type(op.result)
-                self.append(op, BufferOp(next(self.builder.free_slots), type, dims))
-            case ParamOp() | BufferOp():
+                self.append(op, tg.BufferOp(next(self.builder.free_slots), type, dims))
+            case tg.ParamOp() | tg.BufferOp():
                 # Those of the function itself are arguments.
                 if op.result not in self.values:
                     raise self.error(f"a function that is called holds no {op.name}", op)
-            case BinaryDataOp():
+            case tg.BinaryDataOp():
                 self.values[op.result] = self.new.data(op.data, UI8)
-            case BitcastOp() if (data := self.data_as(op)) is not None:
+            case tg.BitcastOp() if (data := self.data_as(op)) is not None:
                 self.values[op.result] = data
-            case DetachOp() | ContiguousBackwardOp():
+            case tg.DetachOp() | tg.ContiguousBackwardOp():
                 self.values[op.result] = self.values[op.source]
-            case CopyOp() | LoadOp() if isinstance(place(op.result).device, tuple):
+            case tg.CopyOp() | tg.LoadOp() if isinstance(place(op.result).device, tuple):
                 raise self.error(SEVERAL_DEVICES, op)
-            case CopyOp() if self.is_anywhere(op):
+            case tg.CopyOp() if self.is_anywhere(op):
                 self.values[op.result] = self.values[op.source]
-            case ContiguousOp() | CopyOp():
-                self.append(op, LoadOp(self.values[op.source]))
-            case LoadOp():
+            case tg.ContiguousOp() | tg.CopyOp():
+                self.append(op, tg.LoadOp(self.values[op.source]))
+            case tg.LoadOp():
                 alt = None if op.alt is None else self.values[op.alt]
                 gate = None if op.gate is None else self.values[op.gate]
-                self.append(op, LoadOp(self.values[op.buffer], alt, gate))
+                self.append(op, tg.LoadOp(self.values[op.buffer], alt, gate))
             case ResizeOp() | WindowOp() if any(self.is_data(v) for v in op.operands[1:]):
                 raise self.error(
                     "an extent or offset is computed from data: only arithmetic on index "
@@ -247,7 +243,7 @@ class Callifier(Substitution):
             case _:
                 raise self.error(f"{op.name} does not belong in a tensor program", op)
 
-    def data_as(self, op: BitcastOp) -> SSAValue | None:
+    def data_as(self, op: tg.BitcastOp) -> SSAValue | None:
         """A BITCAST of a BINARY, or of a part of it, as a view of an argument of the new dtype: a
         load of such an element is one load. None for any other, and one of misaligned bytes."""
         value, views = views_of(self.values[op.source])
@@ -257,9 +253,9 @@ class Callifier(Substitution):
         start = 0
         for view in views:
             match view:
-                case ReshapeOp():
+                case tg.ReshapeOp():
                     pass
-                case ShrinkOp() if not view.operands[1:] and len(integers(view, "offsets")) == 1:
+                case tg.ShrinkOp() if not view.operands[1:] and len(integers(view, "offsets")) == 1:
                     start += integers(view, "offsets")[0]
                 case _:
                     return None
@@ -270,13 +266,13 @@ class Callifier(Substitution):
         first, flat = start // row.itemsize, (math.prod(shape),)
         data = self.new.data(contents, dtype)
         if tensor(data).get_shape() != flat:
-            data = self.builder.put(ShrinkOp(data, [first], flat))
-        return data if shape == flat else self.builder.put(ReshapeOp(data, shape))
+            data = self.builder.put(tg.ShrinkOp(data, [first], flat))
+        return data if shape == flat else self.builder.put(tg.ReshapeOp(data, shape))
 
-    def is_anywhere(self, op: CopyOp) -> bool:
+    def is_anywhere(self, op: tg.CopyOp) -> bool:
         """Whether a COPY is of a constant, which is computed where it is needed as well."""
         constant = self.values[op.source].owner
-        return isinstance(constant, ConstOp) and not isinstance(constant.value, InvalidAttr)
+        return isinstance(constant, tg.ConstOp) and not isinstance(constant.value, tg.InvalidAttr)
 
     def is_data(self, index: SSAValue) -> bool:
         """Whether an index scalar is computed from memory, which places it on a device."""
@@ -295,16 +291,16 @@ class Callifier(Substitution):
                 buffer.result.replace_all_uses_with(out)
                 buffer.detach()
             else:
-                self.builder.insert(StoreOp(out, value))
+                self.builder.insert(tg.StoreOp(out, value))
 
     def collect_effects(self) -> None:
         """A SINK of every effect that no other op waits for."""
         for op in reversed(ops_of(self.block)):
-            if isinstance(op, AfterOp) and not op.result.uses:
+            if isinstance(op, tg.AfterOp) and not op.result.uses:
                 self.block.erase_op(op)
         roots = [
             op.results[0]
             for op in ops_of(self.block)
             if op.results and op.results[0].type == VOID and not op.results[0].uses
         ]
-        self.builder.insert(SinkOp(roots))
+        self.builder.insert(tg.SinkOp(roots))

@@ -39,13 +39,12 @@ from tgdialect.analysis.topological import topological
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import nested_ops
+from tgdialect.ops import tg
 from tgdialect.ops.base import PureInGraph
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp, FunctionOp, KernelOp, TupleOp
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.properties import place_of, tensor, tensor_type
-from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.transforms.substitution import called_function
 
 OUTLINE = "tg.outline"
@@ -56,7 +55,7 @@ smaller: less is fused, as nothing is across the border of a function."""
 _MAX_DEPTH = 100
 """The greatest depth of functions that are outlined; those inside are substituted. As deep as the
 interpreter's calls; larger: Python's recursion limit is met, with twice as many."""
-_IN_FUNCTIONS = FuncOp, ReturnOp, FuncCallOp, CallOp, TupleOp
+_IN_FUNCTIONS = FuncOp, ReturnOp, FuncCallOp, tg.CallOp, tg.TupleOp
 """The ops, besides pure ones, that a function may have and still be outlined."""
 
 
@@ -66,7 +65,7 @@ class Outliner:
 
     module: ModuleOp
     functions: dict[Hashable, FuncOp] = field(default_factory=dict[Hashable, FuncOp])
-    scans: list[KernelOp] = field(default_factory=list[KernelOp])
+    scans: list[tg.KernelOp] = field(default_factory=list[tg.KernelOp])
     """The kernels that SCANs have become."""
     validity: Validity = field(default_factory=Validity)
     structures: Structures = field(default_factory=Structures)
@@ -80,7 +79,7 @@ class Outliner:
         return Counter(
             self.structures.of(op.body.block)
             for op in nested_ops(self.module)
-            if isinstance(op, FunctionOp) and _is_large(op)
+            if isinstance(op, tg.FunctionOp) and _is_large(op)
         )
 
     @cached_property
@@ -102,7 +101,9 @@ class Outliner:
                 function.function_type.outputs.data
                 and all(is_own_tensor(t) and place_of(t).addrspace is None for t in types)
                 and all(isinstance(op, _IN_FUNCTIONS) or op.has_trait(PureInGraph) for op in ops)
-                and not any(isinstance(op, ParamOp | BufferOp) for op in function.body.block.ops)
+                and not any(
+                    isinstance(op, tg.ParamOp | tg.BufferOp) for op in function.body.block.ops
+                )
                 and all(callee in sizes for callee in callees)
             ):
                 sizes[function] = len(ops) + sum(sizes[callee] for callee in callees)
@@ -113,7 +114,7 @@ class Outliner:
         """The names of all symbols of the module, and of the outlined functions."""
         return symbols(self.module)
 
-    def is_outlined(self, op: FunctionOp) -> bool:
+    def is_outlined(self, op: tg.FunctionOp) -> bool:
         """Whether a FUNCTION is outlined."""
         # The attribute, else the size.
         block, asked = op.body.block, op.attributes.get(OUTLINE)
@@ -132,11 +133,11 @@ class Outliner:
         """Whether calls of a function are worth outlining."""
         return self.calls[callee] > 1 and self.sizes.get(callee, 0) >= OUTLINED_OPS
 
-    def can_be_called(self, op: FunctionOp) -> bool:
+    def can_be_called(self, op: tg.FunctionOp) -> bool:
         """Whether all that a FUNCTION takes and gives can be in memory."""
         if self.depth == _MAX_DEPTH or any(a.type == tensor_type(INDEX) for a in op.arguments):
             return False
-        passed = (*op.arguments, *cast(TupleOp, op.body.block.last_op).values)
+        passed = (*op.arguments, *cast(tg.TupleOp, op.body.block.last_op).values)
         is_static = all(DYNAMIC_INDEX not in tensor(v).get_shape() for v in passed)
         return is_static and all(self.validity[value] for value in passed)
 
@@ -156,7 +157,7 @@ class Outliner:
         key = self.structures.of(body), tuple(slots)
         if key not in self.functions:
             # PARAMs become arguments.
-            params = [p for p in body.ops if isinstance(p, ParamOp)]
+            params = [p for p in body.ops if isinstance(p, tg.ParamOp)]
             types = {slots[p.slot.data]: p.result.type for p in params}
             for slot in sorted(types):
                 body.insert_arg(types[slot], slot)
@@ -165,7 +166,7 @@ class Outliner:
                 param.detach()
             # The TUPLE becomes a return.
             last = body.last_op
-            assert isinstance(last, TupleOp)
+            assert isinstance(last, tg.TupleOp)
             last.detach()
             location = last.location
             body.add_op(ReturnOp(*last.values))
@@ -188,26 +189,26 @@ class Outliner:
         return name
 
 
-def function_for(call: Operation, callee: FuncOp, arguments: Sequence[SSAValue]) -> FunctionOp:
+def function_for(call: Operation, callee: FuncOp, arguments: Sequence[SSAValue]) -> tg.FunctionOp:
     """A call of a function as a FUNCTION."""
     region = callee.body.clone()
     block = region.block
     builder = OpBuilder(InsertPoint.at_start(block), callee.location)
     for slot, argument in enumerate(tuple(block.args)):
-        argument.replace_all_uses_with(builder.put(ParamOp(slot, tensor(argument))))
+        argument.replace_all_uses_with(builder.put(tg.ParamOp(slot, tensor(argument))))
         block.erase_arg(argument)
     last = block.last_op
     assert isinstance(last, ReturnOp)
     builder = OpBuilder.before(last)
     builder.location = last.location
-    builder.insert(TupleOp(last.arguments))
+    builder.insert(tg.TupleOp(last.arguments))
     block.erase_op(last)
-    function = FunctionOp(arguments, region)
+    function = tg.FunctionOp(arguments, region)
     function.location = call.location
     return function
 
 
-def _is_large(op: FunctionOp) -> bool:
+def _is_large(op: tg.FunctionOp) -> bool:
     """Whether a FUNCTION, with those inside, is worth outlining."""
     return len(nested_ops(op)) > OUTLINED_OPS
 

@@ -13,17 +13,10 @@ from functools import cached_property
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
-from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import I32, INDEX
-from tgdialect.ops.elementwise import AddOp, AndOp, CastOp, SubOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp, ReshapeOp, ShrinkOp
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
 from tgdialect.ops.properties import tensor, tensor_type
-from tgdialect.ops.scan import ScanOp
-from tgdialect.ops.source import ParamOp
 
 Row = int | SSAValue
 
@@ -32,7 +25,7 @@ Row = int | SSAValue
 class ScanMemory:
     """Which rows of the stacks of a SCAN hold which state."""
 
-    op: ScanOp
+    op: tg.ScanOp
 
     @cached_property
     def stacked_states(self) -> dict[int, tuple[int, int]]:
@@ -82,13 +75,13 @@ class ScanMemory:
 
 def row_of(builder: OpBuilder, stack: SSAValue, row: Row) -> SSAValue:
     """A view of one row of memory."""
-    return builder.put(ReshapeOp(rows_of(builder, stack, row, 1), tensor(stack).get_shape()[1:]))
+    return builder.put(tg.ReshapeOp(rows_of(builder, stack, row, 1), tensor(stack).get_shape()[1:]))
 
 
 def rows_of(builder: OpBuilder, stack: SSAValue, first: Row, count: int) -> SSAValue:
     """A view of some rows of memory."""
     shape = tensor(stack).get_shape()[1:]
-    return builder.put(ShrinkOp(stack, [first, *[0] * len(shape)], [count, *shape]))
+    return builder.put(tg.ShrinkOp(stack, [first, *[0] * len(shape)], [count, *shape]))
 
 
 def scan_kernel(
@@ -97,7 +90,7 @@ def scan_kernel(
     callee: str,
     types: Sequence[TensorType[Attribute]],
     more: int,
-) -> KernelOp:
+) -> tg.KernelOp:
     """The kernel that calls the function of a SCAN's body in each step.
 
     Its parameters are the stacks of the states, the sequences and constants, `more` constants, the
@@ -110,31 +103,31 @@ def scan_kernel(
     put = builder.put
     if op.is_while is not None:
         # An index that is loaded is on no device if its memory names none.
-        types = [*types[:-1], tensor_type(I32, (1,), PlaceAttr.of(None, AddrSpace.GLOBAL))]
-    params = [put(ParamOp(slot, type)) for slot, type in enumerate(types)]
+        types = [*types[:-1], tensor_type(I32, (1,), tg.PlaceAttr.of(None, tg.AddrSpace.GLOBAL))]
+    params = [put(tg.ParamOp(slot, type)) for slot, type in enumerate(types)]
     one = builder.index_constant(1)
-    step = put(RangeOp(0, AxisType.LOOP, builder.index_constant(steps)))
+    step = put(tg.RangeOp(0, tg.AxisType.LOOP, builder.index_constant(steps)))
     loops, number = [step], step
     if op.is_while is not None:
-        number = put(CastOp(put(LoadOp(_count(builder, params[-1], step))), INDEX))
-    read = put(AndOp(number, one))
-    written = put(SubOp(one, read))
+        number = put(tg.CastOp(put(tg.LoadOp(_count(builder, params[-1], step))), INDEX))
+    read = put(tg.AndOp(number, one))
+    written = put(tg.SubOp(one, read))
     if op.is_while is not None:
         # A loop of one iteration or none: the bound of a loop may be loaded.
-        flag = put(LoadOp(put(IndexOp(put(AfterOp(params[0], [step])), [read]))))
-        loops.insert(0, put(RangeOp(1, AxisType.LOOP, put(CastOp(flag, INDEX)))))
+        flag = put(tg.LoadOp(put(tg.IndexOp(put(tg.AfterOp(params[0], [step])), [read]))))
+        loops.insert(0, put(tg.RangeOp(1, tg.AxisType.LOOP, put(tg.CastOp(flag, INDEX)))))
     element = step
     if op.reverse is not None:
-        element = put(SubOp(builder.index_constant(steps - 1), step))
+        element = put(tg.SubOp(builder.index_constant(steps - 1), step))
     in_turn, kept = (read, written), (read, written)
     if memory.kept:
-        after = put(AddOp(element, one))
+        after = put(tg.AddOp(element, one))
         kept = (element, after) if op.reverse is None else (after, element)
     inputs: list[SSAValue] = []
     outputs: list[SSAValue] = []
     for slot, param in enumerate(params):
         if slot < states:
-            stack = put(AfterOp(param, loops[:1]))
+            stack = put(tg.AfterOp(param, loops[:1]))
             before, after = kept if slot in memory.kept else in_turn
             inputs.append(row_of(builder, stack, before))
             outputs.append(row_of(builder, stack, after))
@@ -142,14 +135,16 @@ def scan_kernel(
             inputs.append(row_of(builder, param, element) if op.is_sequence(slot) else param)
         elif op.is_while is None:
             outputs.append(row_of(builder, param, element))
-    effect = put(CallOp(callee, [*inputs, *outputs]))
+    effect = put(tg.CallOp(callee, [*inputs, *outputs]))
     if op.is_while is not None:
-        following = put(CastOp(put(AddOp(number, one)), I32))
-        effect = put(StoreOp(_count(builder, params[-1], effect), following))
-    builder.insert(SinkOp([put(EndOp(effect, loops))]))
-    return KernelOp(name, Region(builder.block))
+        following = put(tg.CastOp(put(tg.AddOp(number, one)), I32))
+        effect = put(tg.StoreOp(_count(builder, params[-1], effect), following))
+    builder.insert(tg.SinkOp([put(tg.EndOp(effect, loops))]))
+    return tg.KernelOp(name, Region(builder.block))
 
 
 def _count(builder: OpBuilder, counter: SSAValue, after: SSAValue) -> SSAValue:
     """Where the number of steps is, after an effect or in a loop."""
-    return builder.put(IndexOp(builder.put(AfterOp(counter, [after])), [builder.index_constant(0)]))
+    return builder.put(
+        tg.IndexOp(builder.put(tg.AfterOp(counter, [after])), [builder.index_constant(0)])
+    )

@@ -18,18 +18,15 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.demand import own_cost
 from tgdialect.analysis.ranges import closed_ranges, excess, is_expanded, open_ranges
 from tgdialect.diagnostics import locate
+from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import UniquingBuilder
 from tgdialect.ops.dtypes import INDEX, number_attribute
-from tgdialect.ops.movement import ExpandOp, ReshapeOp
 from tgdialect.ops.numbering import next_slot
-from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import number
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp, VConstOp
 
-Axes = tuple[RangeOp, ...]
+Axes = tuple[tg.RangeOp, ...]
 """The expanded ranges that a value has axes for."""
 
 
@@ -69,7 +66,7 @@ class Expansion(UniquingBuilder):
         """The axes of the expanded ranges that an op of the old block is in."""
         return self.sorted(filter(is_expanded, self.open[op]))
 
-    def sorted(self, axes: Iterable[RangeOp]) -> Axes:
+    def sorted(self, axes: Iterable[tg.RangeOp]) -> Axes:
         return tuple(sorted(axes, key=self._order.__getitem__))
 
     def shape(self, axes: Axes) -> tuple[int, ...]:
@@ -90,15 +87,15 @@ class Expansion(UniquingBuilder):
         return self.put(kind(*(self.align(o, axes) for o in operands)), axes)
 
     def constant(self, value: float, dtype: Attribute = INDEX) -> SSAValue:
-        return self.emit(ConstOp, number_attribute(value, dtype))
+        return self.emit(tg.ConstOp, number_attribute(value, dtype))
 
-    def reuse(self, constant: ConstOp) -> None:
+    def reuse(self, constant: tg.ConstOp) -> None:
         """Register a constant of the old block for reuse."""
-        self._known.setdefault((ConstOp, constant.value), constant.result)
+        self._known.setdefault((tg.ConstOp, constant.value), constant.result)
 
-    def lanes(self, axis: RangeOp) -> SSAValue:
+    def lanes(self, axis: tg.RangeOp) -> SSAValue:
         """The value of an expanded range: the vector 0, 1, ..., n - 1."""
-        return self.put(VConstOp(range(self._extent[axis])), (axis,))
+        return self.put(tg.VConstOp(range(self._extent[axis])), (axis,))
 
     # -- broadcasting
 
@@ -117,7 +114,7 @@ class Expansion(UniquingBuilder):
         if self.axes(value) == axes:
             return value
         if (known := self._broadcast.get((value, axes))) is None:
-            op = ExpandOp(self._with_ones(value, axes), self.shape(axes))
+            op = tg.ExpandOp(self._with_ones(value, axes), self.shape(axes))
             known = self._broadcast[value, axes] = self.put(op, axes)
         return known
 
@@ -126,7 +123,7 @@ class Expansion(UniquingBuilder):
         if own == axes:
             return value
         shape = tuple(self._extent[axis] if axis in own else 1 for axis in axes)
-        return self.emit(ReshapeOp, value, shape)
+        return self.emit(tg.ReshapeOp, value, shape)
 
     def flattened(self, value: SSAValue) -> SSAValue:
         """A value with its axes flattened into one, as an index of INDEX. Its axes are not
@@ -134,24 +131,24 @@ class Expansion(UniquingBuilder):
         shape = self.shape(self.axes(value))
         if len(shape) <= 1:
             return value
-        return self.put(ReshapeOp(value, [math.prod(shape)]))
+        return self.put(tg.ReshapeOp(value, [math.prod(shape)]))
 
 
-def _ordered_axes(ops: Sequence[Operation]) -> list[RangeOp]:
+def _ordered_axes(ops: Sequence[Operation]) -> list[tg.RangeOp]:
     """The expanded ranges in the order of axes: by kind, then outermost first."""
-    nested: dict[RangeOp, None] = {}
+    nested: dict[tg.RangeOp, None] = {}
     for op in ops:
-        if isinstance(op, EndOp):
+        if isinstance(op, tg.EndOp):
             nested |= dict.fromkeys(reversed(closed_ranges(op)))
-        elif isinstance(op, ReduceOp):
+        elif isinstance(op, tg.ReduceOp):
             nested |= dict.fromkeys(closed_ranges(op))
     return [axis for kind in EXPANDED for axis in nested if axis.axis_type.data is kind]
 
 
-def _extent(axis: RangeOp) -> int:
+def _extent(axis: tg.RangeOp) -> int:
     """The bound of an expanded range, which is a positive constant."""
     bound = axis.bound.owner
-    extent = number(bound.value) if isinstance(bound, ConstOp) else 0
+    extent = number(bound.value) if isinstance(bound, tg.ConstOp) else 0
     if extent < 1:
         message = (
             f"{axis.axis_type.data} range {axis.axis.data} becomes an axis of shape: "

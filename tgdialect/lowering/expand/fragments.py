@@ -29,27 +29,21 @@ from tgdialect.lowering.matrix_products import (
     product_of,
 )
 from tgdialect.lowering.optimize.axes import NOT_COPIED
-from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr, WmmaAttr
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import WmmaOp
-from tgdialect.ops.elementwise import AddOp, MulAccOp, MulOp, WhereOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import ExpandOp, IndexOp, PermuteOp, ReshapeOp, StackOp
-from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp
 from tgdialect.ops.properties import integers, known_index, place, tensor, tensor_type
-from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
-from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.ops.reduce import accumulated_dtype
 from tgdialect.ops.views import memory_of
 
-_REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
+_REGISTER = tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG)
 
 
 @dataclass(frozen=True)
 class WarpProduct:
     """The product that WMMAs compute for a REDUCE, by the fragments that a lane holds."""
 
-    config: WmmaAttr
-    product: MulOp | MulAccOp
+    config: tg.WmmaAttr
+    product: tg.MulOp | tg.MulAccOp
     """Of the fragments of A and B, plus what the sum begins with, if that is not 0. Nothing
     computes it: its operands are those of WMMAs."""
     a: Axes | None
@@ -63,13 +57,13 @@ class WarpProduct:
         """The ops that stand for factors, and that nothing computes."""
         yield self.product
         for factor, own in zip(self.product.operands, (self.a, self.b), strict=False):
-            if own is None and isinstance(load := factor.owner, LoadOp):
+            if own is None and isinstance(load := factor.owner, tg.LoadOp):
                 yield load
-                if isinstance(index := load.buffer.owner, IndexOp):
+                if isinstance(index := load.buffer.owner, tg.IndexOp):
                     yield index
 
 
-def make_fragments(block: Block) -> dict[ReduceOp, WarpProduct]:
+def make_fragments(block: Block) -> dict[tg.ReduceOp, WarpProduct]:
     """Rewrite the REDUCEs of a kernel that WMMAs compute, so that they multiply fragments.
 
     rewrite:
@@ -78,15 +72,17 @@ def make_fragments(block: Block) -> dict[ReduceOp, WarpProduct]:
         %r = reduce add (mul %fa, %fb) over %k, %ea, %eb
     where %fa is %a at the coordinates of A that the ranges %ea are of, and %fb likewise.
     """
-    if not any(isinstance(op, ReduceOp) and op.wmma is not None for op in ops_of(block)):
+    if not any(isinstance(op, tg.ReduceOp) and op.wmma is not None for op in ops_of(block)):
         return {}
     open = open_ranges(needed_ops(block))
-    reductions = [op for op in open if isinstance(op, ReduceOp) and op.wmma is not None]
+    reductions = [op for op in open if isinstance(op, tg.ReduceOp) and op.wmma is not None]
     found = {op: _fragments(op, open) for op in reductions}
     return {op: fragments for op, fragments in found.items() if fragments is not None}
 
 
-def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> WarpProduct | None:
+def _fragments(
+    op: tg.ReduceOp, open: Mapping[Operation, frozenset[tg.RangeOp]]
+) -> WarpProduct | None:
     """The product of a REDUCE with a `wmma`. Returns None when the instruction needs factors in
     LOCAL memory and they are elsewhere: then the REDUCE loses its `wmma`, and is computed as any
     other."""
@@ -95,7 +91,7 @@ def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> Wa
     # The ranges that TC has made.
     ranges = {range.axis.data: range for range in (*around, *closed_ranges(op))}
     numbers = integers(op, "fragment")
-    warps = [range for range in around if range.axis_type.data is AxisType.WARP]
+    warps = [range for range in around if range.axis_type.data is tg.AxisType.WARP]
     c_runs = c_fields(config)
     extents = [1 << len(run) for run in reversed(c_runs)] + [config.m_n_k[2]]
     own = [ranges.get(number) for number in numbers]
@@ -134,7 +130,7 @@ def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> Wa
     }
     if None in shared.values():
         del op.properties["wmma"], op.properties["fragment"]
-        steps.axis_type = AxisTypeAttr(AxisType.REDUCE)
+        steps.axis_type = tg.AxisTypeAttr(tg.AxisType.REDUCE)
         return None
     for name, value in (("a", a), ("b", b)):
         if (block := shared.get(name)) is not None:
@@ -145,9 +141,9 @@ def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> Wa
         runs = fields(layout[lane_bits:])
         own_ranges = [
             builder.insert(
-                RangeOp(
+                tg.RangeOp(
                     next(builder.free_axes),
-                    AxisType.GROUP_REDUCE,  # The last axes of values: vectors lie along them.
+                    tg.AxisType.GROUP_REDUCE,  # The last axes of values: vectors lie along them.
                     builder.index_constant(1 << len(run)),
                 )
             )
@@ -169,14 +165,16 @@ def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> Wa
         k = [Move(*at[name], int(name[1:])) for name in at if name[0] == "k"]
         mapping[steps.result] = assembled(builder, k, sizes)
         for gate in factors.gates:
-            zero = builder.put(ConstOp(0, tensor(value).element_type))
-            value = builder.put(WhereOp(gate, value, zero))
+            zero = builder.put(tg.ConstOp(0, tensor(value).element_type))
+            value = builder.put(tg.WhereOp(gate, value, zero))
         new.append(builder.clone(value, mapping, shared=NOT_COPIED))
         axes.append(tuple(own_ranges))
     if (start := _start(op, open)) is not None:
-        shared = (*NOT_COPIED, BufferOp)
+        shared = (*NOT_COPIED, tg.BufferOp)
         start = builder.clone(start, {}, shared=shared, everything=True)
-    multiplied = builder.insert(MulOp(*new) if start is None else MulAccOp(new[0], new[1], start))
+    multiplied = builder.insert(
+        tg.MulOp(*new) if start is None else tg.MulAccOp(new[0], new[1], start)
+    )
     kept = [range.result for range in closed_ranges(op) if range is not steps]
     op.operands = (
         multiplied.results[0],
@@ -186,17 +184,17 @@ def _fragments(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> Wa
     return WarpProduct(config, multiplied, axes[0], axes[1], tuple(c))
 
 
-def _start(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> SSAValue | None:
+def _start(op: tg.ReduceOp, open: Mapping[Operation, frozenset[tg.RangeOp]]) -> SSAValue | None:
     """The value that a REDUCE is added to, if that is an accumulator of the kernel: the WMMAs begin
     with it, and the sum is their result."""
     users = [use.operation for use in op.result.uses]
-    if len(users) != 1 or not isinstance(total := users[0], AddOp):
+    if len(users) != 1 or not isinstance(total := users[0], tg.AddOp):
         return None
     (start,) = (value for value in total.operands if value is not op.result)
     load = start.owner
-    if not isinstance(load, LoadOp) or not isinstance(memory_of(load.buffer).owner, BufferOp):
+    if not isinstance(load, tg.LoadOp) or not isinstance(memory_of(load.buffer).owner, tg.BufferOp):
         return None
-    is_outside = place(load.buffer).addrspace is not AddrSpace.GLOBAL and open[load] <= open[op]
+    is_outside = place(load.buffer).addrspace is not tg.AddrSpace.GLOBAL and open[load] <= open[op]
     if not is_outside or accumulated_dtype(op) != tensor(op.result).element_type:
         return None
     total.results[0].replace_all_uses_with(op.result)
@@ -206,7 +204,7 @@ def _start(op: ReduceOp, open: Mapping[Operation, frozenset[RangeOp]]) -> SSAVal
 class FragmentAccumulator:
     """The accumulator of a REDUCE that WMMAs compute: a fragment of C for each tile of a lane."""
 
-    def __init__(self, expansion: Expansion, op: ReduceOp, fragments: WarpProduct) -> None:
+    def __init__(self, expansion: Expansion, op: tg.ReduceOp, fragments: WarpProduct) -> None:
         self._expansion, self._op, self._fragments = expansion, op, fragments
         self._factors: list[_Block | _Fragments] = []
         pairs = zip(fragments.product.operands, (fragments.a, fragments.b), strict=False)
@@ -216,19 +214,19 @@ class FragmentAccumulator:
                 self._factors.append(_Block(expansion, factor, size))
             else:
                 self._factors.append(_Fragments(expansion, factor, own))
-        self._unrolled = [r for r in closed_ranges(op) if r.axis_type.data is AxisType.UNROLL]
+        self._unrolled = [r for r in closed_ranges(op) if r.axis_type.data is tg.AxisType.UNROLL]
         # The tiles: the other expanded ranges that a factor depends on.
         tiles = {axis for each in self._factors for axis in each.axes} - {*self._unrolled}
         self._tiles = expansion.sorted(tiles)
         """The ranges that count tiles."""
         self._dtype = accumulated_dtype(op)
         self._shape = (*expansion.shape(self._tiles), *fragments.config.operand_shapes[2])
-        if isinstance(fragments.product, MulAccOp):
+        if isinstance(fragments.product, tg.MulAccOp):
             self._start = self._as_tiles(expansion.value(fragments.product.operands[2]))
         else:
             zero = expansion.constant(0, self._dtype)
-            ones = expansion.put(ReshapeOp(zero, [1] * len(self._shape)))
-            self._start = expansion.put(ExpandOp(ones, self._shape))
+            ones = expansion.put(tg.ReshapeOp(zero, [1] * len(self._shape)))
+            self._start = expansion.put(tg.ExpandOp(ones, self._shape))
 
     def total(self) -> SSAValue:
         """The results of a REDUCE without loops: its WMMAs need no memory, unless one thread holds
@@ -239,34 +237,34 @@ class FragmentAccumulator:
         totals: list[SSAValue] = []
         for tile in _cells(self._expansion.shape(self._tiles)):
             cell = [self._expansion.constant(i) for i in tile]
-            start = put(IndexOp(self._start, cell)) if cell else self._start
+            start = put(tg.IndexOp(self._start, cell)) if cell else self._start
             totals.append(self._multiplied(start, tile))
-        return self._as_results(totals[0] if len(totals) == 1 else put(StackOp(totals)))
+        return self._as_results(totals[0] if len(totals) == 1 else put(tg.StackOp(totals)))
 
     def update(self, loops: Sequence[SSAValue]) -> SSAValue:
         """The STOREs of all tiles in the loops of the REDUCE."""
         expansion, put = self._expansion, self._expansion.put
         type = tensor_type(self._dtype, self._shape, _REGISTER)
-        self._buffer = put(BufferOp(next(expansion.free_slots), type))
+        self._buffer = put(tg.BufferOp(next(expansion.free_slots), type))
         self._buffer.name_hint = "acc"
         around = filter(is_loop, expansion.open[self._op])
         outer = [r.result for r in sorted(around, key=lambda r: r.axis.data)]
-        version = put(AfterOp(self._buffer, outer)) if outer else self._buffer
-        version = put(AfterOp(self._buffer, [put(StoreOp(version, self._start)), *loops]))
+        version = put(tg.AfterOp(self._buffer, outer)) if outer else self._buffer
+        version = put(tg.AfterOp(self._buffer, [put(tg.StoreOp(version, self._start)), *loops]))
         stores: list[SSAValue] = []
         for tile in _cells(expansion.shape(self._tiles)):
             cell = version
             if tile:
-                cell = put(IndexOp(version, [expansion.constant(i) for i in tile]))
-            stores.append(put(StoreOp(cell, self._multiplied(put(LoadOp(cell)), tile))))
-        return stores[0] if len(stores) == 1 else put(GroupOp(stores))
+                cell = put(tg.IndexOp(version, [expansion.constant(i) for i in tile]))
+            stores.append(put(tg.StoreOp(cell, self._multiplied(put(tg.LoadOp(cell)), tile))))
+        return stores[0] if len(stores) == 1 else put(tg.GroupOp(stores))
 
     def result(self, done: SSAValue) -> SSAValue:
         """The results after the loops. Where there are no lanes they are loaded from where they
         are, and not rearranged in registers."""
         put, config = self._expansion.put, self._fragments.config
-        memory = put(AfterOp(self._buffer, [done]))
-        return self._as_results(memory if config.threads == 1 else put(LoadOp(memory)))
+        memory = put(tg.AfterOp(self._buffer, [done]))
+        return self._as_results(memory if config.threads == 1 else put(tg.LoadOp(memory)))
 
     def _multiplied(self, total: SSAValue, tile: tuple[int, ...]) -> SSAValue:
         """A fragment of C after the WMMAs of one iteration."""
@@ -274,33 +272,33 @@ class FragmentAccumulator:
         for step in _cells(expansion.shape(tuple(self._unrolled))):
             at = dict(zip((*self._tiles, *self._unrolled), (*tile, *step), strict=True))
             a, b = (factor.part(at) for factor in self._factors)
-            total = expansion.put(WmmaOp(a, b, total, self._fragments.config))
+            total = expansion.put(tg.WmmaOp(a, b, total, self._fragments.config))
         return total
 
     def _as_results(self, total: SSAValue) -> SSAValue:
         """Accumulators with the axes of the tiles and of the fragment of C."""
         expansion, put = self._expansion, self._expansion.put
         axes = (*self._tiles, *self._fragments.c)
-        total = put(ReshapeOp(total, expansion.shape(axes)))
+        total = put(tg.ReshapeOp(total, expansion.shape(axes)))
         ordered = expansion.sorted(axes)
         if ordered != axes:
-            total = put(PermuteOp(total, [axes.index(axis) for axis in ordered]))
-        return put(ReshapeOp(total, expansion.shape(ordered)), ordered)
+            total = put(tg.PermuteOp(total, [axes.index(axis) for axis in ordered]))
+        return put(tg.ReshapeOp(total, expansion.shape(ordered)), ordered)
 
     def _as_tiles(self, value: SSAValue) -> SSAValue:
         """A value with the axes of the tiles and of the fragment of C as accumulators."""
         expansion, wanted = self._expansion, (*self._tiles, *self._fragments.c)
         ordered = expansion.sorted(wanted)
         load = value.owner
-        if ordered == wanted == expansion.axes(value) and isinstance(load, LoadOp):
+        if ordered == wanted == expansion.axes(value) and isinstance(load, tg.LoadOp):
             view = load.buffer.owner
-            if isinstance(view, ReshapeOp) and len(tensor(view.source).get_shape()) == 1:
-                value = expansion.put(LoadOp(view.source))
-                return expansion.put(ReshapeOp(value, self._shape))
+            if isinstance(view, tg.ReshapeOp) and len(tensor(view.source).get_shape()) == 1:
+                value = expansion.put(tg.LoadOp(view.source))
+                return expansion.put(tg.ReshapeOp(value, self._shape))
         value = expansion.broadcast(value, ordered)
         if ordered != wanted:
-            value = expansion.put(PermuteOp(value, [ordered.index(axis) for axis in wanted]))
-        return expansion.put(ReshapeOp(value, self._shape))
+            value = expansion.put(tg.PermuteOp(value, [ordered.index(axis) for axis in wanted]))
+        return expansion.put(tg.ReshapeOp(value, self._shape))
 
 
 class _Fragments:
@@ -313,15 +311,15 @@ class _Fragments:
         """The ranges that count tiles and steps."""
         value = expansion.broadcast(value, expansion.sorted((*self.axes, *own)))
         shape = (*expansion.shape(self.axes), math.prod(expansion.shape(own)))
-        self._value = expansion.put(ReshapeOp(value, shape))
+        self._value = expansion.put(tg.ReshapeOp(value, shape))
         """The factor with its fragments along the last axis."""
 
-    def part(self, at: Mapping[RangeOp, int]) -> SSAValue:
+    def part(self, at: Mapping[tg.RangeOp, int]) -> SSAValue:
         """The fragment of a tile and a step."""
         if not self.axes:
             return self._value
         cell = [self._expansion.constant(at[axis]) for axis in self.axes]
-        return self._expansion.put(IndexOp(self._value, cell))
+        return self._expansion.put(tg.IndexOp(self._value, cell))
 
 
 class _Block:
@@ -330,9 +328,9 @@ class _Block:
     def __init__(self, expansion: Expansion, first: SSAValue, size: int) -> None:
         """`first` is the LOAD of the first of `size` elements (`shared_block`)."""
         load = first.owner
-        assert isinstance(load, LoadOp)
+        assert isinstance(load, tg.LoadOp)
         index = load.buffer.owner
-        assert isinstance(index, IndexOp)
+        assert isinstance(index, tg.IndexOp)
         assert tensor(index.source).get_shape()[1:] == (size,)
         self._expansion = expansion
         self._blocks = expansion.value(index.source)
@@ -341,14 +339,14 @@ class _Block:
         """The ranges that count tiles and steps."""
         self._known: dict[tuple[int, ...], SSAValue] = {}
 
-    def part(self, at: Mapping[RangeOp, int]) -> SSAValue:
+    def part(self, at: Mapping[tg.RangeOp, int]) -> SSAValue:
         """The block of a tile and a step."""
         cell = tuple(at[axis] for axis in self.axes)
         if cell not in self._known:
             put, number = self._expansion.put, self._number
             if cell:
-                number = put(IndexOp(number, [self._expansion.constant(i) for i in cell]))
-            self._known[cell] = put(LoadOp(put(IndexOp(self._blocks, [number]))))
+                number = put(tg.IndexOp(number, [self._expansion.constant(i) for i in cell]))
+            self._known[cell] = put(tg.LoadOp(put(tg.IndexOp(self._blocks, [number]))))
         return self._known[cell]
 
 

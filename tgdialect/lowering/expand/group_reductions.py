@@ -18,18 +18,12 @@ from tgdialect.analysis.ranges import closed_ranges, is_loop, needed_ops, open_r
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.expand.warps import Warps, WorkItemAxes
-from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr, ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import ShuffleOp
 from tgdialect.ops.dtypes import DTYPES, number_attribute
-from tgdialect.ops.elementwise import AddOp, CastOp, CmpEqOp, IDivOp, ModOp, MulOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import known_index, tensor, tensor_type
-from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype, identity
-from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.ops.reduce import ALU, accumulated_dtype, identity
 from tgdialect.ops.walk import postorder
 from tgdialect.targets import Target
 from tgdialect.transforms.private_ranges import make_ranges_private
@@ -43,10 +37,10 @@ FEW_PARTS = 8
 """So many parts are loaded at once, and reduced without a loop: one for each warp of a workgroup
 of usual size."""
 
-_PRIVATE = frozenset((AxisType.LOCAL, AxisType.WARP, AxisType.UPCAST, AxisType.UNROLL))
+_PRIVATE = frozenset((tg.AxisType.LOCAL, tg.AxisType.WARP, tg.AxisType.UPCAST, tg.AxisType.UNROLL))
 """The loops around a REDUCE whose iterations have parts of their own at the same time."""
-_LOCAL = PlaceAttr.of(addrspace=AddrSpace.LOCAL)
-_REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
+_LOCAL = tg.PlaceAttr.of(addrspace=tg.AddrSpace.LOCAL)
+_REGISTER = tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG)
 
 
 def reduce_in_groups(block: Block, target: Target) -> None:
@@ -65,13 +59,13 @@ def reduce_in_groups(block: Block, target: Target) -> None:
         %q = add %p, (shuffle %p xor 1); ...; %s = store %result, %q; %e = end %s over %g
         %r = load (after %result, %e)
     """
-    if not any(isinstance(op, RangeOp) and _is_group(op) for op in ops_of(block)):
+    if not any(isinstance(op, tg.RangeOp) and _is_group(op) for op in ops_of(block)):
         return
     make_ranges_private(block, lambda range: is_loop(range) or _is_group(range))
-    batches: dict[tuple[RangeOp, ...], list[ReduceOp]] = defaultdict(list)
+    batches: dict[tuple[tg.RangeOp, ...], list[tg.ReduceOp]] = defaultdict(list)
     ops = needed_ops(block)
     for op in ops:
-        if isinstance(op, ReduceOp) and (ranges := _groups(op)):
+        if isinstance(op, tg.ReduceOp) and (ranges := _groups(op)):
             batches[ranges].append(op)
     around = open_ranges(ops)
     axes = WorkItemAxes(ops, around, target)
@@ -85,11 +79,11 @@ def reduce_in_groups(block: Block, target: Target) -> None:
     _sort(block)
 
 
-def _is_group(range: RangeOp) -> bool:
-    return range.axis_type.data is AxisType.GROUP_REDUCE
+def _is_group(range: tg.RangeOp) -> bool:
+    return range.axis_type.data is tg.AxisType.GROUP_REDUCE
 
 
-def _groups(op: ReduceOp) -> tuple[RangeOp, ...]:
+def _groups(op: tg.ReduceOp) -> tuple[tg.RangeOp, ...]:
     return tuple(filter(_is_group, closed_ranges(op)))
 
 
@@ -97,7 +91,7 @@ class _Exchange:
     """The exchange of the parts of REDUCEs over the same GROUP_REDUCE ranges."""
 
     def __init__(
-        self, outer: Sequence[RangeOp], groups: Sequence[RangeOp], warps: Warps | None
+        self, outer: Sequence[tg.RangeOp], groups: Sequence[tg.RangeOp], warps: Warps | None
     ) -> None:
         """`outer` are the loops around the REDUCEs. `warps` are those of the work items, which
         exchange their parts by shuffles; None if they do not."""
@@ -108,29 +102,29 @@ class _Exchange:
         self._groups = groups
         self._warps = warps
 
-    def rewrite(self, batch: Sequence[ReduceOp]) -> None:
+    def rewrite(self, batch: Sequence[tg.ReduceOp]) -> None:
         # The part of each work item.
         b = self._builder = OpBuilder.before(batch[-1])
         parts: list[SSAValue] = []
         for op in batch:
             value, wide, kind = op.source, accumulated_dtype(op), op.kind.data
             if tensor(value).element_type != wide:
-                value = b.put(CastOp(value, wide))
+                value = b.put(tg.CastOp(value, wide))
             if rest := [range.result for range in closed_ranges(op) if not _is_group(range)]:
-                value = b.put(ReduceOp(kind, value, (), rest))
-            elif self._warps is not None and kind is ReduceKind.ADD and DTYPES[wide].is_float:
+                value = b.put(tg.ReduceOp(kind, value, (), rest))
+            elif self._warps is not None and kind is tg.ReduceKind.ADD and DTYPES[wide].is_float:
                 # A sum begins with +0: that of -0s is not -0.
-                zero = b.put(ConstOp(number_attribute(identity(kind, DTYPES[wide]), wide)))
-                value = b.put(AddOp(zero, value))
+                zero = b.put(tg.ConstOp(number_attribute(identity(kind, DTYPES[wide]), wide)))
+                value = b.put(tg.AddOp(zero, value))
             parts.append(value)
         kinds = [op.kind.data for op in batch]
         sizes = list(map(_extent, self._groups))
         items = [range.result for range in self._groups]
         for range in self._groups:
-            range.axis_type = AxisTypeAttr(AxisType.LOCAL)
+            range.axis_type = tg.AxisTypeAttr(tg.AxisType.LOCAL)
         position = items[0]
         for item, size in zip(items[1:], sizes[1:], strict=True):
-            position = b.put(AddOp(b.put(MulOp(position, b.index_constant(size))), item))
+            position = b.put(tg.AddOp(b.put(tg.MulOp(position, b.index_constant(size))), item))
         count, gate = math.prod(sizes), None
         if (warps := self._warps) is not None:
             parts = [self._shuffled(kind, part) for kind, part in zip(kinds, parts, strict=True)]
@@ -139,12 +133,12 @@ class _Exchange:
                 return
             # One work item of each warp stores its part.
             width = b.index_constant(warps.width)
-            gate = b.put(CmpEqOp(b.put(ModOp(position, width)), b.index_constant(0)))
-            position, count = b.put(IDivOp(position, width)), count // warps.width
+            gate = b.put(tg.CmpEqOp(b.put(tg.ModOp(position, width)), b.index_constant(0)))
+            position, count = b.put(tg.IDivOp(position, width)), count // warps.width
         shared = self._exchange(parts, items, position, count, gate)
         # In two steps, if there are many: neighbouring work items load neighbouring parts.
         if count > MOST_PARTS and warps is None and (width := _divisor(count)):
-            item = self._range(width, AxisType.LOCAL)
+            item = self._range(width, tg.AxisType.LOCAL)
             parts = [
                 self._total(kind, memory, count // width, width, item)
                 for kind, memory in zip(kinds, shared, strict=True)
@@ -158,27 +152,27 @@ class _Exchange:
             ],
         )
 
-    def _finish(self, batch: Sequence[ReduceOp], totals: Sequence[SSAValue]) -> None:
+    def _finish(self, batch: Sequence[tg.ReduceOp], totals: Sequence[SSAValue]) -> None:
         """Replace the REDUCEs by their results."""
         b = self._builder
         for op, total in zip(batch, totals, strict=True):
             dtype = tensor(op.result).element_type
             if tensor(total).element_type != dtype:
-                total = b.put(CastOp(total, dtype))
+                total = b.put(tg.CastOp(total, dtype))
             total.name_hint = op.result.name_hint
             op.result.replace_all_uses_with(total)
             b.block.erase_op(op)
 
-    def _range(self, extent: int, kind: AxisType) -> SSAValue:
+    def _range(self, extent: int, kind: tg.AxisType) -> SSAValue:
         b = self._builder
-        return b.put(RangeOp(next(b.free_axes), kind, b.index_constant(extent)))
+        return b.put(tg.RangeOp(next(b.free_axes), kind, b.index_constant(extent)))
 
-    def _shuffled(self, kind: ReduceKind, part: SSAValue) -> SSAValue:
+    def _shuffled(self, kind: tg.ReduceKind, part: SSAValue) -> SSAValue:
         """The total of the parts of a warp, which each of its work items gets."""
         assert self._warps is not None
         distance = 1
         while distance < self._warps.width:
-            other = self._builder.put(ShuffleOp(part, distance, self._warps.threads))
+            other = self._builder.put(tg.ShuffleOp(part, distance, self._warps.threads))
             part = self._builder.put(ALU[kind](part, other))
             distance *= 2
         return part
@@ -192,14 +186,14 @@ class _Exchange:
         stores: list[SSAValue] = []
         for total in totals:
             type = tensor_type(tensor(total).element_type, extents, _REGISTER)
-            buffers.append(buffer := b.put(BufferOp(next(b.free_slots), type)))
-            version = b.put(AfterOp(buffer, self._outer)) if self._outer else buffer
-            cell = b.put(IndexOp(version, behind)) if behind else version
-            stores.append(b.put(StoreOp(cell, total)))
-        body = stores[0] if len(stores) == 1 else b.put(GroupOp(stores))
-        end = b.put(EndOp(body, items[::-1]))
-        versions = [b.put(AfterOp(buffer, [end])) for buffer in buffers]
-        return [b.put(LoadOp(b.put(IndexOp(v, behind)) if behind else v)) for v in versions]
+            buffers.append(buffer := b.put(tg.BufferOp(next(b.free_slots), type)))
+            version = b.put(tg.AfterOp(buffer, self._outer)) if self._outer else buffer
+            cell = b.put(tg.IndexOp(version, behind)) if behind else version
+            stores.append(b.put(tg.StoreOp(cell, total)))
+        body = stores[0] if len(stores) == 1 else b.put(tg.GroupOp(stores))
+        end = b.put(tg.EndOp(body, items[::-1]))
+        versions = [b.put(tg.AfterOp(buffer, [end])) for buffer in buffers]
+        return [b.put(tg.LoadOp(b.put(tg.IndexOp(v, behind)) if behind else v)) for v in versions]
 
     def _exchange(
         self,
@@ -217,31 +211,31 @@ class _Exchange:
         stores: list[SSAValue] = []
         for part in parts:
             type = tensor_type(tensor(part).element_type, tuple(extents), _LOCAL)
-            buffers.append(buffer := b.put(BufferOp(next(b.free_slots), type)))
-            version = b.put(AfterOp(buffer, self._outer)) if self._outer else buffer
-            stores.append(b.put(StoreOp(self._cell(version, position), part, gate)))
-        body = stores[0] if len(stores) == 1 else b.put(GroupOp(stores))
-        end = b.put(EndOp(body, items[::-1]))
-        return [b.put(AfterOp(buffer, [end])) for buffer in buffers]
+            buffers.append(buffer := b.put(tg.BufferOp(next(b.free_slots), type)))
+            version = b.put(tg.AfterOp(buffer, self._outer)) if self._outer else buffer
+            stores.append(b.put(tg.StoreOp(self._cell(version, position), part, gate)))
+        body = stores[0] if len(stores) == 1 else b.put(tg.GroupOp(stores))
+        end = b.put(tg.EndOp(body, items[::-1]))
+        return [b.put(tg.AfterOp(buffer, [end])) for buffer in buffers]
 
     def _total(
-        self, kind: ReduceKind, memory: SSAValue, count: int, step: int, first: SSAValue | None
+        self, kind: tg.ReduceKind, memory: SSAValue, count: int, step: int, first: SSAValue | None
     ) -> SSAValue:
         """REDUCE of the parts `first + step * i`, for i to `count`."""
         b = self._builder
-        range = self._range(count, AxisType.UNROLL if count <= FEW_PARTS else AxisType.REDUCE)
+        range = self._range(count, tg.AxisType.UNROLL if count <= FEW_PARTS else tg.AxisType.REDUCE)
         position = range
         if first is not None:
-            position = b.put(AddOp(b.put(MulOp(range, b.index_constant(step))), first))
-        part = b.put(LoadOp(self._cell(memory, position)))
-        return b.put(ReduceOp(kind, part, (), [range]))
+            position = b.put(tg.AddOp(b.put(tg.MulOp(range, b.index_constant(step))), first))
+        part = b.put(tg.LoadOp(self._cell(memory, position)))
+        return b.put(tg.ReduceOp(kind, part, (), [range]))
 
     def _cell(self, memory: SSAValue, position: SSAValue) -> SSAValue:
         before, behind = ([r.result for r in ranges] for ranges in (self._before, self._behind))
-        return self._builder.put(IndexOp(memory, [*before, position, *behind]))
+        return self._builder.put(tg.IndexOp(memory, [*before, position, *behind]))
 
 
-def _extent(range: RangeOp) -> int:
+def _extent(range: tg.RangeOp) -> int:
     extent = known_index(range.bound)
     if extent is None:
         message = f"range {range.axis.data} around a GROUP_REDUCE range has no constant extent"

@@ -7,11 +7,9 @@ from collections.abc import Iterable, Sequence
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.ops.attributes import AxisType
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import known_index
-from tgdialect.ops.reduce import ReduceOp
 
 
 def drop_single_iterations(ops: Sequence[Operation]) -> bool:
@@ -27,23 +25,25 @@ def drop_single_iterations(ops: Sequence[Operation]) -> bool:
     return bool(found)
 
 
-def _closed_by_ends(ops: Iterable[Operation]) -> Iterable[RangeOp]:
-    ranges = (range for op in ops if isinstance(op, EndOp) for range in closed_ranges(op))
+def _closed_by_ends(ops: Iterable[Operation]) -> Iterable[tg.RangeOp]:
+    ranges = (range for op in ops if isinstance(op, tg.EndOp) for range in closed_ranges(op))
     return dict.fromkeys(ranges)
 
 
-def _is_single(range: RangeOp) -> bool:
-    if known_index(range.bound) != 1 or range.axis_type.data is AxisType.THREAD:
+def _is_single(range: tg.RangeOp) -> bool:
+    if known_index(range.bound) != 1 or range.axis_type.data is tg.AxisType.THREAD:
         return False
-    return not any(isinstance(use.operation, ReduceOp) and use.index for use in range.result.uses)
+    return not any(
+        isinstance(use.operation, tg.ReduceOp) and use.index for use in range.result.uses
+    )
 
 
-def _drop(range: RangeOp) -> None:
+def _drop(range: tg.RangeOp) -> None:
     builder = OpBuilder.before(range)
     zero = builder.index_constant(0)
     for use in list(range.result.uses):
         op = use.operation
-        if not isinstance(op, EndOp | AfterOp) or use.index == 0:
+        if not isinstance(op, tg.EndOp | tg.AfterOp) or use.index == 0:
             op.operands[use.index] = zero
     for op in dict.fromkeys(use.operation for use in range.result.uses):
         kept: list[SSAValue] = [operand for operand in op.operands if operand is not range.result]

@@ -13,30 +13,25 @@ from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.expansion import Axes, Expansion
 from tgdialect.lowering.expand.fragments import FragmentAccumulator, WarpProduct
-from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr, ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.elementwise import CastOp, CmpLtOp, MulAccOp, MulOp, WhereOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp, PermuteOp, ReshapeOp
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
-from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype, identity
-from tgdialect.ops.source import BufferOp
+from tgdialect.ops.reduce import ALU, accumulated_dtype, identity
 
-_REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
+_REGISTER = tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG)
 
 
 class Accumulator(NamedTuple):
     """The accumulator of a REDUCE: its buffer, and the STORE inside the loops."""
 
-    op: ReduceOp
+    op: tg.ReduceOp
     buffer: SSAValue
     axes: Axes
     update: SSAValue
 
 
 def expand_reductions(
-    expansion: Expansion, group: Sequence[ReduceOp], fragments: Mapping[ReduceOp, WarpProduct]
+    expansion: Expansion, group: Sequence[tg.ReduceOp], fragments: Mapping[tg.ReduceOp, WarpProduct]
 ) -> None:
     """Expand REDUCEs that share their loops, once their operands have been expanded.
 
@@ -53,7 +48,7 @@ def expand_reductions(
     loops = [axis.result for axis in closed_ranges(group[0]) if is_loop(axis)]
     # What happens in the loops.
     accumulators: list[Accumulator] = []
-    warps: list[tuple[ReduceOp, FragmentAccumulator]] = []
+    warps: list[tuple[tg.ReduceOp, FragmentAccumulator]] = []
     updates: list[SSAValue] = []
     for op in group:
         expansion.location = op.location
@@ -73,82 +68,84 @@ def expand_reductions(
     if not updates:
         return
     # One END for all, and the results after it.
-    body = updates[0] if len(updates) == 1 else expansion.put(GroupOp(updates))
-    end = expansion.put(EndOp(body, loops[::-1]))
+    body = updates[0] if len(updates) == 1 else expansion.put(tg.GroupOp(updates))
+    end = expansion.put(tg.EndOp(body, loops[::-1]))
     for op, warp in warps:
         expansion.location = op.location
         _finish(expansion, op, warp.result(end))
     for op, buffer, axes, _ in accumulators:
         expansion.location = op.location
-        version = expansion.put(AfterOp(buffer, [end]), axes)
-        total = expansion.put(LoadOp(version), axes)
-        _finish(expansion, op, _reduced(expansion, op, total, _expanded(op, AxisType.GROUP_REDUCE)))
+        version = expansion.put(tg.AfterOp(buffer, [end]), axes)
+        total = expansion.put(tg.LoadOp(version), axes)
+        _finish(
+            expansion, op, _reduced(expansion, op, total, _expanded(op, tg.AxisType.GROUP_REDUCE))
+        )
 
 
-def _expanded(op: ReduceOp, kind: AxisType | None = None) -> list[RangeOp]:
+def _expanded(op: tg.ReduceOp, kind: tg.AxisType | None = None) -> list[tg.RangeOp]:
     """The expanded ranges of a REDUCE, all or those of a kind."""
     axes = [axis for axis in closed_ranges(op) if is_expanded(axis)]
     return [axis for axis in axes if kind in (None, axis.axis_type.data)]
 
 
-def _accumulate(expansion: Expansion, op: ReduceOp, loops: Sequence[SSAValue]) -> Accumulator:
+def _accumulate(expansion: Expansion, op: tg.ReduceOp, loops: Sequence[SSAValue]) -> Accumulator:
     """The accumulator of a REDUCE: its initial STORE, and the STORE in the loops."""
     # The buffer, with an axis for each expanded range but those that are unrolled.
     kind, value = op.kind.data, _widened(expansion, op)
-    unrolled = _expanded(op, AxisType.UNROLL)
+    unrolled = _expanded(op, tg.AxisType.UNROLL)
     axes = tuple(a for a in expansion.union([value]) if a not in unrolled)
-    axes = expansion.sorted({*axes, *_expanded(op, AxisType.GROUP_REDUCE)})
+    axes = expansion.sorted({*axes, *_expanded(op, tg.AxisType.GROUP_REDUCE)})
     dtype = tensor(value).element_type
     place = tensor_type(dtype, expansion.shape(axes), _REGISTER)
-    buffer = expansion.put(BufferOp(next(expansion.free_slots), place), axes)
+    buffer = expansion.put(tg.BufferOp(next(expansion.free_slots), place), axes)
     buffer.name_hint = "acc"
     # The identity is stored inside the outer loops, before the loops of the reduction.
     outer = [
         r.result for r in sorted(filter(is_loop, expansion.open[op]), key=lambda r: r.axis.data)
     ]
-    version = expansion.put(AfterOp(buffer, outer), axes) if outer else buffer
+    version = expansion.put(tg.AfterOp(buffer, outer), axes) if outer else buffer
     start = expansion.broadcast(expansion.constant(identity(kind, DTYPES[dtype]), dtype), axes)
-    init = expansion.put(StoreOp(version, start))
+    init = expansion.put(tg.StoreOp(version, start))
     # Inside the loops: load, combine with each unrolled iteration, store.
-    version = expansion.put(AfterOp(buffer, [init, *loops]), axes)
-    result = expansion.put(LoadOp(version), axes)
+    version = expansion.put(tg.AfterOp(buffer, [init, *loops]), axes)
+    result = expansion.put(tg.LoadOp(version), axes)
     if (factors := _factors(expansion, op, value)) is not None:
         for a, b in zip(*(_lanes(expansion, factor, unrolled) for factor in factors), strict=True):
-            result = expansion.elementwise(MulAccOp, a, b, result)
+            result = expansion.elementwise(tg.MulAccOp, a, b, result)
     elif _is_in_order(op):
         for part in _lanes(expansion, value, unrolled):
             result = _combined(expansion, op, result, part)
     else:
         result = _combined(expansion, op, result, _reduced(expansion, op, value, unrolled))
-    update = expansion.put(StoreOp(version, expansion.broadcast(result, axes)))
+    update = expansion.put(tg.StoreOp(version, expansion.broadcast(result, axes)))
     return Accumulator(op, buffer, axes, update)
 
 
-def _combined(expansion: Expansion, op: ReduceOp, total: SSAValue, value: SSAValue) -> SSAValue:
+def _combined(expansion: Expansion, op: tg.ReduceOp, total: SSAValue, value: SSAValue) -> SSAValue:
     """One step of a REDUCE. A relaxed max is the total where it does not compare with the value."""
     if op.relaxed is None:
         return expansion.elementwise(ALU[op.kind.data], total, value)
-    is_less = expansion.elementwise(CmpLtOp, total, value)
-    return expansion.elementwise(WhereOp, is_less, value, total)
+    is_less = expansion.elementwise(tg.CmpLtOp, total, value)
+    return expansion.elementwise(tg.WhereOp, is_less, value, total)
 
 
-def _factors(expansion: Expansion, op: ReduceOp, value: SSAValue) -> tuple[SSAValue, ...] | None:
+def _factors(expansion: Expansion, op: tg.ReduceOp, value: SSAValue) -> tuple[SSAValue, ...] | None:
     """The factors of a float sum of products, whose MULs and ADDs may be contracted to MULACCs."""
     product = op.source.owner
-    is_sum = op.kind.data is ReduceKind.ADD and op.ordered is None
-    if not is_sum or not isinstance(product, MulOp) or value is not expansion.value(op.source):
+    is_sum = op.kind.data is tg.ReduceKind.ADD and op.ordered is None
+    if not is_sum or not isinstance(product, tg.MulOp) or value is not expansion.value(op.source):
         return None
     if not DTYPES[tensor(value).element_type].is_float:
         return None
     return tuple(expansion.value(factor) for factor in product.operands)
 
 
-def _is_in_order(op: ReduceOp) -> bool:
+def _is_in_order(op: tg.ReduceOp) -> bool:
     """Whether the order of accumulation matters: of floats, if `ordered` is set."""
     dtype = DTYPES[tensor(op.source).element_type]
-    if op.ordered is None or not dtype.is_float or op.kind.data is ReduceKind.MAX:
+    if op.ordered is None or not dtype.is_float or op.kind.data is tg.ReduceKind.MAX:
         return False
-    if _expanded(op, AxisType.GROUP_REDUCE):
+    if _expanded(op, tg.AxisType.GROUP_REDUCE):
         message = "an ordered REDUCE has one accumulator: it has no GROUP_REDUCE range"
         raise locate(PassFailedException(message), op)
     kinds = [is_expanded(axis) for axis in closed_ranges(op)]
@@ -158,25 +155,25 @@ def _is_in_order(op: ReduceOp) -> bool:
     return True
 
 
-def _widened(expansion: Expansion, op: ReduceOp) -> SSAValue:
+def _widened(expansion: Expansion, op: tg.ReduceOp) -> SSAValue:
     """The operand, cast to the dtype of the accumulator."""
     value = expansion.value(op.source)
     wide = accumulated_dtype(op)
     if wide != tensor(value).element_type:
-        return expansion.put(CastOp(value, wide), expansion.axes(value))
+        return expansion.put(tg.CastOp(value, wide), expansion.axes(value))
     return value
 
 
-def _finish(expansion: Expansion, op: ReduceOp, result: SSAValue) -> None:
+def _finish(expansion: Expansion, op: tg.ReduceOp, result: SSAValue) -> None:
     dtype: Attribute = tensor(op.result).element_type
     if tensor(result).element_type != dtype:
-        result = expansion.put(CastOp(result, dtype), expansion.axes(result))
+        result = expansion.put(tg.CastOp(result, dtype), expansion.axes(result))
     result.name_hint = op.result.name_hint
     expansion.values[op.result] = result
 
 
 def _reduced(
-    expansion: Expansion, op: ReduceOp, value: SSAValue, over: Sequence[RangeOp]
+    expansion: Expansion, op: tg.ReduceOp, value: SSAValue, over: Sequence[tg.RangeOp]
 ) -> SSAValue:
     """REDUCE over the axes of some expanded ranges, which the result does not have."""
     if not over:
@@ -186,17 +183,17 @@ def _reduced(
     positions = [axes.index(axis) for axis in over]
     ones = expansion.put(op.over(value, sorted(positions), ()))
     kept = tuple(axis for axis in axes if axis not in over)
-    return expansion.put(ReshapeOp(ones, expansion.shape(kept)), kept)
+    return expansion.put(tg.ReshapeOp(ones, expansion.shape(kept)), kept)
 
 
-def _lanes(expansion: Expansion, value: SSAValue, over: Sequence[RangeOp]) -> Iterator[SSAValue]:
+def _lanes(expansion: Expansion, value: SSAValue, over: Sequence[tg.RangeOp]) -> Iterator[SSAValue]:
     """The parts of a value for each iteration of some expanded ranges, in order."""
     axes = expansion.axes(value)
     own = [axis for axis in over if axis in axes]
     kept = tuple(axis for axis in axes if axis not in own)
     order = [axes.index(axis) for axis in (*own, *kept)]
     if order != sorted(order):
-        value = expansion.put(PermuteOp(value, order))
+        value = expansion.put(tg.PermuteOp(value, order))
     for cell in product(*(range(extent) for extent in expansion.shape(tuple(over)))):
         lane = [expansion.constant(i) for axis, i in zip(over, cell, strict=True) if axis in own]
-        yield expansion.put(IndexOp(value, lane), kept) if lane else value
+        yield expansion.put(tg.IndexOp(value, lane), kept) if lane else value

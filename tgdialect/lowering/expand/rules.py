@@ -15,25 +15,12 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import is_expanded
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.expand.expansion import Axes, Expansion
-from tgdialect.ops.attributes import VOID, AddrSpace, VoidType
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import VOID
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, CustomOp, InsOp, ShuffleOp
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.elementwise import (
-    AddOp,
-    AndOp,
-    CastOp,
-    CmpGeOp,
-    CmpLtOp,
-    ElementwiseOp,
-    MulOp,
-    WhereOp,
-)
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import BitcastOp, ExpandOp, IndexOp, PermuteOp, ReshapeOp
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp, SinkOp
+from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.properties import UnknownDim, place, shape_of, tensor, tensor_type
-from tgdialect.ops.source import ConstOp, VConstOp
 
 
 class Rules:
@@ -51,7 +38,7 @@ class Rules:
         expansion = self.expansion
         expansion.location = op.location
         operands = [expansion.value(o) for o in op.operands]
-        if isinstance(op, RangeOp) and is_expanded(op):
+        if isinstance(op, tg.RangeOp) and is_expanded(op):
             new = expansion.lanes(op)
         elif not any(map(expansion.axes, operands)) and not self._is_repeated(op):
             self._move(op, operands)
@@ -64,8 +51,8 @@ class Rules:
 
     def _is_repeated(self, op: TgOp) -> bool:
         """Whether an op without axes has an effect for each lane of the ranges around it."""
-        is_effect = isinstance(op, AtomicAddOp) or (
-            isinstance(op, CustomOp) and isinstance(op.result.type, VoidType)
+        is_effect = isinstance(op, tg.AtomicAddOp) or (
+            isinstance(op, tg.CustomOp) and isinstance(op.result.type, tg.VoidType)
         )
         return is_effect and bool(self.expansion.around(op))
 
@@ -75,7 +62,7 @@ class Rules:
         if operands != list(op.operands):
             op.operands = operands
         self.expansion.insert(op)
-        if isinstance(op, ConstOp):
+        if isinstance(op, tg.ConstOp):
             self.expansion.reuse(op)
 
     def _rule(self, op: TgOp) -> Callable[..., SSAValue]:
@@ -96,17 +83,17 @@ class Rules:
             op.rebuild([self.expansion.align(o, axes) for o in operands]), axes
         )
 
-    def _instruction(self, op: InsOp, *operands: SSAValue) -> SSAValue:
+    def _instruction(self, op: tg.InsOp, *operands: SSAValue) -> SSAValue:
         axes = self.expansion.union(operands)
         if op.result.type == VOID:
             raise locate(PassFailedException(f"{op.mnemonic} has one effect, not several"), op)
         type = tensor_type(tensor(op.result).element_type, self.expansion.shape(axes))
         aligned = [self.expansion.broadcast(o, axes) for o in operands]
-        return self.expansion.put(InsOp(op.mnemonic.data, aligned, type), axes)
+        return self.expansion.put(tg.InsOp(op.mnemonic.data, aligned, type), axes)
 
     # -- memory
 
-    def _index(self, op: IndexOp, source: SSAValue, *indices: SSAValue) -> SSAValue:
+    def _index(self, op: tg.IndexOp, source: SSAValue, *indices: SSAValue) -> SSAValue:
         """A location with the axes of its indices.
 
         Each index is flattened to (k,); the location is then reshaped to all axes.
@@ -120,28 +107,28 @@ class Rules:
         flattened = [expansion.flattened(index) for index in indices]
         if last > 1:
             source, flattened[-last:] = self._merged(source, last)
-        location: TgOp = IndexOp(source, flattened)
+        location: TgOp = tg.IndexOp(source, flattened)
         if last > 1 or any(len(expansion.axes(index)) > 1 for index in indices):
-            location = ReshapeOp(expansion.put(location), expansion.shape(axes))
+            location = tg.ReshapeOp(expansion.put(location), expansion.shape(axes))
         ordered = expansion.sorted(axes)
         if axes != ordered:
-            location = PermuteOp(expansion.put(location), [axes.index(axis) for axis in ordered])
+            location = tg.PermuteOp(expansion.put(location), [axes.index(axis) for axis in ordered])
         return expansion.put(location, ordered)
 
-    def _whole_axes(self, op: IndexOp, source: SSAValue, axes: Axes) -> int:
+    def _whole_axes(self, op: tg.IndexOp, source: SSAValue, axes: Axes) -> int:
         """How many of the last axes of LOCAL memory expanded ranges are the indices of, each
         of one whole axis, in the order of the axes of values."""
         expansion, found = self.expansion, 0
         if (
             not self._is_grid
-            or place(source).addrspace is AddrSpace.GLOBAL
+            or place(source).addrspace is tg.AddrSpace.GLOBAL
             or len(op.indices)
             != len(axes) + sum(not expansion.axes(expansion.value(index)) for index in op.indices)
         ):
             return 0
         for index, extent in zip(reversed(op.indices), reversed(shape_of(source)), strict=False):
             range = index.owner
-            if not isinstance(range, RangeOp) or expansion.shape(
+            if not isinstance(range, tg.RangeOp) or expansion.shape(
                 expansion.axes(expansion.value(index))
             ) != (extent,):
                 break
@@ -153,11 +140,11 @@ class Rules:
         """A view of memory whose last axes are one, and the index of all of its elements: what is
         contiguous is accessed as such."""
         *outer, size = *(shape := tensor(source).get_shape())[:-last], math.prod(shape[-last:])
-        view = self.expansion.emit(ReshapeOp, source, (*outer, size))
-        return view, [self.expansion.emit(VConstOp, tuple(range(size)))]
+        view = self.expansion.emit(tg.ReshapeOp, source, (*outer, size))
+        return view, [self.expansion.emit(tg.VConstOp, tuple(range(size)))]
 
     def _flat_index(
-        self, op: IndexOp, source: SSAValue, indices: tuple[SSAValue, ...]
+        self, op: tg.IndexOp, source: SSAValue, indices: tuple[SSAValue, ...]
     ) -> tuple[SSAValue, SSAValue]:
         """A flat view of the buffer, and one flat index, which is -1 where an index is out of
         bounds.
@@ -172,30 +159,34 @@ class Rules:
         # Horner's scheme, and the condition for all indices to be in bounds.
         for old, index, extent in zip(op.indices, indices, shape_of(op.source), strict=True):
             if tensor(index).element_type != INDEX:
-                index = expansion.put(CastOp(index, INDEX), expansion.axes(index))
+                index = expansion.put(tg.CastOp(index, INDEX), expansion.axes(index))
             assert not isinstance(extent, UnknownDim)
             dim = expansion.constant(extent) if isinstance(extent, int) else extent
             dims.append(dim)
             if not isinstance(extent, int) or not self._intervals[old].within(0, extent - 1):
-                start = expansion.elementwise(CmpGeOp, index, expansion.constant(0))
+                start = expansion.elementwise(tg.CmpGeOp, index, expansion.constant(0))
                 inside = expansion.elementwise(
-                    AndOp, start, expansion.elementwise(CmpLtOp, index, dim)
+                    tg.AndOp, start, expansion.elementwise(tg.CmpLtOp, index, dim)
                 )
-                exists = inside if exists is None else expansion.elementwise(AndOp, exists, inside)
+                exists = (
+                    inside if exists is None else expansion.elementwise(tg.AndOp, exists, inside)
+                )
             if flat is not None:
-                index = expansion.elementwise(AddOp, expansion.elementwise(MulOp, flat, dim), index)
+                index = expansion.elementwise(
+                    tg.AddOp, expansion.elementwise(tg.MulOp, flat, dim), index
+                )
             flat = index
         assert flat is not None
         if exists is not None:
-            flat = expansion.elementwise(WhereOp, exists, flat, expansion.constant(-1))
+            flat = expansion.elementwise(tg.WhereOp, exists, flat, expansion.constant(-1))
         # The flat view.
         shape = tensor(source).get_shape()
         size: int | SSAValue = math.prod(shape)
         if DYNAMIC_INDEX in shape:
-            size = reduce(partial(expansion.elementwise, MulOp), dims)
-        return expansion.put(ReshapeOp(source, [size])), flat
+            size = reduce(partial(expansion.elementwise, tg.MulOp), dims)
+        return expansion.put(tg.ReshapeOp(source, [size])), flat
 
-    def _load(self, op: LoadOp, buffer: SSAValue, *alt_and_gate: SSAValue) -> SSAValue:
+    def _load(self, op: tg.LoadOp, buffer: SSAValue, *alt_and_gate: SSAValue) -> SSAValue:
         axes = self.expansion.union((buffer, *alt_and_gate))
         operands = [self.expansion.broadcast(o, axes) for o in (buffer, *alt_and_gate[:1])]
         operands += [self._gate(o, axes) for o in alt_and_gate[1:]]
@@ -224,21 +215,21 @@ class Rules:
         """The operands of a STORE to memory that is contiguous, of a value that was computed as one
         vector or is the same everywhere; None for others."""
         view = buffer.owner
-        if not isinstance(view, ReshapeOp) or len(tensor(view.source).get_shape()) != 1:
+        if not isinstance(view, tg.ReshapeOp) or len(tensor(view.source).get_shape()) != 1:
             return None
         shape = tensor(view.source).get_shape()
-        while isinstance(op := value.owner, ReshapeOp) and tensor(value).get_shape() != shape:
+        while isinstance(op := value.owner, tg.ReshapeOp) and tensor(value).get_shape() != shape:
             value = op.source
         if tensor(value).get_shape() == ():
-            one = self.expansion.emit(ReshapeOp, value, (1,))
-            return view.source, self.expansion.put(ExpandOp(one, shape))
+            one = self.expansion.emit(tg.ReshapeOp, value, (1,))
+            return view.source, self.expansion.put(tg.ExpandOp(one, shape))
         return (view.source, value) if tensor(value).get_shape() == shape else None
 
     def _gate(self, gate: SSAValue, axes: Axes) -> SSAValue:
         """A gate is of shape () or of that of the location."""
         return self.expansion.broadcast(gate, axes) if self.expansion.axes(gate) else gate
 
-    def _atomic_add(self, op: AtomicAddOp, buffer: SSAValue, value: SSAValue) -> SSAValue:
+    def _atomic_add(self, op: tg.AtomicAddOp, buffer: SSAValue, value: SSAValue) -> SSAValue:
         """Every lane adds, also where several add to one cell, or all the same to the same."""
         axes = self.expansion.sorted(
             {*self.expansion.union((buffer, value)), *self.expansion.around(op)}
@@ -247,21 +238,21 @@ class Rules:
             op.rebuild([self.expansion.broadcast(o, axes) for o in (buffer, value)])
         )
 
-    def _custom(self, op: CustomOp, *operands: SSAValue) -> SSAValue:
+    def _custom(self, op: tg.CustomOp, *operands: SSAValue) -> SSAValue:
         """The code is executed for each lane, also where it has no result."""
         expansion, type = self.expansion, op.result.type
         axes = expansion.union(operands)
-        if isinstance(type, VoidType):
+        if isinstance(type, tg.VoidType):
             axes = expansion.sorted({*axes, *expansion.around(op)})
         else:
             type = tensor_type(tensor(op.result).element_type, expansion.shape(axes))
         new = op.rebuild([expansion.broadcast(o, axes) for o in operands], type)
         new.attributes = dict(op.attributes)
-        return expansion.put(new, () if isinstance(type, VoidType) else axes)
+        return expansion.put(new, () if isinstance(type, tg.VoidType) else axes)
 
     # -- ordering
 
-    def _after(self, op: AfterOp, buffer: SSAValue, *dependencies: SSAValue) -> SSAValue:
+    def _after(self, op: tg.AfterOp, buffer: SSAValue, *dependencies: SSAValue) -> SSAValue:
         """AFTER without the expanded ranges: there is no order among lanes."""
         kept = [
             new
@@ -270,31 +261,31 @@ class Rules:
         ]
         if not kept:
             return buffer
-        return self.expansion.put(AfterOp(buffer, kept), self.expansion.axes(buffer))
+        return self.expansion.put(tg.AfterOp(buffer, kept), self.expansion.axes(buffer))
 
-    def _end(self, op: EndOp, body: SSAValue, *ranges: SSAValue) -> SSAValue:
+    def _end(self, op: tg.EndOp, body: SSAValue, *ranges: SSAValue) -> SSAValue:
         loops = [new for old, new in zip(op.ranges, ranges, strict=True) if not _is_expanded(old)]
-        return self.expansion.put(EndOp(body, loops)) if loops else body
+        return self.expansion.put(tg.EndOp(body, loops)) if loops else body
 
     def _wait(self, op: TgOp, *operands: SSAValue) -> SSAValue:
         return self.expansion.put(op.rebuild(operands))
 
     RULES: ClassVar[tuple[tuple[type[Operation], Callable[..., SSAValue]], ...]] = (
         (ElementwiseOp, _elementwise),
-        (BitcastOp, _elementwise),
-        (ShuffleOp, _elementwise),
-        (InsOp, _instruction),
-        (IndexOp, _index),
-        (LoadOp, _load),
-        (StoreOp, _store),
-        (AtomicAddOp, _atomic_add),
-        (CustomOp, _custom),
-        (AfterOp, _after),
-        (EndOp, _end),
-        (SinkOp, _wait),
-        (BarrierOp, _wait),
+        (tg.BitcastOp, _elementwise),
+        (tg.ShuffleOp, _elementwise),
+        (tg.InsOp, _instruction),
+        (tg.IndexOp, _index),
+        (tg.LoadOp, _load),
+        (tg.StoreOp, _store),
+        (tg.AtomicAddOp, _atomic_add),
+        (tg.CustomOp, _custom),
+        (tg.AfterOp, _after),
+        (tg.EndOp, _end),
+        (tg.SinkOp, _wait),
+        (tg.BarrierOp, _wait),
     )
 
 
 def _is_expanded(value: SSAValue) -> bool:
-    return isinstance(value.owner, RangeOp) and is_expanded(value.owner)
+    return isinstance(value.owner, tg.RangeOp) and is_expanded(value.owner)

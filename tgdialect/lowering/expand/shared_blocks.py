@@ -13,12 +13,9 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.bits import BitSums
 from tgdialect.lowering.optimize.axes import NOT_COPIED
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
-from tgdialect.ops.attributes import AddrSpace
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import AddOp, IDivOp, MulOp
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.movement import IndexOp, ReshapeOp
 from tgdialect.ops.properties import Polynomial, place, polynomial, tensor
 from tgdialect.ops.views import memory_of
 
@@ -42,12 +39,12 @@ def shared_block(
         is_local: whether the memory has to be LOCAL.
     """
     load = factor.owner
-    if not isinstance(load, LoadOp) or load.gate is not None:
+    if not isinstance(load, tg.LoadOp) or load.gate is not None:
         return None
     index = load.buffer.owner
-    if not isinstance(index, IndexOp):
+    if not isinstance(index, tg.IndexOp):
         return None
-    if is_local and place(memory_of(load.buffer)).addrspace is not AddrSpace.LOCAL:
+    if is_local and place(memory_of(load.buffer)).addrspace is not tg.AddrSpace.LOCAL:
         return None
     shape = tensor(index.source).get_shape()
     if len(index.indices) != len(shape):
@@ -60,8 +57,10 @@ def shared_block(
     if found is None or found.strides != wanted or found.divisor % size or math.prod(shape) % size:
         return None
     number = _number(builder, list(zip(index.indices, steps, strict=True)), sums, bits, size)
-    blocks = builder.put(ReshapeOp(index.source, [math.prod(shape) // size, size]))
-    return builder.put(LoadOp(builder.put(IndexOp(blocks, [number, builder.index_constant(0)]))))
+    blocks = builder.put(tg.ReshapeOp(index.source, [math.prod(shape) // size, size]))
+    return builder.put(
+        tg.LoadOp(builder.put(tg.IndexOp(blocks, [number, builder.index_constant(0)])))
+    )
 
 
 def _number(
@@ -88,13 +87,13 @@ def _number(
             term = constant(factor // size)
             for atom in product:
                 assert isinstance(atom, SSAValue)
-                term = put(MulOp(atom, term))
-            number = put(AddOp(number, term))
+                term = put(tg.MulOp(atom, term))
+            number = put(tg.AddOp(number, term))
         return number
     # Otherwise it is computed from the same ops, with 0 for the bits.
     mapping = dict.fromkeys(bits, constant(0))
     number = constant(0)
     for value, step in digits:
         digit = builder.clone(value, mapping, shared=NOT_COPIED)
-        number = put(AddOp(number, put(MulOp(digit, constant(step)))))
-    return put(IDivOp(number, constant(size)))
+        number = put(tg.AddOp(number, put(tg.MulOp(digit, constant(step)))))
+    return put(tg.IDivOp(number, constant(size)))

@@ -19,18 +19,15 @@ from tgdialect.lowering.expand.reduction import expand_reductions
 from tgdialect.lowering.expand.rules import Rules
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.overwritten_memory import copy_overwritten
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import ProgramOp
-from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.walk import postorder
 from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.dead_ops import erase_dead_ops
 from tgdialect.transforms.private_ranges import make_ranges_private
 from tgdialect.transforms.unique_storage import make_storage_unique
 
-Groups = dict[ReduceOp, list[ReduceOp]]
+Groups = dict[tg.ReduceOp, list[tg.ReduceOp]]
 """For each REDUCE, those that share its loops, itself included."""
 
 
@@ -50,8 +47,8 @@ class ExpandPass(KernelPass):
         copy_overwritten(module)
         super().lower(module)
 
-    def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
-        if isinstance(kernel, KernelOp) and not kernel.calls:
+    def lower_kernel(self, kernel: tg.KernelOp | tg.ProgramOp) -> tg.KernelOp | tg.ProgramOp:
+        if isinstance(kernel, tg.KernelOp) and not kernel.calls:
             target = target_of(kernel.parent_op())
             if target.is_grid:
                 reduce_in_groups(kernel.body.block, target)
@@ -59,7 +56,7 @@ class ExpandPass(KernelPass):
         return kernel
 
 
-def expand_kernel(kernel: KernelOp, *, is_grid: bool = False) -> None:
+def expand_kernel(kernel: tg.KernelOp, *, is_grid: bool = False) -> None:
     """Expand a kernel in place.
 
     Raises PassFailedException where a range cannot become shape, and where memory is read and
@@ -92,7 +89,7 @@ def expand_kernel(kernel: KernelOp, *, is_grid: bool = False) -> None:
     for op in _sources_first(ops, groups):
         if op in done:
             continue
-        if isinstance(op, ReduceOp):
+        if isinstance(op, tg.ReduceOp):
             expand_reductions(expansion, groups[op], fragments)
             done.update(groups[op])
         elif isinstance(op, TgOp):
@@ -103,14 +100,14 @@ def expand_kernel(kernel: KernelOp, *, is_grid: bool = False) -> None:
 
 
 def _is_to_expand(op: Operation) -> bool:
-    return isinstance(op, ReduceOp) or (isinstance(op, RangeOp) and is_expanded(op))
+    return isinstance(op, tg.ReduceOp) or (isinstance(op, tg.RangeOp) and is_expanded(op))
 
 
 def _groups(ops: Sequence[Operation]) -> Groups:
-    by_loops: dict[frozenset[RangeOp], list[ReduceOp]] = defaultdict(list)
+    by_loops: dict[frozenset[tg.RangeOp], list[tg.ReduceOp]] = defaultdict(list)
     groups: Groups = {}
     for op in ops:
-        if isinstance(op, ReduceOp):
+        if isinstance(op, tg.ReduceOp):
             loops = frozenset(filter(is_loop, closed_ranges(op)))
             groups[op] = by_loops[loops] if loops else []
             groups[op].append(op)
@@ -121,7 +118,7 @@ def _sources_first(ops: Sequence[Operation], groups: Groups) -> Iterator[Operati
     """The ops in an order in which the operands of all REDUCEs of a group come before them."""
 
     def sources(op: Operation) -> Sequence[Operation]:
-        members = groups[op] if isinstance(op, ReduceOp) else (op,)
+        members = groups[op] if isinstance(op, tg.ReduceOp) else (op,)
         owners = [operand.owner for member in members for operand in member.operands]
         return [owner for owner in reversed(owners) if isinstance(owner, TgOp)]
 

@@ -10,13 +10,11 @@ from dataclasses import dataclass
 from xdsl.ir import Operation
 
 from tgdialect.analysis.ranges import Ranges, closed_ranges
-from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
 
-_ITEMS = frozenset((AxisType.LOCAL, AxisType.WARP, AxisType.GROUP_REDUCE))
+_ITEMS = frozenset((tg.AxisType.LOCAL, tg.AxisType.WARP, tg.AxisType.GROUP_REDUCE))
 """The types of loops that become axes of a workgroup."""
 
 
@@ -42,7 +40,7 @@ class WorkItemAxes:
         self._around = around
         levels: dict[int, set[int | None]] = defaultdict(set)
         for op in ops:
-            if isinstance(op, EndOp | ReduceOp):
+            if isinstance(op, tg.EndOp | tg.ReduceOp):
                 depth = sum(map(_is_item, around[op]))
                 for range in _items(_outermost_first(op)):
                     levels[depth].add(known_index(range.bound))
@@ -50,7 +48,7 @@ class WorkItemAxes:
         self._extents = [levels[depth] for depth in sorted(levels)]
         """The extents of the loops at each depth, the outermost first."""
 
-    def warps(self, op: ReduceOp, groups: Sequence[RangeOp]) -> Warps | None:
+    def warps(self, op: tg.ReduceOp, groups: Sequence[tg.RangeOp]) -> Warps | None:
         """The warps of the work items that share a REDUCE; None if they cannot exchange values by
         shuffles.
 
@@ -74,15 +72,15 @@ class WorkItemAxes:
         return Warps(threads, width) if width > 1 else None
 
 
-def _is_item(range: RangeOp) -> bool:
+def _is_item(range: tg.RangeOp) -> bool:
     return range.axis_type.data in _ITEMS
 
 
-def _items(ranges: Iterable[RangeOp]) -> list[RangeOp]:
+def _items(ranges: Iterable[tg.RangeOp]) -> list[tg.RangeOp]:
     return [range for range in ranges if _is_item(range)]
 
 
-def _outermost_first(op: EndOp | ReduceOp) -> Iterable[RangeOp]:
+def _outermost_first(op: tg.EndOp | tg.ReduceOp) -> Iterable[tg.RangeOp]:
     """The ranges that an op closes; an END lists the innermost first."""
     ranges = closed_ranges(op)
-    return reversed(ranges) if isinstance(op, EndOp) else ranges
+    return reversed(ranges) if isinstance(op, tg.EndOp) else ranges

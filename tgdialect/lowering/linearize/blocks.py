@@ -7,23 +7,22 @@ from collections.abc import Sequence, Set
 from xdsl.ir import Block, Operation
 
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import AxisType
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.ordering import EndOp, RangeOp
 
-GROUPS = frozenset((AxisType.GLOBAL,))
+GROUPS = frozenset((tg.AxisType.GLOBAL,))
 """The types of loops over workgroups."""
 
-ITEMS = frozenset((AxisType.LOCAL, AxisType.WARP))
+ITEMS = frozenset((tg.AxisType.LOCAL, tg.AxisType.WARP))
 """The types of loops over the work items of a workgroup."""
 
-Nest = tuple[RangeOp, ...]
+Nest = tuple[tg.RangeOp, ...]
 """Loops around an op, the outermost first."""
 
 
-def nest(around: Sequence[Operation], kinds: Set[AxisType]) -> Nest:
+def nest(around: Sequence[Operation], kinds: Set[tg.AxisType]) -> Nest:
     """The loops of some axis types among the blocks around an op."""
-    return tuple(op for op in around if isinstance(op, RangeOp) and op.axis_type.data in kinds)
+    return tuple(op for op in around if isinstance(op, tg.RangeOp) and op.axis_type.data in kinds)
 
 
 def close_one_by_one(block: Block) -> None:
@@ -32,6 +31,6 @@ def close_one_by_one(block: Block) -> None:
     rewrite: `end %s over %k, %i` -> `%0 = end %s over %k; end %0 over %i`
     """
     for op in ops_of(block):
-        while isinstance(op, EndOp) and len(op.ranges) > 1:
-            inner = OpBuilder.before(op).put(EndOp(op.body, op.ranges[:1]))
+        while isinstance(op, tg.EndOp) and len(op.ranges) > 1:
+            inner = OpBuilder.before(op).put(tg.EndOp(op.body, op.ranges[:1]))
             op.operands = (inner, *op.ranges[1:])

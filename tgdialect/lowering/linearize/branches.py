@@ -17,17 +17,11 @@ from itertools import count
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import AddrSpace, PlaceAttr, ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import BarrierOp, EndIfOp, IfOp
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, GateOp, NotOp, WhereOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.numbering import next_slot
-from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import static_shape, tensor, tensor_type
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, VConstOp
 
 LONG = 24
 """The fewest ops of an alternative that is worth a branch. A branch costs a few ops, and if it is
@@ -43,8 +37,8 @@ OTHER = 5
 infinities, which are seldom all that is selected: LOG2 has 2. The other one of SIN has 13 or more,
 that of FMOD with a constant divisor 5."""
 
-_COMPUTE = frozenset({*PRIMITIVES, *DECOMPOSED, BitcastOp})
-_BORDERS = (RangeOp, EndOp, IfOp, EndIfOp, BarrierOp)
+_COMPUTE = frozenset({*PRIMITIVES, *DECOMPOSED, tg.BitcastOp})
+_BORDERS = (tg.RangeOp, tg.EndOp, tg.IfOp, tg.EndIfOp, tg.BarrierOp)
 _YES, _NO = 1, 2
 """The operands of a WHERE that are its alternatives."""
 
@@ -55,7 +49,7 @@ def branch_around_alternatives(block: Block, long: int) -> None:
     for ops in _straight_lines(block):
         wheres: dict[SSAValue, list[Operation]] = defaultdict(list)
         for op in ops:
-            if isinstance(op, WhereOp):
+            if isinstance(op, tg.WhereOp):
                 wheres[op.operands[0]].append(op)
         if wheres:
             positions = {op: position for position, op in enumerate(ops)}
@@ -110,17 +104,17 @@ def _branch(
     users = [list(where.results[0].uses) for where in alike]
 
     for where, cell in zip(alike, cells, strict=True):
-        before.insert(StoreOp(cell, where.operands[other]))
-    begin = before.insert(IfOp(_gate(before, group[0].operands[0], skipped)))
+        before.insert(tg.StoreOp(cell, where.operands[other]))
+    begin = before.insert(tg.IfOp(_gate(before, group[0].operands[0], skipped)))
     moved = sorted({*only[skipped], *alike}, key=positions.__getitem__)
     for op in moved:
         op.detach()
         after.insert(op)
     for where, cell in zip(alike, cells, strict=True):
-        after.insert(StoreOp(cell, where.results[0]))
-    after.insert(EndIfOp(begin))
+        after.insert(tg.StoreOp(cell, where.results[0]))
+    after.insert(tg.EndIfOp(begin))
     for cell, uses in zip(cells, users, strict=True):
-        selected = after.put(LoadOp(cell))
+        selected = after.put(tg.LoadOp(cell))
         for use in uses:
             use.operation.operands[use.index] = selected
     return moved
@@ -128,7 +122,7 @@ def _branch(
 
 def _length(ops: Iterable[Operation]) -> int:
     """The number of ops. A GATE that the target has counts as its recipe would."""
-    return sum(LONG if isinstance(op, GateOp) else 1 for op in ops)
+    return sum(LONG if isinstance(op, tg.GateOp) else 1 for op in ops)
 
 
 def _has_like_alternatives(where: Operation) -> bool:
@@ -140,10 +134,10 @@ def _registers(builder: OpBuilder, where: Operation, slot: int) -> SSAValue:
     """A new place for what a WHERE selects."""
     type = tensor(where.results[0])
     lanes = static_shape(type)
-    registers = PlaceAttr.of(addrspace=AddrSpace.REG)
+    registers = tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG)
     buffer = tensor_type(type.element_type, lanes or (1,), registers)
-    index = builder.put(VConstOp(range(*lanes))) if lanes else builder.index_constant(0)
-    return builder.put(IndexOp(builder.put(BufferOp(slot, buffer)), [index]))
+    index = builder.put(tg.VConstOp(range(*lanes))) if lanes else builder.index_constant(0)
+    return builder.put(tg.IndexOp(builder.put(tg.BufferOp(slot, buffer)), [index]))
 
 
 def _are_together(group: Sequence[Operation], positions: Mapping[Operation, int]) -> bool:
@@ -190,7 +184,9 @@ def _only_for(
 
 def _gate(builder: OpBuilder, condition: SSAValue, which: int) -> SSAValue:
     """Whether any lane selects an alternative."""
-    is_needed = condition if which == _YES else builder.put(NotOp(condition))
+    is_needed = condition if which == _YES else builder.put(tg.NotOp(condition))
     if not static_shape(tensor(condition)):
         return is_needed
-    return builder.put(ReshapeOp(builder.put(ReduceOp(ReduceKind.MAX, is_needed, [0])), []))
+    return builder.put(
+        tg.ReshapeOp(builder.put(tg.ReduceOp(tg.ReduceKind.MAX, is_needed, [0])), [])
+    )

@@ -40,15 +40,11 @@ from tgdialect.lowering.linearize.registers import keep_in_registers
 from tgdialect.lowering.linearize.shared_indices import share_indices
 from tgdialect.lowering.linearize.shared_memory import clear_uncovered
 from tgdialect.lowering.linearize.shared_registers import share_registers
-from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp, SpecialOp
 from tgdialect.ops.dtypes import DTYPES, INDEX
-from tgdialect.ops.elementwise import AndOp, CmpEqOp, CmpLtOp, ElementwiseOp, IDivOp, ModOp, MulOp
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
+from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.properties import known_index, place
-from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.ops.walk import computed_from, nesting
 from tgdialect.targets import Target
 from tgdialect.transforms.barriers import insert_barriers
@@ -61,7 +57,7 @@ SHORT_AXIS = 65535
 Guide, "Technical Specifications"; other vendors allow more."""
 
 
-def to_grid(linear: LinearOp, target: Target, *, aliased: bool = False) -> None:
+def to_grid(linear: tg.LinearOp, target: Target, *, aliased: bool = False) -> None:
     """Rewrite a LINEAR with loops over workgroups and work items to the program of a work item.
 
     `aliased` says that different parameters may be the same memory.
@@ -73,7 +69,7 @@ def to_grid(linear: LinearOp, target: Target, *, aliased: bool = False) -> None:
     close_one_by_one(block)
     while found := set(_serial(block, aliased)) or _beyond(block, target):
         for range in found:
-            range.axis_type = AxisTypeAttr(AxisType.LOOP)
+            range.axis_type = tg.AxisTypeAttr(tg.AxisType.LOOP)
     _Grid(block, target).rewrite()
     numbers = CellNumbers()
     keep_in_registers(block, numbers)
@@ -86,13 +82,13 @@ def to_grid(linear: LinearOp, target: Target, *, aliased: bool = False) -> None:
 # -- which loops become axes ----------------------------------------------------------------------
 
 
-def _beyond(block: Block, target: Target) -> set[RangeOp]:
+def _beyond(block: Block, target: Target) -> set[tg.RangeOp]:
     """Loops over work items for which the target's workgroups have no room, although they have for
     each nest by itself: at one depth, those that make its axis longer than others do. As many work
     items as possible are left."""
-    levels: dict[int, list[RangeOp]] = defaultdict(list)
+    levels: dict[int, list[tg.RangeOp]] = defaultdict(list)
     for op, around in nesting(ops_of(block)).items():
-        if isinstance(op, RangeOp) and op.axis_type.data in ITEMS:
+        if isinstance(op, tg.RangeOp) and op.axis_type.data in ITEMS:
             outer = nest(around, ITEMS)
             levels[len(outer)].append(op)
             if math.prod(known_index(r.bound) or 1 for r in (*outer, op)) > target.workgroup:
@@ -102,10 +98,10 @@ def _beyond(block: Block, target: Target) -> set[RangeOp]:
     size = math.prod(longest.values())
     if size <= target.workgroup:
         return set()
-    choices: list[tuple[int, set[RangeOp]]] = []
+    choices: list[tuple[int, set[tg.RangeOp]]] = []
     for depth, same in levels.items():
         long = {range for range in same if extents[range] == longest[depth]}
-        if any(range.axis_type.data is AxisType.WARP for range in long):
+        if any(range.axis_type.data is tg.AxisType.WARP for range in long):
             continue
         others = (extents[range] for range in same if range not in long)
         left = size // longest[depth] * max(others, default=1)
@@ -113,10 +109,10 @@ def _beyond(block: Block, target: Target) -> set[RangeOp]:
     fitting = [choice for choice in choices if choice[0] <= target.workgroup]
     if fitting:
         return max(fitting, key=lambda choice: choice[0])[1]
-    return min(choices, key=lambda choice: choice[0], default=(0, set[RangeOp]()))[1]
+    return min(choices, key=lambda choice: choice[0], default=(0, set[tg.RangeOp]()))[1]
 
 
-def _serial(block: Block, aliased: bool) -> Iterator[RangeOp]:
+def _serial(block: Block, aliased: bool) -> Iterator[tg.RangeOp]:
     """The loops over workgroups and work items that cannot be axes of the grid.
 
     A loop over workgroups is not inside of other loops or IFs, nor beside some in a loop over
@@ -125,8 +121,8 @@ def _serial(block: Block, aliased: bool) -> Iterator[RangeOp]:
     is constant.
     """
     around = nesting(ops_of(block))
-    levels: dict[int, list[RangeOp]] = defaultdict(list)
-    loops = [op for op in around if isinstance(op, RangeOp)]
+    levels: dict[int, list[tg.RangeOp]] = defaultdict(list)
+    loops = [op for op in around if isinstance(op, tg.RangeOp)]
     beside = Counter(around[op][-1] for op in loops if around[op])
     for op in loops:
         outer, kind = around[op], op.axis_type.data
@@ -147,20 +143,20 @@ def _serial(block: Block, aliased: bool) -> Iterator[RangeOp]:
 
 def _is_argument(bound: SSAValue) -> bool:
     """Whether a bound is known before the kernel starts: it is computed from scalar PARAMs."""
-    leaves = (ConstOp, ParamOp)
+    leaves = (tg.ConstOp, tg.ParamOp)
     return all(isinstance(op, (*leaves, ElementwiseOp)) for op in computed_from(bound))
 
 
 def _dependent(
     block: Block, around: Mapping[Operation, Sequence[Operation]], aliased: bool
-) -> Set[RangeOp]:
+) -> Set[tg.RangeOp]:
     """The loops over workgroups that write memory which is accessed outside of them: workgroups
     cannot wait for each other."""
     uses: dict[SSAValue | None, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(block.ops):
-        if place(access.memory).addrspace is AddrSpace.GLOBAL:
+        if place(access.memory).addrspace is tg.AddrSpace.GLOBAL:
             uses[None if aliased else access.memory].append(access)
-    found: set[RangeOp] = set()
+    found: set[tg.RangeOp] = set()
     for same in uses.values():
         if any(access.writes for access in same):
             nests = [nest(around[access.op], GROUPS) for access in same]
@@ -180,7 +176,7 @@ class _Axis:
     """The greatest extent of these loops; None if it is dynamic, and the same for all."""
     index: SSAValue
 
-    def is_whole(self, range: RangeOp) -> bool:
+    def is_whole(self, range: tg.RangeOp) -> bool:
         """Whether a loop has as many iterations as the axis."""
         return known_index(range.bound) == self.extent
 
@@ -192,7 +188,7 @@ class _Grid:
         self._block = block
         self._target = target
         # PARAMs first: the extents of axes may depend on them.
-        params = [op for op in block.ops if isinstance(op, ParamOp) and not op.operands]
+        params = [op for op in block.ops if isinstance(op, tg.ParamOp) and not op.operands]
         for op in params:
             op.detach()
         first = block.first_op
@@ -204,7 +200,7 @@ class _Grid:
         """Where the axes are defined."""
         self._copies: dict[SSAValue, SSAValue] = {}
         self._around = nesting(ops_of(block))
-        self._ifs: dict[SSAValue, IfOp] = {}
+        self._ifs: dict[SSAValue, tg.IfOp] = {}
         """The IF around the body of a loop that has fewer iterations than its axis."""
 
     def rewrite(self) -> None:
@@ -220,37 +216,39 @@ class _Grid:
             raise locate(PassFailedException(message), first)
         for op in list(self._around):
             match op:
-                case RangeOp() if op.axis_type.data in GROUPS:
+                case tg.RangeOp() if op.axis_type.data in GROUPS:
                     self._open(op, groups[len(nest(self._around[op], GROUPS))])
-                case RangeOp() if op.axis_type.data in ITEMS:
+                case tg.RangeOp() if op.axis_type.data in ITEMS:
                     self._open(op, items[len(nest(self._around[op], ITEMS))])
-                case EndOp() if _is_axis(op.ranges[0].owner):
+                case tg.EndOp() if _is_axis(op.ranges[0].owner):
                     self._close(op)
-                case StoreOp() | AtomicAddOp():
+                case tg.StoreOp() | tg.AtomicAddOp():
                     self._guard(op, groups, items)
-                case BarrierOp():
+                case tg.BarrierOp():
                     self._check_barrier(op, items)
                 case _:
                     pass
 
-    def _axes(self, kinds: Set[AxisType], name: str) -> list[_Axis]:
+    def _axes(self, kinds: Set[tg.AxisType], name: str) -> list[_Axis]:
         """The axes that the loops of some types are, the outermost first."""
-        levels: list[list[RangeOp]] = []
+        levels: list[list[tg.RangeOp]] = []
         for op, around in self._around.items():
-            if isinstance(op, RangeOp) and op.axis_type.data in kinds:
+            if isinstance(op, tg.RangeOp) and op.axis_type.data in kinds:
                 depth = len(nest(around, kinds))
                 levels.extend([] for _ in range(depth + 1 - len(levels)))
                 levels[depth].append(op)
         bounds = [max(ranges, key=lambda r: known_index(r.bound) or 0).bound for ranges in levels]
         put, clone = self._front.put, self._front.clone
         values = [
-            clone(bound, self._copies, shared=(ParamOp,), everything=True) for bound in bounds
+            clone(bound, self._copies, shared=(tg.ParamOp,), everything=True) for bound in bounds
         ]
         extents = [known_index(bound) for bound in bounds]
         is_long = any(extent is None or extent > SHORT_AXIS for extent in extents[:-1])
         if len(values) <= DIMENSIONS and not (is_long and kinds is GROUPS):
             last = len(values) - 1
-            indices = [put(SpecialOp(f"{name}{last - i}", each)) for i, each in enumerate(values)]
+            indices = [
+                put(tg.SpecialOp(f"{name}{last - i}", each)) for i, each in enumerate(values)
+            ]
         else:
             # One axis for all; the last loop varies fastest.
             sizes = [extent for extent in extents if extent is not None]
@@ -260,59 +258,59 @@ class _Grid:
                     raise PassFailedException(f"{count} {what} are more than an index counts")
                 whole = self._front.index_constant(count)
             else:
-                whole = reduce(lambda a, b: put(MulOp(a, b)), values)
-            index, indices = put(SpecialOp(f"{name}0", whole)), list[SSAValue]()
+                whole = reduce(lambda a, b: put(tg.MulOp(a, b)), values)
+            index, indices = put(tg.SpecialOp(f"{name}0", whole)), list[SSAValue]()
             for value in values[:0:-1]:
-                indices.insert(0, put(ModOp(index, value)))
-                index = put(IDivOp(index, value))
+                indices.insert(0, put(tg.ModOp(index, value)))
+                index = put(tg.IDivOp(index, value))
             indices.insert(0, index)
         for ranges, index in zip(levels, indices, strict=True):
             index.name_hint = index.name_hint or ranges[0].result.name_hint
         return [_Axis(*each) for each in zip(extents, indices, strict=True)]
 
-    def _open(self, range: RangeOp, axis: _Axis) -> None:
+    def _open(self, range: tg.RangeOp, axis: _Axis) -> None:
         """Replace the number of an iteration by the index along an axis."""
         range.result.replace_uses_with_if(
-            axis.index, lambda use: not isinstance(use.operation, EndOp)
+            axis.index, lambda use: not isinstance(use.operation, tg.EndOp)
         )
         if not axis.is_whole(range):
             builder = OpBuilder.before(range)
-            inside = builder.put(CmpLtOp(axis.index, range.bound))
-            self._ifs[range.result] = builder.insert(IfOp(inside))
+            inside = builder.put(tg.CmpLtOp(axis.index, range.bound))
+            self._ifs[range.result] = builder.insert(tg.IfOp(inside))
 
-    def _close(self, end: EndOp) -> None:
+    def _close(self, end: tg.EndOp) -> None:
         """Erase an END, and the RANGE that it closes."""
         (range,) = end.ranges
         begin = self._ifs.get(range)
-        body = end.body if begin is None else OpBuilder.before(end).put(EndIfOp(begin))
+        body = end.body if begin is None else OpBuilder.before(end).put(tg.EndIfOp(begin))
         end.result.replace_all_uses_with(body)
         self._block.erase_op(end)
         owner = range.owner
-        assert isinstance(owner, RangeOp)
+        assert isinstance(owner, tg.RangeOp)
         self._block.erase_op(owner)
 
     def _guard(
-        self, op: StoreOp | AtomicAddOp, groups: Sequence[_Axis], items: Sequence[_Axis]
+        self, op: tg.StoreOp | tg.AtomicAddOp, groups: Sequence[_Axis], items: Sequence[_Axis]
     ) -> None:
         """Have one work item execute a write of shared memory that is outside of some axes."""
         space, around = place(op.buffer).addrspace, self._around[op]
-        if space is AddrSpace.REG:
+        if space is tg.AddrSpace.REG:
             return
         others = list(items[len(nest(around, ITEMS)) :])
-        if space is AddrSpace.GLOBAL:
+        if space is tg.AddrSpace.GLOBAL:
             others += groups[len(nest(around, GROUPS)) :]
         if not others:
             return
         builder = OpBuilder.before(op)
         zero = builder.index_constant(0)
-        is_first = builder.put(CmpEqOp(others[0].index, zero))
+        is_first = builder.put(tg.CmpEqOp(others[0].index, zero))
         for axis in others[1:]:
-            is_first = builder.put(AndOp(is_first, builder.put(CmpEqOp(axis.index, zero))))
-        begin = builder.insert(IfOp(is_first))
-        end = OpBuilder.after(op).put(EndIfOp(begin))
+            is_first = builder.put(tg.AndOp(is_first, builder.put(tg.CmpEqOp(axis.index, zero))))
+        begin = builder.insert(tg.IfOp(is_first))
+        end = OpBuilder.after(op).put(tg.EndIfOp(begin))
         op.result.replace_all_uses_with(end)
 
-    def _check_barrier(self, op: BarrierOp, items: Sequence[_Axis]) -> None:
+    def _check_barrier(self, op: tg.BarrierOp, items: Sequence[_Axis]) -> None:
         for depth, range in enumerate(nest(self._around[op], ITEMS)):
             if not items[depth].is_whole(range):
                 message = (
@@ -323,4 +321,4 @@ class _Grid:
 
 
 def _is_axis(range: object) -> bool:
-    return isinstance(range, RangeOp) and range.axis_type.data in GROUPS | ITEMS
+    return isinstance(range, tg.RangeOp) and range.axis_type.data in GROUPS | ITEMS

@@ -22,15 +22,9 @@ from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.register_loops import LONGEST
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.linearize.registers import cells_of
-from tgdialect.ops.attributes import AddrSpace, PlaceAttr
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import IfOp
-from tgdialect.ops.elementwise import AddOp, MulOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor, tensor_type
-from tgdialect.ops.source import BufferOp, VConstOp
 from tgdialect.ops.walk import nesting
 from tgdialect.transforms.dead_ops import erase_unused
 
@@ -38,7 +32,7 @@ MOST_BYTES = 256
 """The most memory that a work item keeps in registers. Larger: sums and addresses spill; smaller:
 more loads. A quarter of the 255 registers of 4 bytes that a work item of a GPU may have."""
 
-_REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
+_REGISTER = tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG)
 
 Blocks = Sequence[Operation]
 """The RANGEs and IFs around an op, the outermost first."""
@@ -47,9 +41,9 @@ Blocks = Sequence[Operation]
 class _Load(NamedTuple):
     """A LOAD in loops of its own, and what tells its cells from those of others."""
 
-    op: LoadOp
+    op: tg.LoadOp
     around: Blocks
-    loops: Sequence[RangeOp]
+    loops: Sequence[tg.RangeOp]
     """The loops that its cells depend on, the one with the greatest stride first."""
     key: object
     """The same for LOADs of the same cells, in iterations with the same numbers."""
@@ -59,7 +53,7 @@ def load_once(block: Block, numbers: CellNumbers, *, aliased: bool) -> None:
     """Keep what a loop loads and a later loop loads again. `aliased` says that different parameters
     may be the same memory."""
     found = accesses(block.ops)
-    of_global = [a for a in found if place(a.memory).addrspace is AddrSpace.GLOBAL]
+    of_global = [a for a in found if place(a.memory).addrspace is tg.AddrSpace.GLOBAL]
     written = {access.memory for access in of_global if access.writes}
     if aliased and written:
         return
@@ -84,13 +78,13 @@ def _load(
 ) -> _Load | None:
     """A LOAD without a gate, of cells that are a sum of multiples of indices; None for others."""
     op = access.op
-    if not isinstance(op, LoadOp) or op.gate is not None:
+    if not isinstance(op, tg.LoadOp) or op.gate is not None:
         return None
     if (cells := cells_of(access, numbers)) is None:
         return None
-    own = [value for value in cells.terms if isinstance(value.owner, RangeOp)]
+    own = [value for value in cells.terms if isinstance(value.owner, tg.RangeOp)]
     own.sort(key=lambda value: -cells.terms[value])
-    loops = [value.owner for value in own if isinstance(value.owner, RangeOp)]
+    loops = [value.owner for value in own if isinstance(value.owner, tg.RangeOp)]
     extents = [known_index(loop.bound) for loop in loops]
     if not loops or any(extent is None or extent > LONGEST for extent in extents):
         return None
@@ -98,7 +92,7 @@ def _load(
     rest = frozenset((v, factor) for v, factor in cells.terms.items() if v not in own)
     shape = tuple(zip(extents, strides, strict=True))
     view = access.location.owner
-    assert isinstance(view, IndexOp)
+    assert isinstance(view, tg.IndexOp)
     key = view.source, op.result.type, rest, shape, cells.numbers
     return _Load(op, around[op], loops, key)
 
@@ -118,7 +112,7 @@ def _is_later(first: _Load, other: _Load) -> bool:
             break
         shared += 1
     own, others = first.around[shared:], other.around[shared:]
-    if any(isinstance(op, IfOp) for op in own):
+    if any(isinstance(op, tg.IfOp) for op in own):
         return False
     return {*own} == {*first.loops} and {*first.loops}.isdisjoint(other.loops) and bool(others)
 
@@ -130,12 +124,12 @@ def _keep(first: _Load, again: Sequence[_Load]) -> None:
     root = first.around[0]
     where = tensor_type(type, (_cells(first),), _REGISTER)
     front = OpBuilder.before(root)
-    buffer = front.put(BufferOp(next(front.free_slots), where))
+    buffer = front.put(tg.BufferOp(next(front.free_slots), where))
     b = OpBuilder.after(first.op)
-    b.insert(StoreOp(_cell(b, buffer, first, lanes), value))
+    b.insert(tg.StoreOp(_cell(b, buffer, first, lanes), value))
     for load in again:
         b = OpBuilder.before(load.op)
-        kept = b.put(LoadOp(_cell(b, buffer, load, lanes)))
+        kept = b.put(tg.LoadOp(_cell(b, buffer, load, lanes)))
         load.op.result.replace_all_uses_with(kept)
         b.block.erase_op(load.op)
 
@@ -145,11 +139,11 @@ def _cell(b: OpBuilder, buffer: SSAValue, load: _Load, lanes: Sequence[int]) -> 
     index: SSAValue | None = None
     for loop in load.loops:
         if index is not None:
-            index = b.put(MulOp(index, b.index_constant(known_index(loop.bound) or 1)))
-        index = loop.result if index is None else b.put(AddOp(index, loop.result))
+            index = b.put(tg.MulOp(index, b.index_constant(known_index(loop.bound) or 1)))
+        index = loop.result if index is None else b.put(tg.AddOp(index, loop.result))
     assert index is not None
     if lanes:
         (count,) = lanes
-        index = b.put(MulOp(index, b.index_constant(count)))
-        index = b.put(AddOp(b.put(VConstOp(range(count))), index))
-    return b.put(IndexOp(buffer, [index]))
+        index = b.put(tg.MulOp(index, b.index_constant(count)))
+        index = b.put(tg.AddOp(b.put(tg.VConstOp(range(count))), index))
+    return b.put(tg.IndexOp(buffer, [index]))

@@ -22,15 +22,12 @@ from tgdialect.analysis.index_sets import BORDER
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import AxisType, NumberAttr
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import AddOp, AndOp, CompareOp, WhereOp
+from tgdialect.ops.elementwise import CompareOp
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.numbering import next_axis
-from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, tensor
-from tgdialect.ops.source import BufferOp
 from tgdialect.ops.walk import Walk
 
 MOST_OPS = 256
@@ -58,27 +55,27 @@ _PEELS = [_Peel(*peel) for n in range(1, BORDER + 1) for peel in ((0, n), (n, 0)
 
 def peel_loops(block: Block) -> None:
     """Peel the loops of a LINEAR, the inner ones first."""
-    _drop_masks([op for op in ops_of(block) if isinstance(op, WhereOp) and _is_of_load(op)])
+    _drop_masks([op for op in ops_of(block) if isinstance(op, tg.WhereOp) and _is_of_load(op)])
     for op in reversed(ops_of(block)):
-        if isinstance(op, RangeOp) and (peel := _peel(op, body := list(_body(op)))) is not None:
+        if isinstance(op, tg.RangeOp) and (peel := _peel(op, body := list(_body(op)))) is not None:
             _apply(op, body, peel)
 
 
-def _body(loop: RangeOp) -> Iterator[Operation]:
+def _body(loop: tg.RangeOp) -> Iterator[Operation]:
     """The ops of a loop, with the ENDs of the loops in it that do not close it, too."""
     op = loop.next_op
-    while op is not None and not (isinstance(op, EndOp) and loop.result in op.ranges):
+    while op is not None and not (isinstance(op, tg.EndOp) and loop.result in op.ranges):
         yield op
         op = op.next_op
 
 
-def _peel(loop: RangeOp, body: Sequence[Operation]) -> _Peel | None:
+def _peel(loop: tg.RangeOp, body: Sequence[Operation]) -> _Peel | None:
     """The fewest iterations without which most conditions of a loop are decided; None if peeling it
     decides none, or takes too many ops."""
     extent = known_index(loop.bound)
-    if extent is None or loop.axis_type.data is AxisType.THREAD:
+    if extent is None or loop.axis_type.data is tg.AxisType.THREAD:
         return None
-    if any(isinstance(op, BufferOp) for op in body):
+    if any(isinstance(op, tg.BufferOp) for op in body):
         return None
     if not (conditions := _undecided(loop, body)):
         return None
@@ -92,13 +89,13 @@ def _peel(loop: RangeOp, body: Sequence[Operation]) -> _Peel | None:
     return best if decided[best] else None
 
 
-def _undecided(loop: RangeOp, body: Sequence[Operation]) -> Sequence[SSAValue]:
+def _undecided(loop: tg.RangeOp, body: Sequence[Operation]) -> Sequence[SSAValue]:
     """The comparisons of the index of a loop that mask vectors in it, except those that are always
     true or false."""
     # Most loops have none: that is seen without intervals.
     computed: set[SSAValue] = {loop.result}
     for op in body:
-        if not isinstance(op, LoadOp) and not computed.isdisjoint(op.operands):
+        if not isinstance(op, tg.LoadOp) and not computed.isdisjoint(op.operands):
             computed.add(op.results[0])
     conditions = [c for c in dict.fromkeys(_conditions(body)) if c in computed]
     intervals = MinMax()
@@ -110,22 +107,22 @@ def _conditions(body: Sequence[Operation]) -> Iterator[SSAValue]:
     walk: Walk[SSAValue] = Walk()
     for op in body:
         match op:
-            case LoadOp() if op.gate is not None and tensor(op.result).get_shape():
+            case tg.LoadOp() if op.gate is not None and tensor(op.result).get_shape():
                 walk.add([op.gate])
-            case StoreOp() if op.gate is not None:
+            case tg.StoreOp() if op.gate is not None:
                 walk.add([op.gate])
-            case WhereOp() if tensor(op.result).get_shape():
+            case tg.WhereOp() if tensor(op.result).get_shape():
                 walk.add([op.condition])
             case _:
                 pass
     for value in walk:
-        if isinstance(value.owner, AndOp):
+        if isinstance(value.owner, tg.AndOp):
             walk.add(value.owner.operands)
         elif isinstance(value.owner, CompareOp):
             yield value
 
 
-def _apply(loop: RangeOp, body: Sequence[Operation], peel: _Peel) -> None:
+def _apply(loop: tg.RangeOp, body: Sequence[Operation], peel: _Peel) -> None:
     """Put iterations of a loop before it and after it."""
     extent = known_index(loop.bound)
     assert extent is not None
@@ -139,49 +136,53 @@ def _apply(loop: RangeOp, body: Sequence[Operation], peel: _Peel) -> None:
     for number in range(peel.first):
         _iteration(builder, block, loop, body, number)
     # The loop itself.
-    new = RangeOp(loop.axis.data, loop.axis_type.data, builder.index_constant(extent - sum(peel)))
+    new = tg.RangeOp(
+        loop.axis.data, loop.axis_type.data, builder.index_constant(extent - sum(peel))
+    )
     start = builder.index_constant(peel.first) if peel.first else None
     builder.insert(new)
     end.operands = [end.body, new.result]
-    index = new.result if start is None else builder.put(AddOp(new.result, start))
+    index = new.result if start is None else builder.put(tg.AddOp(new.result, start))
     Rewriter.replace_op(loop, (), [index])
     _drop_masks(body)
 
 
-def _is_of_load(op: WhereOp) -> bool:
+def _is_of_load(op: tg.WhereOp) -> bool:
     """Whether a WHERE masks a LOAD as a whole."""
-    return isinstance(op.lhs.owner, LoadOp) and not tensor(op.condition).get_shape()
+    return isinstance(op.lhs.owner, tg.LoadOp) and not tensor(op.condition).get_shape()
 
 
-def _is_of_gate(op: WhereOp) -> bool:
+def _is_of_gate(op: tg.WhereOp) -> bool:
     """Whether a WHERE is 0 where it masks a LOAD, which is 0 there by its own gate."""
     load = op.lhs.owner
-    if not isinstance(load, LoadOp) or load.gate is None or load.alt is None:
+    if not isinstance(load, tg.LoadOp) or load.gate is None or load.alt is None:
         return False
     if op.lhs.type != op.result.type or not all(map(is_positive_zero, (op.rhs, load.alt))):
         return False
     return {*conjuncts([(op.condition, True)])} <= {*conjuncts([(load.gate, True)])}
 
 
-def _end_of_its_own(loop: RangeOp) -> EndOp:
+def _end_of_its_own(loop: tg.RangeOp) -> tg.EndOp:
     """The END of a loop, which is split if it closes others as well."""
-    end = next(u.operation for u in loop.result.uses if isinstance(u.operation, EndOp) and u.index)
-    assert isinstance(end, EndOp)
+    end = next(
+        u.operation for u in loop.result.uses if isinstance(u.operation, tg.EndOp) and u.index
+    )
+    assert isinstance(end, tg.EndOp)
     ranges, builder = list(end.ranges), OpBuilder.before(end)
     at = ranges.index(loop.result)
     body = end.body
     if at:
-        body = builder.put(EndOp(body, ranges[:at]))
+        body = builder.put(tg.EndOp(body, ranges[:at]))
     if not ranges[at + 1 :]:
         end.operands = [body, loop.result]
         return end
-    own = builder.insert(EndOp(body, [loop.result]))
+    own = builder.insert(tg.EndOp(body, [loop.result]))
     end.operands = [own.result, *ranges[at + 1 :]]
     return own
 
 
 def _iteration(
-    builder: OpBuilder, block: Block, loop: RangeOp, body: Sequence[Operation], number: int
+    builder: OpBuilder, block: Block, loop: tg.RangeOp, body: Sequence[Operation], number: int
 ) -> None:
     """One iteration of a loop."""
     values: dict[SSAValue, SSAValue] = {loop.result: builder.index_constant(number)}
@@ -191,8 +192,8 @@ def _iteration(
         new = op.clone(values)
         new.location = op.location
         ops.append(new)
-        if isinstance(new, RangeOp):
-            new.properties["axis"] = NumberAttr(axis)
+        if isinstance(new, tg.RangeOp):
+            new.properties["axis"] = tg.NumberAttr(axis)
             axis += 1
         builder.insert(new)
     _drop_masks(ops)
@@ -208,23 +209,23 @@ def _drop_masks(body: Sequence[Operation]) -> None:
 
     for op in body:
         match op:
-            case AndOp() if holds(op.lhs) and op.rhs.type == op.result.type:
+            case tg.AndOp() if holds(op.lhs) and op.rhs.type == op.result.type:
                 Rewriter.replace_op(op, (), [op.rhs])
-            case AndOp() if holds(op.rhs) and op.lhs.type == op.result.type:
+            case tg.AndOp() if holds(op.rhs) and op.lhs.type == op.result.type:
                 Rewriter.replace_op(op, (), [op.lhs])
-            case WhereOp() if intervals[op.condition].is_constant:
+            case tg.WhereOp() if intervals[op.condition].is_constant:
                 chosen = op.lhs if holds(op.condition) else op.rhs
                 if chosen.type == op.result.type:
                     Rewriter.replace_op(op, (), [chosen])
-            case WhereOp() if _is_of_gate(op):
+            case tg.WhereOp() if _is_of_gate(op):
                 Rewriter.replace_op(op, (), [op.lhs])
-            case LoadOp() if holds(op.gate):
-                Rewriter.replace_op(op, LoadOp(op.buffer))
-            case StoreOp() if holds(op.gate):
-                Rewriter.replace_op(op, StoreOp(op.buffer, op.value))
+            case tg.LoadOp() if holds(op.gate):
+                Rewriter.replace_op(op, tg.LoadOp(op.buffer))
+            case tg.StoreOp() if holds(op.gate):
+                Rewriter.replace_op(op, tg.StoreOp(op.buffer, op.value))
             case _:
                 pass
     for op in reversed(body):
-        is_mask = isinstance(op, CompareOp | AndOp) and op.results[0].first_use is None
+        is_mask = isinstance(op, CompareOp | tg.AndOp) and op.results[0].first_use is None
         if is_mask and (block := op.parent) is not None:
             block.erase_op(op)

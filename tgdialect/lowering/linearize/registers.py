@@ -17,15 +17,9 @@ from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.affine.lanes import compact, scalar_of
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.zeros import is_positive_zero
-from tgdialect.ops.attributes import AddrSpace, PlaceAttr
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import EndIfOp, IfOp, SpecialOp
-from tgdialect.ops.elementwise import AddOp, MulOp
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import ExpandOp, IndexOp, ReshapeOp
-from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import known_index, place, tensor, tensor_type
-from tgdialect.ops.source import BufferOp, VConstOp
 from tgdialect.transforms.dead_ops import erase_unused
 
 Terms = Mapping[SSAValue, int]
@@ -47,15 +41,18 @@ class _Digit(NamedTuple):
 
 def keep_in_registers(block: Block, numbers: CellNumbers) -> None:
     """Make REG buffers, without the axes of work items, of the buffers that are private."""
-    found: dict[BufferOp, list[MemoryAccess]] = defaultdict(list)
+    found: dict[tg.BufferOp, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(block.ops):
         owner = access.memory.owner
-        if isinstance(owner, BufferOp) and place(access.memory).addrspace is not AddrSpace.GLOBAL:
+        if (
+            isinstance(owner, tg.BufferOp)
+            and place(access.memory).addrspace is not tg.AddrSpace.GLOBAL
+        ):
             found[owner].append(access)
     items: dict[SSAValue, int] = {
         op.result: extent
         for op in block.ops
-        if isinstance(op, SpecialOp)
+        if isinstance(op, tg.SpecialOp)
         and op.symbol.data.startswith("lidx")
         and (extent := known_index(op.bound)) is not None
     }
@@ -117,7 +114,7 @@ def _end(cells: PrivateCells) -> int:
 
 def _extent(value: SSAValue) -> int | None:
     """The extent of a loop; None where it is dynamic, and of other values."""
-    return known_index(value.owner.bound) if isinstance(value.owner, RangeOp) else None
+    return known_index(value.owner.bound) if isinstance(value.owner, tg.RangeOp) else None
 
 
 def _without(digit: _Digit, cells: PrivateCells) -> PrivateCells | None:
@@ -140,13 +137,13 @@ def _without(digit: _Digit, cells: PrivateCells) -> PrivateCells | None:
 
 
 def _replace(
-    buffer: BufferOp, same: Sequence[MemoryAccess], cells: Sequence[PrivateCells], size: int
+    buffer: tg.BufferOp, same: Sequence[MemoryAccess], cells: Sequence[PrivateCells], size: int
 ) -> None:
     """Replace a buffer by a REG buffer of so many cells."""
     dtype = tensor(buffer.result).element_type
-    where = tensor_type(dtype, (size,), PlaceAttr.of(addrspace=AddrSpace.REG))
+    where = tensor_type(dtype, (size,), tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG))
     front = OpBuilder.before(buffer)
-    memory = front.put(BufferOp(buffer.slot.data, where))
+    memory = front.put(tg.BufferOp(buffer.slot.data, where))
     memory.name_hint = buffer.result.name_hint
     constant: dict[Sequence[int], SSAValue] = {}
     """By the numbers of cells that no loop decides, their location."""
@@ -168,13 +165,13 @@ def _location(
     """The cells of an access as an INDEX."""
     total: SSAValue | None = None
     for value, factor in terms.items():
-        term = value if factor == 1 else b.put(MulOp(value, b.index_constant(factor)))
-        total = term if total is None else b.put(AddOp(total, term))
-    index = b.put(VConstOp(numbers)) if is_vector else b.index_constant(numbers[0])
+        term = value if factor == 1 else b.put(tg.MulOp(value, b.index_constant(factor)))
+        total = term if total is None else b.put(tg.AddOp(total, term))
+    index = b.put(tg.VConstOp(numbers)) if is_vector else b.index_constant(numbers[0])
     if total is not None:
         operands = (index, total) if is_vector else (total, index)
-        index = b.put(AddOp(*operands))
-    return b.put(IndexOp(memory, [index]))
+        index = b.put(tg.AddOp(*operands))
+    return b.put(tg.IndexOp(memory, [index]))
 
 
 def _clear_at_once(
@@ -196,8 +193,8 @@ def _clear_at_once(
             b = OpBuilder.before(last)
             zero = _zero_of(last.operands[1])
             assert zero is not None
-            zeros = b.put(ExpandOp(b.put(ReshapeOp(zero, [1])), [size]))
-            cleared = b.put(StoreOp(memory, zeros))
+            zeros = b.put(tg.ExpandOp(b.put(tg.ReshapeOp(zero, [1])), [size]))
+            cleared = b.put(tg.StoreOp(memory, zeros))
             for op in stores:
                 op.results[0].replace_all_uses_with(cleared)
                 OpBuilder.before(op).block.erase_op(op)
@@ -207,7 +204,7 @@ def _clear_at_once(
 def _is_zero(access: MemoryAccess) -> bool:
     """Whether an access writes +0 to all of its lanes."""
     op = access.op
-    return isinstance(op, StoreOp) and op.gate is None and _zero_of(op.value) is not None
+    return isinstance(op, tg.StoreOp) and op.gate is None and _zero_of(op.value) is not None
 
 
 def _zero_of(value: SSAValue) -> SSAValue | None:
@@ -220,7 +217,7 @@ def _are_in_one_block(ops: Sequence[Operation]) -> bool:
     """Whether no loop or IF begins or ends between ops that come one after the other."""
     op: Operation | None = ops[0]
     while op is not None and op is not ops[-1]:
-        if isinstance(op, RangeOp | EndOp | IfOp | EndIfOp):
+        if isinstance(op, tg.RangeOp | tg.EndOp | tg.IfOp | tg.EndIfOp):
             return False
         op = op.next_op
     return True

@@ -17,19 +17,16 @@ from collections.abc import Hashable
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import IfOp, SpecialOp
-from tgdialect.ops.elementwise import AddOp, IDivOp, ModOp, MulOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.numbering import op_key
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import tensor
-from tgdialect.ops.source import ConstOp
 
 
 def share_indices(block: Block) -> None:
     """Compute equal indices of a work item once, before the first loop or IF."""
-    begin = next((op for op in block.ops if isinstance(op, RangeOp | IfOp)), None)
+    begin = next((op for op in block.ops if isinstance(op, tg.RangeOp | tg.IfOp)), None)
     if begin is None:
         return
     # Of equal ops the first one stays.
@@ -40,11 +37,11 @@ def share_indices(block: Block) -> None:
     is_before = True
     for op in ops_of(block):
         is_before &= op is not begin
-        if isinstance(op, SpecialOp) and is_before:
+        if isinstance(op, tg.SpecialOp) and is_before:
             indices.add(op.result)
         key = _key(op, indices)
         if key is None:
-            if isinstance(op, ConstOp) and not is_before:
+            if isinstance(op, tg.ConstOp) and not is_before:
                 inside.append(op)
             continue
         result = op.results[0]
@@ -71,7 +68,10 @@ def share_indices(block: Block) -> None:
 def _key(op: Operation, indices: set[SSAValue]) -> Hashable:
     """The key that equal ops share, if an op computes an index from those of the work item and
     constants; else None."""
-    if not isinstance(op, AddOp | MulOp | IDivOp | ModOp) or tensor(op.results[0]).get_shape():
+    if (
+        not isinstance(op, tg.AddOp | tg.MulOp | tg.IDivOp | tg.ModOp)
+        or tensor(op.results[0]).get_shape()
+    ):
         return None
     operands = [o if o in indices else constant_attribute(o) for o in op.operands]
     if None in operands or indices.isdisjoint(op.operands):

@@ -8,16 +8,10 @@ from xdsl.ir import Block
 
 from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.coverage import uncovered
-from tgdialect.ops.attributes import AxisType
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import EndIfOp, IfOp, SpecialOp
 from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.elementwise import AddOp, CmpLtOp, MulOp
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import IndexOp, ReshapeOp
-from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import known_index, tensor
-from tgdialect.ops.source import BufferOp, ConstOp
 
 
 def clear_uncovered(block: Block, numbers: CellNumbers) -> None:
@@ -26,14 +20,14 @@ def clear_uncovered(block: Block, numbers: CellNumbers) -> None:
         _clear(buffer)
 
 
-def _clear(buffer: BufferOp) -> None:
+def _clear(buffer: tg.BufferOp) -> None:
     """Store 0 to all cells, before anything else: the work items take turns.
 
     `range %i to ceil(n / items); if %item + %i * items < n; store %b[...], 0; endif; end`
     """
     block = buffer.parent
     assert block is not None
-    items = [op for op in block.ops if isinstance(op, SpecialOp) and op.symbol.data[0] == "l"]
+    items = [op for op in block.ops if isinstance(op, tg.SpecialOp) and op.symbol.data[0] == "l"]
     items.sort(key=lambda op: op.symbol.data)
     last = max([buffer, *items], key=lambda op: block.get_operation_index(op))
     b = OpBuilder.after(last)
@@ -41,14 +35,16 @@ def _clear(buffer: BufferOp) -> None:
     size = math.prod(type.get_shape())
     count, index = 1, b.index_constant(0)
     for item in items:
-        index = b.put(AddOp(index, b.put(MulOp(item.result, b.index_constant(count)))))
+        index = b.put(tg.AddOp(index, b.put(tg.MulOp(item.result, b.index_constant(count)))))
         count *= known_index(item.bound) or 1
-    loop = b.put(RangeOp(next(b.free_axes), AxisType.LOOP, b.index_constant(-(-size // count))))
-    cell = b.put(AddOp(index, b.put(MulOp(loop, b.index_constant(count)))))
-    begin = b.insert(IfOp(b.put(CmpLtOp(cell, b.index_constant(size)))))
+    loop = b.put(
+        tg.RangeOp(next(b.free_axes), tg.AxisType.LOOP, b.index_constant(-(-size // count)))
+    )
+    cell = b.put(tg.AddOp(index, b.put(tg.MulOp(loop, b.index_constant(count)))))
+    begin = b.insert(tg.IfOp(b.put(tg.CmpLtOp(cell, b.index_constant(size)))))
     view = buffer.result
     if len(type.get_shape()) != 1:
-        view = b.put(ReshapeOp(view, [size]))
-    zero = b.put(ConstOp(number_attribute(0, type.element_type), type.element_type))
-    b.insert(StoreOp(b.put(IndexOp(view, [cell])), zero))
-    b.insert(EndOp(b.put(EndIfOp(begin)), [loop]))
+        view = b.put(tg.ReshapeOp(view, [size]))
+    zero = b.put(tg.ConstOp(number_attribute(0, type.element_type), type.element_type))
+    b.insert(tg.StoreOp(b.put(tg.IndexOp(view, [cell])), zero))
+    b.insert(tg.EndOp(b.put(tg.EndIfOp(begin)), [loop]))

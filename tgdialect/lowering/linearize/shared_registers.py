@@ -18,13 +18,11 @@ from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.uniform import uniform_blocks
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.linearize.blocks import ITEMS, Nest, nest
-from tgdialect.ops.attributes import AddrSpace, PlaceAttr
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import known_index, place, tensor, tensor_type
-from tgdialect.ops.source import BufferOp
 
 
 def share_registers(block: Block, around: Mapping[Operation, Sequence[Operation]]) -> None:
@@ -32,7 +30,7 @@ def share_registers(block: Block, around: Mapping[Operation, Sequence[Operation]
     each op is in."""
     uses: dict[SSAValue, list[MemoryAccess]] = defaultdict(list)
     for access in accesses(block.ops):
-        if place(access.memory).addrspace is AddrSpace.REG:
+        if place(access.memory).addrspace is tg.AddrSpace.REG:
             uses[access.memory].append(access)
     alike = uniform_blocks(block.ops if uses else ())
     extents = _extents(around)
@@ -57,15 +55,15 @@ def share_registers(block: Block, around: Mapping[Operation, Sequence[Operation]
             )
             raise locate(PassFailedException(message), same[0].op)
         owner = memory.owner
-        assert isinstance(owner, BufferOp)
-        _move_to(owner, AddrSpace.LOCAL)
+        assert isinstance(owner, tg.BufferOp)
+        _move_to(owner, tg.AddrSpace.LOCAL)
 
 
 def _extents(around: Mapping[Operation, Sequence[Operation]]) -> list[set[int | None]]:
     """The extents of the loops over work items at each depth, the outermost first."""
     levels: dict[int, set[int | None]] = defaultdict(set)
     for op, blocks in around.items():
-        if isinstance(op, RangeOp) and op.axis_type.data in ITEMS:
+        if isinstance(op, tg.RangeOp) and op.axis_type.data in ITEMS:
             levels[len(nest(blocks, ITEMS))].add(known_index(op.bound))
     return [levels[depth] for depth in sorted(levels)]
 
@@ -89,11 +87,11 @@ def _common(a: Nest, b: Nest) -> int:
     return sum(1 for _ in takewhile(lambda pair: pair[0] is pair[1], zip(a, b, strict=False)))
 
 
-def _move_to(buffer: BufferOp, space: AddrSpace) -> None:
+def _move_to(buffer: tg.BufferOp, space: tg.AddrSpace) -> None:
     """Put a buffer into another address space, and its views."""
     type = tensor(buffer.result)
-    where = tensor_type(type.element_type, type.get_shape(), PlaceAttr.of(addrspace=space))
-    stack: list[tuple[TgOp, TgOp]] = [(buffer, BufferOp(buffer.slot.data, where))]
+    where = tensor_type(type.element_type, type.get_shape(), tg.PlaceAttr.of(addrspace=space))
+    stack: list[tuple[TgOp, TgOp]] = [(buffer, tg.BufferOp(buffer.slot.data, where))]
     while stack:
         old, new = stack.pop()
         value = OpBuilder.before(old).put(new)

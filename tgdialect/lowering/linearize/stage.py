@@ -16,11 +16,8 @@ from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.linearize.branches import LONG, LONG_ON_A_GRID, branch_around_alternatives
 from tgdialect.lowering.linearize.peel import peel_loops
 from tgdialect.lowering.optimize.axes import aliased_kernels
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.codegen import EndIfOp, IfOp, ProgramOp
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, LinearOp, SinkOp
 from tgdialect.ops.properties import tensor
 from tgdialect.targets.attribute import target_of
 from tgdialect.transforms.unique_storage import make_storage_unique
@@ -39,8 +36,8 @@ class LinearizePass(KernelPass):
     level_before = "target"
     level_after = "linear"
 
-    def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
-        if not isinstance(kernel, KernelOp):
+    def lower_kernel(self, kernel: tg.KernelOp | tg.ProgramOp) -> tg.KernelOp | tg.ProgramOp:
+        if not isinstance(kernel, tg.KernelOp):
             return kernel
         module = kernel.parent_op()
         target = target_of(module)
@@ -61,7 +58,7 @@ class LinearizePass(KernelPass):
         linearize_function(function)
 
 
-def linearize_kernel(kernel: KernelOp) -> ProgramOp:
+def linearize_kernel(kernel: tg.KernelOp) -> tg.ProgramOp:
     """Replace a kernel by the program of the same name.
 
     rewrite: `tg.kernel @k { graph }` -> `tg.program @k { tg.linear { ops in order } }`
@@ -70,12 +67,12 @@ def linearize_kernel(kernel: KernelOp) -> ProgramOp:
     make_storage_unique(graph)
     nest = loop_nest(graph)
     for op in ops_of(graph):
-        if isinstance(op, GroupOp) and op.members:
+        if isinstance(op, tg.GroupOp) and op.members:
             # Any of its members will do to name it: they are all in order.
             op.result.replace_all_uses_with(op.members[-1])
-    linear = LinearOp(Region(_LinearBuilder().emit(nest)))
+    linear = tg.LinearOp(Region(_LinearBuilder().emit(nest)))
     linear.location = kernel.location
-    program = ProgramOp(kernel.sym_name.data, Region(Block([linear])))
+    program = tg.ProgramOp(kernel.sym_name.data, Region(Block([linear])))
     program.attributes = dict(kernel.attributes)
     for op in reversed(ops_of(graph)):
         Rewriter.erase_op(op)
@@ -93,17 +90,17 @@ def linearize_function(function: FuncOp) -> None:
     make_storage_unique(block)
     calls = Block()
     for _, op in loop_nest(block).walk():
-        if isinstance(op, AfterOp):
+        if isinstance(op, tg.AfterOp):
             op.result.replace_all_uses_with(op.buffer)
-        elif op is not None and not isinstance(op, SinkOp | GroupOp):
+        elif op is not None and not isinstance(op, tg.SinkOp | tg.GroupOp):
             op.detach()
-            if isinstance(op, CallOp):
+            if isinstance(op, tg.CallOp):
                 calls.add_op(op)
             else:
                 block.insert_op_before(op, terminator)
-    linear = LinearOp(Region(calls))
+    linear = tg.LinearOp(Region(calls))
     for op in reversed(ops_of(block)):
-        if isinstance(op, SinkOp | GroupOp | AfterOp):
+        if isinstance(op, tg.SinkOp | tg.GroupOp | tg.AfterOp):
             block.erase_op(op)
     OpBuilder(InsertPoint.before(terminator), function.location).insert(linear)
 
@@ -131,9 +128,9 @@ class _LinearBuilder:
             if self._closing:
                 self._close()
             kind = type(op)
-            if kind is AfterOp:
+            if kind is tg.AfterOp:
                 op.results[0].replace_all_uses_with(op.operands[0])
-            elif kind is StoreOp and len(op.operands) > 2 and not is_per_lane(op.operands[2]):
+            elif kind is tg.StoreOp and len(op.operands) > 2 and not is_per_lane(op.operands[2]):
                 self._gated_store(op)
             else:
                 op.detach()
@@ -150,7 +147,7 @@ class _LinearBuilder:
             end.detach()
             self.block.add_op(end)
             return
-        part = OpBuilder.at_end(self.block, end.location).put(EndOp(end.body, ranges))
+        part = OpBuilder.at_end(self.block, end.location).put(tg.EndOp(end.body, ranges))
         # The rest of the END closes the outer loops.
         end.operands = (part, *end.ranges[len(ranges) :])
 
@@ -165,16 +162,16 @@ class _LinearBuilder:
         store.detach()
         last = self.block.last_op
         if (
-            isinstance(last, EndIfOp)
-            and isinstance(begin := last.begin.owner, IfOp)
+            isinstance(last, tg.EndIfOp)
+            and isinstance(begin := last.begin.owner, tg.IfOp)
             and begin.gate is gate
         ):
             self.block.insert_op_before(store, last)
             end = last
         else:
             builder = OpBuilder.at_end(self.block, store.location)
-            begin = builder.insert(IfOp(gate))
+            begin = builder.insert(tg.IfOp(gate))
             builder.insert(store)
-            end = builder.insert(EndIfOp(begin))
+            end = builder.insert(tg.EndIfOp(begin))
         store.operands = store.operands[:2]
         store.results[0].replace_all_uses_with(end.result)

@@ -16,18 +16,11 @@ from tgdialect.analysis.overwriting import check_overwriting
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp, KernelOp
-from tgdialect.ops.codegen import AtomicAddOp, ProgramOp
-from tgdialect.ops.elementwise import AddOp, CmpLtOp, MulOp, WhereOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, ReshapeOp
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import dtype_of, integers, known_index, place, tensor, tensor_type
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 from tgdialect.ops.views import are_disjoint, memory_of, movements
 from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
@@ -37,12 +30,12 @@ from tgdialect.transforms.simplify import Engines, scheduled_engine, simplify
 
 T = TypeVar("T")
 
-NAMING = (EndOp, ReduceOp, AfterOp)
+NAMING = (tg.EndOp, tg.ReduceOp, tg.AfterOp)
 """Ops whose operands after the first name loops. Every other op with a RANGE as operand computes
 with the number of its iteration."""
 
 
-VIEWS = (IndexOp, ReshapeOp, BitcastOp, AfterOp)
+VIEWS = (tg.IndexOp, tg.ReshapeOp, tg.BitcastOp, tg.AfterOp)
 """The ops that make views of memory in a kernel."""
 
 
@@ -51,15 +44,15 @@ def aliased_kernels(module: Operation) -> Set[str]:
     found: set[str] = set()
     for symbol in module.regions[0].ops:
         is_caller = isinstance(symbol, FuncOp) or (
-            isinstance(symbol, KernelOp | ProgramOp) and symbol.calls
+            isinstance(symbol, tg.KernelOp | tg.ProgramOp) and symbol.calls
         )
         for call in symbol.walk() if is_caller else ():
-            if isinstance(call, CallOp) and _shares_memory(call):
+            if isinstance(call, tg.CallOp) and _shares_memory(call):
                 found.add(call.callee.string_value())
     return found
 
 
-def _shares_memory(call: CallOp) -> bool:
+def _shares_memory(call: tg.CallOp) -> bool:
     """Whether two arguments of a CALL may have a cell in common."""
     by_memory: dict[SSAValue, list[SSAValue]] = {}
     for argument in call.arguments:
@@ -92,8 +85,8 @@ class Axes:
 
     def __init__(
         self,
-        kernel: KernelOp,
-        original: KernelOp | None = None,
+        kernel: tg.KernelOp,
+        original: tg.KernelOp | None = None,
         constants: Set[int] = frozenset(),
         aliased: Set[str] | None = None,
         *,
@@ -109,7 +102,7 @@ class Axes:
         self.kernel = kernel
         self.may_round = may_round
         self.constants = constants
-        self.prepacked: dict[KernelOp, Packing] = {}
+        self.prepacked: dict[tg.KernelOp, Packing] = {}
         """The kernels that STAGEs have made: they run before this one, and pack what it loads."""
         self._original = kernel if original is None else original
         self._aliased = aliased
@@ -172,28 +165,28 @@ class Axes:
         return open_ranges(self.ops)
 
     @cached_property
-    def ranges(self) -> dict[int, RangeOp]:
-        return {op.axis.data: op for op in self.ops if isinstance(op, RangeOp)}
+    def ranges(self) -> dict[int, tg.RangeOp]:
+        return {op.axis.data: op for op in self.ops if isinstance(op, tg.RangeOp)}
 
     @property
-    def params(self) -> Sequence[ParamOp]:
-        return [op for op in self.ops if isinstance(op, ParamOp)]
+    def params(self) -> Sequence[tg.ParamOp]:
+        return [op for op in self.ops if isinstance(op, tg.ParamOp)]
 
     @cached_property
-    def ends(self) -> dict[RangeOp, EndOp]:
+    def ends(self) -> dict[tg.RangeOp, tg.EndOp]:
         """The END that closes each range that one closes."""
-        ends = [op for op in self.ops if isinstance(op, EndOp)]
+        ends = [op for op in self.ops if isinstance(op, tg.EndOp)]
         return {range: end for end in ends for range in closed_ranges(end)}
 
     @cached_property
-    def reductions(self) -> Mapping[RangeOp, Sequence[ReduceOp]]:
+    def reductions(self) -> Mapping[tg.RangeOp, Sequence[tg.ReduceOp]]:
         """The REDUCEs over each range."""
-        return by_range((op, closed_ranges(op)) for op in self.ops if isinstance(op, ReduceOp))
+        return by_range((op, closed_ranges(op)) for op in self.ops if isinstance(op, tg.ReduceOp))
 
     @cached_property
-    def accesses(self) -> Mapping[RangeOp, Sequence[LoadOp | StoreOp | AtomicAddOp]]:
+    def accesses(self) -> Mapping[tg.RangeOp, Sequence[tg.LoadOp | tg.StoreOp | tg.AtomicAddOp]]:
         """The accesses in the loop of each range."""
-        found = (op for op in self.ops if isinstance(op, LoadOp | StoreOp | AtomicAddOp))
+        found = (op for op in self.ops if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp))
         return by_range((op, self.open[op]) for op in found)
 
     def changed(self) -> None:
@@ -226,22 +219,22 @@ class Axes:
         self.changed()
         erase_dead_ops(self.kernel.body.block, self.ops)
 
-    def __getitem__(self, axis: int) -> RangeOp:
+    def __getitem__(self, axis: int) -> tg.RangeOp:
         if (range := self.ranges.get(axis)) is None:
             there_are = ", ".join(map(str, sorted(self.ranges)))
             raise IllegalOptError(f"there is no range {axis}; there are: {there_are or 'none'}")
         return range
 
-    def extent(self, range: RangeOp) -> int:
+    def extent(self, range: tg.RangeOp) -> int:
         """How many iterations a range has. Raises IllegalOptError where that is not known."""
         if (extent := known_index(range.bound)) is None:
             raise IllegalOptError(f"the extent of range {range.axis.data} is dynamic")
         return extent
 
-    def check_no_fragment(self, range: RangeOp) -> None:
+    def check_no_fragment(self, range: tg.RangeOp) -> None:
         """Raise IllegalOptError for a range that TC has made: an instruction decides its extent."""
         axis = range.axis.data
-        if range.axis_type.data is AxisType.WARP or axis in self._fragments:
+        if range.axis_type.data is tg.AxisType.WARP or axis in self._fragments:
             raise IllegalOptError(f"range {axis} is of the fragments of a WMMA")
 
     @cached_property
@@ -255,17 +248,17 @@ class Axes:
         return any(map(_is_of_wmma, self.ops))
 
     @cached_property
-    def bounding(self) -> Mapping[RangeOp, RangeOp]:
+    def bounding(self) -> Mapping[tg.RangeOp, tg.RangeOp]:
         """The ranges on which the extents of others depend, and the first of these."""
-        found: dict[RangeOp, RangeOp] = {}
+        found: dict[tg.RangeOp, tg.RangeOp] = {}
         for other in self.ranges.values():
             for range in self.around(other.bound):
                 found.setdefault(range, other)
         return found
 
-    def stores(self, range: RangeOp) -> Iterator[StoreOp]:
+    def stores(self, range: tg.RangeOp) -> Iterator[tg.StoreOp]:
         """The STOREs in the loop of a range."""
-        return (op for op in self.accesses.get(range, ()) if isinstance(op, StoreOp))
+        return (op for op in self.accesses.get(range, ()) if isinstance(op, tg.StoreOp))
 
     @cached_property
     def _users(self) -> Mapping[SSAValue, Sequence[Operation]]:
@@ -273,11 +266,11 @@ class Axes:
         memories: dict[SSAValue, SSAValue] = {}
         found: dict[SSAValue, list[Operation]] = {}
         for op in self.ops:
-            if isinstance(op, BufferOp | ParamOp):
+            if isinstance(op, tg.BufferOp | tg.ParamOp):
                 memories[op.result], found[op.result] = op.result, []
             elif op.operands and (memory := memories.get(op.operands[0])) is not None:
                 found[memory].append(op)
-                if isinstance(op, MovementOp | AfterOp):
+                if isinstance(op, MovementOp | tg.AfterOp):
                     memories[op.results[0]] = memory
         return found
 
@@ -286,18 +279,20 @@ class Axes:
         owner = value.owner
         return self.open.get(owner, frozenset()) if isinstance(owner, TgOp) else frozenset()
 
-    def depends(self, value: SSAValue, range: RangeOp) -> bool:
+    def depends(self, value: SSAValue, range: tg.RangeOp) -> bool:
         return range in self.around(value)
 
-    def reads(self, range: RangeOp) -> Iterator[LoadOp]:
-        return (op for op in self.accesses.get(range, ()) if isinstance(op, LoadOp))
+    def reads(self, range: tg.RangeOp) -> Iterator[tg.LoadOp]:
+        return (op for op in self.accesses.get(range, ()) if isinstance(op, tg.LoadOp))
 
     # -- changing ranges
 
-    def set_type(self, range: RangeOp, kind: AxisType) -> None:
-        range.axis_type = unchecked.made(AxisTypeAttr, data=kind)
+    def set_type(self, range: tg.RangeOp, kind: tg.AxisType) -> None:
+        range.axis_type = unchecked.made(tg.AxisTypeAttr, data=kind)
 
-    def replace(self, range: RangeOp, outer: RangeOp, inner: RangeOp, index: SSAValue) -> None:
+    def replace(
+        self, range: tg.RangeOp, outer: tg.RangeOp, inner: tg.RangeOp, index: SSAValue
+    ) -> None:
         """Replace a range by two that are in the block; `index` is the number of its iteration."""
         for use in list(range.result.uses):
             op = use.operation
@@ -306,7 +301,7 @@ class Axes:
             if not isinstance(op, NAMING) or use.index == 0:
                 op.operands[use.index] = index
         for op in list(dict.fromkeys(use.operation for use in range.result.uses)):
-            pair = (inner, outer) if isinstance(op, EndOp) else (outer, inner)
+            pair = (inner, outer) if isinstance(op, tg.EndOp) else (outer, inner)
             operands: list[SSAValue] = []
             for operand in op.operands:
                 operands += [r.result for r in pair] if operand is range.result else [operand]
@@ -316,12 +311,12 @@ class Axes:
 
     def split(
         self,
-        range: RangeOp,
+        range: tg.RangeOp,
         parts: tuple[int | SSAValue, int],
-        kinds: tuple[AxisType, AxisType],
+        kinds: tuple[tg.AxisType, tg.AxisType],
         *,
         top: bool = False,
-    ) -> tuple[RangeOp, RangeOp]:
+    ) -> tuple[tg.RangeOp, tg.RangeOp]:
         """Two ranges, the outer first, in place of one. The new one is the inner, or with `top` the
         outer; the other keeps its axis id. Where the product of `parts` is more than the extent,
         the last part overlaps the one before."""
@@ -330,61 +325,61 @@ class Axes:
         numbers = (new, old) if top else (old, new)
         dtype, (count, size) = tensor(range.bound).element_type, parts
         bounds = [
-            part if isinstance(part, SSAValue) else builder.put(ConstOp(part, dtype))
+            part if isinstance(part, SSAValue) else builder.put(tg.ConstOp(part, dtype))
             for part in parts
         ]
         outer, inner = (
-            builder.insert(RangeOp(number, kind, bound))
+            builder.insert(tg.RangeOp(number, kind, bound))
             for number, kind, bound in zip(numbers, kinds, bounds, strict=True)
         )
-        start = builder.put(MulOp(outer, builder.index_constant(size)))
+        start = builder.put(tg.MulOp(outer, builder.index_constant(size)))
         if isinstance(count, int) and count * size > self.extent(range):
             last = builder.index_constant(self.extent(range) - size)
-            start = builder.put(WhereOp(builder.put(CmpLtOp(start, last)), start, last))
-        self.replace(range, outer, inner, builder.put(AddOp(start, inner)))
+            start = builder.put(tg.WhereOp(builder.put(tg.CmpLtOp(start, last)), start, last))
+        self.replace(range, outer, inner, builder.put(tg.AddOp(start, inner)))
         return outer, inner
 
     # -- buffers that each iteration has for itself
 
-    def shared_buffers(self, range: RangeOp) -> Sequence[BufferOp]:
+    def shared_buffers(self, range: tg.RangeOp) -> Sequence[tg.BufferOp]:
         """The buffers of the kernel that are written in the loop of a range at cells that do not
         depend on it."""
-        found: dict[BufferOp, None] = {}
+        found: dict[tg.BufferOp, None] = {}
         for store in self.stores(range):
             memory = memory_of(store.buffer)
             if not self.depends_on_index(store.buffer, range) and isinstance(
-                memory.owner, BufferOp
+                memory.owner, tg.BufferOp
             ):
                 found[memory.owner] = None
         return list(found)
 
-    def depends_on_index(self, location: SSAValue, range: RangeOp) -> bool:
+    def depends_on_index(self, location: SSAValue, range: tg.RangeOp) -> bool:
         """Whether which cell a location is depends on a range."""
         operands = (o for movement in movements(location) for o in movement.operands[1:])
         return any(self.depends(operand, range) for operand in operands)
 
-    def is_bound_to(self, value: SSAValue, ranges: Set[RangeOp]) -> bool:
+    def is_bound_to(self, value: SSAValue, ranges: Set[tg.RangeOp]) -> bool:
         """Whether a value depends on a REDUCE or STORE in the loop of one of some ranges. Such a
         value cannot be computed again in other loops."""
         return any(
-            isinstance(op, NOT_COPIED) and not isinstance(op, RangeOp) and self.open[op] & ranges
+            isinstance(op, NOT_COPIED) and not isinstance(op, tg.RangeOp) and self.open[op] & ranges
             for op in computed_from(value)
         )
 
-    def is_private(self, buffer: BufferOp, range: RangeOp) -> bool:
+    def is_private(self, buffer: tg.BufferOp, range: tg.RangeOp) -> bool:
         """Whether a buffer is used in the loop of a range only."""
-        if place(buffer.result).addrspace is AddrSpace.GLOBAL:
+        if place(buffer.result).addrspace is tg.AddrSpace.GLOBAL:
             return False
         return all(
             range in self.open[op]
             for op in self._users[buffer.result]
-            if isinstance(op, LoadOp | StoreOp | AtomicAddOp)
+            if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp)
         )
 
-    def privatize(self, buffer: BufferOp, range: RangeOp) -> None:
+    def privatize(self, buffer: tg.BufferOp, range: tg.RangeOp) -> None:
         """Give each iteration of a range a copy of a buffer: one more axis. It is the last, so that
         vectors lie along it, or the first for work items, whose copies lie one after another."""
-        is_first = range.axis_type.data is AxisType.LOCAL
+        is_first = range.axis_type.data is tg.AxisType.LOCAL
         extent = self.extent(range)
 
         def shape(view: SSAValue) -> Sequence[int]:
@@ -400,47 +395,47 @@ class Axes:
             if not op.operands or (view := views.get(op.operands[0])) is None:
                 continue
             builder = OpBuilder.before(op)
-            if isinstance(op, LoadOp | StoreOp | AtomicAddOp):
+            if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp):
                 # The location of a buffer of no axes is the buffer.
-                cell = builder.put(IndexOp(view, [range.result]))
+                cell = builder.put(tg.IndexOp(view, [range.result]))
                 op.operands = (cell, *op.operands[1:])
-            elif isinstance(op, IndexOp):
+            elif isinstance(op, tg.IndexOp):
                 own = range.result
                 indices = (own, *op.indices) if is_first else (*op.indices, own)
                 cell = builder.put(op.rebuild([view, *indices]))
                 op.result.replace_all_uses_with(cell)
-            elif isinstance(op, AfterOp | BitcastOp):
+            elif isinstance(op, tg.AfterOp | tg.BitcastOp):
                 views[op.result] = builder.put(op.rebuild([view, *op.operands[1:]]))
             else:
-                assert isinstance(op, ReshapeOp)
-                views[op.result] = builder.put(ReshapeOp(view, shape(op.result)))
+                assert isinstance(op, tg.ReshapeOp)
+                views[op.result] = builder.put(tg.ReshapeOp(view, shape(op.result)))
         self.erase_dead_ops()
 
-    def check_views(self, buffer: BufferOp) -> None:
+    def check_views(self, buffer: tg.BufferOp) -> None:
         """Raise IllegalOptError where a view of a buffer has no place for one more axis."""
         for op in self._users[buffer.result]:
-            if isinstance(op, BitcastOp) and tensor(op.result).get_shape():
+            if isinstance(op, tg.BitcastOp) and tensor(op.result).get_shape():
                 sizes = {dtype_of(value).itemsize for value in (op.source, op.result)}
                 if len(sizes) > 1:
                     raise IllegalOptError("a BITCAST of a buffer has elements of another size")
 
     # -- order
 
-    def nest(self, range: RangeOp) -> EndOp | ReduceOp:
+    def nest(self, range: tg.RangeOp) -> tg.EndOp | tg.ReduceOp:
         """The op that closes a range: its END, or else the first REDUCE over it."""
         if (end := self.ends.get(range)) is not None:
             return end
         return self.reductions[range][0]
 
-    def reorder(self, order: Sequence[RangeOp]) -> None:
+    def reorder(self, order: Sequence[tg.RangeOp]) -> None:
         """Nest ranges in this order, the outermost first, wherever they are closed together."""
         position = {range: i for i, range in enumerate(order)}
         for op in self.ops:
-            if not isinstance(op, EndOp | ReduceOp):
+            if not isinstance(op, tg.EndOp | tg.ReduceOp):
                 continue
             ranges = closed_ranges(op)
             wanted = sorted((r for r in ranges if r in position), key=position.__getitem__)
-            if isinstance(op, EndOp):
+            if isinstance(op, tg.EndOp):
                 wanted.reverse()
             new = iter(wanted)
             placed = [next(new) if r in position else r for r in ranges]
@@ -456,9 +451,9 @@ _ANALYSES = [
 """The analyses of a kernel, which a change makes wrong."""
 
 
-def by_range(found: Iterable[tuple[T, Iterable[RangeOp]]]) -> Mapping[RangeOp, Sequence[T]]:
+def by_range(found: Iterable[tuple[T, Iterable[tg.RangeOp]]]) -> Mapping[tg.RangeOp, Sequence[T]]:
     """The inverse of a relation to ranges: for each range, in the order given, what has it."""
-    result: dict[RangeOp, list[T]] = {}
+    result: dict[tg.RangeOp, list[T]] = {}
     for each, ranges in found:
         for range in ranges:
             result.setdefault(range, []).append(each)
@@ -466,8 +461,8 @@ def by_range(found: Iterable[tuple[T, Iterable[RangeOp]]]) -> Mapping[RangeOp, S
 
 
 def _is_of_wmma(op: Operation) -> bool:
-    return isinstance(op, ReduceOp) and op.wmma is not None
+    return isinstance(op, tg.ReduceOp) and op.wmma is not None
 
 
-NOT_COPIED = (RangeOp, EndOp, ReduceOp, GroupOp, StoreOp, AtomicAddOp)
+NOT_COPIED = (tg.RangeOp, tg.EndOp, tg.ReduceOp, tg.GroupOp, tg.StoreOp, tg.AtomicAddOp)
 """The ops that are not copied when an expression is computed again for other ranges."""

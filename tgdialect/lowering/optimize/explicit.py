@@ -11,15 +11,14 @@ from tgdialect.diagnostics import locate
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.modes import EXPLICIT
 from tgdialect.lowering.optimize.optops.apply import apply_opts, parse_opt
-from tgdialect.ops.attributes import OptAttr
-from tgdialect.ops.call import KernelOp
+from tgdialect.ops import tg
 
 
 class KernelOpt(NamedTuple):
     """An OptOp, and the name of the kernel that it is for: None for all kernels."""
 
     kernel: str | None
-    opt: OptAttr
+    opt: tg.OptAttr
 
 
 def explicit_opts(mode: str, opts: Sequence[str]) -> Sequence[KernelOpt] | None:
@@ -50,7 +49,7 @@ def _parse(text: str) -> KernelOpt:
     return KernelOpt(kernel.strip(), parse_opt(opt))
 
 
-def check_kernels(opts: Sequence[KernelOpt], kernels: Sequence[KernelOp]) -> None:
+def check_kernels(opts: Sequence[KernelOpt], kernels: Sequence[tg.KernelOp]) -> None:
     """Raise PassFailedException where an OptOp names a kernel that the module does not have."""
     names = [kernel.sym_name.data for kernel in kernels]
     for each in opts:
@@ -59,12 +58,12 @@ def check_kernels(opts: Sequence[KernelOpt], kernels: Sequence[KernelOp]) -> Non
             raise PassFailedException(f"there is no kernel @{each.kernel}; there are: {there_are}")
 
 
-def opts_of(opts: Sequence[KernelOpt], kernel: str) -> Sequence[OptAttr]:
+def opts_of(opts: Sequence[KernelOpt], kernel: str) -> Sequence[tg.OptAttr]:
     """The OptOps that are for a kernel."""
     return [each.opt for each in opts if each.kernel in (None, kernel)]
 
 
-def apply_explicit(axes: Axes, opts: Sequence[OptAttr]) -> None:
+def apply_explicit(axes: Axes, opts: Sequence[tg.OptAttr]) -> None:
     """Apply OptOps to a kernel, from left to right; an error names it, and is at it."""
     for which in opts:
         try:

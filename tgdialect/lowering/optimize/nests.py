@@ -15,13 +15,10 @@ from tgdialect.analysis.ranges import Ranges, closed_ranges
 from tgdialect.lowering.optimize.axes import Axes, by_range
 from tgdialect.lowering.optimize.optops.prepack import may_prepack
 from tgdialect.lowering.optimize.optops.tile_loads import is_of_parameter
-from tgdialect.ops.codegen import AtomicAddOp
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import BOOL, INDEX
 from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, tensor
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.views import memory_of
 
 UNKNOWN_EXTENT = 256
@@ -52,14 +49,14 @@ class Nests:
         self.accesses = [
             StridedAccess(op, along, self._is_weight(op, along))
             for op in axes.ops
-            if isinstance(op, LoadOp | StoreOp | AtomicAddOp)
+            if isinstance(op, tg.LoadOp | tg.StoreOp | tg.AtomicAddOp)
             for along in (strides(op.operands[0], axes.around),)
         ]
         self.stride_of = {access.op: access.strides for access in self.accesses}
 
     def _is_weight(self, op: Operation, strides: Strides) -> bool:
         """Whether an access loads constants, each of which a reduction uses several times."""
-        if not isinstance(op, LoadOp) or not self.axes.constants:
+        if not isinstance(op, tg.LoadOp) or not self.axes.constants:
             return False
         if not any(is_of_parameter(op, slot) for slot in self.axes.constants):
             return False
@@ -73,19 +70,21 @@ class Nests:
     @cached_property
     def written(self) -> Set[SSAValue]:
         """The memory that the kernel writes."""
-        return {memory_of(a.op.operands[0]) for a in self.accesses if not isinstance(a.op, LoadOp)}
+        return {
+            memory_of(a.op.operands[0]) for a in self.accesses if not isinstance(a.op, tg.LoadOp)
+        }
 
     @cached_property
-    def _along(self) -> Mapping[RangeOp, Sequence[int]]:
+    def _along(self) -> Mapping[tg.RangeOp, Sequence[int]]:
         """By range, the numbers of the accesses whose stride along it is not 0."""
-        found: dict[RangeOp, list[int]] = defaultdict(list)
+        found: dict[tg.RangeOp, list[int]] = defaultdict(list)
         for number, access in enumerate(self.accesses):
             for range, stride in access.strides.items():
                 if stride != 0:
                     found[range].append(number)
         return found
 
-    def accesses_along(self, ranges: Iterable[RangeOp]) -> Sequence[StridedAccess]:
+    def accesses_along(self, ranges: Iterable[tg.RangeOp]) -> Sequence[StridedAccess]:
         """The accesses with a stride other than 0 along any of these ranges."""
         numbers = {number for range in ranges for number in self._along.get(range, ())}
         return [self.accesses[number] for number in sorted(numbers)]
@@ -101,41 +100,41 @@ class Nests:
         return [op for op in self.axes.ops if op in self.stride_of or is_arithmetic(op)]
 
     @cached_property
-    def work_in(self) -> Mapping[RangeOp, Sequence[Operation]]:
+    def work_in(self) -> Mapping[tg.RangeOp, Sequence[Operation]]:
         """The ops of `work` whose results are in the loop of each range."""
         return by_range((op, self.axes.open[op]) for op in self.work)
 
     @cached_property
-    def work_around(self) -> Mapping[RangeOp, Sequence[Operation]]:
+    def work_around(self) -> Mapping[tg.RangeOp, Sequence[Operation]]:
         """The ops of `work` that run in the loop of each range (`around`)."""
         return by_range((op, self.around(op)) for op in self.work)
 
     @cached_property
-    def reductions_along(self) -> Mapping[RangeOp, Sequence[ReduceOp]]:
+    def reductions_along(self) -> Mapping[tg.RangeOp, Sequence[tg.ReduceOp]]:
         """The REDUCEs whose results or steps vectors along each range are."""
-        found = (op for op in self.axes.ops if isinstance(op, ReduceOp))
+        found = (op for op in self.axes.ops if isinstance(op, tg.ReduceOp))
         return by_range((op, {*self.axes.open[op], *closed_ranges(op)}) for op in found)
 
     @cached_property
-    def closers_in(self) -> Mapping[RangeOp, Sequence[EndOp | ReduceOp]]:
+    def closers_in(self) -> Mapping[tg.RangeOp, Sequence[tg.EndOp | tg.ReduceOp]]:
         """The `closers` in the loop of each range."""
         return by_range((op, self.axes.open[op]) for op in self.closers)
 
     @cached_property
-    def closers_of(self) -> Mapping[RangeOp, Sequence[EndOp | ReduceOp]]:
+    def closers_of(self) -> Mapping[tg.RangeOp, Sequence[tg.EndOp | tg.ReduceOp]]:
         """The `closers` that close each range."""
         return by_range((op, closed_ranges(op)) for op in self.closers)
 
     @cached_property
-    def closers(self) -> Sequence[EndOp | ReduceOp]:
+    def closers(self) -> Sequence[tg.EndOp | tg.ReduceOp]:
         """The END or a REDUCE of each nest, inner nests first."""
-        found: dict[frozenset[RangeOp], EndOp | ReduceOp] = {}
+        found: dict[frozenset[tg.RangeOp], tg.EndOp | tg.ReduceOp] = {}
         for op in self.axes.ops:
-            if isinstance(op, EndOp) or (isinstance(op, ReduceOp) and op.ranges):
+            if isinstance(op, tg.EndOp) or (isinstance(op, tg.ReduceOp) and op.ranges):
                 found.setdefault(frozenset(closed_ranges(op)), op)
         return list(found.values())
 
-    def extent(self, range: RangeOp) -> int:
+    def extent(self, range: tg.RangeOp) -> int:
         return UNKNOWN_EXTENT if (known := known_index(range.bound)) is None else known
 
     def trips(self, op: Operation) -> int:
@@ -144,10 +143,12 @@ class Nests:
 
     def around(self, op: Operation) -> Ranges:
         """The ranges in whose loops an op runs."""
-        return self.axes.around(op.operands[0]) if isinstance(op, ReduceOp) else self.axes.open[op]
+        return (
+            self.axes.around(op.operands[0]) if isinstance(op, tg.ReduceOp) else self.axes.open[op]
+        )
 
 
 def is_arithmetic(op: Operation) -> bool:
-    if not isinstance(op, ElementwiseOp | ReduceOp):
+    if not isinstance(op, ElementwiseOp | tg.ReduceOp):
         return False
     return tensor(op.results[0]).element_type not in (INDEX, BOOL)

@@ -27,14 +27,12 @@ from tgdialect.lowering.optimize.optops.passes import (
     SwapPass,
     TcPass,
 )
-from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
-from tgdialect.ops.call import KernelOp
-from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops import tg
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import matrix_instructions
 
-Opts = tuple[OptAttr, ...]
-Timer = Callable[[KernelOp, float], float]
+Opts = tuple[tg.OptAttr, ...]
+Timer = Callable[[tg.KernelOp, float], float]
 """The seconds that a kernel takes; infinity if it cannot be compiled. A timer may give up on a
 kernel that takes clearly longer than its second argument, in seconds."""
 
@@ -65,7 +63,7 @@ class Timed(NamedTuple):
     opts: Opts
 
 
-def scheduled(kernel: KernelOp, opts: Sequence[OptAttr]) -> KernelOp | None:
+def scheduled(kernel: tg.KernelOp, opts: Sequence[tg.OptAttr]) -> tg.KernelOp | None:
     """A copy of a kernel with OptOps applied; None where one of them is not legal."""
     copy = kernel.clone()
     axes = Axes(copy, kernel)
@@ -79,7 +77,7 @@ def scheduled(kernel: KernelOp, opts: Sequence[OptAttr]) -> KernelOp | None:
 
 
 def beam_search(
-    kernel: KernelOp,
+    kernel: tg.KernelOp,
     start: Sequence[Opts],
     timer: Timer,
     width: int,
@@ -126,24 +124,24 @@ def _seconds(timed: Timed) -> float:
     return timed.seconds
 
 
-def _work(kernel: KernelOp) -> float:
+def _work(kernel: tg.KernelOp) -> float:
     """How often the ops of a kernel are executed in all, by all workgroups."""
     nests = Nests(Axes(kernel))
     runs: list[tuple[float, float]] = []
     for op in nests.work:
         extents = [(nests.extent(r), r.axis_type.data) for r in nests.around(op)]
-        groups = math.prod(extent for extent, kind in extents if kind is AxisType.GLOBAL)
+        groups = math.prod(extent for extent, kind in extents if kind is tg.AxisType.GLOBAL)
         runs.append((math.prod(extent for extent, _ in extents), groups))
     most = max((groups for _, groups in runs), default=1)
     return sum(trips * most / max(groups, 1) for trips, groups in runs)
 
 
-def _tile_size(kernel: KernelOp, target: Target) -> int:
+def _tile_size(kernel: tg.KernelOp, target: Target) -> int:
     """The elements of the largest value of a kernel when its tiles are expanded; on a grid, of the
     part that a work item has. A fragment of a matrix instruction counts for one element."""
     nests = Nests(Axes(kernel))
-    work_items = {AxisType.GROUP_REDUCE} if target.is_grid else set[AxisType]()
-    products = [op for op in nests.axes.ops if isinstance(op, ReduceOp)]
+    work_items = {tg.AxisType.GROUP_REDUCE} if target.is_grid else set[tg.AxisType]()
+    products = [op for op in nests.axes.ops if isinstance(op, tg.ReduceOp)]
     fragments = {axis for op in products if op.fragment for axis in op.fragment.get_values()}
     sizes = [
         math.prod(
@@ -161,7 +159,7 @@ def _tile_size(kernel: KernelOp, target: Target) -> int:
 # -- one step ------------------------------------------------------------------------------------
 
 
-def neighbours(kernel: KernelOp, opts: Opts, target: Target) -> Iterator[Opts]:
+def neighbours(kernel: tg.KernelOp, opts: Opts, target: Target) -> Iterator[Opts]:
     """Schedules that differ in one OptOp, legal or not: another factor, one less, or one more."""
     yield from _resized(opts)
     for i in range(len(opts)):
@@ -173,19 +171,19 @@ def _resized(opts: Opts) -> Iterator[Opts]:
     """With another factor of a SPLIT: of the range as it is, and padded to a multiple."""
     steps: list[list[Opts]] = []
     for i, which in enumerate(opts):
-        if which.op.data != OptOp.SPLIT.value:
+        if which.op.data != tg.OptOp.SPLIT.value:
             continue
         axis, size, *rest = (a.data for a in which.arguments)
         before, clamp = opts[:i], ()
-        if before and before[-1].op.data == OptOp.PADTO.value:
+        if before and before[-1].op.data == tg.OptOp.PADTO.value:
             padded, _, *how = (a.data for a in before[-1].arguments)
             before, clamp = (before[:-1], how) if padded == axis else (before, ())
         assert isinstance(axis, int)
         assert isinstance(size, int)
         found: list[Opts] = []
         for other in _sizes_near(size):
-            split = opt(OptOp.SPLIT, axis, other, *rest)
-            for padding in ((), (opt(OptOp.PADTO, axis, other, *clamp),)):
+            split = opt(tg.OptOp.SPLIT, axis, other, *rest)
+            for padding in ((), (opt(tg.OptOp.PADTO, axis, other, *clamp),)):
                 found.append((*before, *padding, split, *opts[i + 1 :]))
         steps.append(found)
     yield from (o for o in chain.from_iterable(zip_longest(*steps)) if o is not None)
@@ -203,7 +201,7 @@ def _sizes_near(size: int) -> list[int]:
     return sorted(sizes, key=lambda s: abs(math.log(s / size)))
 
 
-def _extended(kernel: KernelOp, opts: Opts, target: Target) -> Iterator[Opts]:
+def _extended(kernel: tg.KernelOp, opts: Opts, target: Target) -> Iterator[Opts]:
     """With one OptOp more, of each kind in turn."""
     now = scheduled(kernel, opts)
     if now is None:

@@ -26,9 +26,7 @@ from tgdialect.lowering.optimize.modes import BEAM, MODES, TF32
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.overwritten_memory import copy_overwritten
-from tgdialect.ops.attributes import OptAttr
-from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import ProgramOp
+from tgdialect.ops import tg
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify
@@ -42,7 +40,7 @@ class Left:
     equal the same is done to equal kernels.
     """
 
-    def finish(self, kernel: KernelOp | ProgramOp) -> Mapping[KernelOp, Packing]:
+    def finish(self, kernel: tg.KernelOp | tg.ProgramOp) -> Mapping[tg.KernelOp, Packing]:
         """Do it. Gives the kernels that STAGEs make meanwhile, for `pass_packed`."""
         return {}
 
@@ -54,7 +52,7 @@ class Left:
 class Simplification(Left):
     """The schedule of the kernel is settled: to simplify it is left."""
 
-    def finish(self, kernel: KernelOp | ProgramOp) -> Mapping[KernelOp, Packing]:
+    def finish(self, kernel: tg.KernelOp | tg.ProgramOp) -> Mapping[tg.KernelOp, Packing]:
         simplify(kernel)
         return {}
 
@@ -64,7 +62,7 @@ class Schedule(Left):
     """A schedule for a target."""
 
     target: Target
-    opts: tuple[OptAttr, ...] | None
+    opts: tuple[tg.OptAttr, ...] | None
     """The OptOps, unless they are the heuristic's."""
     constants: tuple[int, ...]
     """The slots whose contents are the same in every call of the program, in order."""
@@ -73,8 +71,8 @@ class Schedule(Left):
     may_round: bool
     """Whether a heuristic may choose matrix instructions that round factors first."""
 
-    def finish(self, kernel: KernelOp | ProgramOp) -> Mapping[KernelOp, Packing]:
-        assert isinstance(kernel, KernelOp)
+    def finish(self, kernel: tg.KernelOp | tg.ProgramOp) -> Mapping[tg.KernelOp, Packing]:
+        assert isinstance(kernel, tg.KernelOp)
         aliased = {kernel.sym_name.data} if self.is_aliased else frozenset[str]()
         axes = Axes(kernel, constants={*self.constants}, aliased=aliased, may_round=self.may_round)
         begin_schedule(axes)
@@ -92,10 +90,10 @@ class Scheduled(NamedTuple):
     """A kernel for which the rest of the module is not needed any more: any process can lower it
     from here on."""
 
-    kernel: KernelOp | ProgramOp
+    kernel: tg.KernelOp | tg.ProgramOp
     left: Left = Left()
 
-    def finish(self) -> Mapping[KernelOp, Packing]:
+    def finish(self) -> Mapping[tg.KernelOp, Packing]:
         """Do what is left, as `Left.finish`."""
         return self.left.finish(self.kernel)
 
@@ -162,7 +160,7 @@ class OptimizePass(LoweringPass):
                 f"mode {self.mode!r} is not one of the modes there are: {there_are}"
             )
         target = settle_target(module, self.target, self.features, threads=self.threads, l2=self.l2)
-        kernels = [op for op in module.ops if isinstance(op, KernelOp) and not op.calls]
+        kernels = [op for op in module.ops if isinstance(op, tg.KernelOp) and not op.calls]
         if explicit is not None:
             check_kernels(explicit, kernels)
         copying = copy_overwritten(module)
@@ -172,7 +170,7 @@ class OptimizePass(LoweringPass):
         rest = Left() if self.mode == "none" else Simplification()
         for kernel in (*copying, *kernels):
             is_settled = has_schedule(kernel) and explicit is None
-            kernel.sink.opts = kernel.sink.opts or ArrayAttr[OptAttr]([])
+            kernel.sink.opts = kernel.sink.opts or ArrayAttr[tg.OptAttr]([])
             if self.mode == "none" or is_settled:
                 yield Scheduled(kernel, rest)
                 continue
@@ -186,11 +184,11 @@ class OptimizePass(LoweringPass):
             chosen = None if opts is None else tuple(opts)
             facts = tuple(sorted(slots)), name in aliased, self.mode == TF32
             yield Scheduled(kernel, Schedule(machine, chosen, *facts))
-        for kernel in calling_last(op for op in module.ops if isinstance(op, KernelOp)):
+        for kernel in calling_last(op for op in module.ops if isinstance(op, tg.KernelOp)):
             if kernel.calls:
                 yield Scheduled(kernel, rest)
 
 
-def settled(kernels: Iterable[KernelOp | ProgramOp]) -> Iterator[Scheduled]:
+def settled(kernels: Iterable[tg.KernelOp | tg.ProgramOp]) -> Iterator[Scheduled]:
     """Kernels to which nothing is left to do, those that call others last."""
     return map(Scheduled, calling_last(kernels))

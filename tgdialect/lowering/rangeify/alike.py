@@ -18,11 +18,9 @@ from tgdialect.analysis.fusion import Fusion
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.structure import Structures
 from tgdialect.lowering.rangeify.kernel import Realised
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import is_memory, tensor
-from tgdialect.ops.source import BufferOp
 from tgdialect.ops.walk import behind
 
 Parts = Sequence[tuple[str, Sequence[int]]]
@@ -102,10 +100,10 @@ class Tasks:
                 if (known := self._realised.get(owner)) is not None:
                     memories = [known.data] if known.mask is None else [known.data, known.mask]
                     return " ".join(["realised", known.place, *map(number, memories)])
-                if owner.operands and not isinstance(owner, AfterOp | BufferOp):
+                if owner.operands and not isinstance(owner, tg.AfterOp | tg.BufferOp):
                     return None
-            memory = behind(value, AfterOp)
-            if is_memory(memory) and isinstance(memory.owner, BufferOp | Block):
+            memory = behind(value, tg.AfterOp)
+            if is_memory(memory) and isinstance(memory.owner, tg.BufferOp | Block):
                 return f"memory {number(memory)}"
             return None
 
@@ -124,7 +122,7 @@ class Tasks:
         of indices, which decide whether they are clamped."""
         axes = self._fusion.local_axes.get(op)
         text = "" if axes is None else f"local {axes}"
-        if isinstance(op, IndexOp):
+        if isinstance(op, tg.IndexOp):
             text += str([self._intervals[index] for index in op.indices])
         return text
 

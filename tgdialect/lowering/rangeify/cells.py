@@ -16,35 +16,15 @@ from tgdialect.analysis.affine.movement import broadcast, moved
 from tgdialect.analysis.affine.positions import Index, Position
 from tgdialect.analysis.zeros import may_be_negative_zero
 from tgdialect.lowering.rangeify.emitter import ScalarEmitter
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
-from tgdialect.ops.attributes import AxisType, InvalidAttr, ReduceKind
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, INDEX, dtype_row, unsigned
-from tgdialect.ops.elementwise import (
-    AddOp,
-    CastOp,
-    CmpLtOp,
-    CmpNeOp,
-    ElementwiseOp,
-    MaxOp,
-    NotOp,
-    OrOp,
-    ShlOp,
-    ShrOp,
-    WhereOp,
-)
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.movement import (
-    BitcastOp,
-    IndexOp,
-    MovementOp,
-    PadOp,
-    StackOp,
-)
+from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import Dim, integers, number, shape_of, tensor
-from tgdialect.ops.reduce import ReduceOp, identity
-from tgdialect.ops.source import ConstOp
+from tgdialect.ops.reduce import identity
 
 
 class Cell(NamedTuple):
@@ -64,7 +44,7 @@ def materialised(k: ScalarEmitter, cell: Cell) -> SSAValue:
     if cell.valid is None:
         return cell.value
     zero = k.constant(0, tensor(cell.value).element_type)
-    return k.emit(WhereOp, cell.valid, cell.value, zero)
+    return k.emit(tg.WhereOp, cell.valid, cell.value, zero)
 
 
 def done(cell: Cell) -> Lowering:
@@ -73,11 +53,11 @@ def done(cell: Cell) -> Lowering:
     yield
 
 
-def _const(k: ScalarEmitter, op: ConstOp, index: Index) -> Lowering:
+def _const(k: ScalarEmitter, op: tg.ConstOp, index: Index) -> Lowering:
     dtype = tensor(op.result).element_type
-    if isinstance(op.value, InvalidAttr):
+    if isinstance(op.value, tg.InvalidAttr):
         return done(Cell(k.constant(0, dtype), k.constant(0, BOOL)))
-    return done(Cell(k.emit(ConstOp, op.value), None))
+    return done(Cell(k.emit(tg.ConstOp, op.value), None))
 
 
 def _move(k: ScalarEmitter, op: MovementOp, index: Index) -> Lowering:
@@ -86,7 +66,7 @@ def _move(k: ScalarEmitter, op: MovementOp, index: Index) -> Lowering:
     return (yield op.operands[0], where)
 
 
-def _pad(k: ScalarEmitter, op: PadOp, index: Index) -> Lowering:
+def _pad(k: ScalarEmitter, op: tg.PadOp, index: Index) -> Lowering:
     inner = moved(k, op, index)
     assert inner is not None
     exists = k.inside(inner, shape_of(op.source))
@@ -96,27 +76,27 @@ def _pad(k: ScalarEmitter, op: PadOp, index: Index) -> Lowering:
     if op.fill is None:
         return Cell(cell.value, k.both(exists, cell.valid))
     fill = k.constant(number(op.fill), tensor(op.result).element_type)
-    value = k.emit(WhereOp, exists, cell.value, fill)
+    value = k.emit(tg.WhereOp, exists, cell.value, fill)
     if cell.valid is None:
         return Cell(value, None)
-    return Cell(value, k.emit(OrOp, k.emit(NotOp, exists), cell.valid))
+    return Cell(value, k.emit(tg.OrOp, k.emit(tg.NotOp, exists), cell.valid))
 
 
-def _index(k: ScalarEmitter, op: IndexOp, index: Index) -> Lowering:
+def _index(k: ScalarEmitter, op: tg.IndexOp, index: Index) -> Lowering:
     """INDEX: an index that is out of bounds or invalid reads 0."""
     inner, exists, rest = yield from indices(k, op, index)
     cell = yield op.source, (*inner, *rest)
     if exists is None:
         return cell
     zero = k.constant(0, tensor(op.result).element_type)
-    value = k.emit(WhereOp, exists, cell.value, zero)
+    value = k.emit(tg.WhereOp, exists, cell.value, zero)
     if cell.valid is None:
         return Cell(value, None)
-    return Cell(value, k.emit(OrOp, k.emit(NotOp, exists), cell.valid))
+    return Cell(value, k.emit(tg.OrOp, k.emit(tg.NotOp, exists), cell.valid))
 
 
 def indices(
-    k: ScalarEmitter, op: IndexOp, index: Index
+    k: ScalarEmitter, op: tg.IndexOp, index: Index
 ) -> Generator[Request, Cell, tuple[Index, SSAValue | None, Index]]:
     """The positions that the indices of an INDEX are, the condition for all of them to be valid and
     in bounds, and the index along the axes that they do not fix."""
@@ -129,7 +109,7 @@ def indices(
         axis += rank
         value = cell.value if cell.valid else _clamped(k, operand, cell.value, extent)
         if tensor(value).element_type != INDEX:
-            value = k.emit(CastOp, value, INDEX)
+            value = k.emit(tg.CastOp, value, INDEX)
         position = k.position(value)
         exists = k.both(exists, k.both(cell.valid, k.inside([position], [extent])))
         inner.append(position)
@@ -143,33 +123,33 @@ def _clamped(k: ScalarEmitter, operand: SSAValue, value: SSAValue, extent: Dim) 
         return value
     found, dtype = k.intervals[value], tensor(value).element_type
     if found.lo < 0:
-        value = k.emit(MaxOp, value, k.constant(0, dtype))
+        value = k.emit(tg.MaxOp, value, k.constant(0, dtype))
     if found.hi >= extent:
         last = k.constant(extent - 1, dtype)
-        value = k.emit(WhereOp, k.emit(CmpLtOp, last, value), last, value)
+        value = k.emit(tg.WhereOp, k.emit(tg.CmpLtOp, last, value), last, value)
     return value
 
 
-def _stack(k: ScalarEmitter, op: StackOp, index: Index) -> Lowering:
+def _stack(k: ScalarEmitter, op: tg.StackOp, index: Index) -> Lowering:
     which, inner = index[0], index[1:]
     if not which.terms and 0 <= which.constant < len(op.sources):
         return (yield op.sources[which.constant], inner)
     result = yield op.sources[0], inner
     for which_source in range(1, len(op.sources)):
         cell = yield op.sources[which_source], inner
-        other = k.emit(CmpNeOp, k.value(which), k.constant(which_source))
+        other = k.emit(tg.CmpNeOp, k.value(which), k.constant(which_source))
         result = _select(k, other, result, cell)
     return result
 
 
 def _select(k: ScalarEmitter, condition: SSAValue, a: Cell, b: Cell) -> Cell:
     """WHERE on cells: valid if the branch that is taken is."""
-    value = k.emit(WhereOp, condition, a.value, b.value)
+    value = k.emit(tg.WhereOp, condition, a.value, b.value)
     if a.valid is None and b.valid is None:
         return Cell(value, None)
     true = k.constant(1, BOOL)
     valid = k.emit(
-        WhereOp,
+        tg.WhereOp,
         condition,
         true if a.valid is None else a.valid,
         true if b.valid is None else b.valid,
@@ -177,7 +157,7 @@ def _select(k: ScalarEmitter, condition: SSAValue, a: Cell, b: Cell) -> Cell:
     return Cell(value, valid)
 
 
-def _where(k: ScalarEmitter, op: WhereOp, index: Index) -> Lowering:
+def _where(k: ScalarEmitter, op: tg.WhereOp, index: Index) -> Lowering:
     shape = shape_of(op.result)
     condition = yield op.condition, broadcast(index, shape, shape_of(op.condition))
     a = yield op.lhs, broadcast(index, shape, shape_of(op.lhs))
@@ -194,46 +174,46 @@ def _elementwise(k: ScalarEmitter, op: ElementwiseOp, index: Index) -> Lowering:
         cell = yield operand, broadcast(index, shape, shape_of(operand))
         values.append(cell.value)
         valid = k.both(valid, cell.valid)
-    arguments = (*values, op.dtype) if isinstance(op, CastOp) else values
+    arguments = (*values, op.dtype) if isinstance(op, tg.CastOp) else values
     return Cell(k.emit(cast(Callable[..., TgOp], type(op)), *arguments), valid)
 
 
-def _bitcast(k: ScalarEmitter, op: BitcastOp, index: Index) -> Lowering:
+def _bitcast(k: ScalarEmitter, op: tg.BitcastOp, index: Index) -> Lowering:
     source = tensor(op.source).element_type
     old, new = dtype_row(source).itemsize, dtype_row(op.dtype).itemsize
     if old == new:
         cell = yield op.source, index
-        return Cell(k.emit(BitcastOp, cell.value, op.dtype), cell.valid)
+        return Cell(k.emit(tg.BitcastOp, cell.value, op.dtype), cell.valid)
     narrow, wide = (unsigned(8 * size) for size in sorted((old, new)))
     ratio = max(old, new) // min(old, new)
     if new < old:
         whole, last = k.divided(index[-1], Affine(constant=ratio))
         cell = yield op.source, (*index[:-1], whole)
-        bits = k.emit(BitcastOp, cell.value, wide)
+        bits = k.emit(tg.BitcastOp, cell.value, wide)
         part = k.value(last * (8 * new))
-        bits = k.emit(ShrOp, bits, part)
-        value = k.emit(CastOp, bits, narrow)
-        return Cell(k.emit(BitcastOp, value, op.dtype), cell.valid)
+        bits = k.emit(tg.ShrOp, bits, part)
+        value = k.emit(tg.CastOp, bits, narrow)
+        return Cell(k.emit(tg.BitcastOp, value, op.dtype), cell.valid)
     bits: SSAValue | None = None
     valid: SSAValue | None = None
     for part in range(ratio):
         last = index[-1] * ratio + part
         cell = yield op.source, (*index[:-1], last)
         valid = k.both(valid, cell.valid)
-        piece = k.emit(BitcastOp, cell.value, narrow)
-        piece = k.emit(CastOp, piece, wide)
+        piece = k.emit(tg.BitcastOp, cell.value, narrow)
+        piece = k.emit(tg.CastOp, piece, wide)
         if part:
-            piece = k.emit(ShlOp, piece, k.constant(8 * old * part))
-        bits = piece if bits is None else k.emit(OrOp, bits, piece)
+            piece = k.emit(tg.ShlOp, piece, k.constant(8 * old * part))
+        bits = piece if bits is None else k.emit(tg.OrOp, bits, piece)
     assert bits is not None
-    return Cell(k.emit(BitcastOp, bits, op.dtype), valid)
+    return Cell(k.emit(tg.BitcastOp, bits, op.dtype), valid)
 
 
-def _reduce(k: ScalarEmitter, op: ReduceOp, index: Index) -> Lowering:
+def _reduce(k: ScalarEmitter, op: tg.ReduceOp, index: Index) -> Lowering:
     """REDUCE over axes becomes REDUCE over ranges; an invalid cell counts as the identity."""
     # The operand in loops over the reduced axes.
     axes, shape = integers(op, "axes"), shape_of(op.source)
-    inner, loops = k.loops(tuple(shape[a] for a in axes), AxisType.REDUCE)
+    inner, loops = k.loops(tuple(shape[a] for a in axes), tg.AxisType.REDUCE)
     reduced = dict(zip(axes, inner, strict=True))
     cell = yield op.source, tuple(reduced.get(a, i) for a, i in enumerate(index))
     dtype = tensor(op.result).element_type
@@ -241,23 +221,23 @@ def _reduce(k: ScalarEmitter, op: ReduceOp, index: Index) -> Lowering:
     neutral = k.constant(identity(kind, dtype_row(dtype)), dtype)
     value = cell.value
     if cell.valid is not None:
-        value = k.emit(WhereOp, cell.valid, value, neutral)
+        value = k.emit(tg.WhereOp, cell.valid, value, neutral)
     # Axes of one cell have no loops. `reduce add` of -0 is +0.
     if not loops:
-        if kind is ReduceKind.ADD and may_be_negative_zero(value):
-            value = k.emit(AddOp, value, neutral)
+        if kind is tg.ReduceKind.ADD and may_be_negative_zero(value):
+            value = k.emit(tg.AddOp, value, neutral)
         return Cell(value, None)
     dependent = dependent_ranges(value, k.open_ranges)
     for loop in loops:
         if loop.owner not in dependent:
             # The operand is the same along this range. A condition that always holds makes it
             # depend on the range, which keeps it inside the loop.
-            inside = k.emit(CmpLtOp, loop, k.emit(AddOp, loop, k.constant(1)))
-            value = k.emit(WhereOp, inside, value, neutral)
+            inside = k.emit(tg.CmpLtOp, loop, k.emit(tg.AddOp, loop, k.constant(1)))
+            value = k.emit(tg.WhereOp, inside, value, neutral)
     return Cell(k.put(op.over(value, (), loops)), None)
 
 
-def _load(k: ScalarEmitter, op: LoadOp, index: Index) -> Lowering:
+def _load(k: ScalarEmitter, op: tg.LoadOp, index: Index) -> Lowering:
     """A LOAD of a value: its cells are valid, and 0 where they were not."""
     cell = yield op.buffer, index
     value = materialised(k, cell)
@@ -267,19 +247,19 @@ def _load(k: ScalarEmitter, op: LoadOp, index: Index) -> Lowering:
     alt = yield op.alt, index
     condition = k.both(gate.value, gate.valid)
     assert condition is not None
-    return Cell(k.emit(WhereOp, condition, value, materialised(k, alt)), None)
+    return Cell(k.emit(tg.WhereOp, condition, value, materialised(k, alt)), None)
 
 
 RULES: tuple[tuple[type[Operation], Callable[[ScalarEmitter, Any, Index], Lowering]], ...] = (
-    (WhereOp, _where),
+    (tg.WhereOp, _where),
     (ElementwiseOp, _elementwise),
-    (ConstOp, _const),
-    (PadOp, _pad),
-    (IndexOp, _index),
-    (StackOp, _stack),
-    (BitcastOp, _bitcast),
+    (tg.ConstOp, _const),
+    (tg.PadOp, _pad),
+    (tg.IndexOp, _index),
+    (tg.StackOp, _stack),
+    (tg.BitcastOp, _bitcast),
     (MovementOp, _move),
-    (ReduceOp, _reduce),
-    (LoadOp, _load),
+    (tg.ReduceOp, _reduce),
+    (tg.LoadOp, _load),
 )
 """How each op is lowered at an index; the first class that fits counts."""

@@ -10,14 +10,10 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.one_hot import constant_values
 from tgdialect.analysis.structure import Structures
 from tgdialect.lowering.rangeify.kernel import ClosedForm, KernelBuilder
-from tgdialect.ops.attributes import AxisType
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import ElementwiseOp
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.properties import is_memory, shape_of, tensor
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp
 from tgdialect.ops.walk import Walk, computed_from, operands_of
 from tgdialect.transforms.simplify import HANDLERS
 from tgdialect.transforms.simplify.engine import Engine
@@ -36,7 +32,7 @@ class ClosedForms:
 
     def __init__(self, structures: Structures, intervals: MinMax) -> None:
         """`intervals` are those of the values of the function."""
-        self._known: dict[ReduceOp, bool] = {}
+        self._known: dict[tg.ReduceOp, bool] = {}
         self._loops: set[Operation] = set()
         """The REDUCEs without a closed form."""
         self.forms: dict[Operation, ClosedForm] = {}
@@ -51,7 +47,7 @@ class ClosedForms:
         """By the structure of what computes a REDUCE: whether it has a closed form, and the form if
         it depends on the index alone."""
 
-    def __call__(self, op: ReduceOp) -> bool:
+    def __call__(self, op: tg.ReduceOp) -> bool:
         """Whether a REDUCE has a closed form.
 
         One that reads memory has none. One that reads a REDUCE without a closed form is not tried:
@@ -63,7 +59,7 @@ class ClosedForms:
                 self._loops.add(op)
         return known
 
-    def _reads(self, op: ReduceOp) -> bool:
+    def _reads(self, op: tg.ReduceOp) -> bool:
         """Whether a REDUCE depends on memory or on a REDUCE without a closed form. Those with a
         known form are leaves."""
         walk = Walk(op.operands)
@@ -74,11 +70,11 @@ class ClosedForms:
                 walk.add(operands_of(value))
         return False
 
-    def _is_closed(self, op: ReduceOp) -> bool:
+    def _is_closed(self, op: tg.ReduceOp) -> bool:
         """Whether a REDUCE that reads no memory has a closed form."""
         if self._are_several is None:
             constants = constant_values(op.parent) if op.parent else set[Operation]()
-            self._are_several = sum(isinstance(each, ReduceOp) for each in constants) > 1
+            self._are_several = sum(isinstance(each, tg.ReduceOp) for each in constants) > 1
         structure = None
         if self._are_several:
             structure = self._structures.computing([op.result], self._leaf, self._note)
@@ -97,26 +93,26 @@ class ClosedForms:
         owner = value.owner
         form = self.forms.get(owner) if isinstance(owner, TgOp) else None
         known = None if form is None else form.value.owner
-        return str(known.value) if isinstance(known, ConstOp) else None
+        return str(known.value) if isinstance(known, tg.ConstOp) else None
 
     def _note(self, op: Operation) -> str:
         """The intervals of indices, which decide whether they are clamped."""
-        if not isinstance(op, IndexOp):
+        if not isinstance(op, tg.IndexOp):
             return ""
         return str([self._intervals[index] for index in op.indices])
 
-    def _try(self, op: ReduceOp) -> tuple[bool, ClosedForm | None]:
+    def _try(self, op: tg.ReduceOp) -> tuple[bool, ClosedForm | None]:
         """Simplify a kernel that stores the elements of a REDUCE: whether none is left in it, and
         what it stores if that depends on the index alone."""
         builder = KernelBuilder({}, forms=self.forms, intervals=self._intervals)
         shape = shape_of(op.result)
-        index, ranges = builder.loops(shape, AxisType.LOOP)
+        index, ranges = builder.loops(shape, tg.AxisType.LOOP)
         cell = builder.cell(op.result, index)
         buffer = builder.local_buffer(tensor(op.result).element_type, ())
-        store = StoreOp(buffer, cell.value)
+        store = tg.StoreOp(buffer, cell.value)
         block = builder.finish("trial", [builder.put(store)], ranges).body.block
         _Arithmetic(HANDLERS).run(block)
-        if any(isinstance(each, ReduceOp) for each in block.ops):
+        if any(isinstance(each, tg.ReduceOp) for each in block.ops):
             return False, None
         if cell.valid is not None or store.parent is None or not _is_of(store.value, ranges):
             return True, None
@@ -127,6 +123,6 @@ class ClosedForms:
 def _is_of(value: SSAValue, ranges: Sequence[SSAValue]) -> bool:
     """Whether a value is computed from RANGEs and constants alone."""
     return all(
-        isinstance(op, ConstOp | ElementwiseOp) or op.results[0] in ranges
+        isinstance(op, tg.ConstOp | ElementwiseOp) or op.results[0] in ranges
         for op in computed_from(value)
     )

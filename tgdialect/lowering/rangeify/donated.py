@@ -15,6 +15,7 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Block, BlockArgument, Operation, SSAValue
 
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import (
     ANY_RESULT,
     argument_attributes,
@@ -22,18 +23,8 @@ from tgdialect.ops.arguments import (
     integer_attribute,
 )
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import WhereOp
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import (
-    ExpandOp,
-    FlipOp,
-    MovementOp,
-    PadOp,
-    PermuteOp,
-    ReshapeOp,
-    ShrinkOp,
-)
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import integers, number, shape_of, tensor, window
 from tgdialect.ops.walk import behind, through
 
@@ -74,10 +65,10 @@ class Donors:
         self._views = OpBuilder.at_end(Block())
         """The views that pieces are of."""
 
-    def pairs(self) -> Iterator[tuple[StoreOp, BlockArgument]]:
+    def pairs(self) -> Iterator[tuple[tg.StoreOp, BlockArgument]]:
         """STOREs and donated arguments whose memory they may write. Those come first that the
         function asks for."""
-        others: list[tuple[StoreOp, BlockArgument]] = []
+        others: list[tuple[tg.StoreOp, BlockArgument]] = []
         by_number = {self._numbers[output]: store for store, output in self.stores.items()}
         for argument, wanted in self._wanted.items():
             if (store := by_number.get(wanted)) and self._are_alike(argument, self.stores[store]):
@@ -92,18 +83,18 @@ class Donors:
         reads. Writing the window costs less than choosing between old and new cells at each use."""
         for store, argument in self.pairs():
             value = store.value.owner
-            if not isinstance(value, WhereOp) or isinstance(store.buffer.owner, Operation):
+            if not isinstance(value, tg.WhereOp) or isinstance(store.buffer.owner, Operation):
                 continue
             chain: set[Operation] = {value}
             old = value
-            while isinstance(old := old.rhs.owner, WhereOp):
+            while isinstance(old := old.rhs.owner, tg.WhereOp):
                 chain.add(old)
             block = self.function.body.block
             readers = {use.operation for use in argument.uses if use.operation.parent is block}
             if readers <= chain and _changed(self._views, argument, store.value) is not None:
                 yield value
 
-    def free(self, store: StoreOp, task: int) -> Sequence[BlockArgument]:
+    def free(self, store: tg.StoreOp, task: int) -> Sequence[BlockArgument]:
         """The arguments that no task after this one reads, and whose memory a STORE may take. The
         one comes first that the function asks for."""
         if (output := self.stores.get(store)) is None:
@@ -124,7 +115,7 @@ class Donors:
         dims = [dims_attribute(argument_attributes(a)) for a in (argument, output)]
         return argument.type == output.type and dims[0] == dims[1]
 
-    def pieces(self, store: StoreOp, memory: SSAValue, value: SSAValue) -> Sequence[Piece]:
+    def pieces(self, store: tg.StoreOp, memory: SSAValue, value: SSAValue) -> Sequence[Piece]:
         """The writes to memory that give a result its value, in order.
 
         rewrite: `store %r, (where (pad true at [i] to [n]), (pad %x at [i] to [n]), %m)`
@@ -163,7 +154,7 @@ class Donors:
         function.arg_attrs = ArrayAttr(attributes)
 
 
-def _only_store(output: SSAValue) -> StoreOp | None:
+def _only_store(output: SSAValue) -> tg.StoreOp | None:
     """The STORE that writes all cells of a result, if it is the only access to it."""
     view = output
     while True:
@@ -171,9 +162,9 @@ def _only_store(output: SSAValue) -> StoreOp | None:
         if len(uses) != 1:
             return None
         match uses[0].operation:
-            case StoreOp() as store if uses[0].index == 0 and store.gate is None:
+            case tg.StoreOp() as store if uses[0].index == 0 and store.gate is None:
                 return store
-            case ReshapeOp() | PermuteOp() | FlipOp() as op:
+            case tg.ReshapeOp() | tg.PermuteOp() | tg.FlipOp() as op:
                 view = op.result
             case _:
                 return None
@@ -195,18 +186,18 @@ def _changed(builder: OpBuilder, view: SSAValue, value: SSAValue) -> list[Piece]
     windows: list[tuple[SSAValue, SSAValue]] = []
     while not _is_same_view(view, value):
         match value.owner:
-            case ReshapeOp() as op if not windows:
-                view, value = builder.put(ReshapeOp(view, shape_of(op.source))), op.source
-            case FlipOp() as op if not windows:
+            case tg.ReshapeOp() as op if not windows:
+                view, value = builder.put(tg.ReshapeOp(view, shape_of(op.source))), op.source
+            case tg.FlipOp() as op if not windows:
                 flags = [bool(flag) for flag in integers(op, "flags")]
-                view, value = builder.put(FlipOp(view, flags)), op.source
-            case PermuteOp() as op if not windows:
+                view, value = builder.put(tg.FlipOp(view, flags)), op.source
+            case tg.PermuteOp() as op if not windows:
                 order = integers(op, "order")
                 inverse = [order.index(axis) for axis in range(len(order))]
-                view, value = builder.put(PermuteOp(view, inverse)), op.source
-            case WhereOp() as op if (new := _window_of(op)) is not None:
+                view, value = builder.put(tg.PermuteOp(view, inverse)), op.source
+            case tg.WhereOp() as op if (new := _window_of(op)) is not None:
                 offsets, _ = window(new)
-                shown = builder.put(ShrinkOp(view, offsets, shape_of(new.source)))
+                shown = builder.put(tg.ShrinkOp(view, offsets, shape_of(new.source)))
                 windows.append((shown, new.source))
                 value = op.rhs
             case _:
@@ -234,10 +225,10 @@ def _is_same_view(a: SSAValue, b: SSAValue) -> bool:
     return True
 
 
-def _window_of(op: WhereOp) -> PadOp | None:
+def _window_of(op: tg.WhereOp) -> tg.PadOp | None:
     """The PAD of the new cells, where a WHERE replaces the cells of a window by others."""
     mask, new = op.condition.owner, op.lhs.owner
-    if not (isinstance(mask, PadOp) and isinstance(new, PadOp)):
+    if not (isinstance(mask, tg.PadOp) and isinstance(new, tg.PadOp)):
         return None
     is_window = (
         mask.fill is not None
@@ -253,5 +244,5 @@ def _window_of(op: WhereOp) -> PadOp | None:
 
 def _is_true(value: SSAValue) -> bool:
     """Whether all cells of a value are the constant true."""
-    constant = constant_attribute(behind(value, ReshapeOp, ExpandOp))
+    constant = constant_attribute(behind(value, tg.ReshapeOp, tg.ExpandOp))
     return constant is not None and bool(number(constant))

@@ -20,23 +20,12 @@ from tgdialect.analysis.affine.positions import (
     interval_of,
 )
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.ops.attributes import AxisType, NumberAttr, PlaceAttr
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import UniquingBuilder
 from tgdialect.ops.dtypes import DTYPES, INDEX, number_attribute, wrap_to
-from tgdialect.ops.elementwise import (
-    AddOp,
-    AndOp,
-    CmpLtOp,
-    IDivOp,
-    ModOp,
-    MulOp,
-    NotOp,
-    SubOp,
-)
-from tgdialect.ops.ordering import RangeOp, dependent_ranges
+from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import Dim, Shape, is_memory, place, shape_of, tensor, tensor_type
-from tgdialect.ops.source import ConstOp, ParamOp
 
 Splits = Sequence[Sequence[int]]
 """For each axis, the divisors at which its loop is split, the greatest first."""
@@ -65,7 +54,7 @@ class ScalarEmitter(Positions, UniquingBuilder):
         UniquingBuilder.__init__(self, InsertPoint.at_end(Block()))
         self.arguments: dict[SSAValue, SSAValue] = {}
         """The PARAM for each buffer and index scalar of the host, in the order of slots."""
-        self.open_ranges: dict[SSAValue, frozenset[RangeOp]] = {}
+        self.open_ranges: dict[SSAValue, frozenset[tg.RangeOp]] = {}
         """A cache: the RANGEs whose loops a value is in (`dependent_ranges`)."""
         self._values: dict[Position, SSAValue] = {}
         self._positions: dict[SSAValue, Position] = {}
@@ -77,17 +66,17 @@ class ScalarEmitter(Positions, UniquingBuilder):
         """A scalar. An index constant wraps to 64 bits, as computed indices do."""
         if dtype == INDEX:
             value = wrap_to(DTYPES[INDEX], int(value))
-        return self.emit(ConstOp, number_attribute(value, dtype))
+        return self.emit(tg.ConstOp, number_attribute(value, dtype))
 
     def parameter(self, host: SSAValue) -> SSAValue:
         """The PARAM for a buffer or index scalar of the host."""
         if (known := self.arguments.get(host)) is None:
             type = tensor(host)
-            where = PlaceAttr.of(addrspace=place(host).addrspace)
+            where = tg.PlaceAttr.of(addrspace=place(host).addrspace)
             dims = [self.value(self.dim(d)) for d in shape_of(host) if not isinstance(d, int)]
             slot = len(self.arguments)
             known = self.put(
-                ParamOp(slot, tensor_type(type.element_type, type.get_shape(), where), dims)
+                tg.ParamOp(slot, tensor_type(type.element_type, type.get_shape(), where), dims)
             )
             known.name_hint = host.name_hint
             self.arguments[host] = known
@@ -96,13 +85,13 @@ class ScalarEmitter(Positions, UniquingBuilder):
 
     def _emit_bounds(self, parameter: SSAValue, host: SSAValue) -> None:
         """Copy the bounds of an index scalar of the host to its PARAM."""
-        if is_memory(host) or not isinstance(parameter.owner, ParamOp):
+        if is_memory(host) or not isinstance(parameter.owner, tg.ParamOp):
             return
         interval = MinMax()[host]
         if not interval.within(-(2**62), 2**62):
             return
-        parameter.owner.min = NumberAttr(int(interval.lo))
-        parameter.owner.max = NumberAttr(int(interval.hi))
+        parameter.owner.min = tg.NumberAttr(int(interval.lo))
+        parameter.owner.max = tg.NumberAttr(int(interval.hi))
 
     # -- positions
 
@@ -145,14 +134,14 @@ class ScalarEmitter(Positions, UniquingBuilder):
             if factor == -1:
                 if total is None:
                     total, constant = self.constant(constant), 0
-                total = self.emit(SubOp, total, term)
+                total = self.emit(tg.SubOp, total, term)
                 continue
             if factor != 1:
-                term = self.emit(MulOp, term, self.constant(factor))
-            total = term if total is None else self.emit(AddOp, total, term)
+                term = self.emit(tg.MulOp, term, self.constant(factor))
+            total = term if total is None else self.emit(tg.AddOp, total, term)
         if total is None:
             return self.constant(constant)
-        return self.emit(AddOp, total, self.constant(constant)) if constant else total
+        return self.emit(tg.AddOp, total, self.constant(constant)) if constant else total
 
     def _atom_value(self, atom: PositionAtom) -> _Steps:
         """The value of one atom: a digit, a number, a product, a quotient or a remainder."""
@@ -169,13 +158,13 @@ class ScalarEmitter(Positions, UniquingBuilder):
                 product = yield from self._atom_value(first)
                 for other in others:
                     factor = yield from self._atom_value(other)
-                    product = self.emit(MulOp, product, factor)
+                    product = self.emit(tg.MulOp, product, factor)
                 return product
             case _:
                 dividend, divisor = cast("tuple[Position, Position]", atom.parts)
                 a = yield dividend
                 b = yield divisor
-                return self.emit(IDivOp if atom.kind == "idiv" else ModOp, a, b)
+                return self.emit(tg.IDivOp if atom.kind == "idiv" else tg.ModOp, a, b)
 
     def _digit_value(self, loop: LoopVariable, divisor: int, extent: int | None) -> SSAValue:
         """`(i // divisor) % extent` of a loop variable: the sum of the RANGEs that make up just
@@ -190,15 +179,15 @@ class ScalarEmitter(Positions, UniquingBuilder):
             terms = [
                 p.value
                 if p.divisor == divisor
-                else self.emit(MulOp, p.value, self.constant(p.divisor // divisor))
+                else self.emit(tg.MulOp, p.value, self.constant(p.divisor // divisor))
                 for p in inside
             ]
-            return reduce(partial(self.emit, AddOp), terms)
+            return reduce(partial(self.emit, tg.AddOp), terms)
         value = self._digit_value(loop, 1, math.prod(p.extent for p in parts))
         if divisor != 1:
-            value = self.emit(IDivOp, value, self.constant(divisor))
+            value = self.emit(tg.IDivOp, value, self.constant(divisor))
         if divisor * extent != loop.extent:
-            value = self.emit(ModOp, value, self.constant(extent))
+            value = self.emit(tg.ModOp, value, self.constant(extent))
         return value
 
     def inside(self, index: Sequence[Position], extents: Sequence[Dim]) -> SSAValue | None:
@@ -209,10 +198,10 @@ class ScalarEmitter(Positions, UniquingBuilder):
                 continue
             value = self.value(position)
             if interval_of(position).lo < 0:
-                not_before = self.emit(NotOp, self.emit(CmpLtOp, value, self.constant(0)))
+                not_before = self.emit(tg.NotOp, self.emit(tg.CmpLtOp, value, self.constant(0)))
                 condition = self.both(condition, not_before)
             if interval_of(position).hi >= interval_of(extent).lo:
-                before_end = self.emit(CmpLtOp, value, self.value(extent))
+                before_end = self.emit(tg.CmpLtOp, value, self.value(extent))
                 condition = self.both(condition, before_end)
         return condition
 
@@ -220,14 +209,14 @@ class ScalarEmitter(Positions, UniquingBuilder):
         """The conjunction of two conditions; None is true."""
         if a is None or b is None or a is b:
             return b if a is None else a
-        return self.emit(AndOp, a, b)
+        return self.emit(tg.AndOp, a, b)
 
     # -- loops
 
     def loops(
         self,
         shape: Shape,
-        axis_type: AxisType,
+        axis_type: tg.AxisType,
         splits: Splits = (),
         order: Sequence[int] = (),
     ) -> tuple[Index, list[SSAValue]]:
@@ -251,7 +240,7 @@ class ScalarEmitter(Positions, UniquingBuilder):
             for divisor in (*(splits[axis] if splits else ()), 1):
                 size = above // divisor
                 end = self.value(bound) if static is None else self.constant(size)
-                value = self.put(RangeOp(next(self.free_axes), axis_type, end))
+                value = self.put(tg.RangeOp(next(self.free_axes), axis_type, end))
                 parts.append(_Part(divisor, size, value))
                 above = divisor
             self._parts[loop] = tuple(parts)
@@ -262,16 +251,16 @@ class ScalarEmitter(Positions, UniquingBuilder):
             ranges += (part.value for part in parts)
         return tuple(index), ranges
 
-    def new_range(self, extent: int, axis_type: AxisType) -> SSAValue:
+    def new_range(self, extent: int, axis_type: tg.AxisType) -> SSAValue:
         """A new RANGE."""
-        return self.put(RangeOp(next(self.free_axes), axis_type, self.constant(extent)))
+        return self.put(tg.RangeOp(next(self.free_axes), axis_type, self.constant(extent)))
 
     def part_of_block(
         self,
         extent: int,
         size: int,
         outer: SSAValue,
-        axis_type: AxisType = AxisType.LOOP,
+        axis_type: tg.AxisType = tg.AxisType.LOOP,
         count: SSAValue | None = None,
     ) -> tuple[Position, SSAValue]:
         """A new loop over the `size` cells of block number `outer` of an axis, or over the first
@@ -281,7 +270,7 @@ class ScalarEmitter(Positions, UniquingBuilder):
         other cells there, or 0 past the end of an axis of memory, and a STORE needs a gate.
         """
         bound = self.constant(size) if count is None else count
-        inner = self.put(RangeOp(next(self.free_axes), axis_type, bound))
+        inner = self.put(tg.RangeOp(next(self.free_axes), axis_type, bound))
         loop = LoopVariable(extent, extent)
         self._parts[loop] = (_Part(size, -(-extent // size), outer), _Part(1, size, inner))
         return self.digit(loop), inner
@@ -289,14 +278,14 @@ class ScalarEmitter(Positions, UniquingBuilder):
     def part_from(self, extent: int, size: int, start: SSAValue) -> tuple[Position, SSAValue]:
         """A new loop over `size` cells of an axis from a start; returns the position along the
         axis, and the RANGE."""
-        inner = self.new_range(size, AxisType.LOOP)
+        inner = self.new_range(size, tg.AxisType.LOOP)
         loop = LoopVariable(extent, extent)
         self._parts[loop] = (_Part(1, extent, start), _Part(1, size, inner))
         return self.digit(loop), inner
 
     def padded_loop(self, extent: int, padded: int) -> tuple[Position, SSAValue]:
         """A new loop that goes on past the end of an axis, as `part_of_block` may."""
-        value = self.new_range(padded, AxisType.LOOP)
+        value = self.new_range(padded, tg.AxisType.LOOP)
         loop = LoopVariable(extent, extent)
         self._parts[loop] = (_Part(1, padded, value),)
         return self.digit(loop), value

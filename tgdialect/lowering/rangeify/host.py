@@ -18,14 +18,12 @@ from tgdialect.fast_xdsl.creation import created
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.passed_memory import add_parameters
 from tgdialect.lowering.rangeify.views import buffer_like
-from tgdialect.ops.attributes import VOID, NumberAttr
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import VOID
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, tensor
-from tgdialect.ops.source import BufferOp
 from tgdialect.ops.views import views_of
 
 MAX_CALLS = 1 << 12
@@ -41,7 +39,7 @@ class Calls(OpBuilder):
     Whoever calls sets `location` to that of the op that the new ops are for.
     """
 
-    def __init__(self, around: FuncOp | KernelOp) -> None:
+    def __init__(self, around: FuncOp | tg.KernelOp) -> None:
         block = around.body.block
         super().__init__(InsertPoint.at_end(block), around.location)
         self._old = ops_of(block)
@@ -50,7 +48,7 @@ class Calls(OpBuilder):
         """Each buffer as the next CALL has to see it: AFTER the CALLs that have written it."""
         self._readers: dict[SSAValue, list[SSAValue]] = {}
         """The CALLs that have read a buffer since it was last written."""
-        self._kept: set[Operation] = {op for op in self._old if isinstance(op, BufferOp)}
+        self._kept: set[Operation] = {op for op in self._old if isinstance(op, tg.BufferOp)}
         """The old ops that stay: index arithmetic for extents and arguments, and the buffers for
         results of outlined functions."""
         self._inlined: set[FuncOp] = set()
@@ -78,11 +76,11 @@ class Calls(OpBuilder):
             if not is_memory(argument):
                 self._keep(argument)
         versions = [self._version(a, a in written) for a in arguments]
-        call = self.put(CallOp(kernel, versions))
+        call = self.put(tg.CallOp(kernel, versions))
         self._record(call, arguments, written)
         return call
 
-    def repeat(self, op: CallOp, values: Mapping[SSAValue, SSAValue] = {}) -> SSAValue:
+    def repeat(self, op: tg.CallOp, values: Mapping[SSAValue, SSAValue] = {}) -> SSAValue:
         """CALL the kernel that an old CALL calls, on the same views of the current buffers.
 
         `values` maps arguments and values of the function that the old CALL is in to those of this
@@ -110,18 +108,18 @@ class Calls(OpBuilder):
                     self._keep(extent)
                 value = self.put(view.rebuild([value, *extents]))
             arguments.append(value)
-        call = self.put(CallOp(op.callee.string_value(), arguments, VOID))
+        call = self.put(tg.CallOp(op.callee.string_value(), arguments, VOID))
         self._record(call, [a for a in memory if is_memory(a)], list(written))
         return call
 
-    def inline(self, op: CallOp, callee: FuncOp) -> SSAValue:
+    def inline(self, op: tg.CallOp, callee: FuncOp) -> SSAValue:
         """Put the CALLs that a function makes in place of a CALL of it; returns their GROUP.
 
         The function has been split into kernels already. Raises PassFailedException if there are
         too many.
         """
         if callee in self._inlined:
-            self._copies += sum(isinstance(inner, CallOp) for inner in ops_of(callee.body.block))
+            self._copies += sum(isinstance(inner, tg.CallOp) for inner in ops_of(callee.body.block))
             if self._copies > MAX_CALLS:
                 message = f"functions that are called again and again take more than {MAX_CALLS}"
                 raise locate(PassFailedException(f"{message} calls of kernels"), op)
@@ -129,26 +127,30 @@ class Calls(OpBuilder):
         values: dict[SSAValue, SSAValue] = dict(zip(callee.args, op.arguments, strict=True))
         effects: list[SSAValue] = []
         for inner in callee.body.block.ops:
-            if isinstance(inner, CallOp):
+            if isinstance(inner, tg.CallOp):
                 effects.append(self.repeat(inner, values))
-            elif inner.results and is_memory(inner.results[0]) and not isinstance(inner, BufferOp):
+            elif (
+                inner.results and is_memory(inner.results[0]) and not isinstance(inner, tg.BufferOp)
+            ):
                 pass  # A version or a view of memory, which each CALL makes for itself.
-            elif isinstance(inner, TgOp) and not isinstance(inner, AfterOp | GroupOp | SinkOp):
+            elif isinstance(inner, TgOp) and not isinstance(
+                inner, tg.AfterOp | tg.GroupOp | tg.SinkOp
+            ):
                 new = inner.clone(values)  # A BUFFER, or index arithmetic for its extents.
-                if isinstance(new, BufferOp):
-                    new.properties["slot"] = NumberAttr.of(next(self.free_slots))
+                if isinstance(new, tg.BufferOp):
+                    new.properties["slot"] = tg.NumberAttr.of(next(self.free_slots))
                 self.insert(new)
-        return self.put(GroupOp(effects))
+        return self.put(tg.GroupOp(effects))
 
     def together(self, calls: Sequence[SSAValue]) -> SSAValue | None:
         """The effect of several CALLs; None of no CALL."""
-        return self.put(GroupOp(calls)) if len(calls) > 1 else next(iter(calls), None)
+        return self.put(tg.GroupOp(calls)) if len(calls) > 1 else next(iter(calls), None)
 
     def _version(self, buffer: SSAValue, is_written: bool) -> SSAValue:
         """A buffer after the CALLs so far that wrote it; a writer waits for its readers too."""
         value = self._current.get(buffer, buffer)
         if is_written and (readers := self._readers.get(buffer)):
-            value = self.put(AfterOp(value, readers))
+            value = self.put(tg.AfterOp(value, readers))
         return value
 
     def _record(
@@ -156,7 +158,7 @@ class Calls(OpBuilder):
     ) -> None:
         """Record which buffers a CALL has written and read."""
         for buffer in written:
-            self._current[buffer] = self.put(AfterOp(buffer, [effect]))
+            self._current[buffer] = self.put(tg.AfterOp(buffer, [effect]))
             self._readers[buffer] = []
         for buffer in arguments:
             if is_memory(buffer) and buffer not in written:
@@ -174,13 +176,13 @@ class HostFunction(Calls):
     def finish(self, effects: Iterable[SSAValue]) -> None:
         """Add a SINK of the effects and a return, and erase the old ops."""
         self.location = self._function.location
-        self.insert(SinkOp(list(effects)))
+        self.insert(tg.SinkOp(list(effects)))
         self.insert(created(ReturnOp, (), ()))
         for op in reversed(self._old):
             if op not in self._kept:
                 Rewriter.erase_op(op)
         for op in reversed(self.block.ops):
-            if isinstance(op, AfterOp) and not op.result.uses:
+            if isinstance(op, tg.AfterOp) and not op.result.uses:
                 self.block.erase_op(op)
 
     def put_old(self, op: Operation, user: Operation) -> SSAValue:
@@ -199,7 +201,7 @@ class HostFunction(Calls):
 class CallingKernel(Calls):
     """A kernel that calls functions, whose CALLs take the places of its own."""
 
-    def __init__(self, kernel: KernelOp) -> None:
+    def __init__(self, kernel: tg.KernelOp) -> None:
         super().__init__(kernel)
         self._kernel = kernel
         self._writers: Counter[SSAValue] = Counter()
@@ -209,7 +211,7 @@ class CallingKernel(Calls):
         """Put the CALLs that the functions make in place. The callers pass the memory between
         these."""
         for op in self._old:
-            if isinstance(op, CallOp):
+            if isinstance(op, tg.CallOp):
                 callee = SymbolTable.lookup_symbol(self._kernel, op.callee)
                 if isinstance(callee, FuncOp):
                     op.result.replace_all_uses_with(self.inline(op, callee))
@@ -217,18 +219,18 @@ class CallingKernel(Calls):
                     continue
             op.detach()
             self.block.add_op(op)
-            if isinstance(op, AfterOp):
+            if isinstance(op, tg.AfterOp):
                 # What an iteration reads is what the one before has left.
                 self._current[op.buffer] = op.result
-        buffers = [op for op in self.block.ops if isinstance(op, BufferOp)]
+        buffers = [op for op in self.block.ops if isinstance(op, tg.BufferOp)]
         params = add_parameters(self._kernel, [tensor(buffer.result) for buffer in buffers])
-        loops = [op for op in self.block.ops if isinstance(op, RangeOp)]
+        loops = [op for op in self.block.ops if isinstance(op, tg.RangeOp)]
         inside = OpBuilder(InsertPoint.after(loops[-1]), self._kernel.location)
         for buffer, memory in zip(buffers, params, strict=True):
             if self._writers[buffer.result] > 1:
                 # What fills it is done in each iteration: another CALL overwrites it there. A CALL
                 # that writes it alone, from what does not change, is done once before the loops.
-                memory = inside.put(AfterOp(memory, [loop.result for loop in loops]))
+                memory = inside.put(tg.AfterOp(memory, [loop.result for loop in loops]))
             buffer.result.replace_all_uses_with(memory)
             self.block.erase_op(buffer)
 

@@ -16,18 +16,16 @@ from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.index_sets import IndexSetSplit, index_set_split
 from tgdialect.lowering.passed_memory import drop_parameters
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import KernelOp
-from tgdialect.ops.elementwise import AddOp
-from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import known_index
 from tgdialect.transforms.simplify import simplify
 
 
-def split_index_sets(kernel: KernelOp) -> list[tuple[KernelOp, list[int]]]:
+def split_index_sets(kernel: tg.KernelOp) -> list[tuple[tg.KernelOp, list[int]]]:
     """The kernels of the parts of a simplified kernel, in order, each with the slots of the
     parameters that it has; the kernel itself if it is not split."""
-    done: list[KernelOp] = []
+    done: list[tg.KernelOp] = []
     stack = [kernel]
     while stack:
         kernel = stack.pop()
@@ -40,7 +38,7 @@ def split_index_sets(kernel: KernelOp) -> list[tuple[KernelOp, list[int]]]:
     return [(part, drop_parameters(part)) for part in done]
 
 
-def _parts(kernel: KernelOp, split: IndexSetSplit) -> Iterator[KernelOp]:
+def _parts(kernel: tg.KernelOp, split: IndexSetSplit) -> Iterator[tg.KernelOp]:
     """Two kernels: for the first half of the parts of a loop, and for the others. Where either has
     several parts, it is split again: most conditions of many parts are decided in one step."""
     extent = known_index(split.loop.bound)
@@ -51,30 +49,30 @@ def _parts(kernel: KernelOp, split: IndexSetSplit) -> Iterator[KernelOp]:
         loop = next(
             op
             for op in part.body.block.ops
-            if isinstance(op, RangeOp) and op.axis == split.loop.axis
+            if isinstance(op, tg.RangeOp) and op.axis == split.loop.axis
         )
         _narrow(loop, start, end - start)
         simplify(part)
         yield part
 
 
-def _narrow(loop: RangeOp, start: int, size: int) -> None:
+def _narrow(loop: tg.RangeOp, start: int, size: int) -> None:
     """Let a loop go over `size` cells from `start` on; one cell is no loop."""
-    ends = [use for use in loop.result.uses if isinstance(use.operation, EndOp) and use.index]
+    ends = [use for use in loop.result.uses if isinstance(use.operation, tg.EndOp) and use.index]
     builder = OpBuilder.before(loop)
     index = builder.index_constant(start)
     if size == 1:
         for use in ends:
             end = use.operation
-            assert isinstance(end, EndOp)
+            assert isinstance(end, tg.EndOp)
             if len(end.operands) == 2:
                 Rewriter.replace_op(end, (), [end.body])
             else:
                 end.operands = [o for i, o in enumerate(end.operands) if i != use.index]
         Rewriter.replace_op(loop, (), [index])
         return
-    new = RangeOp(loop.axis.data, loop.axis_type.data, builder.index_constant(size))
+    new = tg.RangeOp(loop.axis.data, loop.axis_type.data, builder.index_constant(size))
     builder.insert(new)
     for use in ends:
         use.operation.operands[use.index] = new.result
-    Rewriter.replace_op(loop, (), [builder.put(AddOp(new.result, index))])
+    Rewriter.replace_op(loop, (), [builder.put(tg.AddOp(new.result, index))])

@@ -30,23 +30,13 @@ from tgdialect.lowering.rangeify.cells import (
     materialised,
 )
 from tgdialect.lowering.rangeify.emitter import ScalarEmitter
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
-from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.call import KernelOp
 from tgdialect.ops.dtypes import unsigned
-from tgdialect.ops.elementwise import CastOp, ElementwiseOp, ShrOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import (
-    BitcastOp,
-    IndexOp,
-    MovementOp,
-    PadOp,
-    ReshapeOp,
-)
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, SinkOp
+from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import Dim, dtype_of, is_memory, shape_of, tensor, tensor_type
-from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.ops.views import movements
 from tgdialect.ops.walk import behind
 
@@ -164,8 +154,8 @@ class KernelBuilder(ScalarEmitter):
             at = {loop: self.value(index[axis]) for loop, axis in form.axes.items()}
             return done(Cell(self.clone(form.value, at, everything=True), None))
         # Leaves.
-        leaf = behind(value, AfterOp)
-        if is_memory(leaf) and isinstance(leaf.owner, BufferOp | Block):
+        leaf = behind(value, tg.AfterOp)
+        if is_memory(leaf) and isinstance(leaf.owner, tg.BufferOp | Block):
             return done(Cell(self._load(leaf, index), None))
         if is_host_scalar(value):
             return done(Cell(self.parameter(value), None))
@@ -190,13 +180,13 @@ class KernelBuilder(ScalarEmitter):
         key = op, tuple(p for a, p in enumerate(index) if a not in axes)
         if (row := self._rows.get(key)) is None:
             shape = tensor(op.results[0]).get_shape()
-            inner, ranges = self.loops(tuple(shape[a] for a in axes), AxisType.LOOP)
+            inner, ranges = self.loops(tuple(shape[a] for a in axes), tg.AxisType.LOOP)
             at = dict(zip(axes, inner, strict=True))
             cell = yield from self._rule(op, tuple(at.get(a, p) for a, p in enumerate(index)))
             row = self._rows[key] = self._fill(cell, inner, ranges)
         inner = tuple(index[a] for a in axes)
-        data = self.emit(LoadOp, self._at(row.data, inner))
-        mask = None if row.mask is None else self.emit(LoadOp, self._at(row.mask, inner))
+        data = self.emit(tg.LoadOp, self._at(row.data, inner))
+        mask = None if row.mask is None else self.emit(tg.LoadOp, self._at(row.mask, inner))
         return Cell(data, mask)
 
     def _fill(self, cell: Cell, index: Index, ranges: Sequence[SSAValue]) -> Realised:
@@ -205,22 +195,22 @@ class KernelBuilder(ScalarEmitter):
         shape = [int(interval_of(position).hi) + 1 for position in index]
         buffers = [self.local_buffer(tensor(part).element_type, shape) for part in parts]
         stores = [
-            self.put(StoreOp(self._at(buffer, index), part))
+            self.put(tg.StoreOp(self._at(buffer, index), part))
             for buffer, part in zip(buffers, parts, strict=True)
         ]
-        effect = stores[0] if len(stores) == 1 else self.put(GroupOp(stores))
-        end = self.put(EndOp(effect, ranges[::-1])) if ranges else effect
-        versions = [self.put(AfterOp(buffer, [end])) for buffer in buffers]
+        effect = stores[0] if len(stores) == 1 else self.put(tg.GroupOp(stores))
+        end = self.put(tg.EndOp(effect, ranges[::-1])) if ranges else effect
+        versions = [self.put(tg.AfterOp(buffer, [end])) for buffer in buffers]
         return Realised(versions[0], versions[1] if len(versions) > 1 else None)
 
     def local_buffer(self, dtype: Attribute, shape: Sequence[int]) -> SSAValue:
         """A new LOCAL buffer."""
-        type = tensor_type(dtype, tuple(shape), PlaceAttr.of(addrspace=AddrSpace.LOCAL))
-        return self.put(BufferOp(next(self.free_slots), type))
+        type = tensor_type(dtype, tuple(shape), tg.PlaceAttr.of(addrspace=tg.AddrSpace.LOCAL))
+        return self.put(tg.BufferOp(next(self.free_slots), type))
 
     def _load(self, buffer: SSAValue, index: Index) -> SSAValue:
         self.loads.setdefault(buffer, set()).add(index)
-        return self.emit(LoadOp, self._at(*self._viewed(self.parameter(buffer), index)))
+        return self.emit(tg.LoadOp, self._at(*self._viewed(self.parameter(buffer), index)))
 
     def _viewed(self, memory: SSAValue, index: Index) -> tuple[SSAValue, Index]:
         """A view with axes merged where one loop goes through all of their cells in order.
@@ -240,12 +230,12 @@ class KernelBuilder(ScalarEmitter):
             positions.append(position)
         if len(extents) == len(index):
             return memory, index
-        return self.emit(ReshapeOp, memory, tuple(extents)), tuple(positions)
+        return self.emit(tg.ReshapeOp, memory, tuple(extents)), tuple(positions)
 
     def _at(self, memory: SSAValue, index: Index) -> SSAValue:
         if not index:
             return memory
-        return self.emit(IndexOp, memory, tuple(map(self.value, index)))
+        return self.emit(tg.IndexOp, memory, tuple(map(self.value, index)))
 
     # -- the root
 
@@ -268,17 +258,17 @@ class KernelBuilder(ScalarEmitter):
         """The memory cell that has a part of an element: the n-th one of `unit` bytes."""
         valid: SSAValue | None = None
         part: Position = Affine(constant=number)
-        while isinstance(op := target.owner, TgOp) and not isinstance(op, BufferOp):
+        while isinstance(op := target.owner, TgOp) and not isinstance(op, tg.BufferOp):
             match op:
-                case AfterOp():
+                case tg.AfterOp():
                     target = op.buffer
-                case IndexOp():
+                case tg.IndexOp():
                     inner, exists, rest = self._drive(indices(self, op, index))
                     target, index = op.source, (*inner, *rest)
                     valid = self.both(valid, exists)
-                case BitcastOp() if _same_size(op):
+                case tg.BitcastOp() if _same_size(op):
                     target = op.source
-                case BitcastOp():
+                case tg.BitcastOp():
                     new, old = (dtype_of(v).itemsize for v in (op.result, op.source))
                     *outer, last = index
                     if new < old:
@@ -290,7 +280,7 @@ class KernelBuilder(ScalarEmitter):
                     target, index = op.source, (*outer, last)
                 case MovementOp() if (inner := moved(self, op, index)) is not None:
                     target, index = op.operands[0], inner
-                    if isinstance(op, PadOp):
+                    if isinstance(op, tg.PadOp):
                         valid = self.both(valid, self.inside(inner, shape_of(target)))
                 case _:
                     raise locate(PassFailedException(f"a STORE cannot go through {op.name}"), op)
@@ -319,34 +309,36 @@ class KernelBuilder(ScalarEmitter):
         values = [cell.value]
         if len(where) > 1:
             bits = 8 * dtype_of(cell.value).itemsize
-            whole, size = self.emit(BitcastOp, cell.value, unsigned(bits)), bits // len(where)
-            values = [self.emit(ShrOp, whole, self.constant(n)) for n in range(0, bits, size)]
-            values = [self.emit(CastOp, value, unsigned(size)) for value in values]
+            whole, size = self.emit(tg.BitcastOp, cell.value, unsigned(bits)), bits // len(where)
+            values = [self.emit(tg.ShrOp, whole, self.constant(n)) for n in range(0, bits, size)]
+            values = [self.emit(tg.CastOp, value, unsigned(size)) for value in values]
         stores: list[SSAValue] = []
         for (buffer, position, exists, dtype), value in zip(where, values, strict=True):
             memory = self.parameter(buffer)
             if dtype is not None:
-                memory = self.emit(BitcastOp, memory, dtype)
+                memory = self.emit(tg.BitcastOp, memory, dtype)
             dtype = tensor(memory).element_type
             if tensor(value).element_type != dtype:
-                value = self.emit(BitcastOp, value, dtype)
+                value = self.emit(tg.BitcastOp, value, dtype)
             condition = self.both(gate, self.both(exists, cell.valid))
-            stores.append(self.put(StoreOp(self._at(memory, position), value, condition)))
-        return stores[0] if len(stores) == 1 else self.put(GroupOp(stores))
+            stores.append(self.put(tg.StoreOp(self._at(memory, position), value, condition)))
+        return stores[0] if len(stores) == 1 else self.put(tg.GroupOp(stores))
 
-    def finish(self, name: str, stores: Sequence[SSAValue], ranges: Sequence[SSAValue]) -> KernelOp:
+    def finish(
+        self, name: str, stores: Sequence[SSAValue], ranges: Sequence[SSAValue]
+    ) -> tg.KernelOp:
         """Close the loops around the stores, the innermost first, and erase what is not used."""
-        effect = stores[0] if len(stores) == 1 else self.put(GroupOp(stores))
+        effect = stores[0] if len(stores) == 1 else self.put(tg.GroupOp(stores))
         if ranges:
-            effect = self.put(EndOp(effect, ranges[::-1]))
-        self.put(SinkOp([effect]))
+            effect = self.put(tg.EndOp(effect, ranges[::-1]))
+        self.put(tg.SinkOp([effect]))
         for op in reversed(ops_of(self.block)):
             if (
-                isinstance(op, ConstOp | IndexOp | ElementwiseOp)
+                isinstance(op, tg.ConstOp | tg.IndexOp | ElementwiseOp)
                 and op.results[0].first_use is None
             ):
                 Rewriter.erase_op(op)
-        kernel = KernelOp(name, Region(self.block))
+        kernel = tg.KernelOp(name, Region(self.block))
         kernel.location = self.location
         return kernel
 
@@ -363,5 +355,5 @@ def _smallest_element(target: SSAValue) -> int:
     return min(dtype_of(view).itemsize for view in views)
 
 
-def _same_size(op: BitcastOp) -> bool:
+def _same_size(op: tg.BitcastOp) -> bool:
     return dtype_of(op.source).itemsize == dtype_of(op.result).itemsize

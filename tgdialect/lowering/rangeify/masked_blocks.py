@@ -21,17 +21,15 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.affine.bounds import exact_polynomial, interval, minimum
 from tgdialect.analysis.conditions import Condition, conjuncts, order
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import AddOp, CastOp, CmpLtOp, IDivOp, MulOp, WhereOp
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.ordering import EndOp, RangeOp, dependent_ranges
+from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import Atom, Polynomial, dtype_of, number
-from tgdialect.ops.source import ConstOp
 
 
 def skip_masked_blocks(
-    store: StoreOp, blocks: RangeOp, steps: int, inside: Mapping[RangeOp, int]
+    store: tg.StoreOp, blocks: tg.RangeOp, steps: int, inside: Mapping[tg.RangeOp, int]
 ) -> None:
     """Let the loop over blocks end where no later block has a score that is not -inf, as far as the
     masks are inequalities of indices.
@@ -71,31 +69,31 @@ def skip_masked_blocks(
                     _end_at(loop, left, -per_block // steps * each, intervals)
 
 
-def _end_at(loop: RangeOp, room: Polynomial, each: int, intervals: MinMax) -> None:
+def _end_at(loop: tg.RangeOp, room: Polynomial, each: int, intervals: MinMax) -> None:
     """Leave iterations out for which `each` times their number is more than `room`."""
     b = OpBuilder.before(loop)
     total = b.index_constant(room.constant + each)
     for product, factor in room.terms.items():
         term = b.index_constant(factor)
         for atom in product:
-            term = b.put(MulOp(term, _value(atom)))
-        total = b.put(AddOp(total, term))
-    count = total if each == 1 else b.put(IDivOp(total, b.index_constant(each)))
+            term = b.put(tg.MulOp(term, _value(atom)))
+        total = b.put(tg.AddOp(total, term))
+    count = total if each == 1 else b.put(tg.IDivOp(total, b.index_constant(each)))
     if interval(room, intervals).lo < -each:
         zero = b.index_constant(0)
-        count = b.put(WhereOp(b.put(CmpLtOp(count, zero)), zero, count))
-    is_less = b.put(CmpLtOp(count, loop.bound))
-    loop.operands[0] = b.put(WhereOp(is_less, count, loop.bound))
+        count = b.put(tg.WhereOp(b.put(tg.CmpLtOp(count, zero)), zero, count))
+    is_less = b.put(tg.CmpLtOp(count, loop.bound))
+    loop.operands[0] = b.put(tg.WhereOp(is_less, count, loop.bound))
 
 
-def _not_clamped(low: Polynomial, blocks: RangeOp, intervals: MinMax) -> Polynomial:
+def _not_clamped(low: Polynomial, blocks: tg.RangeOp, intervals: MinMax) -> Polynomial:
     """A polynomial with x for `min(x, c)`, if the first x of each block is not more than c. That
     decides whether a block has a score that is not masked."""
     result: Polynomial = Affine(constant=low.constant)
     for product, factor in low.terms.items():
         term: Polynomial = Affine({product: factor})
         pair = minimum(_value(product[0])) if len(product) == 1 and factor > 0 else None
-        if pair is not None and isinstance(limit := pair[1].owner, ConstOp):
+        if pair is not None and isinstance(limit := pair[1].owner, tg.ConstOp):
             x = _exact(pair[0], intervals)
             of_block = Affine({p: f for p, f in x.terms.items() if blocks in _loops_of(p)})
             first = interval(of_block, intervals).hi + interval(x - of_block, intervals).lo
@@ -105,18 +103,18 @@ def _not_clamped(low: Polynomial, blocks: RangeOp, intervals: MinMax) -> Polynom
     return result
 
 
-def _loops_of(product: Sequence[Atom]) -> set[RangeOp]:
+def _loops_of(product: Sequence[Atom]) -> set[tg.RangeOp]:
     """The loops that a product of atoms depends on; of a loop variable its own, and not those that
     its bound depends on."""
-    loops = set[RangeOp]()
+    loops = set[tg.RangeOp]()
     for value in map(_value, product):
-        loops |= {op} if isinstance(op := value.owner, RangeOp) else {*dependent_ranges(value)}
+        loops |= {op} if isinstance(op := value.owner, tg.RangeOp) else {*dependent_ranges(value)}
     return loops
 
 
 def _unmasked(value: SSAValue) -> Iterator[Condition]:
     """The conditions that hold where a score is not -inf."""
-    while isinstance(op := value.owner, WhereOp):
+    while isinstance(op := value.owner, tg.WhereOp):
         if _is_masked(op.rhs):
             yield op.condition, True
             value = op.lhs
@@ -129,7 +127,7 @@ def _unmasked(value: SSAValue) -> Iterator[Condition]:
 
 def _is_masked(value: SSAValue) -> bool:
     op = value.owner
-    return isinstance(op, ConstOp) and number(op.value) == -math.inf
+    return isinstance(op, tg.ConstOp) and number(op.value) == -math.inf
 
 
 def _exact(value: SSAValue, intervals: MinMax) -> Polynomial:
@@ -139,7 +137,7 @@ def _exact(value: SSAValue, intervals: MinMax) -> Polynomial:
 
 def _uncast(value: SSAValue, intervals: MinMax) -> SSAValue:
     """An integer before casts that keep all its values."""
-    while isinstance(op := value.owner, CastOp) and dtype_of(op.source).is_integer:
+    while isinstance(op := value.owner, tg.CastOp) and dtype_of(op.source).is_integer:
         dtype = dtype_of(value)
         if not intervals[op.source].within(dtype.low, dtype.high):
             break
@@ -152,5 +150,5 @@ def _value(atom: Atom) -> SSAValue:
     return atom
 
 
-def _closes(op: object, blocks: RangeOp) -> bool:
-    return isinstance(op, EndOp) and blocks.result in op.ranges
+def _closes(op: object, blocks: tg.RangeOp) -> bool:
+    return isinstance(op, tg.EndOp) and blocks.result in op.ranges

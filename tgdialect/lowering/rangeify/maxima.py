@@ -8,11 +8,8 @@ from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.elementwise import Exp2Op, ExpOp, MulOp, RecipOp, SubOp
-from tgdialect.ops.movement import ExpandOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of, integers, tensor
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.walk import behind
 
 
@@ -20,11 +17,11 @@ def relax_maxima(block: Block) -> None:
     """Let maxima be relaxed where softmaxes subtract them, for a processor without an instruction
     for exact ones."""
     for op in ops_of(block):
-        if isinstance(op, ReduceOp) and _is_shift(op):
+        if isinstance(op, tg.ReduceOp) and _is_shift(op):
             op.relaxed = UnitAttr()
 
 
-def _is_shift(op: ReduceOp) -> bool:
+def _is_shift(op: tg.ReduceOp) -> bool:
     """Whether a REDUCE MAX of floats is only subtracted from its source, in exponents of which sums
     along the same axes divide all other uses of their exponentials.
 
@@ -32,18 +29,18 @@ def _is_shift(op: ReduceOp) -> bool:
     the sum is, and all that is divided by it. If none is, a relaxed maximum differs in the sign of
     zero at most, and as the shift of an exponent both zeros are the same.
     """
-    if op.kind.data is not ReduceKind.MAX or not dtype_of(op.result).is_float or op.ranges:
+    if op.kind.data is not tg.ReduceKind.MAX or not dtype_of(op.result).is_float or op.ranges:
         return False
     return all(_is_shifted(user, op) for user in _users(op.result))
 
 
-def _is_shifted(user: Operation, op: ReduceOp) -> bool:
+def _is_shifted(user: Operation, op: tg.ReduceOp) -> bool:
     """Whether a use of a maximum is an exponent of such exponentials."""
-    if not isinstance(user, SubOp) or user.operands[0] is not op.source:
+    if not isinstance(user, tg.SubOp) or user.operands[0] is not op.source:
         return False
     exponentials = [use.operation for use in user.result.uses]
     return tensor(user.result).get_num_dims() == tensor(op.source).get_num_dims() and all(
-        isinstance(each, ExpOp | Exp2Op) and _is_divided(each.result, integers(op, "axes"))
+        isinstance(each, tg.ExpOp | tg.Exp2Op) and _is_divided(each.result, integers(op, "axes"))
         for each in exponentials
     )
 
@@ -51,24 +48,28 @@ def _is_shifted(user: Operation, op: ReduceOp) -> bool:
 def _is_divided(exponential: SSAValue, axes: tuple[int, ...]) -> bool:
     """Whether a value is used in sums along some axes and in products with their inverses only."""
     uses = {use.operation for use in exponential.uses}
-    sums = {use for use in uses if isinstance(use, ReduceOp) and _is_sum(use, axes)}
+    sums = {use for use in uses if isinstance(use, tg.ReduceOp) and _is_sum(use, axes)}
     inverses = {
-        user.result for total in sums for user in _users(total.result) if isinstance(user, RecipOp)
+        user.result
+        for total in sums
+        for user in _users(total.result)
+        if isinstance(user, tg.RecipOp)
     }
     return all(
-        isinstance(use, MulOp) and any(behind(each, ExpandOp) in inverses for each in use.operands)
+        isinstance(use, tg.MulOp)
+        and any(behind(each, tg.ExpandOp) in inverses for each in use.operands)
         for use in uses - sums
     )
 
 
-def _is_sum(op: ReduceOp, axes: tuple[int, ...]) -> bool:
-    return op.kind.data is ReduceKind.ADD and integers(op, "axes") == axes and not op.ranges
+def _is_sum(op: tg.ReduceOp, axes: tuple[int, ...]) -> bool:
+    return op.kind.data is tg.ReduceKind.ADD and integers(op, "axes") == axes and not op.ranges
 
 
 def _users(value: SSAValue) -> Iterator[Operation]:
     """The users of a value, and of its EXPANDs."""
     for use in value.uses:
-        if isinstance(op := use.operation, ExpandOp):
+        if isinstance(op := use.operation, tg.ExpandOp):
             yield from _users(op.result)
         else:
             yield op

@@ -34,27 +34,11 @@ from tgdialect.analysis.online_blocks import SCORED_STEPS, Blocks
 from tgdialect.lowering.rangeify.cells import Cell, Lowering, done
 from tgdialect.lowering.rangeify.kernel import KernelBuilder
 from tgdialect.lowering.rangeify.masked_blocks import skip_masked_blocks
-from tgdialect.ops.attributes import AxisType, ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.elementwise import (
-    AddOp,
-    CastOp,
-    CmpGeOp,
-    CmpLtOp,
-    CmpNeOp,
-    DivOp,
-    ExpOp,
-    IDivOp,
-    MaxOp,
-    MulOp,
-    SubOp,
-    WhereOp,
-)
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp, MovementOp, PadOp
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import shape_of, tensor
-from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
+from tgdialect.ops.reduce import accumulated_dtype
 from tgdialect.transforms.float_format import FORMATS
 from tgdialect.transforms.transcendental import least_of_normal
 
@@ -101,15 +85,17 @@ class OnlineKernel:
         self.around: list[SSAValue] = []
         for axis, extent in enumerate(shape):
             if axis not in own and extent != 1:
-                (self.batch[axis],), ranges = k.loops((extent,), AxisType.LOOP)
+                (self.batch[axis],), ranges = k.loops((extent,), tg.AxisType.LOOP)
                 self.around += ranges
-        self.row_blocks = k.new_range(-(-group.rows // blocks.rows), AxisType.LOOP)
+        self.row_blocks = k.new_range(-(-group.rows // blocks.rows), tg.AxisType.LOOP)
         self.around.append(self.row_blocks)
         self.start = self.first_row()
         count = -(-group.steps // blocks.steps)
         self.is_single = count == 1
         """Whether there is one block of steps, so that nothing is kept for the next one."""
-        self.step_blocks = k.constant(0) if self.is_single else k.new_range(count, AxisType.REDUCE)
+        self.step_blocks = (
+            k.constant(0) if self.is_single else k.new_range(count, tg.AxisType.REDUCE)
+        )
         self.within = self.around if self.is_single else [self.step_blocks]
         """The loops that each block of scores is stored in anew."""
         self.count = self.steps_left()
@@ -126,9 +112,9 @@ class OnlineKernel:
         k, last, size = self.k, self.group.rows - self.blocks.rows, self.blocks.rows
         if self.blocks.is_grid or last < 0 or last % size == 0:
             return None
-        start = k.emit(MulOp, self.row_blocks, k.constant(size))
-        is_before = k.emit(CmpLtOp, start, k.constant(last))
-        return k.emit(WhereOp, is_before, start, k.constant(last))
+        start = k.emit(tg.MulOp, self.row_blocks, k.constant(size))
+        is_before = k.emit(tg.CmpLtOp, start, k.constant(last))
+        return k.emit(tg.WhereOp, is_before, start, k.constant(last))
 
     def rows(self, columns: Sequence[int] = ()) -> _Nest:
         """New loops over the rows of a block, and over columns."""
@@ -150,11 +136,13 @@ class OnlineKernel:
         k, steps, size = self.k, self.group.steps, self.blocks.steps
         if self.blocks.is_grid or steps % size == 0:
             return None
-        left = k.emit(SubOp, k.constant(steps), k.emit(MulOp, self.step_blocks, k.constant(size)))
+        left = k.emit(
+            tg.SubOp, k.constant(steps), k.emit(tg.MulOp, self.step_blocks, k.constant(size))
+        )
         most = k.constant(size)
-        return k.emit(WhereOp, k.emit(CmpLtOp, left, most), left, most)
+        return k.emit(tg.WhereOp, k.emit(tg.CmpLtOp, left, most), left, most)
 
-    def steps(self, kind: AxisType) -> tuple[Position, SSAValue]:
+    def steps(self, kind: tg.AxisType) -> tuple[Position, SSAValue]:
         """A new loop over the steps of a block that count."""
         steps, size = self.group.steps, self.blocks.steps
         found = self.k.part_of_block(steps, size, self.step_blocks, kind, self.count)
@@ -176,22 +164,22 @@ class OnlineKernel:
         height = k.constant(SCORED_STEPS)
         tiles = k.constant(size // SCORED_STEPS)
         if self.count is not None:
-            padded = k.emit(AddOp, self.count, k.constant(SCORED_STEPS - 1))
-            tiles = k.emit(IDivOp, padded, height)
-        tile = k.put(RangeOp(next(k.free_axes), AxisType.LOOP, tiles))
+            padded = k.emit(tg.AddOp, self.count, k.constant(SCORED_STEPS - 1))
+            tiles = k.emit(tg.IDivOp, padded, height)
+        tile = k.put(tg.RangeOp(next(k.free_axes), tg.AxisType.LOOP, tiles))
         self.tiles = tile
-        block = k.emit(MulOp, self.step_blocks, k.constant(size))
-        first = k.emit(MulOp, tile, height)
-        start = k.emit(AddOp, block, first)
+        block = k.emit(tg.MulOp, self.step_blocks, k.constant(size))
+        first = k.emit(tg.MulOp, tile, height)
+        start = k.emit(tg.AddOp, block, first)
         if self.count is not None:
             last = k.constant(steps - SCORED_STEPS)
-            start = k.emit(WhereOp, k.emit(CmpLtOp, start, last), start, last)
+            start = k.emit(tg.WhereOp, k.emit(tg.CmpLtOp, start, last), start, last)
             # This is `start - block`, of which intervals would not show that it is never negative:
             # each score would be stored under a condition.
-            most = k.emit(SubOp, last, block)
-            first = k.emit(WhereOp, k.emit(CmpLtOp, first, most), first, most)
+            most = k.emit(tg.SubOp, last, block)
+            first = k.emit(tg.WhereOp, k.emit(tg.CmpLtOp, first, most), first, most)
         position, step = k.part_from(steps, SCORED_STEPS, start)
-        return position, [tile, step], k.emit(AddOp, first, step)
+        return position, [tile, step], k.emit(tg.AddOp, first, step)
 
     def powers_at(self, nest: _Nest, step: Position) -> Index:
         """The index of a score."""
@@ -208,33 +196,33 @@ class OnlineKernel:
 
     def at(self, buffer: SSAValue, after: Sequence[SSAValue], *indices: SSAValue) -> SSAValue:
         """A cell of a buffer after some effects and in some loops."""
-        version = self.k.put(AfterOp(buffer, after)) if after else buffer
-        return self.k.put(IndexOp(version, indices))
+        version = self.k.put(tg.AfterOp(buffer, after)) if after else buffer
+        return self.k.put(tg.IndexOp(version, indices))
 
     def load(self, buffer: SSAValue, after: Sequence[SSAValue], *indices: SSAValue) -> SSAValue:
-        return self.k.put(LoadOp(self.at(buffer, after, *indices)))
+        return self.k.put(tg.LoadOp(self.at(buffer, after, *indices)))
 
     def end(self, stores: Sequence[SSAValue], ranges: Sequence[SSAValue]) -> SSAValue:
-        effect = stores[0] if len(stores) == 1 else self.k.put(GroupOp(stores))
-        return self.k.put(EndOp(effect, ranges[::-1]))
+        effect = stores[0] if len(stores) == 1 else self.k.put(tg.GroupOp(stores))
+        return self.k.put(tg.EndOp(effect, ranges[::-1]))
 
     def power(self, a: SSAValue, b: SSAValue) -> SSAValue:
         """`exp2(scale * (a - b))`, or `exp(…)`; on a CPU 0 instead of what is subnormal, beside the
         1 that each row has: EXP2 then needs no second scale (`_is_of_normal` of `tg-select`)."""
         k, scale, kind = self.k, self.group.scale, type(self.group.powers)
-        difference = k.emit(SubOp, a, b)
+        difference = k.emit(tg.SubOp, a, b)
         if scale != 1:
-            difference = k.emit(MulOp, difference, k.constant(scale, self.dtype))
+            difference = k.emit(tg.MulOp, difference, k.constant(scale, self.dtype))
         if self.blocks.is_grid:
             return k.emit(kind, difference)
-        least = k.constant(_least_exponent(self.dtype, natural=kind is ExpOp), self.dtype)
-        is_normal = k.emit(CmpGeOp, difference, least)
-        return k.emit(WhereOp, is_normal, k.emit(kind, difference), k.constant(0, self.dtype))
+        least = k.constant(_least_exponent(self.dtype, natural=kind is tg.ExpOp), self.dtype)
+        is_normal = k.emit(tg.CmpGeOp, difference, least)
+        return k.emit(tg.WhereOp, is_normal, k.emit(kind, difference), k.constant(0, self.dtype))
 
     def finite(self, greatest: SSAValue) -> SSAValue:
         """A maximum, or the least finite number instead of -inf."""
         least = self.k.constant(_least(self.dtype), self.dtype)
-        return self.k.emit(MaxOp, greatest, least)
+        return self.k.emit(tg.MaxOp, greatest, least)
 
     # -- the kernel
 
@@ -268,7 +256,7 @@ class OnlineKernel:
         # After the last.
         nest = self.rows(group.columns)
         maximum = self.load(greatest, ends, nest.ranges[0])
-        known = k.emit(CmpNeOp, maximum, low)
+        known = k.emit(tg.CmpNeOp, maximum, low)
         given: Given = {group.greatest: lambda _: done(Cell(maximum, None))}
         for each in group.sums:
             column = dict(zip(group.columns, nest.ranges[1:], strict=True))
@@ -278,7 +266,7 @@ class OnlineKernel:
             else:
                 value = self.sum(each, _Nest(nest.at, (nest.ranges[0], *own)), scores, powers)
             nan = k.constant(float("nan"), tensor(value).element_type)
-            given[each.op] = self.result(each, k.emit(WhereOp, known, value, nan))
+            given[each.op] = self.result(each, k.emit(tg.WhereOp, known, value, nan))
         k.given = given
         cell = k.cell(group.root.results[0], nest.at)
         k.given = {}
@@ -287,7 +275,7 @@ class OnlineKernel:
             size = self.blocks.rows if axis == group.row else self.extents[axis]
             is_whole = self.shape[axis] % size == 0
             if not is_whole and not (axis == group.row and self.start is not None):
-                exists = k.emit(CmpLtOp, k.value(nest.at[axis]), k.constant(self.shape[axis]))
+                exists = k.emit(tg.CmpLtOp, k.value(nest.at[axis]), k.constant(self.shape[axis]))
                 gate = k.both(gate, exists)
         return cell, nest.at, gate, [*self.around, *nest.ranges]
 
@@ -316,7 +304,7 @@ class OnlineKernel:
         ranges = self.rows(columns).ranges
         cell = self.placed(*ranges)
         stores = [
-            self.k.put(StoreOp(self.at(buffer, self.around, *cell), value))
+            self.k.put(tg.StoreOp(self.at(buffer, self.around, *cell), value))
             for buffer, value in zip(buffers, values, strict=True)
         ]
         return self.end(stores, ranges)
@@ -327,17 +315,17 @@ class OnlineKernel:
         step, loops, number = self.scored_steps()
         value = k.cell(self.group.scores, self.powers_at(nest, step)).value
         if self.blocks.is_grid and self.group.steps % self.blocks.steps:
-            exists = k.emit(CmpLtOp, k.value(step), k.constant(self.group.steps))
-            value = k.emit(WhereOp, exists, value, k.constant(float("-inf"), self.dtype))
+            exists = k.emit(tg.CmpLtOp, k.value(step), k.constant(self.group.steps))
+            value = k.emit(tg.WhereOp, exists, value, k.constant(float("-inf"), self.dtype))
         cell = self.at(buffer, self.within, *self.placed(nest.ranges[0], number))
-        self.score = StoreOp(cell, value)
+        self.score = tg.StoreOp(cell, value)
         return self.end([k.put(self.score)], [*nest.ranges, *loops])
 
     def skip_masked(self) -> None:
         """Shorten the loop over blocks, once the kernel has been simplified, and on a CPU those
         over the steps of a block."""
         blocks = self.step_blocks.owner
-        if self.score.parent is None or not isinstance(blocks, RangeOp) or not blocks.parent:
+        if self.score.parent is None or not isinstance(blocks, tg.RangeOp) or not blocks.parent:
             return
         loops: dict[SSAValue, int] = {}
         if not self.blocks.is_grid:
@@ -347,7 +335,7 @@ class OnlineKernel:
         inside = {
             op: steps
             for loop, steps in loops.items()
-            if isinstance(op := loop.owner, RangeOp) and op.parent is not None
+            if isinstance(op := loop.owner, tg.RangeOp) and op.parent is not None
         }
         skip_masked_blocks(self.score, blocks, self.blocks.steps, inside)
 
@@ -356,35 +344,35 @@ class OnlineKernel:
     ) -> SSAValue:
         """Store the maxima with this block, and by what the sums so far are multiplied."""
         k, (row,) = self.k, self.rows().ranges
-        _, column = self.steps(AxisType.REDUCE)
+        _, column = self.steps(tg.AxisType.REDUCE)
         block = self.load(scores, [scored], *self.placed(row, column))
         # If a score is NaN, so are the sums, whatever the maximum. Both zeros are the same shift.
-        found = ReduceOp(ReduceKind.MAX, block, (), [column], relaxed=self.is_relaxed)
+        found = tg.ReduceOp(tg.ReduceKind.MAX, block, (), [column], relaxed=self.is_relaxed)
         if before is None:
             cell = self.at(greatest, self.within, row)
-            return self.end([k.put(StoreOp(cell, k.put(found)))], [row])
+            return self.end([k.put(tg.StoreOp(cell, k.put(found)))], [row])
         cell = self.at(greatest, [before.start, *self.within], row)
-        old = k.put(LoadOp(cell))
-        new = k.emit(MaxOp, old, k.put(found))
+        old = k.put(tg.LoadOp(cell))
+        new = k.emit(tg.MaxOp, old, k.put(found))
         factor = self.power(self.finite(old), self.finite(new))
         if self.group.leaves_out:
             # Both may be infinite. The exponential of such a score is NaN, but may be left out.
-            has_changed = k.emit(CmpNeOp, old, new)
-            factor = k.emit(WhereOp, has_changed, factor, k.constant(1, self.dtype))
+            has_changed = k.emit(tg.CmpNeOp, old, new)
+            factor = k.emit(tg.WhereOp, has_changed, factor, k.constant(1, self.dtype))
         stores = [
-            k.put(StoreOp(cell, new)),
-            k.put(StoreOp(self.at(before.change, self.within, row), factor)),
+            k.put(tg.StoreOp(cell, new)),
+            k.put(tg.StoreOp(self.at(before.change, self.within, row), factor)),
         ]
         return self.end(stores, [row])
 
     def powers(self, scores: SSAValue, greatest: SSAValue, changed: SSAValue) -> SSAValue:
         """Store the exponentials in place of the scores."""
         k, (row,) = self.k, self.rows().ranges
-        _, column = self.steps(AxisType.LOOP)
+        _, column = self.steps(tg.AxisType.LOOP)
         cell = self.at(scores, [changed], *self.placed(row, column))
         maximum = self.finite(self.load(greatest, [changed], row))
-        power = self.power(k.put(LoadOp(cell)), maximum)
-        return self.end([k.put(StoreOp(cell, power))], [row, column])
+        power = self.power(k.put(tg.LoadOp(cell)), maximum)
+        return self.end([k.put(tg.StoreOp(cell, power))], [row, column])
 
     def add(
         self,
@@ -405,14 +393,14 @@ class OnlineKernel:
         if before is not None:
             by = self.load(before.change, [changed], row)
             if tensor(by).element_type != dtype:
-                by = k.emit(CastOp, by, dtype)
-            value = k.emit(AddOp, k.emit(MulOp, k.put(LoadOp(cell)), by), value)
-        return self.end([k.put(StoreOp(cell, value))], nest.ranges)
+                by = k.emit(tg.CastOp, by, dtype)
+            value = k.emit(tg.AddOp, k.emit(tg.MulOp, k.put(tg.LoadOp(cell)), by), value)
+        return self.end([k.put(tg.StoreOp(cell, value))], nest.ranges)
 
     def sum(self, each: OnlineSum, nest: _Nest, powers: SSAValue, stored: SSAValue) -> SSAValue:
         """The sum over a block of steps."""
         k, group, row = self.k, self.group, nest.ranges[0]
-        step, column = self.steps(AxisType.REDUCE)
+        step, column = self.steps(tg.AxisType.REDUCE)
         power = self.load(powers, [stored], *self.placed(row, column))
         given: Given = {group.powers: lambda _: done(Cell(power, None))}
         for factor in each.factors:
@@ -423,11 +411,11 @@ class OnlineKernel:
         k.given = {}
         has_rest = self.blocks.is_grid and group.steps % self.blocks.steps
         if has_rest and not self.blocks.reads_zeros:
-            exists = k.emit(CmpLtOp, k.value(step), k.constant(group.steps))
-            value = k.emit(WhereOp, exists, value, k.constant(0, tensor(value).element_type))
+            exists = k.emit(tg.CmpLtOp, k.value(step), k.constant(group.steps))
+            value = k.emit(tg.WhereOp, exists, value, k.constant(0, tensor(value).element_type))
         if tensor(value).element_type != (dtype := accumulated_dtype(each.op)):
-            value = k.emit(CastOp, value, dtype)
-        return k.put(ReduceOp(ReduceKind.ADD, value, (), [column]))
+            value = k.emit(tg.CastOp, value, dtype)
+        return k.put(tg.ReduceOp(tg.ReduceKind.ADD, value, (), [column]))
 
     def without(self, op: Operation, operand: int) -> Callable[[Index], Lowering]:
         """A rule for a MUL or DIV whose other operand follows the loop."""
@@ -441,12 +429,12 @@ class OnlineKernel:
     def is_total(self, value: SSAValue) -> bool:
         """Whether a value is the sum of the exponentials themselves, by which a softmax divides:
         one division for all columns of a row is enough."""
-        while isinstance(op := value.owner, MovementOp) and not isinstance(op, PadOp):
+        while isinstance(op := value.owner, MovementOp) and not isinstance(op, tg.PadOp):
             value = op.operands[0]
         return any(
             each.op is op
             and not each.factors
-            and all(isinstance(i.op, MovementOp | CastOp) for i in each.inner)
+            and all(isinstance(i.op, MovementOp | tg.CastOp) for i in each.inner)
             for each in self.group.sums
         )
 
@@ -463,14 +451,14 @@ class OnlineKernel:
                 at = broadcast(at, shape_of(op.result), shape_of(other))
                 factor = (yield other, at).value
                 if tensor(factor).element_type != wide:
-                    factor = k.emit(CastOp, factor, wide)
-                if isinstance(op, DivOp) and self.is_total(other):
+                    factor = k.emit(tg.CastOp, factor, wide)
+                if isinstance(op, tg.DivOp) and self.is_total(other):
                     # From 1 to the number of steps, so that its inverse is no subnormal number.
                     one = k.constant(1, wide)
-                    value = k.emit(MulOp, value, k.emit(DivOp, one, factor))
+                    value = k.emit(tg.MulOp, value, k.emit(tg.DivOp, one, factor))
                 else:
                     value = k.emit(type(op), value, factor)
-            return Cell(k.emit(CastOp, value, dtype) if wide != dtype else value, None)
+            return Cell(k.emit(tg.CastOp, value, dtype) if wide != dtype else value, None)
 
         return rule
 

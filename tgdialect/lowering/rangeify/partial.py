@@ -27,11 +27,10 @@ from tgdialect.analysis.parts import (
     scatter_parts_of,
 )
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import MulOp
-from tgdialect.ops.movement import PermuteOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
-from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype
+from tgdialect.ops.reduce import ALU, accumulated_dtype
 from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
 
@@ -67,7 +66,7 @@ once. Larger: more traffic; smaller: fewer sums have parts. An order of magnitud
 
 
 def split_reductions(
-    block: Block, is_whole: Callable[[ReduceOp], bool], target: Target
+    block: Block, is_whole: Callable[[tg.ReduceOp], bool], target: Target
 ) -> set[Operation]:
     """Split long reductions of few results; returns the reductions of the parts, whose results have
     to be stored. A REDUCE that `is_whole` holds for stays.
@@ -79,7 +78,7 @@ def split_reductions(
     """
     found: set[Operation] = set()
     for op in ops_of(block):
-        if not isinstance(op, ReduceOp) or is_whole(op) or not _is_splittable(op):
+        if not isinstance(op, tg.ReduceOp) or is_whole(op) or not _is_splittable(op):
             continue
         if (split := _axis(op, target)) is not None:
             found.add(_split(op, *split))
@@ -88,7 +87,7 @@ def split_reductions(
     return found
 
 
-def _is_splittable(op: ReduceOp) -> bool:
+def _is_splittable(op: tg.ReduceOp) -> bool:
     """Whether a reduction is free to be done in parts, which are not rounded."""
     is_static = DYNAMIC_INDEX not in tensor(op.source).get_shape()
     return (
@@ -96,7 +95,7 @@ def _is_splittable(op: ReduceOp) -> bool:
     )
 
 
-def _axis(op: ReduceOp, target: Target) -> tuple[int, int, int] | None:
+def _axis(op: tg.ReduceOp, target: Target) -> tuple[int, int, int] | None:
     """The axis to split, the number of parts, and their size; None where splitting does not pay."""
     source, result = tensor(op.source).get_shape(), tensor(op.result).get_shape()
     if may_be_one_hot(op):
@@ -119,7 +118,7 @@ def _axis(op: ReduceOp, target: Target) -> tuple[int, int, int] | None:
     return None
 
 
-def _scatter_axis(op: ReduceOp) -> tuple[int, int, int] | None:
+def _scatter_axis(op: tg.ReduceOp) -> tuple[int, int, int] | None:
     """The same for a sum with a one-hot mask, if it scatters: the axis of the updates."""
     (axis,) = integers(op, "axes")
     extent = tensor(op.source).get_shape()[axis]
@@ -130,7 +129,7 @@ def _scatter_axis(op: ReduceOp) -> tuple[int, int, int] | None:
     return (axis, parts, extent // parts) if scatters(op, constant_values(block)) else None
 
 
-def _split(op: ReduceOp, axis: int, parts: int, size: int) -> ReduceOp:
+def _split(op: tg.ReduceOp, axis: int, parts: int, size: int) -> tg.ReduceOp:
     """Replace a REDUCE by two; returns the first."""
     kind, axes, source = op.kind.data, integers(op, "axes"), tensor(op.source).get_shape()
     left = source[axis] - parts * size
@@ -141,32 +140,34 @@ def _split(op: ReduceOp, axis: int, parts: int, size: int) -> ReduceOp:
 
     even = op.source
     if left:
-        even = put(ShrinkOp(even, start, (*before, source[axis] - left, *after)))
-    view = put(ReshapeOp(even, (*before, parts, size, *after)))
+        even = put(tg.ShrinkOp(even, start, (*before, source[axis] - left, *after)))
+    view = put(tg.ReshapeOp(even, (*before, parts, size, *after)))
     if is_first := _is_tiled(op) or may_be_one_hot(op):
         # Parts are the batch of a product or scatter, whose results lie as those of the whole do.
         others = (i for i in range(len(source) + 1) if i != axis)
-        view = put(PermuteOp(view, (axis, *others)))
+        view = put(tg.PermuteOp(view, (axis, *others)))
     steps = [each + (is_first or each >= axis) for each in axes]
-    partial = builder.insert(ReduceOp(kind, view, steps))
-    whole = put(ReduceOp(kind, partial, (0 if is_first else axis,)))
-    result = put(ReshapeOp(whole, tensor(op.result).get_shape()))
+    partial = builder.insert(tg.ReduceOp(kind, view, steps))
+    whole = put(tg.ReduceOp(kind, partial, (0 if is_first else axis,)))
+    result = put(tg.ReshapeOp(whole, tensor(op.result).get_shape()))
     if left:
         start[axis] = source[axis] - left
-        rest = put(ReduceOp(kind, put(ShrinkOp(op.source, start, (*before, left, *after))), axes))
+        rest = put(
+            tg.ReduceOp(kind, put(tg.ShrinkOp(op.source, start, (*before, left, *after))), axes)
+        )
         result = put(ALU[kind](result, rest))
     Rewriter.replace_op(op, (), [result])
     return partial
 
 
-def _is_tiled(op: ReduceOp) -> bool:
+def _is_tiled(op: tg.ReduceOp) -> bool:
     """Whether a REDUCE sums products, and each element of both factors is used for many results.
 
     Factors that are normalised by another reduction are left to the kernels that do both in one
     pass (`online.py`).
     """
     product = op.source.owner
-    return isinstance(product, MulOp) and all(
+    return isinstance(product, tg.MulOp) and all(
         _uses(product, factor) >= TILE_USES and not _is_normalised(factor)
         for factor in product.operands
     )
@@ -174,18 +175,18 @@ def _is_tiled(op: ReduceOp) -> bool:
 
 def _is_normalised(factor: SSAValue) -> bool:
     """Whether a factor is computed from a reduction that is no product."""
-    ops = computed_from(factor, until=(ReduceOp,))
-    return any(isinstance(op, ReduceOp) and summed_product(op) is None for op in ops)
+    ops = computed_from(factor, until=(tg.ReduceOp,))
+    return any(isinstance(op, tg.ReduceOp) and summed_product(op) is None for op in ops)
 
 
-def _uses(product: MulOp, factor: SSAValue) -> int:
+def _uses(product: tg.MulOp, factor: SSAValue) -> int:
     """For how many products each element of a factor is used."""
     whole, own = tensor(product.results[0]).get_shape(), tensor(factor).get_shape()
     aligned = (*([1] * (len(whole) - len(own))), *own)
     return math.prod(n for n, each in zip(whole, aligned, strict=True) if each == 1)
 
 
-def _cached_parts(op: ReduceOp, target: Target) -> dict[int, int]:
+def _cached_parts(op: tg.ReduceOp, target: Target) -> dict[int, int]:
     """The sizes of the parts by axis, so that a vector register of each step of a part fits into
     L1; empty if the sum need not be split, or its parts do not fit into the caches.
 
@@ -211,11 +212,11 @@ def _cached_parts(op: ReduceOp, target: Target) -> dict[int, int]:
     return sizes if parts * cells * itemsize <= PARTS_OF_L2 * target.l2 else {}
 
 
-def _sums_over_windows(op: ReduceOp) -> bool:
+def _sums_over_windows(op: tg.ReduceOp) -> bool:
     """Whether a factor of a product is read in windows that a sum is over, with fewer cells than
     there are windows, and each of its elements is used for MANY_USES results at least."""
     factors = op.source.owner
-    if not isinstance(factors, MulOp):
+    if not isinstance(factors, tg.MulOp):
         return False
     summed, whole = {*integers(op, "axes")}, tensor(op.source).get_shape()
     for factor in factors.operands:
@@ -232,7 +233,7 @@ def _sums_over_windows(op: ReduceOp) -> bool:
     return False
 
 
-def _split_axes(op: ReduceOp, sizes: Mapping[int, int]) -> ReduceOp:
+def _split_axes(op: tg.ReduceOp, sizes: Mapping[int, int]) -> tg.ReduceOp:
     """Replace a REDUCE by two, of parts of some sizes that divide the extents of their axes, and of
     their results; returns the first."""
     kind, builder = op.kind.data, OpBuilder.before(op)
@@ -247,9 +248,9 @@ def _split_axes(op: ReduceOp, sizes: Mapping[int, int]) -> ReduceOp:
         if axis in integers(op, "axes"):
             inside.append(len(shape))
         shape.append(extent)
-    view = builder.put(ReshapeOp(op.source, shape))
-    partial = builder.insert(ReduceOp(kind, view, inside))
-    whole = builder.put(ReduceOp(kind, partial, outside))
-    result = builder.put(ReshapeOp(whole, tensor(op.result).get_shape()))
+    view = builder.put(tg.ReshapeOp(op.source, shape))
+    partial = builder.insert(tg.ReduceOp(kind, view, inside))
+    whole = builder.put(tg.ReduceOp(kind, partial, outside))
+    result = builder.put(tg.ReshapeOp(whole, tensor(op.result).get_shape()))
     Rewriter.replace_op(op, (), [result])
     return partial

@@ -28,12 +28,10 @@ from xdsl.rewriter import Rewriter
 from tgdialect.analysis.affine.views import AffineView, AxisView, affine_views
 from tgdialect.analysis.sparsity import elementwise_leaves, is_zero_where
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.movement import ExpandOp, MovementOp, PadOp, ReshapeOp, StackOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import integers, place, tensor
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp
 from tgdialect.ops.walk import behind, computed, operands_of, through
 from tgdialect.transforms.affine_views import cropped, emit_view, permuted, reshaped
 
@@ -58,17 +56,17 @@ def split_residues(block: Block) -> set[Operation]:
     """
     apart: set[Operation] = set()
     for op in ops_of(block):
-        if isinstance(op, ReduceOp) and _is_plain(op) and (found := _find(op)) is not None:
+        if isinstance(op, tg.ReduceOp) and _is_plain(op) and (found := _find(op)) is not None:
             Rewriter.replace_op(op, (), [found.emit()])
             if len(found.sums) > 1:
                 apart.update(found.sums)
     return apart
 
 
-def _is_plain(op: ReduceOp) -> bool:
+def _is_plain(op: tg.ReduceOp) -> bool:
     """Whether a REDUCE is a sum in any order, of static shape."""
     return (
-        op.kind.data is ReduceKind.ADD
+        op.kind.data is tg.ReduceKind.ADD
         and not op.ranges
         and op.ordered is None
         and DYNAMIC_INDEX not in tensor(op.source).get_shape()
@@ -164,7 +162,7 @@ class _Part:
     """How far behind it that cell is for the next residue."""
 
 
-def _find(op: ReduceOp) -> _Split | None:
+def _find(op: tg.ReduceOp) -> _Split | None:
     """A sum whose terms are zero where views of a dilated value, or of several, are."""
     source = op.source
     # Values that depend on no dilated one are taken as they are.
@@ -209,7 +207,7 @@ def _find(op: ReduceOp) -> _Split | None:
     return None
 
 
-def _dilated_views(op: ReduceOp, leaf: SSAValue) -> list[_Dilated]:
+def _dilated_views(op: tg.ReduceOp, leaf: SSAValue) -> list[_Dilated]:
     """The views that a leaf of the terms of a sum is of dilated values, nearest first."""
     summed, shape = {*integers(op, "axes")}, tensor(op.source).get_shape()
     own = tensor(leaf).get_shape()
@@ -237,16 +235,16 @@ def _may_be_dilated(value: SSAValue) -> bool:
     return any(
         old == 1 and new > 1
         for op in through(value, MovementOp)
-        if isinstance(op, PadOp)
+        if isinstance(op, tg.PadOp)
         for old, new in zip(
             tensor(op.source).get_shape(), tensor(op.result).get_shape(), strict=True
         )
     )
 
 
-def _extents(leaf: SSAValue, op: ReduceOp) -> tuple[int, ...]:
+def _extents(leaf: SSAValue, op: tg.ReduceOp) -> tuple[int, ...]:
     """The extents of the axes of a leaf. They are 1 where it lacks an axis, or repeats a cell."""
-    shape = tensor(behind(leaf, ExpandOp)).get_shape()
+    shape = tensor(behind(leaf, tg.ExpandOp)).get_shape()
     return (*(1,) * (len(tensor(op.source).get_shape()) - len(shape)), *shape)
 
 
@@ -277,7 +275,7 @@ class _Split:
     """A sum that is divided. Each axis o of its results becomes two: the results of one residue,
     and the residues."""
 
-    op: ReduceOp
+    op: tg.ReduceOp
     leaves: Sequence[SSAValue]
     """The leaves of the tree of elementwise ops that is summed."""
     dilated: Mapping[SSAValue, _Dilated]
@@ -285,7 +283,7 @@ class _Split:
     residues: list[_Residues]
     over_cells: list[_Residues]
     """Axes along which the sum goes over the cells of the value. Their results are not divided."""
-    sums: list[ReduceOp] = field(default_factory=list[ReduceOp])
+    sums: list[tg.ReduceOp] = field(default_factory=list[tg.ReduceOp])
     """The sums that have been emitted."""
 
     def emit(self) -> SSAValue:
@@ -299,17 +297,17 @@ class _Split:
         ]
         made = [value for value in sums if value is not None]
         if not made:
-            zero = builder.put(ConstOp(0, tensor(self.op.result).element_type))
-            zero = builder.put(ReshapeOp(zero, [1] * len(shape)))
-            return builder.put(ExpandOp(zero, shape))
+            zero = builder.put(tg.ConstOp(0, tensor(self.op.result).element_type))
+            zero = builder.put(tg.ReshapeOp(zero, [1] * len(shape)))
+            return builder.put(tg.ExpandOp(zero, shape))
         # The parts are axes before the others; each goes where the residues of its axis are.
         result, counts = made[0], [len(parts) for parts in groups]
         rank = len(shape) + len(self.residues)
         if len(sums) > 1:
-            zero = builder.put(ConstOp(0, tensor(result).element_type))
-            zero = builder.put(ReshapeOp(zero, [1] * rank))
-            zero = builder.put(ExpandOp(zero, tensor(result).get_shape()))
-            result = builder.put(StackOp([zero if value is None else value for value in sums]))
+            zero = builder.put(tg.ConstOp(0, tensor(result).element_type))
+            zero = builder.put(tg.ReshapeOp(zero, [1] * rank))
+            zero = builder.put(tg.ExpandOp(zero, tensor(result).get_shape()))
+            result = builder.put(tg.StackOp([zero if value is None else value for value in sums]))
         extents = tensor(made[0]).get_shape()
         result = reshaped(builder, result, (*counts, *extents))
         order: list[int] = []
@@ -347,9 +345,9 @@ class _Split:
         }
         total = builder.clone(self.op.source, leaves)
         if tensor(total).get_shape() != (*shape,):
-            total = builder.put(ExpandOp(total, shape))  # An axis that no leaf has.
+            total = builder.put(tg.ExpandOp(total, shape))  # An axis that no leaf has.
         axes = [self._place(axis) for axis in integers(self.op, "axes")]
-        self.sums.append(builder.insert(ReduceOp(ReduceKind.ADD, total, axes)))
+        self.sums.append(builder.insert(tg.ReduceOp(tg.ReduceKind.ADD, total, axes)))
         return self.sums[-1].result
 
     def _windows(
@@ -378,7 +376,7 @@ class _Split:
         self, builder: OpBuilder, leaf: SSAValue, parts: Sequence[_Part], shape: Sequence[int]
     ) -> SSAValue:
         """The cells of another leaf that the steps and results of the parts read."""
-        leaf = behind(leaf, ExpandOp)  # Elementwise ops repeat their operands by themselves.
+        leaf = behind(leaf, tg.ExpandOp)  # Elementwise ops repeat their operands by themselves.
         extents = tensor(leaf).get_shape()
         missing = len(tensor(self.op.source).get_shape()) - len(extents)
         axes = [

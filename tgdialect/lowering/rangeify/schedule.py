@@ -21,13 +21,10 @@ from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.views import copy_arguments
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp, PermuteOp, ReshapeOp, ShrinkOp
-from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import integers, is_memory, tensor, window
 from tgdialect.ops.views import memory_of, movements, versions
 from tgdialect.ops.walk import Walk, behind, computed_from, operands_of
@@ -59,9 +56,9 @@ def tasks_of(block: Block, realised: set[Operation]) -> list[Task]:
     for op in ops_of(block):
         if op in realised:
             tasks[op] = Task(op, len(tasks), [])
-        elif isinstance(op, StoreOp):
+        elif isinstance(op, tg.StoreOp):
             tasks[op] = Task(op, len(tasks), [memory_of(op.buffer)])
-        elif isinstance(op, CallOp):
+        elif isinstance(op, tg.CallOp):
             written = [memory_of(a) for a in written_operands(op)]
             tasks[op] = Task(op, len(tasks), written)
     for task in tasks.values():
@@ -90,7 +87,7 @@ def _add_data_edges(task: Task, tasks: dict[Operation, Task]) -> None:
     """Edges from the tasks whose results a task reads: realised values, CALLs, and the writers that
     the AFTERs of memory name."""
     operands = list(task.op.operands)
-    if isinstance(task.op, StoreOp):
+    if isinstance(task.op, tg.StoreOp):
         operands = [*operands[1:], *_view_operands(task.op.buffer)]
         task.before.update(_effects_of(task.op.buffer, tasks))
     walk = Walk(operands)
@@ -99,7 +96,7 @@ def _add_data_edges(task: Task, tasks: dict[Operation, Task]) -> None:
         if is_storage(value):
             version = frozenset(_effects_of(value, tasks))
             task.before |= version
-            task.reads.append((behind(value, AfterOp), version))
+            task.reads.append((behind(value, tg.AfterOp), version))
         elif isinstance(owner, TgOp):
             if (other := tasks.get(owner)) is not None:
                 task.before.add(other)
@@ -229,16 +226,16 @@ def early_reads(tasks: Sequence[Task]) -> set[Operation]:
             for writer in writers[memory] - version - {task}:
                 if reader is not task.op:
                     fused.add(reader)
-                elif not isinstance(reader, LoadOp) and not _waits_for(reader, writer.op):
+                elif not isinstance(reader, tg.LoadOp) and not _waits_for(reader, writer.op):
                     loaded.append((reader, position))
     if not fused:
         for op, position in dict.fromkeys(loaded):
             view = op.operands[position]
-            if isinstance(op, CallOp):
+            if isinstance(op, tg.CallOp):
                 if view not in written_operands(op):
                     fused.add(copy_arguments(op, [view])[0])
                 continue
-            copy = OpBuilder.before(op).insert(LoadOp(view))
+            copy = OpBuilder.before(op).insert(tg.LoadOp(view))
             op.operands[position] = copy.result
             fused.add(copy)
     return fused
@@ -254,7 +251,7 @@ def _reads_of(
     for op in walk:
         for position, operand in enumerate(op.operands):
             if is_memory(operand):
-                if position or not isinstance(op, StoreOp):
+                if position or not isinstance(op, tg.StoreOp):
                     version = {*_effects_of(operand, by_op)}
                     yield op, position, memory_of(operand), version
                 others = [v.owner for v in _view_operands(operand)]
@@ -309,7 +306,7 @@ def _refuse_races(order: Sequence[Task]) -> None:
 
 def _disjoint(a: Operation, b: Operation, intervals: MinMax) -> bool:
     """Whether the windows of two STOREs prove that they write different cells."""
-    if not (isinstance(a, StoreOp) and isinstance(b, StoreOp)):
+    if not (isinstance(a, tg.StoreOp) and isinstance(b, tg.StoreOp)):
         return False
     window_a, window_b = _written_window(a.buffer, intervals), _written_window(b.buffer, intervals)
     if window_a is None or window_b is None:
@@ -325,7 +322,7 @@ def _written_window(view: SSAValue, intervals: MinMax) -> list[Interval] | None:
     result = [Interval(0, n - 1) for n in tensor(view).get_shape()]
     for op in reversed(chain):
         match op:
-            case ShrinkOp():
+            case tg.ShrinkOp():
                 offsets, shape = window(op)
                 cut: list[Interval] = []
                 for interval, offset, extent in zip(result, offsets, shape, strict=True):
@@ -334,17 +331,17 @@ def _written_window(view: SSAValue, intervals: MinMax) -> list[Interval] | None:
                     first = interval.lo + offset
                     cut.append(Interval(first, first + extent - 1))
                 result = cut
-            case PermuteOp():
+            case tg.PermuteOp():
                 # From here on the axes of the view are not those of the buffer.
                 order = integers(op, "order")
                 if list(order) != sorted(order):
                     return None
-            case IndexOp() if all(not tensor(i).get_shape() for i in op.indices):
+            case tg.IndexOp() if all(not tensor(i).get_shape() for i in op.indices):
                 # An index counts from where a SHRINK below begins.
                 at = zip(result, (intervals[i] for i in op.indices), strict=False)
                 fixed = [Interval(axis.lo + i.lo, axis.lo + i.hi) for axis, i in at]
                 return [*fixed, *result[len(fixed) :]]
-            case ReshapeOp():
+            case tg.ReshapeOp():
                 return result
             case _:
                 return None

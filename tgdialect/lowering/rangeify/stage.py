@@ -44,18 +44,13 @@ from tgdialect.lowering.rangeify.residues import split_residues
 from tgdialect.lowering.rangeify.schedule import Task, early_reads, schedule, tasks_of
 from tgdialect.lowering.rangeify.updates import nest_updates
 from tgdialect.lowering.rangeify.views import copy_non_contiguous, store_before_movement
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import AxisType
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.call import CallOp, KernelOp
 from tgdialect.ops.dtypes import BOOL
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp, PadOp, PermuteOp, StackOp
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.properties import Shape, integers, is_memory, place, shape_of, tensor
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp
 from tgdialect.ops.views import memory_of, movements
 from tgdialect.ops.walk import Walk, operands_of
 from tgdialect.targets import Target
@@ -102,7 +97,7 @@ class _Rangeifier:
         self.function = function
         self.taken = taken
         self.target = target
-        self.kernels: list[KernelOp] = []
+        self.kernels: list[tg.KernelOp] = []
         self.structures = Structures()
         self.symbols: dict[str, Parts] = {}
         """The kernels by their structure: those that are alike are one, and one that is split is
@@ -110,7 +105,7 @@ class _Rangeifier:
         self.online: list[OnlineKernel] = []
         """The kernels that go over blocks of scores."""
         self.realised: dict[Operation, Realised] = {}
-        self.stored: dict[StoreOp, SSAValue | None] = {}
+        self.stored: dict[tg.StoreOp, SSAValue | None] = {}
         """STOREs that the kernel which realises their value has done, and its CALL."""
         self.validity = Validity()
         self.intervals = MinMax()
@@ -156,14 +151,14 @@ class _Rangeifier:
         self.host.finish(effect for effect in effects if effect is not None)
         self.donors.finish()
 
-    def writer(self, store: StoreOp) -> Operation:
+    def writer(self, store: tg.StoreOp) -> Operation:
         """The op whose task does a STORE of a result."""
         op = store.value.owner
         if not isinstance(op, TgOp) or op not in self.fusion.realised:
             return store
         return op if self.store_of_output(store.value) is store else store
 
-    def is_whole(self, op: ReduceOp) -> bool:
+    def is_whole(self, op: tg.ReduceOp) -> bool:
         """Whether a REDUCE is not to be split: it has a closed form, or skips invalid cells."""
         return self.is_closed(op) or not self.validity[op.source]
 
@@ -180,11 +175,11 @@ class _Rangeifier:
         """The effect of a task; None where it has none, since no cell is stored."""
         self.host.location = task.op.location
         match task.op:
-            case StoreOp() as op if _is_empty(op.buffer):
+            case tg.StoreOp() as op if _is_empty(op.buffer):
                 return None
-            case StoreOp() as op:
+            case tg.StoreOp() as op:
                 return self.stored[op] if op in self.stored else self.store(op)
-            case CallOp() as op:
+            case tg.CallOp() as op:
                 callee = SymbolTable.lookup_symbol(self.function, op.callee)
                 if isinstance(callee, FuncOp):
                     return self.host.inline(op, callee)
@@ -202,7 +197,7 @@ class _Rangeifier:
         result = op.results[0]
         if op in self.fusion.online:
             return self.realise_online(op, *self.fusion.online[op], apart=apart)
-        if isinstance(op, PadOp) and (inside := self.fusion.paddings.get(op)) is not None:
+        if isinstance(op, tg.PadOp) and (inside := self.fusion.paddings.get(op)) is not None:
             return self.realise_border(op, self.realised[inside.op])
         builder = self.builder(self.fusion.local_axes)
         # The buffer, which users of the value read from now on.
@@ -250,7 +245,7 @@ class _Rangeifier:
             written.append(mask)
         return self.effect_of(store, self.call_new(builder, stores, ranges, written, where))
 
-    def realise_border(self, op: PadOp, inside: Realised) -> SSAValue | None:
+    def realise_border(self, op: tg.PadOp, inside: Realised) -> SSAValue | None:
         """Kernels that store the cells around a value which is `inside` of the buffer of a PAD."""
         self.realised[op] = made = Realised(inside.data, None, inside.order)
         calls: list[SSAValue] = []
@@ -261,8 +256,8 @@ class _Rangeifier:
                 continue
             builder = self.builder()
             builder.parameter(made.data)
-            index, ranges = builder.loops(slabs.shape, AxisType.LOOP, (), made.order)
-            fill = Cell(builder.emit(ConstOp, op.fill), None)
+            index, ranges = builder.loops(slabs.shape, tg.AxisType.LOOP, (), made.order)
+            fill = Cell(builder.emit(tg.ConstOp, op.fill), None)
             stores: list[SSAValue] = []
             for start in slabs.starts:
                 at = tuple(i + first for i, first in zip(index, start, strict=True))
@@ -271,22 +266,22 @@ class _Rangeifier:
             calls.append(self.call_new(builder, stores, ranges, [made.data], where))
         return self.host.together(calls)
 
-    def effect_of(self, store: StoreOp | None, call: SSAValue) -> SSAValue:
+    def effect_of(self, store: tg.StoreOp | None, call: SSAValue) -> SSAValue:
         """The effect of a CALL, which has also done a STORE if one is given."""
         if store:
             self.stored[store] = call
         return call
 
-    def is_stored_in_parts(self, op: Operation, value: SSAValue) -> TypeGuard[StackOp]:
+    def is_stored_in_parts(self, op: Operation, value: SSAValue) -> TypeGuard[tg.StackOp]:
         """Whether an iteration of a kernel stores an element of each operand, instead of choosing
         the operand of an element."""
-        return isinstance(op, StackOp) and len(op.sources) <= MANY_PARTS and self.validity[value]
+        return isinstance(op, tg.StackOp) and len(op.sources) <= MANY_PARTS and self.validity[value]
 
     def store_parts(
         self,
         builder: KernelBuilder,
         root: Operation | None,
-        stack: StackOp,
+        stack: tg.StackOp,
         locate: Callable[[Index], Sequence[MemoryCell]],
     ) -> tuple[list[SSAValue], list[SSAValue]]:
         """STOREs of an element of each operand of a STACK in the loops of a kernel, where `locate`
@@ -320,20 +315,20 @@ class _Rangeifier:
         stores = [builder.store(builder.locate(data, index), cell, gate)]
         return self.effect_of(store, self.call_new(builder, stores, ranges, [leaf], where))
 
-    def only_store(self, value: SSAValue) -> StoreOp | None:
+    def only_store(self, value: SSAValue) -> tg.StoreOp | None:
         """The STORE of a value in a view of a result of the function, if that is its only use."""
         uses = [use.operation for use in value.uses]
-        if len(uses) != 1 or not isinstance(store := uses[0], StoreOp) or store.gate is not None:
+        if len(uses) != 1 or not isinstance(store := uses[0], tg.StoreOp) or store.gate is not None:
             return None
         is_same = tensor(store.buffer).element_type == tensor(value).element_type
         return store if is_same and self.is_output(memory_of(store.buffer)) else None
 
-    def store_of_output(self, value: SSAValue) -> StoreOp | None:
+    def store_of_output(self, value: SSAValue) -> tg.StoreOp | None:
         """The STORE of just this value in a whole result of the function, if there is one."""
         for use in value.uses:
             op = use.operation
             if (
-                isinstance(op, StoreOp)
+                isinstance(op, tg.StoreOp)
                 and use.index == 1
                 and op.gate is None
                 and self.is_output(op.buffer)
@@ -343,7 +338,7 @@ class _Rangeifier:
                 return op
         return None
 
-    def store(self, op: StoreOp, *, copied: bool = False) -> SSAValue | None:
+    def store(self, op: tg.StoreOp, *, copied: bool = False) -> SSAValue | None:
         """A kernel for a STORE; `copied` says that a copy of what it overwrites has been made."""
         if not copied and self.overwrite(op, op, op.value) is not None:
             return self.stored[op]
@@ -351,7 +346,7 @@ class _Rangeifier:
         about = (
             not copied,
             op.gate is not None,
-            isinstance(op.value.owner, StackOp) and self.validity[op.value],
+            isinstance(op.value.owner, tg.StackOp) and self.validity[op.value],
         )
         values = [value for value in (op.value, op.gate, op.buffer) if value is not None]
         where = self.tasks.place(op, values, [leaf], about)
@@ -366,7 +361,7 @@ class _Rangeifier:
             return self.store_through_copy(op)
         return self.call(lowered, [leaf], where)
 
-    def overwrite(self, store: StoreOp, root: Operation, value: SSAValue) -> SSAValue | None:
+    def overwrite(self, store: tg.StoreOp, root: Operation, value: SSAValue) -> SSAValue | None:
         """Write the value of a result to the memory of a donated argument, which is returned; None
         if there is none to which it can be written."""
         for donor in self.donors.free(store, self.number):
@@ -408,7 +403,7 @@ class _Rangeifier:
         if (
             in_parts
             and gate is None
-            and isinstance(parts, StackOp)
+            and isinstance(parts, tg.StackOp)
             and parts not in self.realised
             and self.is_stored_in_parts(parts, value)
             and not (_interleaves(target) and len(parts.sources) >= MANY_INTERLEAVED)
@@ -427,20 +422,20 @@ class _Rangeifier:
         store = builder.store(where, cell, condition)
         return _Emitted(builder, [store], ranges)
 
-    def store_through_copy(self, op: StoreOp) -> SSAValue | None:
+    def store_through_copy(self, op: tg.StoreOp) -> SSAValue | None:
         """Kernels that compute the value, the gate and the indices of a STORE where these read what
         it overwrites, and one that stores."""
         leaf = memory_of(op.buffer)
         uses = [(op, position) for position in range(1, len(op.operands))]
         for movement in movements(op.buffer):
-            if isinstance(movement, IndexOp):
+            if isinstance(movement, tg.IndexOp):
                 uses += [(movement, position) for position in range(1, len(movement.operands))]
         for user, position in uses:
             source = user.operands[position]
             if not self.reads(source, leaf):
                 continue
             if is_storage(source):
-                source = self.host.put_old(LoadOp(source), user)
+                source = self.host.put_old(tg.LoadOp(source), user)
                 user.operands[position] = source
             assert isinstance(source.owner, TgOp)
             self.realise(source.owner, apart=True)
@@ -462,10 +457,10 @@ class _Rangeifier:
         """The loops of a kernel, in the order and with the splits that fusion has planned. They are
         those of the axes from the `first` on."""
         if root is None:
-            return builder.loops(shape, AxisType.LOOP)
+            return builder.loops(shape, tg.AxisType.LOOP)
         splits = self.fusion.splits.get(root, ())[first:]
         order = [a - first for a in self.fusion.orders.get(root, ()) if a >= first]
-        return builder.loops(shape, AxisType.LOOP, splits, order)
+        return builder.loops(shape, tg.AxisType.LOOP, splits, order)
 
     @staticmethod
     def is_output(leaf: SSAValue) -> bool:
@@ -539,8 +534,8 @@ class _Rangeifier:
         return effect
 
     def split(
-        self, kernel: KernelOp, *, is_shared: bool
-    ) -> Sequence[tuple[KernelOp, list[int]]] | None:
+        self, kernel: tg.KernelOp, *, is_shared: bool
+    ) -> Sequence[tuple[tg.KernelOp, list[int]]] | None:
         """Simplify a new kernel, and split it. None if it reads memory that `is_shared` with its
         STOREs, and a read may come too late, before or after it is split."""
         simplify(kernel)
@@ -555,7 +550,7 @@ class _Rangeifier:
         return parts
 
     def named_parts(
-        self, parts: Iterable[tuple[KernelOp, list[int]]]
+        self, parts: Iterable[tuple[tg.KernelOp, list[int]]]
     ) -> Iterator[tuple[str, list[int]]]:
         """The names of the kernels that one becomes, and the slots of their parameters."""
         for part, slots in parts:
@@ -566,7 +561,7 @@ class _Rangeifier:
             yield name, slots
 
 
-def _may_read_late(kernel: KernelOp) -> bool:
+def _may_read_late(kernel: tg.KernelOp) -> bool:
     """Whether a read of a kernel may come after a STORE that it must not see."""
     ops = needed_ops(kernel.body.block)
     return next(overwritten_reads(ops), None) is not None
@@ -575,7 +570,7 @@ def _may_read_late(kernel: KernelOp) -> bool:
 def _interleaves(view: SSAValue) -> bool:
     """Whether neighbours in memory are along the first axis of a view."""
     op = view.owner
-    return isinstance(op, PermuteOp) and integers(op, "order")[0] == len(tensor(view).shape) - 1
+    return isinstance(op, tg.PermuteOp) and integers(op, "order")[0] == len(tensor(view).shape) - 1
 
 
 def _is_empty(value: SSAValue) -> bool:
@@ -607,9 +602,9 @@ class RangeifyPass(LoweringPass):
         taken = symbols(module)
         online: list[OnlineKernel] = []
         given = ops_of(module.body.block)
-        calling = [op for op in given if isinstance(op, KernelOp) and _calls_functions(op)]
+        calling = [op for op in given if isinstance(op, tg.KernelOp) and _calls_functions(op)]
         for function in callees_first([*functions, *calling]):
-            if isinstance(function, KernelOp):
+            if isinstance(function, tg.KernelOp):
                 _call_kernels(function)
                 continue
             devices = [place(a).device for a in function.args if is_memory(a)]
@@ -630,7 +625,7 @@ class RangeifyPass(LoweringPass):
             kernel.skip_masked()
 
 
-def _call_kernels(kernel: KernelOp) -> None:
+def _call_kernels(kernel: tg.KernelOp) -> None:
     """Let a kernel call the kernels of the functions that it calls, after which it is put."""
     callee = next(f for f in map(_callee, kernel.body.block.ops) if isinstance(f, FuncOp))
     CallingKernel(kernel).run()
@@ -642,13 +637,13 @@ def _call_kernels(kernel: KernelOp) -> None:
 
 def _callee(op: Operation) -> Operation | None:
     """The symbol that an op calls."""
-    return SymbolTable.lookup_symbol(op, op.callee) if isinstance(op, CallOp) else None
+    return SymbolTable.lookup_symbol(op, op.callee) if isinstance(op, tg.CallOp) else None
 
 
 def _is_scheduled(symbol: Operation) -> bool:
     """Whether a symbol is a kernel that records OptOps."""
-    return isinstance(symbol, KernelOp) and symbol.sink.opts is not None
+    return isinstance(symbol, tg.KernelOp) and symbol.sink.opts is not None
 
 
-def _calls_functions(kernel: KernelOp) -> bool:
+def _calls_functions(kernel: tg.KernelOp) -> bool:
     return any(isinstance(_callee(op), FuncOp) for op in kernel.body.block.ops)

@@ -9,22 +9,12 @@ from xdsl.ir import Attribute, Block, SSAValue
 
 from tgdialect.analysis.memory_order import written_operands
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import AddrSpace, Device, PlaceAttr
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import Device
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import (
-    BitcastOp,
-    FlipOp,
-    MovementOp,
-    PermuteOp,
-    ReshapeOp,
-    ShrinkOp,
-)
-from tgdialect.ops.ordering import AfterOp, GroupOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
-from tgdialect.ops.source import BufferOp
 from tgdialect.ops.views import views_of
 
 
@@ -37,7 +27,7 @@ def store_before_movement(block: Block) -> None:
     PERMUTE or FLIP of memory stays, so that a copy writes its cells in order.
     """
     for store in block.ops:
-        if isinstance(store, StoreOp) and store.gate is None:
+        if isinstance(store, tg.StoreOp) and store.gate is None:
             while (view := _moved_to_buffer(store)) is not None:
                 buffer, source = view
                 old = store.value.owner
@@ -46,17 +36,17 @@ def store_before_movement(block: Block) -> None:
                     block.erase_op(old)
 
 
-def _moved_to_buffer(store: StoreOp) -> tuple[TgOp, SSAValue] | None:
+def _moved_to_buffer(store: tg.StoreOp) -> tuple[TgOp, SSAValue] | None:
     """The inverse movement of the destination, and the value before the movement."""
     match store.value.owner:
-        case ReshapeOp() as op:
-            return ReshapeOp(store.buffer, shape_of(op.source)), op.source
-        case FlipOp() as op if not is_memory(op.source):
-            return FlipOp(store.buffer, [bool(f) for f in integers(op, "flags")]), op.source
-        case PermuteOp() as op if not is_memory(op.source):
+        case tg.ReshapeOp() as op:
+            return tg.ReshapeOp(store.buffer, shape_of(op.source)), op.source
+        case tg.FlipOp() as op if not is_memory(op.source):
+            return tg.FlipOp(store.buffer, [bool(f) for f in integers(op, "flags")]), op.source
+        case tg.PermuteOp() as op if not is_memory(op.source):
             order = integers(op, "order")
             inverse = [order.index(axis) for axis in range(len(order))]
-            return PermuteOp(store.buffer, inverse), op.source
+            return tg.PermuteOp(store.buffer, inverse), op.source
         case _:
             return None
 
@@ -71,14 +61,14 @@ def copy_non_contiguous(block: Block) -> None:
         %t = store (permute %a), (after %b, %c); %0 = group %c, %t   if @k writes the argument
     """
     for call in ops_of(block):
-        if not isinstance(call, CallOp):
+        if not isinstance(call, tg.CallOp):
             continue
         views = [a for a in dict.fromkeys(call.arguments) if is_memory(a) and _is_non_contiguous(a)]
         if views:
             copy_arguments(call, views)
 
 
-def copy_arguments(call: CallOp, views: Sequence[SSAValue]) -> Sequence[StoreOp]:
+def copy_arguments(call: tg.CallOp, views: Sequence[SSAValue]) -> Sequence[tg.StoreOp]:
     """Let a CALL read copies of arguments, and return the STOREs to these. What it writes to a copy
     is stored to the argument after it."""
     written = written_operands(call)
@@ -87,18 +77,18 @@ def copy_arguments(call: CallOp, views: Sequence[SSAValue]) -> Sequence[StoreOp]
     before, after = OpBuilder.before(call), OpBuilder.after(call)
     effects: list[SSAValue] = [call.result]
     copies: dict[SSAValue, SSAValue] = {}
-    stores: list[StoreOp] = []
+    stores: list[tg.StoreOp] = []
     for view in views:
         dtype, device = tensor(view).element_type, place(view).device
         buffer = before.put(buffer_like(view, dtype, device, next(before.free_slots)))
-        stores.append(before.insert(StoreOp(buffer, view)))
-        copies[view] = before.put(AfterOp(buffer, [stores[-1].result]))
+        stores.append(before.insert(tg.StoreOp(buffer, view)))
+        copies[view] = before.put(tg.AfterOp(buffer, [stores[-1].result]))
         if view in written:
-            made = after.put(AfterOp(buffer, [call.result]))
-            effects.append(after.put(StoreOp(view, made)))
+            made = after.put(tg.AfterOp(buffer, [call.result]))
+            effects.append(after.put(tg.StoreOp(view, made)))
     # Users of the CALL wait for the STOREs after it as well.
     if len(effects) > 1:
-        group = after.put(GroupOp(effects))
+        group = after.put(tg.GroupOp(effects))
         for use in uses:
             use.operation.operands[use.index] = group
     call.operands = [copies.get(argument, argument) for argument in call.operands]
@@ -116,9 +106,9 @@ def _keeps_contiguous(view: MovementOp) -> bool:
     A SHRINK is if its offsets are constant and each axis before the innermost that it cuts has one
     cell in the result.
     """
-    if isinstance(view, ReshapeOp | BitcastOp):
+    if isinstance(view, tg.ReshapeOp | tg.BitcastOp):
         return True
-    if not isinstance(view, ShrinkOp) or len(view.operands) > 1:
+    if not isinstance(view, tg.ShrinkOp) or len(view.operands) > 1:
         return False
     old, new = tensor(view.source).get_shape(), tensor(view.result).get_shape()
     cut = [axis for axis, pair in enumerate(zip(old, new, strict=True)) if len({*pair}) > 1]
@@ -127,11 +117,11 @@ def _keeps_contiguous(view: MovementOp) -> bool:
 
 def buffer_like(
     value: SSAValue, dtype: Attribute, device: Device, slot: int, order: Sequence[int] = ()
-) -> BufferOp:
+) -> tg.BufferOp:
     """A buffer in global memory with the shape of a value, or its axes in another order."""
-    shape, where = shape_of(value), PlaceAttr.of(device, AddrSpace.GLOBAL)
+    shape, where = shape_of(value), tg.PlaceAttr.of(device, tg.AddrSpace.GLOBAL)
     if order:
         shape = tuple(shape[axis] for axis in order)
     static = tuple(extent if isinstance(extent, int) else DYNAMIC_INDEX for extent in shape)
     dims = [extent for extent in shape if isinstance(extent, SSAValue)]
-    return BufferOp(slot, tensor_type(dtype, static, where), dims)
+    return tg.BufferOp(slot, tensor_type(dtype, static, where), dims)

@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.call import CallOp
+from tgdialect.ops import tg
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import (
     Atom,
@@ -28,7 +28,6 @@ from tgdialect.ops.properties import (
     substituted,
     tensor,
 )
-from tgdialect.ops.source import ParamOp
 
 
 class Requirement(NamedTuple):
@@ -45,14 +44,14 @@ class Requirement(NamedTuple):
 def requirements(body: Block) -> Sequence[Requirement]:
     """The requirements of the PARAMs of a program."""
     intervals = MinMax()
-    params = [op for op in ops_of(body) if isinstance(op, ParamOp)]
+    params = [op for op in ops_of(body) if isinstance(op, tg.ParamOp)]
     scalars: dict[Atom, int] = {
         op.result: op.slot.data for op in params if not is_memory(op.result)
     }
     return [_requirement(op, intervals, scalars) for op in params]
 
 
-def _requirement(op: ParamOp, intervals: MinMax, scalars: Mapping[Atom, int]) -> Requirement:
+def _requirement(op: tg.ParamOp, intervals: MinMax, scalars: Mapping[Atom, int]) -> Requirement:
     if not is_memory(op.result):
         return Requirement(op.slot.data, intervals[op.result], (), scalars)
     axes = [a for a, e in enumerate(tensor(op.result).get_shape()) if e == DYNAMIC_INDEX]
@@ -60,7 +59,7 @@ def _requirement(op: ParamOp, intervals: MinMax, scalars: Mapping[Atom, int]) ->
     return Requirement(op.slot.data, None, list(extents), scalars)
 
 
-def check_call(op: CallOp, wanted: Sequence[Requirement], intervals: MinMax) -> None:
+def check_call(op: tg.CallOp, wanted: Sequence[Requirement], intervals: MinMax) -> None:
     """Raise PassFailedException for an argument that is not proven to meet its requirement."""
     name = op.callee.string_value()
     for slot, bounds, extents, scalars in wanted:

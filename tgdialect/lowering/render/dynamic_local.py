@@ -8,10 +8,8 @@ from dataclasses import dataclass
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.codegen import WmmaOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of, place, tensor
-from tgdialect.ops.source import BufferOp
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import REPEAT
 
@@ -30,7 +28,7 @@ class DynamicLocal:
 def local_alignment(ops: Iterable[Operation], target: Target) -> int:
     """The alignment of LOCAL buffers: what the target's buffers have, or what the instructions that
     read them need."""
-    threads = (op.config.threads for op in ops if isinstance(op, WmmaOp))
+    threads = (op.config.threads for op in ops if isinstance(op, tg.WmmaOp))
     is_read = any(count > target.warp for count in threads)
     return max(target.alignment, REPEAT * is_read)
 
@@ -42,7 +40,7 @@ def dynamic_local(ops: Iterable[Operation], target: Target) -> DynamicLocal | No
     offsets: dict[SSAValue, int] = {}
     end = 0
     for op in ops:
-        if isinstance(op, BufferOp) and place(op.result).addrspace is AddrSpace.LOCAL:
+        if isinstance(op, tg.BufferOp) and place(op.result).addrspace is tg.AddrSpace.LOCAL:
             start = -(-end // alignment) * alignment
             size = math.prod(tensor(op.result).get_shape()) * dtype_of(op.result).itemsize
             offsets[op.result], end = start, start + max(size, 1)

@@ -17,32 +17,27 @@ from xdsl.rewriter import InsertPoint
 
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.render.regions import is_effect, is_leaf
-from tgdialect.ops.attributes import AddrSpace, AxisType
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import SpecialOp
 from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import ExpandOp, ReshapeOp
 from tgdialect.ops.numbering import next_axis
-from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp, SinkOp
 from tgdialect.ops.properties import place, tensor
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
 
 
-def loops_of_grid(linear: LinearOp) -> None:
+def loops_of_grid(linear: tg.LinearOp) -> None:
     """Replace the SPECIALs of a LINEAR by RANGEs in place; the first dimension is innermost.
 
     REG memory is zero at first for each work item, so it is cleared inside the loops.
     """
     block = linear.body.block
     ops = ops_of(block)
-    specials = [op for op in ops if isinstance(op, SpecialOp)]
-    effects = [op for op in ops if is_effect(op) and not isinstance(op, SinkOp)]
+    specials = [op for op in ops if isinstance(op, tg.SpecialOp)]
+    effects = [op for op in ops if is_effect(op) and not isinstance(op, tg.SinkOp)]
     if not specials:
         return
     if not effects:
         for op in reversed(ops):
-            if not isinstance(op, ParamOp | SinkOp):
+            if not isinstance(op, tg.ParamOp | tg.SinkOp):
                 block.erase_op(op)
         return
     front = _hoisted(ops, specials)
@@ -55,12 +50,12 @@ def loops_of_grid(linear: LinearOp) -> None:
         op.result.replace_all_uses_with(ranges[op.symbol.data])
         block.erase_op(op)
     *_, last = effects
-    end = OpBuilder.after(last).put(EndOp(last.results[0], list(ranges.values())[::-1]))
-    if isinstance(sink := block.last_op, SinkOp):
+    end = OpBuilder.after(last).put(tg.EndOp(last.results[0], list(ranges.values())[::-1]))
+    if isinstance(sink := block.last_op, tg.SinkOp):
         sink.operands = (end,)
 
 
-def _hoisted(ops: Sequence[Operation], specials: Sequence[SpecialOp]) -> dict[Operation, None]:
+def _hoisted(ops: Sequence[Operation], specials: Sequence[tg.SpecialOp]) -> dict[Operation, None]:
     """The ops that come before the loops: constants and memory, and what bounds are made of."""
     needed = {op.bound.owner for op in specials}
     for op in reversed(ops):
@@ -70,7 +65,7 @@ def _hoisted(ops: Sequence[Operation], specials: Sequence[SpecialOp]) -> dict[Op
 
 
 def _open(
-    block: Block, specials: Sequence[SpecialOp], at: InsertPoint, axis: int
+    block: Block, specials: Sequence[tg.SpecialOp], at: InsertPoint, axis: int
 ) -> dict[str, SSAValue]:
     """Begin a loop for each name of a SPECIAL, the outermost first, and clear REG memory."""
     builder = OpBuilder(at)
@@ -78,26 +73,28 @@ def _open(
     for op in sorted(specials, key=_dimension):
         if (name := op.symbol.data) not in ranges:
             builder.location = op.location
-            range = builder.put(RangeOp(axis, op.axis_type, op.bound))
+            range = builder.put(tg.RangeOp(axis, op.axis_type, op.bound))
             range.name_hint = op.result.name_hint
             ranges[name], axis = range, axis + 1
     for op in block.ops:
-        if isinstance(op, BufferOp) and place(op.result).addrspace is AddrSpace.REG:
+        if isinstance(op, tg.BufferOp) and place(op.result).addrspace is tg.AddrSpace.REG:
             _clear(op, builder)
     return ranges
 
 
-def _dimension(op: SpecialOp) -> tuple[bool, int]:
+def _dimension(op: tg.SpecialOp) -> tuple[bool, int]:
     """Workgroups are outside of work items, and the last dimension outside of the others."""
-    return op.axis_type is AxisType.LOCAL, -int(op.symbol.data[-1])
+    return op.axis_type is tg.AxisType.LOCAL, -int(op.symbol.data[-1])
 
 
-def _clear(buffer: BufferOp, builder: OpBuilder) -> None:
+def _clear(buffer: tg.BufferOp, builder: OpBuilder) -> None:
     """Store 0 to all of a buffer."""
     type = tensor(buffer.result)
     size = math.prod(type.get_shape())
-    zero = builder.put(ConstOp(number_attribute(0, type.element_type), type.element_type))
+    zero = builder.put(tg.ConstOp(number_attribute(0, type.element_type), type.element_type))
     view = buffer.result
     if type.get_shape() != (size,):
-        view = builder.put(ReshapeOp(view, [size]))
-    builder.insert(StoreOp(view, builder.put(ExpandOp(builder.put(ReshapeOp(zero, [1])), [size]))))
+        view = builder.put(tg.ReshapeOp(view, [size]))
+    builder.insert(
+        tg.StoreOp(view, builder.put(tg.ExpandOp(builder.put(tg.ReshapeOp(zero, [1])), [size])))
+    )

@@ -8,18 +8,14 @@ from typing import NamedTuple
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.codegen import AtomicAddOp, EndIfOp, IfOp, WmmaOp, is_shared_factor
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import ExpandOp, IndexOp, ReshapeOp
-from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops import tg
+from tgdialect.ops.codegen import is_shared_factor
 from tgdialect.ops.properties import integers, number, place, tensor
-from tgdialect.ops.source import BufferOp, ConstOp, VConstOp
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import behind
 
 
-def is_factor(op: LoadOp) -> bool:
+def is_factor(op: tg.LoadOp) -> bool:
     """Whether a LOAD is of a factor that WMMAs read from memory."""
     uses = list(op.result.uses)
     return bool(uses) and all(is_shared_factor(use) for use in uses)
@@ -30,9 +26,9 @@ def overwritten(ops: Sequence[Operation]) -> Iterator[Operation]:
     LOAD and a use of it: a loop that goes back to an earlier op goes through the LOAD again."""
     written: set[SSAValue] = set()
     for op in reversed(ops):
-        if isinstance(op, StoreOp | AtomicAddOp):
+        if isinstance(op, tg.StoreOp | tg.AtomicAddOp):
             written.add(memory_of(op.operands[0]))
-        elif isinstance(op, LoadOp) and memory_of(op.buffer) in written:
+        elif isinstance(op, tg.LoadOp) and memory_of(op.buffer) in written:
             yield op
 
 
@@ -40,9 +36,9 @@ class Chain(NamedTuple):
     """WMMAs of factors in memory that follow each other: the first begins with what is loaded from
     a REG buffer, each other one with the sum of the one before, and the last is stored there."""
 
-    load: LoadOp
-    products: Sequence[WmmaOp]
-    store: StoreOp
+    load: tg.LoadOp
+    products: Sequence[tg.WmmaOp]
+    store: tg.StoreOp
 
     @property
     def ops(self) -> Sequence[Operation]:
@@ -51,16 +47,16 @@ class Chain(NamedTuple):
 
 def chains(ops: Sequence[Operation]) -> Iterator[Chain]:
     """The WMMAs that add to a REG buffer, where nothing in between writes memory."""
-    loaded: dict[SSAValue, LoadOp] = {}
+    loaded: dict[SSAValue, tg.LoadOp] = {}
     for op in ops:
-        if isinstance(op, LoadOp):
-            is_register = place(op.buffer).addrspace is AddrSpace.REG
+        if isinstance(op, tg.LoadOp):
+            is_register = place(op.buffer).addrspace is tg.AddrSpace.REG
             if is_register and op.gate is None and op.result.has_one_use():
                 loaded[op.result] = op
-        elif isinstance(op, StoreOp):
-            products: list[WmmaOp] = []
+        elif isinstance(op, tg.StoreOp):
+            products: list[tg.WmmaOp] = []
             value = op.value
-            while isinstance(product := value.owner, WmmaOp) and value.has_one_use():
+            while isinstance(product := value.owner, tg.WmmaOp) and value.has_one_use():
                 if len(product.config.shared_shapes) < 2:
                     break
                 products.append(product)
@@ -69,7 +65,7 @@ def chains(ops: Sequence[Operation]) -> Iterator[Chain]:
             if products and load is not None and load.buffer is op.buffer and op.gate is None:
                 yield Chain(load, products[::-1], op)
             loaded.clear()
-        elif isinstance(op, RangeOp | EndOp | IfOp | EndIfOp | AtomicAddOp):
+        elif isinstance(op, tg.RangeOp | tg.EndOp | tg.IfOp | tg.EndIfOp | tg.AtomicAddOp):
             loaded.clear()
 
 
@@ -79,8 +75,8 @@ class Stay(NamedTuple):
     to all of the buffer directly before is 0."""
 
     chain: Chain
-    zeros: StoreOp | None = None
-    loop: RangeOp | None = None
+    zeros: tg.StoreOp | None = None
+    loop: tg.RangeOp | None = None
 
 
 def stays(ops: Sequence[Operation]) -> Iterator[Stay]:
@@ -99,42 +95,51 @@ def stays(ops: Sequence[Operation]) -> Iterator[Stay]:
             continue
         before, after = [None, None, *events[:begin]], [*events[end + 1 :], None]
         loop = before[-1]
-        if isinstance(loop, RangeOp) and isinstance(after[0], EndOp):
+        if isinstance(loop, tg.RangeOp) and isinstance(after[0], tg.EndOp):
             before.pop()
         else:
             loop = None
         start = before[-1]
-        if not isinstance(start, StoreOp) or not _is_cleared(start, chain):
+        if not isinstance(start, tg.StoreOp) or not _is_cleared(start, chain):
             start = None
         yield Stay(chain, start, loop)
 
 
-_EVENTS = LoadOp, StoreOp, AtomicAddOp, WmmaOp, RangeOp, EndOp, IfOp, EndIfOp
+_EVENTS = (
+    tg.LoadOp,
+    tg.StoreOp,
+    tg.AtomicAddOp,
+    tg.WmmaOp,
+    tg.RangeOp,
+    tg.EndOp,
+    tg.IfOp,
+    tg.EndIfOp,
+)
 """The ops that access memory, multiply matrices, or begin or end a block."""
 
 
 def _is_address(op: Operation) -> bool:
-    return isinstance(op, LoadOp) and is_factor(op)
+    return isinstance(op, tg.LoadOp) and is_factor(op)
 
 
-def _is_of_all(load: LoadOp) -> bool:
+def _is_of_all(load: tg.LoadOp) -> bool:
     """Whether a LOAD is of all cells of a buffer, in order."""
     index, memory = load.buffer.owner, memory_of(load.buffer)
-    if not isinstance(index, IndexOp) or index.source is not memory or len(index.indices) > 1:
+    if not isinstance(index, tg.IndexOp) or index.source is not memory or len(index.indices) > 1:
         return False
     cells = index.indices[0].owner
-    if not isinstance(memory.owner, BufferOp) or not isinstance(cells, VConstOp):
+    if not isinstance(memory.owner, tg.BufferOp) or not isinstance(cells, tg.VConstOp):
         return False
     return [*integers(cells, "values")] == [*range(math.prod(tensor(memory).get_shape()))]
 
 
-def _is_cleared(store: StoreOp, chain: Chain) -> bool:
+def _is_cleared(store: tg.StoreOp, chain: Chain) -> bool:
     """Whether a STORE is one of +0 to all of the buffer of a chain."""
     if store.buffer is not memory_of(chain.load.buffer) or store.gate is not None:
         return False
-    value = behind(store.value, ExpandOp, ReshapeOp).owner
+    value = behind(store.value, tg.ExpandOp, tg.ReshapeOp).owner
     if (
-        not isinstance(value, ConstOp)
+        not isinstance(value, tg.ConstOp)
         or tensor(store.value).get_shape() != tensor(store.buffer).get_shape()
     ):
         return False

@@ -18,10 +18,9 @@ from tgdialect.analysis.affine.lanes import lane_indices
 from tgdialect.analysis.divisors import Divisors
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.render.output import Output, PointerView, V
-from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.intervals import Interval, dtype_range
-from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.properties import (
     Dim,
     Shape,
@@ -74,15 +73,15 @@ class MemoryViews(Generic[V]):
 
     # -- movement
 
-    def reshape(self, op: ReshapeOp, source: PointerView[V]) -> PointerView[V]:
+    def reshape(self, op: tg.ReshapeOp, source: PointerView[V]) -> PointerView[V]:
         return source
 
-    def bitcast(self, op: BitcastOp, source: PointerView[V]) -> PointerView[V]:
+    def bitcast(self, op: tg.BitcastOp, source: PointerView[V]) -> PointerView[V]:
         return replace(
             source, pointer=self._output.address(source), index=None, dtype=dtype_of(op.result)
         )
 
-    def shrink(self, op: ShrinkOp, source: PointerView[V]) -> PointerView[V]:
+    def shrink(self, op: tg.ShrinkOp, source: PointerView[V]) -> PointerView[V]:
         """A contiguous SHRINK: axes before the innermost that it cuts have one cell."""
         old, new = shape_of(op.source), shape_of(op.result)
         offsets, _ = window(op)
@@ -103,7 +102,7 @@ class MemoryViews(Generic[V]):
             return self._intervals[dim]
         return Interval(dim, dim) if isinstance(dim, int) else dtype_range(DTYPES[INDEX])
 
-    def index(self, op: IndexOp, source: PointerView[V]) -> PointerView[V]:
+    def index(self, op: tg.IndexOp, source: PointerView[V]) -> PointerView[V]:
         """INDEX by scalars: an element or a row. INDEX by a vector: an element for each lane."""
         shape = shape_of(op.source)
         if any(static_shape(tensor(index)) for index in op.indices):
@@ -112,7 +111,7 @@ class MemoryViews(Generic[V]):
         is_safe = source.index is None and all(self._interval(e).lo >= 1 for e in shape)
         return replace(moved, is_safe=is_safe)
 
-    def _neighbours(self, op: IndexOp, source: PointerView[V]) -> PointerView[V]:
+    def _neighbours(self, op: tg.IndexOp, source: PointerView[V]) -> PointerView[V]:
         (index,) = op.indices
         out, lanes = self._output, static_shape(tensor(index))[0]
         # Indices of unknown distances.
@@ -138,7 +137,7 @@ class MemoryViews(Generic[V]):
         first = replace(first, pointer=self._output.address(first), index=None)
         each = [self._advanced(first, None, number) for number in found.numbers]
         # A REG buffer that is loaded in other pieces than it was stored stays on the stack.
-        is_register = place(op.source).addrspace is AddrSpace.REG
+        is_register = place(op.source).addrspace is tg.AddrSpace.REG
         offsets = () if is_register else found.numbers
         return replace(first, elements=tuple(each), offsets=offsets, lanes=lanes)
 
@@ -199,10 +198,10 @@ class MemoryViews(Generic[V]):
 _Views = MemoryViews[Any]
 
 _MOVEMENTS: dict[type[Operation], Callable[[_Views, Any, PointerView[Any]], PointerView[Any]]] = {
-    ReshapeOp: _Views.reshape,
-    BitcastOp: _Views.bitcast,
-    ShrinkOp: _Views.shrink,
-    IndexOp: _Views.index,
+    tg.ReshapeOp: _Views.reshape,
+    tg.BitcastOp: _Views.bitcast,
+    tg.ShrinkOp: _Views.shrink,
+    tg.IndexOp: _Views.index,
 }
 
 

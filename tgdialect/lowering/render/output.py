@@ -14,18 +14,8 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.custom import CallSignature
 from tgdialect.lowering.lacking import lacking
-from tgdialect.ops.codegen import (
-    BarrierOp,
-    CustomOp,
-    InsOp,
-    ShuffleOp,
-    SpecialOp,
-    WmmaOp,
-)
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
-from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp
 from tgdialect.targets import Target
 from tgdialect.targets.instructions import InstructionForm
 from tgdialect.targets.matrix import MatrixInstruction
@@ -153,7 +143,7 @@ class Output(ABC, Generic[V]):
         """The vector of the lanes of some vectors, one after the other."""
 
     def multiply_matrices(
-        self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[V]
+        self, op: tg.WmmaOp, instruction: MatrixInstruction, fragments: Sequence[V]
     ) -> V:
         """WMMA on the fragments of A, B and C that a lane holds, or pointers to factors in LOCAL
         memory; only some outputs have it."""
@@ -161,7 +151,7 @@ class Output(ABC, Generic[V]):
 
     def multiply_in_memory(
         self,
-        op: WmmaOp,
+        op: tg.WmmaOp,
         instruction: MatrixInstruction,
         factors: Sequence[Sequence[V]],
         sums: PointerView[V],
@@ -174,37 +164,37 @@ class Output(ABC, Generic[V]):
     """Whether sums stay in registers from one WMMA of factors in memory to the next: such an output
     has the following methods instead of `multiply_in_memory`."""
 
-    def begin_sums(self, op: WmmaOp, sums: PointerView[V] | None) -> None:
+    def begin_sums(self, op: tg.WmmaOp, sums: PointerView[V] | None) -> None:
         """Load sums into registers, or make these 0."""
         raise refusal(op)
 
     def multiply_add(
-        self, op: WmmaOp, instruction: MatrixInstruction, factors: Sequence[Sequence[V]]
+        self, op: tg.WmmaOp, instruction: MatrixInstruction, factors: Sequence[Sequence[V]]
     ) -> None:
         """WMMAs of pairs of factors in memory, added to the sums in registers."""
         raise refusal(op)
 
-    def end_sums(self, op: WmmaOp, sums: PointerView[V]) -> None:
+    def end_sums(self, op: tg.WmmaOp, sums: PointerView[V]) -> None:
         """Store the sums that are in registers."""
         raise refusal(op)
 
-    def shuffle_items(self, op: ShuffleOp, value: V) -> V:
+    def shuffle_items(self, op: tg.ShuffleOp, value: V) -> V:
         """SHUFFLE of a scalar; only some outputs have it."""
         raise refusal(op)
 
-    def instruction(self, op: InsOp, form: InstructionForm, operands: Sequence[V]) -> V | None:
+    def instruction(self, op: tg.InsOp, form: InstructionForm, operands: Sequence[V]) -> V | None:
         """INS in a form for the lanes of its operands; None if it has no result. Only some outputs
         have it."""
         raise refusal(op)
 
     @abstractmethod
-    def across(self, op: ReduceOp, vector: V) -> V:
+    def across(self, op: tg.ReduceOp, vector: V) -> V:
         """REDUCE of a vector to a scalar."""
 
     # -- memory
 
     @abstractmethod
-    def allocate_buffer(self, op: BufferOp, bytes: int, alignment: int) -> V:
+    def allocate_buffer(self, op: tg.BufferOp, bytes: int, alignment: int) -> V:
         """The pointer of a REG or LOCAL buffer."""
 
     @abstractmethod
@@ -227,7 +217,7 @@ class Output(ABC, Generic[V]):
     # -- control flow
 
     @abstractmethod
-    def begin_loop(self, op: RangeOp, bound: V, *, runs: bool, unrolls: bool) -> V:
+    def begin_loop(self, op: tg.RangeOp, bound: V, *, runs: bool, unrolls: bool) -> V:
         """Begin the loop of a RANGE and give its index; `runs` says that the bound is 1 or more,
         and `unrolls` that the compiler of the output is to unroll the loop."""
 
@@ -256,7 +246,7 @@ class Output(ABC, Generic[V]):
     def call(self, name: str, arguments: Sequence[V]) -> None:
         """Call a program."""
 
-    def custom(self, op: CustomOp, operands: Sequence[V]) -> V | None:
+    def custom(self, op: tg.CustomOp, operands: Sequence[V]) -> V | None:
         """The code of a CUSTOM on scalars. Gives its result, unless that is void."""
         raise refusal(op)
 
@@ -269,7 +259,7 @@ class Output(ABC, Generic[V]):
             f"the function {signature.name!r} runs on the host, and not on a device"
         )
 
-    def special(self, op: SpecialOp, bound: V) -> V:
+    def special(self, op: tg.SpecialOp, bound: V) -> V:
         """The index of a work item or workgroup; only a grid has these."""
         raise refusal(op)
 
@@ -287,5 +277,5 @@ class Output(ABC, Generic[V]):
     def show_to_matrix_instructions(self) -> None:
         """Make what this work item has written to LOCAL memory visible to matrix instructions."""
 
-    def barrier(self, op: BarrierOp) -> None:
+    def barrier(self, op: tg.BarrierOp) -> None:
         """Wait for all work items of the workgroup; work items that are loops have been split."""

@@ -20,24 +20,22 @@ from tgdialect.analysis.liveness import live_ranges
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
-from tgdialect.ops.attributes import VOID, AddrSpace, PlaceAttr
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import VOID
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.codegen import BarrierOp, EndIfOp
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.numbering import next_slot
-from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp
 from tgdialect.ops.properties import place, tensor, tensor_type
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.ops.walk import Walk, computed, nesting, operands_of
 
 MOST_WORK_ITEMS = 1 << 20
 """More work items than any workgroup has: an extent beyond this counts as unbounded."""
 
-_LEAVES = (ConstOp, VConstOp, ParamOp, BufferOp)
+_LEAVES = (tg.ConstOp, tg.VConstOp, tg.ParamOp, tg.BufferOp)
 _ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED})
-_REGISTER = PlaceAttr.of(addrspace=AddrSpace.REG)
+_REGISTER = tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG)
 
 
 def split_blocks(ops: Iterable[Operation]) -> set[Operation]:
@@ -46,25 +44,25 @@ def split_blocks(ops: Iterable[Operation]) -> set[Operation]:
     return {
         each
         for op, around in nesting(ops).items()
-        if isinstance(op, BarrierOp)
+        if isinstance(op, tg.BarrierOp)
         for each in dropwhile(lambda block: not is_work_item(block), around)
     }
 
 
 def is_work_item(op: Operation) -> bool:
-    return isinstance(op, RangeOp) and op.axis_type.data in WORK_ITEMS
+    return isinstance(op, tg.RangeOp) and op.axis_type.data in WORK_ITEMS
 
 
 @dataclass(eq=False)
 class BarrierRegion:
     """The ops between two barriers."""
 
-    ranges: tuple[RangeOp, ...]
+    ranges: tuple[tg.RangeOp, ...]
     """The split work-item ranges around the ops, outermost first."""
     known: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """The values inside the region's loops of the old values that its ops use."""
-    numbers: dict[tuple[RangeOp, ...], SSAValue] = field(
-        default_factory=dict[tuple[RangeOp, ...], SSAValue]
+    numbers: dict[tuple[tg.RangeOp, ...], SSAValue] = field(
+        default_factory=dict[tuple[tg.RangeOp, ...], SSAValue]
     )
     """The linear id of a work item among those of some ranges."""
     start: Operation | None = None
@@ -77,15 +75,17 @@ class BarrierRegion:
 class Regions:
     """The regions of a LINEAR, of which the loops and IFs in `split` have a BARRIER inside."""
 
-    def __init__(self, linear: LinearOp, ops: Sequence[Operation], split: Set[Operation]) -> None:
+    def __init__(
+        self, linear: tg.LinearOp, ops: Sequence[Operation], split: Set[Operation]
+    ) -> None:
         self.split = split
         self.of: dict[Operation, BarrierRegion] = {}
         """The region of each op; leaves and the ops that end a region have none."""
         self.spills: dict[SSAValue, SSAValue] = {}
         """The buffer with the copies of each spilled value, or of each spilled buffer."""
-        self.rows: dict[SSAValue, tuple[RangeOp, ...]] = {}
+        self.rows: dict[SSAValue, tuple[tg.RangeOp, ...]] = {}
         """For each spilled buffer, the ranges whose work items have a copy of it."""
-        self.buffers: list[BufferOp] = []
+        self.buffers: list[tg.BufferOp] = []
         """The new buffers."""
         self._linear, self._ops = linear, ops
         self._slots = count(next_slot(ops))
@@ -101,7 +101,9 @@ class Regions:
         region: BarrierRegion | None = None
         for op, around in nesting(self._ops).items():
             ranges = tuple(
-                e for e in around if isinstance(e, RangeOp) and is_work_item(e) and e in self.split
+                e
+                for e in around
+                if isinstance(e, tg.RangeOp) and is_work_item(e) and e in self.split
             )
             if not ranges or self._ends_region(op):
                 region = None
@@ -111,9 +113,9 @@ class Regions:
                 self.of[op] = region
 
     def _ends_region(self, op: Operation) -> bool:
-        if isinstance(op, EndOp | EndIfOp):
+        if isinstance(op, tg.EndOp | tg.EndIfOp):
             return op.closed_blocks[0].owner in self.split
-        return isinstance(op, BarrierOp) or op in self.split
+        return isinstance(op, tg.BarrierOp) or op in self.split
 
     def home(self, value: SSAValue) -> BarrierRegion | None:
         owner = value.owner
@@ -130,7 +132,7 @@ class Regions:
         # The regions that access each buffer, and where these are.
         uses: dict[SSAValue, set[BarrierRegion | None]] = defaultdict(set)
         for access in accesses(self._ops):
-            if place(access.memory).addrspace is AddrSpace.REG:
+            if place(access.memory).addrspace is tg.AddrSpace.REG:
                 uses[access.memory].add(self.of.get(access.op))
         positions: dict[BarrierRegion, list[int]] = defaultdict(list)
         for position, op in enumerate(self._ops):
@@ -182,7 +184,7 @@ class Regions:
 
         def compute(value: SSAValue) -> bool:
             op = value.owner
-            if isinstance(op, RangeOp | ConstOp | VConstOp | ParamOp) or not isinstance(
+            if isinstance(op, tg.RangeOp | tg.ConstOp | tg.VConstOp | tg.ParamOp) or not isinstance(
                 op, Operation
             ):
                 return True
@@ -190,11 +192,11 @@ class Regions:
             return is_pure and all(self._indices[operand] for operand in op.operands)
 
         def sources(value: SSAValue) -> Iterable[SSAValue]:
-            return () if isinstance(value.owner, RangeOp) else operands_of(value)
+            return () if isinstance(value.owner, tg.RangeOp) else operands_of(value)
 
         return computed(value, self._indices, sources, compute)
 
-    def items(self, ranges: Sequence[RangeOp], value: SSAValue) -> int:
+    def items(self, ranges: Sequence[tg.RangeOp], value: SSAValue) -> int:
         """The greatest number of work items of some ranges; refused if it is not bounded."""
         count = math.prod(int(self._intervals[range.bound].hi) for range in ranges)
         if count > MOST_WORK_ITEMS:
@@ -209,7 +211,7 @@ class Regions:
     def _buffer(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """A new REG buffer for the copies of a value."""
         type = tensor_type(tensor(value).element_type, tuple(shape), _REGISTER)
-        buffer = BufferOp(next(self._slots), type)
+        buffer = tg.BufferOp(next(self._slots), type)
         buffer.location = owner_of(value).location
         buffer.result.name_hint = value.name_hint
         self.buffers.append(buffer)

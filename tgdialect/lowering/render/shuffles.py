@@ -16,25 +16,19 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import AddrSpace, PlaceAttr
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp
-from tgdialect.ops.elementwise import AddOp, MulOp, XorOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp, StackOp
-from tgdialect.ops.ordering import LinearOp
 from tgdialect.ops.properties import known_index, tensor, tensor_type
-from tgdialect.ops.source import BufferOp
 
 
-def shuffles_through_memory(linear: LinearOp) -> None:
+def shuffles_through_memory(linear: tg.LinearOp) -> None:
     """Rewrite the SHUFFLEs of a LINEAR, each with a LOCAL buffer of its own."""
     block = linear.body.block
-    found = [op for op in ops_of(block) if isinstance(op, ShuffleOp)]
+    found = [op for op in ops_of(block) if isinstance(op, tg.ShuffleOp)]
     if not found:
         return
     items = sorted(
-        (op for op in ops_of(block) if isinstance(op, SpecialOp) and op.symbol.data[0] == "l"),
+        (op for op in ops_of(block) if isinstance(op, tg.SpecialOp) and op.symbol.data[0] == "l"),
         key=lambda op: op.symbol.data,
     )
     extents = [known_index(op.bound) or 0 for op in items]
@@ -46,31 +40,31 @@ def shuffles_through_memory(linear: LinearOp) -> None:
         _exchange(op, items, extents)
 
 
-def _exchange(op: ShuffleOp, items: list[SpecialOp], extents: list[int]) -> None:
+def _exchange(op: tg.ShuffleOp, items: list[tg.SpecialOp], extents: list[int]) -> None:
     b = OpBuilder.before(op)
     (first, *others), count = items, 1
     number = first.result
     for item, extent in zip(others, extents, strict=False):
         count *= extent
-        number = b.put(AddOp(number, b.put(MulOp(item.result, b.index_constant(count)))))
-    other = b.put(XorOp(number, b.index_constant(op.distance.data)))
+        number = b.put(tg.AddOp(number, b.put(tg.MulOp(item.result, b.index_constant(count)))))
+    other = b.put(tg.XorOp(number, b.index_constant(op.distance.data)))
     # The buffer has a cell for each lane of a vector.
     type = tensor(op.value)
     shape = type.get_shape()
     lanes = math.prod(shape)
-    where = PlaceAttr.of(addrspace=AddrSpace.LOCAL)
+    where = tg.PlaceAttr.of(addrspace=tg.AddrSpace.LOCAL)
     cells = tensor_type(type.element_type, (math.prod(extents) * lanes,), where)
-    buffer = b.put(BufferOp(next(b.free_slots), cells))
+    buffer = b.put(tg.BufferOp(next(b.free_slots), cells))
 
     def cell(position: SSAValue, lane: int) -> SSAValue:
-        index = b.put(MulOp(position, b.index_constant(lanes)))
-        return b.put(IndexOp(buffer, [b.put(AddOp(index, b.index_constant(lane)))]))
+        index = b.put(tg.MulOp(position, b.index_constant(lanes)))
+        return b.put(tg.IndexOp(buffer, [b.put(tg.AddOp(index, b.index_constant(lane)))]))
 
     for lane in range(lanes):
-        value = b.put(IndexOp(op.value, [b.index_constant(lane)])) if shape else op.value
-        b.insert(StoreOp(cell(number, lane), value))
-    b.insert(BarrierOp(()))
-    loaded = [b.put(LoadOp(cell(other, lane))) for lane in range(lanes)]
-    b.insert(BarrierOp(()))
-    op.result.replace_all_uses_with(b.put(StackOp(loaded)) if shape else loaded[0])
+        value = b.put(tg.IndexOp(op.value, [b.index_constant(lane)])) if shape else op.value
+        b.insert(tg.StoreOp(cell(number, lane), value))
+    b.insert(tg.BarrierOp(()))
+    loaded = [b.put(tg.LoadOp(cell(other, lane))) for lane in range(lanes)]
+    b.insert(tg.BarrierOp(()))
+    op.result.replace_all_uses_with(b.put(tg.StackOp(loaded)) if shape else loaded[0])
     b.block.erase_op(op)

@@ -14,7 +14,7 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.render.llvm import render_symbols
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.signature import signature_attribute
-from tgdialect.ops.codegen import CustomFunctionOp
+from tgdialect.ops import tg
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, state_in_builtin
 from tgdialect.targets.cpu import CPU
@@ -69,7 +69,7 @@ def _render_dialect(module: ModuleOp, output: str, target: Target) -> None:
         raise PassFailedException(f"the target {target.name} has no output {output}")
     symbols = [symbol for symbol in module.ops if not is_foreign(symbol)]
     # Functions of the host are declared where they are called.
-    declared = [symbol for symbol in symbols if isinstance(symbol, CustomFunctionOp)]
+    declared = [symbol for symbol in symbols if isinstance(symbol, tg.CustomFunctionOp)]
     symbols = [symbol for symbol in symbols if symbol not in declared]
     signatures = {
         OBJECT.symbol(symbol.sym_name.data): signature_attribute(symbol)

@@ -29,34 +29,12 @@ from tgdialect.lowering.render.dynamic_local import local_alignment
 from tgdialect.lowering.render.matrix_factors import Stay, is_factor, overwritten, stays
 from tgdialect.lowering.render.memory import MemoryViews
 from tgdialect.lowering.render.output import Output, PointerView, V, refusal
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import VOID, AddrSpace, VoidType
-from tgdialect.ops.call import CallOp
-from tgdialect.ops.codegen import (
-    AtomicAddOp,
-    BarrierOp,
-    CustomFunctionOp,
-    CustomOp,
-    EndIfOp,
-    IfOp,
-    InsOp,
-    ShuffleOp,
-    SpecialOp,
-    WmmaOp,
-)
+from tgdialect.ops.attributes import VOID
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import (
-    BitcastOp,
-    ExpandOp,
-    IndexOp,
-    MovementOp,
-    PermuteOp,
-    ReshapeOp,
-    StackOp,
-)
-from tgdialect.ops.ordering import EndOp, GroupOp, LinearOp, RangeOp, SinkOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import (
     dtype_of,
     integers,
@@ -68,14 +46,12 @@ from tgdialect.ops.properties import (
     static_shape,
     tensor,
 )
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 from tgdialect.targets.local_factors import CORE_BYTES
 from tgdialect.targets.matrix import MatrixInstruction, instruction_of
 
-_ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED, BitcastOp})
+_ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED, tg.BitcastOp})
 
 
 Alignments = dict[tuple[str, int], int]
@@ -113,7 +89,7 @@ class LinearWalker(Generic[V]):
         self._in_place: Mapping[Operation, Stay] = {}
         """WMMAs that add to a REG buffer, the LOADs and STOREs of it, and the loops in which the
         sums stay in registers."""
-        self._unrolled: Set[RangeOp] = frozenset()
+        self._unrolled: Set[tg.RangeOp] = frozenset()
         self._local_alignment = target.alignment
         self._buffer_bytes = 0
         self._alignments: Alignments = {} if alignments is None else alignments
@@ -136,7 +112,7 @@ class LinearWalker(Generic[V]):
         ops = ops_of(block)
         if self._target.copies_asynchronously:
             self._copies = async_copies(ops)
-        configs = (op.config for op in ops if isinstance(op, WmmaOp))
+        configs = (op.config for op in ops if isinstance(op, tg.WmmaOp))
         self._readers = max((c.threads for c in configs if c.shared_shapes), default=0)
         self._local_alignment = local_alignment(ops, self._target)
         if self._readers == 1:
@@ -146,7 +122,7 @@ class LinearWalker(Generic[V]):
         if self._target.is_grid:
             self._unrolled = register_loops(ops)
         for op in ops:
-            if isinstance(op, ParamOp) and op.result is not (param := params[op.slot.data]):
+            if isinstance(op, tg.ParamOp) and op.result is not (param := params[op.slot.data]):
                 if is_memory(param):
                     pointer = self._memory.pointer(param)
                     self.bind(op.result, pointer, self._memory[param].alignment)
@@ -164,16 +140,16 @@ class LinearWalker(Generic[V]):
             self._append(ops)
             return
         once = dict.fromkeys(constants(function, ops).calls)
-        self._append([op for op in ops if not isinstance(op, CallOp)])
+        self._append([op for op in ops if not isinstance(op, tg.CallOp)])
         flag = self._memory.pointer(kept[0])
         self._output.begin_once(flag)
         self._append([*once])
         self._output.end_once(flag)
-        self._append([op for op in ops if isinstance(op, CallOp) and op not in once])
+        self._append([op for op in ops if isinstance(op, tg.CallOp) and op not in once])
 
     def _append(self, ops: Sequence[Operation]) -> None:
         for op in ops:
-            if isinstance(op, ParamOp):
+            if isinstance(op, tg.ParamOp):
                 continue
             self._output.location = op.location
             try:
@@ -205,46 +181,46 @@ class LinearWalker(Generic[V]):
 
     # -- leaves
 
-    def const(self, op: ConstOp) -> None:
+    def const(self, op: tg.ConstOp) -> None:
         self._values[op.result] = self._output.constant_of(op.value, dtype_of(op.result))
 
-    def vconst(self, op: VConstOp) -> None:
+    def vconst(self, op: tg.VConstOp) -> None:
         if not only_locates(op):
             lanes = [self._output.number(value) for value in integers(op, "values")]
             self._define(op, self._output.stack(lanes))
 
-    def special(self, op: SpecialOp) -> None:
+    def special(self, op: tg.SpecialOp) -> None:
         self._define(op, self._output.special(op, self._values[op.bound]))
 
-    def buffer(self, op: BufferOp) -> None:
+    def buffer(self, op: tg.BufferOp) -> None:
         """A REG or LOCAL buffer."""
         type, space = tensor(op.result), place(op.result).addrspace
-        if space is AddrSpace.GLOBAL:
+        if space is tg.AddrSpace.GLOBAL:
             raise PassFailedException("a global buffer has no memory yet: run tg-plan first")
         if not type.has_static_shape():
             raise PassFailedException(f"a buffer in a program has a static shape, not {type}")
         bytes = max(math.prod(type.get_shape()) * dtype_of(op.result).itemsize, 1)
         # A CPU has both kinds on the stack; on a grid REG is in registers.
-        if space is AddrSpace.LOCAL or self._target.execution == "loops":
+        if space is tg.AddrSpace.LOCAL or self._target.execution == "loops":
             self._buffer_bytes += bytes
         if self._buffer_bytes > self._target.local:
             raise PassFailedException(
                 f"the buffers of this program take {self._buffer_bytes} bytes or more; "
                 f"the target {self._target.name} has {self._target.local} for them"
             )
-        alignment = self._target.alignment if space is AddrSpace.REG else self._local_alignment
+        alignment = self._target.alignment if space is tg.AddrSpace.REG else self._local_alignment
         pointer = self._output.allocate_buffer(op, bytes, alignment)
         self._memory.add(op.result, pointer, alignment)
 
     # -- memory
 
-    def load(self, op: LoadOp) -> None:
+    def load(self, op: tg.LoadOp) -> None:
         if self._readers and is_factor(op):
             self._matrix(op)
         elif op not in self._in_place and op not in self._copies.loads.values():
             self._load(op)
 
-    def _matrix(self, op: LoadOp) -> None:
+    def _matrix(self, op: tg.LoadOp) -> None:
         """A factor that WMMAs read from LOCAL memory: its address stands for it."""
         view = self._memory[op.buffer]
         is_aligned = self._readers == 1 or not view.alignment % CORE_BYTES
@@ -260,11 +236,11 @@ class LinearWalker(Generic[V]):
         if self._readers > 1:
             self._matrices.clear()
 
-    def _load(self, op: LoadOp) -> None:
+    def _load(self, op: tg.LoadOp) -> None:
         gate, alt = (None if v is None else self._values[v] for v in (op.gate, op.alt))
         self._define(op, self._output.load_view(self._memory[op.buffer], gate, alt))
 
-    def store(self, op: StoreOp) -> None:
+    def store(self, op: tg.StoreOp) -> None:
         if op in self._in_place:
             return
         if (load := self._copies.loads.get(op)) is not None:
@@ -274,7 +250,7 @@ class LinearWalker(Generic[V]):
                 return
             self._load(load)
         out, value, view = self._output, self._values[op.value], self._memory[op.buffer]
-        if place(op.buffer).addrspace is not AddrSpace.REG:
+        if place(op.buffer).addrspace is not tg.AddrSpace.REG:
             self._forget_matrices()
         if op.gate is None:
             out.store_view(value, view, None)
@@ -285,25 +261,25 @@ class LinearWalker(Generic[V]):
             out.store_view(value, view, None)
             out.end_if()
 
-    def atomic_add(self, op: AtomicAddOp) -> None:
+    def atomic_add(self, op: tg.AtomicAddOp) -> None:
         self._output.add_atomically(self._memory[op.buffer], self._values[op.value])
 
     # -- vectors
 
-    def stack(self, op: StackOp) -> None:
+    def stack(self, op: tg.StackOp) -> None:
         sources = [self._values[source] for source in op.sources]
         if static_shape(tensor(op.sources[0])):
             self._rows[op.result] = sources
         else:
             self._define(op, self._output.stack(sources))
 
-    def permute(self, op: PermuteOp) -> None:
+    def permute(self, op: tg.PermuteOp) -> None:
         """PERMUTE of a STACK of vectors: a transpose, unless every axis stays where it is. Where
         all columns become one vector, the rows are interleaved."""
         is_identity = list(integers(op, "order")) == sorted(integers(op, "order"))
         if (rows := self._rows.get(op.source)) is not None:
             if not is_identity:
-                is_joined = all(isinstance(use.operation, ReshapeOp) for use in op.result.uses)
+                is_joined = all(isinstance(use.operation, tg.ReshapeOp) for use in op.result.uses)
                 out = self._output
                 rows = out.interleaved(rows) if is_joined else out.transposed(rows)
             self._rows[op.result] = rows
@@ -311,7 +287,7 @@ class LinearWalker(Generic[V]):
             # A vector or scalar has one order of its axes.
             self._values[op.result] = self._values[op.source]
 
-    def lane(self, op: IndexOp) -> None:
+    def lane(self, op: tg.IndexOp) -> None:
         """INDEX by a constant: a lane of a vector, or a vector of a STACK; 0 out of bounds."""
         attribute = constant_attribute(op.indices[0])
         if attribute is None or len(op.indices) > 1:
@@ -326,7 +302,7 @@ class LinearWalker(Generic[V]):
         else:
             self._define(op, out.lane(self._values[op.source], position))
 
-    def reshape(self, op: ReshapeOp) -> None:
+    def reshape(self, op: tg.ReshapeOp) -> None:
         """RESHAPE of a scalar to one lane, which is that scalar; of a STACK of vectors to one
         vector."""
         if (parts := self._rows.get(op.source)) is not None:
@@ -334,15 +310,15 @@ class LinearWalker(Generic[V]):
         else:
             self._values[op.result] = self._values[op.source]
 
-    def expand(self, op: ExpandOp) -> None:
+    def expand(self, op: tg.ExpandOp) -> None:
         """A scalar in every lane."""
         lanes = static_shape(tensor(op.result))[0]
         self._define(op, self._output.splat(self._values[op.source], lanes))
 
-    def reduce(self, op: ReduceOp) -> None:
+    def reduce(self, op: tg.ReduceOp) -> None:
         self._define(op, self._output.across(op, self._values[op.source]))
 
-    def wmma(self, op: WmmaOp) -> None:
+    def wmma(self, op: tg.WmmaOp) -> None:
         factor, accumulator = dtype_of(op.a).name, dtype_of(op.accumulator).name
         instruction = instruction_of(self._target, op.config, factor, accumulator)
         if instruction is None:
@@ -366,7 +342,7 @@ class LinearWalker(Generic[V]):
             found.update(dict.fromkeys([*own.chain.ops, *outer], own))
         return found
 
-    def _multiply_in_place(self, op: WmmaOp, instruction: MatrixInstruction, stay: Stay) -> None:
+    def _multiply_in_place(self, op: tg.WmmaOp, instruction: MatrixInstruction, stay: Stay) -> None:
         """The WMMAs of a chain, of which this is the last."""
         output, products = self._output, stay.chain.products
         factors = [(self._values[each.a], self._values[each.b]) for each in products]
@@ -392,7 +368,7 @@ class LinearWalker(Generic[V]):
         where = stay.chain.load.buffer
         return self._memory[where if stay.loop is None else memory_of(where)]
 
-    def shuffle(self, op: ShuffleOp) -> None:
+    def shuffle(self, op: tg.ShuffleOp) -> None:
         """SHUFFLE, lane by lane: each moves a register."""
         if op.threads.data > self._target.warp:
             raise PassFailedException(
@@ -403,9 +379,9 @@ class LinearWalker(Generic[V]):
         lanes = [out.lane(value, i) for i in range(out.lanes(value))]
         self._define(op, out.stack([out.shuffle_items(op, lane) for lane in lanes]))
 
-    def custom(self, op: CustomOp) -> None:
+    def custom(self, op: tg.CustomOp) -> None:
         """CUSTOM, lane by lane."""
-        out, is_void = self._output, isinstance(op.result.type, VoidType)
+        out, is_void = self._output, isinstance(op.result.type, tg.VoidType)
         if any(value not in self._values for value in op.arguments):
             raise PassFailedException("the operands of CUSTOM are values: LOAD them from memory")
         values = [self._values[value] for value in op.arguments]
@@ -419,7 +395,7 @@ class LinearWalker(Generic[V]):
         if not is_void:
             self._define(op, out.stack(made))
 
-    def _custom(self, op: CustomOp, values: Sequence[V]) -> V | None:
+    def _custom(self, op: tg.CustomOp, values: Sequence[V]) -> V | None:
         if op.function is None:
             return self._output.custom(op, values)
         if (call := op.call_of((op.function.data,))) is None:
@@ -431,7 +407,7 @@ class LinearWalker(Generic[V]):
         arguments = [values[operand] for operand in call.order]
         return self._output.call_host(signature, arguments, is_registered=True)
 
-    def instruction(self, op: InsOp) -> None:
+    def instruction(self, op: tg.InsOp) -> None:
         """INS, in the form for the lanes of its result."""
         out, operands = self._output, [self._values[operand] for operand in op.arguments]
         lanes = 1 if op.result.type == VOID else math.prod(static_shape(tensor(op.result)))
@@ -445,7 +421,7 @@ class LinearWalker(Generic[V]):
 
     # -- control flow
 
-    def range(self, op: RangeOp) -> None:
+    def range(self, op: tg.RangeOp) -> None:
         self._forget_matrices()
         self._wait(op)
         runs = self._intervals[op.bound].lo >= 1
@@ -454,21 +430,21 @@ class LinearWalker(Generic[V]):
             self._begin_sums(stay)
         self._define(op, self._output.begin_loop(op, bound, runs=runs, unrolls=unrolls))
 
-    def end(self, op: EndOp) -> None:
+    def end(self, op: tg.EndOp) -> None:
         self._forget_matrices()
         for range in op.ranges:
             self._output.end_loop()
-            stay = self._in_place.get(range.owner) if isinstance(range.owner, RangeOp) else None
+            stay = self._in_place.get(range.owner) if isinstance(range.owner, tg.RangeOp) else None
             if stay is not None:
                 self._end_sums(stay)
 
-    def if_(self, op: IfOp) -> None:
+    def if_(self, op: tg.IfOp) -> None:
         self._output.begin_if(self._values[op.gate])
 
-    def end_if(self, op: EndIfOp) -> None:
+    def end_if(self, op: tg.EndIfOp) -> None:
         self._output.end_if()
 
-    def barrier(self, op: BarrierOp) -> None:
+    def barrier(self, op: tg.BarrierOp) -> None:
         self._forget_matrices()
         self._wait(op)
         if self._readers > self._target.warp:
@@ -480,7 +456,7 @@ class LinearWalker(Generic[V]):
         if (pending := self._copies.waits.get(op)) is not None:
             self._output.wait_for_copies(pending)
 
-    def call(self, op: CallOp) -> None:
+    def call(self, op: tg.CallOp) -> None:
         name = op.callee.string_value()
         wanted = self._programs.get(name)
         if wanted is None:
@@ -493,14 +469,14 @@ class LinearWalker(Generic[V]):
                 self._alignments[name, slot] = math.gcd(known, self._memory[argument].alignment)
         self._output.call(name, self._passed(op))
 
-    def _passed(self, op: CallOp) -> list[V]:
+    def _passed(self, op: tg.CallOp) -> list[V]:
         return [
             self._memory.pointer(a) if a in self._memory else self._values[a] for a in op.arguments
         ]
 
-    def _call_function(self, op: CallOp, callee: Operation | None) -> None:
+    def _call_function(self, op: tg.CallOp, callee: Operation | None) -> None:
         """CALL of a CUSTOMFUNCTION. Dynamic extents follow the arguments."""
-        if not isinstance(callee, CustomFunctionOp):
+        if not isinstance(callee, tg.CustomFunctionOp):
             name = op.callee.string_value()
             raise PassFailedException(f"@{name} is neither a program nor a tg.customfunction")
         extents: list[V] = []
@@ -528,7 +504,7 @@ class LinearWalker(Generic[V]):
 def _in_order(block: Block) -> Iterator[Operation]:
     """The ops of a function, with those of its LINEAR in its place."""
     for op in block.ops:
-        if isinstance(op, LinearOp):
+        if isinstance(op, tg.LinearOp):
             yield from op.body.block.ops
         elif not isinstance(op, ReturnOp):
             yield op
@@ -538,42 +514,42 @@ _Walker = LinearWalker[Any]
 Handler = Callable[[_Walker, Any], None]
 
 _MOVEMENTS: dict[type[Operation], Handler] = {
-    StackOp: _Walker.stack,
-    PermuteOp: _Walker.permute,
-    IndexOp: _Walker.lane,
-    ReshapeOp: _Walker.reshape,
-    ExpandOp: _Walker.expand,
+    tg.StackOp: _Walker.stack,
+    tg.PermuteOp: _Walker.permute,
+    tg.IndexOp: _Walker.lane,
+    tg.ReshapeOp: _Walker.reshape,
+    tg.ExpandOp: _Walker.expand,
 }
 """How movement ops of scalars and vectors are rendered."""
 
 _HANDLERS: dict[type[Operation], Handler] = {
-    ConstOp: _Walker.const,
-    VConstOp: _Walker.vconst,
-    SpecialOp: _Walker.special,
-    BufferOp: _Walker.buffer,
-    LoadOp: _Walker.load,
-    StoreOp: _Walker.store,
-    AtomicAddOp: _Walker.atomic_add,
-    RangeOp: _Walker.range,
-    EndOp: _Walker.end,
-    ReduceOp: _Walker.reduce,
-    WmmaOp: _Walker.wmma,
-    ShuffleOp: _Walker.shuffle,
-    CustomOp: _Walker.custom,
-    InsOp: _Walker.instruction,
-    IfOp: _Walker.if_,
-    EndIfOp: _Walker.end_if,
-    BarrierOp: _Walker.barrier,
-    CallOp: _Walker.call,
-    GroupOp: _Walker.nothing,
-    SinkOp: _Walker.nothing,
+    tg.ConstOp: _Walker.const,
+    tg.VConstOp: _Walker.vconst,
+    tg.SpecialOp: _Walker.special,
+    tg.BufferOp: _Walker.buffer,
+    tg.LoadOp: _Walker.load,
+    tg.StoreOp: _Walker.store,
+    tg.AtomicAddOp: _Walker.atomic_add,
+    tg.RangeOp: _Walker.range,
+    tg.EndOp: _Walker.end,
+    tg.ReduceOp: _Walker.reduce,
+    tg.WmmaOp: _Walker.wmma,
+    tg.ShuffleOp: _Walker.shuffle,
+    tg.CustomOp: _Walker.custom,
+    tg.InsOp: _Walker.instruction,
+    tg.IfOp: _Walker.if_,
+    tg.EndIfOp: _Walker.end_if,
+    tg.BarrierOp: _Walker.barrier,
+    tg.CallOp: _Walker.call,
+    tg.GroupOp: _Walker.nothing,
+    tg.SinkOp: _Walker.nothing,
 }
 """In a program."""
 
 _HOST_HANDLERS: dict[type[Operation], Handler] = {
-    ConstOp: _Walker.const,
-    BufferOp: _Walker.buffer,
-    CallOp: _Walker.call,
-    IndexOp: _Walker.no_access,
+    tg.ConstOp: _Walker.const,
+    tg.BufferOp: _Walker.buffer,
+    tg.CallOp: _Walker.call,
+    tg.IndexOp: _Walker.no_access,
 }
 """In the function that calls programs."""

@@ -33,30 +33,25 @@ from tgdialect.lowering.render.regions import (
     owner_of,
     split_blocks,
 )
+from tgdialect.ops import tg
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import BarrierOp, IfOp
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.elementwise import AddOp, MulOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.numbering import next_axis
-from tgdialect.ops.ordering import EndOp, LinearOp, RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, tensor
-from tgdialect.ops.source import ConstOp, VConstOp
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import computed
 
 
-def fission(linear: LinearOp) -> None:
+def fission(linear: tg.LinearOp) -> None:
     """Split the work-item loops of a LINEAR at its BARRIERs in place, and erase the BARRIERs.
 
     Raises PassFailedException, located at the op, where a BARRIER is not known to be reached by all
     work items: under an IF whose gate, or in a loop whose bound, may differ between them.
     """
     block = linear.body.block
-    if any(type(op) is BarrierOp for op in ops_of(block)):
+    if any(type(op) is tg.BarrierOp for op in ops_of(block)):
         close_one_by_one(block)
         if split := split_blocks(block.ops):
             _Fission(linear, split).run()
@@ -65,14 +60,14 @@ def fission(linear: LinearOp) -> None:
 class _Fission:
     """The rewriting of one LINEAR, of which the loops and IFs in `split` have a BARRIER inside."""
 
-    def __init__(self, linear: LinearOp, split: Set[Operation]) -> None:
+    def __init__(self, linear: tg.LinearOp, split: Set[Operation]) -> None:
         self._block = linear.body.block
         self._ops = ops_of(self._block)
         self._regions = Regions(linear, self._ops, split)
         self._axes = count(next_axis(self._ops))
         self._operands = {op: tuple(op.operands) for op in self._ops}
         """The old operands: ops that are moved get those of their region."""
-        self._constants: list[ConstOp] = []
+        self._constants: list[tg.ConstOp] = []
         """New constants, which come before all loops."""
         self._gone: dict[Operation, None] = {}
         """BARRIERs, the RANGEs and ENDs of split work-item loops, and regions without effect."""
@@ -116,7 +111,7 @@ class _Fission:
         for range in region.ranges:
             bound = self._same_for_all(range, range.bound)
             new = OpBuilder.at_end(self._block, range.location).put(
-                RangeOp(next(self._axes), range.axis_type.data, bound)
+                tg.RangeOp(next(self._axes), range.axis_type.data, bound)
             )
             new.name_hint = range.result.name_hint
             region.known[range.result] = new
@@ -126,7 +121,7 @@ class _Fission:
         for range in reversed(region.ranges):
             last = self._block.last_op
             assert last is not None
-            end = EndOp(last.results[0], [region.known[range.result]])
+            end = tg.EndOp(last.results[0], [region.known[range.result]])
             OpBuilder.at_end(self._block, range.location).insert(end)
 
     def _place(self, op: Operation, region: BarrierRegion) -> None:
@@ -136,14 +131,14 @@ class _Fission:
         op.operands = [self._taken(operand, region) for operand in op.operands]
         (result,) = op.results
         if result in self._regions.spills:
-            store = StoreOp(self._cell(region, result), result)
+            store = tg.StoreOp(self._cell(region, result), result)
             OpBuilder.at_end(self._block, op.location).insert(store)
 
     def _place_outside(self, op: Operation) -> None:
         """Append an op outside of work-item loops, or drop one that ends a region."""
-        if isinstance(op, BarrierOp) or (op in self._regions.split and is_work_item(op)):
+        if isinstance(op, tg.BarrierOp) or (op in self._regions.split and is_work_item(op)):
             self._gone[op] = None
-        elif isinstance(op, EndOp):
+        elif isinstance(op, tg.EndOp):
             if op.ranges[0].owner in self._gone:
                 self._gone[op] = None
                 return
@@ -153,13 +148,13 @@ class _Fission:
                 op.operands = (last.results[0], *op.ranges)
             self._block.add_op(op)
         else:
-            if isinstance(op, RangeOp | IfOp) and op in self._regions.split:
+            if isinstance(op, tg.RangeOp | tg.IfOp) and op in self._regions.split:
                 op.operands = (self._same_for_all(op, op.operands[0]),)
-            elif isinstance(op, SinkOp):
+            elif isinstance(op, tg.SinkOp):
                 op.operands = self._effects(op)
             self._block.add_op(op)
 
-    def _effects(self, sink: SinkOp) -> Sequence[SSAValue]:
+    def _effects(self, sink: tg.SinkOp) -> Sequence[SSAValue]:
         """The effects of a SINK; the last effect of all stands for those that were dropped."""
         last = next((op for op in reversed(ops_of(self._block)) if is_effect(op)), None)
         found: dict[SSAValue, None] = {}
@@ -170,7 +165,7 @@ class _Fission:
                 found[last.results[0]] = None
         return tuple(found)
 
-    def _same_for_all(self, block: RangeOp | IfOp, value: SSAValue) -> SSAValue:
+    def _same_for_all(self, block: tg.RangeOp | tg.IfOp, value: SSAValue) -> SSAValue:
         """The bound of a loop, or the gate of an IF, computed outside of the work-item loops around
         it.
 
@@ -186,7 +181,7 @@ class _Fission:
                 return value
             if is_outside or not self._regions.is_recomputed(value):
                 inside = "an IF, whose gate"
-                if isinstance(block, RangeOp):
+                if isinstance(block, tg.RangeOp):
                     inside = f"the loop of range {block.axis.data}, whose bound"
                 message = (
                     f"a barrier is in {inside} may differ between the work items of a workgroup: "
@@ -218,10 +213,10 @@ class _Fission:
 
         def compute(value: SSAValue) -> SSAValue:
             if (ranges := self._regions.rows.get(value)) is not None:
-                row = IndexOp(self._regions.spills[value], [self._number(region, ranges, value)])
+                row = tg.IndexOp(self._regions.spills[value], [self._number(region, ranges, value)])
                 return self._before(region, row, value)
             if value in self._regions.spills and self._regions.home(value) is not region:
-                return self._before(region, LoadOp(self._cell(region, value)), value)
+                return self._before(region, tg.LoadOp(self._cell(region, value)), value)
             if not is_rebuilt(value):
                 return value
             op = owner_of(value)
@@ -241,12 +236,14 @@ class _Fission:
         at = self._number(region, home.ranges, value)
         if shape := tensor(value).get_shape():
             (lanes,) = shape
-            at = self._before(region, MulOp(at, self._constant(lanes)), value)
-            neighbours = self._before(region, VConstOp(range(lanes)), value)
-            at = self._before(region, AddOp(neighbours, at), value)
-        return self._before(region, IndexOp(self._regions.spills[value], [at]), value)
+            at = self._before(region, tg.MulOp(at, self._constant(lanes)), value)
+            neighbours = self._before(region, tg.VConstOp(range(lanes)), value)
+            at = self._before(region, tg.AddOp(neighbours, at), value)
+        return self._before(region, tg.IndexOp(self._regions.spills[value], [at]), value)
 
-    def _number(self, region: BarrierRegion, ranges: Sequence[RangeOp], at: SSAValue) -> SSAValue:
+    def _number(
+        self, region: BarrierRegion, ranges: Sequence[tg.RangeOp], at: SSAValue
+    ) -> SSAValue:
         """The linear id of a work item among those of some ranges, the last range fastest."""
         if (known := region.numbers.get(tuple(ranges))) is not None:
             return known
@@ -255,8 +252,8 @@ class _Fission:
             index = region.known[each.result]
             if number is not None:
                 extent = self._constant(self._regions.items([each], at))
-                scaled = self._before(region, MulOp(number, extent), at)
-                index = self._before(region, AddOp(scaled, index), at)
+                scaled = self._before(region, tg.MulOp(number, extent), at)
+                index = self._before(region, tg.AddOp(scaled, index), at)
             number = index
         assert number is not None
         region.numbers[tuple(ranges)] = number
@@ -270,5 +267,5 @@ class _Fission:
         return value
 
     def _constant(self, value: int) -> SSAValue:
-        self._constants.append(constant := ConstOp(value, INDEX))
+        self._constants.append(constant := tg.ConstOp(value, INDEX))
         return constant.result

@@ -18,9 +18,8 @@ from tgdialect.lowering.select.indices import Index, Ramp, Scalar, is_ramp, is_s
 from tgdialect.lowering.select.locations import Cell, Location, Locations
 from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import Scalars, dtype_name
+from tgdialect.ops import tg
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import BitcastOp, StackOp
 from tgdialect.ops.properties import number, tensor, tensor_type
 
 
@@ -74,10 +73,10 @@ class Accesses:
             raise PassFailedException("a block of LOCAL memory that may be out of bounds")
         view, dtype = where.view, tensor(memory).element_type
         if tensor(view).element_type != dtype:
-            view = self.scalars.emit(BitcastOp, (view,), {"dtype": dtype})
+            view = self.scalars.emit(tg.BitcastOp, (view,), {"dtype": dtype})
         location = self.locations.reference(view, where.position)
         sizes = {"operandSegmentSizes": segments(1, 0, 0)}
-        return self.scalars.emit(LoadOp, (location,), sizes, tensor_type(dtype, (size,)))
+        return self.scalars.emit(tg.LoadOp, (location,), sizes, tensor_type(dtype, (size,)))
 
     def store(
         self, memory: SSAValue, cell: Cell, width: int, piece: SSAValue, gate: SSAValue | None
@@ -110,7 +109,7 @@ class Accesses:
 
     def put(self, location: SSAValue, value: SSAValue, gate: SSAValue | None) -> SSAValue:
         """Emit one STORE to a location."""
-        return self.scalars.put(StoreOp(location, value, gate))
+        return self.scalars.put(tg.StoreOp(location, value, gate))
 
     def _load(
         self,
@@ -129,7 +128,7 @@ class Accesses:
         result = tensor_type(type, (lanes,) if lanes > 1 else ())
         if exists is None:
             sizes = {"operandSegmentSizes": segments(1, 0, 0)}
-            loaded = self.scalars.emit(LoadOp, (location,), sizes, result)
+            loaded = self.scalars.emit(tg.LoadOp, (location,), sizes, result)
             return self._narrow.computed(loaded, dtype)
         # A LOAD has one alternative value. It is `alt` if no bounds check was added to the gate,
         # or else 0, and a WHERE on the gate puts `alt` in place.
@@ -138,7 +137,7 @@ class Accesses:
         direct = exists is gate or otherwise is zero
         alternative = self.scalars.splat(otherwise if direct else zero, lanes)
         sizes = {"operandSegmentSizes": segments(1, 1, 1)}
-        stored = self.scalars.emit(LoadOp, (location, alternative, exists), sizes, result)
+        stored = self.scalars.emit(tg.LoadOp, (location, alternative, exists), sizes, result)
         if gate is not None and not direct:
             choice = gate, stored, otherwise
             stored = self.scalars.apply("where", choice, self._narrow.stored_dtype(dtype))
@@ -164,7 +163,7 @@ class Accesses:
 
 def _is_constant(mask: SSAValue) -> bool:
     """Whether every lane of a mask is a constant."""
-    return isinstance(op := mask.owner, StackOp) and all(
+    return isinstance(op := mask.owner, tg.StackOp) and all(
         constant_attribute(lane) is not None for lane in op.sources
     )
 

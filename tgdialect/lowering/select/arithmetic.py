@@ -26,15 +26,12 @@ from tgdialect.lowering.select.tiles import (
     row_length,
     scalar,
 )
-from tgdialect.ops.attributes import VOID, ReduceKind, VoidType
-from tgdialect.ops.codegen import CustomOp, ShuffleOp, WmmaOp
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import VOID
 from tgdialect.ops.dtypes import DTYPES, TYPES
-from tgdialect.ops.elementwise import CastOp, CmpGeOp, CmpLtOp, Exp2Op, ExpOp, MulOp, WhereOp
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.movement import BitcastOp
-from tgdialect.ops.ordering import GroupOp
 from tgdialect.ops.properties import dtype_of, is_memory, number, tensor_type
-from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.ops.reduce import identity
 from tgdialect.transforms.decompose import REFINED
 from tgdialect.transforms.float_format import FORMATS
 from tgdialect.transforms.recipe import Dtype
@@ -48,7 +45,7 @@ def elementwise(k: SelectedKernel, op: Operation) -> RegisterTile:
     operands = k.aligned(op.operands, shape)
     name, dtype = op.name.removeprefix("tg."), dtype_name(op.results[0])
     pieces = zip(*(tile.pieces for tile in operands), strict=True)
-    if isinstance(op, Exp2Op | ExpOp) and _is_of_normal(op):
+    if isinstance(op, tg.Exp2Op | tg.ExpOp) and _is_of_normal(op):
         is_one = op.result.has_one_use()
         powers = [
             k.scalars.power_of_more(name, piece, has_one_use=is_one) for piece in operands[0].pieces
@@ -67,28 +64,28 @@ def _is_rounded(result: SSAValue) -> bool:
     """Whether all users round the result to f32 or narrower floats."""
     users = [use.operation for use in result.uses]
     return all(
-        isinstance(user, CastOp)
+        isinstance(user, tg.CastOp)
         and dtype_of(user.result).is_float
         and dtype_of(user.result).bits < 64
         for user in users
     )
 
 
-def _is_of_normal(op: Exp2Op | ExpOp) -> bool:
+def _is_of_normal(op: tg.Exp2Op | tg.ExpOp) -> bool:
     """Whether all users choose something else where the result may be subnormal:
     `where(x < c, 0, exp2(x))` or `where(x >= c, exp2(x), 0)`, and so for EXP."""
     if (form := FORMATS.get(dtype_name(op.result))) is None or not op.result.uses:
         return False
     for use in op.result.uses:
         where = use.operation
-        if not isinstance(where, WhereOp) or use.index == 0:
+        if not isinstance(where, tg.WhereOp) or use.index == 0:
             return False
         test = where.condition.owner
-        kind = CmpGeOp if use.index == 1 else CmpLtOp
+        kind = tg.CmpGeOp if use.index == 1 else tg.CmpLtOp
         if not isinstance(test, kind) or test.lhs is not op.source:
             return False
         bound = constant_attribute(test.rhs)
-        least = least_of_normal(form, natural=isinstance(op, ExpOp))
+        least = least_of_normal(form, natural=isinstance(op, tg.ExpOp))
         if bound is None or not number(bound) >= least:
             return False
     return True
@@ -112,7 +109,7 @@ def _rounded(k: SelectedKernel, name: str, operands: Sequence[Piece], dtype: Dty
     return wide if name in EXACT else k.narrow.rounded(wide, dtype)
 
 
-def cast(k: SelectedKernel, op: CastOp) -> RegisterTile:
+def cast(k: SelectedKernel, op: tg.CastOp) -> RegisterTile:
     """CAST. No op is emitted where the register form already has the new dtype."""
     source, dtype = dtype_name(op.source), dtype_name(op.result)
     tile = k.tile(op.source)
@@ -127,7 +124,7 @@ def cast(k: SelectedKernel, op: CastOp) -> RegisterTile:
 # -- bitcast -------------------------------------------------------------------------------------
 
 
-def bitcast(k: SelectedKernel, op: BitcastOp) -> RegisterTile | None:
+def bitcast(k: SelectedKernel, op: tg.BitcastOp) -> RegisterTile | None:
     """BITCAST of values, through unsigned integers of the same size. A bool takes one byte."""
     if is_memory(op.source):
         return None
@@ -198,7 +195,7 @@ def joined(k: SelectedKernel, parts: Sequence[SSAValue], size: int) -> SSAValue:
 # -- reductions ----------------------------------------------------------------------------------
 
 
-def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
+def reduce(k: SelectedKernel, op: tg.ReduceOp) -> RegisterTile:
     """REDUCE over axes. Each piece of the result has an accumulator, to which elements are added in
     the order of the axes.
 
@@ -231,7 +228,7 @@ def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
     rests = chains.copy()
     neutral = k.scalars.constant(identity(kind, DTYPES[TYPES[dtype]]), computed)
     adds_zero = (
-        kind is ReduceKind.ADD
+        kind is tg.ReduceKind.ADD
         and may_be_negative_zero(op.source)
         and shows_negative_zero(op.result)
     )
@@ -256,18 +253,18 @@ def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
         ]
     if adds_zero and is_across and not all(map(_is_vector, chains)):
         totals = [k.scalars.apply(kind, (total, neutral), computed) for total in totals]
-    if dtype in NARROW_FORMATS and kind is not ReduceKind.MAX:
+    if dtype in NARROW_FORMATS and kind is not tg.ReduceKind.MAX:
         totals = [k.narrow.rounded(total, dtype) for total in totals]
     return RegisterTile(shape, widths, totals)
 
 
 def _added(
-    k: SelectedKernel, op: ReduceOp, total: SSAValue, value: SSAValue, dtype: Dtype
+    k: SelectedKernel, op: tg.ReduceOp, total: SSAValue, value: SSAValue, dtype: Dtype
 ) -> SSAValue:
     """Accumulate `value` into `total`. For a sum of floats, a product becomes a MULACC. A relaxed
     max is the total where it does not compare with the value."""
     kind, term = op.kind.data, value.owner
-    if kind is ReduceKind.ADD and isinstance(term, MulOp) and DTYPES[TYPES[dtype]].is_float:
+    if kind is tg.ReduceKind.ADD and isinstance(term, tg.MulOp) and DTYPES[TYPES[dtype]].is_float:
         return k.scalars.apply("mulacc", (*term.operands, total), dtype)
     if op.relaxed is not None:
         is_less = k.scalars.apply("cmplt", (total, value), "i1")
@@ -287,7 +284,7 @@ def _piece_starts(shape: StaticShape, widths: Sequence[int]) -> Sequence[int]:
     return [row * length + start for row in range(count) for start in starts]
 
 
-def wmma(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
+def wmma(k: SelectedKernel, op: tg.WmmaOp) -> RegisterTile:
     """WMMA of whole matrices: their product, computed in the accumulator's dtype."""
     if not op.config.is_whole:
         return matrix_instruction(k, op)
@@ -305,7 +302,7 @@ def wmma(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
     return RegisterTile(shape, ones(shape), result)
 
 
-def shuffle(k: SelectedKernel, op: ShuffleOp) -> RegisterTile:
+def shuffle(k: SelectedKernel, op: tg.ShuffleOp) -> RegisterTile:
     """SHUFFLE: the same op on each piece, if the target can."""
     threads = op.threads.data
     if not k.target.shuffles or threads > k.target.warp:
@@ -316,7 +313,7 @@ def shuffle(k: SelectedKernel, op: ShuffleOp) -> RegisterTile:
     properties = {"distance": op.distance, "threads": op.threads}
     return tile._replace(
         pieces=[
-            k.scalars.emit(ShuffleOp, (k.scalars.register(piece),), properties)
+            k.scalars.emit(tg.ShuffleOp, (k.scalars.register(piece),), properties)
             for piece in tile.pieces
         ]
     )
@@ -326,10 +323,10 @@ def _widened(k: SelectedKernel, value: SSAValue, dtype: Dtype) -> SSAValue:
     return value if dtype_name(value) == dtype else k.scalars.apply("cast", (value,), dtype)
 
 
-def custom(k: SelectedKernel, op: CustomOp) -> RegisterTile:
+def custom(k: SelectedKernel, op: tg.CustomOp) -> RegisterTile:
     """CUSTOM: the same code on each piece. Narrow floats are passed as f32, and the result is
     rounded. Nothing is known of what it does: equal ones are all executed."""
-    is_void = isinstance(op.result.type, VoidType)
+    is_void = isinstance(op.result.type, tg.VoidType)
     shape = np.broadcast_shapes(*(static_shape(value) for value in op.arguments))
     shape = shape if is_void else static_shape(op.result)
     operands = k.aligned(op.arguments, shape)
@@ -347,6 +344,6 @@ def custom(k: SelectedKernel, op: CustomOp) -> RegisterTile:
         made = k.scalars.put(new)
         pieces.append(k.narrow.rounded(made, dtype) if dtype in NARROW_FORMATS else made)
     if is_void:
-        return scalar(pieces[0] if len(pieces) == 1 else k.scalars.put(GroupOp(pieces)))
+        return scalar(pieces[0] if len(pieces) == 1 else k.scalars.put(tg.GroupOp(pieces)))
     found = map(k.scalars.piece, pieces) if dtype == "index" else pieces
     return RegisterTile(shape, widths, [*found])

@@ -16,22 +16,17 @@ from tgdialect.lowering.select.indices import apart
 from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
 from tgdialect.lowering.select.scalars import dtype_name
 from tgdialect.lowering.select.tiles import RegisterTile, broadcast_tile, elements, ones
-from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.codegen import InsOp
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import TYPES
-from tgdialect.ops.elementwise import CastOp, MulOp
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.properties import number, tensor_type
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets.instructions import DOTTED, dot_products
 
 Bytes = tuple[SSAValue, ...]
 """The bytes of a word, the least significant first."""
 
 
-def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
+def reduce(k: SelectedKernel, op: tg.ReduceOp) -> RegisterTile:
     """REDUCE: a sum of products of bytes, cast to 32 bits, by INS where the target has one for it.
 
     Integers wrap, so that the order does not matter. Bytes that are no neighbours in memory have to
@@ -53,18 +48,18 @@ def reduce(k: SelectedKernel, op: ReduceOp) -> RegisterTile:
 
     def added(total: SSAValue, pair: tuple[Bytes, Bytes]) -> SSAValue:
         a, b = (_joined(k, word) for word in pair)
-        return k.scalars.emit(InsOp, (a, b, total), mnemonic, type)
+        return k.scalars.emit(tg.InsOp, (a, b, total), mnemonic, type)
 
     zero = k.scalars.constant(0, dtype)
     shape = static_shape(op.result)
     return RegisterTile(shape, ones(shape), [fold(added, pairs, zero) for pairs in words])
 
 
-def _words(k: SelectedKernel, op: ReduceOp) -> list[list[tuple[Bytes, Bytes]]]:
+def _words(k: SelectedKernel, op: tg.ReduceOp) -> list[list[tuple[Bytes, Bytes]]]:
     """For each element of a sum, the words of both factors; empty if it is no sum of products of
     bytes, or if these do not fill words."""
     product = op.source.owner
-    if op.kind.data is not ReduceKind.ADD or not isinstance(product, MulOp):
+    if op.kind.data is not tg.ReduceKind.ADD or not isinstance(product, tg.MulOp):
         return []
     if dtype_name(op.result) not in ("i32", "ui32") or op.ranges:
         return []
@@ -94,11 +89,11 @@ def _bytes(k: SelectedKernel, values: Sequence[SSAValue]) -> Iterator[SSAValue]:
     dtypes: set[str] = set()
     for value in values:
         owner, position = value.owner, None
-        if isinstance(owner, IndexOp):
+        if isinstance(owner, tg.IndexOp):
             attribute = constant_attribute(owner.indices[0])
             assert attribute is not None
             owner, position = owner.source.owner, int(number(attribute))
-        if not isinstance(owner, CastOp) or dtype_name(owner.source) not in ("i8", "ui8"):
+        if not isinstance(owner, tg.CastOp) or dtype_name(owner.source) not in ("i8", "ui8"):
             return
         dtypes.add(dtype_name(owner.source))
         if len(dtypes) > 1:
@@ -118,11 +113,11 @@ def _is_run(k: SelectedKernel, word: Bytes) -> bool:
 def _place(k: SelectedKernel, byte: SSAValue) -> tuple[object, int] | None:
     """The word that has a byte, and its place there."""
     owner = byte.owner
-    if isinstance(owner, IndexOp) and (at := constant_attribute(owner.indices[0])) is not None:
+    if isinstance(owner, tg.IndexOp) and (at := constant_attribute(owner.indices[0])) is not None:
         return owner.source, int(number(at))
-    if isinstance(owner, LoadOp) and owner.gate is None:
+    if isinstance(owner, tg.LoadOp) and owner.gate is None:
         location = owner.buffer.owner
-        if isinstance(location, IndexOp) and len(location.indices) == 1:
+        if isinstance(location, tg.IndexOp) and len(location.indices) == 1:
             base, distance = apart(k.scalars.known_index(location.indices[0]))
             return (location.source, base), distance
     return None

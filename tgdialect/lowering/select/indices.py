@@ -10,7 +10,7 @@ from typing import NamedTuple, cast
 from typing_extensions import TypeIs
 from xdsl.ir import SSAValue
 
-from tgdialect.ops.elementwise import AddOp
+from tgdialect.ops import tg
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.properties import number, static_shape, tensor
 
@@ -69,7 +69,7 @@ def apart(index: Index) -> tuple[Index, int]:
         return 0, index
     if is_sum(index):
         return index
-    if not is_ramp(index) and isinstance(op := index.owner, AddOp):
+    if not is_ramp(index) and isinstance(op := index.owner, tg.AddOp):
         attribute = constant_attribute(op.operands[1])
         if attribute is not None and not static_shape(tensor(op.operands[1])):
             return op.operands[0], int(number(attribute))

@@ -13,15 +13,15 @@ from tgdialect.lowering.lacking import forms_of, lacking
 from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
 from tgdialect.lowering.select.scalars import dtype_name
 from tgdialect.lowering.select.tiles import RegisterTile, broadcast_tile, row_length
-from tgdialect.ops.attributes import VOID, WmmaAttr
-from tgdialect.ops.codegen import InsOp, WmmaOp
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import VOID
 from tgdialect.ops.dtypes import TYPES
 from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.targets.instructions import TO_TF32
 from tgdialect.targets.matrix import instruction_of
 
 
-def instruction(k: SelectedKernel, op: InsOp) -> RegisterTile:
+def instruction(k: SelectedKernel, op: tg.InsOp) -> RegisterTile:
     """INS: rows are cut into registers of the widths that the instruction has. The last register of
     a row may have more lanes than there are cells: these repeat the last one."""
     found = forms_of(op, k.target)
@@ -29,7 +29,7 @@ def instruction(k: SelectedKernel, op: InsOp) -> RegisterTile:
         return _multiplied(k, op.mnemonic.data, _fragments(k, op, op.config))
     if op.result.type == VOID:
         operands = [k.scalars.register(k.tile(a).pieces[0]) for a in op.arguments]
-        return RegisterTile((), (1,), [k.scalars.put(InsOp(op.mnemonic.data, operands))])
+        return RegisterTile((), (1,), [k.scalars.put(tg.InsOp(op.mnemonic.data, operands))])
     shape, lanes = static_shape(op.result), [form.lanes for form in found]
     widths = tuple(_widths(row_length(shape), lanes))
     tiles = [broadcast_tile(k.scalars, k.tile(a), shape, widths) for a in op.arguments]
@@ -39,7 +39,7 @@ def instruction(k: SelectedKernel, op: InsOp) -> RegisterTile:
         whole = max(width, min(lanes))
         type = tensor_type(tensor(op.result).element_type, (whole,) if whole > 1 else ())
         registers = [_filled(k, k.scalars.register(piece), width, whole) for piece in each]
-        value = k.scalars.emit(InsOp, registers, {"mnemonic": op.mnemonic}, type)
+        value = k.scalars.emit(tg.InsOp, registers, {"mnemonic": op.mnemonic}, type)
         pieces.append(k.scalars.register(k.scalars.lanes(value, range(width))))
     return RegisterTile(shape, widths, pieces)
 
@@ -60,7 +60,7 @@ def _filled(k: SelectedKernel, value: SSAValue, width: int, whole: int) -> SSAVa
     return k.scalars.stack(cells)
 
 
-def matrix_instruction(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
+def matrix_instruction(k: SelectedKernel, op: tg.WmmaOp) -> RegisterTile:
     """WMMA of fragments: INS, or the same op on whole fragments, if the target has the instruction.
 
     before -> after:
@@ -79,19 +79,19 @@ def matrix_instruction(k: SelectedKernel, op: WmmaOp) -> RegisterTile:
         a, b = _rounded(k, a), _rounded(k, b)
     if instruction.mnemonic is not None:
         return _multiplied(k, f"{k.target.name}.{instruction.mnemonic}", (a, b, c))
-    result = k.scalars.emit(WmmaOp, (a, b, c), {"config": op.config})
+    result = k.scalars.emit(tg.WmmaOp, (a, b, c), {"config": op.config})
     return RegisterTile(static_shape(op.result), [tensor(result).get_shape()[0]], [result])
 
 
 def _multiplied(k: SelectedKernel, mnemonic: str, fragments: Sequence[SSAValue]) -> RegisterTile:
     """A matrix instruction. The result is of the type of the fragment of C."""
     type = tensor(fragments[2])
-    value = k.scalars.emit(InsOp, fragments, {"mnemonic": StringAttr(mnemonic)}, type)
+    value = k.scalars.emit(tg.InsOp, fragments, {"mnemonic": StringAttr(mnemonic)}, type)
     shape = static_shape(value)
     return RegisterTile(shape, shape, [value])
 
 
-def _fragments(k: SelectedKernel, op: InsOp | WmmaOp, config: WmmaAttr) -> list[SSAValue]:
+def _fragments(k: SelectedKernel, op: tg.InsOp | tg.WmmaOp, config: tg.WmmaAttr) -> list[SSAValue]:
     """The fragments of A, B and C, each as one vector, or as the LOAD of a factor in memory."""
     fragments: list[SSAValue] = []
     for name, operand in zip("abc", op.operands, strict=True):
@@ -116,5 +116,5 @@ def _rounded(k: SelectedKernel, fragment: SSAValue) -> SSAValue:
     mnemonic = {"mnemonic": StringAttr(f"{k.target.name}.{TO_TF32}")}
     lanes = [k.scalars.lane(fragment, i) for i in range(static_shape(fragment)[0])]
     return k.scalars.stack(
-        [k.scalars.emit(InsOp, (lane,), mnemonic, tensor_type(TYPES["ui32"])) for lane in lanes]
+        [k.scalars.emit(tg.InsOp, (lane,), mnemonic, tensor_type(TYPES["ui32"])) for lane in lanes]
     )

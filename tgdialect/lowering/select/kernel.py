@@ -28,11 +28,9 @@ from tgdialect.lowering.select.tiles import (
     scalar,
 )
 from tgdialect.lowering.select.transposes import Transposes
-from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.codegen import InsOp, WmmaOp, is_shared_factor
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import ReshapeOp
+from tgdialect.ops.codegen import is_shared_factor
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
 from tgdialect.targets import Target
 
@@ -191,21 +189,24 @@ class SelectedKernel:
         if len(shape) != 1:
             return widths
         uses = [use.operation for use in memory.uses]
-        loaded = [u.operation for op in uses if isinstance(op, LoadOp) for u in op.result.uses]
+        loaded = [u.operation for op in uses if isinstance(op, tg.LoadOp) for u in op.result.uses]
         is_column = bool(loaded) and all(
-            isinstance(op, ReshapeOp) and static_shape(op.result)[-1] == 1 for op in loaded
+            isinstance(op, tg.ReshapeOp) and static_shape(op.result)[-1] == 1 for op in loaded
         )
         return ones(shape) if is_column else widths
 
     def _widest(self, memory: SSAValue) -> int:
         """How many elements one LOAD of memory loads. An asynchronous copy moves as many bytes as
         an access can, whatever dtype the target computes narrow floats in."""
-        if not self.target.copies_asynchronously or place(memory).addrspace is not AddrSpace.GLOBAL:
+        if (
+            not self.target.copies_asynchronously
+            or place(memory).addrspace is not tg.AddrSpace.GLOBAL
+        ):
             return self.lanes
         uses = [use.operation for use in memory.uses]
-        users = [u.operation for op in uses if isinstance(op, LoadOp) for u in op.result.uses]
+        users = [u.operation for op in uses if isinstance(op, tg.LoadOp) for u in op.result.uses]
         is_copy = all(
-            isinstance(op, StoreOp) and place(op.buffer).addrspace is AddrSpace.LOCAL
+            isinstance(op, tg.StoreOp) and place(op.buffer).addrspace is tg.AddrSpace.LOCAL
             for op in users
         )
         bits = 8 * dtype_of(memory).itemsize
@@ -214,7 +215,7 @@ class SelectedKernel:
     def _is_cleared(self, memory: SSAValue, pieces: Sequence[SSAValue]) -> bool:
         """Whether a store writes +0 to a whole REG buffer, for which one STORE is enough."""
         is_one = len(pieces) > 1 and all(piece is pieces[0] for piece in pieces)
-        if self._register == 1 or not is_one or place(memory).addrspace is not AddrSpace.REG:
+        if self._register == 1 or not is_one or place(memory).addrspace is not tg.AddrSpace.REG:
             return False
         return is_positive_zero(pieces[0]) and self.locations.is_whole(memory)
 
@@ -227,12 +228,12 @@ def _is_matrix(memory: SSAValue) -> bool:
 
 def _is_accumulator(memory: SSAValue, shape: StaticShape) -> bool:
     """Whether memory is loaded as what a WMMA begins with, a fragment that is one vector."""
-    loads = [use.operation for use in memory.uses if isinstance(use.operation, LoadOp)]
+    loads = [use.operation for use in memory.uses if isinstance(use.operation, tg.LoadOp)]
     users = [use.operation for load in loads for use in load.result.uses]
-    while users and all(isinstance(op, ReshapeOp) for op in users):
+    while users and all(isinstance(op, tg.ReshapeOp) for op in users):
         users = [use.operation for op in users for use in op.results[0].uses]
     return bool(users) and all(
-        isinstance(op, WmmaOp | InsOp)
+        isinstance(op, tg.WmmaOp | tg.InsOp)
         and (config := op.config) is not None
         and not config.is_whole
         and config.operand_shapes[2] == shape
@@ -245,7 +246,7 @@ def _is_one_value(memory: SSAValue, tile: RegisterTile, pieces: Sequence[SSAValu
     is_row = len(tile.shape) == 1 and len(pieces) > 1
     return (
         is_row
-        and place(memory).addrspace is not AddrSpace.GLOBAL
+        and place(memory).addrspace is not tg.AddrSpace.GLOBAL
         and all(not tensor(piece).get_shape() and piece is pieces[0] for piece in pieces)
     )
 

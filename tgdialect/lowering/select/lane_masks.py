@@ -19,13 +19,13 @@ from xdsl.rewriter import Rewriter
 from tgdialect.analysis.affine.bounds import interval
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES
-from tgdialect.ops.elementwise import AddOp, CastOp, CompareOp, SubOp
+from tgdialect.ops.elementwise import CompareOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.properties import Polynomial, integers, number, tensor
-from tgdialect.ops.source import VConstOp
 
 _NARROW = TYPES["i32"]
 """The element type of lane comparisons. It has f32's width, the width of most masked operands."""
@@ -56,9 +56,9 @@ def narrow_lane_masks(block: Block) -> bool:
         if (mask := known.get(key)) is None:
             builder = OpBuilder.before(op)
             if (numbers := known.get(steps)) is None:
-                numbers = builder.put(CastOp(builder.put(VConstOp(steps)), _NARROW))
+                numbers = builder.put(tg.CastOp(builder.put(tg.VConstOp(steps)), _NARROW))
                 known[steps] = numbers
-            bound = builder.put(CastOp(_emit(builder, limit), _NARROW))
+            bound = builder.put(tg.CastOp(_emit(builder, limit), _NARROW))
             mask = known[key] = builder.put(type(op)(numbers, bound))
         op.result.replace_all_uses_with(mask)
         Rewriter.erase_op(op)
@@ -76,11 +76,11 @@ def _lanes(
     while stack:
         value = stack.pop()
         op = value.owner
-        if isinstance(op, VConstOp):
+        if isinstance(op, tg.VConstOp):
             numbers = [a + b for a, b in zip(numbers, integers(op, "values"), strict=True)]
         elif (attribute := constant_attribute(value)) is not None:
             common += int(number(attribute))
-        elif isinstance(op, AddOp):
+        elif isinstance(op, tg.AddOp):
             stack += op.operands
         elif tensor(value).get_shape():
             return None
@@ -96,7 +96,7 @@ def _emit(builder: OpBuilder, form: Polynomial) -> SSAValue:
     result = builder.index_constant(form.constant)
     for (atom,), factor in form.terms.items():
         assert isinstance(atom, SSAValue)
-        kind = AddOp if factor > 0 else SubOp
+        kind = tg.AddOp if factor > 0 else tg.SubOp
         for _ in range(abs(factor)):
             result = builder.put(kind(result, atom))
     return result

@@ -28,17 +28,8 @@ from tgdialect.lowering.select.indices import (
 from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import Scalars, dtype_name
 from tgdialect.lowering.select.tiles import RegisterTile, elements, moved_tile
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import TYPES
-from tgdialect.ops.movement import (
-    BitcastOp,
-    ExpandOp,
-    FlipOp,
-    IndexOp,
-    PermuteOp,
-    ReshapeOp,
-    ShrinkOp,
-)
-from tgdialect.ops.ordering import AfterOp
 from tgdialect.ops.properties import (
     Shape,
     dtype_of,
@@ -50,7 +41,6 @@ from tgdialect.ops.properties import (
     tensor_type,
     window,
 )
-from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.walk import behind
 
 Cell = Sequence[Index]
@@ -95,26 +85,26 @@ class Locations:
         """The one-dimensional view of each PARAM and BUFFER."""
         self._shapes: dict[SSAValue, tuple[Extent, ...]] = {}
         self._row_major: dict[tuple[Extent, ...], list[Extent]] = {}
-        self._versions: dict[tuple[SSAValue, Sequence[AfterOp]], SSAValue] = {}
+        self._versions: dict[tuple[SSAValue, Sequence[tg.AfterOp]], SSAValue] = {}
 
-    def add_param(self, op: ParamOp) -> None:
+    def add_param(self, op: tg.ParamOp) -> None:
         """Emit a PARAM that is memory. It keeps its type; accesses index a one-dimensional view of
         it, whose elements are stored forms."""
         param = self._scalars.put(op.rebuild([self._scalar(d) for d in op.dims]))
         shape = self.shape(op.result)
         if len(shape) != 1:
-            param = self._scalars.put(ReshapeOp(param, (self.size(shape),)))
+            param = self._scalars.put(tg.ReshapeOp(param, (self.size(shape),)))
         stored = TYPES[self._narrow.stored_dtype(dtype_name(op.result))]
         if stored != tensor(op.result).element_type:
-            param = self._scalars.put(BitcastOp(param, stored))
+            param = self._scalars.put(tg.BitcastOp(param, stored))
         self._flat[op.result] = param
 
-    def add_buffer(self, op: BufferOp) -> None:
+    def add_buffer(self, op: tg.BufferOp) -> None:
         """Emit a one-dimensional BUFFER, whose elements are stored forms. For a dynamic shape it
         has the greatest size possible, and accesses are checked against the actual shape."""
         stored = TYPES[self._narrow.stored_dtype(dtype_name(op.result))]
         flat = tensor_type(stored, (most_elements(op, self._intervals),), place(op.result))
-        new = BufferOp(op.slot.data, flat)
+        new = tg.BufferOp(op.slot.data, flat)
         new.result.name_hint = op.result.name_hint
         self._flat[op.result] = self._scalars.put(new)
 
@@ -147,19 +137,19 @@ class Locations:
 
     def is_whole(self, value: SSAValue) -> bool:
         """Whether a value is a whole PARAM or BUFFER, AFTERs aside."""
-        return behind(value, AfterOp) in self._flat
+        return behind(value, tg.AfterOp) in self._flat
 
     def version(self, value: SSAValue) -> SSAValue:
         """The one-dimensional view of the buffer that `value` is a view of, after the AFTERs
         between the two."""
-        afters: list[AfterOp] = []
+        afters: list[tg.AfterOp] = []
         while value not in self._flat:
-            if isinstance(op := value.owner, AfterOp):
+            if isinstance(op := value.owner, tg.AfterOp):
                 afters.append(op)
             value = _source(op)
         return self._after(value, afters)
 
-    def _after(self, base: SSAValue, afters: Sequence[AfterOp]) -> SSAValue:
+    def _after(self, base: SSAValue, afters: Sequence[tg.AfterOp]) -> SSAValue:
         """The one-dimensional view of a buffer after `afters`, listed from the outermost to the
         innermost. Equal chains of AFTERs are emitted once."""
         result = self._flat[base]
@@ -167,7 +157,7 @@ class Locations:
             key = (base, tuple(afters[i:]))
             if (known := self._versions.get(key)) is None:
                 waited = [d for o in afters[i].dependencies for d in self._waited_for(o)]
-                known = self._versions[key] = self._scalars.put(AfterOp(result, waited))
+                known = self._versions[key] = self._scalars.put(tg.AfterOp(result, waited))
             result = known
         return result
 
@@ -182,9 +172,9 @@ class Locations:
         """The address of a cell of a view."""
         # Walk from the view to its buffer.
         walk = _Walk(self, memory, list(cell))
-        afters: list[AfterOp] = []
+        afters: list[tg.AfterOp] = []
         while (value := walk.value) not in self._flat:
-            if isinstance(op := value.owner, AfterOp):
+            if isinstance(op := value.owner, tg.AfterOp):
                 afters.append(op)
             else:
                 walk.step(op)
@@ -205,14 +195,14 @@ class Locations:
         view = self._after(value, afters)
         stored = TYPES[self._narrow.stored_dtype(dtype_name(memory))]
         if tensor(view).element_type != stored:
-            view = self._scalars.emit(BitcastOp, (view,), {"dtype": stored})
+            view = self._scalars.emit(tg.BitcastOp, (view,), {"dtype": stored})
         return Location(view, index, walk.checks, extent)
 
     def reference(self, view: SSAValue, index: Index) -> SSAValue:
         """The INDEX of one cell, or of one cell for each lane."""
         shape = () if (lanes := lanes_of(index)) == 1 else (lanes,)
         type = tensor_type(tensor(view).element_type, shape, place(view))
-        return self._scalars.emit(IndexOp, (view, self._scalars.index(index)), type=type)
+        return self._scalars.emit(tg.IndexOp, (view, self._scalars.index(index)), type=type)
 
     def flattened(self, cell: Cell, shape: Sequence[Extent]) -> Index:
         """The row-major position of a cell: the sum of each index times the stride of its axis."""
@@ -263,13 +253,13 @@ class Locations:
             result = emit.apply("where", (here, lane, result), dtype_name(lane))
         return emit.known_index(result)
 
-    def offsets(self, op: ShrinkOp) -> Sequence[Extent]:
+    def offsets(self, op: tg.ShrinkOp) -> Sequence[Extent]:
         return self._extents(window(op)[0])
 
 
 def _source(op: Any) -> SSAValue:
     """The memory that an op is a view of. Raises PassFailedException for any other op."""
-    if not isinstance(op, Operation) or not (isinstance(op, AfterOp) or type(op) in _STEPS):
+    if not isinstance(op, Operation) or not (isinstance(op, tg.AfterOp) or type(op) in _STEPS):
         what = op.name if isinstance(op, Operation) else "a block argument"
         raise PassFailedException(f"{what} is not memory that this target can access in a kernel")
     return op.operands[0]
@@ -291,16 +281,16 @@ class _Walk:
         """Go from the result of an op to its source."""
         if self.flat is None:
             _STEPS[type(op)](self, op)
-        elif not isinstance(op, ReshapeOp | BitcastOp):
+        elif not isinstance(op, tg.ReshapeOp | tg.BitcastOp):
             raise PassFailedException(f"a bitcast of a part of a buffer, which {op.name} cuts out")
 
 
-def _permute(walk: _Walk, op: PermuteOp) -> None:
+def _permute(walk: _Walk, op: tg.PermuteOp) -> None:
     by_axis = dict(zip(integers(op, "order"), walk.cell, strict=True))
     walk.cell = [by_axis[axis] for axis in range(len(walk.cell))]
 
 
-def _flip(walk: _Walk, op: FlipOp) -> None:
+def _flip(walk: _Walk, op: tg.FlipOp) -> None:
     emit, shape = walk.locations.arithmetic, walk.locations.shape(op.source)
     walk.cell = [
         emit.sub(emit.sub(extent, 1), i) if flag else i
@@ -308,7 +298,7 @@ def _flip(walk: _Walk, op: FlipOp) -> None:
     ]
 
 
-def _reshape(walk: _Walk, op: ReshapeOp) -> None:
+def _reshape(walk: _Walk, op: tg.ReshapeOp) -> None:
     # Only axes of size 1 come or go: keep the other indices.
     emit = walk.locations.arithmetic
     old, new = walk.locations.shape(op.source), walk.locations.shape(op.result)
@@ -328,18 +318,18 @@ def _reshape(walk: _Walk, op: ReshapeOp) -> None:
     walk.cell = [position, *reversed(cell)] if old else []
 
 
-def _expand(walk: _Walk, op: ExpandOp) -> None:
+def _expand(walk: _Walk, op: tg.ExpandOp) -> None:
     shape = walk.locations.shape(op.source)
     walk.cell = [0 if extent == 1 else i for i, extent in zip(walk.cell, shape, strict=True)]
 
 
-def _shrink(walk: _Walk, op: ShrinkOp) -> None:
+def _shrink(walk: _Walk, op: tg.ShrinkOp) -> None:
     emit = walk.locations.arithmetic
     offsets = walk.locations.offsets(op)
     walk.cell = [emit.add(i, o) for i, o in zip(walk.cell, offsets, strict=True)]
 
 
-def _index(walk: _Walk, op: IndexOp) -> None:
+def _index(walk: _Walk, op: tg.IndexOp) -> None:
     """INDEX: each `(k,)` operand has one axis in the result, whose index selects an element of the
     operand. Every element may be out of bounds, so it gets a check."""
     rest = iter(walk.cell)
@@ -351,18 +341,18 @@ def _index(walk: _Walk, op: IndexOp) -> None:
     walk.cell = [*cell, *rest]
 
 
-def _bitcast(walk: _Walk, op: BitcastOp) -> None:
+def _bitcast(walk: _Walk, op: tg.BitcastOp) -> None:
     if dtype_of(op.source).itemsize != dtype_of(op.result).itemsize:
         walk.flat = walk.locations.flattened(walk.cell, walk.locations.shape(op.result))
 
 
 _STEPS: dict[type[Operation], Callable[[_Walk, Any], None]] = {
-    PermuteOp: _permute,
-    FlipOp: _flip,
-    ReshapeOp: _reshape,
-    ExpandOp: _expand,
-    ShrinkOp: _shrink,
-    IndexOp: _index,
-    BitcastOp: _bitcast,
+    tg.PermuteOp: _permute,
+    tg.FlipOp: _flip,
+    tg.ReshapeOp: _reshape,
+    tg.ExpandOp: _expand,
+    tg.ShrinkOp: _shrink,
+    tg.IndexOp: _index,
+    tg.BitcastOp: _bitcast,
 }
 """The step of a walk through each op that makes a view."""

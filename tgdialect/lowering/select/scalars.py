@@ -30,21 +30,13 @@ from tgdialect.lowering.select.indices import (
     lanes_of,
     ramp,
 )
-from tgdialect.ops.attributes import ReduceKind, ReduceKindAttr
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, number_attribute, wrap_to
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, AddOp, AndOp, CompareOp, MulOp
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CompareOp
 from tgdialect.ops.folding import constant_attribute, evaluate
-from tgdialect.ops.movement import (
-    BitcastOp,
-    ExpandOp,
-    IndexOp,
-    PermuteOp,
-    ReshapeOp,
-    StackOp,
-    split,
-)
+from tgdialect.ops.movement import split
 from tgdialect.ops.properties import (
     dtype_of,
     index_array,
@@ -54,8 +46,6 @@ from tgdialect.ops.properties import (
     tensor_type,
     type_of_number,
 )
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp, VConstOp
 from tgdialect.targets import Target
 from tgdialect.targets.cpu import scales
 from tgdialect.transforms.decompose import RECIPES
@@ -65,7 +55,7 @@ from tgdialect.transforms.recipe import Dtype, Value
 from tgdialect.transforms.transcendental import exp2_of_more, exp_of_more, least_of_normal
 
 _CLASSES: dict[str, type[TgOp]] = {
-    op.name.removeprefix("tg."): op for op in (*PRIMITIVES, *DECOMPOSED, BitcastOp)
+    op.name.removeprefix("tg."): op for op in (*PRIMITIVES, *DECOMPOSED, tg.BitcastOp)
 }
 """The op class of each elementwise op and of BITCAST, by name."""
 
@@ -151,7 +141,7 @@ class Scalars(OpBuilder):
         contracts = self.target.is_grid and DTYPES[type].is_integer and dtype != "index"
         if primitive == "add" and contracts:
             for addend, product in (values, values[::-1]):
-                if isinstance(product.owner, MulOp):
+                if isinstance(product.owner, tg.MulOp):
                     return self.apply("mulacc", (*product.owner.operands, addend), dtype)
         properties = {"dtype": type} if primitive in _TYPED else {}
         lanes = max(map(lanes_of, values))
@@ -194,7 +184,9 @@ class Scalars(OpBuilder):
     # -- constants, index arithmetic and conditions
 
     def literal(self, attribute: Attribute) -> SSAValue:
-        return self.emit(ConstOp, (), {"value": attribute}, tensor_type(type_of_number(attribute)))
+        return self.emit(
+            tg.ConstOp, (), {"value": attribute}, tensor_type(type_of_number(attribute))
+        )
 
     def index(self, index: Index) -> SSAValue:
         """An index in a register."""
@@ -298,13 +290,13 @@ class Scalars(OpBuilder):
     def piece(self, index: Index) -> Piece:
         return index if is_ramp(index) else self.index(index)
 
-    def across(self, kind: ReduceKind, value: SSAValue) -> SSAValue:
+    def across(self, kind: tg.ReduceKind, value: SSAValue) -> SSAValue:
         """REDUCE over the lanes of a vector, in any order."""
         if lanes_of(value) == 1:
             return value
-        properties = {"op": ReduceKindAttr(kind), "axes": split((0,))[0]}
-        one = self.emit(ReduceOp, (value,), properties)
-        return self.emit(ReshapeOp, (one,), _shape())
+        properties = {"op": tg.ReduceKindAttr(kind), "axes": split((0,))[0]}
+        one = self.emit(tg.ReduceOp, (value,), properties)
+        return self.emit(tg.ReshapeOp, (one,), _shape())
 
     def calculated(self, name: str, operands: Sequence[Piece]) -> Index:
         """An elementwise op on indices. With a ramp as an operand, the result may be a ramp."""
@@ -323,7 +315,7 @@ class Scalars(OpBuilder):
         values: Sequence[int] = range(first, first + piece.step * piece.lanes, piece.step)
         if wrap_to(DTYPES[INDEX], values[-1]) != values[-1]:
             values = tuple(wrap_to(DTYPES[INDEX], value) for value in values)
-        steps = self.emit(VConstOp, (), _vector(values), tensor_type(INDEX, (piece.lanes,)))
+        steps = self.emit(tg.VConstOp, (), _vector(values), tensor_type(INDEX, (piece.lanes,)))
         return steps if base == 0 else self.apply("add", (self.index(base), steps), "index")
 
     def stack(self, lanes: Sequence[SSAValue]) -> SSAValue:
@@ -331,7 +323,7 @@ class Scalars(OpBuilder):
         if all(lane is lanes[0] for lane in lanes):
             return self.splat(lanes[0], len(lanes))
         type = tensor_type(tensor(lanes[0]).element_type, (len(lanes),))
-        return self.emit(StackOp, lanes, type=type)
+        return self.emit(tg.StackOp, lanes, type=type)
 
     def first_lanes(self, count: int, lanes: int) -> SSAValue:
         """A mask of `lanes` lanes, of which the first `count` are true."""
@@ -344,21 +336,21 @@ class Scalars(OpBuilder):
         columns = self._columns(rows)
         width, height = tensor(columns).get_shape()
         column = tensor_type(tensor(columns).element_type, (height,))
-        return [self.emit(IndexOp, (columns, self.index(i)), type=column) for i in range(width)]
+        return [self.emit(tg.IndexOp, (columns, self.index(i)), type=column) for i in range(width)]
 
     def interleaved(self, rows: Sequence[SSAValue]) -> SSAValue:
         """The columns of the matrix whose rows are these vectors, one after the other in a vector.
         The number of rows is a power of two."""
         columns = self._columns(rows)
-        return self.emit(ReshapeOp, (columns,), _shape(math.prod(tensor(columns).get_shape())))
+        return self.emit(tg.ReshapeOp, (columns,), _shape(math.prod(tensor(columns).get_shape())))
 
     def _columns(self, rows: Sequence[SSAValue]) -> SSAValue:
         """The matrix whose columns are some vectors."""
         type = tensor(rows[0])
         dtype, (width,), height = type.element_type, type.get_shape(), len(rows)
-        matrix = self.emit(StackOp, rows, type=tensor_type(dtype, (height, width)))
+        matrix = self.emit(tg.StackOp, rows, type=tensor_type(dtype, (height, width)))
         order = {"order": split((1, 0))[0]}
-        return self.emit(PermuteOp, (matrix,), order, tensor_type(dtype, (width, height)))
+        return self.emit(tg.PermuteOp, (matrix,), order, tensor_type(dtype, (width, height)))
 
     def joined(self, parts: Sequence[SSAValue]) -> SSAValue:
         """The concatenation of vectors of one width."""
@@ -366,8 +358,8 @@ class Scalars(OpBuilder):
             return parts[0]
         type = tensor(parts[0])
         dtype, (width,), count = type.element_type, type.get_shape(), len(parts)
-        matrix = self.emit(StackOp, parts, type=tensor_type(dtype, (count, width)))
-        return self.emit(ReshapeOp, (matrix,), _shape(count * width))
+        matrix = self.emit(tg.StackOp, parts, type=tensor_type(dtype, (count, width)))
+        return self.emit(tg.ReshapeOp, (matrix,), _shape(count * width))
 
     def numbers(self, values: Sequence[int]) -> Piece:
         """The piece with constant indices: a ramp if their differences are equal."""
@@ -376,7 +368,7 @@ class Scalars(OpBuilder):
         start, step = values[0], values[1] - values[0]
         if step and tuple(values) == tuple(range(start, start + step * len(values), step)):
             return Ramp(start, step, len(values))
-        return self.emit(VConstOp, (), _vector(tuple(values)))
+        return self.emit(tg.VConstOp, (), _vector(tuple(values)))
 
     def gathered(self, lanes: Sequence[Piece]) -> Piece:
         """The piece with these scalars as its lanes. It is a ramp if they are constants, or sums of
@@ -395,8 +387,8 @@ class Scalars(OpBuilder):
         if lanes == 1 or lanes_of(value) > 1:
             return value
         type = tensor(value).element_type
-        one = self.emit(ReshapeOp, (value,), _shape(1), tensor_type(type, (1,)))
-        return self.emit(ExpandOp, (one,), _shape(lanes), tensor_type(type, (lanes,)))
+        one = self.emit(tg.ReshapeOp, (value,), _shape(1), tensor_type(type, (1,)))
+        return self.emit(tg.ExpandOp, (one,), _shape(lanes), tensor_type(type, (lanes,)))
 
     def lane(self, piece: Piece, position: int) -> SSAValue:
         """One lane of a piece, as a scalar register.
@@ -409,15 +401,15 @@ class Scalars(OpBuilder):
         if lanes_of(piece) == 1:
             return piece
         owner = piece.owner
-        if isinstance(owner, StackOp):
+        if isinstance(owner, tg.StackOp):
             return owner.sources[position]
-        if isinstance(owner, VConstOp):
+        if isinstance(owner, tg.VConstOp):
             return self.index(integers(owner, "values")[position])
         if conditions := _comparisons(piece):
             decided = [self._decided(condition, position) for condition in conditions]
             return cast(SSAValue, self.all_of(decided))
         type = tensor_type(tensor(piece).element_type)
-        return self.emit(IndexOp, (piece, self.index(position)), type=type)
+        return self.emit(tg.IndexOp, (piece, self.index(position)), type=type)
 
     def _decided(self, comparison: SSAValue, position: int) -> SSAValue:
         """One lane of a comparison of indices."""
@@ -426,7 +418,7 @@ class Scalars(OpBuilder):
         op = cast(CompareOp, comparison.owner)
         lanes: list[Index] = []
         for operand in op.operands:
-            summands = operand.owner.operands if isinstance(operand.owner, AddOp) else (operand,)
+            summands = operand.owner.operands if isinstance(operand.owner, tg.AddOp) else (operand,)
             each = [self.known_index(self.lane(summand, position)) for summand in summands]
             lanes.append(self.add(*each) if len(each) == 2 else each[0])
         return self.compare(op.name.removeprefix("tg."), *lanes)
@@ -438,7 +430,7 @@ class Scalars(OpBuilder):
         if is_ramp(piece):
             start = self.add(piece.start, piece.step * positions.start)
             return Ramp(cast(Scalar, start), piece.step * positions.step, len(positions))
-        if isinstance(piece.owner, VConstOp):
+        if isinstance(piece.owner, tg.VConstOp):
             values = integers(piece.owner, "values")
             wanted = [values[position] for position in positions]
             return self.index(wanted[0]) if len({*wanted}) == 1 else self.numbers(wanted)
@@ -461,7 +453,7 @@ def _comparisons(condition: SSAValue) -> Sequence[SSAValue]:
     found: list[SSAValue] = []
     values = [condition]
     for value in values:  # It grows while they are visited.
-        if lanes_of(value) > 1 and isinstance(op := value.owner, AndOp):
+        if lanes_of(value) > 1 and isinstance(op := value.owner, tg.AndOp):
             values += [operand for operand in op.operands if operand not in values]
         elif lanes_of(value) == 1 or (
             isinstance(op := value.owner, CompareOp) and dtype_name(op.operands[0]) == "index"

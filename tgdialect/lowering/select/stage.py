@@ -21,35 +21,12 @@ from tgdialect.lowering.select import arithmetic, dot_products, instructions, st
 from tgdialect.lowering.select.kernel import SelectedKernel
 from tgdialect.lowering.select.lane_masks import narrow_lane_masks
 from tgdialect.lowering.select.tiles import RegisterTile
-from tgdialect.ops.attributes import AddrSpace, is_tensor
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import (
-    AtomicAddOp,
-    BarrierOp,
-    CustomOp,
-    InsOp,
-    ProgramOp,
-    ShuffleOp,
-    WmmaOp,
-)
 from tgdialect.ops.dtypes import BOOL, INDEX
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CastOp, ElementwiseOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import (
-    BitcastOp,
-    ExpandOp,
-    FlipOp,
-    IndexOp,
-    PermuteOp,
-    ReshapeOp,
-    ShrinkOp,
-    StackOp,
-)
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, SinkOp
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, ElementwiseOp
 from tgdialect.ops.properties import dtype_of, is_memory, place, static_shape, tensor
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, target_of
 from tgdialect.transforms.dead_ops import erase_unused
@@ -59,34 +36,34 @@ Rule = Callable[[SelectedKernel, Any], RegisterTile | None]
 """Emits the new ops for an op, and returns the register tile of its result; None for memory."""
 
 _RULES: dict[type[Operation], Rule] = {
-    ParamOp: structure.param,
-    BufferOp: structure.buffer,
-    ConstOp: structure.const,
-    VConstOp: structure.vconst,
-    PermuteOp: structure.movement,
-    FlipOp: structure.movement,
-    ReshapeOp: structure.movement,
-    ExpandOp: structure.movement,
-    ShrinkOp: structure.movement,
-    IndexOp: structure.index,
-    StackOp: structure.stack,
-    BitcastOp: arithmetic.bitcast,
-    ReduceOp: dot_products.reduce,
-    LoadOp: structure.load,
-    StoreOp: structure.store,
-    AtomicAddOp: structure.atomic_add,
-    RangeOp: structure.range_,
-    AfterOp: structure.after,
-    EndOp: structure.in_order,
-    GroupOp: structure.in_order,
-    SinkOp: structure.in_order,
-    BarrierOp: structure.in_order,
+    tg.ParamOp: structure.param,
+    tg.BufferOp: structure.buffer,
+    tg.ConstOp: structure.const,
+    tg.VConstOp: structure.vconst,
+    tg.PermuteOp: structure.movement,
+    tg.FlipOp: structure.movement,
+    tg.ReshapeOp: structure.movement,
+    tg.ExpandOp: structure.movement,
+    tg.ShrinkOp: structure.movement,
+    tg.IndexOp: structure.index,
+    tg.StackOp: structure.stack,
+    tg.BitcastOp: arithmetic.bitcast,
+    tg.ReduceOp: dot_products.reduce,
+    tg.LoadOp: structure.load,
+    tg.StoreOp: structure.store,
+    tg.AtomicAddOp: structure.atomic_add,
+    tg.RangeOp: structure.range_,
+    tg.AfterOp: structure.after,
+    tg.EndOp: structure.in_order,
+    tg.GroupOp: structure.in_order,
+    tg.SinkOp: structure.in_order,
+    tg.BarrierOp: structure.in_order,
     **dict.fromkeys((*PRIMITIVES, *DECOMPOSED), arithmetic.elementwise),
-    CastOp: arithmetic.cast,
-    WmmaOp: arithmetic.wmma,
-    ShuffleOp: arithmetic.shuffle,
-    CustomOp: arithmetic.custom,
-    InsOp: instructions.instruction,
+    tg.CastOp: arithmetic.cast,
+    tg.WmmaOp: arithmetic.wmma,
+    tg.ShuffleOp: arithmetic.shuffle,
+    tg.CustomOp: arithmetic.custom,
+    tg.InsOp: instructions.instruction,
 }
 """The rule of each op class. An op without a rule is an error."""
 
@@ -114,8 +91,8 @@ class SelectPass(KernelPass):
         settle_target(module, self.target, self.features)
         super().lower(module)
 
-    def lower_kernel(self, kernel: KernelOp | ProgramOp) -> KernelOp | ProgramOp:
-        if isinstance(kernel, KernelOp):
+    def lower_kernel(self, kernel: tg.KernelOp | tg.ProgramOp) -> tg.KernelOp | tg.ProgramOp:
+        if isinstance(kernel, tg.KernelOp):
             target = target_of(kernel.parent_op(), self.target, self.features)
             if kernel.calls:
                 kernel.target = unchecked.text(target.name)
@@ -172,10 +149,10 @@ def _check_no_f64(block: Block, target: Target) -> None:
 def _elements(ops: Sequence[Operation]) -> Iterator[tuple[Operation, int]]:
     """The ops of a kernel that become code for each element, and how many each has."""
     for op in ops:
-        value = op.value if isinstance(op, StoreOp) else op.results[0] if op.results else None
-        if not isinstance(op, ElementwiseOp | LoadOp | StoreOp) or value is None:
+        value = op.value if isinstance(op, tg.StoreOp) else op.results[0] if op.results else None
+        if not isinstance(op, ElementwiseOp | tg.LoadOp | tg.StoreOp) or value is None:
             continue
-        if isinstance(op, LoadOp) and place(op.operands[0]).addrspace is AddrSpace.LOCAL:
+        if isinstance(op, tg.LoadOp) and place(op.operands[0]).addrspace is tg.AddrSpace.LOCAL:
             continue  # Matrix instructions take such factors whole, and other users are counted.
         if is_tensor(value.type) and not is_memory(value):
             yield op, math.prod(static_shape(tensor(value)))

@@ -30,37 +30,32 @@ from tgdialect.lowering.select.tiles import (
     row_length,
     scalar,
 )
-from tgdialect.ops.attributes import InvalidAttr
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import DTYPES, TYPES
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import ExpandOp, IndexOp, ReshapeOp, StackOp
-from tgdialect.ops.ordering import AfterOp, GroupOp, RangeOp
 from tgdialect.ops.properties import integers, is_memory, number
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp, VConstOp
 from tgdialect.transforms.soft_float import NARROW_FORMATS
 
 # -- leaves --------------------------------------------------------------------------------------
 
 
-def param(k: SelectedKernel, op: ParamOp) -> RegisterTile | None:
+def param(k: SelectedKernel, op: tg.ParamOp) -> RegisterTile | None:
     return k.locations.add_param(op) if is_memory(op.result) else k.rebuilt(op)
 
 
-def buffer(k: SelectedKernel, op: BufferOp) -> None:
+def buffer(k: SelectedKernel, op: tg.BufferOp) -> None:
     k.locations.add_buffer(op)
 
 
-def const(k: SelectedKernel, op: ConstOp) -> RegisterTile:
-    if isinstance(op.value, InvalidAttr):
+def const(k: SelectedKernel, op: tg.ConstOp) -> RegisterTile:
+    if isinstance(op.value, tg.InvalidAttr):
         raise PassFailedException("an invalid constant: tg-rangeify makes conditions of them")
     if dtype_name(op.result) in NARROW_FORMATS:
         return scalar(k.scalars.constant(number(op.value), "f32"))
     return scalar(k.scalars.literal(op.value))
 
 
-def vconst(k: SelectedKernel, op: VConstOp) -> RegisterTile:
+def vconst(k: SelectedKernel, op: tg.VConstOp) -> RegisterTile:
     values = integers(op, "values")
     widths, pieces = k.cut(len(values)), list[Piece]()
     for start, width in zip(RegisterTile((), widths, ()).starts, widths, strict=True):
@@ -76,15 +71,15 @@ def movement(k: SelectedKernel, op: Operation) -> RegisterTile | None:
     if is_memory(source):
         return None
     shape = static_shape(result)
-    if isinstance(op, ReshapeOp):
+    if isinstance(op, tg.ReshapeOp):
         return reshaped_tile(k.scalars, k.tile(source), shape, k.cut(row_length(shape)))
-    if isinstance(op, ExpandOp):
+    if isinstance(op, tg.ExpandOp):
         (tile,) = k.aligned((source,), shape)
         return tile
     return moved_tile(k.scalars, k.tile(source), moved(op), k.cut(row_length(shape)))
 
 
-def stack(k: SelectedKernel, op: StackOp) -> RegisterTile:
+def stack(k: SelectedKernel, op: tg.StackOp) -> RegisterTile:
     shape = static_shape(op.result)
     if len(shape) > 1:
         tiles = [k.tile(source) for source in op.sources]
@@ -98,7 +93,7 @@ def stack(k: SelectedKernel, op: StackOp) -> RegisterTile:
     return RegisterTile(shape, widths, pieces)
 
 
-def index(k: SelectedKernel, op: IndexOp) -> RegisterTile | None:
+def index(k: SelectedKernel, op: tg.IndexOp) -> RegisterTile | None:
     """INDEX of a value: constant indices pick elements, others choose among all elements by WHERE.
     An element out of bounds is 0."""
     if is_memory(op.source):
@@ -156,12 +151,12 @@ def _row(
 # -- ordering ------------------------------------------------------------------------------------
 
 
-def range_(k: SelectedKernel, op: RangeOp) -> RegisterTile:
+def range_(k: SelectedKernel, op: tg.RangeOp) -> RegisterTile:
     bound = k.scalars.index(k.scalars.known_index(k.tile(op.bound).pieces[0]))
-    return scalar(k.scalars.put(RangeOp(op.axis.data, op.axis_type.data, bound)))
+    return scalar(k.scalars.put(tg.RangeOp(op.axis.data, op.axis_type.data, bound)))
 
 
-def after(k: SelectedKernel, op: AfterOp) -> None:
+def after(k: SelectedKernel, op: tg.AfterOp) -> None:
     """AFTER of memory: the accesses through it emit it (`Locations.version`)."""
 
 
@@ -173,22 +168,22 @@ def in_order(k: SelectedKernel, op: TgOp) -> RegisterTile:
 # -- memory --------------------------------------------------------------------------------------
 
 
-def load(k: SelectedKernel, op: LoadOp) -> RegisterTile:
+def load(k: SelectedKernel, op: tg.LoadOp) -> RegisterTile:
     if op.addrspace is not None:
         raise PassFailedException("a load into memory: inside a kernel it is a BUFFER and a STORE")
     return k.load(op.buffer, op.alt, op.gate) if is_memory(op.buffer) else k.tile(op.buffer)
 
 
-def store(k: SelectedKernel, op: StoreOp) -> RegisterTile:
+def store(k: SelectedKernel, op: tg.StoreOp) -> RegisterTile:
     return _grouped(k, k.store(op.buffer, op.value, op.gate))
 
 
 def _grouped(k: SelectedKernel, effects: Sequence[SSAValue]) -> RegisterTile:
     """One ordering edge for several effects."""
-    return scalar(effects[0] if len(effects) == 1 else k.scalars.put(GroupOp(effects)))
+    return scalar(effects[0] if len(effects) == 1 else k.scalars.put(tg.GroupOp(effects)))
 
 
-def atomic_add(k: SelectedKernel, op: AtomicAddOp) -> RegisterTile:
+def atomic_add(k: SelectedKernel, op: tg.AtomicAddOp) -> RegisterTile:
     """ATOMICADD, one element at a time. It has no gate: where an index is out of bounds, the
     neutral element is added to the first cell instead."""
     shape, dtype = static_shape(op.value), dtype_name(op.value)
@@ -211,5 +206,5 @@ def atomic_add(k: SelectedKernel, op: AtomicAddOp) -> RegisterTile:
         if is_narrow:
             value = k.narrow.stored(value, dtype)
         location = k.locations.reference(where.view, index)
-        adds.append(k.scalars.put(AtomicAddOp(location, value)))
+        adds.append(k.scalars.put(tg.AtomicAddOp(location, value)))
     return _grouped(k, adds)

@@ -20,7 +20,7 @@ from xdsl.ir import Operation
 
 from tgdialect.lowering.select.indices import Piece, Ramp, apart, is_ramp
 from tgdialect.lowering.select.scalars import Scalars
-from tgdialect.ops.movement import ExpandOp, FlipOp, PermuteOp, ReshapeOp, ShrinkOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import integers, tensor
 
 StaticShape = tuple[int, ...]
@@ -218,34 +218,34 @@ def _plan(
     return plan
 
 
-def _permute(op: PermuteOp, source: Positions) -> Positions:
+def _permute(op: tg.PermuteOp, source: Positions) -> Positions:
     return source.transpose(integers(op, "order"))
 
 
-def _flip(op: FlipOp, source: Positions) -> Positions:
+def _flip(op: tg.FlipOp, source: Positions) -> Positions:
     return source[tuple(slice(None, None, -1 if f else 1) for f in integers(op, "flags"))]
 
 
-def _expand(op: ExpandOp, source: Positions) -> Positions:
+def _expand(op: tg.ExpandOp, source: Positions) -> Positions:
     return np.broadcast_to(source, tensor(op.result).get_shape())
 
 
-def _reshape(op: ReshapeOp, source: Positions) -> Positions:
+def _reshape(op: tg.ReshapeOp, source: Positions) -> Positions:
     return source.reshape(tensor(op.result).get_shape())
 
 
-def _shrink(op: ShrinkOp, source: Positions) -> Positions:
+def _shrink(op: tg.ShrinkOp, source: Positions) -> Positions:
     shape = tensor(op.result).get_shape()
     windows = zip(integers(op, "offsets"), shape, strict=True)
     return source[tuple(slice(offset, offset + extent) for offset, extent in windows)]
 
 
 _SOURCES: dict[type[Operation], Callable[[Any, Positions], Positions]] = {
-    PermuteOp: _permute,
-    FlipOp: _flip,
-    ExpandOp: _expand,
-    ReshapeOp: _reshape,
-    ShrinkOp: _shrink,
+    tg.PermuteOp: _permute,
+    tg.FlipOp: _flip,
+    tg.ExpandOp: _expand,
+    tg.ReshapeOp: _reshape,
+    tg.ShrinkOp: _shrink,
 }
 """For each movement op, how it rearranges the positions of its source."""
 

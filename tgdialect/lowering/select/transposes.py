@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 from tgdialect.lowering.select.accesses import Accesses
 from tgdialect.lowering.select.indices import Index, Piece, Ramp, Scalar, is_ramp, lanes_of
 from tgdialect.lowering.select.tiles import RegisterTile, StaticShape
-from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of, place
 
 _PART = 16
@@ -40,7 +40,7 @@ class Transposes:
         height = self._square(shape, widths)
         if not height or _are_neighbours(row := self._first_piece(memory, shape, widths)):
             return 0
-        is_register = place(memory).addrspace is AddrSpace.REG
+        is_register = place(memory).addrspace is tg.AddrSpace.REG
         if not is_register and is_ramp(row) and _is_quicker_by_rows(row, height):
             return 0
         if not self._has_columns(memory, shape, height):

@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.analysis.ranges import is_expanded
 from tgdialect.diagnostics import locate
-from tgdialect.ops import call, codegen, memory, movement, ordering
+from tgdialect.ops import call, codegen, memory, movement, ordering, tg
 from tgdialect.ops.arguments import (
     ALLOCATED,
     ANY_RESULT,
@@ -24,12 +24,9 @@ from tgdialect.ops.arguments import (
     dims_attribute,
     integer_attribute,
 )
-from tgdialect.ops.attributes import AddrSpace, InvalidAttr
 from tgdialect.ops.base import verify_tensor
 from tgdialect.ops.dtypes import BOOL, INDEX, dtype_row
 from tgdialect.ops.properties import integers, is_memory, place, tensor, tensor_type
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp
 
 Rule = Callable[[Operation], None]
 
@@ -80,7 +77,7 @@ def stacks_are_moved(op: Operation) -> None:
 
 
 def nothing_is_invalid(op: Operation) -> None:
-    if isinstance(op, ConstOp) and isinstance(op.value, InvalidAttr):
+    if isinstance(op, tg.ConstOp) and isinstance(op.value, tg.InvalidAttr):
         raise VerifyException("nothing is invalid at this level")
 
 
@@ -98,12 +95,12 @@ def index_is_flat(op: Operation) -> None:
 
 
 def reduces_over_ranges(op: Operation) -> None:
-    if isinstance(op, ReduceOp) and op.axes.get_values():
+    if isinstance(op, tg.ReduceOp) and op.axes.get_values():
         raise VerifyException("a REDUCE goes over ranges at this level, not over axes")
 
 
 def reduces_over_axes(op: Operation) -> None:
-    if isinstance(op, ReduceOp) and op.ranges:
+    if isinstance(op, tg.ReduceOp) and op.ranges:
         raise VerifyException("a REDUCE goes over axes at this level, not over ranges")
 
 
@@ -213,7 +210,7 @@ def arguments_are_memory(op: Operation) -> None:
         if argument.type == tensor_type(INDEX):
             continue
         where = place(argument)
-        if where.addrspace is not AddrSpace.GLOBAL or where.device is None:
+        if where.addrspace is not tg.AddrSpace.GLOBAL or where.device is None:
             raise VerifyException(
                 f"argument {number} is {argument.type}, neither an index scalar nor global memory "
                 "on a device"

@@ -31,10 +31,7 @@ from tgdialect.lowering.verify.rules import (
     values_are_scalars,
     values_are_vectors,
 )
-from tgdialect.ops import call, codegen, elementwise, marker, memory, movement, multi, ordering
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.scan import ScanOp
-from tgdialect.ops.source import BinaryDataOp, BufferOp, ConstOp, ParamOp, VConstOp
+from tgdialect.ops import call, codegen, elementwise, marker, memory, movement, multi, ordering, tg
 
 
 @dataclass(frozen=True)
@@ -65,7 +62,7 @@ def _names(*ops: type[Operation]) -> frozenset[str]:
     return frozenset(op.name for op in ops)
 
 
-_SOURCE = _names(ParamOp, BufferOp, ConstOp, BinaryDataOp)
+_SOURCE = _names(tg.ParamOp, tg.BufferOp, tg.ConstOp, tg.BinaryDataOp)
 _MOVEMENT = _names(
     movement.PermuteOp,
     movement.FlipOp,
@@ -78,7 +75,7 @@ _MOVEMENT = _names(
     movement.StackOp,
 )
 _ELEMENTWISE = _names(*elementwise.PRIMITIVES, *elementwise.DECOMPOSED)
-_FUNCTION = _names(call.FunctionOp, call.TupleOp, call.GetTupleOp, ScanOp)
+_FUNCTION = _names(call.FunctionOp, call.TupleOp, call.GetTupleOp, tg.ScanOp)
 _LOAD_STORE = _names(memory.LoadOp, memory.StoreOp)
 _MARKER = _names(marker.ContiguousOp, marker.ContiguousBackwardOp, marker.DetachOp)
 _MULTI = _names(memory.CopyOp, multi.ReplicatedOp)
@@ -95,17 +92,19 @@ _MACHINE = _names(
     codegen.AtomicAddOp,
 )
 _CALL, _RETURN, _REDUCE, _LINEAR = (
-    _names(op) for op in (call.CallOp, ReturnOp, ReduceOp, ordering.LinearOp)
+    _names(op) for op in (call.CallOp, ReturnOp, tg.ReduceOp, ordering.LinearOp)
 )
 
 # -- the table -----------------------------------------------------------------------------------
 
 _HOST_VIEWS = _names(movement.ReshapeOp, movement.ShrinkOp, movement.BitcastOp)
 """Views that can be arguments of CALLs: a program gets a pointer, so they have to be contiguous."""
-_HOST_SCALARS = _names(ConstOp) | _ELEMENTWISE
+_HOST_SCALARS = _names(tg.ConstOp) | _ELEMENTWISE
 """Arithmetic on dynamic dimensions."""
 _SCALAR_CODE = (
-    _names(ParamOp, BufferOp, ConstOp, movement.IndexOp, movement.BitcastOp, movement.ShrinkOp)
+    _names(
+        tg.ParamOp, tg.BufferOp, tg.ConstOp, movement.IndexOp, movement.BitcastOp, movement.ShrinkOp
+    )
     | _ELEMENTWISE
     | _CALL
     | _LOAD_STORE
@@ -116,7 +115,7 @@ _SCALAR_CODE = (
 _VECTOR_CODE = (
     _SCALAR_CODE
     | _REDUCE
-    | _names(VConstOp, movement.StackOp)
+    | _names(tg.VConstOp, movement.StackOp)
     | _names(movement.ReshapeOp, movement.ExpandOp, movement.PermuteOp)
 )
 
@@ -133,7 +132,7 @@ _LINEAR_CODE = Body(
 )
 _PROGRAM = Container(
     Body(
-        _LINEAR | _names(codegen.SourceOp, BinaryDataOp),
+        _LINEAR | _names(codegen.SourceOp, tg.BinaryDataOp),
         (ends_in_sink,),
         {ordering.LinearOp.name: _LINEAR_CODE},
     )
@@ -152,7 +151,7 @@ _OPAQUE = {codegen.CustomFunctionOp.name: Container(Body(frozenset()))}
 def _kernels(kernel: Container) -> Level:
     """A level at which functions call kernels."""
     host = Body(
-        _HOST_SCALARS | _HOST_VIEWS | _names(BufferOp) | _CALL | _EFFECTS | _RETURN,
+        _HOST_SCALARS | _HOST_VIEWS | _names(tg.BufferOp) | _CALL | _EFFECTS | _RETURN,
         (values_are_scalars,),
     )
     return _OPAQUE | {
@@ -199,7 +198,7 @@ LEVELS: Mapping[str, Level] = {
     | {
         FuncOp.name: Container(
             Body(
-                _names(BufferOp, ConstOp)
+                _names(tg.BufferOp, tg.ConstOp)
                 | _MOVEMENT
                 | _REDUCE
                 | _CALL
@@ -217,7 +216,7 @@ LEVELS: Mapping[str, Level] = {
         Container(Body(_VECTOR_CODE, (ranges_are_loops, reduces_over_axes, nothing_is_invalid)))
     ),
     "target": _kernels(Container(Body(_VECTOR_CODE, _ON_REGISTERS))),
-    "linear": _programs(_names(BufferOp)),
+    "linear": _programs(_names(tg.BufferOp)),
     "planned": _programs(frozenset(), arenas_are_last),
     "llvm": {},
 }

@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import DiagnosticException
 
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.lowering.render import RenderPass
-from tgdialect.ops.call import CallOp, KernelOp
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.properties import dtype_of
 from tgdialect.runtime.beam import Bench, Run, filled, timed_module
@@ -33,7 +33,7 @@ off, pass."""
 class DeviceBench(Bench):
     """Runs candidates on arrays of a device, by the clock of the device."""
 
-    def __init__(self, call: CallOp, driver: Driver, target: Target) -> None:
+    def __init__(self, call: tg.CallOp, driver: Driver, target: Target) -> None:
         self._call = call
         self._driver = driver
         self._target = target
@@ -47,7 +47,7 @@ class DeviceBench(Bench):
     def key(self) -> Sequence[str]:
         return self._driver.identity
 
-    def compiled(self, candidate: KernelOp) -> Run | None:
+    def compiled(self, candidate: tg.KernelOp) -> Run | None:
         module, entry, arrays = timed_module(candidate, self._call, self._arrays, self._target)
         try:
             run_stages(module, self._kernels)

@@ -11,8 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.pipeline import Stages
-from tgdialect.ops.codegen import ProgramOp, SourceOp
-from tgdialect.ops.source import BinaryDataOp
+from tgdialect.ops import tg
 from tgdialect.runtime.devices.code import give_code
 from tgdialect.runtime.devices.commands import command_buffer
 from tgdialect.runtime.devices.optimize import DeviceOptimizePass
@@ -86,15 +85,15 @@ class DeviceBuild(StagedModule):
         return self.module("linearize") if "linearize" in self.snapshots else self.source
 
     @property
-    def programs(self) -> Mapping[str, ProgramOp]:
+    def programs(self) -> Mapping[str, tg.ProgramOp]:
         """The kernels in order, by their names."""
-        return {op.sym_name.data: op for op in self._linear.ops if isinstance(op, ProgramOp)}
+        return {op.sym_name.data: op for op in self._linear.ops if isinstance(op, tg.ProgramOp)}
 
 
 def _has_code(module: ModuleOp) -> bool:
     """Whether every program of a module has its code already, if it has programs."""
-    programs = [op for op in module.ops if isinstance(op, ProgramOp) and not op.calls]
+    programs = [op for op in module.ops if isinstance(op, tg.ProgramOp) and not op.calls]
     return bool(programs) and all(
-        any(isinstance(op, SourceOp | BinaryDataOp) for op in program.body.block.ops)
+        any(isinstance(op, tg.SourceOp | tg.BinaryDataOp) for op in program.body.block.ops)
         for program in programs
     )

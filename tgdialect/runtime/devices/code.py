@@ -8,7 +8,7 @@ from tgdialect.backends.ptx import kernel_ir
 from tgdialect.lowering.render import RenderPass
 from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.stage import default_output
-from tgdialect.ops.codegen import ProgramOp, SourceOp
+from tgdialect.ops import tg
 from tgdialect.runtime.codegen import CodeGenerator
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
@@ -35,7 +35,7 @@ def _assemble(module: ModuleOp, target: Target) -> None:
         coming = {name: generator.submit(text) for name, text in kernels.texts.items()}
         codes = {name: code.result() for name, code in coming.items()}
     for program in module.ops:
-        if isinstance(program, ProgramOp) and not program.calls:
-            source = SourceOp(codes[SOURCE.symbol(program.sym_name.data)], kernels.language)
+        if isinstance(program, tg.ProgramOp) and not program.calls:
+            source = tg.SourceOp(codes[SOURCE.symbol(program.sym_name.data)], kernels.language)
             source.location = program.location
             program.body.block.insert_op_after(source, program.linear)

@@ -22,12 +22,9 @@ from tgdialect.lowering.render.calls import check_call, requirements
 from tgdialect.lowering.render.dynamic_local import dynamic_local
 from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.output import LOADED_BOUND
-from tgdialect.ops.call import CallOp, parameters
-from tgdialect.ops.codegen import AtomicAddOp, ProgramOp, SourceOp, SpecialOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import BitcastOp, ReshapeOp, ShrinkOp
+from tgdialect.ops import tg
+from tgdialect.ops.call import parameters
 from tgdialect.ops.numpy_dtypes import dtype_named
-from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import (
     Dim,
     UnknownDim,
@@ -37,7 +34,6 @@ from tgdialect.ops.properties import (
     shape_of,
     window,
 )
-from tgdialect.ops.source import BinaryDataOp
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import computed, operands_of
 from tgdialect.runtime.devices.expressions import OPERATIONS, Expression, applied, argument
@@ -74,7 +70,7 @@ def command_buffer(function: FuncOp) -> CommandBuffer:
     host = _Expressions(arguments)
     target = target_of(function.parent_op())
     intervals = MinMax()
-    ops = [op for op in function.walk() if isinstance(op, CallOp)]
+    ops = [op for op in function.walk() if isinstance(op, tg.CallOp)]
     once = len(constants(function, ops).calls)
     first = 0
     for number, outer in enumerate(ops):
@@ -95,8 +91,8 @@ def command_buffer(function: FuncOp) -> CommandBuffer:
 
 
 def _calls(
-    op: CallOp, host: _Expressions, intervals: MinMax
-) -> Iterator[tuple[CallOp, ProgramOp, _Expressions]]:
+    op: tg.CallOp, host: _Expressions, intervals: MinMax
+) -> Iterator[tuple[tg.CallOp, tg.ProgramOp, _Expressions]]:
     """The launches that a CALL is, each with the values that its arguments are made of: of a
     program that calls others, those of all iterations of its loops."""
     try:
@@ -116,7 +112,7 @@ def _calls(
 
 
 def _bound(
-    params: Sequence[SSAValue], op: CallOp, host: _Expressions
+    params: Sequence[SSAValue], op: tg.CallOp, host: _Expressions
 ) -> tuple[dict[SSAValue, Expression], dict[SSAValue, View]]:
     """The scalars and the memory that the parameters of a program are."""
     pairs = list(zip(params, op.arguments, strict=True))
@@ -126,17 +122,17 @@ def _bound(
 
 def _iterations(
     ops: Sequence[Operation], values: _Expressions
-) -> Iterator[tuple[CallOp, _Expressions]]:
+) -> Iterator[tuple[tg.CallOp, _Expressions]]:
     """The CALLs among ops in order, once for each iteration of the loops around them."""
     position = 0
     while position < len(ops):
         op = ops[position]
         position += 1
-        if isinstance(op, CallOp):
+        if isinstance(op, tg.CallOp):
             yield op, values
-        elif isinstance(op, LoadOp | StoreOp):
+        elif isinstance(op, tg.LoadOp | tg.StoreOp):
             raise locate(PassFailedException(LOADED_BOUND), op)
-        elif isinstance(op, RangeOp):
+        elif isinstance(op, tg.RangeOp):
             end = next(
                 i for i, other in enumerate(ops) if i >= position and _closes(other, op.result)
             )
@@ -150,34 +146,34 @@ def _iterations(
 
 
 def _closes(op: Operation, range: SSAValue) -> bool:
-    return isinstance(op, EndOp) and range in op.ranges
+    return isinstance(op, tg.EndOp) and range in op.ranges
 
 
-def _program(op: CallOp) -> ProgramOp:
+def _program(op: tg.CallOp) -> tg.ProgramOp:
     program = SymbolTable.lookup_symbol(op, op.callee)
-    if not isinstance(program, ProgramOp):
+    if not isinstance(program, tg.ProgramOp):
         name = op.callee.string_value()
         raise PassFailedException(f"@{name} is not a program, which is all that a device calls")
     return program
 
 
-def _kernel(program: ProgramOp, target: Target) -> DeviceKernel:
+def _kernel(program: tg.ProgramOp, target: Target) -> DeviceKernel:
     """A program with its code: the BINARY if there is one, else the SOURCE."""
     name, block = program.sym_name.data, program.linear.body.block
     code: bytes | None = None
     is_binary = False
     for op in program.body.block.ops:
         match op:
-            case SourceOp():
+            case tg.SourceOp():
                 code = op.text.data.encode()
-            case BinaryDataOp():
+            case tg.BinaryDataOp():
                 code, is_binary = op.data.data, True
             case _:
                 pass
     if code is None:
         raise PassFailedException(f"@{name} has neither a tg.source nor a tg.binary")
     params = [param.result for param in parameters(block)]
-    stores = [op.buffer for op in block.walk() if isinstance(op, StoreOp | AtomicAddOp)]
+    stores = [op.buffer for op in block.walk() if isinstance(op, tg.StoreOp | tg.AtomicAddOp)]
     written = {memory_of(location) for location in stores}
     local = _specials(block, "lidx")
     size = [1 if (bound := local.get(axis)) is None else known_index(bound) for axis in range(3)]
@@ -205,11 +201,11 @@ def _scalar_dtype(value: SSAValue) -> str:
 
 def _specials(block: Block, kind: str) -> Mapping[int, SSAValue]:
     """The bounds of the SPECIALs of a kind (gidx or lidx), by axis: 0 is x."""
-    specials = [op for op in block.walk() if isinstance(op, SpecialOp)]
+    specials = [op for op in block.walk() if isinstance(op, tg.SpecialOp)]
     return {int(op.symbol.data[-1]): op.bound for op in specials if op.symbol.data[:-1] == kind}
 
 
-def _launch(position: int, op: CallOp, program: ProgramOp, host: _Expressions) -> Launch:
+def _launch(position: int, op: tg.CallOp, program: tg.ProgramOp, host: _Expressions) -> Launch:
     block = program.linear.body.block
     given = [host.view(a) if is_memory(a) else host.value(a) for a in op.arguments]
     params: dict[SSAValue, Expression] = {
@@ -272,17 +268,17 @@ class _Expressions:
             if (outer := self._views.get(memory)) is not None:
                 return View(outer.parameter, applied("add", outer.offset, offset), nbytes)
             match memory.owner:
-                case ShrinkOp() as op:
+                case tg.ShrinkOp() as op:
                     offset = applied("add", offset, self._offset(op))
                     memory = op.source
-                case BitcastOp() | ReshapeOp() as op:
+                case tg.BitcastOp() | tg.ReshapeOp() as op:
                     memory = op.source
                 case op:
                     name = getattr(op, "name", "a block argument")
                     raise PassFailedException(f"a device has no {name} of memory")
         return View(memory.index, offset, nbytes)
 
-    def _offset(self, op: ShrinkOp) -> Expression:
+    def _offset(self, op: tg.ShrinkOp) -> Expression:
         """The offset in bytes of a contiguous part of memory from that memory's begin."""
         starts, _ = window(op)
         total: Expression = (0,)

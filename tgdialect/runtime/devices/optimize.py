@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.optimize import Scheduled, settled
-from tgdialect.ops.call import KernelOp
+from tgdialect.ops import tg
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.devices.driver import DeviceError, Driver
 from tgdialect.runtime.optimize import MeasuringOptimizePass, beam_width
@@ -62,7 +62,7 @@ class DeviceOptimizePass(MeasuringOptimizePass):
         driver = self._driver(target)
         search_schedules(module, width, target, lambda _, call: DeviceBench(call, driver, target))
         simplify_kernels(module)
-        yield from settled(op for op in module.ops if isinstance(op, KernelOp))
+        yield from settled(op for op in module.ops if isinstance(op, tg.KernelOp))
 
     def _driver(self, target: Target) -> Driver:
         """The device that schedules are timed on."""

@@ -10,8 +10,8 @@ from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp
 from xdsl.traits import SymbolTable
 
+from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_process
-from tgdialect.ops.call import CallOp
 from tgdialect.ops.walk import Walk
 from tgdialect.runtime.devices.device import DEVICES, Device
 from tgdialect.runtime.devices.driver import DeviceError
@@ -98,7 +98,7 @@ def _reachable(module: ModuleOp, entry: str) -> ModuleOp:
         function = SymbolTable.lookup_symbol(module, name)
         if function is None:
             continue
-        calls = (op for op in function.walk() if isinstance(op, FuncCallOp | CallOp))
+        calls = (op for op in function.walk() if isinstance(op, FuncCallOp | tg.CallOp))
         walk.add(op.callee.string_value() for op in calls)
     for op in list(module.ops):
         if isinstance(op, FuncOp) and op.sym_name.data not in walk.seen:

@@ -29,13 +29,13 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.communication import Collective
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
+from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype_of
-from tgdialect.ops.attributes import PlaceAttr, is_tensor
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.call import CallOp as KernelCallOp
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.properties import Dim, place, place_of, shape_of, tensor, tensor_type
-from tgdialect.ops.source import BufferOp, ParamOp, parameters
+from tgdialect.ops.source import parameters
 from tgdialect.runtime.distributed.exchange import Exchange
 from tgdialect.runtime.program import Parameter
 from tgdialect.transforms.shard.grids import DEVICES, WORLD, Grid, grids_of
@@ -160,7 +160,7 @@ class _Reader:
         return tuple(self.world.index(device) for device in devices)
 
     def place(self, attribute: Attribute) -> Place:
-        assert isinstance(attribute, PlaceAttr)
+        assert isinstance(attribute, tg.PlaceAttr)
         match attribute.device:
             case None:
                 return Place()
@@ -178,7 +178,7 @@ class _Reader:
         values = [*body.args, *(p.result for p in params)]
         self.numbers.update((value, number) for number, value in enumerate(values))
         for op in body.ops:  # Several PARAMs of a slot are one value.
-            if isinstance(op, ParamOp):
+            if isinstance(op, tg.ParamOp):
                 self.numbers[op.result] = len(body.args) + op.slot.data
         inputs: list[Input] = []
         ranks: list[tuple[int, ...]] = []
@@ -191,7 +191,7 @@ class _Reader:
         buffers: list[Parameter] = []
         by_slot: dict[int, int] = {}
         for op in body.ops:
-            if isinstance(op, BufferOp):
+            if isinstance(op, tg.BufferOp):
                 if op.slot.data not in by_slot:
                     by_slot[op.slot.data] = len(values) + len(buffers)
                     buffers.append(self.parameter(op.result, op.slot.data, Place(), "buffer"))
@@ -271,7 +271,7 @@ class _Reader:
         returned: list[int] = []
         last_use: dict[int, int] = {}
         free = first
-        kept = [op for op in ops if not isinstance(op, ParamOp | BufferOp)]
+        kept = [op for op in ops if not isinstance(op, tg.ParamOp | tg.BufferOp)]
         for position, op in enumerate(kept):
             for number in (*(self.numbers[o] for o in op.operands), *self._sizes(op)):
                 last_use[number] = position
@@ -310,7 +310,7 @@ class _Reader:
                 members = frozenset(self.members(devices))
                 name = op.callee.string_value()
                 return CallStep(operands, results, dropped, name, members)
-            case ReshapeOp():
+            case tg.ReshapeOp():
                 shape = tuple(None if d == DYNAMIC_INDEX else d for d in op.shape.get_values())
                 return ReshapeStep(operands, results, dropped, shape)
             case CollectiveCommunicationOp():
@@ -350,8 +350,8 @@ class _Reader:
 def is_step(op: Operation) -> bool:
     """Whether an op is executed. A SEND leaves the value where it is, and of RESHAPEs after one
     another the last one is enough."""
-    if isinstance(op, ReshapeOp) and len(op.operands) == 1:
-        return not all(isinstance(use.operation, ReshapeOp) for use in op.result.uses)
+    if isinstance(op, tg.ReshapeOp) and len(op.operands) == 1:
+        return not all(isinstance(use.operation, tg.ReshapeOp) for use in op.result.uses)
     return not isinstance(op, SendOp)
 
 

@@ -9,12 +9,11 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 from xdsl.rewriter import InsertPoint
 
 from tgdialect.analysis.validity import Validity
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DType, round_to
-from tgdialect.ops.elementwise import CastOp
 from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import dtype_of, tensor
-from tgdialect.ops.source import ConstOp
 from tgdialect.transforms.simplify.identities import IDENTITIES
 from tgdialect.transforms.simplify.matching import (
     OPS,
@@ -53,7 +52,7 @@ class NewOps(OpBuilder):
         return self.put(OPS[op](*operands))
 
     def constant(self, value: Attribute) -> SSAValue:
-        return self.put(ConstOp(value))
+        return self.put(tg.ConstOp(value))
 
     def widened(self, value: SSAValue, type: Attribute) -> SSAValue | None:
         """A value in a type: itself, or a constant repeated; None where it cannot be."""
@@ -106,7 +105,7 @@ class CastToSameDtype(RewritePattern):
     """Drop a cast of a value to its own dtype. A cast of memory stays, because it is a read."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.CastOp, rewriter: PatternRewriter) -> None:
         if op.source.type == op.result.type:
             rewriter.replace(op, (), (op.source,))
 
@@ -116,14 +115,14 @@ class CastOfCast(RewritePattern):
     wider than B."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: CastOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.CastOp, rewriter: PatternRewriter) -> None:
         inner = op.source.owner
-        if not isinstance(inner, CastOp):
+        if not isinstance(inner, tg.CastOp):
             return
         source, middle, target = (dtype_of(v) for v in (inner.source, inner.result, op.result))
         wraps = source.is_integer and middle.is_integer and target.is_integer
         if holds(middle, source) or (wraps and target.bits <= middle.bits):
-            new = CastOp(inner.source, op.dtype)
+            new = tg.CastOp(inner.source, op.dtype)
             new.location = op.location
             rewriter.replace(op, new)
 
@@ -148,7 +147,7 @@ def holds(wide: DType, narrow: DType) -> bool:
 PATTERNS: dict[str, tuple[RewritePattern, ...]] = {
     name: (
         *((ConstantOnTheRight(),) if name in COMMUTATIVE else ()),
-        *((CastToSameDtype(), CastOfCast()) if name == CastOp.name else ()),
+        *((CastToSameDtype(), CastOfCast()) if name == tg.CastOp.name else ()),
         *((ApplyIdentities(),) if name in RULES.roots else ()),
     )
     for name in OPS

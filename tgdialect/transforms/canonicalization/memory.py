@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
-from tgdialect.ops.memory import CopyOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import device_argument
 
 
@@ -12,15 +12,15 @@ class CopyOfCopy(RewritePattern):
     """copy(copy(x, A), B) is copy(x, B), and copy(copy(x, A), A) is copy(x, A), but for clones."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: CopyOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.CopyOp, rewriter: PatternRewriter) -> None:
         inner = op.source.owner
-        if not isinstance(inner, CopyOp) or op.forced is not None:
+        if not isinstance(inner, tg.CopyOp) or op.forced is not None:
             return
         device = device_argument(op)
         if op.result.type == inner.result.type:
             rewriter.replace(op, [], [inner.result])
         elif device is not None and inner.forced is None:
-            new = CopyOp(inner.source, device)
+            new = tg.CopyOp(inner.source, device)
             new.location = op.location
             rewriter.replace(op, new)
 

@@ -10,19 +10,9 @@ from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tgdialect.analysis.validity import Validity
+from tgdialect.ops import tg
 from tgdialect.ops.folding import constant_attribute
-from tgdialect.ops.movement import (
-    BitcastOp,
-    ExpandOp,
-    FlipOp,
-    IndexOp,
-    MovementOp,
-    PadOp,
-    PermuteOp,
-    ReshapeOp,
-    ShrinkOp,
-    StackOp,
-)
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import (
     Dim,
@@ -58,7 +48,7 @@ class BitcastToSameDtype(RewritePattern):
     """A bitcast to the dtype that is there already."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: BitcastOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.BitcastOp, rewriter: PatternRewriter) -> None:
         if op.source.type == op.result.type:
             rewriter.replace(op, (), (op.source,))
 
@@ -67,20 +57,20 @@ class BitcastOfBitcast(RewritePattern):
     """bitcast(bitcast(x)) is one bitcast; between sizes an invalid cell would spread on the way."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: BitcastOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.BitcastOp, rewriter: PatternRewriter) -> None:
         inner = op.source.owner
-        if not isinstance(inner, BitcastOp):
+        if not isinstance(inner, tg.BitcastOp):
             return
         sizes = {dtype_of(v).itemsize for v in (inner.source, inner.result, op.result)}
         if len(sizes) == 1 or Validity()[inner.source]:
-            _replace(op, BitcastOp(inner.source, op.dtype), rewriter)
+            _replace(op, tg.BitcastOp(inner.source, op.dtype), rewriter)
 
 
 class TrivialPermute(RewritePattern):
     """A permute that keeps every axis in its place."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: PermuteOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.PermuteOp, rewriter: PatternRewriter) -> None:
         order = integers(op, "order")
         if order == tuple(range(len(order))):
             rewriter.replace(op, (), (op.source,))
@@ -90,82 +80,82 @@ class PermuteOfPermute(RewritePattern):
     """permute(permute(x, a), b) is permute(x, a[b])."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: PermuteOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.PermuteOp, rewriter: PatternRewriter) -> None:
         inner = op.source.owner
-        if isinstance(inner, PermuteOp):
+        if isinstance(inner, tg.PermuteOp):
             order = integers(inner, "order")
             composed = [order[axis] for axis in integers(op, "order")]
-            _replace(op, PermuteOp(inner.source, composed), rewriter)
+            _replace(op, tg.PermuteOp(inner.source, composed), rewriter)
 
 
 class TrivialFlip(RewritePattern):
     """A flip of no axis, or of axes of size 1, which need no flag."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: FlipOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.FlipOp, rewriter: PatternRewriter) -> None:
         flags, shape = integers(op, "flags"), tensor(op.source).get_shape()
         needed = [bool(flag) and extent != 1 for flag, extent in zip(flags, shape, strict=True)]
         if not any(needed):
             rewriter.replace(op, (), (op.source,))
         elif sum(needed) < sum(map(bool, flags)):
-            _replace(op, FlipOp(op.source, needed), rewriter)
+            _replace(op, tg.FlipOp(op.source, needed), rewriter)
 
 
 class FlipOfFlip(RewritePattern):
     """flip(flip(x, a), b) is flip(x, a xor b)."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: FlipOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.FlipOp, rewriter: PatternRewriter) -> None:
         inner = op.source.owner
-        if isinstance(inner, FlipOp):
+        if isinstance(inner, tg.FlipOp):
             pairs = zip(integers(inner, "flags"), integers(op, "flags"), strict=True)
-            _replace(op, FlipOp(inner.source, [bool(a) != bool(b) for a, b in pairs]), rewriter)
+            _replace(op, tg.FlipOp(inner.source, [bool(a) != bool(b) for a, b in pairs]), rewriter)
 
 
 class ReshapeOfReshape(RewritePattern):
     """reshape(reshape(x)) is reshape(x)."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: ReshapeOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.ReshapeOp, rewriter: PatternRewriter) -> None:
         inner = op.source.owner
-        if isinstance(inner, ReshapeOp) and place(inner.source).axis is None:
-            _replace(op, ReshapeOp(inner.source, mixed(op, "shape", op.dims)), rewriter)
+        if isinstance(inner, tg.ReshapeOp) and place(inner.source).axis is None:
+            _replace(op, tg.ReshapeOp(inner.source, mixed(op, "shape", op.dims)), rewriter)
 
 
 class ExpandOfExpand(RewritePattern):
     """expand(expand(x)) is expand(x)."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: ExpandOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.ExpandOp, rewriter: PatternRewriter) -> None:
         inner = op.source.owner
-        if isinstance(inner, ExpandOp):
-            _replace(op, ExpandOp(inner.source, mixed(op, "shape", op.dims)), rewriter)
+        if isinstance(inner, tg.ExpandOp):
+            _replace(op, tg.ExpandOp(inner.source, mixed(op, "shape", op.dims)), rewriter)
 
 
 class ShrinkOfShrink(RewritePattern):
     """shrink(shrink(x, o), p) is shrink(x, o + p)."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: ShrinkOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.ShrinkOp, rewriter: PatternRewriter) -> None:
         inner = op.source.owner
-        if not isinstance(inner, ShrinkOp):
+        if not isinstance(inner, tg.ShrinkOp):
             return
         offsets, shape = window(op)
         if (total := _sum(window(inner)[0], offsets)) is not None:
-            _replace(op, ShrinkOp(inner.source, total, shape), rewriter)
+            _replace(op, tg.ShrinkOp(inner.source, total, shape), rewriter)
 
 
 class PadOfPad(RewritePattern):
     """pad(pad(x, o), p) of the same fill is pad(x, o + p)."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: PadOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.PadOp, rewriter: PatternRewriter) -> None:
         inner = op.source.owner
-        if not isinstance(inner, PadOp) or inner.fill != op.fill:
+        if not isinstance(inner, tg.PadOp) or inner.fill != op.fill:
             return
         offsets, shape = window(op)
         if (total := _sum(window(inner)[0], offsets)) is not None:
-            _replace(op, PadOp(inner.source, total, shape, op.fill), rewriter)
+            _replace(op, tg.PadOp(inner.source, total, shape, op.fill), rewriter)
 
 
 def _sum(a: Shape, b: Shape) -> list[Dim] | None:
@@ -187,9 +177,9 @@ class ShrinkOfPad(RewritePattern):
     """shrink(pad(x)) that shows cells of x only is shrink(x), or x where it shows them all."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: ShrinkOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.ShrinkOp, rewriter: PatternRewriter) -> None:
         pad = op.source.owner
-        if not isinstance(pad, PadOp):
+        if not isinstance(pad, tg.PadOp):
             return
         offsets, shape = window(op)
         padding, source = window(pad)[0], shape_of(pad.source)
@@ -208,14 +198,14 @@ class ShrinkOfPad(RewritePattern):
             ):
                 return
             inside.append(o - p)
-        _replace(op, ShrinkOp(pad.source, inside, shape), rewriter)
+        _replace(op, tg.ShrinkOp(pad.source, inside, shape), rewriter)
 
 
 class IndexOfNothing(RewritePattern):
     """An index with no indices."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: IndexOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.IndexOp, rewriter: PatternRewriter) -> None:
         if not op.indices:
             rewriter.replace(op, (), (op.source,))
 
@@ -224,9 +214,9 @@ class IndexOfStack(RewritePattern):
     """index(stack(x0, x1, ...), [i, ...]) is index(xi, [...]) for a constant i in range."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: IndexOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.IndexOp, rewriter: PatternRewriter) -> None:
         stack = op.source.owner
-        if not isinstance(stack, StackOp) or not op.indices:
+        if not isinstance(stack, tg.StackOp) or not op.indices:
             return
         index = constant_attribute(op.indices[0])
         if not isinstance(index, IntegerAttr) or not 0 <= index.value.data < len(stack.sources):
@@ -235,7 +225,7 @@ class IndexOfStack(RewritePattern):
         if not dependent_ranges(stack.result) <= dependent_ranges(source):
             return  # an END or REDUCE may need those of the other sources
         if indices:
-            _replace(op, IndexOp(source, indices), rewriter)
+            _replace(op, tg.IndexOp(source, indices), rewriter)
         elif source.type == op.result.type:
             rewriter.replace(op, (), (source,))
 

@@ -6,11 +6,8 @@ from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewri
 
 from tgdialect.analysis.validity import Validity
 from tgdialect.analysis.zeros import may_be_negative_zero
-from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.elementwise import AddOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of, integers, tensor
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp
 from tgdialect.transforms.simplify.matching import repeat
 
 
@@ -21,20 +18,20 @@ class ReduceOfNothing(RewritePattern):
     """
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: ReduceOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.ReduceOp, rewriter: PatternRewriter) -> None:
         shape = tensor(op.source).get_shape()
         if op.ranges or any(shape[axis] != 1 for axis in integers(op, "axes")):
             return
         if op.source.type != op.result.type or not Validity()[op.source]:
             return
-        if op.kind.data is not ReduceKind.ADD or not may_be_negative_zero(op.source):
+        if op.kind.data is not tg.ReduceKind.ADD or not may_be_negative_zero(op.source):
             rewriter.replace(op, (), (op.source,))
             return
-        zero = ConstOp(0, tensor(op.source).element_type)
+        zero = tg.ConstOp(0, tensor(op.source).element_type)
         if (zeros := repeat(zero.result, op.source.type)) is None:
             return
         new = [zero, *zeros]
-        new.append(AddOp(op.source, new[-1].results[0]))
+        new.append(tg.AddOp(op.source, new[-1].results[0]))
         for each in new:
             each.location = op.location
         rewriter.replace(op, new)
@@ -44,7 +41,7 @@ class ReduceOfUnitAxis(RewritePattern):
     """Axes of size 1 need not be reduced where others, or ranges, are."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: ReduceOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.ReduceOp, rewriter: PatternRewriter) -> None:
         shape, axes = tensor(op.source).get_shape(), integers(op, "axes")
         kept = [axis for axis in axes if shape[axis] != 1]
         if len(kept) < len(axes) and (kept or op.ranges):
@@ -55,21 +52,23 @@ class ReduceOfReduce(RewritePattern):
     """Two reductions of one kind are one if the order is free and nothing is rounded between."""
 
     @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: ReduceOp, rewriter: PatternRewriter) -> None:
+    def match_and_rewrite(self, op: tg.ReduceOp, rewriter: PatternRewriter) -> None:
         inner = op.source.owner
-        if not isinstance(inner, ReduceOp) or inner.kind != op.kind or op.ranges or inner.ranges:
+        if not isinstance(inner, tg.ReduceOp) or inner.kind != op.kind or op.ranges or inner.ranges:
             return
         dtype = dtype_of(op.source)
-        exact = not dtype.is_float or op.kind.data is ReduceKind.MAX
+        exact = not dtype.is_float or op.kind.data is tg.ReduceKind.MAX
         ordered = op.ordered is not None or inner.ordered is not None
         if exact or (not ordered and dtype.bits >= 32):
             _replace(op, rewriter, sorted({*integers(inner, "axes"), *integers(op, "axes")}), inner)
 
 
-def _replace(op: ReduceOp, rewriter: PatternRewriter, axes: list[int], source: ReduceOp) -> None:
+def _replace(
+    op: tg.ReduceOp, rewriter: PatternRewriter, axes: list[int], source: tg.ReduceOp
+) -> None:
     """Reduce what `source` reduces, over `axes` and the ranges of `op`."""
     ordered = op.ordered is not None or source.ordered is not None
-    new = ReduceOp(op.kind.data, source.source, axes, op.ranges, ordered=ordered)
+    new = tg.ReduceOp(op.kind.data, source.source, axes, op.ranges, ordered=ordered)
     new.location = op.location
     if new.result.type == op.result.type:
         rewriter.replace(op, new)

@@ -32,11 +32,10 @@ from xdsl.transforms.dead_code_elimination import region_dce
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.call import CallOp
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.properties import dtype_of, shape_of, tensor, tensor_type
-from tgdialect.ops.source import ParamOp
 from tgdialect.transforms.gradient.builder import Builder
 from tgdialect.transforms.gradient.reverse import Differentiate, gradient_sums, gradients
 
@@ -90,7 +89,7 @@ class _Functions:
         self._active.pop()
         return self._made[function]
 
-    def callee(self, call: CallOp) -> FuncOp:
+    def callee(self, call: tg.CallOp) -> FuncOp:
         """The gradient function of a CALL's callee, which is made at the first CALL."""
         symbol = call.callee.string_value()
         function = SymbolTable.lookup_symbol(call, call.callee)
@@ -133,7 +132,7 @@ def gradient_function(function: FuncOp, name: str, differentiate: Differentiate)
     wrt = [[a] for a in block.args if _is_differentiable(a)]
     by_slot: dict[int, list[SSAValue]] = {}
     for param in block.ops:
-        if isinstance(param, ParamOp) and _is_differentiable(param.result):
+        if isinstance(param, tg.ParamOp) and _is_differentiable(param.result):
             by_slot.setdefault(param.slot.data, []).append(param.result)
     wrt += [by_slot[slot] for slot in sorted(by_slot)]
     # Add an argument for the gradient of each float result. A value returned twice has their sum.

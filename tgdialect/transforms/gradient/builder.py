@@ -7,12 +7,9 @@ from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
-from tgdialect.ops.attributes import PlaceAttr, ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.builder import UNKNOWN, UniquingBuilder
 from tgdialect.ops.dtypes import BOOL, number_attribute, round_to
-from tgdialect.ops.elementwise import AddOp, CmpEqOp, MulOp, OrOp
-from tgdialect.ops.memory import CopyOp, LoadOp
-from tgdialect.ops.movement import ExpandOp, PadOp, ReshapeOp, ShrinkOp
 from tgdialect.ops.multi import placing
 from tgdialect.ops.properties import (
     Shape,
@@ -25,8 +22,6 @@ from tgdialect.ops.properties import (
     show_shape,
     tensor,
 )
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp
 
 MixedShape = tuple[int | SSAValue, ...]
 """A shape of static extents, and of dynamic extents that are index values."""
@@ -50,7 +45,7 @@ class Builder(UniquingBuilder):
     def constant(self, value: float, like: SSAValue) -> SSAValue:
         """A scalar constant of the dtype of `like`."""
         exact = round_to(dtype_of(like), value)
-        return self.emit(ConstOp, number_attribute(exact, tensor(like).element_type))
+        return self.emit(tg.ConstOp, number_attribute(exact, tensor(like).element_type))
 
     def known(self, shape: Shape) -> MixedShape:
         """A shape, after a check that each of its dynamic extents is an index value.
@@ -69,9 +64,9 @@ class Builder(UniquingBuilder):
         where = place(a)
         if None not in (where.device, place(b).device):
             b = self.moved(b, where)
-        return self.put(AddOp(a, b))
+        return self.put(tg.AddOp(a, b))
 
-    def moved(self, value: SSAValue, where: PlaceAttr) -> SSAValue:
+    def moved(self, value: SSAValue, where: tg.PlaceAttr) -> SSAValue:
         """Copy a value to the place `where`: to one device, or sharded or replicated to several.
 
         A place without a device is anywhere, and needs no copy.
@@ -80,7 +75,7 @@ class Builder(UniquingBuilder):
         if device is None or (device, axis) == (place(value).device, place(value).axis):
             return value
         if isinstance(device, str):
-            return self.put(CopyOp(value, device))
+            return self.put(tg.CopyOp(value, device))
         shape = self.known(shape_of(value))
         for move, argument in placing(shape, place(value), device, axis):
             value = self.put(move(value, argument))
@@ -88,17 +83,17 @@ class Builder(UniquingBuilder):
 
     def valid_cells(self, value: SSAValue) -> SSAValue:
         """Where a value is valid: a bool of its shape, all of whose cells are."""
-        is_true = self.put(OrOp(self.put(CmpEqOp(value, value)), self._true()))
-        return self.put(LoadOp(is_true))
+        is_true = self.put(tg.OrOp(self.put(tg.CmpEqOp(value, value)), self._true()))
+        return self.put(tg.LoadOp(is_true))
 
     def _true(self) -> SSAValue:
-        return self.emit(ConstOp, number_attribute(1, BOOL))
+        return self.emit(tg.ConstOp, number_attribute(1, BOOL))
 
     def reshaped(self, value: SSAValue, shape: Shape) -> SSAValue:
         """A value reshaped to a shape with the same number of cells."""
         if same_shape(shape_of(value), shape):
             return value
-        return self.put(ReshapeOp(value, self.known(shape)))
+        return self.put(tg.ReshapeOp(value, self.known(shape)))
 
     def expanded(self, value: SSAValue, shape: Shape) -> SSAValue:
         """A value broadcast to a shape."""
@@ -106,7 +101,7 @@ class Builder(UniquingBuilder):
         value = self.reshaped(value, (1,) * missing + shape_of(value))
         if same_shape(shape_of(value), shape):
             return value
-        return self.put(ExpandOp(value, self.known(shape)))
+        return self.put(tg.ExpandOp(value, self.known(shape)))
 
     def summed_to(self, value: SSAValue, shape: Shape) -> SSAValue:
         """Sum a value over the axes that broadcasting from `shape` adds or expands.
@@ -117,7 +112,7 @@ class Builder(UniquingBuilder):
         padded = (1,) * (len(wide) - len(shape)) + shape
         axes = [i for i, (a, b) in enumerate(zip(wide, padded, strict=True)) if not same_dim(a, b)]
         if axes:
-            value = self.put(ReduceOp(ReduceKind.ADD, value, axes))
+            value = self.put(tg.ReduceOp(tg.ReduceKind.ADD, value, axes))
         return self.reshaped(value, shape)
 
     def positions(self, size: int | SSAValue) -> SSAValue:
@@ -129,25 +124,25 @@ class Builder(UniquingBuilder):
         def times(a: int | SSAValue, b: int | SSAValue) -> int | SSAValue:
             if isinstance(a, int) and isinstance(b, int):
                 return a * b
-            return self.put(MulOp(self._index(a), self._index(b)))
+            return self.put(tg.MulOp(self._index(a), self._index(b)))
 
         def plus(a: int | SSAValue, b: int) -> int | SSAValue:
             if isinstance(a, int):
                 return a + b
-            return self.put(AddOp(a, self.index_constant(b)))
+            return self.put(tg.AddOp(a, self.index_constant(b)))
 
         # Pad `size` ones to a row with as many zeros in front, and repeat the row.
         row = times(size, 2)
         ones = self.expanded(one, (size,))
-        padded = self.put(PadOp(ones, [size], [row]))
+        padded = self.put(tg.PadOp(ones, [size], [row]))
         tiled = self.expanded(self.reshaped(padded, (1, row)), (plus(size, 1), row))
         flat = self.reshaped(tiled, (times(plus(size, 1), row),))
         # Cut the repeated rows into rows one cell longer, so that each starts one cell later.
-        trimmed = self.put(ShrinkOp(flat, [0], [times(size, plus(row, 1))]))
+        trimmed = self.put(tg.ShrinkOp(flat, [0], [times(size, plus(row, 1))]))
         sliding = self.reshaped(trimmed, (size, plus(row, 1)))
         # Row i of the windows then has i ones.
-        windows = self.put(ShrinkOp(sliding, [0, 0], [size, size]))
-        return self.reshaped(self.put(ReduceOp(ReduceKind.ADD, windows, [1])), (size,))
+        windows = self.put(tg.ShrinkOp(sliding, [0, 0], [size, size]))
+        return self.reshaped(self.put(tg.ReduceOp(tg.ReduceKind.ADD, windows, [1])), (size,))
 
     def _index(self, size: int | SSAValue) -> SSAValue:
         return self.index_constant(size) if isinstance(size, int) else size

@@ -21,25 +21,11 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.memory_order import parameter_effects
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import locate
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import CallOp, FunctionOp
-from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.elementwise import AndOp, CmpNeOp, WhereOp
-from tgdialect.ops.marker import ContiguousBackwardOp, DetachOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import (
-    BitcastOp,
-    FlipOp,
-    MovementOp,
-    PadOp,
-    PermuteOp,
-    ReshapeOp,
-)
-from tgdialect.ops.ordering import AfterOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import integer, is_memory, place, shape_of, tensor, window
-from tgdialect.ops.scan import ScanOp
-from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.walk import behind, through
 from tgdialect.transforms.gradient.builder import Builder
 from tgdialect.transforms.gradient.rules import RULES
@@ -47,10 +33,10 @@ from tgdialect.transforms.gradient.rules import RULES
 Version = int
 """A set of writes, as a bit mask."""
 
-_VIEWS = (MovementOp, AfterOp, DetachOp, ContiguousBackwardOp)
+_VIEWS = (MovementOp, tg.AfterOp, tg.DetachOp, tg.ContiguousBackwardOp)
 """Ops whose result is a view of their first operand, if that is memory."""
 
-_BIJECTIONS = (PermuteOp, FlipOp, ReshapeOp)
+_BIJECTIONS = (tg.PermuteOp, tg.FlipOp, tg.ReshapeOp)
 """Views that show every cell of their source once."""
 
 
@@ -80,9 +66,9 @@ class Versions:
 
     def _load_operands(self, op: Operation) -> None:
         """LOAD the operands of an op that are memory which the block writes later."""
-        if isinstance(op, LoadOp | AfterOp | ReturnOp):
+        if isinstance(op, tg.LoadOp | tg.AfterOp | ReturnOp):
             return
-        is_location = isinstance(op, (*_VIEWS, StoreOp, AtomicAddOp))
+        is_location = isinstance(op, (*_VIEWS, tg.StoreOp, tg.AtomicAddOp))
         written = {self._root(location) for location in _written(op)}
         for position, operand in enumerate(op.operands):
             if (position == 0 and is_location) or not is_memory(operand):
@@ -91,7 +77,7 @@ class Versions:
             if memory in written or self._seen(operand) == self._writes.get(memory, 0):
                 continue
             gives_memory = any(map(is_memory, op.results))  # As CONTIGUOUS of memory.
-            takes_memory = gives_memory or isinstance(op, CallOp | FunctionOp | ScanOp)
+            takes_memory = gives_memory or isinstance(op, tg.CallOp | tg.FunctionOp | tg.ScanOp)
             op.operands[position] = self._loaded(op, operand, takes_memory=takes_memory)
 
     def _loaded(self, op: Operation, location: SSAValue, *, takes_memory: bool) -> SSAValue:
@@ -101,15 +87,15 @@ class Versions:
         views: list[Operation] = []
         dependencies: list[SSAValue] = []
         while not self._validity[location] and isinstance(owner := location.owner, _VIEWS):
-            if isinstance(owner, AfterOp):
+            if isinstance(owner, tg.AfterOp):
                 dependencies += owner.dependencies
             else:
                 views.append(owner)
             location = owner.operands[0]
         if dependencies:
-            location = builder.put(after := AfterOp(location, dependencies))
+            location = builder.put(after := tg.AfterOp(location, dependencies))
             self._number(after)
-        load = LoadOp(location, addrspace=place(location).addrspace if takes_memory else None)
+        load = tg.LoadOp(location, addrspace=place(location).addrspace if takes_memory else None)
         value = builder.put(load)
         self._number(load)
         for view in reversed(views):
@@ -137,7 +123,7 @@ class Versions:
         """The memory of a location. BUFFERs of one slot are one memory, and so are its PARAMs."""
         location = behind(location, *_VIEWS)
         owner, key = location.owner, location
-        if isinstance(owner, BufferOp | ParamOp):
+        if isinstance(owner, tg.BufferOp | tg.ParamOp):
             key = type(owner), place(location).addrspace, integer(owner, "slot")
         return self._roots.setdefault(key, location)
 
@@ -148,7 +134,7 @@ class Versions:
         if op in self._writers:
             self._varying |= self._writers[op][0]
 
-    def is_varying(self, op: AfterOp) -> bool:
+    def is_varying(self, op: tg.AfterOp) -> bool:
         """Whether an AFTER sees a write of a varying value."""
         return bool(self._seen(op.result) & self._varying)
 
@@ -156,14 +142,14 @@ class Versions:
         """The version that a location sees: the writes that its AFTERs depend on."""
         seen, memory = 0, self._root(location)
         for view in through(location, *_VIEWS):
-            for dependency in view.dependencies if isinstance(view, AfterOp) else ():
+            for dependency in view.dependencies if isinstance(view, tg.AfterOp) else ():
                 if isinstance(before := dependency.owner, Operation):
                     seen |= self._before.get(before, 0)
         return seen & self._writes.get(memory, 0)
 
     # -- the reverse walk
 
-    def read(self, builder: Builder, op: AfterOp, gradient: SSAValue) -> bool:
+    def read(self, builder: Builder, op: tg.AfterOp, gradient: SSAValue) -> bool:
         """Add the gradient of an AFTER to that of its version. False if the AFTER sees no write."""
         if not (seen := self._seen(op.result)):
             return False
@@ -186,8 +172,8 @@ class Versions:
             pending = self._pending.get(memory, {})
             for version in [v for v in pending if v & bit]:
                 gradient = pending.pop(version)
-                if not isinstance(op, StoreOp | AtomicAddOp):
-                    what = f"@{op.callee.string_value()}" if isinstance(op, CallOp) else op.name
+                if not isinstance(op, tg.StoreOp | tg.AtomicAddOp):
+                    what = f"@{op.callee.string_value()}" if isinstance(op, tg.CallOp) else op.name
                     message = f"what {what} writes to memory has no gradient"
                     raise locate(PassFailedException(message), op)
                 # The rest is the gradient with respect to the version without this write.
@@ -204,42 +190,42 @@ class Versions:
         return None if pending is None else pending.pop(0, None)
 
     def _parts(
-        self, builder: Builder, op: StoreOp | AtomicAddOp, gradient: SSAValue
+        self, builder: Builder, op: tg.StoreOp | tg.AtomicAddOp, gradient: SSAValue
     ) -> tuple[SSAValue, SSAValue | None]:
         """The gradients of the stored value and of the memory before the write.
 
         The second is None if it is 0, because the write covers the memory.
         """
         # The stored value gets the gradient of the written cells, where the gate is true.
-        views, gate = _views(op.buffer), op.gate if isinstance(op, StoreOp) else None
+        views, gate = _views(op.buffer), op.gate if isinstance(op, tg.StoreOp) else None
         part = gradient
         for view in reversed(views):
             part = _viewed(builder, view, part)
         zero = builder.constant(0, gradient)
         if not self._validity[op.value]:  # Invalid cells are not written.
             valid = builder.valid_cells(op.value)
-            gate = valid if gate is None else builder.put(AndOp(gate, valid))
+            gate = valid if gate is None else builder.put(tg.AndOp(gate, valid))
         if gate is not None:
-            part = builder.put(WhereOp(gate, part, zero))
+            part = builder.put(tg.WhereOp(gate, part, zero))
         # An addition keeps the contents; a STORE through bijections overwrites all of them.
-        if isinstance(op, AtomicAddOp):
+        if isinstance(op, tg.AtomicAddOp):
             return part, gradient
         if gate is None and all(isinstance(view, _BIJECTIONS) for view in views):
             return part, None
         # Any other STORE: the gradient of the memory is 0 in the written cells.
         written = builder.expanded(builder.constant(1, gradient), shape_of(op.buffer))
         if gate is not None:
-            written = builder.put(WhereOp(gate, written, zero))
+            written = builder.put(tg.WhereOp(gate, written, zero))
         for view in views:
             written = _rule(builder, view, written)
             assert written is not None
-        is_written = builder.put(CmpNeOp(written, zero))
-        return part, builder.put(WhereOp(is_written, zero, gradient))
+        is_written = builder.put(tg.CmpNeOp(written, zero))
+        return part, builder.put(tg.WhereOp(is_written, zero, gradient))
 
 
 def operands_with_captured(op: Operation) -> Sequence[SSAValue]:
     """The operands of an op, and the values that its regions capture."""
-    if not op.regions or isinstance(op, FunctionOp | ScanOp):
+    if not op.regions or isinstance(op, tg.FunctionOp | tg.ScanOp):
         return op.operands
     captured = dict.fromkeys(
         operand
@@ -252,13 +238,13 @@ def operands_with_captured(op: Operation) -> Sequence[SSAValue]:
 
 def _written(op: Operation) -> Sequence[SSAValue]:
     """The locations that an op may write."""
-    if isinstance(op, StoreOp | AtomicAddOp):
+    if isinstance(op, tg.StoreOp | tg.AtomicAddOp):
         return (op.buffer,)
     effects = get_effects(op)
     if effects is not None and all(e.kind is not MemoryEffectKind.WRITE for e in effects):
         return ()
     memories = [operand for operand in operands_with_captured(op) if is_memory(operand)]
-    if isinstance(op, CallOp) and memories:
+    if isinstance(op, tg.CallOp) and memories:
         known: Mapping[int, tuple[bool, bool]] | None = parameter_effects(op)
         if known is not None:
             written = {slot for slot, (_, writes) in known.items() if writes}
@@ -268,7 +254,7 @@ def _written(op: Operation) -> Sequence[SSAValue]:
 
 def _views(location: SSAValue) -> list[Operation]:
     """The views between a location and its memory, without AFTERs; the outermost comes first."""
-    return [view for view in through(location, *_VIEWS) if not isinstance(view, AfterOp)]
+    return [view for view in through(location, *_VIEWS) if not isinstance(view, tg.AfterOp)]
 
 
 def _rule(builder: Builder, view: Operation, gradient: SSAValue) -> SSAValue | None:
@@ -279,11 +265,11 @@ def _rule(builder: Builder, view: Operation, gradient: SSAValue) -> SSAValue | N
 def _viewed(builder: Builder, view: Operation, gradient: SSAValue) -> SSAValue:
     """A view of a gradient: the cells that `view` shows of the memory, taken from its gradient."""
     match view:
-        case PadOp() if view.fill is None:
+        case tg.PadOp() if view.fill is None:
             offsets, shape = (builder.known(dims) for dims in window(view))
             fill = number_attribute(0, tensor(gradient).element_type)
-            return builder.put(PadOp(gradient, offsets, shape, fill))
-        case BitcastOp():
+            return builder.put(tg.PadOp(gradient, offsets, shape, fill))
+        case tg.BitcastOp():
             part = _rule(builder, view, gradient)
             assert part is not None
             return part

@@ -11,22 +11,19 @@ from xdsl.utils.exceptions import PassFailedException, VerifyException
 
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import SHAPES, kept_facts, locate
-from tgdialect.ops.attributes import PlaceAttr, TupleType, is_tensor
-from tgdialect.ops.call import CallOp, FunctionOp, GetTupleOp, TupleOp
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.dtypes import dtype_row
-from tgdialect.ops.elementwise import ElementwiseOp, WhereOp
-from tgdialect.ops.movement import BitcastOp, MovementOp, ShrinkOp
-from tgdialect.ops.ordering import AfterOp
+from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import dtype_of, place, same_shape, shape_of, tensor, tensor_type
-from tgdialect.ops.scan import ScanOp
-from tgdialect.ops.source import ParamOp
 from tgdialect.transforms.gradient.builder import Builder, zeros_like
 from tgdialect.transforms.gradient.memory import Versions, operands_with_captured
 from tgdialect.transforms.gradient.rules import RULES
 from tgdialect.transforms.gradient.scan import scan_gradient
 from tgdialect.transforms.gradient.windows import gradient_of_windows
 
-Differentiate = Callable[[CallOp], FuncOp]
+Differentiate = Callable[[tg.CallOp], FuncOp]
 """Maps a CALL to the gradient function of its callee: see `gradient_function`."""
 
 
@@ -95,21 +92,21 @@ class _Reverse:
         for result in op.results:
             self._add_initial(result)
         # Its results. Only a result that depends on `wrt` needs a gradient.
-        if isinstance(op, FunctionOp):
+        if isinstance(op, tg.FunctionOp):
             self._function(op)
             return
-        if isinstance(op, ScanOp):
+        if isinstance(op, tg.ScanOp):
             self._scan(op)
             return
-        if isinstance(op, CallOp):
+        if isinstance(op, tg.CallOp):
             self._call(op)
             return
         gradient = self._found.get(op.results[0]) if op.results else None
         if gradient is None or op.results[0] not in self._varying:
             return
-        if isinstance(op, GetTupleOp):
+        if isinstance(op, tg.GetTupleOp):
             self._element(op, gradient)
-        elif isinstance(op, AfterOp) and self._versions.read(self._builder, op, gradient):
+        elif isinstance(op, tg.AfterOp) and self._versions.read(self._builder, op, gradient):
             pass
         elif any(operand in self._varying for operand in op.operands):
             self._apply(op, gradient)
@@ -125,7 +122,7 @@ class _Reverse:
         except VerifyException:
             if place(gradient).axis is None:
                 raise
-            whole = self._builder.moved(gradient, PlaceAttr.of(place(gradient).device))
+            whole = self._builder.moved(gradient, tg.PlaceAttr.of(place(gradient).device))
             parts = list(self._parts(op, whole))
         for value, part in parts:
             self._add(value, part)
@@ -158,7 +155,7 @@ class _Reverse:
         if all(other is operand or self._validity[other] for other in op.operands):
             return part
         b = self._builder
-        return b.put(WhereOp(b.valid_cells(op.results[0]), part, b.constant(0, part)))
+        return b.put(tg.WhereOp(b.valid_cells(op.results[0]), part, b.constant(0, part)))
 
     def _add(self, value: SSAValue, part: SSAValue) -> None:
         """Add a part to the gradient of a value."""
@@ -171,18 +168,18 @@ class _Reverse:
         if part is not None and memory in self._varying:
             self._add(memory, part)
 
-    def _element(self, op: GetTupleOp, gradient: SSAValue) -> None:
+    def _element(self, op: tg.GetTupleOp, gradient: SSAValue) -> None:
         """Add the gradient of a GETTUPLE to that of the tuple's element."""
         source, index = op.source.owner, op.index.data
-        if isinstance(source, TupleOp):
+        if isinstance(source, tg.TupleOp):
             self._add(source.values[index], gradient)
             return
-        if not isinstance(source, FunctionOp | ScanOp | CallOp):
+        if not isinstance(source, tg.FunctionOp | tg.ScanOp | tg.CallOp):
             raise locate(PassFailedException("an element of this tuple has no gradient"), op)
         known = self._elements.setdefault(source, {})
         known[index] = self._builder.sum(known[index], gradient) if index in known else gradient
 
-    def _function(self, op: FunctionOp) -> None:
+    def _function(self, op: tg.FunctionOp) -> None:
         """Differentiate a FUNCTION by a FUNCTION of its arguments and its results' gradients."""
         elements = self._elements.pop(op, None)
         wanted = [i for i, argument in enumerate(op.arguments) if argument in self._varying]
@@ -191,20 +188,20 @@ class _Reverse:
         elements = dict(sorted(elements.items()))
         body = _gradient_body(op, elements, wanted, self._validity)
         arguments = [*op.arguments, *elements.values()]
-        function = FunctionOp(arguments, Region(body))
+        function = tg.FunctionOp(arguments, Region(body))
         function.attributes.update(op.attributes)
         result = self._builder.put(function)
         for position, slot in enumerate(wanted):
-            argument, part = op.arguments[slot], self._builder.put(GetTupleOp(result, position))
+            argument, part = op.arguments[slot], self._builder.put(tg.GetTupleOp(result, position))
             shape = shape_of(argument)
             if not same_shape(shape_of(part), shape):
                 # The body computes an extent, which is therefore unknown outside of it.
                 part = self._builder.put(
-                    ShrinkOp(part, [0] * len(shape), self._builder.known(shape))
+                    tg.ShrinkOp(part, [0] * len(shape), self._builder.known(shape))
                 )
             self._add(argument, part)
 
-    def _scan(self, op: ScanOp) -> None:
+    def _scan(self, op: tg.ScanOp) -> None:
         """Differentiate a SCAN by a SCAN in the other order."""
         elements = self._elements.pop(op, None)
         wanted = [i for i, argument in enumerate(op.arguments) if argument in self._varying]
@@ -215,7 +212,7 @@ class _Reverse:
         for slot, part in parts.items():
             self._add(op.arguments[slot], part)
 
-    def _call(self, op: CallOp) -> None:
+    def _call(self, op: tg.CallOp) -> None:
         """Differentiate a CALL by a CALL of its callee's gradient function."""
         elements = self._elements.pop(op, None)
         if elements is None:
@@ -224,23 +221,23 @@ class _Reverse:
             raise locate(PassFailedException("a CALL has no gradient here"), op)
         callee = self._differentiate(op)
         # The gradient function takes a gradient for each float result, so missing ones are zeros.
-        results = [self._builder.put(GetTupleOp(op.result, i)) for i in _float_results(op)]
+        results = [self._builder.put(tg.GetTupleOp(op.result, i)) for i in _float_results(op)]
         seeds = [
             elements[i] if i in elements else zeros_like(self._builder, value)
             for i, value in zip(_float_results(op), results, strict=True)
         ]
-        types = TupleType(callee.function_type.outputs)
-        call = CallOp(callee.sym_name.data, [*op.arguments, *seeds], types)
+        types = tg.TupleType(callee.function_type.outputs)
+        call = tg.CallOp(callee.sym_name.data, [*op.arguments, *seeds], types)
         result = self._builder.put(call)
         for position, argument in enumerate(a for a in op.arguments if _is_float(a)):
             if argument in self._varying:
-                self._add(argument, self._builder.put(GetTupleOp(result, position)))
+                self._add(argument, self._builder.put(tg.GetTupleOp(result, position)))
 
 
-def _float_results(op: CallOp) -> list[int]:
+def _float_results(op: tg.CallOp) -> list[int]:
     """The positions of the float results of a CALL."""
     types = op.result.type
-    assert isinstance(types, TupleType)
+    assert isinstance(types, tg.TupleType)
     return [
         i
         for i, type in enumerate(types.types)
@@ -249,7 +246,7 @@ def _float_results(op: CallOp) -> list[int]:
 
 
 def _gradient_body(
-    op: FunctionOp | ScanOp,
+    op: tg.FunctionOp | tg.ScanOp,
     given: Mapping[int, SSAValue],
     wanted: Sequence[int],
     validity: Validity,
@@ -262,7 +259,7 @@ def _gradient_body(
     region = op.body.clone()
     block = region.detach_block(0)
     end = block.last_op
-    assert isinstance(end, TupleOp)
+    assert isinstance(end, tg.TupleOp)
     builder = Builder(block, at=op)
     # Add a parameter for the gradient of each given result.
     values = [end.values[i] for i in given]
@@ -275,11 +272,11 @@ def _gradient_body(
     # Return the gradients of the wanted parameters in place of the results.
     parameters: dict[int, list[SSAValue]] = {}
     for inner in block.ops:
-        if isinstance(inner, ParamOp):
+        if isinstance(inner, tg.ParamOp):
             parameters.setdefault(inner.slot.data, []).append(inner.result)
     inside = Validity(
         {
-            value: isinstance(op, ScanOp) or validity[op.arguments[slot]]
+            value: isinstance(op, tg.ScanOp) or validity[op.arguments[slot]]
             for slot, values in parameters.items()
             if slot < len(op.arguments)
             for value in values
@@ -287,7 +284,7 @@ def _gradient_body(
     )
     wrt = [parameters[slot] for slot in wanted]
     results = gradient_sums(builder, seeds, wrt, validity=inside)
-    builder.put(TupleOp(results))
+    builder.put(tg.TupleOp(results))
     end.erase()
     return block
 
@@ -313,12 +310,12 @@ def gradient_sums(
     return sums
 
 
-def _parameter(builder: Builder, slot: int, like: SSAValue, where: PlaceAttr) -> ParamOp:
+def _parameter(builder: Builder, slot: int, like: SSAValue, where: tg.PlaceAttr) -> tg.ParamOp:
     """A PARAM with the shape and dtype of a value, on the devices of a place."""
     type = tensor(like)
-    where = PlaceAttr.of(where.device, None, where.axis)
+    where = tg.PlaceAttr.of(where.device, None, where.axis)
     dims = [d for d in builder.known(shape_of(like)) if not isinstance(d, int)]
-    return ParamOp(slot, tensor_type(type.element_type, type.get_shape(), where), dims)
+    return tg.ParamOp(slot, tensor_type(type.element_type, type.get_shape(), where), dims)
 
 
 def _varying(
@@ -333,16 +330,16 @@ def _varying(
     for op in ops:
         depends = any(operand in varying for operand in operands_with_captured(op))
         has_bits = not depends and any(o in bits for o in operands_with_captured(op))
-        if isinstance(op, AfterOp):
+        if isinstance(op, tg.AfterOp):
             depends = op.buffer in varying or versions.is_varying(op)
             has_bits = op.buffer in bits
         if depends or has_bits:
             versions.mark_varying(op)
         for result in op.results:
-            if isinstance(result.type, TupleType) or _is_float(result):
-                if depends or (has_bits and isinstance(op, BitcastOp)):
+            if isinstance(result.type, tg.TupleType) or _is_float(result):
+                if depends or (has_bits and isinstance(op, tg.BitcastOp)):
                     varying.add(result)
-            elif has_bits or (depends and isinstance(op, BitcastOp)):
+            elif has_bits or (depends and isinstance(op, tg.BitcastOp)):
                 bits.add(result)
     return varying | bits
 

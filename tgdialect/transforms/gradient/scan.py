@@ -12,25 +12,22 @@ from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.ir import Block, Region, SSAValue
 
-from tgdialect.ops.attributes import NumberAttr, is_tensor
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import GetTupleOp, TupleOp
-from tgdialect.ops.elementwise import WhereOp
-from tgdialect.ops.movement import ReshapeOp
 from tgdialect.ops.properties import dtype_of, tensor, tensor_type
-from tgdialect.ops.scan import ScanOp
-from tgdialect.ops.source import ParamOp, parameters
+from tgdialect.ops.source import parameters
 from tgdialect.transforms.gradient.builder import Builder, zeros_like
 from tgdialect.transforms.gradient.step_sums import factors_of, sum_over_steps
 
-GradientBody = Callable[[ScanOp, Mapping[int, SSAValue], Sequence[int]], Block]
+GradientBody = Callable[[tg.ScanOp, Mapping[int, SSAValue], Sequence[int]], Block]
 """Makes a body that returns the gradients of wanted arguments, from the arguments and from the
 gradients of given results, which are like the values of the mapping."""
 
 
 def scan_gradient(
     builder: Builder,
-    op: ScanOp,
+    op: tg.ScanOp,
     elements: Mapping[int, SSAValue],
     wanted: Sequence[int],
     gradient_body: GradientBody,
@@ -51,20 +48,20 @@ def scan_gradient(
     count = len(op.arguments)
     begun = _states_of_steps(forward)
     sequence = [
-        *(builder.put(GetTupleOp(forward, begun[slot])) for slot in range(states)),
+        *(builder.put(tg.GetTupleOp(forward, begun[slot])) for slot in range(states)),
         *op.arguments[states : states + sequences],
     ]
     last = body.last_op
-    assert isinstance(last, TupleOp)
+    assert isinstance(last, tg.TupleOp)
     values = dict(zip([*floats, *constants, *inputs], last.values, strict=True))
     # Gradients of constants that are summed after the loop, from factors of all steps.
     known = dict[SSAValue, SSAValue]()
     for param in body.ops:
-        if isinstance(param, ParamOp) and (slot := param.slot.data) < count:
+        if isinstance(param, tg.ParamOp) and (slot := param.slot.data) < count:
             whole = (1, *tensor(param.result).get_shape())
             is_constant = slot >= states + sequences
             if is_constant:
-                known[param.result] = builder.put(ReshapeOp(op.arguments[slot], whole))
+                known[param.result] = builder.put(tg.ReshapeOp(op.arguments[slot], whole))
             else:
                 known[param.result] = sequence[slot]
     of_inputs = {values[slot] for slot in inputs}
@@ -91,8 +88,8 @@ def scan_gradient(
     ]
     slots = {old: new for new, old in enumerate(order)}
     for param in body.ops:
-        if isinstance(param, ParamOp):
-            param.properties["slot"] = NumberAttr(slots[param.slot.data])
+        if isinstance(param, tg.ParamOp):
+            param.properties["slot"] = tg.NumberAttr(slots[param.slot.data])
     arguments = [
         *(elements.get(slot) or zeros_like(builder, op.arguments[slot]) for slot in floats),
         *(zeros_like(builder, op.arguments[slot]) for slot in sums),
@@ -100,7 +97,7 @@ def scan_gradient(
         *(elements[position] for position in stacked),
         *op.arguments[states + sequences :],
     ]
-    scan = ScanOp(
+    scan = tg.ScanOp(
         arguments,
         Region(body),
         states=len(floats) + len(sums),
@@ -109,16 +106,18 @@ def scan_gradient(
         reverse=op.reverse is None,
     )
     result = builder.put(scan)
-    parts = {s: builder.put(GetTupleOp(result, i)) for i, s in enumerate((*floats, *sums, *inputs))}
+    parts = {
+        s: builder.put(tg.GetTupleOp(result, i)) for i, s in enumerate((*floats, *sums, *inputs))
+    }
     known |= {values[slot]: parts[slot] for slot in inputs}
     for i, factor in enumerate(factors, len(parts)):
-        known[factor] = builder.put(GetTupleOp(result, i))
+        known[factor] = builder.put(tg.GetTupleOp(result, i))
     parts |= {slot: sum_over_steps(builder, values[slot], known) for slot in later}
     return {slot: part for slot, part in parts.items() if slot in wanted}
 
 
 def _add_to_sums(
-    body: Block, op: ScanOp, before: int, sums: Mapping[int, int], values: list[SSAValue]
+    body: Block, op: tg.ScanOp, before: int, sums: Mapping[int, int], values: list[SSAValue]
 ) -> None:
     """Let a body return some values, of which those after the first ones are added to the sums so
     far, which are parameters."""
@@ -128,13 +127,13 @@ def _add_to_sums(
     last.detach()
     for position, (slot, parameter) in enumerate(sums.items(), before):
         type = tensor(op.arguments[slot])
-        known = inside.put(ParamOp(parameter, tensor_type(type.element_type, type.get_shape())))
+        known = inside.put(tg.ParamOp(parameter, tensor_type(type.element_type, type.get_shape())))
         values[position] = inside.sum(known, values[position])
-    inside.put(TupleOp(values))
+    inside.put(tg.TupleOp(values))
     last.erase()
 
 
-def _states_of_steps(op: ScanOp) -> Mapping[int, int]:
+def _states_of_steps(op: tg.ScanOp) -> Mapping[int, int]:
     """The positions of the stacked results that are the states which each step begins with."""
     count = op.states.data
     found: dict[int, int] = {}
@@ -145,7 +144,7 @@ def _states_of_steps(op: ScanOp) -> Mapping[int, int]:
     return found
 
 
-def _with_states(builder: Builder, op: ScanOp) -> ScanOp:
+def _with_states(builder: Builder, op: tg.ScanOp) -> tg.ScanOp:
     """The SCAN, or one like it that also stacks the states which each step begins with.
 
     A SCAN with `while` becomes one of all steps, of which those that are not taken leave the states
@@ -157,16 +156,16 @@ def _with_states(builder: Builder, op: ScanOp) -> ScanOp:
         return op
     region = op.body.clone()
     last = region.block.last_op
-    assert isinstance(last, TupleOp)
+    assert isinstance(last, tg.TupleOp)
     params = [p.result for p in parameters(region.block)[:count]]
     inside = OpBuilder.before(last)
     results = list(last.values)
     if op.is_while is not None:
         pairs = zip(params, results, strict=True)
-        results = [inside.put(WhereOp(params[0], new, old)) for old, new in pairs]
-    inside.insert(TupleOp([*results, *(params[slot] for slot in missing)]))
+        results = [inside.put(tg.WhereOp(params[0], new, old)) for old, new in pairs]
+    inside.insert(tg.TupleOp([*results, *(params[slot] for slot in missing)]))
     region.block.erase_op(last)
-    scan = ScanOp(
+    scan = tg.ScanOp(
         op.arguments,
         region,
         states=count,

@@ -12,11 +12,8 @@ from collections.abc import Mapping, Set
 
 from xdsl.ir import SSAValue
 
-from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.elementwise import AddOp, CastOp, MulOp
-from tgdialect.ops.movement import ExpandOp, PermuteOp, ReshapeOp, ShrinkOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of, integers, shape_of, tensor
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.walk import computed, operands_of
 from tgdialect.transforms.gradient.builder import Builder
 
@@ -30,15 +27,17 @@ def factors_of(value: SSAValue, known: Set[SSAValue]) -> list[SSAValue] | None:
     while stack:
         value_, is_summed, is_multiplied = stack.pop()
         match value_.owner:
-            case ReduceOp() as op if not is_summed and _adds(op):
+            case tg.ReduceOp() as op if not is_summed and _adds(op):
                 stack.append((op.source, True, is_multiplied))
-            case AddOp(operands=(a, b)) if not is_summed and a.type == b.type:
+            case tg.AddOp(operands=(a, b)) if not is_summed and a.type == b.type:
                 stack += [(a, False, False), (b, False, False)]
-            case MulOp(operands=(a, b)) if is_summed and not is_multiplied:
+            case tg.MulOp(operands=(a, b)) if is_summed and not is_multiplied:
                 stack += [(a, True, True), (b, True, True)]
-            case CastOp() as op if dtype_of(op.source).is_float and dtype_of(op.result).is_float:
+            case tg.CastOp() as op if dtype_of(op.source).is_float and dtype_of(op.result).is_float:
                 stack.append((op.source, is_summed, is_multiplied))
-            case ReshapeOp() | PermuteOp() | ExpandOp() | ShrinkOp() as op if len(op.operands) == 1:
+            case tg.ReshapeOp() | tg.PermuteOp() | tg.ExpandOp() | tg.ShrinkOp() as op if (
+                len(op.operands) == 1
+            ):
                 stack.append((op.source, is_summed, is_multiplied))
             case _ if is_summed:
                 factors[value_] = None
@@ -48,8 +47,8 @@ def factors_of(value: SSAValue, known: Set[SSAValue]) -> list[SSAValue] | None:
     return list(factors) if new <= math.prod(tensor(value).get_shape()) else None
 
 
-def _adds(op: ReduceOp) -> bool:
-    return op.kind.data is ReduceKind.ADD and op.ordered is None and not op.ranges
+def _adds(op: tg.ReduceOp) -> bool:
+    return op.kind.data is tg.ReduceKind.ADD and op.ordered is None and not op.ranges
 
 
 def sum_over_steps(
@@ -63,33 +62,33 @@ def sum_over_steps(
         sources = [found[source] for source in operands_of(inner)]
         lead = shape_of(sources[0])[0]
         match op:
-            case ReduceOp():
+            case tg.ReduceOp():
                 axes = [0, *(axis + 1 for axis in integers(op, "axes"))]
-                new = ReduceOp(op.kind.data, sources[0], axes)
-            case AddOp():
-                new = AddOp(*sources)
-            case MulOp():
+                new = tg.ReduceOp(op.kind.data, sources[0], axes)
+            case tg.AddOp():
+                new = tg.AddOp(*sources)
+            case tg.MulOp():
                 rank = max(len(tensor(source).get_shape()) for source in sources)
-                new = MulOp(*(_with_rank(builder, source, rank) for source in sources))
-            case CastOp():
-                new = CastOp(sources[0], tensor(inner).element_type)
-            case PermuteOp():
-                new = PermuteOp(sources[0], [0, *(axis + 1 for axis in integers(op, "order"))])
-            case ShrinkOp():
+                new = tg.MulOp(*(_with_rank(builder, source, rank) for source in sources))
+            case tg.CastOp():
+                new = tg.CastOp(sources[0], tensor(inner).element_type)
+            case tg.PermuteOp():
+                new = tg.PermuteOp(sources[0], [0, *(axis + 1 for axis in integers(op, "order"))])
+            case tg.ShrinkOp():
                 offsets, shape = integers(op, "offsets"), tensor(inner).get_shape()
-                new = ShrinkOp(sources[0], [0, *offsets], [lead, *shape])
+                new = tg.ShrinkOp(sources[0], [0, *offsets], [lead, *shape])
             case _:
-                kind = ReshapeOp if isinstance(op, ReshapeOp) else ExpandOp
+                kind = tg.ReshapeOp if isinstance(op, tg.ReshapeOp) else tg.ExpandOp
                 new = kind(sources[0], (lead, *tensor(inner).get_shape()))
         return builder.put(new)
 
     found = dict(of_steps)
     total = computed(value, found, operands_of, again)
-    return builder.put(ReshapeOp(total, tensor(value).get_shape()))
+    return builder.put(tg.ReshapeOp(total, tensor(value).get_shape()))
 
 
 def _with_rank(builder: Builder, value: SSAValue, rank: int) -> SSAValue:
     """A value with axes of one cell after the first, for a rank in all."""
     first, *rest = tensor(value).get_shape()
     missing = rank - 1 - len(rest)
-    return builder.put(ReshapeOp(value, (first, *[1] * missing, *rest))) if missing else value
+    return builder.put(tg.ReshapeOp(value, (first, *[1] * missing, *rest))) if missing else value

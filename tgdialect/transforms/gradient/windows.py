@@ -24,13 +24,11 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.affine.movement import axis_groups
 from tgdialect.analysis.affine.views import AffineView, AxisView, affine_views
 from tgdialect.analysis.sparsity import elementwise_leaves, is_zero_where
-from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import BOOL
-from tgdialect.ops.elementwise import ElementwiseOp, WhereOp
-from tgdialect.ops.movement import ExpandOp, MovementOp, PermuteOp, ReshapeOp
+from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import integers, is_memory, place, tensor
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp
 from tgdialect.ops.walk import behind, computed
 from tgdialect.transforms.affine_views import cropped, emit_view, permuted, reshaped
 from tgdialect.transforms.gradient.builder import Builder
@@ -128,8 +126,8 @@ class _Terms:
         PERMUTEs and sums."""
         # Walk up to the tree, and apply what was done to it to its leaves.
         above: list[Operation] = []
-        while isinstance(op := value.owner, ReshapeOp | PermuteOp | ReduceOp):
-            if isinstance(op, ReduceOp) and (op.kind.data is not ReduceKind.ADD or op.ranges):
+        while isinstance(op := value.owner, tg.ReshapeOp | tg.PermuteOp | tg.ReduceOp):
+            if isinstance(op, tg.ReduceOp) and (op.kind.data is not tg.ReduceKind.ADD or op.ranges):
                 break
             above.append(op)
             value = op.operands[0]
@@ -143,9 +141,9 @@ class _Terms:
         rank = len(shape)
         terms = cls(value, {leaf: _narrow(builder, leaf, rank) for leaf in leaves}, shape)
         for op in reversed(above):
-            if isinstance(op, ReduceOp):
+            if isinstance(op, tg.ReduceOp):
                 terms.reduce(builder, rank, integers(op, "axes"))
-            elif isinstance(op, PermuteOp):
+            elif isinstance(op, tg.PermuteOp):
                 order = [*integers(op, "order"), *range(rank, len(terms.shape))]
                 terms.permute(builder, order)
             else:
@@ -198,7 +196,7 @@ class _Terms:
 
 def _narrow(builder: Builder, value: SSAValue, rank: int) -> SSAValue:
     """A value of some rank that broadcasts to `value`, with extent 1 where it was expanded."""
-    value = behind(value, ExpandOp)
+    value = behind(value, tg.ExpandOp)
     shape = tensor(value).get_shape()
     return reshaped(builder, value, ((1,) * (rank - len(shape)) + shape))
 
@@ -300,12 +298,16 @@ class _Sum:
         builder = self.builder
         total = self.summand()
         if not is_zero_where(total, self.zeros):
-            inside = builder.reshaped(builder.put(ConstOp(1, BOOL)), (1,) * len(self.terms.shape))
+            inside = builder.reshaped(
+                builder.put(tg.ConstOp(1, BOOL)), (1,) * len(self.terms.shape)
+            )
             inside = self.moved(inside, _Side.WINDOW)
-            total = builder.put(WhereOp(inside, total, builder.constant(0, total)))
+            total = builder.put(tg.WhereOp(inside, total, builder.constant(0, total)))
         total = builder.expanded(total, tuple(self.wide))
         if self.kept < len(self.wide):
-            total = builder.put(ReduceOp(ReduceKind.ADD, total, range(self.kept, len(self.wide))))
+            total = builder.put(
+                tg.ReduceOp(tg.ReduceKind.ADD, total, range(self.kept, len(self.wide)))
+            )
         # Merge the axes of each axis of the source; outside of what is shown the gradient is 0.
         total = reshaped(builder, total, self.merged)
         starts = [

@@ -19,15 +19,15 @@ from xdsl.dialects.shard import (
 )
 from xdsl.ir import Attribute, SSAValue
 
-from tgdialect.ops.attributes import PlaceAttr, ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.shard_dialect import AllGatherOp, AllSliceOp, AllToAllOp, ReduceScatterOp
 from tgdialect.transforms.shard.grids import AXES, Grid
 
 REDUCTIONS = {
-    ReduceKind.ADD: ReductionKind.SUM,
-    ReduceKind.MUL: ReductionKind.PRODUCT,
-    ReduceKind.MAX: ReductionKind.MAX,
+    tg.ReduceKind.ADD: ReductionKind.SUM,
+    tg.ReduceKind.MUL: ReductionKind.PRODUCT,
+    tg.ReduceKind.MAX: ReductionKind.MAX,
 }
 """The reduction of a collective for each kind of REDUCE."""
 
@@ -42,7 +42,7 @@ def _made(
 ) -> CollectiveCommunicationOp:
     """An op whose result has a shape, on one device or on each."""
     name: FlatSymbolRefAttr = SymbolRefAttr(grid.name)
-    type = tensor_type(tensor(value).element_type, tuple(shape), PlaceAttr.of(device))
+    type = tensor_type(tensor(value).element_type, tuple(shape), tg.PlaceAttr.of(device))
     return kind.create(
         operands=[value],
         result_types=[type],
@@ -66,7 +66,7 @@ def _numbers(number: int) -> Attribute:
     return DenseArrayBase.from_list(i64, [number])
 
 
-def _kind(kind: ReduceKind) -> Attribute:
+def _kind(kind: tg.ReduceKind) -> Attribute:
     return ReductionKindAttr(REDUCTIONS[kind])
 
 
@@ -92,13 +92,13 @@ def all_gather(value: SSAValue, axis: int, grid: Grid) -> CollectiveCommunicatio
     return _made(AllGatherOp, value, shape, grid, gather_axis=_number(axis))
 
 
-def all_reduce(value: SSAValue, kind: ReduceKind, grid: Grid) -> CollectiveCommunicationOp:
+def all_reduce(value: SSAValue, kind: tg.ReduceKind, grid: Grid) -> CollectiveCommunicationOp:
     """The reduction of the values of all devices."""
     return _made(AllReduceOp, value, tensor(value).get_shape(), grid, reduction=_kind(kind))
 
 
 def reduce_scatter(
-    value: SSAValue, kind: ReduceKind, axis: int, grid: Grid
+    value: SSAValue, kind: tg.ReduceKind, axis: int, grid: Grid
 ) -> CollectiveCommunicationOp:
     """The device's own part, along an axis, of the reduction of the values of all devices."""
     shape = _shape(value, axis, parts=len(grid.devices))
@@ -127,7 +127,9 @@ def gather(value: SSAValue, axis: int, root: int, grid: Grid) -> CollectiveCommu
     )
 
 
-def reduce(value: SSAValue, kind: ReduceKind, root: int, grid: Grid) -> CollectiveCommunicationOp:
+def reduce(
+    value: SSAValue, kind: tg.ReduceKind, root: int, grid: Grid
+) -> CollectiveCommunicationOp:
     """On device number `root`, the reduction of the values of all devices."""
     shape, device = tensor(value).get_shape(), grid.devices[root]
     return _made(ReduceOp, value, shape, grid, device, reduction=_kind(kind), root=_numbers(root))

@@ -15,13 +15,12 @@ from dataclasses import dataclass, field
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import SSAValue
 
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.marker import DetachOp
-from tgdialect.ops.movement import ExpandOp, PermuteOp, ReshapeOp
 from tgdialect.ops.properties import integers, tensor
 from tgdialect.ops.walk import through
 
-VIEWS = (ReshapeOp, PermuteOp, ExpandOp, DetachOp)
+VIEWS = (tg.ReshapeOp, tg.PermuteOp, tg.ExpandOp, tg.DetachOp)
 """The ops that a chain consists of."""
 
 
@@ -113,11 +112,11 @@ class Layout:
         op = view.owner
         shape = tensor(view).get_shape()
         match op:
-            case ReshapeOp():
+            case tg.ReshapeOp():
                 return self.reshaped(shape)
-            case PermuteOp():
+            case tg.PermuteOp():
                 return Layout([self._axes[axis] for axis in integers(op, "order")])
-            case ExpandOp():
+            case tg.ExpandOp():
                 old = tensor(op.source).get_shape()
                 return Layout(
                     [
@@ -171,15 +170,15 @@ def emit(builder: OpBuilder, value: SSAValue, old: Layout, new: Layout) -> SSAVa
     assert len(known) == len(have), "a factor of the source is missing"
     if known != have:
         value = _reshaped(builder, value, [f.size for f in have])
-        value = builder.put(PermuteOp(value, [have.index(f) for f in known]))
+        value = builder.put(tg.PermuteOp(value, [have.index(f) for f in known]))
     # Repeat.
     if len(known) < len(wanted):
         value = _reshaped(builder, value, [f.size if f in have else 1 for f in wanted])
-        value = builder.put(ExpandOp(value, [f.size for f in wanted]))
+        value = builder.put(tg.ExpandOp(value, [f.size for f in wanted]))
     return _reshaped(builder, value, [math.prod(f.size for f in axis) for axis in new.axes])
 
 
 def _reshaped(builder: OpBuilder, value: SSAValue, shape: Sequence[int]) -> SSAValue:
     if tensor(value).get_shape() == tuple(shape):
         return value
-    return builder.put(ReshapeOp(value, shape))
+    return builder.put(tg.ReshapeOp(value, shape))

@@ -13,21 +13,11 @@ from xdsl.passes import ModulePass
 
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.analysis.validity import Validity
-from tgdialect.ops.attributes import Device, PlaceAttr, is_tensor
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import Device, is_tensor
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.marker import ContiguousOp
-from tgdialect.ops.memory import CopyOp, LoadOp
-from tgdialect.ops.movement import (
-    IndexOp,
-    MixedDims,
-    PadOp,
-    ReshapeOp,
-    ResizeOp,
-    ShrinkOp,
-    WindowOp,
-)
-from tgdialect.ops.multi import ReplicatedOp
+from tgdialect.ops.movement import MixedDims, ResizeOp, WindowOp
 from tgdialect.ops.properties import (
     Dim,
     is_type_written,
@@ -38,8 +28,7 @@ from tgdialect.ops.properties import (
     tensor,
     tensor_type,
 )
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, parameters
+from tgdialect.ops.source import parameters
 from tgdialect.transforms.shard import collectives
 from tgdialect.transforms.shard.grids import Grids
 from tgdialect.transforms.substitution import Substitution
@@ -91,7 +80,7 @@ def local_type(type: Attribute) -> Attribute:
     shape = list(type.get_shape())
     if where.axis is not None:
         shape[where.axis] //= len(where.device)
-    return tensor_type(type.element_type, tuple(shape), PlaceAttr.of(None, where.addrspace))
+    return tensor_type(type.element_type, tuple(shape), tg.PlaceAttr.of(None, where.addrspace))
 
 
 class _Lowering(Substitution):
@@ -137,26 +126,26 @@ class _Lowering(Substitution):
         """The device's own part of the result of an op."""
         values = [self.values[v] for v in op.operands]
         match op:
-            case CopyOp():
+            case tg.CopyOp():
                 whole = self.in_memory(values[0], op.source)
                 return self.moved(whole, place(op.source), place(op.result).device)
-            case LoadOp() if "device" in op.properties:
-                here = self.put(LoadOp(*self.aligned(op, values)))
+            case tg.LoadOp() if "device" in op.properties:
+                here = self.put(tg.LoadOp(*self.aligned(op, values)))
                 return self.moved(here, place(op.buffer), place(op.result).device)
-            case ReplicatedOp():
+            case tg.ReplicatedOp():
                 shape = self.mixed(shape_of(op.result))
-                return self.put(ReshapeOp(values[0], shape))
-            case ReduceOp():
+                return self.put(tg.ReshapeOp(values[0], shape))
+            case tg.ReduceOp():
                 return self.reduced(op, values[0])
             case ResizeOp():
                 return self.put(type(op)(values[0], self.extents(op)))
-            case ShrinkOp():
-                return self.put(ShrinkOp(values[0], self.offsets(op), self.extents(op)))
-            case PadOp():
-                return self.put(PadOp(values[0], self.offsets(op), self.extents(op), op.fill))
-            case IndexOp():
+            case tg.ShrinkOp():
+                return self.put(tg.ShrinkOp(values[0], self.offsets(op), self.extents(op)))
+            case tg.PadOp():
+                return self.put(tg.PadOp(values[0], self.offsets(op), self.extents(op), op.fill))
+            case tg.IndexOp():
                 return self.put(op.rebuild(values))
-            case BufferOp():
+            case tg.BufferOp():
                 return self.put(op.rebuild(values, _on_itself(local_type(op.result.type))))
             case _:
                 written = local_type(op.results[0].type) if is_type_written(op) else None
@@ -207,7 +196,7 @@ class _Lowering(Substitution):
             result.append(new)
         return result
 
-    def reduced(self, op: ReduceOp, value: SSAValue) -> SSAValue:
+    def reduced(self, op: tg.ReduceOp, value: SSAValue) -> SSAValue:
         """A REDUCE of the device's own part, and then over all devices if it has the sharding
         axis. One in order needs the whole value."""
         where = place(op.source)
@@ -224,9 +213,9 @@ class _Lowering(Substitution):
 
     def in_memory(self, value: SSAValue, old: SSAValue) -> SSAValue:
         """The operand of a COPY: invalid cells of a value are 0 in memory."""
-        return value if self.validity[old] else self.put(ContiguousOp(value))
+        return value if self.validity[old] else self.put(tg.ContiguousOp(value))
 
-    def moved(self, value: SSAValue, where: PlaceAttr, target: Device) -> SSAValue:
+    def moved(self, value: SSAValue, where: tg.PlaceAttr, target: Device) -> SSAValue:
         """A value on other devices: to a tuple it is sharded along axis 0."""
         source, axis = where.device, where.axis
         if self.grids.is_everywhere(source):
@@ -237,7 +226,7 @@ class _Lowering(Substitution):
         grid = self.grids[target]
         if source == target and axis is not None:
             if axis == 0:
-                return self.put(ContiguousOp(value))
+                return self.put(tg.ContiguousOp(value))
             return self.put(collectives.all_to_all(value, 0, axis, grid))
         if source is None or (
             isinstance(source, tuple) and {*target} <= {*source} and axis is None
@@ -254,14 +243,14 @@ class _Lowering(Substitution):
         self, value: SSAValue, source: Device, axis: int | None, target: str
     ) -> SSAValue:
         if self.grids.is_everywhere(target):
-            return self.put(CopyOp(self.on_all(value, source, axis), target))
+            return self.put(tg.CopyOp(self.on_all(value, source, axis), target))
         if source is None or source == target:
-            return self.put(CopyOp(value, target, clone=source == target))
+            return self.put(tg.CopyOp(value, target, clone=source == target))
         if isinstance(source, str):
             return self.transferred(value, source, target)
         root = target if target in source else source[0]
         if axis is None:
-            value = self.put(CopyOp(value, root))
+            value = self.put(tg.CopyOp(value, root))
         else:
             grid = self.grids[source]
             value = self.put(collectives.gather(value, axis, source.index(root), grid))
@@ -276,7 +265,7 @@ class _Lowering(Substitution):
                 return self.put(collectives.all_gather(value, axis, grid))
             value, source = self.put(collectives.gather(value, axis, 0, grid)), source[0]
         elif isinstance(source, tuple) and source != world.devices:
-            value, source = self.put(CopyOp(value, source[0])), source[0]
+            value, source = self.put(tg.CopyOp(value, source[0])), source[0]
         if isinstance(source, str):
             root = world.devices.index(source)
             return self.put(collectives.broadcast(value, root, world))
@@ -294,7 +283,7 @@ def _on_itself(type: Attribute) -> Attribute:
     where = place_of(type)
     if where.device is not None:
         return type
-    return tensor_type(type.element_type, type.get_shape(), PlaceAttr.of(SELF, where.addrspace))
+    return tensor_type(type.element_type, type.get_shape(), tg.PlaceAttr.of(SELF, where.addrspace))
 
 
 def _inputs(function: FuncOp) -> list[Attribute]:
@@ -303,5 +292,5 @@ def _inputs(function: FuncOp) -> list[Attribute]:
     return [*block.arg_types, *(param.result.type for param in parameters(block))]
 
 
-def _places(types: Sequence[Attribute]) -> ArrayAttr[PlaceAttr]:
-    return ArrayAttr(place_of(t) if is_tensor(t) else PlaceAttr.of() for t in types)
+def _places(types: Sequence[Attribute]) -> ArrayAttr[tg.PlaceAttr]:
+    return ArrayAttr(place_of(t) if is_tensor(t) else tg.PlaceAttr.of() for t in types)

@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
-from tgdialect.ops.attributes import NumberAttr
+from tgdialect.ops import tg
 
 _NAMES: Mapping[str, str] = {
     "grid": "mesh",
@@ -71,7 +71,7 @@ def _replace(op: Operation) -> None:
 def _readable(attribute: Attribute) -> Attribute:
     """An attribute as LLVM 19 can read it."""
     match attribute:
-        case NumberAttr(data=number):
+        case tg.NumberAttr(data=number):
             return IntegerAttr(number, i64)
         case ReductionKindAttr():
             return UnregisteredAttr.with_name_and_type("mesh.partial", False)(

@@ -35,11 +35,12 @@ from tgdialect.analysis.communication import Algorithm, Collective, Link, second
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import emit_remark, locate
-from tgdialect.ops.attributes import PlaceAttr, is_tensor
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.movement import IndexOp, MovementOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.multi import placing
 from tgdialect.ops.numbering import op_key
 from tgdialect.ops.properties import (
@@ -52,8 +53,7 @@ from tgdialect.ops.properties import (
     tensor,
     tensor_type,
 )
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ParamOp, parameters
+from tgdialect.ops.source import parameters
 from tgdialect.transforms.shard.elimination import Costs, Table, cheapest
 from tgdialect.transforms.substitution import Substitution
 
@@ -124,7 +124,7 @@ def shard(module: ModuleOp, options: ShardPass | None = None) -> None:
 class _Annotation(NamedTuple):
     """How a value is to be split, as a user has said, and what to call the value."""
 
-    place: PlaceAttr
+    place: tg.PlaceAttr
     what: str
     op: Operation
 
@@ -178,7 +178,7 @@ def _listed(attributes: ArrayAttr[DictionaryAttr] | None) -> Iterator[tuple[int,
 
 
 def _annotation(attribute: Attribute, what: str, op: Operation) -> _Annotation:
-    if not isinstance(attribute, PlaceAttr) or not isinstance(attribute.device, tuple):
+    if not isinstance(attribute, tg.PlaceAttr) or not isinstance(attribute.device, tuple):
         message = f"{SHARDING} of {what} is a #tg.place with several devices, not {attribute}"
         raise locate(PassFailedException(message), op)
     return _Annotation(attribute, what, op)
@@ -328,9 +328,9 @@ class _Problem:
         if place_of(type).device is not None:
             where = self.function if isinstance(owner, Block) else owner
             raise self.error(f"a program for tg-shard names no device in types: {type}", where)
-        if isinstance(owner, BufferOp):
+        if isinstance(owner, tg.BufferOp):
             return [None]
-        if isinstance(owner, Operation) and not isinstance(owner, ParamOp):
+        if isinstance(owner, Operation) and not isinstance(owner, tg.ParamOp):
             if self._constants.issuperset(owner.operands):
                 self._constants.add(value)
                 return [None]
@@ -343,7 +343,9 @@ class _Problem:
         axis = wanted.place.axis
         try:
             type = tensor(value)
-            tensor_type(type.element_type, type.get_shape(), PlaceAttr.of(self.devices, None, axis))
+            tensor_type(
+                type.element_type, type.get_shape(), tg.PlaceAttr.of(self.devices, None, axis)
+            )
         except VerifyException as error:
             raise self.error(f"{SHARDING} of {wanted.what}: {error}", wanted.op) from None
         return axis
@@ -446,7 +448,7 @@ class _Problem:
             (None, *splittable(v.type, len(self.devices))) if is_tensor(v.type) else (None,)
             for v in op.operands
         ]
-        if isinstance(op, IndexOp):
+        if isinstance(op, tg.IndexOp):
             candidates = product(*possible)
         else:
             # The same axis of all operands, counted from the right as in a broadcast.
@@ -479,7 +481,7 @@ class _Problem:
         """A type on all devices, split along an axis."""
         if axis is None or not is_tensor(type):
             return type
-        where = PlaceAttr.of(self.devices, place_of(type).addrspace, axis)
+        where = tg.PlaceAttr.of(self.devices, place_of(type).addrspace, axis)
         return tensor_type(type.element_type, type.get_shape(), where)
 
     def _op_seconds(self, op: TgOp, axes: Sequence[Axis]) -> float:
@@ -495,7 +497,7 @@ class _Problem:
     def reduction(self, op: Operation, axes: Sequence[Axis]) -> tuple[Collective, int] | None:
         """The collective of a REDUCE of the split axis, and the bytes of its operand on each
         device."""
-        if not isinstance(op, ReduceOp) or axes[0] not in op.axes.get_values():
+        if not isinstance(op, tg.ReduceOp) or axes[0] not in op.axes.get_values():
             return None
         if op.ordered is not None:
             return Collective.ALL_GATHER, _bytes(op.source) // len(self.devices)
@@ -572,13 +574,13 @@ class _Sharding:
         type = value.type
         if not is_tensor(type) or (type.element_type == INDEX and not type.get_shape()):
             return type
-        where = PlaceAttr.of(self.problem.devices, place_of(type).addrspace, self.chosen[value])
+        where = tg.PlaceAttr.of(self.problem.devices, place_of(type).addrspace, self.chosen[value])
         return tensor_type(type.element_type, type.get_shape(), where)
 
     def convert(self, op: TgOp) -> None:
         """Rebuild an op on operands that are split as its cheapest rule says."""
         problem, result = self.problem, op.results[0]
-        if isinstance(op, ParamOp):
+        if isinstance(op, tg.ParamOp):
             new = op.rebuild([self.values[v] for v in op.operands], self._argument(result))
             self.values[result] = self.builder.put(new)
             return
@@ -599,7 +601,7 @@ class _Sharding:
         ]
         # An op slices what each device has whole as its other operands are split, if any is.
         is_split = any(is_tensor(v.type) and place_of(v.type).axis is not None for v in operands)
-        if isinstance(op, IndexOp) or not is_split:
+        if isinstance(op, tg.IndexOp) or not is_split:
             operands = [self.split(v, axis, op) for v, axis in zip(op.operands, axes, strict=True)]
         new = op.rebuild(operands)
         new.attributes.update({k: v for k, v in op.attributes.items() if k != SHARDING})

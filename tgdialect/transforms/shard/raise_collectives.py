@@ -37,11 +37,9 @@ from xdsl.passes import ModulePass
 from xdsl.transforms.dead_code_elimination import is_trivially_dead
 
 from tgdialect.analysis.symbols import own_functions
-from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.movement import PermuteOp, ReshapeOp
 from tgdialect.ops.properties import integers, tensor
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.shard_dialect import AllGatherOp, AllSliceOp, AllToAllOp, ReduceScatterOp
 from tgdialect.transforms.shard import collectives
 from tgdialect.transforms.shard.factors import (
@@ -148,7 +146,7 @@ def _raise_scatter(op: ScatterOp, grids: dict[str, Grid]) -> SSAValue | None:
 # -- REDUCE over what a collective has joined ----------------------------------------------------
 
 
-def _raise_reduction(op: ReduceOp, grids: dict[str, Grid]) -> SSAValue | None:
+def _raise_reduction(op: tg.ReduceOp, grids: dict[str, Grid]) -> SSAValue | None:
     chain = chain_of(op.source)
     joined = chain[-1].owner
     if not isinstance(joined, AllToAllOp | GatherOp) or op.ordered is not None or op.ranges:
@@ -180,7 +178,7 @@ def _raise_reduction(op: ReduceOp, grids: dict[str, Grid]) -> SSAValue | None:
         new = collectives.reduce(value, kind, _root(joined), grid)
     moved = emit(builder, builder.put(new), own, rest)
     if any(rest.axes[axis] for axis in axes):
-        moved = builder.put(ReduceOp(kind, moved, axes))
+        moved = builder.put(tg.ReduceOp(kind, moved, axes))
     return moved
 
 
@@ -190,7 +188,7 @@ def _reduced_first(
     own: Layout,
     rest: Layout,
     axes: Sequence[int],
-    kind: ReduceKind,
+    kind: tg.ReduceKind,
     joined: AllToAllOp | GatherOp,
     grid: Grid,
 ) -> tuple[SSAValue, Layout, Layout]:
@@ -201,7 +199,7 @@ def _reduced_first(
     if not whole:
         return value, own, rest
     gone: list[AxisFactor] = [f for axis in whole for f in own.axes[axis]]
-    value = builder.put(ReduceOp(kind, value, whole))
+    value = builder.put(tg.ReduceOp(kind, value, whole))
     return value, own.without(gone), rest.without(gone)
 
 
@@ -281,10 +279,10 @@ def _reshaped_later(op: CollectiveCommunicationOp, grids: dict[str, Grid]) -> SS
     builder = OpBuilder.before(op)
     type_ = TensorType(result.element_type, shape, result.encoding)
     moved = type(op).create(operands=[source], result_types=[type_], properties=properties)
-    return builder.put(ReshapeOp(builder.put(moved), result.get_shape()))
+    return builder.put(tg.ReshapeOp(builder.put(moved), result.get_shape()))
 
 
-def _without_reshape(op: ReshapeOp | PermuteOp, grids: dict[str, Grid]) -> SSAValue | None:
+def _without_reshape(op: tg.ReshapeOp | tg.PermuteOp, grids: dict[str, Grid]) -> SSAValue | None:
     """The value before RESHAPEs that end in the shape in which they began."""
     source = _before_reshapes(op.result)
     return source if source is not op.result and source.type == op.result.type else None
@@ -292,8 +290,8 @@ def _without_reshape(op: ReshapeOp | PermuteOp, grids: dict[str, Grid]) -> SSAVa
 
 def _before_reshapes(value: SSAValue) -> SSAValue:
     """The source of a chain of RESHAPEs, and of PERMUTEs that move only axes of extent 1."""
-    while isinstance(op := value.owner, ReshapeOp | PermuteOp):
-        if isinstance(op, PermuteOp):
+    while isinstance(op := value.owner, tg.ReshapeOp | tg.PermuteOp):
+        if isinstance(op, tg.PermuteOp):
             shape = tensor(op.source).get_shape()
             moved = [axis for axis in integers(op, "order") if shape[axis] != 1]
             if moved != sorted(moved):
@@ -317,7 +315,7 @@ def _root(op: ScatterOp | GatherOp) -> int:
     return op.root.get_values()[0]
 
 
-def _kind(op: AllReduceOp | ReduceScatterOp) -> ReduceKind | None:
+def _kind(op: AllReduceOp | ReduceScatterOp) -> tg.ReduceKind | None:
     return KINDS.get(ReductionKind(op.reduction.data))
 
 
@@ -332,10 +330,10 @@ _RULES: dict[type[Operation], _Rule[Operation]] = {  # pyright: ignore
     AllSliceOp: _raise_all_slice,
     AllToAllOp: _raise_all_to_all,
     BroadcastOp: _reshaped_later,
-    PermuteOp: _without_reshape,
-    ReduceOp: _raise_reduction,
+    tg.PermuteOp: _without_reshape,
+    tg.ReduceOp: _raise_reduction,
     ReduceScatterOp: _reshaped_later,
-    ReshapeOp: _without_reshape,
+    tg.ReshapeOp: _without_reshape,
     ScatterOp: _raise_scatter,
 }
 """The rule of each op that a composition ends with."""

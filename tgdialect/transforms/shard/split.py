@@ -28,27 +28,16 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import lasting_hint, locate
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes
-from tgdialect.ops.attributes import VOID, Device, PlaceAttr, is_tensor
+from tgdialect.ops.attributes import VOID, Device, is_tensor
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import UNKNOWN, OpBuilder
-from tgdialect.ops.call import FunctionOp
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.elementwise import MulOp
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import BitcastOp, IndexOp, MovementOp, PermuteOp, ReshapeOp, ShrinkOp
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.ordering import AfterOp, GroupOp, SinkOp
 from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
-from tgdialect.ops.scan import ScanOp
-from tgdialect.ops.source import (
-    BinaryDataOp,
-    BufferOp,
-    ConstOp,
-    ParamOp,
-    VConstOp,
-    parameters,
-)
+from tgdialect.ops.source import parameters
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import Walk, computed, operands_of, users_of
 from tgdialect.shard_dialect import AllSliceOp
@@ -142,7 +131,7 @@ class _Split:
                 self.steps.append(op)
             elif isinstance(op, ReturnOp):
                 self._assign(
-                    [*op.operands, *(s.result for s in body.ops if isinstance(s, StoreOp))]
+                    [*op.operands, *(s.result for s in body.ops if isinstance(s, tg.StoreOp))]
                 )
                 self.steps.append(op)
         for step in self.steps:
@@ -156,7 +145,7 @@ class _Split:
         inputs = cast("ArrayAttr[Attribute]", self.function.attributes[INPUTS])
         values = [*body.args, *(p.result for p in parameters(body))]
         for value, where in zip(values, inputs, strict=True):
-            assert isinstance(where, PlaceAttr)
+            assert isinstance(where, tg.PlaceAttr)
             self.devices[value] = self._named(where.device)
         for op in body.ops:
             for result in op.results:
@@ -187,13 +176,15 @@ class _Split:
         """Whether a value is computed where it is used: a view, a constant, an extent, or what has
         invalid cells, which memory would make 0."""
         op = value.owner
-        if isinstance(op, Block | ParamOp | BufferOp | StoreOp) or is_exchange(op):
+        if isinstance(op, Block | tg.ParamOp | tg.BufferOp | tg.StoreOp) or is_exchange(op):
             return False
-        if isinstance(op, AllSliceOp | ConstOp | VConstOp | AfterOp | GroupOp | SinkOp):
+        if isinstance(
+            op, AllSliceOp | tg.ConstOp | tg.VConstOp | tg.AfterOp | tg.GroupOp | tg.SinkOp
+        ):
             return True
-        if isinstance(op, MovementOp) and not isinstance(op, IndexOp | BitcastOp):
+        if isinstance(op, MovementOp) and not isinstance(op, tg.IndexOp | tg.BitcastOp):
             return True
-        if not isinstance(op, IndexOp) and isinstance(memory_of(value).owner, BinaryDataOp):
+        if not isinstance(op, tg.IndexOp) and isinstance(memory_of(value).owner, tg.BinaryDataOp):
             return True  # A BITCAST of data is a view, too.
         return value.type == tensor_type(INDEX) or not self.validity[value]
 
@@ -208,9 +199,9 @@ class _Split:
                 continue
             if not self.is_cheap(value):
                 missing[op] = None
-                if isinstance(op, StoreOp):
+                if isinstance(op, tg.StoreOp):
                     walk.add(self._readers_before(op))
-                if isinstance(op, FunctionOp | ScanOp):  # Its elements leave, not the tuple.
+                if isinstance(op, tg.FunctionOp | tg.ScanOp):  # Its elements leave, not the tuple.
                     walk.add(user.results[0] for user in users_of(op))
             walk.add(op.operands)
         parts: dict[frozenset[str] | None, _Part] = {}
@@ -230,9 +221,9 @@ class _Split:
     @staticmethod
     def _is_computed(op: Operation) -> bool:
         """Whether a part can have an op: not a collective, nor what the function is given."""
-        return not is_exchange(op) and not isinstance(op, ParamOp | BufferOp)
+        return not is_exchange(op) and not isinstance(op, tg.ParamOp | tg.BufferOp)
 
-    def _readers_before(self, store: StoreOp) -> Iterator[SSAValue]:
+    def _readers_before(self, store: tg.StoreOp) -> Iterator[SSAValue]:
         """Reads of the old contents of a STORE's memory; they must execute before the STORE."""
         memory = memory_of(store.buffer)
         if memory not in self._readers:
@@ -241,7 +232,7 @@ class _Split:
             for location in walk:
                 uses = (use.operation for use in location.uses)
                 for op in uses:
-                    if not isinstance(op, AfterOp | StoreOp | ReturnOp):
+                    if not isinstance(op, tg.AfterOp | tg.StoreOp | ReturnOp):
                         found.append(op)
                         walk.add(result for result in op.results[:1] if is_memory(result))
             self._readers[memory] = found
@@ -312,7 +303,7 @@ class _Split:
             slot = len(parameters(self.function.body.block)) + len(self.ranks)
             type = tensor_type(INDEX)
             last = len(self.grids[grid].devices) - 1
-            param = ParamOp(slot, type, name=name, min=0, max=last)
+            param = tg.ParamOp(slot, type, name=name, min=0, max=last)
             param.result.name_hint = lasting_hint(name)
             self.ranks[grid] = param.result
             self.values[param.result] = param.result
@@ -325,7 +316,7 @@ class _Split:
         new_function = FuncOp(name, ((), ()), Region(block), visibility, arg_attrs=old.arg_attrs)
         self.module.body.block.insert_op_before(new_function, old)
         for op in old.body.block.ops:
-            if isinstance(op, ParamOp | BufferOp):
+            if isinstance(op, tg.ParamOp | tg.BufferOp):
                 self._put_leaf(op)
         for rank in self.ranks.values():
             self.builder.put(rank.owner)  # pyright: ignore
@@ -350,7 +341,7 @@ class _Split:
         new_function.attributes[INPUTS] = ArrayAttr([*inputs, *grids])
         self.module.body.block.erase_op(old, safe_erase=False)
 
-    def _put_leaf(self, op: ParamOp | BufferOp) -> None:
+    def _put_leaf(self, op: tg.ParamOp | tg.BufferOp) -> None:
         new = op.rebuild([self.values[d] for d in op.dims])
         new.attributes.update(op.attributes)
         self.values[op.result] = self.builder.put(new)
@@ -363,7 +354,7 @@ class _Split:
             source = self._main(op.operands[0])
             extents = shape_of(value)
             shape = [self._main(d) if isinstance(d, SSAValue) else d for d in extents]
-            self.values[value] = self.builder.put(ReshapeOp(source, shape))  # pyright: ignore
+            self.values[value] = self.builder.put(tg.ReshapeOp(source, shape))  # pyright: ignore
         return self.values[value]
 
     def _put_part(self, part: _Part) -> None:
@@ -425,7 +416,7 @@ class _Split:
         if value.type != VOID:
             return True
         op = value.owner
-        if isinstance(op, GroupOp):
+        if isinstance(op, tg.GroupOp):
             return any(self._is_here(o, part) for o in op.operands)
         return op in part.ops
 
@@ -439,7 +430,7 @@ class _Split:
         new = [known[o] for o in operands]
         if isinstance(op, AllSliceOp):
             return self._sliced(op, new[0], known, builder)
-        if isinstance(op, AfterOp) and len(new) == 1:
+        if isinstance(op, tg.AfterOp) and len(new) == 1:
             return new[0]
         made = op.rebuild(new)
         made.attributes.update(op.attributes)
@@ -457,11 +448,11 @@ class _Split:
         start: list[int | SSAValue] = [0] * len(shape)
         if self.rank is None:
             size = builder.index_constant(extent)
-            start[axis] = builder.put(MulOp(known[self._rank(op)], size))
+            start[axis] = builder.put(tg.MulOp(known[self._rank(op)], size))
         else:
             device = self.grids[WORLD].devices[self.rank]
             start[axis] = grid.devices.index(device) * extent if device in grid.devices else 0
-        return builder.put(ShrinkOp(value, start, shape))
+        return builder.put(tg.ShrinkOp(value, start, shape))
 
     @staticmethod
     def _extent(dim: object, known: dict[SSAValue, SSAValue]) -> int | SSAValue:
@@ -478,11 +469,11 @@ def is_exchange(op: Operation) -> TypeIs[CollectiveCommunicationOp]:
 
 def _is_reshape(op: Operation) -> bool:
     """Whether an op leaves the order of the cells as it is."""
-    if isinstance(op, PermuteOp):
+    if isinstance(op, tg.PermuteOp):
         shape = tensor(op.source).get_shape()
         moved = [axis for axis in integers(op, "order") if shape[axis] != 1]
         return moved == sorted(moved)
-    return isinstance(op, ReshapeOp)
+    return isinstance(op, tg.ReshapeOp)
 
 
 def _attributes(value: SSAValue, given: Sequence[SSAValue]) -> dict[str, Attribute]:
@@ -492,7 +483,7 @@ def _attributes(value: SSAValue, given: Sequence[SSAValue]) -> dict[str, Attribu
     if isinstance(value, BlockArgument):
         attributes.update(argument_attributes(value))
         attributes.pop("tg.donated", None)  # It may be split, and needed after this part.
-    elif isinstance(op, ParamOp):
+    elif isinstance(op, tg.ParamOp):
         for name, bound in (("tg.min", op.min), ("tg.max", op.max)):
             if bound is not None:
                 attributes[name] = IntegerAttr(bound.data, INDEX)

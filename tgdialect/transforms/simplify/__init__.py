@@ -26,7 +26,7 @@ from xdsl.passes import ModulePass
 
 from tgdialect.analysis.symbols import is_foreign
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.call import KernelOp
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import tensor
 from tgdialect.transforms.simplify.assumptions import simplify_connective, simplify_where
@@ -134,7 +134,7 @@ def simplify(root: Operation, engines: Engines = _NO_ENGINES) -> bool:
 def simplify_kernels(module: ModuleOp, engines: Engines = _NO_ENGINES) -> None:
     """Simplify the kernels of a module; its functions stay as they are."""
     for kernel in module.ops:
-        if isinstance(kernel, KernelOp):
+        if isinstance(kernel, tg.KernelOp):
             simplify(kernel, engines)
 
 
@@ -143,7 +143,7 @@ def _stages_of(op: Operation) -> tuple[bool, bool]:
 
     The SINK records the schedule; `tg-select` records the kernel's target.
     """
-    if not isinstance(op, KernelOp):
+    if not isinstance(op, tg.KernelOp):
         return False, False
     is_selected = op.target is not None
     return is_selected or op.sink.opts is not None, is_selected

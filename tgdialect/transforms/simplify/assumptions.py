@@ -24,16 +24,14 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.analysis.min_max import MinMax, MinMaxOfCells
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import number_attribute, wrap_to
-from tgdialect.ops.elementwise import ElementwiseOp, IDivOp, ModOp
+from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.simplify.comparison import is_of_clamp
 from tgdialect.transforms.simplify.engine import NAMING, Engine, is_even
 
@@ -136,9 +134,9 @@ def _ops_of(engine: Engine, value: SSAValue, shape: Shape) -> Iterator[TgOp]:
 
     def visit(inner: SSAValue) -> Iterator[TgOp]:
         op = inner.owner
-        if isinstance(op, LoadOp) and engine.selected:
+        if isinstance(op, tg.LoadOp) and engine.selected:
             is_taken = False
-        elif isinstance(op, LoadOp | IndexOp | ReduceOp):
+        elif isinstance(op, tg.LoadOp | tg.IndexOp | tg.ReduceOp):
             is_taken = (inner is value or _is_read_once(inner)) and _keeps_cells(op, shape)
         else:
             is_taken = isinstance(op, ElementwiseOp) and (
@@ -153,14 +151,14 @@ def _ops_of(engine: Engine, value: SSAValue, shape: Shape) -> Iterator[TgOp]:
     return visit(value)
 
 
-def _keeps_cells(op: LoadOp | IndexOp | ReduceOp, shape: Shape) -> bool:
+def _keeps_cells(op: tg.LoadOp | tg.IndexOp | tg.ReduceOp, shape: Shape) -> bool:
     """Whether each cell of an op's result is computed from the operands' cells at its place, where
     a condition of a shape says something of them."""
     match op:
-        case IndexOp() if shape:
+        case tg.IndexOp() if shape:
             indices = [tensor(index).get_shape() for index in op.indices]
             return is_memory(op.source) and indices == [shape]
-        case ReduceOp() if shape:
+        case tg.ReduceOp() if shape:
             return not op.axes.get_values()
         case _:
             return True
@@ -282,7 +280,7 @@ class _Assuming(Engine):
             new = self._decided(result)
             read = 1 if op.name in NAMING else len(op.operands)
             operands = [*map(self._known_or_same, op.operands[:read]), *op.operands[read:]]
-            if isinstance(op, ReduceOp) and not self.loops.keeps(op.source, operands[0]):
+            if isinstance(op, tg.ReduceOp) and not self.loops.keeps(op.source, operands[0]):
                 operands = list(op.operands)  # The new source would lose a pinned loop.
             # Copy an op that changes, or that the narrower bounds may simplify.
             if new is None and (op.name in _REVISITED or operands != list(op.operands)):
@@ -312,7 +310,7 @@ class _Assuming(Engine):
         A fact may say that a sum of nonnegative terms is at least 1. Then at least one of its atoms
         is at least 1, which makes one case per atom.
         """
-        if not isinstance(value.owner, IDivOp | ModOp):
+        if not isinstance(value.owner, tg.IDivOp | tg.ModOp):
             return value
         ops = list(_ops_of(self, value, self._shape))
         for fact in self._facts:

@@ -18,11 +18,10 @@ from dataclasses import dataclass
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.bounds import exact_polynomial, is_less
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.dtypes import BOOL, number_attribute
-from tgdialect.ops.elementwise import CastOp, MulOp, WhereOp
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.transforms.simplify.engine import Engine, is_even
 from tgdialect.transforms.simplify.matching import integer_of
@@ -171,7 +170,7 @@ def is_of_clamp(op: Operation) -> bool:
     clamped value as an operand.
     """
     return any(
-        isinstance(use.operation, WhereOp)
+        isinstance(use.operation, tg.WhereOp)
         and not use.index
         and not {*op.operands}.isdisjoint(use.operation.operands[1:])
         for use in op.results[0].uses
@@ -213,9 +212,9 @@ def _is_symbolic(atom: SSAValue) -> bool:
     This is so for the variable of a RANGE whose bound is not constant, and for a product.
     """
     owner = atom.owner
-    if isinstance(owner, RangeOp):
+    if isinstance(owner, tg.RangeOp):
         return integer_of(owner.bound) is None
-    return isinstance(owner, MulOp)
+    return isinstance(owner, tg.MulOp)
 
 
 def _of_condition(engine: Engine, op: Operation, difference: Linear) -> SSAValue | None:
@@ -224,7 +223,7 @@ def _of_condition(engine: Engine, op: Operation, difference: Linear) -> SSAValue
         return None
     ((atom, coefficient),) = difference.terms.items()
     cast = atom.owner
-    if not isinstance(cast, CastOp) or tensor(cast.source).element_type != BOOL:
+    if not isinstance(cast, tg.CastOp) or tensor(cast.source).element_type != BOOL:
         return None
     compare = _COMPARE[op.name]
     if_false, if_true = (compare(difference.constant + coefficient * x, 0) for x in (0, 1))

@@ -18,18 +18,14 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.validity import Validity
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import BOOL, DType, Kind, dtype_row, number_attribute, wrap_to
-from tgdialect.ops.elementwise import SubOp
 from tgdialect.ops.folding import fold_elementwise
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.numbering import op_key
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, tensor
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ConstOp
 from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
 from tgdialect.transforms.simplify.identities import IDENTITIES
 from tgdialect.transforms.simplify.loops import Loops, repair_end
@@ -59,7 +55,7 @@ MAX_LOOKS = 32
 several conditions is visited once for each of them: without a limit the number of visits may
 multiply, and with a smaller one values are not simplified. Programs need four at most."""
 
-NAMING = frozenset({EndOp.name, ReduceOp.name, AfterOp.name})
+NAMING = frozenset({tg.EndOp.name, tg.ReduceOp.name, tg.AfterOp.name})
 """Ops whose operands after the first only name RANGEs or effects, and do not use their values."""
 
 _ARGUMENTS = 2**32
@@ -101,7 +97,7 @@ class Engine:
         """The visits under conditions that this block has left of its budget (MAX_LOOKS)."""
         self._depth = 0
         self._changed = False
-        self._backwards: set[RangeOp] = set()
+        self._backwards: set[tg.RangeOp] = set()
         """The loops that this engine has reversed."""
         self._settled = Settled()
 
@@ -157,7 +153,7 @@ class Engine:
         self._settled = Settled()
         self._depth = 0
 
-    def run_backwards(self, loop: RangeOp) -> None:
+    def run_backwards(self, loop: tg.RangeOp) -> None:
         """Reverse a loop whose iterations may run in any order, and restart the walk.
 
         The engine reverses a loop at most once. For a loop already reversed this does nothing.
@@ -173,10 +169,10 @@ class Engine:
         for result in op.results:
             self._enumerate(result, op)
         # END and STORE are changed in place.
-        if op.name == EndOp.name:
-            assert isinstance(op, EndOp)
+        if op.name == tg.EndOp.name:
+            assert isinstance(op, tg.EndOp)
             self._changed |= repair_end(op, self.loops, self.min_max)
-        if op.name == EndOp.name or op.name == StoreOp.name:
+        if op.name == tg.EndOp.name or op.name == tg.StoreOp.name:
             handler = self.handlers.get(op.name)
             if handler is not None and op.parent is not None:
                 self._changed |= handler(self, op) is not None
@@ -242,7 +238,7 @@ class Engine:
         if op.name in OPS:
             latest = max([self.position(o)[0] for o in op.operands])
         else:
-            latest = -_ARGUMENTS if op.name == ConstOp.name else met
+            latest = -_ARGUMENTS if op.name == tg.ConstOp.name else met
         self._order[value] = (latest, met)
 
     def _move_constant_right(self, op: Operation) -> None:
@@ -310,7 +306,7 @@ class Engine:
 
     def constant(self, value: Attribute) -> SSAValue:
         """A scalar constant."""
-        return self._values.get(("tg.const", value)) or self.insert(ConstOp(value))
+        return self._values.get(("tg.const", value)) or self.insert(tg.ConstOp(value))
 
     def integer(self, value: int, like: SSAValue) -> SSAValue:
         """A scalar constant of the dtype of `like`, wrapped into it."""
@@ -436,15 +432,15 @@ class Engine:
 class _Backwards(Exception):
     """Unwinds the walk, which then reverses the loop and restarts."""
 
-    def __init__(self, loop: RangeOp) -> None:
+    def __init__(self, loop: tg.RangeOp) -> None:
         self.loop = loop
 
 
-def _turn_round(loop: RangeOp) -> None:
+def _turn_round(loop: tg.RangeOp) -> None:
     """Replace the uses of `i` by `bound - 1 - i`, except in ops that order or close the loop."""
     builder = OpBuilder.after(loop)
-    one = builder.put(ConstOp(1, tensor(loop.bound).element_type))
-    at = builder.put(SubOp(builder.put(SubOp(loop.bound, one)), loop.result))
+    one = builder.put(tg.ConstOp(1, tensor(loop.bound).element_type))
+    at = builder.put(tg.SubOp(builder.put(tg.SubOp(loop.bound, one)), loop.result))
     loop.result.replace_uses_with_if(
         at,
         lambda use: (
@@ -486,4 +482,4 @@ def _is_repeatable(op: Operation) -> bool:
     A LOAD reads one version of memory, so it is repeatable. A LOAD with an address space is not: it
     allocates new memory.
     """
-    return _is_pure(type(op)) or (op.name == LoadOp.name and "addrspace" not in op.properties)
+    return _is_pure(type(op)) or (op.name == tg.LoadOp.name and "addrspace" not in op.properties)

@@ -22,15 +22,11 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import Ranges, closed_ranges, open_ranges
 from tgdialect.analysis.validity import Validity
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp, dependent_ranges
+from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import dtype_of, integers
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.walk import Walk
 
 MAX_POWER = 1024
@@ -50,18 +46,18 @@ class Loops:
     def of(block: Block, min_max: MinMax, validity: Validity) -> Loops:
         """Find the loops of a block, and pin the RANGEs whose loops could not be repaired."""
         ops = ops_of(block)
-        if not any(op.name == EndOp.name or op.name == ReduceOp.name for op in ops):
+        if not any(op.name == tg.EndOp.name or op.name == tg.ReduceOp.name for op in ops):
             return Loops()
-        pinned: set[RangeOp] = set()
+        pinned: set[tg.RangeOp] = set()
         for op in ops:
-            if isinstance(op, ReduceOp):
+            if isinstance(op, tg.ReduceOp):
                 same = op.source.type == op.result.type and validity[op.source]
                 for range in closed_ranges(op):
                     if not _is_foldable(op, trips(range, min_max)) or not (
                         same or integers(op, "axes")
                     ):
                         pinned.add(range)
-            elif isinstance(op, EndOp) and any(effect is None for effect in _effects(op)):
+            elif isinstance(op, tg.EndOp) and any(effect is None for effect in _effects(op)):
                 pinned.update(closed_ranges(op))
         return Loops(open_ranges(ops), frozenset(pinned))
 
@@ -78,7 +74,7 @@ class Loops:
         return not self.pinned or not (self.open(old) & self.pinned) - self.open(new)
 
 
-def _is_foldable(op: ReduceOp, times: Interval) -> bool:
+def _is_foldable(op: tg.ReduceOp, times: Interval) -> bool:
     """Whether a REDUCE of `times` equal values can be computed without a loop.
 
     It cannot if the loop may have no iterations: the result is then the identity, not the value.
@@ -86,30 +82,30 @@ def _is_foldable(op: ReduceOp, times: Interval) -> bool:
     if times == ONCE:
         return True
     dtype, kind = dtype_of(op.result), op.kind.data
-    if times.lo < 1 or kind is ReduceKind.MAX or dtype.is_bool:
+    if times.lo < 1 or kind is tg.ReduceKind.MAX or dtype.is_bool:
         return times.lo >= 1
     if dtype.is_float and op.ordered is not None:
         return False
-    return kind is ReduceKind.ADD or (times.is_constant and times.hi <= MAX_POWER)
+    return kind is tg.ReduceKind.ADD or (times.is_constant and times.hi <= MAX_POWER)
 
 
-def _effects(end: EndOp) -> Iterator[StoreOp | AtomicAddOp | None]:
+def _effects(end: tg.EndOp) -> Iterator[tg.StoreOp | tg.AtomicAddOp | None]:
     """The stores in an END's body; None for an effect that no AFTER can keep in the loop."""
     walk = Walk([end.body])
     for value in walk:
         op = value.owner
-        if isinstance(op, GroupOp):
+        if isinstance(op, tg.GroupOp):
             walk.add(op.members)
-        elif isinstance(op, EndOp):
+        elif isinstance(op, tg.EndOp):
             walk.add([op.body])
         else:
-            yield op if isinstance(op, StoreOp | AtomicAddOp) else None
+            yield op if isinstance(op, tg.StoreOp | tg.AtomicAddOp) else None
 
 
-def trips(range: SSAValue | RangeOp, min_max: MinMax) -> Interval:
+def trips(range: SSAValue | tg.RangeOp, min_max: MinMax) -> Interval:
     """The interval of a loop's number of iterations."""
-    op = range if isinstance(range, RangeOp) else range.owner
-    assert isinstance(op, RangeOp)
+    op = range if isinstance(range, tg.RangeOp) else range.owner
+    assert isinstance(op, tg.RangeOp)
     return min_max[op.bound]
 
 
@@ -120,7 +116,7 @@ ONCE = Interval(1, 1)
 # -- END -----------------------------------------------------------------------------------------
 
 
-def repair_end(op: EndOp, loops: Loops, min_max: MinMax) -> bool:
+def repair_end(op: tg.EndOp, loops: Loops, min_max: MinMax) -> bool:
     """Repair an END that closes loops in which its body no longer is.
 
     Returns whether anything changed.
@@ -146,12 +142,12 @@ def repair_end(op: EndOp, loops: Loops, min_max: MinMax) -> bool:
     return True
 
 
-def _hold(effect: StoreOp | AtomicAddOp, ranges: Sequence[SSAValue]) -> None:
+def _hold(effect: tg.StoreOp | tg.AtomicAddOp, ranges: Sequence[SSAValue]) -> None:
     """Keep an effect in the loops of ranges: its location depends on them through an AFTER."""
     builder, location = OpBuilder.before(effect), effect.operands[0]
     index = location.owner
-    if isinstance(index, IndexOp):
-        after = builder.put(AfterOp(index.source, ranges))
-        effect.operands[0] = builder.put(IndexOp(after, index.indices))
+    if isinstance(index, tg.IndexOp):
+        after = builder.put(tg.AfterOp(index.source, ranges))
+        effect.operands[0] = builder.put(tg.IndexOp(after, index.indices))
     else:
-        effect.operands[0] = builder.put(AfterOp(location, ranges))
+        effect.operands[0] = builder.put(tg.AfterOp(location, ranges))

@@ -14,18 +14,10 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.conditions import Condition, conjuncts
 from tgdialect.analysis.zeros import may_be_negative_zero
-from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import F32, INDEX, number_attribute
-from tgdialect.ops.elementwise import (
-    CastOp,
-    ElementwiseOp,
-    WhereOp,
-)
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.movement import BitcastOp, IndexOp
-from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.properties import dtype_of, tensor
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.loops import trips
 from tgdialect.transforms.simplify.masks import (
@@ -44,14 +36,14 @@ _MAX_BODY = 256
 bounds the size of the code; a REDUCE with a longer body keeps its loop."""
 
 
-def collapse_masked(engine: Engine, op: ReduceOp) -> SSAValue | None:
+def collapse_masked(engine: Engine, op: tg.ReduceOp) -> SSAValue | None:
     """Rewrite a REDUCE over RANGEs to one without, or with fewer iterations of, a masked range."""
     mask = masked(engine, op)
     if not mask.conditions:
         return None
     for value in op.ranges:
         axis = value.owner
-        assert isinstance(axis, RangeOp)
+        assert isinstance(axis, tg.RangeOp)
         constraints = constraints_of(engine, mask.conditions, axis)
         for rewrite in (_fixed, _counted, _narrowed):
             if (result := rewrite(engine, op, axis, mask, constraints)) is not None:
@@ -59,7 +51,7 @@ def collapse_masked(engine: Engine, op: ReduceOp) -> SSAValue | None:
     return None
 
 
-def split_alternative(engine: Engine, op: ReduceOp) -> SSAValue | None:
+def split_alternative(engine: Engine, op: tg.ReduceOp) -> SSAValue | None:
     """Split a maximum over `where(mask, value, constant)` into two maxima over one mask each.
 
     The result is the maximum of the values where the mask holds and, if the mask fails for some
@@ -67,12 +59,12 @@ def split_alternative(engine: Engine, op: ReduceOp) -> SSAValue | None:
     """
     # Take the operand apart: one branch must be a constant, but not the identity of MAX.
     choice = op.source.owner
-    if op.kind.data is not ReduceKind.MAX or len(op.ranges) != 1:
+    if op.kind.data is not tg.ReduceKind.MAX or len(op.ranges) != 1:
         return None
-    if not isinstance(choice, WhereOp) or dtype_of(op.source).is_bool:
+    if not isinstance(choice, tg.WhereOp) or dtype_of(op.source).is_bool:
         return None
     axis, identity = op.ranges[0].owner, neutral(engine, op, op.source)
-    assert isinstance(axis, RangeOp)
+    assert isinstance(axis, tg.RangeOp)
     holds = constant_of(choice.rhs) is not None
     value, other = (choice.lhs, choice.rhs) if holds else (choice.rhs, choice.lhs)
     if constant_of(other) in (None, constant_of(identity)) or constant_of(value) is not None:
@@ -85,7 +77,7 @@ def split_alternative(engine: Engine, op: ReduceOp) -> SSAValue | None:
     fixed = {condition for condition, _, _ in constraints.equal}
 
     def maximum(source: SSAValue) -> SSAValue:
-        return engine.insert(ReduceOp(ReduceKind.MAX, source, (), op.ranges))
+        return engine.insert(tg.ReduceOp(tg.ReduceKind.MAX, source, (), op.ranges))
 
     # The mask fails in an iteration if one of its conjuncts fails.
     result = maximum(where_all(engine, op, conditions, value))
@@ -99,7 +91,7 @@ def split_alternative(engine: Engine, op: ReduceOp) -> SSAValue | None:
 
 
 def _fixed(
-    engine: Engine, op: ReduceOp, axis: RangeOp, mask: Masked, constraints: Constraints
+    engine: Engine, op: tg.ReduceOp, axis: tg.RangeOp, mask: Masked, constraints: Constraints
 ) -> SSAValue | None:
     """Replace a range that a condition fixes by the operand at that position.
 
@@ -123,18 +115,18 @@ def _fixed(
         # The REDUCE keeps its other ranges, and disappears if it has none.
         kept = [value for value in op.ranges if value is not axis.result]
         value = values[0]
-        if not kept and op.kind.data is ReduceKind.ADD:
+        if not kept and op.kind.data is tg.ReduceKind.ADD:
             value = summed(engine, value)
         result = where_all(engine, op, conditions, value)
         if not kept:
             return result
         ordered = op.ordered is not None
-        return engine.insert(ReduceOp(op.kind.data, result, (), kept, ordered=ordered))
+        return engine.insert(tg.ReduceOp(op.kind.data, result, (), kept, ordered=ordered))
     return None
 
 
 def computed_at(
-    engine: Engine, roots: Sequence[SSAValue], axis: RangeOp, at: SSAValue
+    engine: Engine, roots: Sequence[SSAValue], axis: tg.RangeOp, at: SSAValue
 ) -> list[SSAValue] | None:
     """Copy values to the iteration of a range in which its variable is `at`.
 
@@ -152,7 +144,9 @@ def computed_at(
                 stack.pop()
             elif axis not in engine.loops.open(value):
                 new[value] = value
-            elif not isinstance(op, ElementwiseOp | BitcastOp | IndexOp | LoadOp | ReduceOp):
+            elif not isinstance(
+                op, ElementwiseOp | tg.BitcastOp | tg.IndexOp | tg.LoadOp | tg.ReduceOp
+            ):
                 return None
             elif missing := [o for o in op.operands if o not in new]:
                 stack.extend(missing)
@@ -165,7 +159,7 @@ def computed_at(
 
 
 def _counted(
-    engine: Engine, op: ReduceOp, axis: RangeOp, mask: Masked, constraints: Constraints
+    engine: Engine, op: tg.ReduceOp, axis: tg.RangeOp, mask: Masked, constraints: Constraints
 ) -> SSAValue | None:
     """Replace a reduction of equal values between bounds by a closed form.
 
@@ -175,9 +169,13 @@ def _counted(
     kind, dtype = op.kind.data, dtype_of(mask.value)
     if constraints.equal or constraints.unknown or axis in engine.loops.open(mask.value):
         return None
-    if len(op.ranges) > 1 or kind is ReduceKind.MUL or (dtype.is_float and op.ordered is not None):
+    if (
+        len(op.ranges) > 1
+        or kind is tg.ReduceKind.MUL
+        or (dtype.is_float and op.ordered is not None)
+    ):
         return None
-    if kind is ReduceKind.ADD and dtype.is_bool:
+    if kind is tg.ReduceKind.ADD and dtype.is_bool:
         return None
     # Emit the greatest lower bound and the least upper bound, those of the loop included.
     lows = [emit_index(engine, form) for form in constraints.lows]
@@ -194,7 +192,7 @@ def _counted(
         high = engine.apply("tg.where", (less, bound, high))
     # MAX is the value if at least one iteration is in bounds.
     some = (engine.apply("tg.cmplt", (low, high)), True)
-    if kind is ReduceKind.MAX:
+    if kind is tg.ReduceKind.MAX:
         return where_all(engine, op, [*constraints.others, some], mask.value)
     # ADD is the value times the count. An infinity or NaN times 0 is not 0, so it needs the test.
     zero = engine.constant(number_attribute(0, INDEX))
@@ -206,7 +204,7 @@ def _counted(
 
 
 def _narrowed(
-    engine: Engine, op: ReduceOp, axis: RangeOp, mask: Masked, _: Constraints
+    engine: Engine, op: tg.ReduceOp, axis: tg.RangeOp, mask: Masked, _: Constraints
 ) -> SSAValue | None:
     """Shorten a loop to the iterations that constant bounds allow."""
     # Intersect the constant bounds of the mask; keep all other conditions.
@@ -227,7 +225,7 @@ def _narrowed(
     # Make the shorter loop, and copy the operand with the variable shifted by `low`.
     size = engine.constant(number_attribute(high - low, INDEX))
     number = next(engine.builder.free_axes)
-    shorter = engine.builder.put(RangeOp(number, axis.axis_type.data, size))
+    shorter = engine.builder.put(tg.RangeOp(number, axis.axis_type.data, size))
     at = engine.apply("tg.add", (shorter, engine.constant(number_attribute(low, INDEX))))
     values = computed_at(engine, [mask.value, *(value for value, _ in kept)], axis, at)
     if values is None:
@@ -236,7 +234,7 @@ def _narrowed(
     source = where_all(engine, op, conditions, values[0])
     ranges = [shorter if value is axis.result else value for value in op.ranges]
     ordered = op.ordered is not None
-    return engine.insert(ReduceOp(op.kind.data, source, (), ranges, ordered=ordered))
+    return engine.insert(tg.ReduceOp(op.kind.data, source, (), ranges, ordered=ordered))
 
 
 def accumulated(
@@ -246,15 +244,15 @@ def accumulated(
     element = tensor(value).element_type
     if not dtype_of(value).is_float or dtype_of(value).bits >= 32:
         return compute(value)
-    wide = compute(engine.insert(CastOp(value, F32)))
-    return engine.insert(CastOp(wide, element))
+    wide = compute(engine.insert(tg.CastOp(value, F32)))
+    return engine.insert(tg.CastOp(wide, element))
 
 
 def repeated_sum(engine: Engine, value: SSAValue, count: SSAValue) -> SSAValue:
     """The sum of `count` equal terms as a product; float rounding may differ from a loop's."""
     element = tensor(value).element_type
     if tensor(count).element_type != element:
-        count = engine.insert(CastOp(count, element))
+        count = engine.insert(tg.CastOp(count, element))
     return summed(engine, engine.apply("tg.mul", (value, count)))
 
 

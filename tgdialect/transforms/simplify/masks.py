@@ -15,20 +15,11 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.conditions import Condition, conjuncts, order
 from tgdialect.analysis.min_max import keeps_integer
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, Linear, affine
-from tgdialect.ops.attributes import ReduceKind
 from tgdialect.ops.dtypes import BOOL, INDEX, dtype_row, number_attribute
-from tgdialect.ops.elementwise import (
-    AddOp,
-    CastOp,
-    CmpEqOp,
-    CmpNeOp,
-    MulOp,
-    WhereOp,
-)
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, number, tensor
-from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.ops.reduce import identity
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.matching import constant_of
 
@@ -61,7 +52,7 @@ class Constraints:
     """Whether some condition depends on r, but has none of these forms."""
 
 
-def masked(engine: Engine, op: ReduceOp) -> Masked:
+def masked(engine: Engine, op: tg.ReduceOp) -> Masked:
     """Split the operand of a REDUCE into a value and the conditions of its mask.
 
     A product with a bool cast to a number is a mask as well. Where the bool is false, the other
@@ -74,13 +65,13 @@ def masked(engine: Engine, op: ReduceOp) -> Masked:
     while True:
         owner = value.owner
         match owner:
-            case WhereOp() if _is(owner.rhs, other):
+            case tg.WhereOp() if _is(owner.rhs, other):
                 conditions.append((owner.condition, True))
                 value = owner.lhs
-            case WhereOp() if _is(owner.lhs, other):
+            case tg.WhereOp() if _is(owner.lhs, other):
                 conditions.append((owner.condition, False))
                 value = owner.rhs
-            case MulOp() if kind is ReduceKind.ADD and not dtype_of(value).is_bool:
+            case tg.MulOp() if kind is tg.ReduceKind.ADD and not dtype_of(value).is_bool:
                 if (condition := _cast_bool(owner.lhs)) is not None:
                     value = owner.rhs
                 elif (condition := _cast_bool(owner.rhs)) is not None:
@@ -88,13 +79,13 @@ def masked(engine: Engine, op: ReduceOp) -> Masked:
                 else:
                     break
                 conditions.append((condition, True))
-            case AddOp() if kind is ReduceKind.ADD and _adds_zero(owner):
+            case tg.AddOp() if kind is tg.ReduceKind.ADD and _adds_zero(owner):
                 value = owner.lhs
-            case CastOp() if kind is ReduceKind.ADD and dtype_of(owner.source).is_bool:
+            case tg.CastOp() if kind is tg.ReduceKind.ADD and dtype_of(owner.source).is_bool:
                 conditions.append((owner.source, True))
                 value = engine.constant(number_attribute(1, tensor(value).element_type))
             case _:
-                if kind is ReduceKind.MAX and dtype_of(value).is_bool and not _is(value, 1):
+                if kind is tg.ReduceKind.MAX and dtype_of(value).is_bool and not _is(value, 1):
                     conditions.append((value, True))
                     value = engine.constant(number_attribute(1, BOOL))
                 break
@@ -107,7 +98,7 @@ def _is(value: SSAValue, number_: float) -> bool:
     return constant is not None and number(constant) == number_
 
 
-def _adds_zero(op: AddOp) -> bool:
+def _adds_zero(op: tg.AddOp) -> bool:
     """Whether an op adds 0 to a float. A sum over such terms does not need the 0 in each term."""
     return dtype_of(op.result).is_float and _is(op.rhs, 0)
 
@@ -115,11 +106,11 @@ def _adds_zero(op: AddOp) -> bool:
 def _cast_bool(value: SSAValue) -> SSAValue | None:
     """The bool that a value is cast from; None for any other value."""
     owner = value.owner
-    return owner.source if isinstance(owner, CastOp) and dtype_of(owner.source).is_bool else None
+    return owner.source if isinstance(owner, tg.CastOp) and dtype_of(owner.source).is_bool else None
 
 
 def where_all(
-    engine: Engine, op: ReduceOp, conditions: Sequence[Condition], value: SSAValue
+    engine: Engine, op: tg.ReduceOp, conditions: Sequence[Condition], value: SSAValue
 ) -> SSAValue:
     """The value where all conditions hold, and the identity of the reduction elsewhere."""
     both: SSAValue | None = None
@@ -131,7 +122,7 @@ def where_all(
     return engine.apply("tg.where", (both, value, neutral(engine, op, value)))
 
 
-def neutral(engine: Engine, op: ReduceOp, like: SSAValue) -> SSAValue:
+def neutral(engine: Engine, op: tg.ReduceOp, like: SSAValue) -> SSAValue:
     """The identity of the reduction in the dtype of `like`."""
     element = tensor(like).element_type
     return engine.constant(number_attribute(identity(op.kind.data, dtype_row(element)), element))
@@ -143,7 +134,7 @@ def neutral(engine: Engine, op: ReduceOp, like: SSAValue) -> SSAValue:
 def constraints_of(
     engine: Engine,
     conditions: Sequence[Condition],
-    axis: RangeOp,
+    axis: tg.RangeOp,
     known: Constraints | None = None,
 ) -> Constraints:
     """The constraints that conditions put on a range variable, added to those in `known`."""
@@ -157,7 +148,7 @@ def constraints_of(
 
 
 def _add_constraint(
-    engine: Engine, constraints: Constraints, axis: RangeOp, condition: SSAValue, holds: bool
+    engine: Engine, constraints: Constraints, axis: tg.RangeOp, condition: SSAValue, holds: bool
 ) -> bool:
     """Add a condition that depends on a range variable to its constraints.
 
@@ -189,9 +180,9 @@ def _difference(engine: Engine, condition: SSAValue, holds: bool) -> tuple[Linea
     """
     op = condition.owner
     match op:
-        case CmpEqOp() | CmpNeOp() if dtype_of(op.lhs).is_integer:
+        case tg.CmpEqOp() | tg.CmpNeOp() if dtype_of(op.lhs).is_integer:
             difference = _integers(engine, op.lhs) - _integers(engine, op.rhs)
-            return difference, isinstance(op, CmpEqOp) == holds
+            return difference, isinstance(op, tg.CmpEqOp) == holds
         case _:
             if (known := order(condition, holds)) is None:
                 return Affine(), None
@@ -210,7 +201,7 @@ def _integers(engine: Engine, value: SSAValue) -> Linear:
         if form.atom is not value:
             stack += [(atom, factor * c) for atom, c in form.terms.items()]
             result += form.constant * factor
-        elif isinstance(op, CastOp) and keeps_integer(op, engine.min_max):
+        elif isinstance(op, tg.CastOp) and keeps_integer(op, engine.min_max):
             stack.append((op.source, factor))
         else:
             result += Affine({value: factor})
@@ -230,7 +221,7 @@ def emit_index(engine: Engine, form: Linear, *, wraps: bool = False) -> SSAValue
 
     def as_index(atom: SSAValue) -> SSAValue:
         is_index = tensor(atom).element_type == INDEX
-        return atom if is_index else engine.insert(CastOp(atom, INDEX))
+        return atom if is_index else engine.insert(tg.CastOp(atom, INDEX))
 
     terms = [(as_index(atom), factor) for atom, factor in form.terms.items()]
     like = engine.constant(number_attribute(0, INDEX))

@@ -12,14 +12,13 @@ from xdsl.dialects.builtin import FloatAttr
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.ops import intervals
-from tgdialect.ops.attributes import InvalidAttr, is_tensor
+from tgdialect.ops import intervals, tg
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, DTYPES, DType, dtype_row, number_attribute, wrap_to
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CompareOp, ElementwiseOp
 from tgdialect.ops.folding import evaluate
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.movement import ExpandOp, ReshapeOp
 from tgdialect.ops.properties import (
     number,
     place,
@@ -54,7 +53,7 @@ def constant_of(value: SSAValue) -> Attribute | None:
         owner = owner.operands[0].owner
     if isinstance(owner, TgOp) and owner.name == "tg.const":
         attribute = owner.properties["value"]
-        return None if attribute.__class__ is InvalidAttr else attribute
+        return None if attribute.__class__ is tg.InvalidAttr else attribute
     return None
 
 
@@ -96,10 +95,10 @@ def repeat(scalar: SSAValue, type: Attribute) -> list[Operation] | None:
         return []
     if not is_tensor(type) or not type.has_static_shape() or place_of(type) != place(scalar):
         return None
-    reshape = ReshapeOp(scalar, (1,) * len(type.get_shape()))
+    reshape = tg.ReshapeOp(scalar, (1,) * len(type.get_shape()))
     if reshape.result.type == type:
         return [reshape]
-    return [reshape, ExpandOp(reshape, type.get_shape())]
+    return [reshape, tg.ExpandOp(reshape, type.get_shape())]
 
 
 # -- matching ------------------------------------------------------------------------------------

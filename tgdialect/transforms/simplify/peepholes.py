@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.elementwise import CastOp
-from tgdialect.ops.memory import LoadOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import device_argument, dtype_of, number
 from tgdialect.transforms.simplify.assumptions import simplify_under
 from tgdialect.transforms.simplify.engine import Engine
@@ -16,7 +14,7 @@ from tgdialect.transforms.simplify.matching import constant_of
 def simplify_cast(engine: Engine, op: Operation) -> SSAValue | None:
     """Remove two integer CASTs to a dtype and back, if that dtype holds every possible value."""
     inner = op.operands[0].owner
-    if not isinstance(inner, CastOp) or inner.source.type != op.results[0].type:
+    if not isinstance(inner, tg.CastOp) or inner.source.type != op.results[0].type:
         return None
     source, middle = dtype_of(inner.source), dtype_of(inner.result)
     if not source.is_integer or not middle.is_integer:
@@ -31,7 +29,7 @@ def simplify_load(engine: Engine, op: Operation) -> SSAValue | None:
     The location is simplified under the gate. A gate that is true is dropped, and a LOAD whose gate
     is false becomes its alternative value.
     """
-    assert isinstance(op, LoadOp)
+    assert isinstance(op, tg.LoadOp)
     if op.gate is None:
         return None
     if (gate := constant_of(op.gate)) is None:
@@ -39,8 +37,8 @@ def simplify_load(engine: Engine, op: Operation) -> SSAValue | None:
         same = location is op.buffer
         return None if same else engine.insert(op.rebuild((location, *op.operands[1:])))
     if number(gate):
-        space = None if op.addrspace is None else AddrSpace(op.addrspace.data)
-        return engine.insert(LoadOp(op.buffer, device=device_argument(op), addrspace=space))
+        space = None if op.addrspace is None else tg.AddrSpace(op.addrspace.data)
+        return engine.insert(tg.LoadOp(op.buffer, device=device_argument(op), addrspace=space))
     return op.alt if op.alt is not None and op.alt.type == op.result.type else None
 
 

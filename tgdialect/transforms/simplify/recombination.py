@@ -18,9 +18,9 @@ from collections.abc import Iterator
 
 from xdsl.ir import SSAValue
 
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.elementwise import WhereOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.matching import divided, integer_of
@@ -144,11 +144,11 @@ def _chosen(engine: Engine, form: Linear, like: SSAValue) -> Linear | None:
     """Two WHEREs of one condition with equal coefficients, as one WHERE."""
     found: dict[tuple[SSAValue, int], SSAValue] = {}
     for atom, k in form.terms.items():
-        if not isinstance(atom.owner, WhereOp):
+        if not isinstance(atom.owner, tg.WhereOp):
             continue
         condition, *branches = atom.owner.operands
         first = found.setdefault((condition, k), atom)
-        if first is atom or not isinstance(first.owner, WhereOp):
+        if first is atom or not isinstance(first.owner, tg.WhereOp):
             continue
         pairs = list(zip(first.owner.operands[1:], branches, strict=True))
         numbers = [(integer_of(a), integer_of(b)) for a, b in pairs]

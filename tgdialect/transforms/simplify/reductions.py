@@ -7,10 +7,8 @@ from __future__ import annotations
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.ops.attributes import ReduceKind
-from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of, integers
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.loops import ONCE, trips
 from tgdialect.transforms.simplify.masked_reductions import (
@@ -30,7 +28,7 @@ def simplify_reduction(engine: Engine, op: Operation) -> SSAValue | None:
     is n * v, which may round differently. A product of n equal values uses repeated squaring. Both
     are computed in f32 for narrower floats, as in the accumulator of a loop.
     """
-    assert isinstance(op, ReduceOp)
+    assert isinstance(op, tg.ReduceOp)
     if not op.ranges:
         return None
     # If the operand depends on every range, try the rewrites of masks and prefix reductions.
@@ -44,7 +42,7 @@ def simplify_reduction(engine: Engine, op: Operation) -> SSAValue | None:
 def repeat_reduction(engine: Engine, op: Operation) -> SSAValue | None:
     """Reduce over the ranges that the operand depends on, and repeat the result for the others.
     None if there are no others."""
-    assert isinstance(op, ReduceOp)
+    assert isinstance(op, tg.ReduceOp)
     if not op.ranges:
         return None
     inside = engine.loops.open(op.source)
@@ -61,19 +59,21 @@ def repeat_reduction(engine: Engine, op: Operation) -> SSAValue | None:
             value = _repeated(engine, kind, value, over)
         return value
 
-    return reduced(op.source) if kind is ReduceKind.MAX else accumulated(engine, op.source, reduced)
+    return (
+        reduced(op.source) if kind is tg.ReduceKind.MAX else accumulated(engine, op.source, reduced)
+    )
 
 
-def _repeated(engine: Engine, kind: ReduceKind, value: SSAValue, over: SSAValue) -> SSAValue:
+def _repeated(engine: Engine, kind: tg.ReduceKind, value: SSAValue, over: SSAValue) -> SSAValue:
     """Reduce equal values, one for each iteration of the range `over`, which has at least one."""
     times = trips(over, engine.min_max)
-    if times == ONCE and kind is ReduceKind.ADD:
+    if times == ONCE and kind is tg.ReduceKind.ADD:
         return summed(engine, value)
-    if times == ONCE or kind is ReduceKind.MAX or dtype_of(value).is_bool:
+    if times == ONCE or kind is tg.ReduceKind.MAX or dtype_of(value).is_bool:
         return value
-    if kind is ReduceKind.ADD:
+    if kind is tg.ReduceKind.ADD:
         axis = over.owner
-        assert isinstance(axis, RangeOp)
+        assert isinstance(axis, tg.RangeOp)
         return repeated_sum(engine, value, axis.bound)
     # A product is a power, computed by repeated squaring.
     exponent = int(times.hi)

@@ -21,16 +21,12 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.conditions import Condition
 from tgdialect.analysis.ranges import Ranges, closed_ranges
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, Linear
-from tgdialect.ops.attributes import AddrSpace, AxisType, AxisTypeAttr, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import dtype_row, number_attribute
-from tgdialect.ops.elementwise import CastOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.ordering import AfterOp, EndOp, GroupOp, RangeOp
 from tgdialect.ops.properties import dtype_of, tensor, tensor_type
-from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype, identity
-from tgdialect.ops.source import BufferOp
+from tgdialect.ops.reduce import ALU, accumulated_dtype, identity
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.masked_reductions import computed_at
 from tgdialect.transforms.simplify.masks import (
@@ -66,7 +62,7 @@ class _Prefix(NamedTuple):
     """Conditions that do not depend on u."""
 
 
-def carry(engine: Engine, op: ReduceOp) -> SSAValue | None:
+def carry(engine: Engine, op: tg.ReduceOp) -> SSAValue | None:
     """Replace a prefix reduction over one range by an accumulator that an outer loop carries."""
     if len(op.ranges) != 1 or dtype_of(op.source).is_bool:
         return None
@@ -87,20 +83,20 @@ def carry(engine: Engine, op: ReduceOp) -> SSAValue | None:
     return None
 
 
-def _only_end(outer: RangeOp, around: Ranges) -> EndOp | None:
+def _only_end(outer: tg.RangeOp, around: Ranges) -> tg.EndOp | None:
     """The only op that closes `outer`, if it is an END that closes all loops in `around`."""
     closing = [
         use.operation
         for use in outer.result.uses
-        if isinstance(use.operation, EndOp | ReduceOp) and use.index > 0
+        if isinstance(use.operation, tg.EndOp | tg.ReduceOp) and use.index > 0
     ]
-    if len(closing) != 1 or not isinstance(end := closing[0], EndOp):
+    if len(closing) != 1 or not isinstance(end := closing[0], tg.EndOp):
         return None
     return end if around <= set(closed_ranges(end)) else None
 
 
 def _prefix(
-    engine: Engine, op: ReduceOp, axis: RangeOp, outer: RangeOp, mask: Masked, skewed: bool
+    engine: Engine, op: tg.ReduceOp, axis: tg.RangeOp, outer: tg.RangeOp, mask: Masked, skewed: bool
 ) -> _Prefix | None:
     """A REDUCE as a prefix reduction; None if it is not one.
 
@@ -116,7 +112,7 @@ def _prefix(
         if extent is None:
             return None
         number = next(engine.builder.free_axes)
-        new = engine.builder.insert(RangeOp(number, AxisType.REDUCE, extent))
+        new = engine.builder.insert(tg.RangeOp(number, tg.AxisType.REDUCE, extent))
         variable = new.result
         at = engine.apply("tg.sub", (variable, outer.result))
         values = computed_at(engine, [value, *(c for c, _ in conditions)], axis, at)
@@ -148,19 +144,19 @@ def _prefix(
     if growth is not None:
         return _Prefix(variable, value, growth, constraints.others)
     # The bounds of a suffix describe such a set in the reversed loop.
-    if is_free and outer.axis_type.data is AxisType.LOOP:
+    if is_free and outer.axis_type.data is tg.AxisType.LOOP:
         mirrored = _mirrored(engine, constraints, outer)
         if _upwards(engine, mirrored, outer) or _downwards(engine, mirrored, outer):
             engine.run_backwards(outer)
     return None
 
 
-def _is_bound(engine: Engine, condition: Condition, axis: RangeOp) -> bool:
+def _is_bound(engine: Engine, condition: Condition, axis: tg.RangeOp) -> bool:
     """Whether a condition is a bound or equation of a loop variable, or does not depend on it."""
     return not constraints_of(engine, [condition], axis).unknown
 
 
-def _mirrored(engine: Engine, constraints: Constraints, outer: RangeOp) -> Constraints:
+def _mirrored(engine: Engine, constraints: Constraints, outer: tg.RangeOp) -> Constraints:
     """Rewrite bounds for the reversed outer loop: `bound - 1 - i` replaces `i`."""
     last = engine.form(outer.bound) - 1
 
@@ -172,7 +168,7 @@ def _mirrored(engine: Engine, constraints: Constraints, outer: RangeOp) -> Const
     return Constraints(lows, highs, others=constraints.others)
 
 
-def _upwards(engine: Engine, constraints: Constraints, outer: RangeOp) -> _Growth | None:
+def _upwards(engine: Engine, constraints: Constraints, outer: tg.RangeOp) -> _Growth | None:
     """The growth by the next greater integer in each iteration; None if the bounds differ.
 
     The set must be empty before the first iteration.
@@ -199,7 +195,7 @@ def _upwards(engine: Engine, constraints: Constraints, outer: RangeOp) -> _Growt
     return _Growth(newest, lows, highs)
 
 
-def _downwards(engine: Engine, constraints: Constraints, outer: RangeOp) -> _Growth | None:
+def _downwards(engine: Engine, constraints: Constraints, outer: tg.RangeOp) -> _Growth | None:
     """The growth by the next smaller integer in each iteration: `_upwards`, applied to -u."""
     lows, highs = ([-f + 1 for f in forms] for forms in (constraints.highs, constraints.lows))
     found = _upwards(engine, Constraints(lows, highs), outer)
@@ -209,13 +205,13 @@ def _downwards(engine: Engine, constraints: Constraints, outer: RangeOp) -> _Gro
     return _Growth(-found.newest, lows, highs)
 
 
-def _moving(forms: Sequence[Linear], outer: RangeOp) -> tuple[list[Linear], list[Linear]]:
+def _moving(forms: Sequence[Linear], outer: tg.RangeOp) -> tuple[list[Linear], list[Linear]]:
     """The bounds that depend on a loop variable, and the bounds that do not."""
     moving = [form for form in forms if form.terms.get(outer.result)]
     return moving, [form for form in forms if not form.terms.get(outer.result)]
 
 
-def _is_fixed(engine: Engine, outer: RangeOp, *forms: Linear) -> bool:
+def _is_fixed(engine: Engine, outer: tg.RangeOp, *forms: Linear) -> bool:
     """Whether no atom of the forms depends on the outer loop."""
     return not any(outer in engine.loops.open(atom) for form in forms for atom in form.terms)
 
@@ -224,7 +220,7 @@ def _is_at_most(engine: Engine, a: Linear, b: Linear) -> bool:
     return engine.interval(b - a).lo >= 0
 
 
-def _move_inside(end: EndOp, outer: RangeOp, others: Ranges) -> bool:
+def _move_inside(end: tg.EndOp, outer: tg.RangeOp, others: Ranges) -> bool:
     """Move `outer` inside the loops `others`, among those that an END closes.
 
     Returns whether that is possible.
@@ -234,7 +230,7 @@ def _move_inside(end: EndOp, outer: RangeOp, others: Ranges) -> bool:
     target = min((order.index(r) for r in others), default=position)
     if target >= position:
         return True
-    if any(r.axis_type.data is AxisType.REDUCE for r in order):
+    if any(r.axis_type.data is tg.AxisType.REDUCE for r in order):
         return False  # A loop that carries an accumulator cannot move.
     order.insert(target, order.pop(position))
     end.operands = (end.body, *(r.result for r in order))
@@ -242,13 +238,13 @@ def _move_inside(end: EndOp, outer: RangeOp, others: Ranges) -> bool:
 
 
 def _accumulate(
-    engine: Engine, op: ReduceOp, outer: RangeOp, around: Ranges, prefix: _Prefix
+    engine: Engine, op: tg.ReduceOp, outer: tg.RangeOp, around: Ranges, prefix: _Prefix
 ) -> SSAValue | None:
     """Emit the accumulator and its update in the outer loop. Returns the updated value."""
     # Compute the element that an iteration adds, or the identity if it is out of bounds.
     kind, element = op.kind.data, tensor(op.result).element_type
     variable = prefix.variable.owner
-    assert isinstance(variable, RangeOp)
+    assert isinstance(variable, tg.RangeOp)
     at = emit_index(engine, prefix.growth.newest)
     values = None if at is None else computed_at(engine, [prefix.value], variable, at)
     if at is None or values is None:
@@ -265,30 +261,30 @@ def _accumulate(
     if end is None or not _move_inside(end, outer, around - {outer}):
         return None
     if (wide := accumulated_dtype(op)) != element:
-        term = engine.insert(CastOp(term, wide))
+        term = engine.insert(tg.CastOp(term, wide))
     slot = next(engine.builder.free_slots)
-    place = PlaceAttr.of(addrspace=AddrSpace.REG)
-    buffer = engine.builder.put(BufferOp(slot, tensor_type(wide, (), place)))
+    place = tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG)
+    buffer = engine.builder.put(tg.BufferOp(slot, tensor_type(wide, (), place)))
     order = closed_ranges(end)
     # The initial STORE runs in each iteration of all enclosing loops, those of other ENDs included.
     outside = [*order[order.index(outer) + 1 :], *engine.loops.open(end.result)]
     enclosing = [r.result for r in sorted(outside, key=lambda r: r.axis.data)]
     start = engine.constant(number_attribute(identity(kind, dtype_row(wide)), wide))
-    before = engine.builder.put(AfterOp(buffer, enclosing)) if enclosing else buffer
-    init = engine.builder.put(StoreOp(before, start))
+    before = engine.builder.put(tg.AfterOp(buffer, enclosing)) if enclosing else buffer
+    init = engine.builder.put(tg.StoreOp(before, start))
     # Update the accumulator in the outer loop, which becomes a REDUCE loop.
-    version = engine.builder.put(AfterOp(buffer, [init, outer.result]))
-    total = engine.apply(ALU[kind].name, (engine.builder.put(LoadOp(version)), term))
-    update = StoreOp(version, total)
+    version = engine.builder.put(tg.AfterOp(buffer, [init, outer.result]))
+    total = engine.apply(ALU[kind].name, (engine.builder.put(tg.LoadOp(version)), term))
+    update = tg.StoreOp(version, total)
     engine.builder.insert(update)
     engine.loops.before[update] = frozenset((outer, *outside))
     _hold(end, outer, update.result)
-    outer.axis_type = AxisTypeAttr(AxisType.REDUCE)
-    result = engine.insert(CastOp(total, element)) if wide != element else total
+    outer.axis_type = tg.AxisTypeAttr(tg.AxisType.REDUCE)
+    result = engine.insert(tg.CastOp(total, element)) if wide != element else total
     return where_all(engine, op, prefix.others, result)
 
 
-def _hold(end: EndOp, outer: RangeOp, update: SSAValue) -> None:
+def _hold(end: tg.EndOp, outer: tg.RangeOp, update: SSAValue) -> None:
     """Let an END also close `outer` around an update that is in none of its inner loops.
 
     The inner loops get an END of their own, which a GROUP joins with the update.
@@ -297,6 +293,6 @@ def _hold(end: EndOp, outer: RangeOp, update: SSAValue) -> None:
     inside = [r.result for r in order[: order.index(outer)]]
     builder, body = OpBuilder.before(end), end.body
     if inside:
-        body = builder.put(EndOp(body, inside))
-    group = builder.put(GroupOp([body, update]))
+        body = builder.put(tg.EndOp(body, inside))
+    group = builder.put(tg.GroupOp([body, update]))
     end.operands = (group, *(r.result for r in order[order.index(outer) :]))

@@ -13,16 +13,10 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
-from tgdialect.ops.attributes import AxisType, ReduceKind
-from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import number_attribute
-from tgdialect.ops.elementwise import AddOp
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, same_dim, shape_of, tensor
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.transforms.simplify.engine import Engine
 from tgdialect.transforms.simplify.masked_reductions import computed_at, summed
 from tgdialect.transforms.simplify.masks import (
@@ -36,7 +30,7 @@ from tgdialect.transforms.simplify.masks import (
 class _Sum(NamedTuple):
     """A stored value as a sum of one REDUCE and other summands."""
 
-    reduction: ReduceOp
+    reduction: tg.ReduceOp
     others: list[SSAValue]
 
 
@@ -46,19 +40,19 @@ def scatter(engine: Engine, end: Operation) -> SSAValue | None:
     Returns the END of the loops over the updates; None if the rewrite does not apply.
     """
     # The body must be one STORE without a gate, of a sum with one REDUCE.
-    assert isinstance(end, EndOp)
+    assert isinstance(end, tg.EndOp)
     store = end.body.owner
-    if not isinstance(store, StoreOp) or store.gate is not None:
+    if not isinstance(store, tg.StoreOp) or store.gate is not None:
         return None
     location = store.buffer.owner
-    if not isinstance(location, IndexOp) or not _has_atomic_add(store.value):
+    if not isinstance(location, tg.IndexOp) or not _has_atomic_add(store.value):
         return None
     total = _sum(store.value)
     if total is None or total.reduction.ordered is not None:
         return None
     # No loop may carry an accumulator: its order of iterations would change.
     loops = closed_ranges(end)
-    if any(axis.axis_type.data is AxisType.REDUCE for axis in loops):
+    if any(axis.axis_type.data is tg.AxisType.REDUCE for axis in loops):
         return None
     # Try each loop whose variable is one of the STORE's indices, and in no other index.
     around = engine.loops.open(total.reduction.source) - set(closed_ranges(total.reduction))
@@ -80,16 +74,16 @@ def _has_atomic_add(value: SSAValue) -> bool:
 
 def _sum(value: SSAValue) -> _Sum | None:
     """A value split into its summands, if exactly one of them is a REDUCE ADD with one use."""
-    reductions: list[ReduceOp] = []
+    reductions: list[tg.ReduceOp] = []
     others: list[SSAValue] = []
     stack = [value]
     while stack:
         value = stack.pop()
         op = value.owner
         once = value.has_one_use()
-        if isinstance(op, AddOp) and once:
+        if isinstance(op, tg.AddOp) and once:
             stack += [op.rhs, op.lhs]
-        elif isinstance(op, ReduceOp) and once and op.kind.data is ReduceKind.ADD:
+        elif isinstance(op, tg.ReduceOp) and once and op.kind.data is tg.ReduceKind.ADD:
             reductions.append(op)
         else:
             others.append(value)
@@ -97,7 +91,12 @@ def _sum(value: SSAValue) -> _Sum | None:
 
 
 def _scattered(
-    engine: Engine, end: EndOp, store: StoreOp, location: IndexOp, total: _Sum, axis: RangeOp
+    engine: Engine,
+    end: tg.EndOp,
+    store: tg.StoreOp,
+    location: tg.IndexOp,
+    total: _Sum,
+    axis: tg.RangeOp,
 ) -> SSAValue | None:
     """Store the other summands in each cell, then add each update to its cell.
 
@@ -133,7 +132,7 @@ def _scattered(
     copies: list[SSAValue] = []
     for loop in others:
         number = next(engine.builder.free_axes)
-        copies.append(engine.builder.put(RangeOp(number, loop.axis_type.data, loop.bound)))
+        copies.append(engine.builder.put(tg.RangeOp(number, loop.axis_type.data, loop.bound)))
         copied = computed_at(engine, values, loop, copies[-1])
         if copied is None:
             return None
@@ -143,12 +142,12 @@ def _scattered(
     conditions = [(test, holds) for test, (_, holds) in zip(tests, constraints.others, strict=True)]
     value = where_all(engine, total.reduction, conditions, value)
     # Build the loops that store, and after them the loops that add.
-    base = StoreOp(store.buffer, _added(engine, total))
-    first = EndOp(base, end.ranges)
-    after = AfterOp(location.source, [first.result])
-    cell = IndexOp(after, index)
-    added = AtomicAddOp(cell, value)
-    last = EndOp(added, [*copies, *(loop.result for loop in reversed(inner))])
+    base = tg.StoreOp(store.buffer, _added(engine, total))
+    first = tg.EndOp(base, end.ranges)
+    after = tg.AfterOp(location.source, [first.result])
+    cell = tg.IndexOp(after, index)
+    added = tg.AtomicAddOp(cell, value)
+    last = tg.EndOp(added, [*copies, *(loop.result for loop in reversed(inner))])
     for op in (base, first, after, cell, added, last):
         engine.builder.insert(op)
     end.result.replace_all_uses_with(last.result)

@@ -11,9 +11,7 @@ from collections.abc import Hashable
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops import tg
 
 _OF_USES = frozenset(
     (
@@ -63,11 +61,13 @@ class Settled:
 def _facts(op: Operation, key: Hashable) -> Hashable:
     """The facts that rewrites of an op and of its users may depend on: of a RANGE only its
     extent."""
-    return op.operands[0] if type(op) is RangeOp else key
+    return op.operands[0] if type(op) is tg.RangeOp else key
 
 
 def depends_on_context(op: Operation) -> bool:
     """Whether the rewrites of an op depend on more than what it is computed from."""
     return (
-        op.name in _OF_USES or type(op) is ReduceOp or (type(op) is LoadOp and op.gate is not None)
+        op.name in _OF_USES
+        or type(op) is tg.ReduceOp
+        or (type(op) is tg.LoadOp and op.gate is not None)
     )

@@ -10,9 +10,7 @@ from tgdialect.lowering.optimize.cpu.costs import pages_of
 from tgdialect.lowering.optimize.cpu.vectors import is_tiled, vector_of
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
-from tgdialect.ops.attributes import AxisType, OptOp
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops import tg
 from tgdialect.targets import Target
 
 BLOCKED_ROWS = 256
@@ -36,11 +34,11 @@ def block_reductions(nests: Nests, target: Target) -> None:
     axes = nests.axes
     for number in range(len(axes.kernel.sink.effects)):
         end = axes.kernel.sink.effects[number].owner
-        if not isinstance(end, EndOp) or not is_tiled(end):
+        if not isinstance(end, tg.EndOp) or not is_tiled(end):
             continue
         vector = vector_of(end)
         for access in nests.accesses:
-            is_load = isinstance(access.op, LoadOp) and not access.is_constant
+            is_load = isinstance(access.op, tg.LoadOp) and not access.is_constant
             if is_load and access.strides.get(vector) == 1:
                 over = _over_pages(nests, access, target)
                 if over is not None and _block(nests, access, over, end, target):
@@ -48,23 +46,25 @@ def block_reductions(nests: Nests, target: Target) -> None:
                     break
 
 
-def _over_pages(nests: Nests, access: StridedAccess, target: Target) -> RangeOp | None:
+def _over_pages(nests: Nests, access: StridedAccess, target: Target) -> tg.RangeOp | None:
     """The range of a REDUCE along which an operand is spread over more pages than the TLB holds."""
     for range, stride in access.strides.items():
-        is_reduced = range.axis_type.data is AxisType.REDUCE and range not in nests.axes.ends
+        is_reduced = range.axis_type.data is tg.AxisType.REDUCE and range not in nests.axes.ends
         pages = pages_of(nests.extent(range), stride, access.itemsize, target)
         if is_reduced and pages > target.tlb_pages:
             return range
     return None
 
 
-def _block(nests: Nests, access: StridedAccess, over: RangeOp, end: EndOp, target: Target) -> bool:
+def _block(
+    nests: Nests, access: StridedAccess, over: tg.RangeOp, end: tg.EndOp, target: Target
+) -> bool:
     """Block the reduction that loads an operand, if that pays. Returns whether it did."""
     axes, strides = nests.axes, access.strides
     ranges = list(reversed(closed_ranges(end)))
     loops = loops_of(end)
     beside = [i for i, r in enumerate(loops) if strides.get(r) == nests.extent(vector_of(end))]
-    if not beside or loops[beside[0]].axis_type.data is AxisType.THREAD:
+    if not beside or loops[beside[0]].axis_type.data is tg.AxisType.THREAD:
         return False
     along, inside = loops[beside[0]], loops[beside[0] + 1 :]
     results = [r for r in ranges if r in inside or is_expanded(r)]
@@ -73,7 +73,7 @@ def _block(nests: Nests, access: StridedAccess, over: RangeOp, end: EndOp, targe
     # all rows: blocks cost passes over results.
     copied = loop_of_copy(nests, access, end, target)
     column = nests.extent(over) * nests.extent(vector_of(end)) * access.itemsize
-    if copied is not None and (column <= target.l1 or copied.axis_type.data is AxisType.THREAD):
+    if copied is not None and (column <= target.l1 or copied.axis_type.data is tg.AxisType.THREAD):
         return False
     most = target.tlb_pages * (PACKED_BLOCK if copied is not None else 1)
     steps = divisor(nests.extent(over), most)
@@ -86,12 +86,12 @@ def _block(nests: Nests, access: StridedAccess, over: RangeOp, end: EndOp, targe
     numbers = [r.axis.data for r in (along, *inside)]
     if width < nests.extent(along):
         kind, before = along.axis_type.data.value, set(axes.ranges)
-        if not try_opt(axes, opt(OptOp.SPLIT, along.axis.data, width, kind)):
+        if not try_opt(axes, opt(tg.OptOp.SPLIT, along.axis.data, width, kind)):
             return False
         (numbers[0],) = axes.ranges.keys() - before
     return try_opt(
-        axes, opt(OptOp.SPLIT, over.axis.data, steps, AxisType.REDUCE.value)
-    ) and try_opt(axes, opt(OptOp.ORDER, over.axis.data, *numbers))
+        axes, opt(tg.OptOp.SPLIT, over.axis.data, steps, tg.AxisType.REDUCE.value)
+    ) and try_opt(axes, opt(tg.OptOp.ORDER, over.axis.data, *numbers))
 
 
 def divisor(extent: int, most: int) -> int:

@@ -19,12 +19,8 @@ from tgdialect.lowering.optimize.cpu.vectors import (
 )
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
-from tgdialect.ops.attributes import AxisType, OptOp
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
@@ -46,7 +42,7 @@ def pack_tiles(nests: Nests, target: Target) -> None:
             continue
         vector = _lanes(nests, end)
         for access in nests.accesses_along(closed_ranges(end)):
-            if not isinstance(load := access.op, LoadOp):
+            if not isinstance(load := access.op, tg.LoadOp):
                 continue
             if load.parent is None:
                 continue  # It was the same as another, which has been packed.
@@ -61,13 +57,13 @@ def pack_tiles(nests: Nests, target: Target) -> None:
             if loop is None and (around is None or not is_apart(access, vector)):
                 continue
             memory = memory_of(load.buffer).owner
-            assert isinstance(memory, ParamOp)
+            assert isinstance(memory, tg.ParamOp)
             if access.is_constant and loop is not None:
-                try_opt(axes, opt(OptOp.STAGE, memory.slot.data, loop.axis.data, "global"))
+                try_opt(axes, opt(tg.OptOp.STAGE, memory.slot.data, loop.axis.data, "global"))
                 continue
             before = set(axes.ranges.values())
             if not any(
-                try_opt(axes, opt(OptOp.STAGE, memory.slot.data, at.axis.data, "local"))
+                try_opt(axes, opt(tg.OptOp.STAGE, memory.slot.data, at.axis.data, "local"))
                 for at in (around, loop)
                 if at is not None
             ):
@@ -76,7 +72,9 @@ def pack_tiles(nests: Nests, target: Target) -> None:
                 _transpose(axes, [r for r in axes.ranges.values() if r not in before], target)
 
 
-def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target) -> RangeOp | None:
+def loop_of_copy(
+    nests: Nests, access: StridedAccess, end: tg.EndOp, target: Target
+) -> tg.RangeOp | None:
     """The loop of a tiled nest in which packing an operand pays, because loops inside it use the
     copy often enough; None if there is none. Packing a constant along which vectors lie always
     pays."""
@@ -100,7 +98,9 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target
         return None
     # Lanes that are apart: the copy is transposed.
     if is_apart(access, _lanes(nests, end)):
-        in_squares = any(r.axis_type.data is AxisType.REDUCE and s == 1 for r, s in inside.items())
+        in_squares = any(
+            r.axis_type.data is tg.AxisType.REDUCE and s == 1 for r, s in inside.items()
+        )
         return loops[around] if in_squares or uses >= MIN_APART else None
     # Others: the copy saves TLB misses, or strided loads of vectors in a reduction over many rows.
     # Elements that are the same for all lanes are loaded as quickly from where they are.
@@ -109,13 +109,13 @@ def loop_of_copy(nests: Nests, access: StridedAccess, end: EndOp, target: Target
     )
     rows = uses * math.prod(nests.extent(r) for r in ranges if r not in (*loops, *inside))
     is_vector = access.strides.get(_lanes(nests, end), 0) != 0
-    in_steps = any(r.axis_type.data is AxisType.REDUCE for r in inside)
+    in_steps = any(r.axis_type.data is tg.AxisType.REDUCE for r in inside)
     pays = pages > target.tlb_pages or (is_vector and in_steps and rows >= MANY_ROWS)
     return loops[around] if pays and uses >= MIN_REUSE else None
 
 
 def _is_part(
-    nests: Nests, access: StridedAccess, loops: Sequence[RangeOp], used: Sequence[int]
+    nests: Nests, access: StridedAccess, loops: Sequence[tg.RangeOp], used: Sequence[int]
 ) -> bool:
     """Whether threads have neighbouring parts of an operand, and use all of theirs again in each
     iteration of the loop inside (`order_loops`)."""
@@ -123,22 +123,22 @@ def _is_part(
         return False
     thread, along = (loops[i] for i in used)
     parts = nests.extent(along) * (access.strides[along] or 0)
-    return thread.axis_type.data is AxisType.THREAD and access.strides[thread] == parts
+    return thread.axis_type.data is tg.AxisType.THREAD and access.strides[thread] == parts
 
 
-def _lanes(nests: Nests, end: EndOp) -> RangeOp:
+def _lanes(nests: Nests, end: tg.EndOp) -> tg.RangeOp:
     """The range that the vectors of a tiled nest lie along, which may be one of its reduction."""
     tile = {*closed_ranges(end)}
-    reduces = [r for r in nests.closers if isinstance(r, ReduceOp) and tile & nests.axes.open[r]]
+    reduces = [r for r in nests.closers if isinstance(r, tg.ReduceOp) and tile & nests.axes.open[r]]
     steps = (range for reduce in reduces for range in closed_ranges(reduce))
-    along = (range for range in steps if range.axis_type.data is AxisType.GROUP_REDUCE)
+    along = (range for range in steps if range.axis_type.data is tg.AxisType.GROUP_REDUCE)
     return next(along, vector_of(end))
 
 
-def _is_in_order(nests: Nests, access: StridedAccess, loops: Sequence[RangeOp]) -> bool:
+def _is_in_order(nests: Nests, access: StridedAccess, loops: Sequence[tg.RangeOp]) -> bool:
     """Whether an operand is already in packed order: loops, then steps, then the tile."""
     ranges = [r for r, stride in access.strides.items() if stride != 0 and r not in loops]
-    ranges.sort(key=lambda r: is_expanded(r) and r.axis_type.data is not AxisType.UNROLL)
+    ranges.sort(key=lambda r: is_expanded(r) and r.axis_type.data is not tg.AxisType.UNROLL)
     step = 1
     for range in reversed([*(r for r in loops if access.strides.get(r, 0) != 0), *ranges]):
         if access.strides[range] != step:
@@ -147,7 +147,7 @@ def _is_in_order(nests: Nests, access: StridedAccess, loops: Sequence[RangeOp]) 
     return True
 
 
-def _transpose(axes: Axes, copy: Sequence[RangeOp], target: Target) -> None:
+def _transpose(axes: Axes, copy: Sequence[tg.RangeOp], target: Target) -> None:
     """Transpose in the loop that copies: load whole columns, and transpose squares in registers."""
     if len(copy) < 2:
         return
@@ -155,11 +155,11 @@ def _transpose(axes: Axes, copy: Sequence[RangeOp], target: Target) -> None:
     lanes = target.lanes(min(dtype_of(load.buffer).itemsize for load in axes.reads(vector)))
     width, axis = axes.extent(vector), vector.axis.data
     if width > lanes and width % lanes == 0:
-        try_opt(axes, opt(OptOp.SPLIT, axis, width // lanes, AxisType.LOOP.value, "top"))
+        try_opt(axes, opt(tg.OptOp.SPLIT, axis, width // lanes, tg.AxisType.LOOP.value, "top"))
         vector = axes[axis]
-    if along.axis_type.data is AxisType.LOOP:
+    if along.axis_type.data is tg.AxisType.LOOP:
         height = min(lanes, axes.extent(along))
         how = ("overlap",) if axes.extent(along) % height else ()
-        which = opt(OptOp.SPLIT, along.axis.data, height, AxisType.UPCAST.value, *how)
+        which = opt(tg.OptOp.SPLIT, along.axis.data, height, tg.AxisType.UPCAST.value, *how)
         if (part := split_off(axes, which)) is not None:
             nest_parts(axes, [part, vector])

@@ -7,8 +7,8 @@ import math
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess
-from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.elementwise import TRANSCENDENTAL, FmodOp
+from tgdialect.ops import tg
+from tgdialect.ops.elementwise import TRANSCENDENTAL
 from tgdialect.ops.properties import dtype_of, place
 from tgdialect.targets import Target
 
@@ -16,7 +16,7 @@ RECIPE_CYCLES = 20
 """About the cycles of an op that is computed by a polynomial. Larger: fewer of them in a step that
 is written out; smaller: longer code."""
 
-_RECIPES = frozenset(op.name for op in (*TRANSCENDENTAL, FmodOp))
+_RECIPES = frozenset(op.name for op in (*TRANSCENDENTAL, tg.FmodOp))
 
 _DIVISIONS = frozenset(("tg.div", "tg.recip", "tg.sqrt", "tg.idiv", "tg.mod"))
 """The ops that take `Target.division_cycles`."""
@@ -42,7 +42,7 @@ def cycles(nests: Nests, target: Target) -> float:
 
 
 def _is_global(location: SSAValue) -> bool:
-    return place(location).addrspace is AddrSpace.GLOBAL
+    return place(location).addrspace is tg.AddrSpace.GLOBAL
 
 
 def _bytes(nests: Nests, access: StridedAccess) -> float:

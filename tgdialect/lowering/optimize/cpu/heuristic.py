@@ -29,7 +29,7 @@ from tgdialect.lowering.optimize.cpu.tiles import (
 )
 from tgdialect.lowering.optimize.cpu.vectors import vector_gains, vector_ranges
 from tgdialect.lowering.optimize.nests import Nests
-from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops import tg
 from tgdialect.targets import Target
 
 
@@ -45,7 +45,7 @@ def schedule(axes: Axes, target: Target) -> None:
     if multiply_blocks(axes, target, is_shared=long_enough):
         return
     # Vectors and register tiles.
-    vectors: list[RangeOp] = []
+    vectors: list[tg.RangeOp] = []
     if target.vector_bits:
         gains = vector_gains(nests, target)
         ranges = vector_ranges(nests, gains)

@@ -18,11 +18,8 @@ from tgdialect.lowering.optimize.nests import Nests, StridedAccess
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.merge import mergeable
 from tgdialect.lowering.optimize.optops.split import divisors, may_split
-from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of, known_index
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
 
 LINE_COST = 4
@@ -76,14 +73,14 @@ def split_loops(axes: Axes) -> None:
         pass
 
 
-def _digits(axes: Axes) -> Iterator[OptAttr]:
+def _digits(axes: Axes) -> Iterator[tg.OptAttr]:
     """The SPLITs that remove a division."""
     for axis, range in axes.ranges.items():
         if not (found := divisors(range)) or (extent := known_index(range.bound)) is None:
             continue
         least = min(found)
         if 1 < least < extent and not any(each % least for each in (*found, extent)):
-            yield opt(OptOp.SPLIT, axis, least, range.axis_type.data.value)
+            yield opt(tg.OptOp.SPLIT, axis, least, range.axis_type.data.value)
 
 
 def merge_loops(axes: Axes) -> None:
@@ -91,17 +88,19 @@ def merge_loops(axes: Axes) -> None:
     tried: set[tuple[int, int]] = set()
     while (pair := next((p for p in mergeable(axes) if p not in tried), None)) is not None:
         tried.add(pair)
-        try_opt(axes, opt(OptOp.MERGE, *pair))
+        try_opt(axes, opt(tg.OptOp.MERGE, *pair))
 
 
-def order_reductions(nests: Nests, vectors: Sequence[RangeOp], target: Target) -> bool:
+def order_reductions(nests: Nests, vectors: Sequence[tg.RangeOp], target: Target) -> bool:
     """Order the loops of each reduction: the one whose steps are farthest apart in memory is
     outermost, so that the steps of the inner ones load from the same cache lines and pages. In a
     convolution with vectors along its channels these are the columns of a window. Operands whose
     lanes are apart do not count: they are packed. Returns whether a loop has moved."""
     axes, along = nests.axes, set(vectors)
     has_moved = False
-    for reduce in (op for op in nests.closers if isinstance(op, ReduceOp) and len(op.ranges) > 1):
+    for reduce in (
+        op for op in nests.closers if isinstance(op, tg.ReduceOp) and len(op.ranges) > 1
+    ):
         loops = closed_ranges(reduce)
         # Nests in one of the loops would run more often in another order.
         if any({*nests.closers_in.get(loop, ())} - {reduce} for loop in loops):
@@ -109,23 +108,23 @@ def order_reductions(nests: Nests, vectors: Sequence[RangeOp], target: Target) -
         loads = [
             access
             for access in nests.accesses_along(loops)
-            if isinstance(access.op, LoadOp)
+            if isinstance(access.op, tg.LoadOp)
             and not any(r in along and is_apart(access, r) for r in access.strides)
         ]
         step = {r: sum(_bytes_apart(access, r, target) for access in loads) for r in loops}
         order = sorted(loops, key=step.__getitem__, reverse=True)
         if order != list(loops):
-            has_moved |= try_opt(axes, opt(OptOp.ORDER, *(r.axis.data for r in order)))
+            has_moved |= try_opt(axes, opt(tg.OptOp.ORDER, *(r.axis.data for r in order)))
     return has_moved
 
 
-def _bytes_apart(access: StridedAccess, range: RangeOp, target: Target) -> int:
+def _bytes_apart(access: StridedAccess, range: tg.RangeOp, target: Target) -> int:
     """How far apart the cells of neighbouring iterations are: at most a page."""
     stride = access.strides.get(range, 0)
     return target.page if stride is None else min(abs(stride) * access.itemsize, target.page)
 
 
-def order_loops(nests: Nests, target: Target, threads: int) -> RangeOp | None:
+def order_loops(nests: Nests, target: Target, threads: int) -> tg.RangeOp | None:
     """Order the loops around the tiles: around a reduction, the loop whose iterations reload most
     is outermost. If an operand is streamed, since no loop uses its elements again, or without a
     reduction if the tile has strided accesses, the loop with the largest stride is. Loops stay in
@@ -136,7 +135,7 @@ def order_loops(nests: Nests, target: Target, threads: int) -> RangeOp | None:
     axes, shared = nests.axes, None
     ends = dict.fromkeys(axes.ends.values())
     for effect in axes.kernel.sink.effects:
-        if not isinstance(end := effect.owner, EndOp):
+        if not isinstance(end := effect.owner, tg.EndOp):
             continue
         loops = loops_of(end)
         if len(loops) < 2 or not is_tiled(end):
@@ -163,7 +162,7 @@ def order_loops(nests: Nests, target: Target, threads: int) -> RangeOp | None:
         else:
             continue
         if order != loops:
-            try_opt(axes, opt(OptOp.ORDER, *(r.axis.data for r in order)))
+            try_opt(axes, opt(tg.OptOp.ORDER, *(r.axis.data for r in order)))
     return shared
 
 
@@ -179,19 +178,19 @@ def interleave_scans(nests: Nests) -> None:
         if not is_scan or nests.extent(row) % ROWS_AT_ONCE or not is_expandable(axes, row):
             continue
         if len(nests.work_around.get(row, ())) <= CHAIN_OPS:
-            which = opt(OptOp.SPLIT, row.axis.data, ROWS_AT_ONCE, AxisType.UPCAST.value)
+            which = opt(tg.OptOp.SPLIT, row.axis.data, ROWS_AT_ONCE, tg.AxisType.UPCAST.value)
             try_opt(axes, which)
 
 
-def _loaded_anew(nests: Nests, range: RangeOp, vector: RangeOp) -> float:
+def _loaded_anew(nests: Nests, range: tg.RangeOp, vector: tg.RangeOp) -> float:
     """The bytes that an iteration of a loop loads and the iteration before did not."""
     total = 0.0
     for access in nests.accesses_along([range]):
-        if isinstance(access.op, LoadOp):
+        if isinstance(access.op, tg.LoadOp):
             inner = [
                 r
                 for r, stride in access.strides.items()
-                if stride != 0 and (is_expanded(r) or r.axis_type.data is AxisType.REDUCE)
+                if stride != 0 and (is_expanded(r) or r.axis_type.data is tg.AxisType.REDUCE)
             ]
             cells = math.prod(nests.extent(r) for r in inner)
             lines = LINE_COST if is_apart(access, vector) else 1
@@ -200,20 +199,20 @@ def _loaded_anew(nests: Nests, range: RangeOp, vector: RangeOp) -> float:
 
 
 def _streamed(
-    nests: Nests, loops: Sequence[RangeOp], vector: RangeOp
-) -> Mapping[RangeOp, int | None] | None:
+    nests: Nests, loops: Sequence[tg.RangeOp], vector: tg.RangeOp
+) -> Mapping[tg.RangeOp, int | None] | None:
     """The strides of a LOAD of vectors that a reduction makes and that depends on all loops around
     it, as the image of a depthwise convolution. An operand of the epilogue is loaded once for all
     steps, and counts for nothing."""
     for access in nests.accesses_along([vector]):
-        is_load = isinstance(access.op, LoadOp) and access.strides.get(vector) in (1, -1)
+        is_load = isinstance(access.op, tg.LoadOp) and access.strides.get(vector) in (1, -1)
         is_in_steps = any(r not in nests.axes.ends for r in nests.around(access.op))
         if is_load and is_in_steps and all(access.strides.get(r, 0) for r in loops):
             return access.strides
     return None
 
 
-def _is_kept(nests: Nests, loops: Sequence[RangeOp], target: Target, *, packed: bool) -> bool:
+def _is_kept(nests: Nests, loops: Sequence[tg.RangeOp], target: Target, *, packed: bool) -> bool:
     """Whether L2 keeps what the steps of a reduction load again in each iteration of the outermost
     loop, and, if that has to be `packed`, all of it is packed before, since it is constant."""
     again = _loaded_again(nests, loops[0])
@@ -221,7 +220,7 @@ def _is_kept(nests: Nests, loops: Sequence[RangeOp], target: Target, *, packed: 
     return (is_packed or not packed) and 0 < _bytes(nests, again) <= L2_PART * target.l2
 
 
-def _kept_part(nests: Nests, end: EndOp, target: Target, threads: int) -> RangeOp | None:
+def _kept_part(nests: Nests, end: tg.EndOp, target: Target, threads: int) -> tg.RangeOp | None:
     """The loop that `threads` share evenly so that L2 keeps the part of an operand that each thread
     loads again in each iteration of the outermost loop. `pack_tiles` packs it once, before that
     loop."""
@@ -233,9 +232,9 @@ def _kept_part(nests: Nests, end: EndOp, target: Target, threads: int) -> RangeO
     along = [r for r in inner if access.strides.get(r, 0) != 0]
     if len(along) != 1 or not access.strides[along[0]]:
         return None
-    if not may_split(nests.axes, along[0], AxisType.THREAD, top=True):
+    if not may_split(nests.axes, along[0], tg.AxisType.THREAD, top=True):
         return None
-    assert isinstance(access.op, LoadOp)
+    assert isinstance(access.op, tg.LoadOp)
     rows = [nests.extent(r) for r in closed_ranges(end) if access.strides.get(r, 0) == 0]
     if math.prod(rows) < KEPT_ROWS or not is_stageable(nests, access.op):
         return None
@@ -248,13 +247,13 @@ def _kept_part(nests: Nests, end: EndOp, target: Target, threads: int) -> RangeO
     return along[0] if is_long and is_kept and tiles % threads == 0 else None
 
 
-def has_less_in_common(nests: Nests, range: RangeOp, other: RangeOp, target: Target) -> bool:
+def has_less_in_common(nests: Nests, range: tg.RangeOp, other: tg.RangeOp, target: Target) -> bool:
     """Whether threads that share one loop load much less that others load as well than if they
     share another loop."""
     return COMMON_PART * _in_common(nests, range, target) < _in_common(nests, other, target)
 
 
-def _in_common(nests: Nests, range: RangeOp, target: Target) -> int:
+def _in_common(nests: Nests, range: tg.RangeOp, target: Target) -> int:
     """The bytes that the steps of a reduction load in all threads that share a loop, without
     constants that each L2 keeps."""
     again = _loaded_again(nests, range)
@@ -263,12 +262,12 @@ def _in_common(nests: Nests, range: RangeOp, target: Target) -> int:
     return _bytes(nests, again) - (kept if kept <= L2_PART * target.l2 else 0)
 
 
-def _loaded_again(nests: Nests, loop: RangeOp) -> Sequence[StridedAccess]:
+def _loaded_again(nests: Nests, loop: tg.RangeOp) -> Sequence[StridedAccess]:
     """The operands that the steps of a reduction load again in each iteration of a loop."""
     return [
         access
         for access in nests.accesses
-        if isinstance(access.op, LoadOp)
+        if isinstance(access.op, tg.LoadOp)
         and access.strides.get(loop, 0) == 0
         and any(
             stride != 0 and range not in nests.axes.ends for range, stride in access.strides.items()
@@ -290,14 +289,14 @@ def _bytes(nests: Nests, accesses: Sequence[StridedAccess]) -> int:
     return total
 
 
-def _stored(nests: Nests, end: EndOp) -> int:
+def _stored(nests: Nests, end: tg.EndOp) -> int:
     """The bytes that a tile of a nest stores."""
     tile = math.prod(nests.extent(r) for r in closed_ranges(end) if is_expanded(r))
     stores = nests.axes.stores(closed_ranges(end)[0])
     return tile * sum(dtype_of(store.buffer).itemsize for store in stores)
 
 
-def _step(nests: Nests, range: RangeOp) -> int:
+def _step(nests: Nests, range: tg.RangeOp) -> int:
     """The sum of the strides of all LOADs along a loop."""
-    loads = (a for a in nests.accesses_along([range]) if isinstance(a.op, LoadOp))
+    loads = (a for a in nests.accesses_along([range]) if isinstance(a.op, tg.LoadOp))
     return sum(abs(load.strides[range] or 0) for load in loads)

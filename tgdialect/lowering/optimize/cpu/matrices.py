@@ -16,12 +16,9 @@ from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import apply_opts, opt, try_opt
 from tgdialect.lowering.optimize.optops.split import divisors
 from tgdialect.lowering.optimize.optops.tc import PADDED, sides_of
-from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES, TYPES
-from tgdialect.ops.memory import LoadOp
 from tgdialect.ops.properties import dtype_of, known_index
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
@@ -77,7 +74,7 @@ def multiply_blocks(axes: Axes, target: Target, *, is_shared: bool) -> bool:
 def _product(axes: Axes, instruction: MatrixInstruction) -> _Product | None:
     """The product that a kernel computes, if it is one of two parameters that an instruction
     multiplies, and of enough rows and columns."""
-    reductions = [op for op in axes.ops if isinstance(op, ReduceOp) and op.ranges]
+    reductions = [op for op in axes.ops if isinstance(op, tg.ReduceOp) and op.ranges]
     factors = product_of(reductions[0].source) if len(reductions) == 1 else None
     if factors is None or factors.gates or dtype_of(factors.a).name != instruction.factor:
         return None
@@ -92,8 +89,8 @@ def _product(axes: Axes, instruction: MatrixInstruction) -> _Product | None:
     slots: list[int] = []
     for side in sides:
         load = next(factor for factor in factors[:2] if side in axes.around(factor)).owner
-        memory = memory_of(load.buffer).owner if isinstance(load, LoadOp) else None
-        if isinstance(memory, ParamOp):
+        memory = memory_of(load.buffer).owner if isinstance(load, tg.LoadOp) else None
+        if isinstance(memory, tg.ParamOp):
             slots.append(memory.slot.data)
     if len({*slots}) < 2 or padded > WASTE * math.prod(extents):
         return None
@@ -110,10 +107,10 @@ def _multiply(
     copy of one block of B; rows; steps.
     """
     rows, columns, steps, slots = product
-    if not try_opt(axes, opt(OptOp.TC, steps, index, PADDED, 1)):
+    if not try_opt(axes, opt(tg.OptOp.TC, steps, index, PADDED, 1)):
         return False
     # Copies of a block of rows and of one of columns, of all steps, are in LOCAL memory.
-    (reduction,) = (op for op in axes.ops if isinstance(op, ReduceOp) and op.wmma is not None)
+    (reduction,) = (op for op in axes.ops if isinstance(op, tg.ReduceOp) and op.wmma is not None)
     depth = math.prod(axes.extent(range) for range in closed_ranges(reduction))
     height, width, _ = instruction.fragments.dims
     itemsize, target = DTYPES[TYPES[instruction.factor]].itemsize, axes.target
@@ -121,7 +118,7 @@ def _multiply(
     if max(bytes, width * depth * itemsize) > target.copied // 2:
         return False
     if (part := divisor(axes.extent(axes[steps]), STEPS)) > 1:
-        try_opt(axes, opt(OptOp.SPLIT, steps, part, AxisType.UNROLL.value))
+        try_opt(axes, opt(tg.OptOp.SPLIT, steps, part, tg.AxisType.UNROLL.value))
     loops = loops_of(axes.ends[axes[rows]])
     outer = [n for range in loops if (n := range.axis.data) not in (rows, columns)]
     a, b = slots
@@ -151,7 +148,7 @@ def _multiply(
         order.append(found)
     if inner[rows] not in order:
         order.append(inner[rows])
-    if len(order) > 1 and not try_opt(axes, opt(OptOp.ORDER, *order)):
+    if len(order) > 1 and not try_opt(axes, opt(tg.OptOp.ORDER, *order)):
         return False
     if is_shared:
         share_among_threads(Nests(axes), target)
@@ -160,7 +157,7 @@ def _multiply(
     if not _copy(axes, a, order[around - 1] if around else rows):
         return False
     if is_packed:
-        return try_opt(axes, opt(OptOp.STAGE, b, column, "global"))
+        return try_opt(axes, opt(tg.OptOp.STAGE, b, column, "global"))
     return _copy(axes, b, column)
 
 
@@ -191,10 +188,10 @@ def _split(axes: Axes, number: int, size: int) -> int | None:
     the blocks; None if that is not legal."""
     before = {*axes.ranges}
     if axes.extent(axes[number]) % size and not try_opt(
-        axes, opt(OptOp.PADTO, number, size, "clamp")
+        axes, opt(tg.OptOp.PADTO, number, size, "clamp")
     ):
         return None
-    if not try_opt(axes, opt(OptOp.SPLIT, number, size, AxisType.GLOBAL.value)):
+    if not try_opt(axes, opt(tg.OptOp.SPLIT, number, size, tg.AxisType.GLOBAL.value)):
         return None
     return next(iter(axes.ranges.keys() - before), number)
 
@@ -203,12 +200,12 @@ def _copy(axes: Axes, slot: int, loop: int) -> bool:
     """Copy the blocks of a factor in a loop, in vectors of what lies next to each other. Whether
     that was legal."""
     before = {*axes.ranges}
-    if not try_opt(axes, opt(OptOp.STAGE, slot, loop, "local")):
+    if not try_opt(axes, opt(tg.OptOp.STAGE, slot, loop, "local")):
         return False
     tile = [r for n, r in axes.ranges.items() if n not in before and is_expanded(r)]
     (store,) = {store for range in tile for store in axes.stores(range)}
     load = store.value.owner
-    assert isinstance(load, LoadOp)
+    assert isinstance(load, tg.LoadOp)
     read, written = (strides(each.buffer, axes.around) for each in (load, store))
     lanes = axes.target.lanes(dtype_of(load.result).itemsize)
     for range in tile:
@@ -219,8 +216,8 @@ def _copy(axes: Axes, slot: int, loop: int) -> bool:
         height = lanes if written.get(range) == 1 else max(divisors(range), default=1)
         parts = axes.extent(range) // height
         if parts > 1:
-            how = parts, AxisType.LOOP.value, "top"
-            try_opt(axes, opt(OptOp.SPLIT, range.axis.data, *how))
+            how = parts, tg.AxisType.LOOP.value, "top"
+            try_opt(axes, opt(tg.OptOp.SPLIT, range.axis.data, *how))
     # Vectors lie along what is read: only LOADs have gates. Loops are in the order of memory.
     tile = [r for n, r in axes.ranges.items() if n not in before and is_expanded(r)]
     nest_parts(axes, sorted(tile, key=lambda range: read.get(range) == 1))
@@ -228,8 +225,8 @@ def _copy(axes: Axes, slot: int, loop: int) -> bool:
     if len(copied) > 1:
         (store,) = {store for range in copied for store in axes.stores(range)}
         load = store.value.owner
-        assert isinstance(load, LoadOp)
+        assert isinstance(load, tg.LoadOp)
         read = strides(load.buffer, axes.around)
         copied.sort(key=lambda range: -abs(read.get(range) or 0))
-        try_opt(axes, opt(OptOp.ORDER, *(range.axis.data for range in copied)))
+        try_opt(axes, opt(tg.OptOp.ORDER, *(range.axis.data for range in copied)))
     return True

@@ -9,9 +9,7 @@ from tgdialect.lowering.optimize.cpu.loops import has_less_in_common
 from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.split import may_split
-from tgdialect.ops.attributes import AxisType, OptOp
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
 from tgdialect.targets import Target
 
@@ -24,20 +22,20 @@ MOST_CHUNKS = 64
 taking them counts; smaller: less balance."""
 
 
-def share_among_threads(nests: Nests, target: Target, shared: RangeOp | None = None) -> None:
+def share_among_threads(nests: Nests, target: Target, shared: tg.RangeOp | None = None) -> None:
     """Share the iterations of a loop among the threads: `shared`, or else the outermost that can be
     divided well."""
     axes, threads = nests.axes, target.threads
-    candidates: list[tuple[float, int, RangeOp, int]] = []
+    candidates: list[tuple[float, int, tg.RangeOp, int]] = []
     for effect in axes.kernel.sink.effects:
-        if not isinstance(end := effect.owner, EndOp):
+        if not isinstance(end := effect.owner, tg.EndOp):
             continue
-        loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data is AxisType.GLOBAL]
+        loops = [r for r in reversed(closed_ranges(end)) if r.axis_type.data is tg.AxisType.GLOBAL]
         for depth, range in enumerate(loops):
             extent = known_index(range.bound)
             if extent is None or extent < 2 or shared not in (None, range):
                 continue
-            if not may_split(axes, range, AxisType.THREAD, top=True):
+            if not may_split(axes, range, tg.AxisType.THREAD, top=True):
                 continue
             is_inner = any(nests.extent(r) > 1 for r in loops[:depth])
             # Each chunk of an inner loop goes through those around it: it is one for each thread.
@@ -52,18 +50,18 @@ def share_among_threads(nests: Nests, target: Target, shared: RangeOp | None = N
         if imbalance <= MAX_IMBALANCE and has_less_in_common(nests, other, range, target):
             range, chunks = other, number
     axis, extent = range.axis.data, nests.extent(range)
-    if extent % chunks and not try_opt(axes, opt(OptOp.PADTO, axis, chunks, "clamp")):
+    if extent % chunks and not try_opt(axes, opt(tg.OptOp.PADTO, axis, chunks, "clamp")):
         chunks = extent
-    try_opt(axes, opt(OptOp.SPLIT, axis, chunks, AxisType.THREAD.value, "top"))
+    try_opt(axes, opt(tg.OptOp.SPLIT, axis, chunks, tg.AxisType.THREAD.value, "top"))
 
 
-def _is_dense(nests: Nests, range: RangeOp, target: Target) -> bool:
+def _is_dense(nests: Nests, range: tg.RangeOp, target: Target) -> bool:
     """Whether a loop stores several times in a cache line, so that threads would share the line
     where their chunks meet (false sharing)."""
     return any(
         0 < abs(access.strides.get(range) or 0) * access.itemsize < target.cache_line
         for access in nests.accesses
-        if isinstance(access.op, StoreOp)
+        if isinstance(access.op, tg.StoreOp)
     )
 
 

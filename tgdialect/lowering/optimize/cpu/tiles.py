@@ -28,13 +28,9 @@ from tgdialect.lowering.optimize.cpu.vectors import (
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmetic
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.split import may_overlap
-from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
+from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
-from tgdialect.ops.elementwise import FmodOp
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import known_index
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.targets import Target
 
 # Weights and bounds of the model. They are ratios, and so no fields of `Target`; like its fitted
@@ -130,7 +126,7 @@ class TileWork(NamedTuple):
     """Cycles of one step of the reduction."""
     steps: int
     """The number of steps."""
-    columns: Sequence[RangeOp | None] = ()
+    columns: Sequence[tg.RangeOp | None] = ()
     """For each STORE of results whose lanes are apart in memory: the range along which its cells
     are neighbours, so that a tile of that range is transposed in registers; None without one."""
 
@@ -138,27 +134,27 @@ class TileWork(NamedTuple):
 class Tile(NamedTuple):
     """A register tile: `height` iterations of the range `row`, each of `vectors` vectors."""
 
-    row: RangeOp | None
+    row: tg.RangeOp | None
     height: int
     vectors: int
     cost: float = 0.0
     """The time of a multiply-accumulate of its results, in those that wait for nothing."""
-    written: Sequence[RangeOp] = ()
+    written: Sequence[tg.RangeOp] = ()
     """The loops of its reduction that are written out, the innermost first."""
-    column: RangeOp | None = None
+    column: tg.RangeOp | None = None
     """Where vectors lie along the reduction, another range whose iterations share loads."""
     columns: int = 1
     """How many iterations of it the tile has."""
 
 
-def cheapest_tile(nests: Nests, vector: RangeOp, gains: Gains, target: Target) -> RangeOp:
+def cheapest_tile(nests: Nests, vector: tg.RangeOp, gains: Gains, target: Target) -> tg.RangeOp:
     """Of the ranges of a nest along which vectors save about as much as along `vector`, the one
     whose register tile costs least."""
     ranges = alike(nests, vector, gains)
     if len(ranges) == 1 or vector not in nests.reductions_along:
         return vector
 
-    def cost(range: RangeOp) -> float:
+    def cost(range: tg.RangeOp) -> float:
         reduces = nests.reductions_along.get(range)
         return _reduction_tile(nests, reduces, range, target).cost if reduces else math.inf
 
@@ -172,32 +168,32 @@ def write_out_reductions(axes: Axes) -> None:
         extent = known_index(range.bound)
         if extent is None or (steps := steps * extent) > MAX_STEPS:
             return
-        if range.axis_type.data is AxisType.REDUCE and extent > 1:
-            try_opt(axes, opt(OptOp.SPLIT, range.axis.data, extent, AxisType.UNROLL.value))
+        if range.axis_type.data is tg.AxisType.REDUCE and extent > 1:
+            try_opt(axes, opt(tg.OptOp.SPLIT, range.axis.data, extent, tg.AxisType.UNROLL.value))
 
 
-def tile_opts(nests: Nests, vector: RangeOp, target: Target) -> Sequence[OptAttr]:
+def tile_opts(nests: Nests, vector: tg.RangeOp, target: Target) -> Sequence[tg.OptAttr]:
     """The OptOps that keep a tile of results in registers, with vectors along a range."""
     axes = nests.axes
     lanes = lanes_along(nests, vector, target)
-    opts: list[OptAttr] = []
+    opts: list[tg.OptAttr] = []
     if reduces := nests.reductions_along.get(vector):
         tile = _reduction_tile(nests, reduces, vector, target)
         for range in reversed(tile.written):
             extent = nests.extent(range)
-            opts.append(opt(OptOp.SPLIT, range.axis.data, extent, AxisType.UNROLL.value))
+            opts.append(opt(tg.OptOp.SPLIT, range.axis.data, extent, tg.AxisType.UNROLL.value))
     else:
         tile = _elementwise_tile(nests, vector, lanes)
-    kind = AxisType.UPCAST if vector in axes.ends else AxisType.GROUP_REDUCE
+    kind = tg.AxisType.UPCAST if vector in axes.ends else tg.AxisType.GROUP_REDUCE
     width = _width(nests.extent(vector), lanes, tile.vectors)
     if tile.row is not None and tile.height > 1:
-        opts += _parts(nests, tile.row, tile.height, AxisType.UPCAST, "clamp")
+        opts += _parts(nests, tile.row, tile.height, tg.AxisType.UPCAST, "clamp")
     if tile.column is not None:
-        opts += _parts(nests, tile.column, tile.columns, AxisType.UPCAST, "clamp")
+        opts += _parts(nests, tile.column, tile.columns, tg.AxisType.UPCAST, "clamp")
     return [*opts, *_parts(nests, vector, width, kind)]
 
 
-def _loaded(access: StridedAccess, vector: RangeOp, lanes: int) -> int:
+def _loaded(access: StridedAccess, vector: tg.RangeOp, lanes: int) -> int:
     """The loads for the lanes of a vector, if they are not neighbours in memory; else 0."""
     if not is_apart(access, vector):
         return 0
@@ -206,7 +202,11 @@ def _loaded(access: StridedAccess, vector: RangeOp, lanes: int) -> int:
 
 
 def _work(
-    nests: Nests, reduces: Sequence[ReduceOp], heaviest: ReduceOp, vector: RangeOp, target: Target
+    nests: Nests,
+    reduces: Sequence[tg.ReduceOp],
+    heaviest: tg.ReduceOp,
+    vector: tg.RangeOp,
+    target: Target,
 ) -> TileWork:
     """The work for each register of the tile of some reductions, of which one takes most time."""
     axes, loops = nests.axes, set(closed_ranges(heaviest))
@@ -217,7 +217,7 @@ def _work(
     # Cells that are not neighbours in memory are accessed lane by lane, unless rows transpose them.
     found = (a for a in nests.accesses_along([vector]) if is_apart(a, vector))
     apart = [a.op for a in found if not axes.open[a.op] & loops]
-    loads = [op for op in apart if isinstance(op, LoadOp)]
+    loads = [op for op in apart if isinstance(op, tg.LoadOp)]
     epilogue += lanes_along(nests, vector, target) * len(loads)
     body = sum(cycles_of(op, target) for op in steps)
     trips = math.prod(nests.extent(r) for r in loops if r is not vector)
@@ -226,7 +226,7 @@ def _work(
 
 
 def _reduction_tile(
-    nests: Nests, reduces: Sequence[ReduceOp], vector: RangeOp, target: Target
+    nests: Nests, reduces: Sequence[tg.ReduceOp], vector: tg.RangeOp, target: Target
 ) -> Tile:
     """The register tile of the results of several reductions: of the one that runs most often."""
     axes = nests.axes
@@ -247,7 +247,7 @@ def _reduction_tile(
     packed = [
         (a, packed_bytes(nests, a.op, vector, lanes))
         for a in reads
-        if isinstance(a.op, LoadOp)
+        if isinstance(a.op, tg.LoadOp)
         and is_apart(a, vector)
         and is_packable(nests, a.op, vector, lanes, target)
     ]
@@ -268,20 +268,22 @@ def _reduction_tile(
     return min((tile, *_squares(nests, reads, rows, vector, target, work)), key=lambda t: t.cost)
 
 
-def _reads(nests: Nests, reduce: ReduceOp) -> Sequence[StridedAccess]:
+def _reads(nests: Nests, reduce: tg.ReduceOp) -> Sequence[StridedAccess]:
     """The LOADs in the loops of a reduction."""
     loops = set(closed_ranges(reduce))
     opened = nests.axes.open
-    return [a for a in nests.accesses if isinstance(a.op, LoadOp) and loops & opened[a.op]]
+    return [a for a in nests.accesses if isinstance(a.op, tg.LoadOp) and loops & opened[a.op]]
 
 
-def _written_out(nests: Nests, reduce: ReduceOp, vector: RangeOp, step: int) -> Sequence[RangeOp]:
+def _written_out(
+    nests: Nests, reduce: tg.ReduceOp, vector: tg.RangeOp, step: int
+) -> Sequence[tg.RangeOp]:
     """The loops of a reduction to write out, the innermost first: those of a short one, as that of
     a pool or of a depthwise convolution, or else as many of its inner loops as `MAX_STEPS` allows,
     and of a long one as `FEW_STEPS` does. `step` is the cycles of one step."""
     loops = [r for r in closed_ranges(reduce) if r is not vector]
     most = MAX_STEPS if math.prod(map(nests.extent, loops)) <= SHORT else FEW_STEPS
-    steps, written = 1, list[RangeOp]()
+    steps, written = 1, list[tg.RangeOp]()
     for range in reversed(loops):
         steps *= nests.extent(range)
         if steps > most or steps * step > MAX_UNROLLED:
@@ -302,9 +304,9 @@ class Rows(NamedTuple):
 def _rows(
     nests: Nests,
     access: StridedAccess,
-    row: RangeOp | None,
+    row: tg.RangeOp | None,
     height: int,
-    written: Sequence[RangeOp],
+    written: Sequence[tg.RangeOp],
 ) -> Rows:
     """The loads of an operand by the rows of a tile, if some loops of its reduction are written
     out. Windows of neighbouring rows overlap: a row uses again the elements that an earlier step
@@ -325,7 +327,7 @@ def _rows(
     return rows
 
 
-def _elementwise_tile(nests: Nests, vector: RangeOp, lanes: int) -> Tile:
+def _elementwise_tile(nests: Nests, vector: tg.RangeOp, lanes: int) -> Tile:
     """The register tile of a nest without reductions: squares if it transposes, else some
     vectors."""
     inner = nests.work_in.get(vector, ())
@@ -334,7 +336,7 @@ def _elementwise_tile(nests: Nests, vector: RangeOp, lanes: int) -> Tile:
             height = _width(nests.extent(row), lanes, 1)
             return Tile(row, height if height * len(inner) <= MAX_TRANSPOSED_OPS else 1, 1)
     # The remainder of floats alone takes the registers of several vectors, since f32 is f64 in it.
-    ops = sum(OPS_PER_TILE if isinstance(op, FmodOp) else 1 for op in inner)
+    ops = sum(OPS_PER_TILE if isinstance(op, tg.FmodOp) else 1 for op in inner)
     return Tile(None, 1, max(1, min(4, OPS_PER_TILE // max(ops, 1))))
 
 
@@ -353,24 +355,26 @@ def _width(extent: int, lanes: int, vectors: int) -> int:
     return lanes
 
 
-def _parts(nests: Nests, range: RangeOp, size: int, kind: AxisType, *how: str) -> Iterator[OptAttr]:
+def _parts(
+    nests: Nests, range: tg.RangeOp, size: int, kind: tg.AxisType, *how: str
+) -> Iterator[tg.OptAttr]:
     """The OptOps that split parts of a size off a range. If the size does not divide it, the last
     part overlaps the one before, if that is legal; else the range is padded."""
     axis, extent = range.axis.data, nests.extent(range)
     if may_overlap(nests.axes, range, size):
-        yield opt(OptOp.SPLIT, axis, size, kind.value, "overlap")
+        yield opt(tg.OptOp.SPLIT, axis, size, kind.value, "overlap")
         return
     if extent % size:
-        yield opt(OptOp.PADTO, axis, size, *how)
-    yield opt(OptOp.SPLIT, axis, size, kind.value)
+        yield opt(tg.OptOp.PADTO, axis, size, *how)
+    yield opt(tg.OptOp.SPLIT, axis, size, kind.value)
 
 
 def _best_tile(
     nests: Nests,
-    reduce: ReduceOp,
+    reduce: tg.ReduceOp,
     reads: Sequence[StridedAccess],
-    rows: Sequence[RangeOp],
-    vector: RangeOp,
+    rows: Sequence[tg.RangeOp],
+    vector: tg.RangeOp,
     lanes: int,
     target: Target,
     most: int,
@@ -438,8 +442,8 @@ def _best_tile(
 def _squares(
     nests: Nests,
     reads: Sequence[StridedAccess],
-    rows: Sequence[RangeOp],
-    vector: RangeOp,
+    rows: Sequence[tg.RangeOp],
+    vector: tg.RangeOp,
     target: Target,
     work: TileWork,
 ) -> Iterator[Tile]:
@@ -471,14 +475,14 @@ def _squares(
 
 
 def _splats(
-    reads: Sequence[StridedAccess], vector: RangeOp, row: RangeOp | None, height: int
+    reads: Sequence[StridedAccess], vector: tg.RangeOp, row: tg.RangeOp | None, height: int
 ) -> int:
     """How many elements a step broadcasts to all lanes, for all rows of a tile."""
     splats = [access.strides for access in reads if access.strides.get(vector, 0) == 0]
     return sum(1 if row is None or strides.get(row, 0) == 0 else height for strides in splats)
 
 
-def _is_stream(access: StridedAccess, vector: RangeOp, row: RangeOp | None) -> bool:
+def _is_stream(access: StridedAccess, vector: tg.RangeOp, row: tg.RangeOp | None) -> bool:
     """Whether a tile uses each element of a load once: then each row is a stream from memory."""
     return row is not None and 0 not in (access.strides.get(vector, 0), access.strides.get(row, 0))
 
@@ -490,8 +494,8 @@ def _padding(extent: int, size: int, mask_cost: float) -> float:
 
 def _loads(
     access: StridedAccess,
-    vector: RangeOp,
-    row: RangeOp | None,
+    vector: tg.RangeOp,
+    row: tg.RangeOp | None,
     height: float,
     vectors: int,
     target: Target,
@@ -509,7 +513,7 @@ def _loads(
     return count * (SPLAT_COST if along == 0 else LOAD_COST)
 
 
-def split_off(axes: Axes, which: OptAttr) -> RangeOp | None:
+def split_off(axes: Axes, which: tg.OptAttr) -> tg.RangeOp | None:
     """Apply an OptOp. Returns the expanded range that a SPLIT has made; None for other OptOps."""
     before = set(axes.ranges.values())
     if not try_opt(axes, which):
@@ -522,10 +526,10 @@ def split_off(axes: Axes, which: OptAttr) -> RangeOp | None:
     return made[0] if made else axes[int(axis)]
 
 
-def nest_parts(axes: Axes, parts: Sequence[RangeOp]) -> None:
+def nest_parts(axes: Axes, parts: Sequence[tg.RangeOp]) -> None:
     """Nest the ranges of a tile in this order: vectors lie along the last."""
     tile = [part for part in parts if part in axes.ends]
     if len(tile) > 1:
         nest = [r for r in reversed(closed_ranges(axes.ends[tile[-1]])) if r in tile]
         if nest != tile:
-            try_opt(axes, opt(OptOp.ORDER, *(part.axis.data for part in tile)))
+            try_opt(axes, opt(tg.OptOp.ORDER, *(part.axis.data for part in tile)))

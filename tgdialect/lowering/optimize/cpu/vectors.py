@@ -13,13 +13,9 @@ from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.costs import pages_of
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmetic
 from tgdialect.lowering.optimize.optops.split import may_split
-from tgdialect.ops.attributes import AxisType
+from tgdialect.ops import tg
 from tgdialect.ops.axis_types import REDUCTIONS
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, tensor
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
@@ -62,7 +58,7 @@ MIN_REUSE = 4
 larger: more loads with a large stride."""
 
 
-Gains = Mapping[RangeOp, float]
+Gains = Mapping[tg.RangeOp, float]
 """How many scalar ops vectors along each range save; 0 or less if they must not lie there."""
 
 
@@ -71,26 +67,26 @@ def vector_gains(nests: Nests, target: Target) -> Gains:
     scattered: dict[Operation, float] = {
         op: nests.trips(op) * SCATTERED * part
         for op in nests.work
-        if isinstance(op, LoadOp) and (part := _scattered(nests, op, target))
+        if isinstance(op, tg.LoadOp) and (part := _scattered(nests, op, target))
     }
     return {range: _gain(nests, range, scattered, target) for range in nests.closers_of}
 
 
-def vector_ranges(nests: Nests, gains: Gains) -> Iterator[RangeOp]:
+def vector_ranges(nests: Nests, gains: Gains) -> Iterator[tg.RangeOp]:
     """The ranges that vectors lie along. An op is inside of at most one of them.
 
     Per nest, from the inside out: take one of its ranges, or the best choices of the nests inside
     that the range does not enclose, whichever saves more.
     """
-    best: dict[Operation, tuple[float, list[RangeOp]]] = {}
+    best: dict[Operation, tuple[float, list[tg.RangeOp]]] = {}
     axes = nests.axes
     number = {closer: i for i, closer in enumerate(nests.closers)}
-    inside: dict[Operation, list[EndOp | ReduceOp]] = {}
+    inside: dict[Operation, list[tg.EndOp | tg.ReduceOp]] = {}
     for closer in nests.closers:
         found = (other for r in closed_ranges(closer) for other in nests.closers_in.get(r, ()))
         inside[closer] = sorted({*found} - {closer}, key=number.__getitem__)
         options = [(0.0, None), *((gains[r], r) for r in closed_ranges(closer))]
-        choices: list[tuple[float, list[RangeOp]]] = []
+        choices: list[tuple[float, list[tg.RangeOp]]] = []
         for gain, range in options:
             if range is not None and gain <= 0:
                 continue
@@ -108,7 +104,7 @@ def vector_ranges(nests: Nests, gains: Gains) -> Iterator[RangeOp]:
             yield from best[root][1]
 
 
-def alike(nests: Nests, vector: RangeOp, gains: Gains) -> Sequence[RangeOp]:
+def alike(nests: Nests, vector: tg.RangeOp, gains: Gains) -> Sequence[tg.RangeOp]:
     """The ranges of a nest along which vectors save about as much as along one of them: it, and
     others."""
     if vector not in nests.axes.ends:
@@ -118,7 +114,7 @@ def alike(nests: Nests, vector: RangeOp, gains: Gains) -> Sequence[RangeOp]:
 
 
 def _gain(
-    nests: Nests, range: RangeOp, scattered: Mapping[Operation, float], target: Target
+    nests: Nests, range: tg.RangeOp, scattered: Mapping[Operation, float], target: Target
 ) -> float:
     """The gain of a range. LOADs of other loops that are `scattered` have this extra cost for each
     of its iterations."""
@@ -134,7 +130,7 @@ def _gain(
     # The part of the iterations that vectors save; the last vector may have idle lanes.
     part = (1 - -(-extent // lanes) / extent) * (1 if range in axes.ends else ACROSS)
     weights = nests.weights if range in axes.ends else ()
-    is_reduced = any(isinstance(c, ReduceOp) for c in nests.closers_in.get(range, ()))
+    is_reduced = any(isinstance(c, tg.ReduceOp) for c in nests.closers_in.get(range, ()))
     # Add what each op saves: arithmetic all of it, an access of neighbours or of one cell more; one
     # of lanes apart costs.
     saved = 0.0
@@ -145,7 +141,7 @@ def _gain(
             saved += nests.trips(op) * part
         elif access.get(range, 0) in (0, 1, -1) or (op in weights and extent >= lanes):
             saved += nests.trips(op) * part * TOGETHER
-        elif not isinstance(op, LoadOp):
+        elif not isinstance(op, tg.LoadOp):
             is_column = not is_reduced and transposed_row(nests, op, range) is not None
             saved -= nests.trips(op) * (INTERLEAVE if is_column else SCATTER)
         elif is_reduced or transposed_row(nests, op, range) is None:
@@ -158,12 +154,12 @@ def _gain(
     return saved
 
 
-def _bytes(buffer: BufferOp) -> int:
+def _bytes(buffer: tg.BufferOp) -> int:
     type = tensor(buffer.result)
     return math.prod(type.get_shape()) * dtype_of(buffer.result).itemsize
 
 
-def _scattered(nests: Nests, load: LoadOp, target: Target) -> float:
+def _scattered(nests: Nests, load: tg.LoadOp, target: Target) -> float:
     """The part of the steps of a reduction in which a LOAD of tiles' rows reads another page than
     the step before, if these are more pages than the TLB holds; 0 for other LOADs."""
     strides = nests.stride_of[load]
@@ -178,7 +174,9 @@ def _scattered(nests: Nests, load: LoadOp, target: Target) -> float:
     return part
 
 
-def _lanes_apart(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, target: Target) -> float:
+def _lanes_apart(
+    nests: Nests, load: tg.LoadOp, vector: tg.RangeOp, lanes: int, target: Target
+) -> float:
     """How many lanes are loaded one by one, for a LOAD with a stride along the vector: each once if
     the tile is packed, else once per group of rows that share the load. Lanes with a small stride
     are shuffled out of vectors."""
@@ -192,7 +190,7 @@ def _lanes_apart(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, target
     return trips * each
 
 
-def _uses(nests: Nests, load: LoadOp, vector: RangeOp) -> int:
+def _uses(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp) -> int:
     """How often the loops of a nest, and the loops around it, use each element of a LOAD."""
     nest = nests.axes.nest(vector)
     loops = {*closed_ranges(nest), *nests.axes.open[nest]}
@@ -200,7 +198,9 @@ def _uses(nests: Nests, load: LoadOp, vector: RangeOp) -> int:
     return math.prod(nests.extent(r) for r in loops if strides.get(r, 0) == 0)
 
 
-def is_packable(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, target: Target) -> bool:
+def is_packable(
+    nests: Nests, load: tg.LoadOp, vector: tg.RangeOp, lanes: int, target: Target
+) -> bool:
     """Whether the strided cells of a LOAD can be packed, and packing pays."""
     # The copy is made in a loop over tiles: there has to be more than one.
     return (
@@ -212,15 +212,15 @@ def is_packable(nests: Nests, load: LoadOp, vector: RangeOp, lanes: int, target:
     )
 
 
-def is_stageable(nests: Nests, load: LoadOp) -> bool:
+def is_stageable(nests: Nests, load: tg.LoadOp) -> bool:
     """Whether STAGE is legal for a LOAD: its parameter is read-only, its index not computed by a
     loop."""
     axes, memory = nests.axes, memory_of(load.buffer)
-    is_read_only = isinstance(memory.owner, ParamOp) and memory not in nests.written
+    is_read_only = isinstance(memory.owner, tg.ParamOp) and memory not in nests.written
     return is_read_only and not axes.is_bound_to(load.buffer, axes.open[load])
 
 
-def packed_bytes(nests: Nests, load: LoadOp, vector: RangeOp, width: int) -> int:
+def packed_bytes(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp, width: int) -> int:
     """The bytes that a LOAD loads for one tile of a nest, which is `width` elements wide."""
     nest = nests.axes.ends[vector]
     loops = {*closed_ranges(nest), *nests.axes.open[nest]}
@@ -229,7 +229,9 @@ def packed_bytes(nests: Nests, load: LoadOp, vector: RangeOp, width: int) -> int
     return width * size * math.prod(nests.extent(r) for r in inner)
 
 
-def loop_outside(nests: Nests, access: StridedAccess, end: EndOp, target: Target) -> RangeOp | None:
+def loop_outside(
+    nests: Nests, access: StridedAccess, end: tg.EndOp, target: Target
+) -> tg.RangeOp | None:
     """The loop outside of loops around a nest that use what the nest loads again and again, as the
     blocks of steps of an attention use the rows, if L1 has room for that; else None."""
     axes = nests.axes
@@ -243,21 +245,21 @@ def loop_outside(nests: Nests, access: StridedAccess, end: EndOp, target: Target
     if not idle or not around & used or bytes > target.l1:
         return None
 
-    def depth(range: RangeOp) -> tuple[int, int]:
+    def depth(range: tg.RangeOp) -> tuple[int, int]:
         nest = axes.ends[range]
         return len(axes.open[nest]), loops_of(nest).index(range)
 
     return max(filter(is_loop, around & used & axes.ends.keys()), key=depth, default=None)
 
 
-def is_apart(access: StridedAccess, vector: RangeOp) -> bool:
+def is_apart(access: StridedAccess, vector: tg.RangeOp) -> bool:
     """Whether the lanes of a vector are neither neighbours in memory nor all one cell."""
     if access.is_constant and vector.axis_type.data not in REDUCTIONS:
         return False  # Constants are packed once.
     return access.strides.get(vector, 0) not in (0, 1, -1)
 
 
-def transposed_row(nests: Nests, access: Operation, vector: RangeOp) -> RangeOp | None:
+def transposed_row(nests: Nests, access: Operation, vector: tg.RangeOp) -> tg.RangeOp | None:
     """The range along which an access has stride 1, if it has another stride along `vector`, and
     both ranges can be in one tile, which is then transposed in registers."""
     axes = nests.axes
@@ -272,14 +274,14 @@ def transposed_row(nests: Nests, access: Operation, vector: RangeOp) -> RangeOp 
     return None
 
 
-def is_expandable(axes: Axes, range: RangeOp) -> bool:
+def is_expandable(axes: Axes, range: tg.RangeOp) -> bool:
     """Whether a part of a range may become vectors or registers."""
-    kind = AxisType.UPCAST if range in axes.ends else AxisType.GROUP_REDUCE
+    kind = tg.AxisType.UPCAST if range in axes.ends else tg.AxisType.GROUP_REDUCE
     extent = known_index(range.bound)
     return extent is not None and extent >= 2 and may_split(axes, range, kind)
 
 
-def lanes_along(nests: Nests, range: RangeOp, target: Target) -> int:
+def lanes_along(nests: Nests, range: tg.RangeOp, target: Target) -> int:
     """The elements of a vector of the widest dtype in the loop of a range."""
     sizes = [
         max(dtype_of(value).itemsize, 4 if dtype_of(value).is_float else 1)
@@ -289,10 +291,10 @@ def lanes_along(nests: Nests, range: RangeOp, target: Target) -> int:
     return target.lanes(max(sizes, default=4))
 
 
-def is_tiled(end: EndOp) -> bool:
-    return any(r.axis_type.data is AxisType.UPCAST for r in closed_ranges(end))
+def is_tiled(end: tg.EndOp) -> bool:
+    return any(r.axis_type.data is tg.AxisType.UPCAST for r in closed_ranges(end))
 
 
-def vector_of(end: EndOp) -> RangeOp:
+def vector_of(end: tg.EndOp) -> tg.RangeOp:
     """The part that the vectors of a tiled nest lie along."""
-    return next(r for r in closed_ranges(end) if r.axis_type.data is AxisType.UPCAST)
+    return next(r for r in closed_ranges(end) if r.axis_type.data is tg.AxisType.UPCAST)

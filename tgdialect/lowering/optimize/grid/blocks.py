@@ -15,12 +15,8 @@ from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.grid.nests import VECTOR, part
 from tgdialect.lowering.optimize.grid.products import SIDE
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
-from tgdialect.ops.attributes import AddrSpace, AxisType, OptOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index, place
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
@@ -44,27 +40,27 @@ def share_blocks(axes: Axes, target: Target) -> bool:
     reduced = [
         closed_ranges(op)[-1].axis.data
         for op in axes.ops
-        if isinstance(op, ReduceOp) and axes.open[op] - around
+        if isinstance(op, tg.ReduceOp) and axes.open[op] - around
     ]
-    loads = [op for op in axes.reads(over) if isinstance(memory_of(op.buffer).owner, ParamOp)]
+    loads = [op for op in axes.reads(over) if isinstance(memory_of(op.buffer).owner, tg.ParamOp)]
     params = [memory_of(load.buffer).owner for load in loads if _is_reused(axes, load, over)]
     for param in dict.fromkeys(params):
-        if isinstance(param, ParamOp):
+        if isinstance(param, tg.ParamOp):
             _stage(axes, param.slot.data, over.axis.data)
     for loops in nests:
         if loops:
             _share(axes, loops)
     for axis in dict.fromkeys(reduced):
         if axes.extent(axes[axis]) % VECTOR == 0:
-            try_opt(axes, opt(OptOp.SPLIT, axis, VECTOR, AxisType.UNROLL.value))
+            try_opt(axes, opt(tg.OptOp.SPLIT, axis, VECTOR, tg.AxisType.UNROLL.value))
     _order(axes)
     return True
 
 
-def _loop_over_blocks(axes: Axes) -> RangeOp | None:
+def _loop_over_blocks(axes: Axes) -> tg.RangeOp | None:
     """The one loop whose iterations have an order and which has several nests over LOCAL buffers
     inside; None where an extent is dynamic."""
-    found = [r for r in axes.ends if r.axis_type.data is AxisType.REDUCE]
+    found = [r for r in axes.ends if r.axis_type.data is tg.AxisType.REDUCE]
     if len(found) != 1:
         return None
     (over,) = found
@@ -77,13 +73,13 @@ def _loop_over_blocks(axes: Axes) -> RangeOp | None:
         return None
     memories = (memory_of(store.buffer) for store in axes.stores(over))
     is_local = all(
-        isinstance(memory.owner, BufferOp) and place(memory).addrspace is AddrSpace.LOCAL
+        isinstance(memory.owner, tg.BufferOp) and place(memory).addrspace is tg.AddrSpace.LOCAL
         for memory in memories
     )
     return over if is_local else None
 
 
-def _is_reused(axes: Axes, load: LoadOp, over: RangeOp) -> bool:
+def _is_reused(axes: Axes, load: tg.LoadOp, over: tg.RangeOp) -> bool:
     """Whether a LOAD in a block loads the same for several iterations of a loop in it."""
     around = {*axes.open[axes.ends[over]], *closed_ranges(axes.ends[over])}
     users = (store for store in axes.stores(over) if load in _of_nest(store))
@@ -91,16 +87,16 @@ def _is_reused(axes: Axes, load: LoadOp, over: RangeOp) -> bool:
     return over in axes.open[load] and bool(loops - around - axes.open[load])
 
 
-def _of_nest(store: StoreOp) -> set[Operation]:
+def _of_nest(store: tg.StoreOp) -> set[Operation]:
     """The ops that a STORE's value is computed by, without those of other nests."""
-    ops = computed_from(store.value, until=(EndOp,))
-    return {op for op in ops if not isinstance(op, EndOp)}
+    ops = computed_from(store.value, until=(tg.EndOp,))
+    return {op for op in ops if not isinstance(op, tg.EndOp)}
 
 
 def _stage(axes: Axes, slot: int, over: int) -> None:
     """Copy what a block loads of a parameter to LOCAL memory, if that is legal."""
     before = set(axes.ranges)
-    if try_opt(axes, opt(OptOp.STAGE, slot, over, AddrSpace.LOCAL.value, "pad")):
+    if try_opt(axes, opt(tg.OptOp.STAGE, slot, over, tg.AddrSpace.LOCAL.value, "pad")):
         _share(axes, [axis for axis in axes.ranges if axis not in before])
 
 
@@ -112,33 +108,33 @@ def _share(axes: Axes, loops: Sequence[int]) -> None:
         count = part(extent, SIDE)
         inner = part(extent // count, SIDE)
         if 1 < inner < extent:
-            _split(axes, row, inner, AxisType.LOCAL)
-        _split(axes, row, min(count, axes.extent(axes[row])), AxisType.LOCAL)
+            _split(axes, row, inner, tg.AxisType.LOCAL)
+        _split(axes, row, min(count, axes.extent(axes[row])), tg.AxisType.LOCAL)
         return
     for axis, most in ((row, WIDE), (columns[-1], WIDE)):
         extent = axes.extent(axes[axis])
         count = part(extent, SIDE)
         width = part(extent // count, most)
         if width > 1:
-            _split(axes, axis, width, AxisType.UPCAST)
-        if count > 1 and axes[axis].axis_type.data is not AxisType.UPCAST:
-            _split(axes, axis, count, AxisType.LOCAL)
+            _split(axes, axis, width, tg.AxisType.UPCAST)
+        if count > 1 and axes[axis].axis_type.data is not tg.AxisType.UPCAST:
+            _split(axes, axis, count, tg.AxisType.LOCAL)
 
 
-def _split(axes: Axes, axis: int, factor: int, kind: AxisType) -> bool:
-    return try_opt(axes, opt(OptOp.SPLIT, axis, factor, kind.value))
+def _split(axes: Axes, axis: int, factor: int, kind: tg.AxisType) -> bool:
+    return try_opt(axes, opt(tg.OptOp.SPLIT, axis, factor, kind.value))
 
 
 def _order(axes: Axes) -> None:
     """Nest work items around other loops of a nest."""
     for end in dict.fromkeys(axes.ends.values()):
         loops = loops_of(end)
-        kinds = {AxisType.LOCAL: 1, AxisType.LOOP: 2}
-        last = [r for r in loops if r.axis_type.data is AxisType.LOCAL]
+        kinds = {tg.AxisType.LOCAL: 1, tg.AxisType.LOOP: 2}
+        last = [r for r in loops if r.axis_type.data is tg.AxisType.LOCAL]
         if not last:
             continue
         outer = loops[: loops.index(last[0])]
         rest = [r for r in loops if r not in outer]
         wanted = [*outer, *sorted(rest, key=lambda r: kinds.get(r.axis_type.data, 2))]
         if wanted != loops:
-            try_opt(axes, opt(OptOp.ORDER, *(r.axis.data for r in wanted)))
+            try_opt(axes, opt(tg.OptOp.ORDER, *(r.axis.data for r in wanted)))

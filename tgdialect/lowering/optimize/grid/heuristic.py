@@ -21,9 +21,7 @@ from tgdialect.lowering.optimize.grid.nests import FEW, VECTOR, GridNest
 from tgdialect.lowering.optimize.grid.products import reusing_row, tile_product
 from tgdialect.lowering.optimize.grid.rows import share_reductions, share_rows
 from tgdialect.lowering.optimize.grid.transposes import transpose
-from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.ordering import EndOp
-from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops import tg
 from tgdialect.targets import Target
 
 
@@ -35,7 +33,7 @@ def schedule(axes: Axes, target: Target) -> None:
     merge_loops(axes)
     for effect in list(axes.kernel.sink.effects):
         end = effect.owner
-        nest = GridNest(axes, target, end if isinstance(end, EndOp) else None)
+        nest = GridNest(axes, target, end if isinstance(end, tg.EndOp) else None)
         if all(map(nest.nests.extent, axes.ranges.values())):
             _schedule(nest)
             nest.order()
@@ -51,7 +49,7 @@ def _schedule(nest: GridNest) -> None:
     inside = [c for c in closers if c is not nest.end and nest.axes.open[c] & {*loops}]
     inner = [c for c in inside if not _is_ordered(c)]
     rows = [r for r in loops if all(r in nest.axes.open[closer] for closer in inner)]
-    reductions = [closer for closer in inner if isinstance(closer, ReduceOp)]
+    reductions = [closer for closer in inner if isinstance(closer, tg.ReduceOp)]
     results = math.prod(nest.nests.extent(r) for r in loops)
     steps = max((nest.nests.trips(op) for op in reductions), default=0) // results
     if len(rows) < len(loops) or len(reductions) < len(inner):
@@ -62,15 +60,15 @@ def _schedule(nest: GridNest) -> None:
         _share_results(nest, reductions, has_loops=bool(inside))
 
 
-def _is_ordered(closer: EndOp | ReduceOp) -> bool:
+def _is_ordered(closer: tg.EndOp | tg.ReduceOp) -> bool:
     """Whether the iterations of a nest have an order, as in loops of hand-written kernels: work
     items cannot share them."""
-    return isinstance(closer, EndOp) and all(
-        range.axis_type.data is AxisType.REDUCE for range in closed_ranges(closer)
+    return isinstance(closer, tg.EndOp) and all(
+        range.axis_type.data is tg.AxisType.REDUCE for range in closed_ranges(closer)
     )
 
 
-def _are_rows(nest: GridNest, reductions: list[ReduceOp]) -> bool:
+def _are_rows(nest: GridNest, reductions: list[tg.ReduceOp]) -> bool:
     """Whether the steps of reductions are of neighbouring cells and of no product, and can be
     shared by the work items of a warp. One work item for each row would access cells that are far
     from those of its neighbours."""
@@ -80,7 +78,7 @@ def _are_rows(nest: GridNest, reductions: list[ReduceOp]) -> bool:
     return any(map(nest.is_contiguous, steps)) and reusing_row(nest, nest.loops[-1]) is None
 
 
-def _share_results(nest: GridNest, reductions: list[ReduceOp], *, has_loops: bool) -> None:
+def _share_results(nest: GridNest, reductions: list[tg.ReduceOp], *, has_loops: bool) -> None:
     """A work item for each result, or for a tile of them where none has loops of its own."""
     loops = nest.loops
     column = nest.column()

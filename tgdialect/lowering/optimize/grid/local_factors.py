@@ -13,10 +13,8 @@ from tgdialect.lowering.optimize.grid.nests import is_wasteful, part
 from tgdialect.lowering.optimize.grid.staging import stage_blocks
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.tc import PADDED, sides_of
-from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES, TYPES
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of
 from tgdialect.targets import Target
 from tgdialect.targets.local_factors import WARP, WARPGROUP
@@ -63,15 +61,15 @@ def _multiply(
     axes: Axes, index: int, instruction: MatrixInstruction, sides: Sequence[int], steps: int
 ) -> bool:
     """Whether a product could be computed by an instruction on blocks in LOCAL memory."""
-    if not try_opt(axes, opt(OptOp.TC, steps, index, PADDED, 1)):
+    if not try_opt(axes, opt(tg.OptOp.TC, steps, index, PADDED, 1)):
         return False
     parts: list[int] = []
     for axis, most in zip(sides, GROUPS[instruction.fragments.threads], strict=True):
         if axes.extent(axes[axis]) % most and axes.extent(axes[axis]) > 1:
-            try_opt(axes, opt(OptOp.PADTO, axis, most))
+            try_opt(axes, opt(tg.OptOp.PADTO, axis, most))
         parts.append(part(axes.extent(axes[axis]), most))
         if parts[-1] > 1:
-            try_opt(axes, opt(OptOp.SPLIT, axis, parts[-1], AxisType.LOCAL.value))
+            try_opt(axes, opt(tg.OptOp.SPLIT, axis, parts[-1], tg.AxisType.LOCAL.value))
     least, most = BUFFERS
     fit = axes.target.local // _bytes(instruction, parts)
     # As many buffers as steps would leave nothing to overlap with.
@@ -81,14 +79,14 @@ def _multiply(
 
 
 def _majors(
-    axes: Axes, factors: Product, rows: RangeOp, columns: RangeOp, steps: RangeOp
+    axes: Axes, factors: Product, rows: tg.RangeOp, columns: tg.RangeOp, steps: tg.RangeOp
 ) -> str | None:
     """Along which axis neighbours of A and of B lie, as the names of instructions say it; None
     where that is neither that of steps nor that of results."""
     found = ""
     for side, letter in ((rows, "m"), (columns, "n")):
         load = next(f for f in factors[:2] if side in axes.around(f)).owner
-        if not isinstance(load, LoadOp) or load.gate is not None:
+        if not isinstance(load, tg.LoadOp) or load.gate is not None:
             return None
         along = strides(load.buffer, axes.around)
         if along.get(steps) == 1:

@@ -16,11 +16,8 @@ from tgdialect.lowering.optimize.grid.products import BUFFERS
 from tgdialect.lowering.optimize.grid.staging import stage_blocks
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
 from tgdialect.lowering.optimize.optops.tc import CASTS, PADDED
-from tgdialect.ops.attributes import AxisType, OptOp
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import matrix_instructions
@@ -47,7 +44,7 @@ instruction."""
 def multiply_matrices(axes: Axes, target: Target) -> bool:
     """Compute the product of a kernel that has one by matrix instructions. Whether that was
     legal."""
-    reductions = [op for op in axes.ops if isinstance(op, ReduceOp) and op.ranges]
+    reductions = [op for op in axes.ops if isinstance(op, tg.ReduceOp) and op.ranges]
     if not target.matrix or len(reductions) != 1:
         return False
     ranges = closed_ranges(reductions[0])
@@ -65,7 +62,7 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
     has_runs = all(_has_runs(axes, factor, tiled) for factor in factors[:2])
     rounding = [i for i, each in enumerate(matrix_instructions(target)) if each.rounds]
     choices = [-1, *(rounding if axes.may_round else [])]
-    if not any(try_opt(axes, opt(OptOp.TC, steps, index, level, 1)) for index in choices):
+    if not any(try_opt(axes, opt(tg.OptOp.TC, steps, index, level, 1)) for index in choices):
         return False
     sides = [
         axis
@@ -75,21 +72,21 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
     for axis in sides:
         extent = axes.extent(axes[axis])
         if extent % (TILES * WARPS) and extent >= LEAST:
-            try_opt(axes, opt(OptOp.PADTO, axis, TILES * WARPS))
-    for kind, most in ((AxisType.UPCAST, TILES), (AxisType.LOCAL, WARPS)):
+            try_opt(axes, opt(tg.OptOp.PADTO, axis, TILES * WARPS))
+    for kind, most in ((tg.AxisType.UPCAST, TILES), (tg.AxisType.LOCAL, WARPS)):
         for axis in sides:
             width = part(axes.extent(axes[axis]), most)
             if 1 < width < axes.extent(axes[axis]):
-                try_opt(axes, opt(OptOp.SPLIT, axis, width, kind.value))
+                try_opt(axes, opt(tg.OptOp.SPLIT, axis, width, kind.value))
     if has_runs:
         stage_blocks(axes, steps, part(axes.extent(axes[steps]), STEPS), BUFFERS, "pad")
     return True
 
 
-def _has_runs(axes: Axes, factor: SSAValue, tiled: Set[RangeOp]) -> bool:
+def _has_runs(axes: Axes, factor: SSAValue, tiled: Set[tg.RangeOp]) -> bool:
     """Whether the loads of a factor are neighbours along a side of a tile, so that copies of tiles
     move whole runs. Cells that are copied one by one, as the weights of a convolution, take longer
     than the warps that share them save."""
-    loads = [op for op in computed_from(factor) if isinstance(op, LoadOp)]
+    loads = [op for op in computed_from(factor) if isinstance(op, tg.LoadOp)]
     along = [strides(load.buffer, axes.around) for load in loads]
     return all(any(each.get(range) == 1 for range in tiled) for each in along)

@@ -10,10 +10,8 @@ from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.grid.workgroups import workgroup
 from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
-from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORKGROUP
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import known_index
 from tgdialect.targets import Target
 
@@ -34,14 +32,14 @@ WASTE = 8
 """Loops of a product are padded to tiles if that adds at most one in so many. Smaller: more
 padding, which costs more than smaller tiles do; larger: smaller tiles."""
 
-_ORDER = {AxisType.GLOBAL: 0, AxisType.LOCAL: 1, AxisType.WARP: 1, AxisType.LOOP: 2}
+_ORDER = {tg.AxisType.GLOBAL: 0, tg.AxisType.LOCAL: 1, tg.AxisType.WARP: 1, tg.AxisType.LOOP: 2}
 """The order in which loops nest, from the outside in; registers are innermost."""
 
 
 class GridNest:
     """The loops that an END closes, and those inside; without an END, all loops of the kernel."""
 
-    def __init__(self, axes: Axes, target: Target, end: EndOp | None) -> None:
+    def __init__(self, axes: Axes, target: Target, end: tg.EndOp | None) -> None:
         self.axes, self.end = axes, end
         self.items = min(target.workgroup, ITEMS)
         """The work items of a workgroup."""
@@ -55,22 +53,22 @@ class GridNest:
         """The nests before anything is split."""
 
     @property
-    def loops(self) -> Sequence[RangeOp]:
+    def loops(self) -> Sequence[tg.RangeOp]:
         """The loops that the END closes, outermost first."""
         return [] if self.end is None else loops_of(self.end)
 
-    def is_contiguous(self, range: RangeOp) -> bool:
+    def is_contiguous(self, range: tg.RangeOp) -> bool:
         """Whether most accesses that depend on a loop are of neighbouring cells."""
         strides = (access.strides.get(range, 0) for access in self.nests.accesses)
         found = [stride for stride in strides if stride != 0]
         return 2 * sum(stride == 1 for stride in found) > len(found)
 
-    def column(self) -> RangeOp:
+    def column(self) -> tg.RangeOp:
         """The loop whose iterations neighbouring work items compute: one over neighbouring cells;
         else of the loops that are long enough for a warp, that over the nearest cells, as a loop
         over blocks of rows; else the longest loop."""
 
-        def distance(range: RangeOp) -> float:
+        def distance(range: tg.RangeOp) -> float:
             found = [access.strides.get(range, 0) for access in self.nests.accesses]
             return max((math.inf if s is None else abs(s) for s in found), default=math.inf)
 
@@ -84,32 +82,32 @@ class GridNest:
 
     # -- parts of loops
 
-    def split(self, range: RangeOp, factor: int, kind: AxisType) -> bool:
+    def split(self, range: tg.RangeOp, factor: int, kind: tg.AxisType) -> bool:
         """Split the inner part of a loop off. Whether that was legal, and left workgroups that the
         target has."""
         old, extent = range.axis_type.data, known_index(range.bound) or 1
         parts = [(kind, factor)] if extent == factor else [(old, extent // factor), (kind, factor)]
         if kind in WORKGROUP and workgroup(self.axes, range, parts) > self.axes.target.workgroup:
             return False
-        return try_opt(self.axes, opt(OptOp.SPLIT, range.axis.data, factor, kind.value))
+        return try_opt(self.axes, opt(tg.OptOp.SPLIT, range.axis.data, factor, kind.value))
 
-    def split_registers(self, range: RangeOp, width: int) -> RangeOp:
+    def split_registers(self, range: tg.RangeOp, width: int) -> tg.RangeOp:
         """Split a tile of registers off a loop that is long enough, and return the loop."""
         axis, extent = range.axis.data, known_index(range.bound)
         if extent is None or extent < width * FEW or width == 1:
             return range
         if extent % width:
-            try_opt(self.axes, opt(OptOp.PADTO, axis, width * FEW))
-        self.split(self.axes[axis], width, AxisType.UPCAST)
+            try_opt(self.axes, opt(tg.OptOp.PADTO, axis, width * FEW))
+        self.split(self.axes[axis], width, tg.AxisType.UPCAST)
         return self.axes[axis]
 
     def _padded(self, axis: int, most: int) -> int:
         """Pad a loop to a power of two up to `most` work items, which costs less than idle ones.
         Returns how many there may be; 0 where that is not legal."""
         whole = 1 << (most.bit_length() - 1)
-        return whole if try_opt(self.axes, opt(OptOp.PADTO, axis, whole)) else 0
+        return whole if try_opt(self.axes, opt(tg.OptOp.PADTO, axis, whole)) else 0
 
-    def split_items(self, ranges: Iterable[RangeOp], items: int) -> int:
+    def split_items(self, ranges: Iterable[tg.RangeOp], items: int) -> int:
         """Split work items off loops, at most so many in all. Returns how many there are."""
         found = 1
         for range in ranges:
@@ -122,13 +120,13 @@ class GridNest:
                 width = self._padded(axis, most) or width
             elif 2 * width < min(extent, most) and extent > FEW:
                 width = self._padded(axis, min(extent, most)) or width
-            if width > 1 and self.split(self.axes[axis], width, AxisType.LOCAL):
+            if width > 1 and self.split(self.axes[axis], width, tg.AxisType.LOCAL):
                 found *= width
             if 2 * found > items:
                 break
         return found
 
-    def share(self, ranges: Sequence[RangeOp], items: int, width: int = VECTOR) -> int:
+    def share(self, ranges: Sequence[tg.RangeOp], items: int, width: int = VECTOR) -> int:
         """Share the iterations of loops that are closed together among work items, each of which
         computes `width` results at once. Returns how many work items there are."""
         range = next((r for r in ranges if self.is_contiguous(r)), None)
@@ -140,10 +138,10 @@ class GridNest:
         count = 1 if extent is None else part(most, items, of=extent)
         if extent is None or (2 * count < most and extent > FEW):
             count = self._padded(axis, most) or count
-        is_shared = count > 1 and self.split(self.axes[axis], count, AxisType.GROUP_REDUCE)
+        is_shared = count > 1 and self.split(self.axes[axis], count, tg.AxisType.GROUP_REDUCE)
         return count if is_shared else 1
 
-    def share_cells(self, ranges: Sequence[RangeOp], items: int) -> int:
+    def share_cells(self, ranges: Sequence[tg.RangeOp], items: int) -> int:
         """Share the iterations of loops that are closed together among work items, each of which
         takes VECTOR neighbours at once. Returns how many work items there are.
 
@@ -157,18 +155,18 @@ class GridNest:
         if extent is None or extent < 2 * width:
             width = 1
         is_reduced = range not in self.axes.ends
-        registers = AxisType.UNROLL if is_reduced else AxisType.UPCAST
-        shared = AxisType.GROUP_REDUCE if is_reduced else AxisType.LOCAL
+        registers = tg.AxisType.UNROLL if is_reduced else tg.AxisType.UPCAST
+        shared = tg.AxisType.GROUP_REDUCE if is_reduced else tg.AxisType.LOCAL
         if extent is not None and width > 1:
             if extent % width:
-                try_opt(self.axes, opt(OptOp.PADTO, axis, width))
+                try_opt(self.axes, opt(tg.OptOp.PADTO, axis, width))
             self.split(self.axes[axis], width, registers)
         chunks = known_index(self.axes[axis].bound)
         if chunks is None:
             count = self._padded(axis, items)
         else:
             count = self._work_items(chunks, min(chunks, items))
-            if chunks % count and not try_opt(self.axes, opt(OptOp.PADTO, axis, count)):
+            if chunks % count and not try_opt(self.axes, opt(tg.OptOp.PADTO, axis, count)):
                 count = part(chunks, items)
         is_shared = count > 1 and self.split(self.axes[axis], count, shared)
         if is_shared:
@@ -186,24 +184,24 @@ class GridNest:
         each = -(-chunks // -(-chunks // most))
         return -(-each // warp) * warp
 
-    def split_blocks(self, ranges: Sequence[RangeOp], sides: Sequence[int]) -> list[int] | None:
+    def split_blocks(self, ranges: Sequence[tg.RangeOp], sides: Sequence[int]) -> list[int] | None:
         """Split the innermost loops of a workgroup off, which are all loops inside its block.
         Returns their axes; None where that is not legal."""
         axes, inside = self.axes, list[int]()
         for number, side in zip([r.axis.data for r in ranges], sides, strict=True):
             before = set(axes.ranges)
             kind = axes[number].axis_type.data.value
-            if not try_opt(axes, opt(OptOp.SPLIT, number, side, kind)):
+            if not try_opt(axes, opt(tg.OptOp.SPLIT, number, side, kind)):
                 return None
             inside += axes.ranges.keys() - before or [number]
         outer = [r.axis.data for r in self.loops if r.axis.data not in inside]
-        return inside if try_opt(axes, opt(OptOp.ORDER, *outer, *inside)) else None
+        return inside if try_opt(axes, opt(tg.OptOp.ORDER, *outer, *inside)) else None
 
     def stage(self, slot: int, axis: int, items: int) -> bool:
         """Have work items copy what a loop loads of a parameter to LOCAL memory. Whether that was
         legal."""
         before = set(self.axes.ranges)
-        if not try_opt(self.axes, opt(OptOp.STAGE, slot, axis, "local", "pad")):
+        if not try_opt(self.axes, opt(tg.OptOp.STAGE, slot, axis, "local", "pad")):
             return False
         copy = [r for r in self.axes.ranges.values() if r.axis.data not in before]
         self.split_items([r for r in copy[::-1] if not is_expanded(r)], items)
@@ -216,20 +214,20 @@ class GridNest:
         if self.end is None:
             return
         loops = list(reversed(closed_ranges(self.end)))
-        stores = [a for a in Nests(self.axes).accesses if isinstance(a.op, StoreOp)]
+        stores = [a for a in Nests(self.axes).accesses if isinstance(a.op, tg.StoreOp)]
 
-        def key(range: RangeOp) -> tuple[int, int]:
+        def key(range: tg.RangeOp) -> tuple[int, int]:
             if is_expanded(range):
                 return len(_ORDER), 0
             kind = range.axis_type.data
             strides = [abs(a.strides.get(range) or 0) for a in stores]
-            is_item = _ORDER.get(kind) == _ORDER[AxisType.LOCAL]
-            if kind is AxisType.GLOBAL and range.axis.data in self._shared:
-                return _ORDER[AxisType.LOOP], 0
+            is_item = _ORDER.get(kind) == _ORDER[tg.AxisType.LOCAL]
+            if kind is tg.AxisType.GLOBAL and range.axis.data in self._shared:
+                return _ORDER[tg.AxisType.LOOP], 0
             return _ORDER.get(kind, 2), -max(strides, default=0) if is_item else 0
 
         if (wanted := sorted(loops, key=key)) != loops:
-            try_opt(self.axes, opt(OptOp.ORDER, *(r.axis.data for r in wanted)))
+            try_opt(self.axes, opt(tg.OptOp.ORDER, *(r.axis.data for r in wanted)))
 
 
 def part(extent: int, most: int, of: int = 0) -> int:

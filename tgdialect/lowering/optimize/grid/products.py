@@ -8,12 +8,8 @@ from collections.abc import Sequence
 from tgdialect.analysis.ranges import closed_ranges, is_expanded
 from tgdialect.lowering.optimize.grid.nests import FEW, VECTOR, GridNest, is_wasteful, part
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
-from tgdialect.ops.attributes import AxisType, OptOp
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of
 
 TILE, TALL, SIDE = 4, 8, 16
@@ -32,14 +28,14 @@ BUFFERS = 2
 copied while another is used. More hide more latency, and take more LOCAL memory. Not measured."""
 
 
-def reusing_row(nest: GridNest, column: RangeOp) -> RangeOp | None:
+def reusing_row(nest: GridNest, column: tg.RangeOp) -> tg.RangeOp | None:
     """The longest loop that uses again what is loaded for a column, and whose own loads columns use
     again; None if there is none, as in a reduction of rows, or if the steps of results differ, as
     in a running sum."""
     steps = (range for range in nest.axes.ranges.values() if range not in nest.axes.ends)
     if any(nest.axes.depends(range.bound, loop) for range in steps for loop in nest.loops):
         return None
-    loads = [a.strides for a in nest.nests.accesses if isinstance(a.op, LoadOp)]
+    loads = [a.strides for a in nest.nests.accesses if isinstance(a.op, tg.LoadOp)]
     found = [
         range
         for range in nest.loops
@@ -50,7 +46,7 @@ def reusing_row(nest: GridNest, column: RangeOp) -> RangeOp | None:
 
 
 def tile_product(
-    nest: GridNest, row: RangeOp, column: RangeOp, reductions: Sequence[ReduceOp]
+    nest: GridNest, row: tg.RangeOp, column: tg.RangeOp, reductions: Sequence[tg.ReduceOp]
 ) -> None:
     """A register tile for each work item, and blocks of steps if that is legal."""
     tall = nest.nests.extent(row) * nest.nests.extent(column) // (TALL * TILE)
@@ -63,17 +59,17 @@ def tile_product(
         nest.split_items([row], max(nest.items // max(items, SIDE), 1))
 
 
-def _padded(nest: GridNest, range: RangeOp, width: int) -> RangeOp:
+def _padded(nest: GridNest, range: tg.RangeOp, width: int) -> tg.RangeOp:
     """A loop over results as one over whole tiles of workgroups, if few are past the end. Tiles as
     large as a divisor of its extent would access fewer neighbours."""
     axis, extent, tile = range.axis.data, known_index(range.bound), width * SIDE
     if extent is not None and extent % tile and not is_wasteful(extent, tile):
-        try_opt(nest.axes, opt(OptOp.PADTO, axis, tile))
+        try_opt(nest.axes, opt(tg.OptOp.PADTO, axis, tile))
     return nest.axes[axis]
 
 
 def _stage_blocks(
-    nest: GridNest, row: RangeOp, column: RangeOp, reductions: Sequence[ReduceOp]
+    nest: GridNest, row: tg.RangeOp, column: tg.RangeOp, reductions: Sequence[tg.ReduceOp]
 ) -> bool:
     """Before each block of steps, the work items of a workgroup copy what all of them load to LOCAL
     memory. Returns whether that was legal."""
@@ -85,25 +81,25 @@ def _stage_blocks(
     )
     if len(reductions) > 1 or math.prod(sides) < 2 * FEW or block < VECTOR:
         return False
-    loads = [a.op for a in nest.nests.accesses if isinstance(a.op, LoadOp)]
+    loads = [a.op for a in nest.nests.accesses if isinstance(a.op, tg.LoadOp)]
     params = dict.fromkeys(memory_of(load.buffer).owner for load in loads)
     # The loop over blocks of steps goes around the loops over work items.
     if (inside := nest.split_blocks((row, column), sides)) is None:
         return False
     before, over = set(axes.ranges), steps.axis.data
     if not (
-        try_opt(axes, opt(OptOp.SPLIT, over, block, AxisType.REDUCE.value))
-        and try_opt(axes, opt(OptOp.ORDER, over, *inside))
+        try_opt(axes, opt(tg.OptOp.SPLIT, over, block, tg.AxisType.REDUCE.value))
+        and try_opt(axes, opt(tg.OptOp.ORDER, over, *inside))
     ):
         return False
     # It makes three nests of them: of zeros, of sums, and of results.
     for axis, range in list(axes.ranges.items()):
         is_new = axis not in before and range in axes.ends and not is_expanded(range)
         if (is_new or axis in inside) and (extent := known_index(range.bound)) is not None:
-            nest.split(range, extent, AxisType.LOCAL)
+            nest.split(range, extent, tg.AxisType.LOCAL)
     for param in params:
-        if isinstance(param, ParamOp):
+        if isinstance(param, tg.ParamOp):
             nest.stage(param.slot.data, over, math.prod(sides))
     if axes.target.copies_asynchronously:
-        try_opt(axes, opt(OptOp.PIPELINE, over, BUFFERS))
+        try_opt(axes, opt(tg.OptOp.PIPELINE, over, BUFFERS))
     return True

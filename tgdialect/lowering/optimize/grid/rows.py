@@ -9,12 +9,8 @@ from collections.abc import Sequence
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.grid.nests import FEW, GridNest, part
 from tgdialect.lowering.optimize.grid.products import TILE, reusing_row
-from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of
 
 CELLS = 32
@@ -29,7 +25,9 @@ warps. On an H100, 8 x 4096 x 4096 in bf16 took 160 us with one row each, which 
 factor eight times."""
 
 
-def share_rows(nest: GridNest, inner: Sequence[EndOp | ReduceOp], rows: Sequence[RangeOp]) -> None:
+def share_rows(
+    nest: GridNest, inner: Sequence[tg.EndOp | tg.ReduceOp], rows: Sequence[tg.RangeOp]
+) -> None:
     """A workgroup for each row, or for as many short rows as it has work items for. Its work items
     share the loops inside, which `inner` closes.
 
@@ -58,21 +56,21 @@ def share_rows(nest: GridNest, inner: Sequence[EndOp | ReduceOp], rows: Sequence
     if row is None:
         return
     if products and nest.nests.extent(rows[-1]) % TILE == 0:
-        nest.split(nest.axes[row], TILE, AxisType.UPCAST)
+        nest.split(nest.axes[row], TILE, tg.AxisType.UPCAST)
     extent = known_index(nest.axes[row].bound) or 1
     count = part(extent, nest.items // shared)
     # Fewer rows where LOCAL memory does not hold as many.
-    while count > 1 and not nest.split(nest.axes[row], count, AxisType.LOCAL):
+    while count > 1 and not nest.split(nest.axes[row], count, tg.AxisType.LOCAL):
         count = part(extent, count // 2)
 
 
-def _reuses(nest: GridNest, op: EndOp | ReduceOp, rows: Sequence[RangeOp]) -> bool:
+def _reuses(nest: GridNest, op: tg.EndOp | tg.ReduceOp, rows: Sequence[tg.RangeOp]) -> bool:
     """Whether the steps of a REDUCE in a loop inside a row load what other rows load, too."""
-    if not isinstance(op, ReduceOp) or not rows or nest.axes.open[op] <= {*rows}:
+    if not isinstance(op, tg.ReduceOp) or not rows or nest.axes.open[op] <= {*rows}:
         return False
     return any(
-        isinstance(access.op, LoadOp)
-        and isinstance(memory_of(access.op.buffer).owner, ParamOp)
+        isinstance(access.op, tg.LoadOp)
+        and isinstance(memory_of(access.op.buffer).owner, tg.ParamOp)
         and access.strides.get(rows[-1], 0) == 0
         for access in nest.nests.accesses_along(closed_ranges(op))
     )
@@ -85,16 +83,16 @@ def _items(nest: GridNest, longest: int, rows: int) -> int:
     return nest.warp if is_short and nest.warp > 1 else nest.items
 
 
-def _tile_rows(nest: GridNest, column: RangeOp) -> None:
+def _tile_rows(nest: GridNest, column: tg.RangeOp) -> None:
     """Have each work item compute several rows of a product with few rows: what it loads for a
     column is used for each of them."""
     row = reusing_row(nest, column)
     width = 1 if row is None else part(nest.nests.extent(row), ROWS)
     if row is not None and width > 1:
-        nest.split(row, width, AxisType.UPCAST)
+        nest.split(row, width, tg.AxisType.UPCAST)
 
 
-def share_reductions(nest: GridNest, reductions: Sequence[ReduceOp]) -> None:
+def share_reductions(nest: GridNest, reductions: Sequence[tg.ReduceOp]) -> None:
     """Work items share the steps of reductions. Those that load neighbours are neighbours. Each of
     them does all steps of a reduction inside of another one's loops."""
     items = nest.items

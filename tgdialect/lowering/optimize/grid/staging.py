@@ -9,12 +9,8 @@ from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
-from tgdialect.ops.attributes import AxisType, OptOp
+from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORK_ITEMS
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import computed_from
 
@@ -26,55 +22,57 @@ def stage_blocks(axes: Axes, steps: int, block: int, buffers: int, order: str) -
     extent = axes.extent(axes[steps])
     if extent // block < buffers:
         return False
-    (reduction,) = (op for op in axes.ops if isinstance(op, ReduceOp) and op.wmma is not None)
+    (reduction,) = (op for op in axes.ops if isinstance(op, tg.ReduceOp) and op.wmma is not None)
     memories = [
         memory_of(op.buffer).owner
         for op in computed_from(reduction.source)
-        if isinstance(op, LoadOp)
+        if isinstance(op, tg.LoadOp)
     ]
     end = next(end for end in axes.ends.values() if {*closed_ranges(end)} <= axes.open[reduction])
     loops = loops_of(end)
-    tiles = [r for r in closed_ranges(end) if r.axis_type.data is AxisType.UPCAST]
+    tiles = [r for r in closed_ranges(end) if r.axis_type.data is tg.AxisType.UPCAST]
     items = [r for r in loops if r.axis_type.data in WORK_ITEMS]
     inside, shape = [r.axis.data for r in items], [axes.extent(r) for r in items]
     outer = [r.axis.data for r in loops if r not in items]
-    if block > 1 and not try_opt(axes, opt(OptOp.SPLIT, steps, block, AxisType.UNROLL.value)):
+    if block > 1 and not try_opt(axes, opt(tg.OptOp.SPLIT, steps, block, tg.AxisType.UNROLL.value)):
         return False
     if [*outer, *inside] != [r.axis.data for r in loops] and not try_opt(
-        axes, opt(OptOp.ORDER, *outer, *inside)
+        axes, opt(tg.OptOp.ORDER, *outer, *inside)
     ):
         return False
-    if not try_opt(axes, opt(OptOp.ORDER, steps, *inside)):
+    if not try_opt(axes, opt(tg.OptOp.ORDER, steps, *inside)):
         return False
     _loop_over_results(axes, tiles)
     # All tiles before the first SPLIT, which rewrites the clamps that STAGE reads in indices.
-    slots = [param.slot.data for param in dict.fromkeys(memories) if isinstance(param, ParamOp)]
+    slots = [param.slot.data for param in dict.fromkeys(memories) if isinstance(param, tg.ParamOp)]
     copies = [_stage(axes, slot, steps, order) for slot in slots]
     with axes.simplified_once():
         for copy in (loop for loops in copies for loop in loops):
             if axes.extent(axes[copy]) % math.prod(shape):
-                try_opt(axes, opt(OptOp.PADTO, copy, math.prod(shape)))
+                try_opt(axes, opt(tg.OptOp.PADTO, copy, math.prod(shape)))
             for extent in reversed(shape):
-                try_opt(axes, opt(OptOp.SPLIT, copy, extent, AxisType.LOCAL.value))
+                try_opt(axes, opt(tg.OptOp.SPLIT, copy, extent, tg.AxisType.LOCAL.value))
     if axes.target.copies_asynchronously:
-        try_opt(axes, opt(OptOp.PIPELINE, steps, buffers))
+        try_opt(axes, opt(tg.OptOp.PIPELINE, steps, buffers))
     return all(copies) and len(copies) == 2
 
 
-def _loop_over_results(axes: Axes, tiles: Sequence[RangeOp]) -> None:
+def _loop_over_results(axes: Axes, tiles: Sequence[tg.RangeOp]) -> None:
     """Make loops of the ranges of results, but of those along which a lane stores neighbours. The
     results stay in registers, since the compiler of the output unrolls loops that index those; the
     kernel has one STORE where it had one for each run of results."""
     for range in tiles:
         along = [strides(store.buffer, axes.around).get(range) for store in axes.stores(range)]
         if 1 not in along:
-            loop = opt(OptOp.SPLIT, range.axis.data, axes.extent(range), AxisType.LOOP.value, "top")
+            loop = opt(
+                tg.OptOp.SPLIT, range.axis.data, axes.extent(range), tg.AxisType.LOOP.value, "top"
+            )
             try_opt(axes, loop)
 
 
 def _stage(axes: Axes, slot: int, steps: int, order: str) -> list[int]:
     """Copy the tile of a parameter. Returns the loops of the copy; none where it is not legal."""
     before = set(axes.ranges)
-    if not try_opt(axes, opt(OptOp.STAGE, slot, steps, "local", order)):
+    if not try_opt(axes, opt(tg.OptOp.STAGE, slot, steps, "local", order)):
         return []
     return [n for n, r in axes.ranges.items() if n not in before and not is_expanded(r)]

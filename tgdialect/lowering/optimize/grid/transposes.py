@@ -3,11 +3,8 @@
 from __future__ import annotations
 
 from tgdialect.lowering.optimize.grid.nests import GridNest
-from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
-from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of
 
 SIDE, TALL = 32, 8
@@ -19,21 +16,21 @@ of hand-written transposes."""
 def transpose(nest: GridNest) -> bool:
     """Tile a kernel that stores rows and loads columns, if it is one and that is legal."""
     accesses = nest.nests.accesses
-    stores = [a.strides for a in accesses if isinstance(a.op, StoreOp)]
+    stores = [a.strides for a in accesses if isinstance(a.op, tg.StoreOp)]
     column = next((r for r in nest.loops if all(s.get(r) == 1 for s in stores)), None)
     if column is None:
         return False
     for access in accesses:
         row = next((r for r in nest.loops if access.strides.get(r) == 1), None)
         apart = access.strides.get(column, 0)
-        if isinstance(access.op, LoadOp) and row is not None and apart not in (0, 1):
+        if isinstance(access.op, tg.LoadOp) and row is not None and apart not in (0, 1):
             param = memory_of(access.op.operands[0]).owner
-            if isinstance(param, ParamOp):
+            if isinstance(param, tg.ParamOp):
                 return _tile(nest, param.slot.data, row, column)
     return False
 
 
-def _tile(nest: GridNest, slot: int, row: RangeOp, column: RangeOp) -> bool:
+def _tile(nest: GridNest, slot: int, row: tg.RangeOp, column: tg.RangeOp) -> bool:
     extents = [known_index(range.bound) or 1 for range in (row, column)]
     if any(extent % SIDE for extent in extents) or nest.items < SIDE * TALL:
         return False
@@ -44,6 +41,6 @@ def _tile(nest: GridNest, slot: int, row: RangeOp, column: RangeOp) -> bool:
     if not around or not nest.stage(slot, nest.loops[-3].axis.data, SIDE * TALL):
         return False
     high, wide = (nest.axes[axis] for axis in inside)
-    nest.split(wide, SIDE, AxisType.LOCAL)
-    nest.split(high, TALL, AxisType.LOCAL)
+    nest.split(wide, SIDE, tg.AxisType.LOCAL)
+    nest.split(high, TALL, tg.AxisType.LOCAL)
     return True

@@ -7,14 +7,12 @@ from collections.abc import Sequence
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.ops.attributes import AxisType
+from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORKGROUP
-from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import known_index
-from tgdialect.ops.reduce import ReduceOp
 
 
-def workgroup(axes: Axes, split: RangeOp, parts: Sequence[tuple[AxisType, int]]) -> int:
+def workgroup(axes: Axes, split: tg.RangeOp, parts: Sequence[tuple[tg.AxisType, int]]) -> int:
     """How many work items a workgroup has with these parts, the outermost first, in the place of a
     range.
 
@@ -23,10 +21,10 @@ def workgroup(axes: Axes, split: RangeOp, parts: Sequence[tuple[AxisType, int]])
     """
     levels: list[int] = []
     for op in axes.ops:
-        if not isinstance(op, EndOp | ReduceOp):
+        if not isinstance(op, tg.EndOp | tg.ReduceOp):
             continue
         depth = sum(len(_items(each, split, parts)) for each in axes.open[op])
-        own = closed_ranges(op)[::-1] if isinstance(op, EndOp) else closed_ranges(op)
+        own = closed_ranges(op)[::-1] if isinstance(op, tg.EndOp) else closed_ranges(op)
         for extent in (extent for each in own for extent in _items(each, split, parts)):
             levels += [1] * (depth + 1 - len(levels))
             levels[depth] = max(levels[depth], extent)
@@ -34,7 +32,9 @@ def workgroup(axes: Axes, split: RangeOp, parts: Sequence[tuple[AxisType, int]])
     return math.prod(levels)
 
 
-def _items(each: RangeOp, split: RangeOp, parts: Sequence[tuple[AxisType, int]]) -> Sequence[int]:
+def _items(
+    each: tg.RangeOp, split: tg.RangeOp, parts: Sequence[tuple[tg.AxisType, int]]
+) -> Sequence[int]:
     """The extents of the loops over work items that a range is, or will be."""
     known = [(each.axis_type.data, known_index(each.bound) or 1)]
     return [extent for kind, extent in (parts if each is split else known) if kind in WORKGROUP]

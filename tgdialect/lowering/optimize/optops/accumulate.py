@@ -12,26 +12,20 @@ from tgdialect.lowering.optimize.axes import (
     Axes,
     IllegalOptError,
 )
-from tgdialect.ops.attributes import AddrSpace, AxisType, NumberAttr, PlaceAttr
+from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.elementwise import CastOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
-from tgdialect.ops.reduce import ALU, ReduceOp, accumulated_dtype, identity
-from tgdialect.ops.source import BufferOp, ConstOp
+from tgdialect.ops.reduce import ALU, accumulated_dtype, identity
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import computed_from
 
-_KEPT = WORK_ITEMS | {AxisType.UPCAST}
+_KEPT = WORK_ITEMS | {tg.AxisType.UPCAST}
 """The axis types that loops have in all three nests; others are `loop`."""
 
 
-def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> None:
+def accumulate_outside(axes: Axes, reduced: tg.RangeOp, inside: Sequence[tg.RangeOp]) -> None:
     """Move the loop of a REDUCE outside of loops that it is in: one step of the reduction is done
     for all of their iterations before the next step begins.
 
@@ -56,56 +50,64 @@ def accumulate_outside(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) 
         """New ranges for the loops that move inside."""
         bounds = [builder.index_constant(axes.extent(range)) for range in loops]
         kinds = [
-            AxisType.LOOP if (kind := range.axis_type.data) not in _KEPT else kind
+            tg.AxisType.LOOP if (kind := range.axis_type.data) not in _KEPT else kind
             for range in loops
         ]
         ranges = zip(kinds, bounds, numbers, strict=False)
-        return [put(RangeOp(number, kind, bound)) for kind, bound, number in ranges]
+        return [put(tg.RangeOp(number, kind, bound)) for kind, bound, number in ranges]
 
     kind, dtype = reduce.kind.data, tensor(reduce.result).element_type
     wide = accumulated_dtype(reduce)
     extents = tuple(map(axes.extent, loops))
-    type = tensor_type(wide, extents, PlaceAttr.of(addrspace=AddrSpace.LOCAL))
-    buffer = put(BufferOp(next(builder.free_slots), type))
+    type = tensor_type(wide, extents, tg.PlaceAttr.of(addrspace=tg.AddrSpace.LOCAL))
+    buffer = put(tg.BufferOp(next(builder.free_slots), type))
 
     # First nest: set every partial result to the neutral element.
     first = again(builder.free_axes)
     around = sorted(outer, key=lambda r: r.axis.data)
-    start = put(AfterOp(buffer, [r.result for r in around])) if around else buffer
-    zero = put(ConstOp(identity(kind, DTYPES[wide]), wide))
-    ready = put(EndOp(put(StoreOp(put(IndexOp(start, first)), zero)), first[::-1]))
+    start = put(tg.AfterOp(buffer, [r.result for r in around])) if around else buffer
+    zero = put(tg.ConstOp(identity(kind, DTYPES[wide]), wide))
+    ready = put(tg.EndOp(put(tg.StoreOp(put(tg.IndexOp(start, first)), zero)), first[::-1]))
 
     # Second nest: add one step of the reduction to every partial result.
     second = again([r.axis.data for r in loops])
     copies: dict[SSAValue, SSAValue] = {r.result: v for r, v in zip(loops, second, strict=True)}
     partial = builder.clone(reduce.source, copies, shared=NOT_COPIED)
     if wide != dtype:
-        partial = put(CastOp(partial, wide))
+        partial = put(tg.CastOp(partial, wide))
     if rest := [r.result for r in closed_ranges(reduce) if r is not reduced]:
         partial = put(reduce.over(partial, (), rest))
-    cell = put(IndexOp(put(AfterOp(buffer, [ready, reduced.result])), second))
-    sums = [put(LoadOp(cell)), partial]
-    update = put(StoreOp(cell, put(ALU[kind].create(operands=sums, result_types=[partial.type]))))
-    done = put(EndOp(update, [*second[::-1], reduced.result]))
+    cell = put(tg.IndexOp(put(tg.AfterOp(buffer, [ready, reduced.result])), second))
+    sums = [put(tg.LoadOp(cell)), partial]
+    update = put(
+        tg.StoreOp(cell, put(ALU[kind].create(operands=sums, result_types=[partial.type])))
+    )
+    done = put(tg.EndOp(update, [*second[::-1], reduced.result]))
 
     # Third nest, which keeps the ops that used the REDUCE: load the results.
     for range, number in zip(loops, builder.free_axes, strict=False):
-        range.axis = NumberAttr(number)
-    total = put(LoadOp(put(IndexOp(put(AfterOp(buffer, [done])), [r.result for r in loops]))))
+        range.axis = tg.NumberAttr(number)
+    total = put(
+        tg.LoadOp(put(tg.IndexOp(put(tg.AfterOp(buffer, [done])), [r.result for r in loops])))
+    )
     if wide != dtype:
-        total = put(CastOp(total, dtype))
+        total = put(tg.CastOp(total, dtype))
     reduce.result.replace_all_uses_with(total)
     axes.erase_dead_ops()
 
 
-def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[ReduceOp, EndOp]:
+def _checked(
+    axes: Axes, reduced: tg.RangeOp, inside: Sequence[tg.RangeOp]
+) -> tuple[tg.ReduceOp, tg.EndOp]:
     """The REDUCE of a range, and the END of the loops around it. Raises IllegalOptError with the
     reason where they cannot change places."""
     # The REDUCE: one, and in any order.
     axis = reduced.axis.data
-    if reduced.axis_type.data is not AxisType.REDUCE:
+    if reduced.axis_type.data is not tg.AxisType.REDUCE:
         raise IllegalOptError(f"range {axis} is {reduced.axis_type.data}, and not reduce")
-    closers = [op for op in axes.ops if isinstance(op, ReduceOp) and reduced in closed_ranges(op)]
+    closers = [
+        op for op in axes.ops if isinstance(op, tg.ReduceOp) and reduced in closed_ranges(op)
+    ]
     if len(closers) > 1:
         raise IllegalOptError(f"several REDUCEs are over range {axis}")
     (reduce,) = closers
@@ -121,9 +123,9 @@ def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[R
             f"the ranges after {axis} are not the inner loops of a nest, in order"
         )
     for range in inside:
-        if range.axis_type.data is AxisType.THREAD:
+        if range.axis_type.data is tg.AxisType.THREAD:
             raise IllegalOptError(f"range {range.axis.data} is of threads, outside of all others")
-        if range.axis_type.data is AxisType.REDUCE:
+        if range.axis_type.data is tg.AxisType.REDUCE:
             raise IllegalOptError(f"the iterations of range {range.axis.data} have an order")
     if set(axes.open[reduce]) != {*closed_ranges(end), *axes.open[end]}:
         raise IllegalOptError(
@@ -137,10 +139,12 @@ def _checked(axes: Axes, reduced: RangeOp, inside: Sequence[RangeOp]) -> tuple[R
         raise IllegalOptError("the extent of a range depends on one of them")
     # Memory: what the REDUCE reads is the same in every iteration that moves.
     written = {
-        memory_of(op.operands[0]).owner for op in axes.ops if isinstance(op, StoreOp | AtomicAddOp)
+        memory_of(op.operands[0]).owner
+        for op in axes.ops
+        if isinstance(op, tg.StoreOp | tg.AtomicAddOp)
     }
     for op in computed_from(reduce.source):
-        if isinstance(op, LoadOp) and memory_of(op.buffer).owner in written:
+        if isinstance(op, tg.LoadOp) and memory_of(op.buffer).owner in written:
             raise IllegalOptError("the REDUCE is of memory that this kernel writes")
     if axes.is_bound_to(reduce.source, kept):
         raise IllegalOptError("the REDUCE is of what a loop in that nest computes")

@@ -24,18 +24,18 @@ from tgdialect.lowering.optimize.optops.pipeline import pipeline
 from tgdialect.lowering.optimize.optops.split import split
 from tgdialect.lowering.optimize.optops.stage import stage
 from tgdialect.lowering.optimize.optops.tc import tc
-from tgdialect.ops.attributes import AxisType, OptAttr, OptOp
-from tgdialect.ops.call import KernelOp
-from tgdialect.ops.ordering import EndOp
+from tgdialect.ops import tg
 
 
-def opt(kind: OptOp, *arguments: int | str) -> OptAttr:
+def opt(kind: tg.OptOp, *arguments: int | str) -> tg.OptAttr:
     """An OptOp as an attribute. Its arguments are those that it takes."""
     values = [unchecked.number(a) if isinstance(a, int) else unchecked.text(a) for a in arguments]
-    return unchecked.made(OptAttr, op=unchecked.text(kind.value), arguments=unchecked.array(values))
+    return unchecked.made(
+        tg.OptAttr, op=unchecked.text(kind.value), arguments=unchecked.array(values)
+    )
 
 
-def checked_opt(kind: OptOp, *arguments: int | str) -> OptAttr:
+def checked_opt(kind: tg.OptOp, *arguments: int | str) -> tg.OptAttr:
     """An OptOp with arguments that a user gives. Raises VerifyException for ones that it does not
     take."""
     made = opt(kind, *arguments)
@@ -43,7 +43,7 @@ def checked_opt(kind: OptOp, *arguments: int | str) -> OptAttr:
     return made
 
 
-def apply_opt(axes: Axes, which: OptAttr) -> None:
+def apply_opt(axes: Axes, which: tg.OptAttr) -> None:
     """Apply an OptOp to a kernel, and record it.
 
     Raises IllegalOptError with the reason where it is not legal, and NoChangeError where it changes
@@ -54,13 +54,13 @@ def apply_opt(axes: Axes, which: OptAttr) -> None:
         axes.check_memory_order()
     arguments = [a.data for a in which.arguments]
     try:
-        _RULES[OptOp(which.op.data)](axes, *arguments)
+        _RULES[tg.OptOp(which.op.data)](axes, *arguments)
     except IllegalOptError as error:
         raise type(error)(f"{spelled(which)}: {error}") from None
     record(axes.kernel, which)
 
 
-def try_opt(axes: Axes, which: OptAttr) -> bool:
+def try_opt(axes: Axes, which: tg.OptAttr) -> bool:
     """Apply an OptOp if it is legal. Whether it was."""
     try:
         apply_opt(axes, which)
@@ -69,7 +69,7 @@ def try_opt(axes: Axes, which: OptAttr) -> bool:
     return True
 
 
-def apply_opts(axes: Axes, opts: Sequence[OptAttr]) -> None:
+def apply_opts(axes: Axes, opts: Sequence[tg.OptAttr]) -> None:
     """Apply OptOps from left to right, but for those that change nothing; an error is at the
     kernel."""
     for which in opts:
@@ -80,12 +80,12 @@ def apply_opts(axes: Axes, opts: Sequence[OptAttr]) -> None:
             raise locate(error, axes.kernel) from None
 
 
-def record(kernel: KernelOp, *opts: OptAttr) -> None:
+def record(kernel: tg.KernelOp, *opts: tg.OptAttr) -> None:
     """Note on a kernel's SINK which OptOps were applied."""
-    kernel.sink.opts = ArrayAttr[OptAttr]([*(kernel.sink.opts or ()), *opts])
+    kernel.sink.opts = ArrayAttr[tg.OptAttr]([*(kernel.sink.opts or ()), *opts])
 
 
-def parse_opt(text: str) -> OptAttr:
+def parse_opt(text: str) -> tg.OptAttr:
     """An OptOp as it is printed, as `split 0, 4, upcast`. Raises PassFailedException for others."""
     name, _, rest = text.strip().partition(" ")
     arguments = [word.strip() for word in rest.split(",") if word.strip()]
@@ -94,32 +94,32 @@ def parse_opt(text: str) -> OptAttr:
         raise PassFailedException(f"{text!r} is no OptOp: there are {there_are}")
     try:
         return checked_opt(
-            OptOp(name),
+            tg.OptOp(name),
             *(int(word) if word.lstrip("-").isdecimal() else word for word in arguments),
         )
     except VerifyException as error:
         raise PassFailedException(f"{text!r} is no OptOp: {error}") from None
 
 
-def spelled(which: OptAttr) -> str:
+def spelled(which: tg.OptAttr) -> str:
     """An OptOp as `parse_opt` takes it."""
     return " ".join([which.op.data, ", ".join(str(a.data) for a in which.arguments)]).strip()
 
 
-_RULES: dict[OptOp, Callable[..., None]] = {
-    OptOp.TC: tc,
-    OptOp.SPLIT: split,
-    OptOp.PADTO: padto,
-    OptOp.SWAP: swap,
-    OptOp.ORDER: order,
-    OptOp.NOLOCALS: nolocals,
-    OptOp.STAGE: stage,
-    OptOp.PIPELINE: pipeline,
-    OptOp.MERGE: merge,
+_RULES: dict[tg.OptOp, Callable[..., None]] = {
+    tg.OptOp.TC: tc,
+    tg.OptOp.SPLIT: split,
+    tg.OptOp.PADTO: padto,
+    tg.OptOp.SWAP: swap,
+    tg.OptOp.ORDER: order,
+    tg.OptOp.NOLOCALS: nolocals,
+    tg.OptOp.STAGE: stage,
+    tg.OptOp.PIPELINE: pipeline,
+    tg.OptOp.MERGE: merge,
 }
 
 
-def has_schedule(kernel: KernelOp) -> bool:
+def has_schedule(kernel: tg.KernelOp) -> bool:
     """Whether a kernel records its OptOps, be it none, or it is too late for them."""
     return kernel.sink.opts is not None or kernel.target is not None
 
@@ -136,9 +136,9 @@ def begin_schedule(axes: Axes) -> None:
         message = f"@{name} is selected for {target} already: OptOps come before tg-select"
         raise locate(IllegalOptError(message), kernel)
     if kernel.sink.opts is None:
-        kernel.sink.opts = ArrayAttr[OptAttr]([])
+        kernel.sink.opts = ArrayAttr[tg.OptAttr]([])
     for effect in axes.kernel.sink.effects:
-        if isinstance(end := effect.owner, EndOp):
+        if isinstance(end := effect.owner, tg.EndOp):
             for range in closed_ranges(end):
-                if range.axis_type.data is AxisType.LOOP:
-                    axes.set_type(range, AxisType.GLOBAL)
+                if range.axis_type.data is tg.AxisType.LOOP:
+                    axes.set_type(range, tg.AxisType.GLOBAL)

@@ -18,13 +18,9 @@ from tgdialect.analysis.affine.strides import unclamped
 from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, times
-from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import AddOp, AndOp, CmpLtOp, IDivOp, ModOp, MulOp, WhereOp, XorOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import (
     Polynomial,
     dtype_of,
@@ -33,7 +29,6 @@ from tgdialect.ops.properties import (
     tensor,
     tensor_type,
 )
-from tgdialect.ops.source import BufferOp, ConstOp
 from tgdialect.targets.local_factors import CORE_ROWS
 
 RUN = 16
@@ -61,7 +56,7 @@ class _Order:
 
     shape: Sequence[int]
     """The extents of the buffer."""
-    ranges: Sequence[RangeOp]
+    ranges: Sequence[tg.RangeOp]
     """The ranges of the copy, outermost first."""
     digits: Mapping[int, SSAValue]
     """By the number of an axis of the parameter, which index of the tile is copied."""
@@ -71,10 +66,10 @@ class _Order:
 
 def copy_box(
     axes: Axes,
-    loads: Sequence[LoadOp],
-    at: RangeOp,
-    around: Set[RangeOp],
-    space: AddrSpace,
+    loads: Sequence[tg.LoadOp],
+    at: tg.RangeOp,
+    around: Set[tg.RangeOp],
+    space: tg.AddrSpace,
     order: str,
 ) -> None:
     """Copy the cells that LOADs are of in an iteration of the loop `at` to a buffer with an axis
@@ -93,7 +88,7 @@ def copy_box(
     """
     first = loads[0]
     index = first.buffer.owner
-    assert isinstance(index, IndexOp)
+    assert isinstance(index, tg.IndexOp)
     limits = _limits(first, index)
     intervals = MinMax()
     ends = tensor(index.source).get_shape()
@@ -114,32 +109,32 @@ def copy_box(
         extents = {number: sides[number].extent for number in tile}
         copy, cell_of = _by_rows(builder, extents, cells, padded=order == "pad"), _row_cell
     # The buffer.
-    element, where = tensor(first.result).element_type, PlaceAttr.of(addrspace=space)
+    element, where = tensor(first.result).element_type, tg.PlaceAttr.of(addrspace=space)
     type = tensor_type(element, tuple(copy.shape), where)
-    buffer = put(BufferOp(next(builder.free_slots), type))
+    buffer = put(tg.BufferOp(next(builder.free_slots), type))
     # Copy each cell, then have the LOADs read the buffer after all of the copy.
     indices: list[SSAValue] = []
     gated = {number for number, _ in limits}
     for number, side in enumerate(sides):
         position = _sum(builder, side.start)
         if number in copy.digits:
-            position = put(AddOp(position, copy.digits[number]))
+            position = put(tg.AddOp(position, copy.digits[number]))
         # A gate is of the index without a clamp, which would hide what is past the end.
         if side.last is not None and number not in gated:
-            exists = put(CmpLtOp(position, constant(side.last + 1)))
-            position = put(WhereOp(exists, position, constant(side.last)))
+            exists = put(tg.CmpLtOp(position, constant(side.last + 1)))
+            position = put(tg.WhereOp(exists, position, constant(side.last)))
         indices.append(position)
-    location = put(IndexOp(index.source, indices))
+    location = put(tg.IndexOp(index.source, indices))
     if limits:
-        gates = [put(CmpLtOp(indices[number], end)) for number, end in limits]
-        gate = reduce(lambda a, b: put(AndOp(a, b)), gates)
-        value = put(LoadOp(location, first.alt, gate))
+        gates = [put(tg.CmpLtOp(indices[number], end)) for number, end in limits]
+        gate = reduce(lambda a, b: put(tg.AndOp(a, b)), gates)
+        value = put(tg.LoadOp(location, first.alt, gate))
     else:
-        value = put(LoadOp(location))
-    cell = put(IndexOp(put(AfterOp(buffer, [at.result])), copy.cell))
-    end = put(EndOp(put(StoreOp(cell, value)), [r.result for r in reversed(copy.ranges)]))
+        value = put(tg.LoadOp(location))
+    cell = put(tg.IndexOp(put(tg.AfterOp(buffer, [at.result])), copy.cell))
+    end = put(tg.EndOp(put(tg.StoreOp(cell, value)), [r.result for r in reversed(copy.ranges)]))
     own = {number: _sum(builder, sides[number].inner) for number in tile}
-    result = put(LoadOp(put(IndexOp(put(AfterOp(buffer, [end])), cell_of(builder, own)))))
+    result = put(tg.LoadOp(put(tg.IndexOp(put(tg.AfterOp(buffer, [end])), cell_of(builder, own)))))
     for load in loads:
         load.result.replace_all_uses_with(result)
     axes.erase_dead_ops()
@@ -150,16 +145,16 @@ def _by_rows(builder: OpBuilder, extents: Mapping[int, int], cells: int, *, padd
     put, constant = builder.put, builder.index_constant
     (*outer, last), shape = extents, list(extents.values())
     width = math.gcd(shape[-1], cells)
-    run = _range(builder, AxisType.LOOP, math.prod(shape) // width)
+    run = _range(builder, tg.AxisType.LOOP, math.prod(shape) // width)
     rest, digits = run.result, dict[int, SSAValue]()
     for number in reversed([*outer[1:], last] if outer else []):
         extent = constant(extents[number] // (width if number == last else 1))
-        digits[number], rest = put(ModOp(rest, extent)), put(IDivOp(rest, extent))
+        digits[number], rest = put(tg.ModOp(rest, extent)), put(tg.IDivOp(rest, extent))
     digits[outer[0] if outer else last] = rest
     ranges = [run]
     if width > 1:
-        ranges.append(lane := _range(builder, AxisType.UPCAST, width))
-        digits[last] = put(AddOp(put(MulOp(digits[last], constant(width))), lane))
+        ranges.append(lane := _range(builder, tg.AxisType.UPCAST, width))
+        digits[last] = put(tg.AddOp(put(tg.MulOp(digits[last], constant(width))), lane))
     if padded and outer:
         shape[-1] += cells
     return _Order(shape, ranges, digits, _row_cell(builder, digits))
@@ -197,7 +192,7 @@ BLOCKS = {"cores": 1, "swizzle": CORE_ROWS}
 
 
 def _blocks(
-    axes: Axes, at: RangeOp, sides: Sequence[_Side], tile: Sequence[int], cells: int, runs: int
+    axes: Axes, at: tg.RangeOp, sides: Sequence[_Side], tile: Sequence[int], cells: int, runs: int
 ) -> _Blocks:
     """A tile as blocks of rows of at most so many runs. Raises IllegalOptError where there are
     none."""
@@ -226,16 +221,16 @@ def _by_blocks(builder: OpBuilder, blocks: _Blocks, cells: int) -> _Order:
     put, constant = builder.put, builder.index_constant
     runs, rows = constant(blocks.runs), constant(CORE_ROWS)
     size = math.prod(blocks.extents.values()) * CORE_ROWS * blocks.runs
-    run = _range(builder, AxisType.LOOP, size)
-    lane = _range(builder, AxisType.UPCAST, cells)
+    run = _range(builder, tg.AxisType.LOOP, size)
+    lane = _range(builder, tg.AxisType.UPCAST, cells)
     line, number = _divided(builder, run.result, blocks.runs)
     block, row = _divided(builder, line, CORE_ROWS)
     above, beside = _divided(builder, block, blocks.extents[blocks.columns])
     at = {blocks.rows: above, blocks.columns: beside}
-    whole = put(AddOp(put(MulOp(at[blocks.columns], runs)), number))
+    whole = put(tg.AddOp(put(tg.MulOp(at[blocks.columns], runs)), number))
     digits = {
-        blocks.rows: put(AddOp(put(MulOp(at[blocks.rows], rows)), row)),
-        blocks.columns: put(AddOp(put(MulOp(whole, constant(cells))), lane)),
+        blocks.rows: put(tg.AddOp(put(tg.MulOp(at[blocks.rows], rows)), row)),
+        blocks.columns: put(tg.AddOp(put(tg.MulOp(whole, constant(cells))), lane)),
     }
     shape = [*(blocks.extents[axis] for axis in blocks.order), CORE_ROWS, blocks.runs, cells]
     place = _swizzled(builder, number, row, blocks.runs)
@@ -247,8 +242,8 @@ def _swizzled(builder: OpBuilder, run: SSAValue, row: SSAValue, runs: int) -> SS
     """Where a run of a row is among the runs of a block in that row."""
     if runs == 1:
         return run
-    shared = builder.put(IDivOp(row, builder.index_constant(CORE_ROWS // runs)))
-    return builder.put(XorOp(run, shared))
+    shared = builder.put(tg.IDivOp(row, builder.index_constant(CORE_ROWS // runs)))
+    return builder.put(tg.XorOp(run, shared))
 
 
 def _block_cell(
@@ -268,14 +263,14 @@ def _divided(builder: OpBuilder, value: SSAValue, by: int) -> tuple[SSAValue, SS
     if by == 1:
         return value, builder.index_constant(0)
     divisor = builder.index_constant(by)
-    return builder.put(IDivOp(value, divisor)), builder.put(ModOp(value, divisor))
+    return builder.put(tg.IDivOp(value, divisor)), builder.put(tg.ModOp(value, divisor))
 
 
-def _range(builder: OpBuilder, kind: AxisType, extent: int) -> RangeOp:
-    return builder.insert(RangeOp(next(builder.free_axes), kind, builder.index_constant(extent)))
+def _range(builder: OpBuilder, kind: tg.AxisType, extent: int) -> tg.RangeOp:
+    return builder.insert(tg.RangeOp(next(builder.free_axes), kind, builder.index_constant(extent)))
 
 
-def _limits(load: LoadOp, index: IndexOp) -> Sequence[tuple[int, SSAValue]]:
+def _limits(load: tg.LoadOp, index: tg.IndexOp) -> Sequence[tuple[int, SSAValue]]:
     """The gate of a LOAD as axes and the ends of their indices. Raises IllegalOptError for other
     gates, and where what is loaded otherwise is no constant."""
     if load.gate is None:
@@ -284,18 +279,20 @@ def _limits(load: LoadOp, index: IndexOp) -> Sequence[tuple[int, SSAValue]]:
     found: list[tuple[int, SSAValue]] = []
     for gate, holds in conjuncts([(load.gate, True)]):
         test = gate.owner
-        if not holds or not isinstance(test, CmpLtOp) or known_index(test.operands[1]) is None:
+        if not holds or not isinstance(test, tg.CmpLtOp) or known_index(test.operands[1]) is None:
             raise IllegalOptError("the LOADs of the tile are gated by more than their indices")
         value, _ = _unclamped(test.operands[0])
         if value not in own:
             raise IllegalOptError("the LOADs of the tile are gated by more than their indices")
         found.append((own.index(value), test.operands[1]))
-    if load.alt is None or not isinstance(load.alt.owner, ConstOp):
+    if load.alt is None or not isinstance(load.alt.owner, tg.ConstOp):
         raise IllegalOptError("where the LOADs of the tile are gated, they give no constant")
     return found
 
 
-def _side(axes: Axes, index: SSAValue, around: Set[RangeOp], intervals: MinMax, end: int) -> _Side:
+def _side(
+    axes: Axes, index: SSAValue, around: Set[tg.RangeOp], intervals: MinMax, end: int
+) -> _Side:
     """The cells of an index along an axis to `end`, for all iterations of the loops in a tile.
 
     Clamps are left out, and the copy has one for all: it repeats the last cell. Raises
@@ -350,10 +347,10 @@ def _sum(builder: OpBuilder, of: Polynomial) -> SSAValue:
         values = [atom for atom in product if isinstance(atom, SSAValue)]
         term = values[0]
         for value in values[1:]:
-            term = put(MulOp(term, value))
+            term = put(tg.MulOp(term, value))
         if factor != 1:
-            term = put(MulOp(term, builder.index_constant(factor)))
-        total = term if total is None else put(AddOp(total, term))
+            term = put(tg.MulOp(term, builder.index_constant(factor)))
+        total = term if total is None else put(tg.AddOp(total, term))
     if total is None:
         return builder.index_constant(of.constant)
-    return put(AddOp(total, builder.index_constant(of.constant))) if of.constant else total
+    return put(tg.AddOp(total, builder.index_constant(of.constant))) if of.constant else total

@@ -11,14 +11,11 @@ from xdsl.rewriter import InsertPoint
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.ops.attributes import AxisType
+from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES, INDEX
-from tgdialect.ops.movement import IndexOp, ReshapeOp
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import known_index, tensor
-from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.walk import behind
 
 
@@ -37,19 +34,19 @@ def merge(axes: Axes, first: int, second: int) -> None:
     kind = outer.axis_type.data
     if outer is inner or kind is not inner.axis_type.data:
         raise IllegalOptError(f"ranges {first} and {second} are not two of one type")
-    if kind in EXPANDED or kind is AxisType.THREAD:
+    if kind in EXPANDED or kind is tg.AxisType.THREAD:
         raise IllegalOptError(f"range {first} is {kind}")
     if (whole := math.prod(extents)) > DTYPES[INDEX].high:
         raise IllegalOptError(
             f"ranges {first} and {second} have {whole} iterations, more than an index counts"
         )
     users = dict.fromkeys(use.operation for r in (outer, inner) for use in r.result.uses)
-    closers = [op for op in users if isinstance(op, EndOp | ReduceOp | AfterOp)]
+    closers = [op for op in users if isinstance(op, tg.EndOp | tg.ReduceOp | tg.AfterOp)]
     if not all(_nest_directly(op, outer, inner) for op in closers):
         raise IllegalOptError(f"range {second} is not directly inside of range {first}")
-    views: list[tuple[IndexOp, Sequence[int]]] = []
+    views: list[tuple[tg.IndexOp, Sequence[int]]] = []
     for op in users:
-        if isinstance(op, IndexOp):
+        if isinstance(op, tg.IndexOp):
             views.append((op, _positions(op, outer, inner, extents[1])))
         elif op not in closers:
             raise IllegalOptError(f"{op.name} uses range {first} or {second} by itself")
@@ -57,14 +54,14 @@ def merge(axes: Axes, first: int, second: int) -> None:
     # The merged range is where both of its parts are known.
     last = max(outer, inner, key=block.get_operation_index)
     builder = OpBuilder(InsertPoint.before(last), outer.location)
-    merged_range = builder.put(RangeOp(first, kind, builder.index_constant(whole)))
+    merged_range = builder.put(tg.RangeOp(first, kind, builder.index_constant(whole)))
     # Each view merges the axes that the two ranges index.
     for op, positions in views:
-        memory = behind(op.source, ReshapeOp)
+        memory = behind(op.source, tg.ReshapeOp)
         start, stop = positions[0], positions[-1] + 1
         shape = tensor(op.source).get_shape()
         merged = (*shape[:start], math.prod(shape[start:stop]), *shape[stop:])
-        reshaped = OpBuilder.before(op).put(ReshapeOp(memory, merged))
+        reshaped = OpBuilder.before(op).put(tg.ReshapeOp(memory, merged))
         op.operands = (reshaped, *op.indices[:start], merged_range, *op.indices[stop:])
     # The nests name the merged range once.
     for op in closers:
@@ -73,7 +70,7 @@ def merge(axes: Axes, first: int, second: int) -> None:
     axes.erase_dead_ops()
 
 
-def _positions(op: IndexOp, outer: RangeOp, inner: RangeOp, extent: int) -> Sequence[int]:
+def _positions(op: tg.IndexOp, outer: tg.RangeOp, inner: tg.RangeOp, extent: int) -> Sequence[int]:
     """The axes of memory that two ranges go through, and those of 1 between them."""
     shape, indices = tensor(op.source).get_shape(), list(op.indices)
     owners = [index.owner for index in indices]
@@ -89,11 +86,13 @@ def _positions(op: IndexOp, outer: RangeOp, inner: RangeOp, extent: int) -> Sequ
     )
 
 
-def _nest_directly(op: EndOp | ReduceOp | AfterOp, outer: RangeOp, inner: RangeOp) -> bool:
+def _nest_directly(
+    op: tg.EndOp | tg.ReduceOp | tg.AfterOp, outer: tg.RangeOp, inner: tg.RangeOp
+) -> bool:
     """Whether an op that names ranges names them as those of one loop."""
-    if isinstance(op, AfterOp):
+    if isinstance(op, tg.AfterOp):
         return {outer, inner} <= {d.owner for d in op.dependencies}
-    pair = (inner, outer) if isinstance(op, EndOp) else (outer, inner)
+    pair = (inner, outer) if isinstance(op, tg.EndOp) else (outer, inner)
     # A REDUCE may also reduce the number of an iteration.
     return pair in pairwise(closed_ranges(op)) and op.operands[0].owner not in pair
 
@@ -101,8 +100,8 @@ def _nest_directly(op: EndOp | ReduceOp | AfterOp, outer: RangeOp, inner: RangeO
 def mergeable(axes: Axes) -> Iterator[tuple[int, int]]:
     """Pairs of ranges that are closed together, one directly in the other, the inner ones first."""
     for op in axes.ops:
-        if isinstance(op, EndOp | ReduceOp):
+        if isinstance(op, tg.EndOp | tg.ReduceOp):
             nest = closed_ranges(op)
-            inside = nest if isinstance(op, EndOp) else nest[::-1]
+            inside = nest if isinstance(op, tg.EndOp) else nest[::-1]
             for inner, outer in pairwise(inside):
                 yield outer.axis.data, inner.axis.data

@@ -7,9 +7,7 @@ from collections.abc import Sequence
 from tgdialect.analysis.ranges import closed_ranges, is_expanded
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.accumulate import accumulate_outside
-from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.ordering import RangeOp
-from tgdialect.ops.reduce import ReduceOp
+from tgdialect.ops import tg
 
 
 def swap(axes: Axes, first: int, second: int) -> None:
@@ -25,7 +23,7 @@ def swap(axes: Axes, first: int, second: int) -> None:
         raise IllegalOptError(f"ranges {first} and {second} are not closed together")
     i, j = order.index(a), order.index(b)
     order[i], order[j] = order[j], order[i]
-    _reorder(axes, [r for r in order if r in (a, b) or r.axis_type.data is not AxisType.THREAD])
+    _reorder(axes, [r for r in order if r in (a, b) or r.axis_type.data is not tg.AxisType.THREAD])
 
 
 def order(axes: Axes, *numbers: int) -> None:
@@ -48,11 +46,11 @@ def order(axes: Axes, *numbers: int) -> None:
     _reorder(axes, wanted)
 
 
-def _reorder(axes: Axes, ranges: Sequence[RangeOp]) -> None:
+def _reorder(axes: Axes, ranges: Sequence[tg.RangeOp]) -> None:
     for range in ranges:
-        if range.axis_type.data is AxisType.THREAD:
+        if range.axis_type.data is tg.AxisType.THREAD:
             raise IllegalOptError(f"range {range.axis.data} is of threads, outside of all others")
-        if range in axes.ends and range.axis_type.data is AxisType.REDUCE:
+        if range in axes.ends and range.axis_type.data is tg.AxisType.REDUCE:
             raise IllegalOptError(f"the iterations of range {range.axis.data} have an order")
         for other in ranges:
             if axes.depends(other.bound, range):
@@ -60,9 +58,13 @@ def _reorder(axes: Axes, ranges: Sequence[RangeOp]) -> None:
                     f"the extent of range {other.axis.data} depends on range {range.axis.data}"
                 )
     kinds = [range.axis_type.data for range in ranges if not is_expanded(range)]
-    if AxisType.WARP in kinds[:-1]:
+    if tg.AxisType.WARP in kinds[:-1]:
         raise IllegalOptError("the lanes of a warp are the innermost loop")
     for op in axes.ops:
-        if isinstance(op, ReduceOp) and op.ordered is not None and {*closed_ranges(op)} & {*ranges}:
+        if (
+            isinstance(op, tg.ReduceOp)
+            and op.ordered is not None
+            and {*closed_ranges(op)} & {*ranges}
+        ):
             raise IllegalOptError("the REDUCE over them is ordered")
     axes.reorder(ranges)

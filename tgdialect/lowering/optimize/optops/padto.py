@@ -18,16 +18,11 @@ from tgdialect.lowering.optimize.axes import (
     NoChangeError,
 )
 from tgdialect.lowering.optimize.optops.workgroups import check_work_items
-from tgdialect.ops.attributes import AddrSpace, AxisType, ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import DTYPES, INDEX
-from tgdialect.ops.elementwise import AddOp, AndOp, CmpLtOp, IDivOp, MulOp, SubOp, WhereOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import known_index, place, tensor
-from tgdialect.ops.reduce import ReduceOp, identity
-from tgdialect.ops.source import BufferOp, ConstOp, ParamOp
+from tgdialect.ops.reduce import identity
 from tgdialect.ops.views import memory_of
 
 
@@ -58,13 +53,13 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
         raise NoChangeError(f"range {axis} to {extent} is a multiple of {multiple} already")
     if any(unclamped(use.operation.results[0]) is range.result for use in range.result.uses):
         raise IllegalOptError(f"range {axis} is padded already")
-    if axes.ends.get(range) is not None and range.axis_type.data is AxisType.REDUCE:
+    if axes.ends.get(range) is not None and range.axis_type.data is tg.AxisType.REDUCE:
         raise IllegalOptError(f"the iterations of range {axis} have an order")
     if any(axes.depends(other.bound, range) for other in axes.ranges.values()):
         raise IllegalOptError(f"the extent of another range depends on range {axis}")
-    if any(isinstance(op, AtomicAddOp) and range in axes.open[op] for op in axes.ops):
+    if any(isinstance(op, tg.AtomicAddOp) and range in axes.open[op] for op in axes.ops):
         raise IllegalOptError(f"an ATOMICADD is in range {axis}, and cannot be gated")
-    gated: list[LoadOp] = []
+    gated: list[tg.LoadOp] = []
     has_vectors = range not in axes.ends or any(
         strides(store.buffer, axes.around).get(range) == 1 for store in axes.stores(range)
     )
@@ -83,51 +78,51 @@ def padto(axes: Axes, axis: int, multiple: int, where: str = "") -> None:
     _pad(axes, range, multiple, gated)
 
 
-def _factors(axes: Axes, range: RangeOp) -> Sequence[LoadOp]:
+def _factors(axes: Axes, range: tg.RangeOp) -> Sequence[tg.LoadOp]:
     """The LOADs that are factors of a sum of products, and that the index of a range moves."""
-    products = [product_of(op.source) for op in axes.ops if isinstance(op, ReduceOp)]
+    products = [product_of(op.source) for op in axes.ops if isinstance(op, tg.ReduceOp)]
     return [
         load
         for product in products
         for factor in (product[:2] if product is not None else ())
-        if isinstance(load := factor.owner, LoadOp) and axes.depends_on_index(load.buffer, range)
+        if isinstance(load := factor.owner, tg.LoadOp) and axes.depends_on_index(load.buffer, range)
     ]
 
 
-def _written(axes: Axes, range: RangeOp) -> Sequence[LoadOp]:
+def _written(axes: Axes, range: tg.RangeOp) -> Sequence[tg.LoadOp]:
     """The LOADs in the loop of a range of parameters that it writes."""
     written = {memory_of(store.buffer) for store in axes.stores(range)}
-    params = {memory for memory in written if isinstance(memory.owner, ParamOp)}
+    params = {memory for memory in written if isinstance(memory.owner, tg.ParamOp)}
     return [load for load in axes.reads(range) if memory_of(load.buffer) in params]
 
 
-def _of_workgroup(axes: Axes, range: RangeOp) -> Sequence[LoadOp]:
+def _of_workgroup(axes: Axes, range: tg.RangeOp) -> Sequence[tg.LoadOp]:
     """The LOADs in the loop of a range of LOCAL buffers. With a gate, a work item that reads cells
     of its own reads no other's, so that the cells may be registers."""
     return [
         load
         for load in axes.reads(range)
-        if isinstance(memory_of(load.buffer).owner, BufferOp)
-        and place(load.buffer).addrspace is AddrSpace.LOCAL
+        if isinstance(memory_of(load.buffer).owner, tg.BufferOp)
+        and place(load.buffer).addrspace is tg.AddrSpace.LOCAL
     ]
 
 
-def _pad(axes: Axes, range: RangeOp, multiple: int, gated: Sequence[LoadOp]) -> None:
+def _pad(axes: Axes, range: tg.RangeOp, multiple: int, gated: Sequence[tg.LoadOp]) -> None:
     stores = [store for store in axes.stores(range) if not _is_own(axes, store, range)]
     before, extent, dtype = OpBuilder.before(range), range.bound, tensor(range.bound).element_type
     if (known := known_index(extent)) is not None:
         last, bound = (
-            before.put(ConstOp(n, dtype)) for n in (known - 1, -(-known // multiple) * multiple)
+            before.put(tg.ConstOp(n, dtype)) for n in (known - 1, -(-known // multiple) * multiple)
         )
     else:
-        one, part = (before.put(ConstOp(n, dtype)) for n in (1, multiple))
-        last = before.put(SubOp(extent, one))
-        parts = before.put(IDivOp(before.put(AddOp(last, part)), part))
-        bound = before.put(MulOp(parts, part))
+        one, part = (before.put(tg.ConstOp(n, dtype)) for n in (1, multiple))
+        last = before.put(tg.SubOp(extent, one))
+        parts = before.put(tg.IDivOp(before.put(tg.AddOp(last, part)), part))
+        bound = before.put(tg.MulOp(parts, part))
     range.operands = (bound,)
     inside = OpBuilder.after(range)
-    gate = inside.put(CmpLtOp(range.result, extent))
-    clamped = inside.put(WhereOp(gate, range.result, last))
+    gate = inside.put(tg.CmpLtOp(range.result, extent))
+    clamped = inside.put(tg.WhereOp(gate, range.result, last))
     keep = {gate.owner, clamped.owner}
     for use in list(range.result.uses):
         if use.operation not in keep and not (isinstance(use.operation, NAMING) and use.index > 0):
@@ -135,64 +130,64 @@ def _pad(axes: Axes, range: RangeOp, multiple: int, gated: Sequence[LoadOp]) -> 
     zero = [
         op
         for op in axes.ops
-        if isinstance(op, ReduceOp) and range in closed_ranges(op) and _adds_zero(op, gated)
+        if isinstance(op, tg.ReduceOp) and range in closed_ranges(op) and _adds_zero(op, gated)
     ]
     for load in gated:
         _gate_load(load, gate, range.result, clamped)
     for store in stores:
         _gate_store(store, gate, range.result, clamped)
     for op in ops_of(axes.kernel.body.block):
-        if isinstance(op, ReduceOp) and range in closed_ranges(op) and op not in zero:
+        if isinstance(op, tg.ReduceOp) and range in closed_ranges(op) and op not in zero:
             dtype = tensor(op.source).element_type
             builder = OpBuilder.before(op)
-            neutral = builder.put(ConstOp(identity(op.kind.data, DTYPES[dtype]), dtype))
-            value = builder.put(WhereOp(gate, op.source, neutral))
+            neutral = builder.put(tg.ConstOp(identity(op.kind.data, DTYPES[dtype]), dtype))
+            value = builder.put(tg.WhereOp(gate, op.source, neutral))
             op.operands = (value, *op.operands[1:])
     axes.changed()
 
 
-def _adds_zero(op: ReduceOp, gated: Sequence[LoadOp]) -> bool:
+def _adds_zero(op: tg.ReduceOp, gated: Sequence[tg.LoadOp]) -> bool:
     """Whether a REDUCE adds 0 where LOADs are gated: products of two of them, which give 0 there.
     0 times anything else may be NaN."""
-    product = product_of(op.source) if op.kind.data is ReduceKind.ADD else None
+    product = product_of(op.source) if op.kind.data is tg.ReduceKind.ADD else None
     return product is not None and all(
-        isinstance(load := factor.owner, LoadOp)
+        isinstance(load := factor.owner, tg.LoadOp)
         and load in gated
         and (load.gate is None or (load.alt is not None and is_zero(load.alt)))
         for factor in product[:2]
     )
 
 
-def _is_own(axes: Axes, store: StoreOp, range: RangeOp) -> bool:
+def _is_own(axes: Axes, store: tg.StoreOp, range: tg.RangeOp) -> bool:
     """Whether a STORE is to a buffer that each iteration of a range has for itself: one past the
     end reads what it has stored, and nothing comes of it."""
     memory = memory_of(store.buffer).owner
     return (
-        isinstance(memory, BufferOp)
+        isinstance(memory, tg.BufferOp)
         and not axes.depends_on_index(store.buffer, range)
         and axes.is_private(memory, range)
     )
 
 
-def _gate_load(load: LoadOp, gate: SSAValue, index: SSAValue, clamped: SSAValue) -> None:
+def _gate_load(load: tg.LoadOp, gate: SSAValue, index: SSAValue, clamped: SSAValue) -> None:
     """A LOAD with a gate, at the index that is not clamped."""
     builder = OpBuilder.before(load)
     location = builder.clone(load.buffer, {clamped: index}, shared=NOT_COPIED)
     if load.gate is not None and load.alt is not None:
-        alt, gate = load.alt, builder.put(AndOp(load.gate, gate))
+        alt, gate = load.alt, builder.put(tg.AndOp(load.gate, gate))
     else:
-        alt = builder.put(ConstOp(0, tensor(load.result).element_type))
-    new = builder.put(LoadOp(location, alt, gate))
+        alt = builder.put(tg.ConstOp(0, tensor(load.result).element_type))
+    new = builder.put(tg.LoadOp(location, alt, gate))
     new.name_hint = load.result.name_hint
     load.result.replace_all_uses_with(new)
     load.detach()
     load.erase()
 
 
-def _gate_store(store: StoreOp, gate: SSAValue, index: SSAValue, clamped: SSAValue) -> None:
+def _gate_store(store: tg.StoreOp, gate: SSAValue, index: SSAValue, clamped: SSAValue) -> None:
     """A gate for a STORE, and the index that is not clamped for its location."""
     builder = OpBuilder.before(store)
     location = builder.clone(store.buffer, {clamped: index}, shared=NOT_COPIED)
     if store.gate is not None:
-        gate = builder.put(AndOp(store.gate, gate))
+        gate = builder.put(tg.AndOp(store.gate, gate))
     store.operands = (location, store.value, gate)

@@ -28,8 +28,7 @@ from tgdialect.lowering.optimize.optops.apply import (
 from tgdialect.lowering.optimize.optops.merge import mergeable
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.optimize.optops.split import SPLIT_FROM
-from tgdialect.ops.attributes import AddrSpace, OptAttr, OptOp
-from tgdialect.ops.call import KernelOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
 from tgdialect.targets.matrix import matrix_instructions
 
@@ -49,7 +48,7 @@ class OptOpPass(LoweringPass, ABC):
 
     @property
     @abstractmethod
-    def attribute(self) -> OptAttr:
+    def attribute(self) -> tg.OptAttr:
         """The record of the OptOp on the kernel."""
 
     @classmethod
@@ -58,7 +57,7 @@ class OptOpPass(LoweringPass, ABC):
         """Applications to a kernel, legal or not."""
 
     def lower(self, module: ModuleOp) -> None:
-        kernels = [k for k in module.ops if isinstance(k, KernelOp) and self._is_for(k)]
+        kernels = [k for k in module.ops if isinstance(k, tg.KernelOp) and self._is_for(k)]
         if self.kernel is not None and not kernels:
             raise PassFailedException(f"there is no kernel @{self.kernel}")
         for kernel in kernels:
@@ -67,7 +66,7 @@ class OptOpPass(LoweringPass, ABC):
             apply_opts(axes, [self.attribute])
             pass_packed({kernel: axes.prepacked})
 
-    def _is_for(self, kernel: KernelOp) -> bool:
+    def _is_for(self, kernel: tg.KernelOp) -> bool:
         return self.kernel in (None, kernel.sym_name.data)
 
     @classmethod
@@ -75,14 +74,14 @@ class OptOpPass(LoweringPass, ABC):
         """The applications that are legal, each to one kernel of the module."""
         found: list[Self] = []
         for kernel in module_op.ops:
-            if isinstance(kernel, KernelOp):
+            if isinstance(kernel, tg.KernelOp):
                 for candidate in cls.candidates(Axes(kernel), kernel.sym_name.data):
                     if _is_legal(kernel, candidate.attribute):
                         found.append(candidate)
         return tuple(found)
 
 
-def _is_legal(kernel: KernelOp, which: OptAttr) -> bool:
+def _is_legal(kernel: tg.KernelOp, which: tg.OptAttr) -> bool:
     """Whether an OptOp may be applied to a kernel, which is left as it is."""
     axes = Axes(kernel.clone(), kernel)
     try:
@@ -121,8 +120,8 @@ class TcPass(OptOpPass):
     kernel: str | None = None
 
     @property
-    def attribute(self) -> OptAttr:
-        return checked_opt(OptOp.TC, self.axis, self.index, self.level, self.mode)
+    def attribute(self) -> tg.OptAttr:
+        return checked_opt(tg.OptOp.TC, self.axis, self.index, self.level, self.mode)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -159,9 +158,9 @@ class SplitPass(OptOpPass):
     kernel: str | None = None
 
     @property
-    def attribute(self) -> OptAttr:
+    def attribute(self) -> tg.OptAttr:
         where = [name for name in ("top", "overlap") if getattr(self, name)]
-        return checked_opt(OptOp.SPLIT, self.axis, self.factor, self.target, *where)
+        return checked_opt(tg.OptOp.SPLIT, self.axis, self.factor, self.target, *where)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -196,9 +195,9 @@ class PadToPass(OptOpPass):
     kernel: str | None = None
 
     @property
-    def attribute(self) -> OptAttr:
+    def attribute(self) -> tg.OptAttr:
         return checked_opt(
-            OptOp.PADTO, self.axis, self.multiple, *(("clamp",) if self.clamp else ())
+            tg.OptOp.PADTO, self.axis, self.multiple, *(("clamp",) if self.clamp else ())
         )
 
     @classmethod
@@ -228,8 +227,8 @@ class SwapPass(OptOpPass):
     kernel: str | None = None
 
     @property
-    def attribute(self) -> OptAttr:
-        return checked_opt(OptOp.SWAP, self.first, self.second)
+    def attribute(self) -> tg.OptAttr:
+        return checked_opt(tg.OptOp.SWAP, self.first, self.second)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -260,8 +259,8 @@ class OrderPass(OptOpPass):
     kernel: str | None = None
 
     @property
-    def attribute(self) -> OptAttr:
-        return checked_opt(OptOp.ORDER, *self.axes)
+    def attribute(self) -> tg.OptAttr:
+        return checked_opt(tg.OptOp.ORDER, *self.axes)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -302,8 +301,8 @@ class MergePass(OptOpPass):
     kernel: str | None = None
 
     @property
-    def attribute(self) -> OptAttr:
-        return checked_opt(OptOp.MERGE, self.first, self.second)
+    def attribute(self) -> tg.OptAttr:
+        return checked_opt(tg.OptOp.MERGE, self.first, self.second)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -320,8 +319,8 @@ class NoLocalsPass(OptOpPass):
     kernel: str | None = None
 
     @property
-    def attribute(self) -> OptAttr:
-        return checked_opt(OptOp.NOLOCALS)
+    def attribute(self) -> tg.OptAttr:
+        return checked_opt(tg.OptOp.NOLOCALS)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -342,7 +341,7 @@ class StagePass(OptOpPass):
     """The slot of the parameter."""
     axis: int
     """The id of the range in whose loop the copy is made."""
-    space: str = AddrSpace.LOCAL.value
+    space: str = tg.AddrSpace.LOCAL.value
     """local or reg; or global, where a kernel of its own copies for all iterations first."""
     pad: bool = False
     """Whether rows of the copy are one cell longer than the tile's."""
@@ -353,9 +352,9 @@ class StagePass(OptOpPass):
     kernel: str | None = None
 
     @property
-    def attribute(self) -> OptAttr:
+    def attribute(self) -> tg.OptAttr:
         return checked_opt(
-            OptOp.STAGE,
+            tg.OptOp.STAGE,
             self.slot,
             self.axis,
             self.space,
@@ -389,8 +388,8 @@ class SoftwarePipelinePass(OptOpPass):
     kernel: str | None = None
 
     @property
-    def attribute(self) -> OptAttr:
-        return checked_opt(OptOp.PIPELINE, self.axis, self.buffers)
+    def attribute(self) -> tg.OptAttr:
+        return checked_opt(tg.OptOp.PIPELINE, self.axis, self.buffers)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:

@@ -9,14 +9,9 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges, loops_of
 from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError
-from tgdialect.ops.attributes import AddrSpace, AxisType
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import AddOp, AndOp, CmpLtOp, ModOp, WhereOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import place, tensor, tensor_type
-from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.views import memory_of
 
 DEEPEST = 8
@@ -38,7 +33,7 @@ def pipeline(axes: Axes, axis: int, count: int) -> None:
     Pipelining", PLDI 1988.
     """
     at = axes[axis]
-    if at not in axes.ends or at.axis_type.data not in (AxisType.LOOP, AxisType.REDUCE):
+    if at not in axes.ends or at.axis_type.data not in (tg.AxisType.LOOP, tg.AxisType.REDUCE):
         raise IllegalOptError(f"range {axis} is no serial loop that an END closes")
     if not 2 <= count <= DEEPEST:
         raise IllegalOptError(f"a pipeline has 2 to {DEEPEST} buffers, not {count}")
@@ -48,7 +43,7 @@ def pipeline(axes: Axes, axis: int, count: int) -> None:
         raise IllegalOptError(f"no tile of a parameter is copied to LOCAL memory in range {axis}")
     for copy in copies:
         _Pipeline(axes, at, count, copy).rewrite()
-    axes.set_type(at, AxisType.REDUCE)
+    axes.set_type(at, tg.AxisType.REDUCE)
     axes.erase_dead_ops()
 
 
@@ -56,30 +51,30 @@ def pipeline(axes: Axes, axis: int, count: int) -> None:
 class _Copy:
     """A buffer, the one STORE to it, the END of the loops of that, and the LOADs."""
 
-    buffer: BufferOp
-    store: StoreOp
-    end: EndOp
-    loads: Sequence[LoadOp]
+    buffer: tg.BufferOp
+    store: tg.StoreOp
+    end: tg.EndOp
+    loads: Sequence[tg.LoadOp]
 
 
-def _copies(axes: Axes, at: RangeOp) -> Iterator[_Copy]:
+def _copies(axes: Axes, at: tg.RangeOp) -> Iterator[_Copy]:
     """The copies of parameters to LOCAL memory that iterations of a loop make for themselves."""
     for end in dict.fromkeys(axes.ends.values()):
         store = end.body.owner
-        if not isinstance(store, StoreOp) or at not in axes.open[end]:
+        if not isinstance(store, tg.StoreOp) or at not in axes.open[end]:
             continue
         memory = memory_of(store.buffer)
         accesses = [
             op
             for op in axes.ops
-            if isinstance(op, LoadOp | StoreOp) and memory_of(op.buffer) is memory
+            if isinstance(op, tg.LoadOp | tg.StoreOp) and memory_of(op.buffer) is memory
         ]
-        loads = [op for op in accesses if isinstance(op, LoadOp)]
+        loads = [op for op in accesses if isinstance(op, tg.LoadOp)]
         if (
-            isinstance(buffer := memory.owner, BufferOp)
-            and place(memory).addrspace is AddrSpace.LOCAL
-            and isinstance(value := store.value.owner, LoadOp)
-            and isinstance(memory_of(value.buffer).owner, ParamOp)
+            isinstance(buffer := memory.owner, tg.BufferOp)
+            and place(memory).addrspace is tg.AddrSpace.LOCAL
+            and isinstance(value := store.value.owner, tg.LoadOp)
+            and isinstance(memory_of(value.buffer).owner, tg.ParamOp)
             and not axes.is_bound_to(store.value, {at})
             and len(loads) == len(accesses) - 1
             and all(_versions(load) == [end.result] for load in loads)
@@ -88,12 +83,12 @@ def _copies(axes: Axes, at: RangeOp) -> Iterator[_Copy]:
             yield _Copy(buffer, store, end, loads)
 
 
-def _versions(access: LoadOp | StoreOp) -> Sequence[SSAValue] | None:
+def _versions(access: tg.LoadOp | tg.StoreOp) -> Sequence[SSAValue] | None:
     """The operations that must precede this access; None for other locations than `(after
     buffer)[...]`."""
     index = access.buffer.owner
-    after = index.source.owner if isinstance(index, IndexOp) else None
-    if not isinstance(after, AfterOp) or not isinstance(after.buffer.owner, BufferOp):
+    after = index.source.owner if isinstance(index, tg.IndexOp) else None
+    if not isinstance(after, tg.AfterOp) or not isinstance(after.buffer.owner, tg.BufferOp):
         return None
     return list(after.dependencies)
 
@@ -101,7 +96,7 @@ def _versions(access: LoadOp | StoreOp) -> Sequence[SSAValue] | None:
 class _Pipeline:
     """The pipelining of one copy."""
 
-    def __init__(self, axes: Axes, at: RangeOp, count: int, copy: _Copy) -> None:
+    def __init__(self, axes: Axes, at: tg.RangeOp, count: int, copy: _Copy) -> None:
         self._axes, self._at, self._count, self._copy = axes, at, count, copy
         self._builder = OpBuilder.before(copy.store)
         type = tensor(copy.buffer.result)
@@ -109,7 +104,7 @@ class _Pipeline:
             type.element_type, (count, *type.get_shape()), place(copy.buffer.result)
         )
         slot = copy.buffer.slot.data
-        self._buffers = OpBuilder.before(copy.buffer).put(BufferOp(slot, cells))
+        self._buffers = OpBuilder.before(copy.buffer).put(tg.BufferOp(slot, cells))
 
     def rewrite(self) -> None:
         axes, at, copy, put = self._axes, self._at, self._copy, self._builder.put
@@ -120,30 +115,30 @@ class _Pipeline:
         around = [*outer, *nest[: nest.index(at)]]
         # The first tiles, before the loop, in a loop of their own.
         first = self._count - 1
-        tile = constant(0) if first == 1 else self._loop(AxisType.LOOP, constant(first))
+        tile = constant(0) if first == 1 else self._loop(tg.AxisType.LOOP, constant(first))
         version = self._version([range.result for range in around])
         before = self._copied(tile, tile, version)
         # In the loop, the tile that is used `count - 1` iterations later.
         modulus = constant(self._count)
-        ahead = put(AddOp(at.result, constant(first)))
-        gate = put(CmpLtOp(ahead, at.bound))
-        tile = put(WhereOp(gate, ahead, constant(axes.extent(at) - 1)))
+        ahead = put(tg.AddOp(at.result, constant(first)))
+        gate = put(tg.CmpLtOp(ahead, at.bound))
+        tile = put(tg.WhereOp(gate, ahead, constant(axes.extent(at) - 1)))
         version = self._version([before, at.result])
-        end = self._copied(tile, put(ModOp(ahead, modulus)), version, gate)
-        filled, turn = self._version([end]), put(ModOp(at.result, modulus))
+        end = self._copied(tile, put(tg.ModOp(ahead, modulus)), version, gate)
+        filled, turn = self._version([end]), put(tg.ModOp(at.result, modulus))
         for load in copy.loads:
             index = load.buffer.owner
-            assert isinstance(index, IndexOp)
-            cell = OpBuilder.before(index).put(IndexOp(filled, [turn, *index.indices]))
+            assert isinstance(index, tg.IndexOp)
+            cell = OpBuilder.before(index).put(tg.IndexOp(filled, [turn, *index.indices]))
             index.result.replace_all_uses_with(cell)
 
     def _version(self, after: Sequence[SSAValue]) -> SSAValue:
         if not after:
             return self._buffers
-        return self._builder.put(AfterOp(self._buffers, after))
+        return self._builder.put(tg.AfterOp(self._buffers, after))
 
-    def _loop(self, axis_type: AxisType, bound: SSAValue) -> SSAValue:
-        return self._builder.put(RangeOp(next(self._builder.free_axes), axis_type, bound))
+    def _loop(self, axis_type: tg.AxisType, bound: SSAValue) -> SSAValue:
+        return self._builder.put(tg.RangeOp(next(self._builder.free_axes), axis_type, bound))
 
     def _copied(
         self, tile: SSAValue, turn: SSAValue, version: SSAValue, gate: SSAValue | None = None
@@ -152,21 +147,21 @@ class _Pipeline:
         the copy is before the loop, and has ranges of its own, of which `tile` may be one."""
         builder, put = self._builder, self._builder.put
         store = self._copy.store
-        assert isinstance(store.buffer.owner, IndexOp)
+        assert isinstance(store.buffer.owner, tg.IndexOp)
         mapping: dict[SSAValue, SSAValue] = {self._at.result: tile}
         ranges = closed_ranges(self._copy.end)
         if gate is None:
             mapping.update((r.result, self._loop(r.axis_type.data, r.bound)) for r in ranges)
-            if isinstance(tile.owner, RangeOp):
+            if isinstance(tile.owner, tg.RangeOp):
                 ranges = [*ranges, tile.owner]
 
         def again(value: SSAValue) -> SSAValue:
             return builder.clone(value, mapping, shared=NOT_COPIED)
 
         value = again(store.value)
-        cell = put(IndexOp(version, [turn, *map(again, store.buffer.owner.indices)]))
+        cell = put(tg.IndexOp(version, [turn, *map(again, store.buffer.owner.indices)]))
         if store.gate is not None:
             also = again(store.gate)
-            gate = also if gate is None else put(AndOp(gate, also))
-        body = put(StoreOp(cell, value, gate))
-        return put(EndOp(body, [mapping.get(range.result, range.result) for range in ranges]))
+            gate = also if gate is None else put(tg.AndOp(gate, also))
+        body = put(tg.StoreOp(cell, value, gate))
+        return put(tg.EndOp(body, [mapping.get(range.result, range.result) for range in ranges]))

@@ -21,22 +21,17 @@ from tgdialect.lowering.optimize.axes import (
 )
 from tgdialect.lowering.optimize.optops.tile_loads import Digit, digits, in_tile_order, staged_loads
 from tgdialect.lowering.passed_memory import calls_by_callee, filled_memory
-from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.call import KernelOp
-from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.dtypes import TYPES
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import IndexOp
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.ordering import EndOp, RangeOp, SinkOp
 from tgdialect.ops.properties import dtype_of, tensor, tensor_type
-from tgdialect.ops.source import BufferOp, ParamOp, parameters
+from tgdialect.ops.source import parameters
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import computed_from
 
-SymbolT = TypeVar("SymbolT", bound=KernelOp | ProgramOp)
-PackingT = TypeVar("PackingT", bound=KernelOp | ProgramOp)
+SymbolT = TypeVar("SymbolT", bound=tg.KernelOp | tg.ProgramOp)
+PackingT = TypeVar("PackingT", bound=tg.KernelOp | tg.ProgramOp)
 
 
 def prepack(axes: Axes, slot: int, axis: int) -> None:
@@ -52,15 +47,15 @@ def prepack(axes: Axes, slot: int, axis: int) -> None:
     first, ranges = loads[0], [*outer, *inner]
     cells = [*(Digit(range, axes.extent(range)) for range in outer), *digits(axes, first, inner)]
     block, param = axes.kernel.body.block, memory_of(first.buffer).owner
-    assert isinstance(param, ParamOp)
+    assert isinstance(param, tg.ParamOp)
     shape = tuple(digit.extent for digit in cells)
     packing = Packing(slot, dtype_of(first.result).name, shape)
-    packed = ParamOp(slot, _packed_type(packing))
+    packed = tg.ParamOp(slot, _packed_type(packing))
     kernel = _packing_kernel(axes, first, ranges, cells, packed)
     OpBuilder.before(param).insert(packed)
     builder = OpBuilder.before(first)
-    cell = builder.insert(IndexOp(packed, [digit.value(axes, builder, {}) for digit in cells]))
-    value = LoadOp(cell)
+    cell = builder.insert(tg.IndexOp(packed, [digit.value(axes, builder, {}) for digit in cells]))
+    value = tg.LoadOp(cell)
     builder.insert(value)
     for load in loads:
         load.result.replace_all_uses_with(value.result)
@@ -73,11 +68,11 @@ def prepack(axes: Axes, slot: int, axis: int) -> None:
         OpBuilder.before(axes.kernel).insert(kernel)
 
 
-def may_prepack(axes: Axes, load: LoadOp) -> bool:
+def may_prepack(axes: Axes, load: tg.LoadOp) -> bool:
     """Whether a kernel that runs before can pack what a LOAD loads, whatever the tile is."""
     param = memory_of(load.buffer).owner
     ranges = [r for r in axes.ranges.values() if r in axes.open[load] and r in axes.ends]
-    if not isinstance(param, ParamOp) or not ranges:
+    if not isinstance(param, tg.ParamOp) or not ranges:
         return False
     try:
         _checked(axes, param.slot.data, ranges[0])
@@ -87,8 +82,8 @@ def may_prepack(axes: Axes, load: LoadOp) -> bool:
 
 
 def _checked(
-    axes: Axes, slot: int, at: RangeOp
-) -> tuple[Sequence[LoadOp], Sequence[RangeOp], Sequence[RangeOp]]:
+    axes: Axes, slot: int, at: tg.RangeOp
+) -> tuple[Sequence[tg.LoadOp], Sequence[tg.RangeOp], Sequence[tg.RangeOp]]:
     """The LOADs of a parameter, the loops around their tile, and the ranges of the tile; raises
     IllegalOptError where a kernel that runs before cannot pack it."""
     # The LOADs of the parameter in the loop.
@@ -103,9 +98,9 @@ def _checked(
     if axes.has_shared_memory:
         raise IllegalOptError("a CALL of the kernel passes the same memory twice")
     for op in computed_from(load.result):
-        is_other = isinstance(op, ParamOp | BufferOp | LoadOp) and op is not load
+        is_other = isinstance(op, tg.ParamOp | tg.BufferOp | tg.LoadOp) and op is not load
         if (is_other and op is not memory_of(load.buffer).owner) or (
-            isinstance(op, NOT_COPIED) and not isinstance(op, RangeOp)
+            isinstance(op, NOT_COPIED) and not isinstance(op, tg.RangeOp)
         ):
             raise IllegalOptError("where the parameter is loaded depends on other memory")
     # The loops around the tile, outermost first; all have known extents.
@@ -122,11 +117,11 @@ def _checked(
 
 def _packing_kernel(
     axes: Axes,
-    load: LoadOp,
-    ranges: Sequence[RangeOp],
+    load: tg.LoadOp,
+    ranges: Sequence[tg.RangeOp],
     cells: Sequence[Digit],
-    packed: ParamOp,
-) -> KernelOp:
+    packed: tg.ParamOp,
+) -> tg.KernelOp:
     """The kernel that stores what a LOAD loads in each iteration of the ranges, where the digits of
     these say."""
     source = memory_of(load.buffer)
@@ -134,22 +129,22 @@ def _packing_kernel(
 
     builder = OpBuilder.at_end(block, load.location)
     put = builder.put
-    result = put(ParamOp(0, tensor(packed.result)))
-    copies = {source: put(ParamOp(1, tensor(source)))}
+    result = put(tg.ParamOp(0, tensor(packed.result)))
+    copies = {source: put(tg.ParamOp(1, tensor(source)))}
     for number, range in enumerate(ranges):
         bound = builder.index_constant(axes.extent(range))
-        copies[range.result] = put(RangeOp(number, AxisType.LOOP, bound))
+        copies[range.result] = put(tg.RangeOp(number, tg.AxisType.LOOP, bound))
     loops = [copies[range.result] for range in ranges]
     value = builder.clone(load.result, copies, everything=True)
-    cell = put(IndexOp(result, [digit.value(axes, builder, copies) for digit in cells]))
-    store = put(StoreOp(cell, value))
-    put(SinkOp([put(EndOp(store, loops[::-1]))]))
-    kernel = KernelOp(_name(axes.kernel, packed.slot.data), Region(block))
+    cell = put(tg.IndexOp(result, [digit.value(axes, builder, copies) for digit in cells]))
+    store = put(tg.StoreOp(cell, value))
+    put(tg.SinkOp([put(tg.EndOp(store, loops[::-1]))]))
+    kernel = tg.KernelOp(_name(axes.kernel, packed.slot.data), Region(block))
     kernel.location = axes.kernel.location
     return kernel
 
 
-def _name(kernel: KernelOp | ProgramOp, slot: int) -> str:
+def _name(kernel: tg.KernelOp | tg.ProgramOp, slot: int) -> str:
     """A name that no symbol of the module has."""
     module, name = kernel.parent_op(), f"{kernel.sym_name.data}_prepack_{slot}"
     taken = symbols(module) if isinstance(module, ModuleOp) else set[str]()
@@ -157,20 +152,20 @@ def _name(kernel: KernelOp | ProgramOp, slot: int) -> str:
 
 
 def declared_packing(
-    kernel: KernelOp | ProgramOp, packings: Sequence[Packing]
-) -> Mapping[KernelOp | ProgramOp, Packing]:
+    kernel: tg.KernelOp | tg.ProgramOp, packings: Sequence[Packing]
+) -> Mapping[tg.KernelOp | tg.ProgramOp, Packing]:
     """New kernels that stand for those that STAGEs of a kernel have made in another process: they
     read and write the same. The kernel itself stays as it is."""
     types = {param.slot.data: tensor(param.result) for param in parameters(kernel.body.block)}
-    found: dict[KernelOp | ProgramOp, Packing] = {}
+    found: dict[tg.KernelOp | tg.ProgramOp, Packing] = {}
     for packing in packings:
         block = Block()
         put = OpBuilder.at_end(block, kernel.location).put
         packed = _packed_type(packing)
-        result, source = put(ParamOp(0, packed)), put(ParamOp(1, types[packing.slot]))
+        result, source = put(tg.ParamOp(0, packed)), put(tg.ParamOp(1, types[packing.slot]))
         types[packing.slot] = packed
-        put(SinkOp([put(StoreOp(result, put(LoadOp(source))))]))
-        made = KernelOp(_name(kernel, packing.slot), Region(block))
+        put(tg.SinkOp([put(tg.StoreOp(result, put(tg.LoadOp(source))))]))
+        made = tg.KernelOp(_name(kernel, packing.slot), Region(block))
         made.location = kernel.location
         OpBuilder.before(kernel).insert(made)
         found[made] = packing
@@ -200,5 +195,5 @@ def pass_packed(kernels: Mapping[SymbolT, Mapping[PackingT, Packing]]) -> None:
 
 def _packed_type(packing: Packing) -> TensorType[Attribute]:
     """The type of the parameter for a packed copy."""
-    where = PlaceAttr.of(addrspace=AddrSpace.GLOBAL)
+    where = tg.PlaceAttr.of(addrspace=tg.AddrSpace.GLOBAL)
     return tensor_type(TYPES[packing.dtype], packing.shape, where)

@@ -11,27 +11,24 @@ from tgdialect.analysis.demand import own_cost
 from tgdialect.analysis.ranges import closed_ranges, excess
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.workgroups import check_work_items
-from tgdialect.ops.attributes import AddrSpace, AxisType, OptOp
+from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
-from tgdialect.ops.codegen import AtomicAddOp
-from tgdialect.ops.elementwise import IDivOp, ModOp, MulOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp
 from tgdialect.ops.views import memory_of
 
-SPLIT_FROM: dict[AxisType, tuple[frozenset[AxisType], frozenset[bool]]] = {
-    AxisType.LOCAL: (frozenset({AxisType.GLOBAL, AxisType.LOOP}), frozenset({False})),
-    AxisType.THREAD: (frozenset({AxisType.GLOBAL}), frozenset({True})),
-    AxisType.GROUP_REDUCE: (frozenset({AxisType.REDUCE}), frozenset({False, True})),
-    AxisType.UPCAST: (
-        frozenset({AxisType.GLOBAL, AxisType.LOCAL, AxisType.LOOP}),
+SPLIT_FROM: dict[tg.AxisType, tuple[frozenset[tg.AxisType], frozenset[bool]]] = {
+    tg.AxisType.LOCAL: (frozenset({tg.AxisType.GLOBAL, tg.AxisType.LOOP}), frozenset({False})),
+    tg.AxisType.THREAD: (frozenset({tg.AxisType.GLOBAL}), frozenset({True})),
+    tg.AxisType.GROUP_REDUCE: (frozenset({tg.AxisType.REDUCE}), frozenset({False, True})),
+    tg.AxisType.UPCAST: (
+        frozenset({tg.AxisType.GLOBAL, tg.AxisType.LOCAL, tg.AxisType.LOOP}),
         frozenset({False}),
     ),
-    AxisType.UNROLL: (frozenset({AxisType.REDUCE, AxisType.GROUP_REDUCE}), frozenset({False})),
-    AxisType.LOOP: (frozenset({AxisType.UPCAST}), frozenset({True})),
+    tg.AxisType.UNROLL: (
+        frozenset({tg.AxisType.REDUCE, tg.AxisType.GROUP_REDUCE}),
+        frozenset({False}),
+    ),
+    tg.AxisType.LOOP: (frozenset({tg.AxisType.UPCAST}), frozenset({True})),
 }
 """The specification's table: by target, the types that it is split from, and whether it may be the
 outer part (`top`). The last row is ours: a loop over parts of a tile that is too wide. A range
@@ -51,7 +48,7 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     IDIV and MOD of the loop variable fold to the new loop variables. Of a dynamic extent, the part
     that is split off is the multiple that PADTO has padded it to.
     """
-    kind, top, range = AxisType(target), where == "top", axes[axis]
+    kind, top, range = tg.AxisType(target), where == "top", axes[axis]
     old = range.axis_type.data
     _check_split(axes, range, kind, top=top)
     extent, count = known_index(range.bound), None if where else _count(range, factor)
@@ -66,12 +63,12 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
             _check_overlap(axes, range, factor)
         elif factor > extent or extent % factor:
             raise IllegalOptError(f"range {axis} to {extent} is not made of parts of {factor}")
-    if kind is AxisType.LOCAL:
+    if kind is tg.AxisType.LOCAL:
         _check_copies(axes, range, factor)
     check_work_items(axes, range, kind, factor)
     if kind in EXPANDED:
         _check_size(axes, range, factor)
-    has_copies = kind in EXPANDED or kind is AxisType.LOCAL
+    has_copies = kind in EXPANDED or kind is tg.AxisType.LOCAL
     shared = axes.shared_buffers(range) if has_copies else ()
     if factor == extent:
         axes.set_type(range, kind)
@@ -89,18 +86,18 @@ def split(axes: Axes, axis: int, factor: int, target: str, where: str = "") -> N
     for buffer in shared:
         axes.privatize(buffer, new)
         new = axes[new.axis.data]
-    if kind is AxisType.THREAD:
+    if kind is tg.AxisType.THREAD:
         ends = closed_ranges(axes.ends[new])
         axes.reorder([new, *(r for r in reversed(ends) if r is not new)])
 
 
-def _check_size(axes: Axes, range: RangeOp, factor: int) -> None:
+def _check_size(axes: Axes, range: tg.RangeOp, factor: int) -> None:
     """Raise IllegalOptError if a kernel would be too much code with one more expanded range. That
     of a matrix instruction is less than its fragments' elements: `tg-expand` counts it."""
     if axes.has_matrix_instructions:
         return
 
-    def extent(each: RangeOp) -> int:
+    def extent(each: tg.RangeOp) -> int:
         known = known_index(each.bound) if each.axis_type.data in EXPANDED else 1
         return (known or 1) * (factor if each is range else 1)
 
@@ -108,25 +105,25 @@ def _check_size(axes: Axes, range: RangeOp, factor: int) -> None:
         raise IllegalOptError(f"it makes {too_much.reason}")
 
 
-def _count(range: RangeOp, factor: int) -> SSAValue | None:
+def _count(range: tg.RangeOp, factor: int) -> SSAValue | None:
     """How many parts of a size a dynamic extent has that PADTO has made a multiple of the size."""
     bound = range.bound.owner
-    return bound.lhs if isinstance(bound, MulOp) and known_index(bound.rhs) == factor else None
+    return bound.lhs if isinstance(bound, tg.MulOp) and known_index(bound.rhs) == factor else None
 
 
-def divisors(range: RangeOp) -> Set[int]:
+def divisors(range: tg.RangeOp) -> Set[int]:
     """The constants by which IDIV or MOD divides the loop variable."""
     users = (use.operation for use in range.result.uses if use.index == 0)
-    found = (known_index(u.operands[1]) for u in users if isinstance(u, IDivOp | ModOp))
+    found = (known_index(u.operands[1]) for u in users if isinstance(u, tg.IDivOp | tg.ModOp))
     return {by for by in found if by is not None}
 
 
-def may_split(axes: Axes, range: RangeOp, kind: AxisType, *, top: bool = False) -> bool:
+def may_split(axes: Axes, range: tg.RangeOp, kind: tg.AxisType, *, top: bool = False) -> bool:
     """Whether a part of this type may be split off a range."""
     return _passes(lambda: _check_split(axes, range, kind, top=top))
 
 
-def may_overlap(axes: Axes, range: RangeOp, factor: int) -> bool:
+def may_overlap(axes: Axes, range: tg.RangeOp, factor: int) -> bool:
     """Whether a range may be split into parts of which the last begins in the one before."""
     return _passes(lambda: _check_overlap(axes, range, factor))
 
@@ -139,13 +136,13 @@ def _passes(check: Callable[[], None]) -> bool:
     return True
 
 
-def _check_split(axes: Axes, range: RangeOp, kind: AxisType, *, top: bool) -> None:
+def _check_split(axes: Axes, range: tg.RangeOp, kind: tg.AxisType, *, top: bool) -> None:
     """Raise IllegalOptError if no part of this type may be split off a range."""
     _check_types(range, range.axis_type.data, kind, top=top)
     _check_structure(axes, range, kind)
 
 
-def _check_types(range: RangeOp, old: AxisType, kind: AxisType, *, top: bool) -> None:
+def _check_types(range: tg.RangeOp, old: tg.AxisType, kind: tg.AxisType, *, top: bool) -> None:
     if kind is old and kind not in EXPANDED:
         return
     if (rule := SPLIT_FROM.get(kind)) is None or old not in rule[0]:
@@ -158,33 +155,33 @@ def _check_types(range: RangeOp, old: AxisType, kind: AxisType, *, top: bool) ->
         raise IllegalOptError(f"{kind} is the {side} part")
 
 
-def _check_structure(axes: Axes, range: RangeOp, kind: AxisType) -> None:
+def _check_structure(axes: Axes, range: tg.RangeOp, kind: tg.AxisType) -> None:
     """Raise IllegalOptError unless the kernel may have a part of this type."""
     axis = range.axis.data
     axes.check_no_fragment(range)
-    if kind is AxisType.LOCAL and any(
-        o.op.data == OptOp.NOLOCALS for o in axes.kernel.sink.opts or ()
+    if kind is tg.AxisType.LOCAL and any(
+        o.op.data == tg.OptOp.NOLOCALS for o in axes.kernel.sink.opts or ()
     ):
         raise IllegalOptError("after nolocals there are no LOCAL ranges")
-    if kind is AxisType.LOCAL:
+    if kind is tg.AxisType.LOCAL:
         for buffer in axes.shared_buffers(range):
             if not axes.is_private(buffer, range):
                 raise IllegalOptError("the threads of a workgroup would share a buffer")
             axes.check_views(buffer)
-    if kind is AxisType.THREAD:
+    if kind is tg.AxisType.THREAD:
         _check_thread(axes, range)
     if kind not in EXPANDED:
         return
     end = axes.ends.get(range)
-    if end is not None and range.axis_type.data is AxisType.REDUCE:
+    if end is not None and range.axis_type.data is tg.AxisType.REDUCE:
         raise IllegalOptError(f"the iterations of range {axis} have an order")
     if (other := axes.bounding.get(range)) is not None:
         raise IllegalOptError(f"the extent of range {other.axis.data} depends on range {axis}")
     for op in axes.reductions.get(range, ()):
-        if kind is AxisType.GROUP_REDUCE and op.wmma is not None:
+        if kind is tg.AxisType.GROUP_REDUCE and op.wmma is not None:
             raise IllegalOptError(f"the lanes of a warp share the REDUCE over range {axis}")
         if op.ordered is not None:
-            if kind is AxisType.GROUP_REDUCE:
+            if kind is tg.AxisType.GROUP_REDUCE:
                 raise IllegalOptError(f"the REDUCE over range {axis} is ordered")
             if closed_ranges(op)[-1] is not range:
                 raise IllegalOptError(f"range {axis} is not the innermost of an ordered REDUCE")
@@ -192,18 +189,18 @@ def _check_structure(axes: Axes, range: RangeOp, kind: AxisType) -> None:
         if axes.depends_on_index(store.buffer, range):
             continue
         memory = memory_of(store.buffer).owner
-        if not isinstance(memory, BufferOp) or not axes.is_private(memory, range):
+        if not isinstance(memory, tg.BufferOp) or not axes.is_private(memory, range):
             raise IllegalOptError(f"each iteration of range {axis} writes the same cell")
         axes.check_views(memory)
 
 
-def _check_copies(axes: Axes, range: RangeOp, count: int) -> None:
+def _check_copies(axes: Axes, range: tg.RangeOp, count: int) -> None:
     """Raise IllegalOptError if a workgroup has no memory for the copies of buffers that so many
     threads have for themselves."""
     own = set(axes.shared_buffers(range))
     bytes = 0
     for op in axes.ops:
-        if isinstance(op, BufferOp) and place(op.result).addrspace is AddrSpace.LOCAL:
+        if isinstance(op, tg.BufferOp) and place(op.result).addrspace is tg.AddrSpace.LOCAL:
             size = math.prod(tensor(op.result).get_shape()) * dtype_of(op.result).itemsize
             bytes += size * (count if op in own else 1)
     # One after another, the REDUCEs that work items share exchange their parts.
@@ -212,38 +209,40 @@ def _check_copies(axes: Axes, range: RangeOp, count: int) -> None:
         raise IllegalOptError(f"buffers of {bytes} bytes do not fit into LOCAL memory")
 
 
-def _exchanged(axes: Axes, op: Operation, split: RangeOp, count: int) -> int:
+def _exchanged(axes: Axes, op: Operation, split: tg.RangeOp, count: int) -> int:
     """The LOCAL memory through which work items exchange the parts of a REDUCE, at most."""
-    if not isinstance(op, ReduceOp):
+    if not isinstance(op, tg.ReduceOp):
         return 0
-    groups = [r for r in closed_ranges(op) if r.axis_type.data is AxisType.GROUP_REDUCE]
+    groups = [r for r in closed_ranges(op) if r.axis_type.data is tg.AxisType.GROUP_REDUCE]
     if not groups or not axes.target.is_grid:
         return 0
-    copies = [r for r in axes.open[op] if r.axis_type.data in (AxisType.LOCAL, AxisType.UPCAST)]
+    copies = [
+        r for r in axes.open[op] if r.axis_type.data in (tg.AxisType.LOCAL, tg.AxisType.UPCAST)
+    ]
     cells = math.prod(map(axes.extent, (*groups, *copies)))
     return cells * (count if split in axes.open[op] else 1) * dtype_of(op.result).itemsize
 
 
-def _check_overlap(axes: Axes, range: RangeOp, factor: int) -> None:
+def _check_overlap(axes: Axes, range: tg.RangeOp, factor: int) -> None:
     """Raise IllegalOptError if parts may not overlap: iterations that are done twice have to do the
     same again."""
     axis, extent = range.axis.data, axes.extent(range)
     if factor > extent or extent % factor == 0:
         raise IllegalOptError(f"parts of {factor} of range {axis} to {extent} do not overlap")
-    if range not in axes.ends or range.axis_type.data is AxisType.REDUCE:
+    if range not in axes.ends or range.axis_type.data is tg.AxisType.REDUCE:
         raise IllegalOptError(f"the iterations of range {axis} count once each")
     inside = axes.accesses.get(range, ())
-    if any(isinstance(op, AtomicAddOp) for op in inside):
+    if any(isinstance(op, tg.AtomicAddOp) for op in inside):
         raise IllegalOptError(f"an ATOMICADD is in range {axis}, and would be done twice")
-    written = {memory_of(op.buffer).owner for op in inside if isinstance(op, StoreOp)}
+    written = {memory_of(op.buffer).owner for op in inside if isinstance(op, tg.StoreOp)}
     for op in inside:
-        if isinstance(op, LoadOp) and memory_of(op.buffer).owner in written:
+        if isinstance(op, tg.LoadOp) and memory_of(op.buffer).owner in written:
             raise IllegalOptError(f"range {axis} reads what it writes")
     if axes.has_shared_memory:
         raise IllegalOptError("a CALL of the kernel passes the same memory twice")
 
 
-def _check_thread(axes: Axes, range: RangeOp) -> None:
+def _check_thread(axes: Axes, range: tg.RangeOp) -> None:
     axis = range.axis.data
     if axes.target.is_grid:
         raise IllegalOptError(f"{axes.target.name} is a grid, which has no threads")
@@ -254,8 +253,8 @@ def _check_thread(axes: Axes, range: RangeOp) -> None:
         other is not end and not axes.open[other] for other in set(axes.ends.values())
     ):
         raise IllegalOptError("the kernel has several loop nests")
-    if any(r.axis_type.data is AxisType.THREAD for r in axes.ranges.values()):
+    if any(r.axis_type.data is tg.AxisType.THREAD for r in axes.ranges.values()):
         raise IllegalOptError("there is a THREAD range already")
     for op in axes.ops:
-        if isinstance(op, StoreOp | AtomicAddOp) and range not in axes.open[op]:
+        if isinstance(op, tg.StoreOp | tg.AtomicAddOp) and range not in axes.open[op]:
             raise IllegalOptError(f"a STORE is outside of range {axis}")

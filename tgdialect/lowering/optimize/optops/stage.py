@@ -14,15 +14,10 @@ from tgdialect.lowering.optimize.optops.boxes import BLOCKS, copy_box
 from tgdialect.lowering.optimize.optops.prepack import prepack
 from tgdialect.lowering.optimize.optops.tile_loads import digits, in_tile_order, staged_loads
 from tgdialect.lowering.optimize.optops.wide_cells import wide_cells
-from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
+from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.elementwise import IDivOp, ModOp, MulOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.movement import BitcastOp, IndexOp, ReshapeOp
-from tgdialect.ops.ordering import AfterOp, EndOp, RangeOp
 from tgdialect.ops.properties import tensor, tensor_type
-from tgdialect.ops.source import BufferOp, ParamOp
 
 
 def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None:
@@ -43,7 +38,7 @@ def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None
             and of the ranges around it (`prepack`). For weights, which are the same in every call
             of the program, it runs once.
     """
-    if AddrSpace(space) is AddrSpace.GLOBAL:
+    if tg.AddrSpace(space) is tg.AddrSpace.GLOBAL:
         prepack(axes, slot, axis)
         return
     at = axes[axis]
@@ -58,17 +53,17 @@ def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None
     around = _around(axes, at)
     if any(r.axis_type.data in WORK_ITEMS for r in around):
         raise IllegalOptError("the threads of a workgroup would share the buffer")
-    if any(r.axis_type.data is AxisType.WARP for r in axes.open[loads[0]]):
-        copy_box(axes, loads, at, {*around}, AddrSpace(space), order)
+    if any(r.axis_type.data is tg.AxisType.WARP for r in axes.open[loads[0]]):
+        copy_box(axes, loads, at, {*around}, tg.AddrSpace(space), order)
         return
     if order in BLOCKS:
         raise IllegalOptError("core matrices are of tiles that TC has split")
     if not (inner := in_tile_order(axes, loads[0], around)):
         raise IllegalOptError(f"one element of parameter {slot} is loaded in range {axis}")
-    _stage(axes, loads, at, inner, AddrSpace(space), int(order == "pad"))
+    _stage(axes, loads, at, inner, tg.AddrSpace(space), int(order == "pad"))
 
 
-def _around(axes: Axes, at: RangeOp) -> Sequence[RangeOp]:
+def _around(axes: Axes, at: tg.RangeOp) -> Sequence[tg.RangeOp]:
     """A loop, and the loops around it."""
     nest = loops_of(axes.ends[at])
     return [*axes.open[axes.ends[at]], *nest[: nest.index(at) + 1]]
@@ -76,10 +71,10 @@ def _around(axes: Axes, at: RangeOp) -> Sequence[RangeOp]:
 
 def _stage(
     axes: Axes,
-    loads: Sequence[LoadOp],
-    at: RangeOp,
-    inner: Sequence[RangeOp],
-    space: AddrSpace,
+    loads: Sequence[tg.LoadOp],
+    at: tg.RangeOp,
+    inner: Sequence[tg.RangeOp],
+    space: tg.AddrSpace,
     padding: int,
 ) -> None:
     """Insert the copy of a tile before its first LOAD, and load from the copy."""
@@ -90,14 +85,14 @@ def _stage(
 
     builder = OpBuilder.before(first)
     put = builder.put
-    where = PlaceAttr.of(addrspace=space)
+    where = tg.PlaceAttr.of(addrspace=space)
     dtype = tensor(first.result).element_type
     padded = tuple(extent + padding * (i == 1) for i, extent in enumerate(extents))
-    buffer = put(BufferOp(next(builder.free_slots), tensor_type(dtype, padded, where)))
+    buffer = put(tg.BufferOp(next(builder.free_slots), tensor_type(dtype, padded, where)))
     copies: dict[SSAValue, SSAValue] = {}
 
-    def new_range(extent: int, kind: AxisType) -> SSAValue:
-        return put(RangeOp(next(builder.free_axes), kind, builder.index_constant(extent)))
+    def new_range(extent: int, kind: tg.AxisType) -> SSAValue:
+        return put(tg.RangeOp(next(builder.free_axes), kind, builder.index_constant(extent)))
 
     def again(value: SSAValue) -> SSAValue:
         return builder.clone(value, copies, shared=NOT_COPIED)
@@ -106,19 +101,19 @@ def _stage(
     merged = _merged(axes, first, inner)
     tile = [r for r in inner if is_expanded(r)]
     loops = [r for r in _by_stride(axes, first, inner) if r not in (*tile, *merged)]
-    outer = [new_range(axes.extent(r), AxisType.LOOP) for r in loops]
+    outer = [new_range(axes.extent(r), tg.AxisType.LOOP) for r in loops]
     # Loops over whole trailing axes of the parameter are one loop, whose number is divided.
     if merged:
-        outer.append(whole := new_range(math.prod(map(axes.extent, merged)), AxisType.LOOP))
+        outer.append(whole := new_range(math.prod(map(axes.extent, merged)), tg.AxisType.LOOP))
         for range in reversed(merged):
             extent = builder.index_constant(axes.extent(range))
-            copies[range.result] = put(ModOp(whole, extent))
-            whole = put(IDivOp(whole, extent))
+            copies[range.result] = put(tg.ModOp(whole, extent))
+            whole = put(tg.IDivOp(whole, extent))
     wide = None if merged else wide_cells(axes, first, cells[-1])
     sizes = {} if wide is None else {wide.range: wide.width}
-    parts = [new_range(axes.extent(r) // sizes.get(r, 1), AxisType.UPCAST) for r in tile]
+    parts = [new_range(axes.extent(r) // sizes.get(r, 1), tg.AxisType.UPCAST) for r in tile]
     starts = [
-        put(MulOp(part, builder.index_constant(sizes[r]))) if r in sizes else part
+        put(tg.MulOp(part, builder.index_constant(sizes[r]))) if r in sizes else part
         for r, part in zip(tile, parts, strict=True)
     ]
     new = (*outer[: len(loops)], *starts)
@@ -126,51 +121,51 @@ def _stage(
     # What the copy loads: through a flat view of those axes, so that no index is divided.
     if merged:
         index = first.buffer.owner
-        assert isinstance(index, IndexOp)
+        assert isinstance(index, tg.IndexOp)
         rest = len(index.indices) - len(merged)
         shape = tensor(index.source).get_shape()[:rest]
         lead = [again(i) for i in index.indices[:rest]]
-        flat = put(ReshapeOp(index.source, [*shape, math.prod(map(axes.extent, merged))]))
-        copies[first.buffer] = put(IndexOp(flat, [*lead, outer[-1]]))
+        flat = put(tg.ReshapeOp(index.source, [*shape, math.prod(map(axes.extent, merged))]))
+        copies[first.buffer] = put(tg.IndexOp(flat, [*lead, outer[-1]]))
     # Copy each cell, then have the LOADs read the buffer after all of the copy.
     if wide is None:
         value = put(first.rebuild([again(operand) for operand in first.operands]))
-        written = put(AfterOp(buffer, [at.result]))
+        written = put(tg.AfterOp(buffer, [at.result]))
         indices = [digit.value(axes, builder, copies) for digit in cells]
     else:
         part = parts[tile.index(wide.range)]
         value = put(wide.load(builder, again, part))
         narrow = [wide.digit_of(digit, part) for digit in cells[:-1]]
-        written = put(BitcastOp(put(AfterOp(buffer, [at.result])), wide.dtype))
+        written = put(tg.BitcastOp(put(tg.AfterOp(buffer, [at.result])), wide.dtype))
         indices = [digit.value(axes, builder, copies) for digit in narrow]
         indices.append(builder.index_constant(0))
-    cell = put(IndexOp(written, indices))
-    end = put(EndOp(put(StoreOp(cell, value)), [*parts[::-1], *outer[::-1]]))
+    cell = put(tg.IndexOp(written, indices))
+    end = put(tg.EndOp(put(tg.StoreOp(cell, value)), [*parts[::-1], *outer[::-1]]))
     indices = [digit.value(axes, builder, {}) for digit in cells]
-    staged = put(IndexOp(put(AfterOp(buffer, [end])), indices))
-    result = put(LoadOp(staged))
+    staged = put(tg.IndexOp(put(tg.AfterOp(buffer, [end])), indices))
+    result = put(tg.LoadOp(staged))
     for load in loads:
         load.result.replace_all_uses_with(result)
         block.erase_op(load)
     axes.changed()
 
 
-def _by_stride(axes: Axes, load: LoadOp, ranges: Sequence[RangeOp]) -> Sequence[RangeOp]:
+def _by_stride(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequence[tg.RangeOp]:
     """Ranges by the stride of a LOAD along them, the largest first; unknown strides count as 0."""
     found = strides(load.buffer, axes.around)
     return sorted(ranges, key=lambda r: -abs(found.get(r) or 0))
 
 
-def _merged(axes: Axes, load: LoadOp, ranges: Sequence[RangeOp]) -> Sequence[RangeOp]:
+def _merged(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequence[tg.RangeOp]:
     """The loops over the whole of trailing axes of a parameter: the copy has one loop for them."""
     index = load.buffer.owner
-    if not isinstance(index, IndexOp) or not isinstance(index.source.owner, ParamOp):
+    if not isinstance(index, tg.IndexOp) or not isinstance(index.source.owner, tg.ParamOp):
         return ()
-    found: list[RangeOp] = []
+    found: list[tg.RangeOp] = []
     shape = tensor(index.source).get_shape()
     for value, extent in zip(reversed(index.indices), reversed(shape), strict=True):
         range = value.owner
-        if range not in ranges or range in found or not isinstance(range, RangeOp):
+        if range not in ranges or range in found or not isinstance(range, tg.RangeOp):
             break
         if is_expanded(range) or axes.extent(range) != extent:
             break

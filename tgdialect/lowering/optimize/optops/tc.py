@@ -21,15 +21,11 @@ from tgdialect.lowering.matrix_products import (
 )
 from tgdialect.lowering.optimize.axes import NAMING, Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.padto import padto
-from tgdialect.ops.attributes import AxisType, ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import AtomicAddOp
 from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.elementwise import AddOp, MulOp
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of
-from tgdialect.ops.reduce import ReduceOp, accumulated_dtype
+from tgdialect.ops.reduce import accumulated_dtype
 from tgdialect.targets.matrix import MatrixInstruction, matrix_instructions
 
 EXACT, CASTS, PADDED = range(3)
@@ -39,9 +35,9 @@ EXACT, CASTS, PADDED = range(3)
 class _Match(NamedTuple):
     """The REDUCE, and the ranges of the rows and the columns of its results."""
 
-    reduce: ReduceOp
-    rows: RangeOp
-    columns: RangeOp
+    reduce: tg.ReduceOp
+    rows: tg.RangeOp
+    columns: tg.RangeOp
     instruction: MatrixInstruction
 
 
@@ -75,14 +71,14 @@ def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
     first = next(op for op in axes.kernel.body.block.ops if op in (rows, columns, steps))
     builder = OpBuilder.before(first)
 
-    def made(kind: AxisType, extent: int) -> RangeOp:
+    def made(kind: tg.AxisType, extent: int) -> tg.RangeOp:
         return builder.insert(
-            RangeOp(next(builder.free_axes), kind, builder.index_constant(extent))
+            tg.RangeOp(next(builder.free_axes), kind, builder.index_constant(extent))
         )
 
-    lanes = [made(AxisType.WARP, config.threads)] if config.threads > 1 else []
-    elements = [made(AxisType.UPCAST, 1 << len(run)) for run in reversed(c_fields(config))]
-    inner = made(AxisType.UNROLL, config.m_n_k[2])
+    lanes = [made(tg.AxisType.WARP, config.threads)] if config.threads > 1 else []
+    elements = [made(tg.AxisType.UPCAST, 1 << len(run)) for run in reversed(c_fields(config))]
+    inner = made(tg.AxisType.UNROLL, config.m_n_k[2])
     # The number of an iteration, by bits of the lane and of the elements.
     lane = lanes[0].result if lanes else None
     values = [range.result for range in reversed(elements)]
@@ -102,21 +98,23 @@ def tc(axes: Axes, axis: int, index: int, level: int, mode: int) -> None:
     axes.changed()
     if mode == 1:
         reduce = next(
-            op for op in axes.ops if isinstance(op, ReduceOp) and inner in closed_ranges(op)
+            op for op in axes.ops if isinstance(op, tg.ReduceOp) and inner in closed_ranges(op)
         )
         numbers = [range.axis.data for range in (*elements, inner)]
         reduce.properties["wmma"] = config
         reduce.properties["fragment"] = DenseArrayBase.from_list(i64, numbers)
 
 
-def _shorten(axes: Axes, range: RangeOp, size: int, part: SSAValue, own: Sequence[RangeOp]) -> None:
+def _shorten(
+    axes: Axes, range: tg.RangeOp, size: int, part: SSAValue, own: Sequence[tg.RangeOp]
+) -> None:
     """Make a range one of tiles: its iteration i becomes `size * i + part`, where the ranges `own`
     count the parts of a tile, inside of all loops that are closed with it."""
     before = OpBuilder.before(range)
     range.operands = (before.index_constant(axes.extent(range) // size),)
     after = OpBuilder.after(range)
-    start = after.put(MulOp(range, after.index_constant(size)))
-    whole = after.insert(AddOp(start, part))
+    start = after.put(tg.MulOp(range, after.index_constant(size)))
+    whole = after.insert(tg.AddOp(start, part))
     for use in list(range.result.uses):
         op = use.operation
         if op is not start.owner and not (isinstance(op, NAMING) and use.index):
@@ -127,7 +125,7 @@ def _shorten(axes: Axes, range: RangeOp, size: int, part: SSAValue, own: Sequenc
             continue
         body, *others = op.operands
         op.operands = (
-            (body, *new[::-1], *others) if isinstance(op, EndOp) else (body, *others, *new)
+            (body, *new[::-1], *others) if isinstance(op, tg.EndOp) else (body, *others, *new)
         )
 
 
@@ -150,7 +148,7 @@ def _match(axes: Axes, axis: int, index: int, level: int) -> _Match:
     product = product_of(reduce.source)
     if product is None:
         raise IllegalOptError(f"the REDUCE over range {axis} is not of products of one dtype")
-    if level < CASTS and not all(isinstance(f.owner, LoadOp) for f in product[:2]):
+    if level < CASTS and not all(isinstance(f.owner, tg.LoadOp) for f in product[:2]):
         raise IllegalOptError("a factor is computed, which level 1 allows")
     rows, columns = sides_of(axes, product, axes[axis])
     if axes.is_bound_to(reduce.source, {rows, columns, axes[axis]}):
@@ -176,28 +174,28 @@ def _match(axes: Axes, axis: int, index: int, level: int) -> _Match:
     raise IllegalOptError(f"{sizes} is not made of tiles of {fitting[0].name}; level 2 pads")
 
 
-def _reduction(axes: Axes, range: RangeOp) -> ReduceOp:
+def _reduction(axes: Axes, range: tg.RangeOp) -> tg.ReduceOp:
     axis = range.axis.data
-    if range.axis_type.data is not AxisType.REDUCE or range in axes.ends:
+    if range.axis_type.data is not tg.AxisType.REDUCE or range in axes.ends:
         raise IllegalOptError(f"range {axis} is {range.axis_type.data}, and not of a REDUCE")
-    found = [op for op in axes.ops if isinstance(op, ReduceOp) and range in closed_ranges(op)]
+    found = [op for op in axes.ops if isinstance(op, tg.ReduceOp) and range in closed_ranges(op)]
     if len(found) > 1:
         raise IllegalOptError(f"several REDUCEs are over range {axis}")
-    if found[0].kind.data is not ReduceKind.ADD:
+    if found[0].kind.data is not tg.ReduceKind.ADD:
         raise IllegalOptError(f"the REDUCE over range {axis} is {found[0].kind.data}, and not add")
     if found[0].ordered is not None:
         raise IllegalOptError(f"the REDUCE over range {axis} is ordered")
     return found[0]
 
 
-def sides_of(axes: Axes, product: Product, steps: RangeOp) -> tuple[RangeOp, RangeOp]:
+def sides_of(axes: Axes, product: Product, steps: tg.RangeOp) -> tuple[tg.RangeOp, tg.RangeOp]:
     """The ranges of the rows and the columns: the innermost ones that one factor alone depends on.
     Columns are those whose results are neighbours, or else the inner ones. Raises IllegalOptError
     where there are none."""
     if any(steps not in axes.around(factor) for factor in product[:2]):
         raise IllegalOptError(f"a factor does not depend on range {steps.axis.data}")
     around = [axes.around(factor) for factor in product[:2]]
-    sides: list[RangeOp] = []
+    sides: list[tg.RangeOp] = []
     for own, other in (around, around[::-1]):
         nest = [r for end in dict.fromkeys(axes.ends.values()) for r in closed_ranges(end)]
         found = [r for r in nest if r in own - other and not is_expanded(r)]
@@ -218,18 +216,18 @@ def sides_of(axes: Axes, product: Product, steps: RangeOp) -> tuple[RangeOp, Ran
     return rows, columns
 
 
-def _check_range(axes: Axes, range: RangeOp) -> None:
+def _check_range(axes: Axes, range: tg.RangeOp) -> None:
     axis, kind = range.axis.data, range.axis_type.data
-    if kind not in (AxisType.GLOBAL, AxisType.LOOP, AxisType.REDUCE):
+    if kind not in (tg.AxisType.GLOBAL, tg.AxisType.LOOP, tg.AxisType.REDUCE):
         raise IllegalOptError(f"range {axis} is {kind}")
     axes.extent(range)
-    if range in axes.ends and kind is AxisType.REDUCE:
+    if range in axes.ends and kind is tg.AxisType.REDUCE:
         raise IllegalOptError(f"the iterations of range {axis} have an order")
     if any(axes.depends(other.bound, range) for other in axes.ranges.values()):
         raise IllegalOptError(f"the extent of another range depends on range {axis}")
     if range not in axes.ends:
         return
-    if any(isinstance(op, AtomicAddOp) and range in axes.open[op] for op in axes.ops):
+    if any(isinstance(op, tg.AtomicAddOp) and range in axes.open[op] for op in axes.ops):
         raise IllegalOptError(f"an ATOMICADD is in range {axis}")
     if axes.shared_buffers(range):
         raise IllegalOptError(f"the iterations of range {axis} share a buffer")

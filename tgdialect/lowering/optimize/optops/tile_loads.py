@@ -10,22 +10,17 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.matrix_products import c_fields, fields, product_of
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED, WORK_ITEMS
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import AtomicAddOp
-from tgdialect.ops.elementwise import IDivOp, ModOp
-from tgdialect.ops.memory import LoadOp, StoreOp
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import integers
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import ParamOp
 from tgdialect.ops.views import memory_of
 
 
 class Digit(NamedTuple):
     """An axis of a copy: the number of an iteration of a range, or some of its bits."""
 
-    range: RangeOp
+    range: tg.RangeOp
     extent: int
     divisor: int = 1
 
@@ -35,32 +30,36 @@ class Digit(NamedTuple):
         """The index along this axis, where ranges may have copies."""
         result = copies.get(self.range.result, self.range.result)
         if self.divisor > 1:
-            result = builder.put(IDivOp(result, builder.index_constant(self.divisor)))
+            result = builder.put(tg.IDivOp(result, builder.index_constant(self.divisor)))
         if self.divisor * self.extent < axes.extent(self.range):
-            result = builder.put(ModOp(result, builder.index_constant(self.extent)))
+            result = builder.put(tg.ModOp(result, builder.index_constant(self.extent)))
         return result
 
 
-def is_of_parameter(op: LoadOp | StoreOp | AtomicAddOp, slot: int) -> bool:
+def is_of_parameter(op: tg.LoadOp | tg.StoreOp | tg.AtomicAddOp, slot: int) -> bool:
     """Whether an op accesses the parameter of a slot."""
     param = memory_of(op.operands[0]).owner
-    return isinstance(param, ParamOp) and param.slot.data == slot
+    return isinstance(param, tg.ParamOp) and param.slot.data == slot
 
 
-def staged_loads(axes: Axes, slot: int, ops: Iterable[Operation]) -> Sequence[LoadOp]:
+def staged_loads(axes: Axes, slot: int, ops: Iterable[Operation]) -> Sequence[tg.LoadOp]:
     """The LOADs of a parameter among some ops.
 
     Raises IllegalOptError where they load different cells, or the kernel writes the parameter.
     """
-    loads = [op for op in ops if isinstance(op, LoadOp) and is_of_parameter(op, slot)]
-    if any(isinstance(op, StoreOp | AtomicAddOp) and is_of_parameter(op, slot) for op in axes.ops):
+    loads = [op for op in ops if isinstance(op, tg.LoadOp) and is_of_parameter(op, slot)]
+    if any(
+        isinstance(op, tg.StoreOp | tg.AtomicAddOp) and is_of_parameter(op, slot) for op in axes.ops
+    ):
         raise IllegalOptError(f"parameter {slot} is written in this kernel")
     if any(tuple(load.operands) != tuple(loads[0].operands) for load in loads):
         raise IllegalOptError(f"several tiles of parameter {slot} are loaded")
     return loads
 
 
-def in_tile_order(axes: Axes, load: LoadOp, around: Sequence[RangeOp]) -> Sequence[RangeOp]:
+def in_tile_order(
+    axes: Axes, load: tg.LoadOp, around: Sequence[tg.RangeOp]
+) -> Sequence[tg.RangeOp]:
     """The ranges of the tile that a LOAD loads, in the order of the axes of a copy: vectors lie
     along the last. Those are the ranges that the LOAD depends on, without the loops around the
     tile.
@@ -70,7 +69,7 @@ def in_tile_order(axes: Axes, load: LoadOp, around: Sequence[RangeOp]) -> Sequen
     """
     ranges = [r for r in axes.ranges.values() if r in axes.open[load] and r not in around]
 
-    def key(range: RangeOp) -> tuple[int, int, int]:
+    def key(range: tg.RangeOp) -> tuple[int, int, int]:
         kind, nest = range.axis_type.data, axes.nest(range)
         place = closed_ranges(nest).index(range)
         inside = -place if range in axes.ends else place
@@ -88,7 +87,7 @@ def in_tile_order(axes: Axes, load: LoadOp, around: Sequence[RangeOp]) -> Sequen
     return sorted(ranges, key=key)
 
 
-def digits(axes: Axes, load: LoadOp, ranges: Sequence[RangeOp]) -> Sequence[Digit]:
+def digits(axes: Axes, load: tg.LoadOp, ranges: Sequence[tg.RangeOp]) -> Sequence[Digit]:
     """The axes of a copy of a tile, outermost first: its ranges, in the order of `in_tile_order`. A
     factor of a matrix instruction that reads whole blocks has the bits of its block in the order of
     the instruction's layout, innermost.
@@ -98,7 +97,7 @@ def digits(axes: Axes, load: LoadOp, ranges: Sequence[RangeOp]) -> Sequence[Digi
     """
     found = [Digit(range, axes.extent(range)) for range in ranges]
     for op in axes.ops:
-        if not isinstance(op, ReduceOp) or op.wmma is None or op.wmma.threads > 1:
+        if not isinstance(op, tg.ReduceOp) or op.wmma is None or op.wmma.threads > 1:
             continue
         factors = product_of(op.source)
         if factors is None or load.result not in factors[:2]:

@@ -17,14 +17,10 @@ from tgdialect.analysis.ranges import is_expanded
 from tgdialect.lowering.matrix_products import is_zero
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.optops.tile_loads import Digit
+from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import TYPES
-from tgdialect.ops.elementwise import AddOp, AndOp, CmpLtOp, MulOp
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.movement import BitcastOp, IndexOp
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, known_index, polynomial, tensor
-from tgdialect.ops.source import ConstOp, ParamOp
 from tgdialect.ops.walk import Walk
 
 WIDEST = 8
@@ -34,8 +30,8 @@ WIDEST = 8
 class WideCells(NamedTuple):
     """The cells of a LOAD of a tile, `width` neighbours along a range as one integer."""
 
-    source: LoadOp
-    range: RangeOp
+    source: tg.LoadOp
+    range: tg.RangeOp
     width: int
 
     @property
@@ -49,35 +45,35 @@ class WideCells(NamedTuple):
         copy."""
         if digit.range is not self.range or digit.divisor < self.width:
             return digit
-        return Digit(cast(RangeOp, part.owner), digit.extent, digit.divisor // self.width)
+        return Digit(cast(tg.RangeOp, part.owner), digit.extent, digit.divisor // self.width)
 
     def load(
         self, builder: OpBuilder, again: Callable[[SSAValue], SSAValue], part: SSAValue
-    ) -> LoadOp:
+    ) -> tg.LoadOp:
         """A LOAD of an integer; `again` computes a value for the ranges of the copy, in which
         integers lie along `part`."""
         index, put = self.source.buffer.owner, builder.put
-        assert isinstance(index, IndexOp)
+        assert isinstance(index, tg.IndexOp)
         last = builder.index_constant(0)
         terms = polynomial(index.indices[-1])
         for product, coefficient in terms.terms.items():
             if product == (self.range.result,):
-                last = put(AddOp(last, part))
+                last = put(tg.AddOp(last, part))
                 continue
             value = builder.index_constant(coefficient // self.width)
             for atom in product:
                 assert isinstance(atom, SSAValue)
-                value = put(MulOp(value, again(atom)))
-            last = put(AddOp(last, value))
-        last = put(AddOp(last, builder.index_constant(terms.constant // self.width)))
-        view = put(BitcastOp(index.source, self.dtype))
-        cell = put(IndexOp(view, [*map(again, index.indices[:-1]), last]))
+                value = put(tg.MulOp(value, again(atom)))
+            last = put(tg.AddOp(last, value))
+        last = put(tg.AddOp(last, builder.index_constant(terms.constant // self.width)))
+        view = put(tg.BitcastOp(index.source, self.dtype))
+        cell = put(tg.IndexOp(view, [*map(again, index.indices[:-1]), last]))
         if self.source.gate is None:
-            return LoadOp(cell)
-        return LoadOp(cell, put(ConstOp(0, self.dtype)), again(self.source.gate))
+            return tg.LoadOp(cell)
+        return tg.LoadOp(cell, put(tg.ConstOp(0, self.dtype)), again(self.source.gate))
 
 
-def wide_cells(axes: Axes, load: LoadOp, last: Digit) -> WideCells | None:
+def wide_cells(axes: Axes, load: tg.LoadOp, last: Digit) -> WideCells | None:
     """How a LOAD of a tile loads several cells at once, which are the last axis of its copy; None
     if they are not known to be neighbours in memory, and in it all together or not at all."""
     range, width, index = last.range, last.extent, load.buffer.owner
@@ -86,7 +82,7 @@ def wide_cells(axes: Axes, load: LoadOp, last: Digit) -> WideCells | None:
         return None
     if not is_expanded(range):
         return None  # It is no axis of the register tile: work items have a cell each.
-    if not isinstance(index, IndexOp) or not isinstance(index.source.owner, ParamOp):
+    if not isinstance(index, tg.IndexOp) or not isinstance(index.source.owner, tg.ParamOp):
         return None
     *lead, at = index.indices
     shape = tensor(index.source).get_shape()
@@ -99,18 +95,18 @@ def wide_cells(axes: Axes, load: LoadOp, last: Digit) -> WideCells | None:
     walk = Walk([load.gate])
     for value in walk:
         op = value.owner
-        if isinstance(op, AndOp):
+        if isinstance(op, tg.AndOp):
             walk.add(op.operands)
         elif axes.depends(value, range):
-            bound = known_index(op.rhs) if isinstance(op, CmpLtOp) else None
-            if not isinstance(op, CmpLtOp) or bound is None or bound % width:
+            bound = known_index(op.rhs) if isinstance(op, tg.CmpLtOp) else None
+            if not isinstance(op, tg.CmpLtOp) or bound is None or bound % width:
                 return None
             if not _is_aligned(op.lhs, range, width):
                 return None
     return WideCells(load, range, width) if load.alt is not None and is_zero(load.alt) else None
 
 
-def _is_aligned(index: SSAValue, range: RangeOp, width: int) -> bool:
+def _is_aligned(index: SSAValue, range: tg.RangeOp, width: int) -> bool:
     """Whether an index is the number of an iteration plus a multiple of a width."""
     found, own = polynomial(index), (range.result,)
     rest = [found.constant, *(c for product, c in found.terms.items() if product != own)]

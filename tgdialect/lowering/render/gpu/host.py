@@ -17,8 +17,7 @@ from tgdialect.lowering.render.gpu.vendors import GLOBAL
 from tgdialect.lowering.render.llvm.function import LLVMFunction
 from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.walker import LinearWalker
-from tgdialect.ops.codegen import ProgramOp
-from tgdialect.ops.source import ParamOp
+from tgdialect.ops import tg
 from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
 
@@ -29,7 +28,7 @@ MODULE = "kernels"
 class _Launch(NamedTuple):
     """How a program is launched, read from its ops once for all of its calls."""
 
-    params: Sequence[ParamOp]
+    params: Sequence[tg.ParamOp]
     bounds: Mapping[str, SSAValue]
     """The extents of the grid and the workgroup, by the name of the SPECIAL."""
     perhaps_empty: Sequence[str]
@@ -40,7 +39,7 @@ class _Launch(NamedTuple):
     """The bytes of LOCAL memory that the launch allocates; None if the program declares it."""
 
 
-def _launch(program: ProgramOp, target: Target) -> _Launch | None:
+def _launch(program: tg.ProgramOp, target: Target) -> _Launch | None:
     """How a program is launched; None if it calls others."""
     if program.calls:
         return None
@@ -49,7 +48,7 @@ def _launch(program: ProgramOp, target: Target) -> _Launch | None:
     needed = {op for bound in bounds.values() for op in computed_from(bound)}
     dynamic = dynamic_local(ops, target)
     return _Launch(
-        [op for op in ops if isinstance(op, ParamOp)],
+        [op for op in ops if isinstance(op, tg.ParamOp)],
         bounds,
         [index for index, bound in bounds.items() if intervals[bound].lo < 1],
         [op for op in ops if op in needed],
@@ -69,7 +68,7 @@ class LaunchingFunction(LLVMFunction):
         name: str,
         parameters: Sequence[SSAValue],
         target: Target,
-        programs: Mapping[str, ProgramOp],
+        programs: Mapping[str, tg.ProgramOp],
     ) -> None:
         super().__init__(name, parameters, target)
         self._programs = programs

@@ -18,10 +18,8 @@ from tgdialect.lowering.render.gpu.vendors import GLOBAL, LOCAL, Vendor
 from tgdialect.lowering.render.llvm.function import LLVMFunction
 from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.output import PointerView
-from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.codegen import BarrierOp, ShuffleOp, SpecialOp, WmmaOp
+from tgdialect.ops import tg
 from tgdialect.ops.properties import place
-from tgdialect.ops.source import BufferOp
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import MatrixInstruction
 
@@ -65,7 +63,7 @@ class KernelFunction(LLVMFunction):
         }
         return function
 
-    def special(self, op: SpecialOp, bound: SSAValue) -> SSAValue:
+    def special(self, op: tg.SpecialOp, bound: SSAValue) -> SSAValue:
         name = op.symbol.data
         if (axes := self._vendor.indices.get(name[:-1])) is None:
             raise PassFailedException(f"{op.name} of {name}: a grid has gidx and lidx")
@@ -99,30 +97,30 @@ class KernelFunction(LLVMFunction):
     def show_to_matrix_instructions(self) -> None:
         show_to_matrix_instructions(self)
 
-    def barrier(self, op: BarrierOp) -> None:
+    def barrier(self, op: tg.BarrierOp) -> None:
         for each in self._vendor.barrier():
             self.insert(each)
 
     def multiply_matrices(
-        self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[SSAValue]
+        self, op: tg.WmmaOp, instruction: MatrixInstruction, fragments: Sequence[SSAValue]
     ) -> SSAValue:
         return self._vendor.multiply(self, instruction, fragments)
 
     def multiply_in_memory(
         self,
-        op: WmmaOp,
+        op: tg.WmmaOp,
         instruction: MatrixInstruction,
         factors: Sequence[Sequence[SSAValue]],
         sums: PointerView[SSAValue],
     ) -> None:
         multiply_in_memory(self, instruction, factors, self.address(sums), sums.lanes)
 
-    def shuffle_items(self, op: ShuffleOp, value: SSAValue) -> SSAValue:
+    def shuffle_items(self, op: tg.ShuffleOp, value: SSAValue) -> SSAValue:
         return shuffle(self, op, value, self._vendor.move)
 
-    def allocate_buffer(self, op: BufferOp, bytes: int, alignment: int) -> SSAValue:
+    def allocate_buffer(self, op: tg.BufferOp, bytes: int, alignment: int) -> SSAValue:
         """REG: zeroed memory of the work item. LOCAL: a variable of the workgroup."""
-        if place(op.result).addrspace is AddrSpace.REG:
+        if place(op.result).addrspace is tg.AddrSpace.REG:
             return super().allocate_buffer(op, bytes, alignment)
         if self._dynamic is None:
             return self._variable(f".local{len(self.variables)}", bytes, alignment)
@@ -138,4 +136,4 @@ class KernelFunction(LLVMFunction):
 
 def indices(ops: Sequence[Operation]) -> dict[str, SSAValue]:
     """The bounds of the SPECIALs of a program, by name: its workgroups and their work items."""
-    return {op.symbol.data: op.bound for op in ops if isinstance(op, SpecialOp)}
+    return {op.symbol.data: op.bound for op in ops if isinstance(op, tg.SpecialOp)}

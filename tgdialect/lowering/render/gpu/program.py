@@ -20,9 +20,8 @@ from tgdialect.lowering.render.gpu.vendors import VENDORS, Vendor
 from tgdialect.lowering.render.names import OBJECT, SOURCE
 from tgdialect.lowering.render.output import LOADED_BOUND, refusal
 from tgdialect.lowering.render.walker import Alignments, LinearWalker
+from tgdialect.ops import tg
 from tgdialect.ops.call import parameters
-from tgdialect.ops.codegen import ProgramOp
-from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.properties import known_index
 from tgdialect.targets import Target
 from tgdialect.targets.grid import ALIGNMENT
@@ -32,14 +31,14 @@ def render_symbols(symbols: Sequence[Operation], target: Target) -> Sequence[Ope
     """The `gpu.module` for the programs of a module, and an `llvm.func` for each function."""
     family, _, chip = target.name.partition(":")
     vendor = VENDORS[family]
-    programs = {op.sym_name.data: op for op in symbols if isinstance(op, ProgramOp)}
+    programs = {op.sym_name.data: op for op in symbols if isinstance(op, tg.ProgramOp)}
     wanted = {name: requirements(op.linear.body.block) for name, op in programs.items()}
     alignments: Alignments = {}
     functions: list[Operation] = []
     for op in symbols:
         if isinstance(op, FuncOp):
             functions.append(_function(op, target, programs, wanted, alignments))
-        elif not isinstance(op, ProgramOp):
+        elif not isinstance(op, tg.ProgramOp):
             raise locate(refusal(op), op)
     # What only calls kernels is a function of the host, of which callers come before callees here.
     for program in reversed(calling_last(programs.values())):
@@ -59,7 +58,7 @@ def render_symbols(symbols: Sequence[Operation], target: Target) -> Sequence[Ope
 def _function(
     function: FuncOp,
     target: Target,
-    programs: Mapping[str, ProgramOp],
+    programs: Mapping[str, tg.ProgramOp],
     wanted: Mapping[str, Sequence[Requirement]],
     alignments: Alignments,
 ) -> Operation:
@@ -77,9 +76,9 @@ def _function(
 
 
 def _caller(
-    program: ProgramOp,
+    program: tg.ProgramOp,
     target: Target,
-    programs: Mapping[str, ProgramOp],
+    programs: Mapping[str, tg.ProgramOp],
     wanted: Mapping[str, Sequence[Requirement]],
     alignments: Alignments,
 ) -> Operation:
@@ -91,7 +90,7 @@ def _caller(
     for slot, (param, argument) in enumerate(zip(params, output.given, strict=True)):
         walker.bind(param, argument, alignments.get((name, slot), ALIGNMENT))
     for op in block.ops:
-        if isinstance(op, LoadOp | StoreOp):
+        if isinstance(op, tg.LoadOp | tg.StoreOp):
             raise locate(PassFailedException(LOADED_BOUND), op)
     walker.program(block, params)
     made = output.finish()
@@ -100,7 +99,7 @@ def _caller(
 
 
 def _kernel(
-    program: ProgramOp,
+    program: tg.ProgramOp,
     target: Target,
     vendor: Vendor,
     alignments: Alignments,

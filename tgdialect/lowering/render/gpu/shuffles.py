@@ -11,18 +11,18 @@ from xdsl.ir import SSAValue
 from tgdialect.gpu_dialect import nvvm, rocdl
 from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
 from tgdialect.lowering.render.llvm.types import is_integer
-from tgdialect.ops.codegen import ShuffleOp
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import F32
 from tgdialect.ops.properties import dtype_of
 
-MoveWord = Callable[[LLVMEmitter, SSAValue, ShuffleOp], SSAValue]
+MoveWord = Callable[[LLVMEmitter, SSAValue, tg.ShuffleOp], SSAValue]
 """Appends the instruction on an i32 or f32, and gives what the other work item has."""
 
 _WORD = 32
 """The bits of a register."""
 
 
-def shuffle(e: LLVMEmitter, op: ShuffleOp, value: SSAValue, move: MoveWord) -> SSAValue:
+def shuffle(e: LLVMEmitter, op: tg.ShuffleOp, value: SSAValue, move: MoveWord) -> SSAValue:
     """SHUFFLE of a scalar: narrow values are widened, and wide ones move as two words."""
     type = value.type
     if type in (i32, F32):
@@ -41,7 +41,7 @@ def shuffle(e: LLVMEmitter, op: ShuffleOp, value: SSAValue, move: MoveWord) -> S
     return result if bits == type else e.emit(llvm.BitcastOp, (result,), type)
 
 
-def move_nvidia(e: LLVMEmitter, value: SSAValue, op: ShuffleOp) -> SSAValue:
+def move_nvidia(e: LLVMEmitter, value: SSAValue, op: tg.ShuffleOp) -> SSAValue:
     """`shfl.sync.bfly` of the work items that a warp has."""
     present = (1 << op.threads.data) - 1
     mask, distance, last = (
@@ -50,7 +50,7 @@ def move_nvidia(e: LLVMEmitter, value: SSAValue, op: ShuffleOp) -> SSAValue:
     return e.put(nvvm.ShflOp(nvvm.ShflKind.BFLY, mask, value, distance, last))
 
 
-def move_amd(e: LLVMEmitter, value: SSAValue, op: ShuffleOp) -> SSAValue:
+def move_amd(e: LLVMEmitter, value: SSAValue, op: tg.ShuffleOp) -> SSAValue:
     """`ds_bpermute_b32`, which takes the number of a work item in its wave times 4."""
     word = value if value.type == i32 else e.emit(llvm.BitcastOp, (value,), i32)
     all, none = e.number(-1, i32), e.number(0, i32)

@@ -36,10 +36,10 @@ from tgdialect.lowering.render.llvm.emitter import INTEGER_PREDICATES, NO_FLAGS,
 from tgdialect.lowering.render.llvm.shifts import shift_left, shift_right
 from tgdialect.lowering.render.llvm.types import element_of, is_vector, lanes_of, vector_of
 from tgdialect.lowering.render.output import refusal
-from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import Kind
 from tgdialect.ops.properties import dtype_of
-from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.ops.reduce import identity
 from tgdialect.targets import Target
 
 Writer = Callable[[LLVMEmitter, Operation, Sequence[SSAValue], MinMax], SSAValue]
@@ -199,20 +199,20 @@ def compute(
     return writer(e, op, values, intervals)
 
 
-_ACROSS: dict[ReduceKind, Mapping[Kind, type[Operation]]] = {
-    ReduceKind.ADD: {
+_ACROSS: dict[tg.ReduceKind, Mapping[Kind, type[Operation]]] = {
+    tg.ReduceKind.ADD: {
         Kind.FLOAT: llvm.VectorReduceFAddOp,
         Kind.SIGNED: VectorReduceAddOp,
         Kind.UNSIGNED: VectorReduceAddOp,
         Kind.BOOL: VectorReduceOrOp,
     },
-    ReduceKind.MUL: {
+    tg.ReduceKind.MUL: {
         Kind.FLOAT: llvm.VectorReduceFMulOp,
         Kind.SIGNED: VectorReduceMulOp,
         Kind.UNSIGNED: VectorReduceMulOp,
         Kind.BOOL: VectorReduceAndOp,
     },
-    ReduceKind.MAX: {
+    tg.ReduceKind.MAX: {
         Kind.FLOAT: VectorReduceFMaximumOp,
         Kind.SIGNED: VectorReduceSMaxOp,
         Kind.UNSIGNED: VectorReduceUMaxOp,
@@ -222,15 +222,15 @@ _ACROSS: dict[ReduceKind, Mapping[Kind, type[Operation]]] = {
 """How the lanes of a vector are reduced to one, in any order."""
 
 
-def across(e: LLVMEmitter, op: ReduceOp, vector: SSAValue) -> SSAValue:
+def across(e: LLVMEmitter, op: tg.ReduceOp, vector: SSAValue) -> SSAValue:
     """REDUCE of a vector to a scalar; one of a single lane is a scalar already."""
     dtype, kind = dtype_of(op.source), op.kind.data
     if not is_vector(vector.type):
         # A sum begins with +0: that of -0 alone is +0.
-        is_sum = dtype.is_float and kind is ReduceKind.ADD
+        is_sum = dtype.is_float and kind is tg.ReduceKind.ADD
         return e.float(llvm.FAddOp, e.number(0, vector.type), vector) if is_sum else vector
     type, how = element_of(vector.type), _ACROSS[kind][dtype.kind]
-    if dtype.is_float and kind is not ReduceKind.MAX:
+    if dtype.is_float and kind is not tg.ReduceKind.MAX:
         start = e.number(identity(kind, dtype), type)
         return e.emit(how, (start, vector), type, {"fastmathFlags": _REASSOCIATED})
     properties = {"fastmathFlags": NO_FLAGS} if dtype.is_float else {}

@@ -12,8 +12,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.custom import CallSignature
 from tgdialect.lowering.render.llvm.emitter import LLVMEmitter, call
 from tgdialect.lowering.render.llvm.types import register_type
-from tgdialect.ops.attributes import VoidType
-from tgdialect.ops.codegen import CustomOp
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, DType
 from tgdialect.ops.properties import dtype_of
 
@@ -46,7 +45,7 @@ def is_intrinsic(name: str) -> bool:
 
 
 def custom(
-    f: LLVMEmitter, op: CustomOp, operands: Sequence[SSAValue], *, on_host: bool
+    f: LLVMEmitter, op: tg.CustomOp, operands: Sequence[SSAValue], *, on_host: bool
 ) -> SSAValue | None:
     """The call that the code of a CUSTOM is."""
     if (found := op.call) is None:
@@ -56,7 +55,7 @@ def custom(
         )
     values = [operands[number] for number in found.order]
     dtypes = [dtype_of(op.arguments[number]) for number in found.order]
-    result = None if isinstance(op.result.type, VoidType) else dtype_of(op.result)
+    result = None if isinstance(op.result.type, tg.VoidType) else dtype_of(op.result)
     name = found.name
     if builtin := BUILTINS.get(name):
         name = f"{builtin[0]}.i{builtin[1]}"

@@ -21,8 +21,8 @@ from tgdialect.lowering.render.llvm.types import (
     vector_literal,
     vector_of,
 )
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import F32
-from tgdialect.ops.elementwise import Exp2Op, ExpOp, GateOp
 from tgdialect.targets.cpu import look_up, reciprocal_estimate, register_lanes, scaling
 from tgdialect.transforms.float_format import FORMATS
 
@@ -221,8 +221,8 @@ _POWERS = (
 """2^(k/16) for k below 16, each rounded to f32, and the logarithm of 2^(k/16) divided by that."""
 
 EXPONENTIALS: Mapping[type[Operation], Callable[..., SSAValue]] = {
-    Exp2Op: exp2,
-    ExpOp: exp,
-    GateOp: gate,
+    tg.Exp2Op: exp2,
+    tg.ExpOp: exp,
+    tg.GateOp: gate,
 }
 """By an op: what computes it of the emitter and its operands."""

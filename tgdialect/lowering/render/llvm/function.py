@@ -31,13 +31,9 @@ from tgdialect.lowering.render.llvm.types import (
 )
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.lowering.render.output import Output, refusal
-from tgdialect.ops.attributes import AxisType, ReduceKind
-from tgdialect.ops.codegen import CustomOp, InsOp, WmmaOp
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory
-from tgdialect.ops.reduce import ReduceOp
-from tgdialect.ops.source import BufferOp
 from tgdialect.targets import Target, tile_assembly
 from tgdialect.targets.cpu import scales
 from tgdialect.targets.instructions import InstructionForm
@@ -86,8 +82,8 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         *flags: str,
         is_threaded: bool = False,
         streamed: Set[SSAValue] = frozenset(),
-        prefetched: Mapping[RangeOp, Sequence[Stream]] = {},
-        covered: Set[BufferOp] = frozenset(),
+        prefetched: Mapping[tg.RangeOp, Sequence[Stream]] = {},
+        covered: Set[tg.BufferOp] = frozenset(),
     ) -> None:
         """`flags` are unit attributes of the function. One that is threaded takes its arguments
         from a `threads.SharedFrame`. `covered` are buffers of which each cell is stored before it
@@ -141,13 +137,13 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
     def lanes(self, value: SSAValue) -> int:
         return lanes_of(value.type)
 
-    def across(self, op: ReduceOp, vector: SSAValue) -> SSAValue:
-        if op.kind.data is ReduceKind.MAX:
+    def across(self, op: tg.ReduceOp, vector: SSAValue) -> SSAValue:
+        if op.kind.data is tg.ReduceKind.MAX:
             vector = any_register(self, vector, self._target)
         return across(self, op, vector)
 
     def multiply_matrices(
-        self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[SSAValue]
+        self, op: tg.WmmaOp, instruction: MatrixInstruction, fragments: Sequence[SSAValue]
     ) -> SSAValue:
         """WMMA of sums that are a vector: they go to memory and back, as tiles load no vectors."""
         *factors, sums = fragments
@@ -159,16 +155,16 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         end_sums(self, memory)
         return self.load(memory, sums.type, self._target.alignment)
 
-    def begin_sums(self, op: WmmaOp, sums: View | None) -> None:
+    def begin_sums(self, op: tg.WmmaOp, sums: View | None) -> None:
         self._use_tiles()
         begin_sums(self, None if sums is None else self.address(sums))
 
     def multiply_add(
-        self, op: WmmaOp, instruction: MatrixInstruction, factors: Sequence[Sequence[SSAValue]]
+        self, op: tg.WmmaOp, instruction: MatrixInstruction, factors: Sequence[Sequence[SSAValue]]
     ) -> None:
         multiply_add(self, factors)
 
-    def end_sums(self, op: WmmaOp, sums: View) -> None:
+    def end_sums(self, op: tg.WmmaOp, sums: View) -> None:
         end_sums(self, self.address(sums))
 
     def _use_tiles(self) -> None:
@@ -179,7 +175,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
             self._release.append(assembly(tile_assembly.RELEASE, "", []))
 
     def instruction(
-        self, op: InsOp, form: InstructionForm, operands: Sequence[SSAValue]
+        self, op: tg.InsOp, form: InstructionForm, operands: Sequence[SSAValue]
     ) -> SSAValue | None:
         if form.has_effect:
             how = form.text, form.constraints, operands
@@ -208,7 +204,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
 
     # -- memory
 
-    def allocate_buffer(self, op: BufferOp, bytes: int, alignment: int) -> SSAValue:
+    def allocate_buffer(self, op: tg.BufferOp, bytes: int, alignment: int) -> SSAValue:
         """Memory on the stack, zeroed where cells may be read before they are stored."""
         pointer = self.allocate(bytes, alignment, is_zeroed=op not in self._covered)
         pointer.name_hint = op.result.name_hint
@@ -235,10 +231,10 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
 
     # -- control flow
 
-    def begin_loop(self, op: RangeOp, bound: SSAValue, *, runs: bool, unrolls: bool) -> SSAValue:
+    def begin_loop(self, op: tg.RangeOp, bound: SSAValue, *, runs: bool, unrolls: bool) -> SSAValue:
         """The test before the first iteration is left out if the loop runs."""
         zero = self.number(0)
-        if self._frame is not None and op.axis_type.data is AxisType.THREAD:
+        if self._frame is not None and op.axis_type.data is tg.AxisType.THREAD:
             next, taken, exit = self.new_block(), self.new_block(), self.new_block()
             self.branch(next)
             self.enter(next)
@@ -302,7 +298,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
     def call(self, name: str, arguments: Sequence[SSAValue]) -> None:
         self.insert(call(OBJECT.symbol(name), arguments))
 
-    def custom(self, op: CustomOp, operands: Sequence[SSAValue]) -> SSAValue | None:
+    def custom(self, op: tg.CustomOp, operands: Sequence[SSAValue]) -> SSAValue | None:
         return custom(self, op, operands, on_host=self.is_of_host)
 
     def call_host(

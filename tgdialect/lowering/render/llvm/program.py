@@ -24,12 +24,9 @@ from tgdialect.lowering.render.output import refusal
 from tgdialect.lowering.render.shuffles import shuffles_through_memory
 from tgdialect.lowering.render.walker import LinearWalker
 from tgdialect.lowering.render.work_items import fission
-from tgdialect.ops.attributes import AddrSpace, AxisType
-from tgdialect.ops.call import KernelOp, parameters
-from tgdialect.ops.codegen import ProgramOp
-from tgdialect.ops.ordering import RangeOp
+from tgdialect.ops import tg
+from tgdialect.ops.call import parameters
 from tgdialect.ops.properties import place
-from tgdialect.ops.source import BufferOp
 from tgdialect.targets import Target
 
 
@@ -39,9 +36,9 @@ def render_symbols(
     """The `llvm` ops for symbols of a module. `callees` are those that they may call; programs
     among these that are not rendered are declared, and so are kernels, whose code is elsewhere."""
     bodies = {
-        symbol: symbol.linear.body.block if isinstance(symbol, ProgramOp) else symbol.body.block
+        symbol: symbol.linear.body.block if isinstance(symbol, tg.ProgramOp) else symbol.body.block
         for symbol in callees
-        if isinstance(symbol, ProgramOp | KernelOp)
+        if isinstance(symbol, tg.ProgramOp | tg.KernelOp)
     }
     programs = {symbol.sym_name.data: requirements(body) for symbol, body in bodies.items()}
     found: list[Operation] = []
@@ -73,7 +70,7 @@ def render(
     declarations of the functions of the process that are called.
     """
     match symbol:
-        case ProgramOp():
+        case tg.ProgramOp():
             return _render_program(symbol, programs, target, external)
         case FuncOp():
             output = LLVMFunction(OBJECT.symbol(symbol.sym_name.data), symbol.args, target)
@@ -86,7 +83,7 @@ def render(
 
 
 def _render_program(
-    program: ProgramOp,
+    program: tg.ProgramOp,
     programs: Mapping[str, Sequence[Requirement]],
     target: Target,
     external: dict[str, llvm.FuncOp],
@@ -116,12 +113,12 @@ def _render_program(
     return [output.finish(), driver(name, body_name(name), types, target.cache_line)]
 
 
-def _covered(block: Block) -> Set[BufferOp]:
+def _covered(block: Block) -> Set[tg.BufferOp]:
     """The LOCAL buffers that need not be cleared."""
     local = {
         op
         for op in ops_of(block)
-        if isinstance(op, BufferOp) and place(op.result).addrspace is AddrSpace.LOCAL
+        if isinstance(op, tg.BufferOp) and place(op.result).addrspace is tg.AddrSpace.LOCAL
     }
     return local.difference(uncovered(block, CellNumbers())) if local else local
 
@@ -141,4 +138,4 @@ def _declaration(name: str, body: Block) -> llvm.FuncOp:
 
 
 def _is_thread(op: Operation) -> bool:
-    return isinstance(op, RangeOp) and op.axis_type.data is AxisType.THREAD
+    return isinstance(op, tg.RangeOp) and op.axis_type.data is tg.AxisType.THREAD

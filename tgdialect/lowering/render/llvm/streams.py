@@ -15,14 +15,9 @@ from xdsl.ir import Block, Operation, OpResult, SSAValue
 from tgdialect.analysis.affine.lanes import LaneIndices, compact, is_ramp, lane_indices, shifted
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
-from tgdialect.ops.attributes import AxisType
-from tgdialect.ops.elementwise import MulAccOp
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.movement import IndexOp
-from tgdialect.ops.ordering import EndOp, RangeOp
 from tgdialect.ops.properties import dtype_of, polynomial, static_bytes, tensor
-from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 
@@ -54,8 +49,8 @@ def streamed(
     block: Block, params: Sequence[SSAValue], evicted: Set[int], cache: int
 ) -> Set[SSAValue]:
     """The parameters that are only written, and larger than the cache or in `evicted` slots."""
-    loaded = {memory_of(op.buffer).owner for op in ops_of(block) if isinstance(op, LoadOp)}
-    slots = {op.slot.data for op in loaded if isinstance(op, ParamOp)}
+    loaded = {memory_of(op.buffer).owner for op in ops_of(block) if isinstance(op, tg.LoadOp)}
+    slots = {op.slot.data for op in loaded if isinstance(op, tg.ParamOp)}
     return {
         param
         for slot, param in enumerate(params)
@@ -78,21 +73,21 @@ class Stream:
 
 def prefetched(
     block: Block, params: Sequence[SSAValue], target: Target
-) -> Mapping[RangeOp, Sequence[Stream]]:
+) -> Mapping[tg.RangeOp, Sequence[Stream]]:
     """Prefetches of each register tile, keyed by its innermost loop. They are of large memory that
     the steps use one block after the other, as packed weights, buffers that a kernel packs itself,
     and the keys and values of an attention, or one row after the other, as matrices that are not
     packed. The processor's own prefetcher stops at the end of each page."""
-    packed = (op.result for op in ops_of(block) if isinstance(op, BufferOp))
+    packed = (op.result for op in ops_of(block) if isinstance(op, tg.BufferOp))
     large = [
         *(p for p in params if static_bytes(p) > PREFETCHED_PART * target.l2),
         *(p for p in packed if static_bytes(p) > target.l1),
     ]
-    found: defaultdict[RangeOp, list[Stream]] = defaultdict(list)
-    passes: dict[tuple[SSAValue, RangeOp, int], tuple[RangeOp, Stream, bool]] = {}
+    found: defaultdict[tg.RangeOp, list[Stream]] = defaultdict(list)
+    passes: dict[tuple[SSAValue, tg.RangeOp, int], tuple[tg.RangeOp, Stream, bool]] = {}
     for loops, ops in _innermost(block) if large else ():
         loaded = _loaded(ops, large)
-        if loops[-1].axis_type.data is AxisType.REDUCE:
+        if loops[-1].axis_type.data is tg.AxisType.REDUCE:
             found[loops[-1]] += _in_order(loops, ops, loaded, target)
         for memory, cells in loaded.items():
             if (row := _next_row(loops, memory, cells, target)) is not None:
@@ -106,36 +101,38 @@ def prefetched(
 
 def _loaded(ops: Sequence[Operation], large: Sequence[SSAValue]) -> dict[SSAValue, _Cells]:
     """The cells of large memory that the ops of a loop load, where they are known."""
-    loads: dict[SSAValue, list[LoadOp]] = {}
+    loads: dict[SSAValue, list[tg.LoadOp]] = {}
     for op in ops:
-        if isinstance(op, LoadOp) and (memory := memory_of(op.buffer)) in large:
+        if isinstance(op, tg.LoadOp) and (memory := memory_of(op.buffer)) in large:
             loads.setdefault(memory, []).append(op)
     known = ((memory, _cells(here)) for memory, here in loads.items())
     return {memory: cells for memory, cells in known if cells is not None}
 
 
 def _in_order(
-    loops: Sequence[RangeOp],
+    loops: Sequence[tg.RangeOp],
     ops: Sequence[Operation],
     loaded: Mapping[SSAValue, _Cells],
     target: Target,
 ) -> Iterator[Stream]:
     """The prefetches of the steps in the innermost of some loops of a reduction."""
-    used = sum(math.prod(tensor(op.result).get_shape()) for op in ops if isinstance(op, MulAccOp))
+    used = sum(
+        math.prod(tensor(op.result).get_shape()) for op in ops if isinstance(op, tg.MulAccOp)
+    )
     for memory, cells in loaded.items():
         count = len(cells.numbers)
         if used < MANY_USES * count:
             continue
         if (stream := _next_block(loops, memory, cells)) is not None:
             yield stream
-        is_kept = isinstance(memory.owner, ParamOp) and static_bytes(memory) <= target.l2
+        is_kept = isinstance(memory.owner, tg.ParamOp) and static_bytes(memory) <= target.l2
         if used < (MANY_USES_KEPT if is_kept else MANY_USES) * count:
             continue
         if (stream := _later_steps(loops[-1], memory, cells, target)) is not None:
             yield stream
 
 
-def _next_block(loops: Sequence[RangeOp], memory: SSAValue, cells: _Cells) -> Stream | None:
+def _next_block(loops: Sequence[tg.RangeOp], memory: SSAValue, cells: _Cells) -> Stream | None:
     """The stream that prefetches the next block of a parameter evenly while one is used, if loops
     around a reduction use a block several times. Each step prefetches an equal share, mostly less
     than a cache line, of the block from its beginning to its end: that is the order in memory, and
@@ -161,7 +158,9 @@ def _next_block(loops: Sequence[RangeOp], memory: SSAValue, cells: _Cells) -> St
     return Stream(memory, share, block * itemsize, part)
 
 
-def _later_steps(loop: RangeOp, memory: SSAValue, cells: _Cells, target: Target) -> Stream | None:
+def _later_steps(
+    loop: tg.RangeOp, memory: SSAValue, cells: _Cells, target: Target
+) -> Stream | None:
     """The stream that prefetches what later steps of a reduction load: the next cells of packed
     weights, or cells of a later row of a matrix, if there is one. Where memory does not begin at a
     cache line, the first line of a tile's columns is the last one of the columns before, and the
@@ -187,7 +186,7 @@ class _Row(NamedTuple):
 
 
 def _next_row(
-    loops: Sequence[RangeOp], memory: SSAValue, cells: _Cells, target: Target
+    loops: Sequence[tg.RangeOp], memory: SSAValue, cells: _Cells, target: Target
 ) -> _Row | None:
     """The row that the innermost loop goes over from its beginning to its end, if it is small and
     one of many of a parameter that L2 does not keep."""
@@ -196,7 +195,7 @@ def _next_row(
     block = step * _most(loops[-1]) * itemsize
     if len(loops) < 2 or not _is_sequential(loops[-2]) or not cells.strides[loops[-2].result]:
         return None
-    is_large = isinstance(memory.owner, ParamOp) and static_bytes(memory) > target.l2
+    is_large = isinstance(memory.owner, tg.ParamOp) and static_bytes(memory) > target.l2
     if not is_large or not is_ramp(cells.numbers) or step != count:
         return None
     if not 0 < block <= ROW_OF_L2 * target.l2:
@@ -206,7 +205,7 @@ def _next_row(
     return _Row(block, Stream(memory, strides, start, count * itemsize))
 
 
-def _is_dense(cells: _Cells, loops: Sequence[RangeOp]) -> bool:
+def _is_dense(cells: _Cells, loops: Sequence[tg.RangeOp]) -> bool:
     """Whether the cells that all iterations of some loops use are one after the other, each in one
     iteration."""
     numbers = cells.numbers
@@ -225,26 +224,26 @@ def _is_dense(cells: _Cells, loops: Sequence[RangeOp]) -> bool:
     return True
 
 
-def _most(loop: RangeOp) -> int:
+def _most(loop: tg.RangeOp) -> int:
     """The most iterations of a loop; 0 if they are not known."""
     most = MinMax()[loop.bound].hi
     return int(most) if math.isfinite(most) else 0
 
 
-def _is_sequential(loop: RangeOp) -> bool:
-    return loop.axis_type.data is not AxisType.THREAD
+def _is_sequential(loop: tg.RangeOp) -> bool:
+    return loop.axis_type.data is not tg.AxisType.THREAD
 
 
-def _innermost(block: Block) -> Iterator[tuple[Sequence[RangeOp], Sequence[Operation]]]:
+def _innermost(block: Block) -> Iterator[tuple[Sequence[tg.RangeOp], Sequence[Operation]]]:
     """The loops that have no loop inside, as the last of the loops that are open there, with the
     ops in each."""
-    loops: list[RangeOp] = []
+    loops: list[tg.RangeOp] = []
     ops: list[Operation] | None = None
     for op in ops_of(block):
-        if isinstance(op, RangeOp):
+        if isinstance(op, tg.RangeOp):
             loops.append(op)
             ops = []
-        elif isinstance(op, EndOp):
+        elif isinstance(op, tg.EndOp):
             if ops is not None:
                 yield loops, ops
             ops = None
@@ -262,13 +261,13 @@ class _Cells(NamedTuple):
     """The elements where all loop variables are 0."""
 
 
-def _cells(loads: Sequence[LoadOp]) -> _Cells | None:
+def _cells(loads: Sequence[tg.LoadOp]) -> _Cells | None:
     """The elements that LOADs of one memory load; None unless loop variables, and nothing else,
     move all of them alike."""
     strides: dict[SSAValue, int] | None = None
     numbers = set[int]()
     for load in loads:
-        if not isinstance(index := load.buffer.owner, IndexOp) or len(index.indices) != 1:
+        if not isinstance(index := load.buffer.owner, tg.IndexOp) or len(index.indices) != 1:
             return None
         lanes = lane_indices(index.indices[0])
         if lanes is None:
@@ -280,7 +279,7 @@ def _cells(loads: Sequence[LoadOp]) -> _Cells | None:
             moved = polynomial(scalar)
             for values, coefficient in moved.terms.items():
                 variable = values[0] if len(values) == 1 else None
-                if not isinstance(variable, OpResult) or not isinstance(variable.owner, RangeOp):
+                if not isinstance(variable, OpResult) or not isinstance(variable.owner, tg.RangeOp):
                     return None
                 total[variable] += factor * int(coefficient)
             start += factor * int(moved.constant)

@@ -29,11 +29,10 @@ from tgdialect.lowering.render.source.expressions import (
 )
 from tgdialect.lowering.render.source.language import Language
 from tgdialect.ops import intervals as interval_arithmetic
-from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES, INDEX, DType
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import dtype_of, place, tensor
-from tgdialect.ops.source import BufferOp
 from tgdialect.targets.matrix import REPEAT
 
 View = PointerView[Value]
@@ -96,10 +95,10 @@ class SourceAccesses(SourceBuilder):
 
     # -- memory
 
-    def allocate_buffer(self, op: BufferOp, bytes: int, alignment: int) -> Value:
-        space = place(op.result).addrspace or AddrSpace.REG
+    def allocate_buffer(self, op: tg.BufferOp, bytes: int, alignment: int) -> Value:
+        space = place(op.result).addrspace or tg.AddrSpace.REG
         cells, dtype = math.prod(tensor(op.result).get_shape()), dtype_of(op.result)
-        is_shared = space is AddrSpace.LOCAL and bool(self.language.shared)
+        is_shared = space is tg.AddrSpace.LOCAL and bool(self.language.shared)
         is_variable = not is_shared and cells == 1
         default = "shared" if is_shared else "acc" if is_variable else "buf"
         name = self.fresh(op.result.name_hint, self.numbered(default))
@@ -178,7 +177,7 @@ class SourceAccesses(SourceBuilder):
             return base
         if lane:
             index = scalar_of(self.add(index, self.index_literal(lane)))
-        if pointer_of(view.pointer).space is not AddrSpace.GLOBAL:
+        if pointer_of(view.pointer).space is not tg.AddrSpace.GLOBAL:
             return f"{base}[{index.text}]"
         return self.language.style.global_cell.format(base=base, index=self.statement(index))
 
@@ -217,7 +216,7 @@ class SourceAccesses(SourceBuilder):
     def _is_vector_access(self, view: View) -> bool:
         """Whether one access moves all lanes. Registers are variables of their own."""
         bytes = view.lanes * view.dtype.itemsize
-        is_private = view.dtype.is_bool or pointer_of(view.pointer).space is AddrSpace.REG
+        is_private = view.dtype.is_bool or pointer_of(view.pointer).space is tg.AddrSpace.REG
         stored = self.stored(view.dtype).name
         if is_private or view.lanes not in self.language.vectors:
             return False

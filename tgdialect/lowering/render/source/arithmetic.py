@@ -25,7 +25,7 @@ from tgdialect.lowering.render.source.expressions import (
     index_type,
     unsigned_of,
 )
-from tgdialect.ops.attributes import ReduceKind
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES, INDEX, UI64, DType, Kind
 from tgdialect.ops.properties import dtype_of
 
@@ -291,17 +291,17 @@ def compute(
     return replace(found, interval=intervals[op.results[0]] if is_index else None)
 
 
-def combine(f: SourceBuilder, kind: ReduceKind, a: Scalar, b: Scalar) -> Scalar:
+def combine(f: SourceBuilder, kind: tg.ReduceKind, a: Scalar, b: Scalar) -> Scalar:
     """One step of a REDUCE."""
     if a.dtype.is_bool:
         symbol, precedence = (
-            ("&&", Precedence.AND) if kind is ReduceKind.MUL else ("||", Precedence.OR)
+            ("&&", Precedence.AND) if kind is tg.ReduceKind.MUL else ("||", Precedence.OR)
         )
         return f.binary(symbol, precedence, a, b)
-    if kind is ReduceKind.MAX:
+    if kind is tg.ReduceKind.MAX:
         return f.maximum(a, b)
     symbol, precedence = (
-        ("+", Precedence.SUM) if kind is ReduceKind.ADD else ("*", Precedence.PRODUCT)
+        ("+", Precedence.SUM) if kind is tg.ReduceKind.ADD else ("*", Precedence.PRODUCT)
     )
     dtype = a.dtype
     if dtype.kind is Kind.SIGNED and not f.language.signed_wraps:

@@ -6,14 +6,17 @@ from collections.abc import Iterator, Sequence
 
 from tgdialect.lowering.render.source.builder import SourceBuilder
 from tgdialect.lowering.render.source.expressions import Scalar, Value, Vector
-from tgdialect.ops.codegen import InsOp
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.properties import dtype_of
 from tgdialect.targets.instructions import InstructionForm, gnu
 
 
 def assembly(
-    builder: SourceBuilder, op: InsOp, form: InstructionForm, operands: Sequence[Sequence[Scalar]]
+    builder: SourceBuilder,
+    op: tg.InsOp,
+    form: InstructionForm,
+    operands: Sequence[Sequence[Scalar]],
 ) -> Value | None:
     """The statement of an instruction on the lanes of its operands, and its result, a variable."""
     results: list[str] = []
@@ -48,7 +51,10 @@ def assembly(
 
 
 def _registers(
-    builder: SourceBuilder, op: InsOp, form: InstructionForm, operands: Sequence[Sequence[Scalar]]
+    builder: SourceBuilder,
+    op: tg.InsOp,
+    form: InstructionForm,
+    operands: Sequence[Sequence[Scalar]],
 ) -> Iterator[str]:
     """The operands of the statement: one for each operand, or for each 32 bits of a fragment."""
     for argument, lanes in zip(op.arguments, operands, strict=True):

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from enum import IntEnum
 from itertools import accumulate
 
-from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES, I32, I64, DType, unsigned
 from tgdialect.ops.intervals import Interval
 
@@ -69,7 +69,7 @@ class Pointer:
     base: str
     dtype: DType
     """The dtype that the name is declared with."""
-    space: AddrSpace = AddrSpace.GLOBAL
+    space: tg.AddrSpace = tg.AddrSpace.GLOBAL
     index: Scalar | None = None
     """The position relative to the name; None is 0."""
     is_variable: bool = False

@@ -42,14 +42,11 @@ from tgdialect.lowering.render.source.matrix import (
     multiply_in_place,
 )
 from tgdialect.lowering.render.source.placement import Placement
-from tgdialect.ops.attributes import ReduceKind, VoidType
-from tgdialect.ops.codegen import BarrierOp, CustomOp, InsOp, ShuffleOp, SpecialOp, WmmaOp
+from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, DType, bits_of_nan
 from tgdialect.ops.intervals import Interval
-from tgdialect.ops.memory import LoadOp
-from tgdialect.ops.ordering import RangeOp
 from tgdialect.ops.properties import dtype_of, is_memory, number, tensor
-from tgdialect.ops.reduce import ReduceOp, identity
+from tgdialect.ops.reduce import identity
 from tgdialect.targets.instructions import InstructionForm, language_of
 from tgdialect.targets.matrix import MatrixInstruction
 
@@ -80,7 +77,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
         `dynamic` is the LOCAL memory that the launch allocates, and `called` are the symbols that
         it may call."""
         self._placement = Placement(ops)
-        codes = [op.fmt.data for op in ops if isinstance(op, CustomOp)]
+        codes = [op.fmt.data for op in ops if isinstance(op, tg.CustomOp)]
         taken = {name for code in codes for name in _IDENTIFIER.findall(code)}
         names = [*map(language.names.symbol, called), *sorted(taken)]
         super().__init__(language, self._placement.initial_stores, dynamic, names)
@@ -139,7 +136,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
         if isinstance(value, Pointer):
             return value
         owner, hint = result.owner, result.name_hint
-        is_load = isinstance(owner, LoadOp)
+        is_load = isinstance(owner, tg.LoadOp)
         prefix = "val" if is_load else "t"
         if isinstance(value, Vector):
             return self._define_vector(result, value, prefix)
@@ -207,32 +204,32 @@ class SourceFunction(SourceAccesses, Output[Value]):
     def joined(self, parts: Sequence[Value]) -> Value:
         return self.stack([lane for part in parts for lane in lanes_of(part)])
 
-    def across(self, op: ReduceOp, vector: Value) -> Value:
+    def across(self, op: tg.ReduceOp, vector: Value) -> Value:
         """The lanes in order; a float sum begins with +0."""
         kind, dtype = op.kind.data, dtype_of(op.source)
         first, *rest = lanes_of(vector)
-        if dtype.is_float and kind is ReduceKind.ADD:
+        if dtype.is_float and kind is tg.ReduceKind.ADD:
             first, rest = self.literal(identity(kind, dtype), dtype), (first, *rest)
         for lane in rest:
             first = combine(self, kind, first, lane)
         return first
 
     def instruction(
-        self, op: InsOp, form: InstructionForm, operands: Sequence[Value]
+        self, op: tg.InsOp, form: InstructionForm, operands: Sequence[Value]
     ) -> Value | None:
         if language_of(op.target) != self.language.name:
             raise refusal(op)
         return assembly(self, op, form, [lanes_of(operand) for operand in operands])
 
     def multiply_matrices(
-        self, op: WmmaOp, instruction: MatrixInstruction, fragments: Sequence[Value]
+        self, op: tg.WmmaOp, instruction: MatrixInstruction, fragments: Sequence[Value]
     ) -> Value:
         self._check_assembly(op, instruction)
         return multiply_in_place(self, instruction, self._addresses(fragments[:2]), fragments[2])
 
     def multiply_in_memory(
         self,
-        op: WmmaOp,
+        op: tg.WmmaOp,
         instruction: MatrixInstruction,
         factors: Sequence[Sequence[Value]],
         sums: View,
@@ -241,7 +238,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
         for pair in factors:
             call_helper(self, instruction, self.start(sums), self._addresses(pair))
 
-    def _check_assembly(self, op: WmmaOp, instruction: MatrixInstruction) -> None:
+    def _check_assembly(self, op: tg.WmmaOp, instruction: MatrixInstruction) -> None:
         """Refuse a matrix instruction that the language has no inline assembly of."""
         is_of_cpu = instruction.fragments.threads == 1
         if not (self.language.has_tiles if is_of_cpu else self.language.has_mma):
@@ -253,7 +250,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
     def show_to_matrix_instructions(self) -> None:
         self.line(f'asm volatile("{PROXY_FENCE}" ::: "memory");')
 
-    def shuffle_items(self, op: ShuffleOp, value: Value) -> Value:
+    def shuffle_items(self, op: tg.ShuffleOp, value: Value) -> Value:
         """A variable of its own: in an expression it might stand where only some work items are."""
         dtype = dtype_of(op.value)
         if (template := self.language.shuffles.get(dtype.name)) is None:
@@ -268,7 +265,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
 
     # -- control flow
 
-    def begin_loop(self, op: RangeOp, bound: Value, *, runs: bool, unrolls: bool) -> Value:
+    def begin_loop(self, op: tg.RangeOp, bound: Value, *, runs: bool, unrolls: bool) -> Value:
         limit = scalar_of(bound)
         known = limit.interval or ANY_INDEX
         interval = Interval(0, max(int(known.hi) - 1, 0))
@@ -311,7 +308,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
             for a in arguments
         )
 
-    def custom(self, op: CustomOp, operands: Sequence[Value]) -> Value | None:
+    def custom(self, op: tg.CustomOp, operands: Sequence[Value]) -> Value | None:
         """The code with each operand in parentheses. An operand that is used twice has a name."""
         texts: list[str] = []
         fields = [name for _, name, _, _ in Formatter().parse(op.fmt.data) if name]
@@ -320,7 +317,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
             texts.append(f"({without_parentheses(value.text)})")
         # A blank line would end a section of the source.
         text = _BLANK_LINES.sub("\n", op.fmt.data.format(*texts))
-        if isinstance(op.result.type, VoidType):
+        if isinstance(op.result.type, tg.VoidType):
             self.line(text if text.rstrip().endswith((";", "}")) else f"{text};")
             return None
         dtype, text = _number(dtype_of(op.result).name), text.strip().removesuffix(";")
@@ -355,7 +352,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
         """The type of a number that is passed by value."""
         return self.type_name(_number(dtype))
 
-    def special(self, op: SpecialOp, bound: Value) -> Value:
+    def special(self, op: tg.SpecialOp, bound: Value) -> Value:
         kind, axis = op.symbol.data[:-1], int(op.symbol.data[-1])
         if (template := self.language.specials.get(kind)) is None:
             raise refusal(op)
@@ -392,7 +389,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
         if self.language.async_wait:
             self.line(self.language.async_wait.format(pending=pending))
 
-    def barrier(self, op: BarrierOp) -> None:
+    def barrier(self, op: tg.BarrierOp) -> None:
         if self.language.barrier:
             self.line(self.language.barrier)
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from itertools import chain, count
 
 from tgdialect.lowering.render.names import SOURCE, Naming
-from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops import tg
 from tgdialect.targets import TARGETS, source_language
 
 
@@ -65,7 +65,7 @@ class Language:
     """Makes a group of the copies since the last one, and waits for all but {pending} groups."""
     headers: Mapping[str, str] = field(default_factory=dict[str, str])
     """The line of the preamble that a dtype needs."""
-    spaces: Mapping[AddrSpace, str] = field(default_factory=dict[AddrSpace, str])
+    spaces: Mapping[tg.AddrSpace, str] = field(default_factory=dict[tg.AddrSpace, str])
     """The qualifiers of pointers."""
     shared: str = ""
     """The qualifiers of an array that a workgroup shares."""

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.render.source.language import Language, Style
-from tgdialect.ops.attributes import AddrSpace
+from tgdialect.ops import tg
 from tgdialect.registry import universe
 
 DIALECTS = ("llvm", "gpu")
@@ -94,7 +94,7 @@ OPENCL = Language(
     scalar_parameter="{type} {name}",
     functions=_same("sqrt", "trunc", "fma")
     | {"max integer": "max", "bitcast": "as_{type}({value})"},
-    spaces={AddrSpace.GLOBAL: "__global ", AddrSpace.LOCAL: "__local "},
+    spaces={tg.AddrSpace.GLOBAL: "__global ", tg.AddrSpace.LOCAL: "__local "},
     shared="__local ",
     aligned="__attribute__((aligned({bytes}))) ",
     specials={
@@ -260,7 +260,7 @@ using namespace metal;
     scalar_parameter="constant {type}& {name}",
     functions=_same("sqrt", "trunc", "fma")
     | {"max integer": "max", "bitcast": "as_type<{type}>({value})"},
-    spaces={AddrSpace.GLOBAL: "device ", AddrSpace.LOCAL: "threadgroup "},
+    spaces={tg.AddrSpace.GLOBAL: "device ", tg.AddrSpace.LOCAL: "threadgroup "},
     shared="threadgroup ",
     aligned="alignas({bytes}) ",
     parameters_after=(

@@ -10,7 +10,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.lowering.render.source.language import Language, to_source
 from tgdialect.lowering.render.source.program import render_function, render_program
 from tgdialect.lowering.render.walker import Alignments
-from tgdialect.ops.codegen import ProgramOp, SourceOp
+from tgdialect.ops import tg
 from tgdialect.targets import Target
 
 
@@ -26,7 +26,7 @@ def render_sources(module: ModuleOp, language: Language, target: Target) -> None
             f"the target {target.name} has {kind} grid, a source in {language.name} is for {other}:"
             f" lower the program for it by {to_source(language)}"
         )
-    programs = calling_last(op for op in module.ops if isinstance(op, ProgramOp))
+    programs = calling_last(op for op in module.ops if isinstance(op, tg.ProgramOp))
     alignments: Alignments = {}
     if target.is_grid:
         for function in own_functions(module):
@@ -41,6 +41,6 @@ def render_sources(module: ModuleOp, language: Language, target: Target) -> None
             raise locate(error, program) from error
         if program.source is not None:
             program.body.block.erase_op(program.source)
-        source = SourceOp(text, language.name)
+        source = tg.SourceOp(text, language.name)
         source.location = program.location
         program.body.block.insert_op_after(source, program.linear)

@@ -8,16 +8,12 @@ from itertools import accumulate
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.memory_order import accesses
-from tgdialect.ops.attributes import AddrSpace
-from tgdialect.ops.codegen import AtomicAddOp, BarrierOp, EndIfOp, IfOp
-from tgdialect.ops.memory import StoreOp
-from tgdialect.ops.movement import MovementOp, PermuteOp, ReshapeOp, StackOp
-from tgdialect.ops.ordering import EndOp, RangeOp
+from tgdialect.ops import tg
+from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import is_memory, place, tensor
-from tgdialect.ops.source import BufferOp
 from tgdialect.ops.walk import nesting
 
-_EFFECTS = (StoreOp, AtomicAddOp, BarrierOp, RangeOp, IfOp, EndOp, EndIfOp)
+_EFFECTS = (tg.StoreOp, tg.AtomicAddOp, tg.BarrierOp, tg.RangeOp, tg.IfOp, tg.EndOp, tg.EndIfOp)
 
 
 class Placement:
@@ -37,13 +33,13 @@ class Placement:
         refused: set[SSAValue] = set()
         for access in accesses(ops):
             memory, op = access.memory, access.op
-            if not isinstance(memory.owner, BufferOp) or memory in refused:
+            if not isinstance(memory.owner, tg.BufferOp) or memory in refused:
                 continue
             if (first := found.get(memory)) is not None:
                 block = self._blocks[first]
                 if self._blocks[op][: len(block)] != block:
                     refused.add(memory)
-            elif isinstance(op, StoreOp) and _stores_all(op, memory):
+            elif isinstance(op, tg.StoreOp) and _stores_all(op, memory):
                 found[memory] = op
             else:
                 refused.add(memory)
@@ -63,7 +59,7 @@ class Placement:
         if self._blocks.get(user) != self._blocks[owner] or _passes_on(user):
             return False
         is_moved = self._effects[user] != self._effects[owner]
-        return not (reads and (is_moved or isinstance(user, RangeOp)))
+        return not (reads and (is_moved or isinstance(user, tg.RangeOp)))
 
 
 def is_memory_view(op: Operation) -> bool:
@@ -73,14 +69,14 @@ def is_memory_view(op: Operation) -> bool:
 
 def _passes_on(op: Operation) -> bool:
     """Whether the result of an op is an operand as it is, which may be used more than once."""
-    if isinstance(op, StackOp):
+    if isinstance(op, tg.StackOp):
         return bool(tensor(op.sources[0]).get_shape())
-    return isinstance(op, PermuteOp | ReshapeOp)
+    return isinstance(op, tg.PermuteOp | tg.ReshapeOp)
 
 
-def _stores_all(store: StoreOp, memory: SSAValue) -> bool:
+def _stores_all(store: tg.StoreOp, memory: SSAValue) -> bool:
     """Whether a STORE is one of the only cell of a buffer in registers, or of all its cells."""
-    if store.gate is not None or place(memory).addrspace is AddrSpace.GLOBAL:
+    if store.gate is not None or place(memory).addrspace is tg.AddrSpace.GLOBAL:
         return False
     shape, cells = tensor(memory).get_shape(), tensor(store.value).get_shape()
     is_whole = store.buffer is memory and shape == cells

@@ -21,10 +21,9 @@ from tgdialect.lowering.render.source.languages import C
 from tgdialect.lowering.render.walker import Alignments, LinearWalker
 from tgdialect.lowering.render.work_items import fission
 from tgdialect.lowering.signature import written_arguments
-from tgdialect.ops.call import CallOp, parameters
-from tgdialect.ops.codegen import ProgramOp, SpecialOp
+from tgdialect.ops import tg
+from tgdialect.ops.call import parameters
 from tgdialect.ops.properties import known_index
-from tgdialect.ops.source import ParamOp
 from tgdialect.targets import Target
 from tgdialect.targets.grid import ALIGNMENT
 
@@ -33,11 +32,11 @@ Sections = Sequence[str]
 
 
 def render_program(
-    program: ProgramOp,
+    program: tg.ProgramOp,
     language: Language,
     target: Target,
     alignments: Alignments,
-    callees: Sequence[ProgramOp] = (),
+    callees: Sequence[tg.ProgramOp] = (),
 ) -> str:
     """The source of a program: all that it needs, then the kernel. `callees` are the programs that
     it may call, which have a SOURCE."""
@@ -49,7 +48,7 @@ def render_program(
     block = program.linear.body.block
     ops, params = ops_of(block), [param.result for param in parameters(block)]
     owners = [access.memory.owner for access in accesses(ops) if access.writes]
-    slots = {owner.slot.data for owner in owners if isinstance(owner, ParamOp)}
+    slots = {owner.slot.data for owner in owners if isinstance(owner, tg.ParamOp)}
     written = {param for slot, param in enumerate(params) if slot in slots}
     dynamic = dynamic_local(ops, target) if language.dynamic_shared else None
     wanted = {op.sym_name.data: requirements(op.linear.body.block) for op in callees}
@@ -68,14 +67,14 @@ def render_program(
         y=y,
         z=z,
     )
-    called = {op.callee.string_value() for op in ops if isinstance(op, CallOp)}
+    called = {op.callee.string_value() for op in ops if isinstance(op, tg.CallOp)}
     needed = [source_text(op) or "" for op in callees if op.sym_name.data in called]
     return joined([*map(sections_of, needed), _sections(output, head)])
 
 
 def render_function(
     function: FuncOp,
-    programs: Iterable[ProgramOp],
+    programs: Iterable[tg.ProgramOp],
     target: Target,
     alignments: Alignments | None = None,
 ) -> str:
@@ -100,7 +99,7 @@ def _sections(output: SourceFunction, head: str) -> Sections:
     return [output.language.preamble, headers, *output.helpers.values(), function]
 
 
-def source_text(program: ProgramOp) -> str | None:
+def source_text(program: tg.ProgramOp) -> str | None:
     """The text of the SOURCE of a program; None if there is none."""
     return None if program.source is None else program.source.text.data
 
@@ -120,7 +119,7 @@ def _workgroup(ops: Iterable[Operation]) -> tuple[int, int, int]:
     """The numbers of work items of a workgroup along x, y and z."""
     items = {"lidx0": 1, "lidx1": 1, "lidx2": 1}
     for op in ops:
-        if isinstance(op, SpecialOp) and op.symbol.data in items:
+        if isinstance(op, tg.SpecialOp) and op.symbol.data in items:
             if (bound := known_index(op.bound)) is None:
                 raise PassFailedException("the size of a workgroup is a constant")
             items[op.symbol.data] = bound
