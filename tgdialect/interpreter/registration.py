@@ -20,7 +20,6 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.custom import CustomCode
 from tgdialect.diagnostics import errors_at
-from tgdialect.dialect import TG
 from tgdialect.interpreter.calls import CALLEES
 from tgdialect.interpreter.host import HOST, Frame
 from tgdialect.interpreter.host_values import TensorValue, Tuple, Value, VersionedView, Void, whole
@@ -29,6 +28,7 @@ from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.versions import VersionedMemory
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data, numpy_dtype_of
+from tgdialect.ops.families import OPERATIONS
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 
 
@@ -46,7 +46,7 @@ class TgFunctions(InterpreterFunctions):
 
     @classmethod
     def _impls(cls) -> Iterable[tuple[type[Operation], OpImpl[InterpreterFunctions, Operation]]]:
-        for op in TG.operations:
+        for op in OPERATIONS:
             if op.name in HOST or op is tg.LinearOp:
                 yield op, _run_op
         yield func.CallOp, _run_call

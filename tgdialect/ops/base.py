@@ -58,6 +58,9 @@ INDEX_SCALAR = EqAttrConstraint(TensorType(INDEX, ()))
 VOID_EDGE = EqAttrConstraint(VOID)
 """Constraint: `!tg.void`."""
 
+SIGNATURE = "attr-dict `:` custom<Signature>(functional-type(operands, results))"
+"""The end of an assembly format: attributes, and the types of operands and results."""
+
 Value = SSAValue | Operation
 """An operand as builders accept it: a value, or an op with one result."""
 

@@ -41,7 +41,7 @@ from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import VOID, AddrSpace, NumberAttr, TupleType, is_tensor
-from tgdialect.ops.base import TENSOR, TUPLE, PureInGraph, TgOp, Value
+from tgdialect.ops.base import SIGNATURE, TENSOR, TUPLE, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.codegen import (
     AtomicAddOp,
@@ -103,7 +103,7 @@ class TupleOp(TgOp):
 
     traits = traits_def(ResultOfFunction())
 
-    assembly_format = "$values attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    assembly_format = f"$values {SIGNATURE}"
 
     def __init__(self, values: Sequence[Value]):
         self.infer(values)
@@ -124,10 +124,7 @@ class GetTupleOp(TgOp):
 
     traits = traits_def(PureInGraph(), HasTgCanonicalization())
 
-    assembly_format = (
-        "$source custom<Int>($index) attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$source custom<Int>($index) {SIGNATURE}"
 
     def __init__(self, source: Value, index: int):
         self.infer((source,), {"index": NumberAttr.of(index)})
@@ -371,10 +368,7 @@ class CallOp(TgOp):
 
     traits = traits_def(_CalleeExists())
 
-    assembly_format = (
-        "$callee `(` $arguments `)` attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$callee `(` $arguments `)` {SIGNATURE}"
 
     def __init__(self, callee: str, arguments: Sequence[Value], result: Attribute = VOID):
         self.infer(arguments, {"callee": unchecked.symbol(callee)}, type=result)

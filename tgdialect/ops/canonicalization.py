@@ -1,10 +1,11 @@
-"""The link from an op to its canonicalisation patterns (`transforms/canonicalization`)."""
+"""The link from an op to its canonicalisation patterns."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
 
 from xdsl.ir import Operation, OpTrait
 from xdsl.pattern_rewriter import RewritePattern
@@ -13,29 +14,19 @@ from xdsl.traits import HasCanonicalizationPatternsTrait
 Patterns = Mapping[str, tuple[RewritePattern, ...]]
 """Patterns by the name of the op they rewrite."""
 
-_source: Callable[[], Patterns] | None = None
-
-
-def register_patterns(source: Callable[[], Patterns]) -> None:
-    """Set the function that returns all patterns. It is called on first use, since importing them
-    is slow.
-
-    Raises RuntimeError if there is one already.
-    """
-    global _source
-    if _source is not None:
-        raise RuntimeError("the canonicalization patterns are registered already")
-    _source = source
+_FILE = "tgdialect.transforms.canonicalization"
+"""The file of the patterns, by its name, as `universe.py` has passes: ops depend on no rewrite, and
+the file is imported when `canonicalize` runs, for a short start-up time."""
 
 
 @cache
 def _patterns() -> Patterns:
-    return {} if _source is None else _source()
+    return import_module(_FILE).CANONICALIZATIONS
 
 
 @dataclass(frozen=True)
 class HasTgCanonicalization(HasCanonicalizationPatternsTrait):
-    """An op whose patterns are registered with `register_patterns`."""
+    """An op that may have patterns in `transforms/canonicalization`."""
 
     verify = OpTrait.verify  # Nothing, which `fast_xdsl.definitions` knows.
 

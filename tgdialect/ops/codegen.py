@@ -40,7 +40,7 @@ from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import VOID, AxisType, NumberAttr, WmmaAttr
-from tgdialect.ops.base import INDEX_SCALAR, TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
+from tgdialect.ops.base import INDEX_SCALAR, SIGNATURE, TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.instructions import INSTRUCTIONS, InstructionSignature
 from tgdialect.ops.memory import verify_cells
@@ -100,10 +100,7 @@ class InsOp(TgOp):
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
-    assembly_format = (
-        "$mnemonic `(` $arguments `)` attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$mnemonic `(` $arguments `)` {SIGNATURE}"
 
     def __init__(self, mnemonic: str, arguments: Sequence[Value], type: Attribute = VOID):
         self.infer(arguments, {"mnemonic": StringAttr(mnemonic)}, type=type)
@@ -269,10 +266,7 @@ class WmmaOp(TgOp):
 
     traits = traits_def(PureInGraph())
 
-    assembly_format = (
-        "$a `,` $b `,` $accumulator `config` $config attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$a `,` $b `,` $accumulator `config` $config {SIGNATURE}"
 
     def __init__(self, a: Value, b: Value, accumulator: Value, config: WmmaAttr):
         self.infer((a, b, accumulator), {"config": config})
@@ -325,10 +319,7 @@ class ShuffleOp(TgOp):
 
     traits = traits_def(PureInGraph())
 
-    assembly_format = (
-        "$value `xor` custom<Int>($distance) `of` custom<Int>($threads) attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$value `xor` custom<Int>($distance) `of` custom<Int>($threads) {SIGNATURE}"
 
     def __init__(self, value: Value, distance: int, threads: int):
         self.infer((value,), {"distance": NumberAttr(distance), "threads": NumberAttr(threads)})
@@ -388,10 +379,7 @@ class CustomOp(TgOp):
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
-    assembly_format = (
-        "$fmt `(` $arguments `)` (`by` $function^)? attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$fmt `(` $arguments `)` (`by` $function^)? {SIGNATURE}"
 
     def __init__(self, fmt: str, arguments: Sequence[Value], type: Attribute = VOID):
         self.infer(arguments, {"fmt": StringAttr(fmt)}, type=type)

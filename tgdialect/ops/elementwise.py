@@ -18,7 +18,7 @@ from xdsl.traits import Commutative
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
-from tgdialect.ops.base import TENSOR, PureInGraph, TgOp, Value
+from tgdialect.ops.base import SIGNATURE, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import UI64, DType
 from tgdialect.ops.folding import fold_elementwise
@@ -55,6 +55,8 @@ class ElementwiseOp(TgOp, HasFolderInterface, ABC):
     """An op applied per element to operands of broadcast shapes."""
 
     DOMAIN: ClassVar[Domain] = Domain.ANY
+    SAME_DTYPE: ClassVar[slice] = slice(None)
+    """The operands that have one dtype."""
     COST: ClassVar[float] = 1
     """The cost of an element in the fusion model; an ADD is 1."""
 
@@ -75,6 +77,9 @@ class ElementwiseOp(TgOp, HasFolderInterface, ABC):
 
     def verify_rule(self) -> None:
         self.verify_domain()
+        dtypes = [dtype_of(o).name for o in self.operands[self.SAME_DTYPE]]
+        if len(set(dtypes)) > 1:
+            raise VerifyException(f"operands have different dtypes: {' and '.join(dtypes)}")
 
     def fold(self) -> Sequence[SSAValue | Attribute] | None:
         """The result as a constant, if every operand is a `tg.const`."""
@@ -87,7 +92,7 @@ class UnaryOp(ElementwiseOp, ABC):
 
     source = operand_def(TENSOR)
 
-    assembly_format = "$source attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    assembly_format = f"$source {SIGNATURE}"
 
     def __init__(self, source: Value):
         self.infer((source,))
@@ -99,37 +104,41 @@ class BinaryOp(ElementwiseOp, ABC):
     lhs = operand_def(TENSOR)
     rhs = operand_def(TENSOR)
 
-    assembly_format = (
-        "$lhs `,` $rhs attr-dict `:` custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$lhs `,` $rhs {SIGNATURE}"
 
     def __init__(self, lhs: Value, rhs: Value):
         self.infer((lhs, rhs))
 
-    def verify_rule(self) -> None:
-        self.verify_domain()
-        verify_same_dtype(self)
+
+class FloatOp(UnaryOp, ABC):
+    """One operand, a float."""
+
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
 
 
-def verify_same_dtype(op: ElementwiseOp, first: int = 0) -> None:
-    """All operands from `first` on have one dtype."""
-    dtypes = [dtype_of(o).name for o in op.operands[first:]]
-    if len(set(dtypes)) > 1:
-        raise VerifyException(f"operands have different dtypes: {' and '.join(dtypes)}")
+class BinaryFloatOp(BinaryOp, ABC):
+    """Two floats of one dtype."""
+
+    DOMAIN: ClassVar[Domain] = Domain.FLOAT
+
+
+class CommutativeOp(BinaryOp, ABC):
+    """Two operands of one dtype, which may change places."""
+
+    traits = traits_def(Commutative())
 
 
 # -- primitives ----------------------------------------------------------------------------------
 
 
 @op_definition
-class RecipOp(UnaryOp):
+class RecipOp(FloatOp):
     """RECIP (T,): 1/x, correctly rounded; 1/0 is an infinity.
 
     `%1 = tg.recip %0 : tensor<4xf32>`
     """
 
     name = "tg.recip"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
 
 
 @op_definition
@@ -157,45 +166,40 @@ class CastOp(ElementwiseOp):
     source = operand_def(TENSOR)
     dtype = prop_def(AnyAttr())
 
-    assembly_format = (
-        "$source `to` $dtype attr-dict `:` custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$source `to` $dtype {SIGNATURE}"
 
     def __init__(self, source: Value, dtype: Attribute):
         self.infer((source,), {"dtype": dtype})
 
 
 @op_definition
-class AddOp(BinaryOp):
+class AddOp(CommutativeOp):
     """ADD (A, B): a + b; integers wrap; on bools, or.
 
     `%2 = tg.add %0, %1 : tensor<4xf32>`
     """
 
     name = "tg.add"
-    traits = traits_def(Commutative())
 
 
 @op_definition
-class MulOp(BinaryOp):
+class MulOp(CommutativeOp):
     """MUL (A, B): a * b; integers wrap; on bools, and.
 
     `%2 = tg.mul %0, %1 : (tensor<4x1xf32>, tensor<3xf32>) -> tensor<4x3xf32>`
     """
 
     name = "tg.mul"
-    traits = traits_def(Commutative())
 
 
 @op_definition
-class MaxOp(BinaryOp):
+class MaxOp(CommutativeOp):
     """MAX (A, B): the larger one; NaN if either is NaN; max(-0, +0) is +0; on bools, or.
 
     `%2 = tg.max %0, %1 : tensor<4xf32>`
     """
 
     name = "tg.max"
-    traits = traits_def(Commutative())
 
 
 @op_definition
@@ -235,18 +239,17 @@ class CmpLtOp(CompareOp):
 
 
 @op_definition
-class CmpNeOp(CompareOp):
+class CmpNeOp(CompareOp, CommutativeOp):
     """CMPNE (A, B): [a != b]; true if either is NaN.
 
     `%2 = tg.cmpne %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>`
     """
 
     name = "tg.cmpne"
-    traits = traits_def(Commutative())
 
 
 @op_definition
-class XorOp(BinaryOp):
+class XorOp(CommutativeOp):
     """XOR (A, B): bitwise exclusive or.
 
     `%2 = tg.xor %0, %1 : tensor<4xi32>`
@@ -254,11 +257,10 @@ class XorOp(BinaryOp):
 
     name = "tg.xor"
     DOMAIN: ClassVar[Domain] = Domain.BITS
-    traits = traits_def(Commutative())
 
 
 @op_definition
-class OrOp(BinaryOp):
+class OrOp(CommutativeOp):
     """OR (A, B): bitwise or.
 
     `%2 = tg.or %0, %1 : tensor<4xi32>`
@@ -266,11 +268,10 @@ class OrOp(BinaryOp):
 
     name = "tg.or"
     DOMAIN: ClassVar[Domain] = Domain.BITS
-    traits = traits_def(Commutative())
 
 
 @op_definition
-class AndOp(BinaryOp):
+class AndOp(CommutativeOp):
     """AND (A, B): bitwise and.
 
     `%2 = tg.and %0, %1 : tensor<4xi1>`
@@ -278,16 +279,16 @@ class AndOp(BinaryOp):
 
     name = "tg.and"
     DOMAIN: ClassVar[Domain] = Domain.BITS
-    traits = traits_def(Commutative())
 
 
 class ShiftOp(BinaryOp, ABC):
     """A shift. The count may have any integer dtype; a negative one is treated as too large."""
 
     DOMAIN: ClassVar[Domain] = Domain.INTEGER
+    SAME_DTYPE: ClassVar[slice] = slice(1)
 
     def verify_rule(self) -> None:
-        self.verify_domain()
+        super().verify_rule()
         if not (count := dtype_of(self.rhs)).is_integer:
             raise VerifyException(f"the count of a shift is an integer, not {count.name}")
 
@@ -321,22 +322,16 @@ class WhereOp(ElementwiseOp):
 
     name = "tg.where"
     DOMAIN: ClassVar[Domain] = Domain.BOOL
+    SAME_DTYPE: ClassVar[slice] = slice(1, None)
 
     condition = operand_def(TENSOR)
     lhs = operand_def(TENSOR)
     rhs = operand_def(TENSOR)
 
-    assembly_format = (
-        "$condition `,` $lhs `,` $rhs attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$condition `,` $lhs `,` $rhs {SIGNATURE}"
 
     def __init__(self, condition: Value, lhs: Value, rhs: Value):
         self.infer((condition, lhs, rhs))
-
-    def verify_rule(self) -> None:
-        self.verify_domain()
-        verify_same_dtype(self, first=1)
 
 
 # -- decomposed ----------------------------------------------------------------------------------
@@ -365,14 +360,13 @@ class SubOp(BinaryOp):
 
 
 @op_definition
-class DivOp(BinaryOp):
+class DivOp(BinaryFloatOp):
     """DIV (A, B) = MUL(A, RECIP(B)): a / b. Undecomposed, it is correctly rounded.
 
     `%2 = tg.div %0, %1 : tensor<4xf32>`
     """
 
     name = "tg.div"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
 
 
 @op_definition
@@ -406,14 +400,13 @@ class CmpLeOp(CompareOp):
 
 
 @op_definition
-class CmpEqOp(CompareOp):
+class CmpEqOp(CompareOp, CommutativeOp):
     """CMPEQ (A, B) = CMPNE(CMPNE(A, B), 1): [a = b].
 
     `%2 = tg.cmpeq %0, %1 : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xi1>`
     """
 
     name = "tg.cmpeq"
-    traits = traits_def(Commutative())
 
 
 @op_definition
@@ -428,91 +421,84 @@ class NotOp(UnaryOp):
 
 
 @op_definition
-class Exp2Op(UnaryOp):
+class Exp2Op(FloatOp):
     """EXP2 (T,): 2^x, within 2 ulp (f32) or 3 ulp (f64).
 
     `%1 = tg.exp2 %0 : tensor<4xf32>`
     """
 
     name = "tg.exp2"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 8
 
 
 @op_definition
-class Log2Op(UnaryOp):
+class Log2Op(FloatOp):
     """LOG2 (T,): log2 x, within 2 ulp (f32) or 3 ulp (f64); -inf at 0, NaN below.
 
     `%1 = tg.log2 %0 : tensor<4xf32>`
     """
 
     name = "tg.log2"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 8
 
 
 @op_definition
-class ExpOp(UnaryOp):
+class ExpOp(FloatOp):
     """EXP (T,): e^x, within 1 ulp. EXP2 of x log2 e, without the rounding of that product.
 
     `%1 = tg.exp %0 : tensor<4xf32>`
     """
 
     name = "tg.exp"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 8
 
 
 @op_definition
-class LogOp(UnaryOp):
+class LogOp(FloatOp):
     """LOG (T,): the natural logarithm, within 1 ulp; -inf at 0, NaN below.
 
     `%1 = tg.log %0 : tensor<4xf32>`
     """
 
     name = "tg.log"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 8
 
 
 @op_definition
-class Log10Op(UnaryOp):
+class Log10Op(FloatOp):
     """LOG10 (T,): the logarithm to base 10, within 1 ulp; -inf at 0, NaN below.
 
     `%1 = tg.log10 %0 : tensor<4xf32>`
     """
 
     name = "tg.log10"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 8
 
 
 @op_definition
-class Expm1Op(UnaryOp):
+class Expm1Op(FloatOp):
     """EXPM1 (T,): e^x - 1, within 1 ulp, near 0 too.
 
     `%1 = tg.expm1 %0 : tensor<4xf32>`
     """
 
     name = "tg.expm1"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 10
 
 
 @op_definition
-class Log1pOp(UnaryOp):
+class Log1pOp(FloatOp):
     """LOG1P (T,): the natural logarithm of 1 + x, within 1 ulp, near 0 too; -inf at -1, NaN below.
 
     `%1 = tg.log1p %0 : tensor<4xf32>`
     """
 
     name = "tg.log1p"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 12
 
 
 @op_definition
-class SoftplusOp(UnaryOp):
+class SoftplusOp(FloatOp):
     """SOFTPLUS (T,): log(1 + e^x), within 1 ulp (f32) or 2 ulp (f64), where it is almost 0 too.
 
     It is 0 at -inf and inf at inf. Within 1.1 ulp of f32 where MULACC is rounded twice.
@@ -521,48 +507,44 @@ class SoftplusOp(UnaryOp):
     """
 
     name = "tg.softplus"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 16
 
 
 @op_definition
-class SinOp(UnaryOp):
+class SinOp(FloatOp):
     """SIN (T,): sin x in radians, within 2 ulp (f32) or 3 ulp (f64); NaN at the infinities.
 
     `%1 = tg.sin %0 : tensor<4xf32>`
     """
 
     name = "tg.sin"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 12
 
 
 @op_definition
-class CosOp(UnaryOp):
+class CosOp(FloatOp):
     """COS (T,): cos x in radians, within 2 ulp (f32) or 3 ulp (f64); NaN at the infinities.
 
     `%1 = tg.cos %0 : tensor<4xf32>`
     """
 
     name = "tg.cos"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 12
 
 
 @op_definition
-class ErfOp(UnaryOp):
+class ErfOp(FloatOp):
     """ERF (T,): the error function, within 2 ulp (f32) or 3 ulp (f64).
 
     `%1 = tg.erf %0 : tensor<4xf32>`
     """
 
     name = "tg.erf"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 12
 
 
 @op_definition
-class ErfcOp(UnaryOp):
+class ErfcOp(FloatOp):
     """ERFC (T,): 1 - erf x, within 2 ulp for large x too; 0 at inf and 2 at -inf.
 
     Within 3.1 ulp where MULACC is rounded twice.
@@ -571,12 +553,11 @@ class ErfcOp(UnaryOp):
     """
 
     name = "tg.erfc"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 16
 
 
 @op_definition
-class GeluOp(UnaryOp):
+class GeluOp(FloatOp):
     """GELU (T,): x P(Z < x) for a normal Z, within 1 ulp (f32) or 2 ulp (f64), where it is almost 0
     too.
 
@@ -586,19 +567,17 @@ class GeluOp(UnaryOp):
     """
 
     name = "tg.gelu"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 18
 
 
 @op_definition
-class SqrtOp(UnaryOp):
+class SqrtOp(FloatOp):
     """SQRT (T,): the square root; NaN below 0, and sqrt(-0) is -0.
 
     `%1 = tg.sqrt %0 : tensor<4xf32>`
     """
 
     name = "tg.sqrt"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 4
 
 
@@ -622,33 +601,25 @@ class GateOp(ElementwiseOp):
     argument = operand_def(TENSOR)
     lost = opt_operand_def(TENSOR)
 
-    assembly_format = (
-        "$factor `,` $argument (`lost` $lost^)? attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$factor `,` $argument (`lost` $lost^)? {SIGNATURE}"
 
     def __init__(self, factor: Value, argument: Value, lost: Value | None = None):
         self.infer((factor, argument) if lost is None else (factor, argument, lost))
 
-    def verify_rule(self) -> None:
-        self.verify_domain()
-        verify_same_dtype(self)
-
 
 @op_definition
-class PowOp(BinaryOp):
+class PowOp(BinaryFloatOp):
     """POW (A, B): a^b, within 2 ulp (f32) or 3 ulp (f64), special values as C99's pow.
 
     `%2 = tg.pow %0, %1 : tensor<4xf32>`
     """
 
     name = "tg.pow"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 24
 
 
 @op_definition
-class LogAddExpOp(BinaryOp):
+class LogAddExpOp(BinaryFloatOp):
     """LOGADDEXP (A, B): log(e^a + e^b), within 2 ulp, near its zeros too.
 
     Near the zeros of f32 and narrower floats, and where MULACC is rounded twice, the error is an
@@ -658,12 +629,11 @@ class LogAddExpOp(BinaryOp):
     """
 
     name = "tg.logaddexp"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 16
 
 
 @op_definition
-class LgammaOp(BinaryOp):
+class LgammaOp(BinaryFloatOp):
     """LGAMMA (X, A) = A, the logarithm of the magnitude of the gamma function of x.
 
     For x from -60 to -1.25 an f64 A may be log(pi / |x sin(pi x)|) less the logarithm for -x, a
@@ -674,19 +644,17 @@ class LgammaOp(BinaryOp):
     """
 
     name = "tg.lgamma"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 8
 
 
 @op_definition
-class FmodOp(BinaryOp):
+class FmodOp(BinaryFloatOp):
     """FMOD (A, B): a - b * trunc(a / b), exactly, with the sign of a; NaN for b = 0 and infinite a.
 
     `%2 = tg.fmod %0, %1 : tensor<4xf32>`
     """
 
     name = "tg.fmod"
-    DOMAIN: ClassVar[Domain] = Domain.FLOAT
     COST: ClassVar[float] = 16
 
 
@@ -704,17 +672,10 @@ class MulAccOp(ElementwiseOp):
     rhs = operand_def(TENSOR)
     accumulator = operand_def(TENSOR)
 
-    assembly_format = (
-        "$lhs `,` $rhs `,` $accumulator attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$lhs `,` $rhs `,` $accumulator {SIGNATURE}"
 
     def __init__(self, lhs: Value, rhs: Value, accumulator: Value):
         self.infer((lhs, rhs, accumulator))
-
-    def verify_rule(self) -> None:
-        self.verify_domain()
-        verify_same_dtype(self)
 
 
 @op_definition

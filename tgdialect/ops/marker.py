@@ -7,7 +7,7 @@ from abc import ABC
 from xdsl.irdl import operand_def, result_def, traits_def
 
 from tgdialect.fast_xdsl.definitions import op_definition
-from tgdialect.ops.base import TENSOR, PureInGraph, TgOp, Value
+from tgdialect.ops.base import SIGNATURE, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 
 
@@ -19,7 +19,7 @@ class MarkerOp(TgOp, ABC):
 
     traits = traits_def(PureInGraph(), HasTgCanonicalization())
 
-    assembly_format = "$source attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    assembly_format = f"$source {SIGNATURE}"
 
     def __init__(self, source: Value):
         self.infer((source,))

@@ -31,7 +31,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.fast_xdsl.unchecked import segments
-from tgdialect.ops.base import INDEX_SCALAR, TENSOR, PureInGraph, TgOp, Value
+from tgdialect.ops.base import INDEX_SCALAR, SIGNATURE, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import check_representable
 from tgdialect.ops.properties import (
@@ -89,10 +89,7 @@ class PermuteOp(MovementOp):
     source = operand_def(TENSOR)
     order = prop_def(DenseArrayBase.constr(i64))
 
-    assembly_format = (
-        "$source custom<Integers>($order) attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$source custom<Integers>($order) {SIGNATURE}"
 
     def __init__(self, source: Value, order: Sequence[int]):
         self.infer((source,), {"order": static_indices(tuple(order))})
@@ -110,10 +107,7 @@ class FlipOp(MovementOp):
     source = operand_def(TENSOR)
     flags = prop_def(DenseArrayBase.constr(i1))
 
-    assembly_format = (
-        "$source custom<Integers>($flags) attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$source custom<Integers>($flags) {SIGNATURE}"
 
     def __init__(self, source: Value, flags: Sequence[bool]):
         self.infer((source,), {"flags": DenseArrayBase.from_list(i1, [int(f) for f in flags])})
@@ -257,10 +251,7 @@ class IndexOp(MovementOp):
     source = operand_def(TENSOR)
     indices = var_operand_def(TENSOR)
 
-    assembly_format = (
-        "$source `[` $indices `]` attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$source `[` $indices `]` {SIGNATURE}"
 
     def __init__(self, source: Value, indices: Sequence[Value]):
         self.infer((source, *indices))
@@ -282,7 +273,7 @@ class StackOp(MovementOp):
 
     sources = var_operand_def(TENSOR)
 
-    assembly_format = "$sources attr-dict `:` custom<Signature>(functional-type(operands, results))"
+    assembly_format = f"$sources {SIGNATURE}"
 
     def __init__(self, sources: Sequence[Operation | SSAValue]):
         self.infer(sources)
@@ -307,9 +298,7 @@ class BitcastOp(MovementOp):
     source = operand_def(TENSOR)
     dtype = prop_def(AnyAttr())
 
-    assembly_format = (
-        "$source `to` $dtype attr-dict `:` custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$source `to` $dtype {SIGNATURE}"
 
     def __init__(self, source: Value, dtype: Attribute):
         self.infer((source,), {"dtype": dtype})

@@ -10,7 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.ops.attributes import NumberAttr, PlaceAttr
-from tgdialect.ops.base import TENSOR, PureInGraph, TgOp, Value
+from tgdialect.ops.base import SIGNATURE, TENSOR, PureInGraph, TgOp, Value
 from tgdialect.ops.memory import CopyOp
 from tgdialect.ops.movement import ExpandOp, PermuteOp, ReshapeOp
 from tgdialect.ops.properties import Shape
@@ -34,10 +34,7 @@ class ReplicatedOp(TgOp):
 
     traits = traits_def(PureInGraph())
 
-    assembly_format = (
-        "$source `axis` custom<Int>($axis) attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$source `axis` custom<Int>($axis) {SIGNATURE}"
 
     def __init__(self, source: Value, axis: int):
         self.infer((source,), {"axis": NumberAttr(axis)})

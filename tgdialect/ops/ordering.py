@@ -30,6 +30,7 @@ from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.ops.attributes import VOID, AxisType, AxisTypeAttr, NumberAttr, OptAttr
 from tgdialect.ops.base import (
     INDEX_SCALAR,
+    SIGNATURE,
     TENSOR,
     VOID_EDGE,
     NothingInGraph,
@@ -181,10 +182,7 @@ class AfterOp(TgOp):
 
     traits = traits_def(PureInGraph())
 
-    assembly_format = (
-        "$buffer `,` $dependencies attr-dict `:` "
-        "custom<Signature>(functional-type(operands, results))"
-    )
+    assembly_format = f"$buffer `,` $dependencies {SIGNATURE}"
 
     def __init__(self, buffer: Value, dependencies: Sequence[Value]):
         self.infer((buffer, *dependencies))
