@@ -750,3 +750,5 @@ DECOMPOSED = (
     MulAccOp,
     ThreefryOp,
 )
+OPS: dict[str, type[ElementwiseOp]] = {op.name: op for op in (*PRIMITIVES, *DECOMPOSED)}
+"""The elementwise ops by name."""

@@ -12,24 +12,25 @@ from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Block, Operation
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.ops import elementwise, tg
+from tgdialect.ops import elementwise
 from tgdialect.ops.builder import UniquingBuilder
-from tgdialect.ops.dtypes import DTYPES, number_attribute, wrap_to
+from tgdialect.ops.dtypes import DTYPES, TYPES, wrap_to
 from tgdialect.ops.properties import dtype_of
 from tgdialect.transforms.error_function import erf, erfc, gelu
 from tgdialect.transforms.log_gamma import lgamma, lgamma_for_f32
 from tgdialect.transforms.log_of_sum import logaddexp, logaddexp_for_f32
 from tgdialect.transforms.logistic import gate
-from tgdialect.transforms.recipe import Dtype, Primitive, Value
+from tgdialect.transforms.recipe import Dtype
 from tgdialect.transforms.remainder import fmod
 from tgdialect.transforms.sine import cos, sin
 from tgdialect.transforms.soft_float import NARROW_FORMATS, soft_cast
+from tgdialect.transforms.tg_semantics import Tg, TgSemantics
 from tgdialect.transforms.threefry import threefry
 from tgdialect.transforms.transcendental import (
     exp,
@@ -44,49 +45,9 @@ from tgdialect.transforms.transcendental import (
     sqrt,
 )
 
-Tg = Value[SSAValue]
-
-_TYPES: dict[str, Attribute] = {row.name: type for type, row in DTYPES.items()}
-
-_OPS: dict[Primitive, Callable[..., Operation]] = {
-    "add": elementwise.AddOp,
-    "neg": elementwise.NegOp,
-    "sub": elementwise.SubOp,
-    "mul": elementwise.MulOp,
-    "mulacc": elementwise.MulAccOp,
-    "recip": elementwise.RecipOp,
-    "trunc": elementwise.TruncOp,
-    "and": elementwise.AndOp,
-    "or": elementwise.OrOp,
-    "xor": elementwise.XorOp,
-    "shl": elementwise.ShlOp,
-    "shr": elementwise.ShrOp,
-    "cmplt": elementwise.CmpLtOp,
-    "cmpeq": elementwise.CmpEqOp,
-    "cmpne": elementwise.CmpNeOp,
-    "not": elementwise.NotOp,
-    "where": elementwise.WhereOp,
-}
-
-
-class TgSemantics(UniquingBuilder):
-    """Builds tg ops, in the order in which the recipe applies them. Equal constants are one op."""
-
-    def constant(self, value: int | float, dtype: Dtype) -> SSAValue:
-        return self.emit(tg.ConstOp, number_attribute(value, _TYPES[dtype]))
-
-    def apply(self, primitive: Primitive, operands: tuple[SSAValue, ...], dtype: Dtype) -> SSAValue:
-        match primitive:
-            case "cast":
-                return self.put(elementwise.CastOp(operands[0], _TYPES[dtype]))
-            case "bitcast":
-                return self.put(tg.BitcastOp(operands[0], _TYPES[dtype]))
-            case _:
-                return self.put(_OPS[primitive](*operands))
-
 
 def _neg(a: Tg) -> Tg:
-    return a * (-1 if (row := DTYPES[_TYPES[a.dtype]]).is_float else wrap_to(row, -1))
+    return a * (-1 if (row := DTYPES[TYPES[a.dtype]]).is_float else wrap_to(row, -1))
 
 
 _UNARY: dict[str, Callable[[Tg], Tg]] = {
@@ -161,14 +122,14 @@ def decompose(op: Operation) -> list[Operation]:
 
     The new ops stand where `op` was, with its location. They may be decomposed ops themselves.
     """
-    semantics = TgSemantics.at_end(Block(), op.location)
-    operands = [Value(semantics, o, cast(Dtype, dtype_of(o).name)) for o in op.operands]
+    builder = UniquingBuilder.at_end(Block(), op.location)
+    operands = [*map(TgSemantics(builder).value, op.operands)]
     if isinstance(op, elementwise.CastOp):
         result = soft_cast(operands[0], cast(Dtype, dtype_of(op.result).name))
     else:
         result = _decomposition(op, operands)
-    new = ops_of(semantics.block)
-    Rewriter.inline_block(semantics.block, InsertPoint.before(op))
+    new = ops_of(builder.block)
+    Rewriter.inline_block(builder.block, InsertPoint.before(op))
     Rewriter.replace_op(op, (), [result.handle])
     return new
 

@@ -1,7 +1,7 @@
 """The language that numerical recipes are written in: values with operators, over any semantics.
 
-A recipe is a Python function on `Value`s that does nothing but apply the primitives of
-`Primitive`. A `Semantics` says what a primitive does: that of `tg-decompose` builds tg ops, that of
+A recipe is a Python function on `Value`s that does nothing but apply primitives: the methods of
+`Value`. A `Semantics` says what a primitive does: that of `tg-decompose` builds tg ops, that of
 the tests computes with NumPy arrays. The tests thus measure the accuracy of the code that is
 compiled.
 
@@ -14,6 +14,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import Generic, Literal, Protocol, TypeVar
+
+from tgdialect.transforms.operators import Operators
 
 V = TypeVar("V")
 
@@ -37,29 +39,6 @@ Dtype = Literal[
 ]
 """The dtypes of the dialect, by their MLIR names."""
 
-Primitive = Literal[
-    "add",
-    "neg",
-    "sub",
-    "mul",
-    "mulacc",
-    "recip",
-    "trunc",
-    "and",
-    "or",
-    "xor",
-    "shl",
-    "shr",
-    "cmplt",
-    "cmpeq",
-    "cmpne",
-    "not",
-    "where",
-    "cast",
-    "bitcast",
-]
-"""The tg ops that recipes apply."""
-
 
 class Semantics(Protocol[V]):
     """The primitives of a recipe on handles of type V: they build ops, or compute."""
@@ -68,13 +47,13 @@ class Semantics(Protocol[V]):
         """A scalar; integers are already in the range of `dtype`."""
         ...
 
-    def apply(self, primitive: Primitive, operands: tuple[V, ...], dtype: Dtype) -> V:
+    def apply(self, primitive: str, operands: tuple[V, ...], dtype: Dtype) -> V:
         """The primitive on the operands; `dtype` is the result's."""
         ...
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Value(Generic[V]):
+class Value(Operators["Operand[V]", "Value[V]"], Generic[V]):
     """A handle of a semantics, with operators.
 
     Python numbers on the other side of an operator are constants of this value's dtype.
@@ -92,85 +71,37 @@ class Value(Generic[V]):
     def _lift(self, other: Operand[V]) -> Value[V]:
         return other if isinstance(other, Value) else self.constant(other)
 
-    def _apply(
-        self, primitive: Primitive, *others: Operand[V], dtype: Dtype | None = None
-    ) -> Value[V]:
-        dtype = dtype or self.dtype
+    def applied(self, op: str, *others: Operand[V], dtype: Dtype | None = None) -> Value[V]:
+        """A primitive, whose result has this value's dtype unless another one is given."""
+        dtype = dtype or ("i1" if op.startswith("cmp") else self.dtype)
         handles = (self.handle, *(self._lift(other).handle for other in others))
-        return Value(self.semantics, self.semantics.apply(primitive, handles, dtype), dtype)
-
-    def __add__(self, other: Operand[V]) -> Value[V]:
-        return self._apply("add", other)
-
-    def __sub__(self, other: Operand[V]) -> Value[V]:
-        return self._apply("sub", other)
+        return Value(self.semantics, self.semantics.apply(op, handles, dtype), dtype)
 
     def __rsub__(self, other: int | float) -> Value[V]:
         return self.constant(other) - self
 
-    def __neg__(self) -> Value[V]:
-        return self._apply("neg")
-
-    def __mul__(self, other: Operand[V]) -> Value[V]:
-        return self._apply("mul", other)
-
-    def __and__(self, other: Operand[V]) -> Value[V]:
-        return self._apply("and", other)
-
-    def __or__(self, other: Operand[V]) -> Value[V]:
-        return self._apply("or", other)
-
-    def __xor__(self, other: Operand[V]) -> Value[V]:
-        return self._apply("xor", other)
-
-    def __lshift__(self, count: Operand[V]) -> Value[V]:
-        return self._apply("shl", count)
-
-    def __rshift__(self, count: Operand[V]) -> Value[V]:
-        """Arithmetic on signed dtypes, logical on unsigned ones."""
-        return self._apply("shr", count)
-
-    def __lt__(self, other: Operand[V]) -> Value[V]:
-        return self._apply("cmplt", other, dtype="i1")
-
     def __gt__(self, other: Operand[V]) -> Value[V]:
         return self._lift(other) < self
 
-    def eq(self, other: Operand[V]) -> Value[V]:
-        """Equality per element; `==` keeps its Python meaning."""
-        return self._apply("cmpeq", other, dtype="i1")
-
-    def ne(self, other: Operand[V]) -> Value[V]:
-        return self._apply("cmpne", other, dtype="i1")
-
-    def __invert__(self) -> Value[V]:
-        """Logical not, of a bool."""
-        return self._apply("not")
-
     def mulacc(self, factor: Operand[V], addend: Operand[V]) -> Value[V]:
         """self * factor + addend, the product rounded or not."""
-        return self._apply("mulacc", factor, addend)
+        return self.applied("mulacc", factor, addend)
 
     def recip(self) -> Value[V]:
-        return self._apply("recip")
+        return self.applied("recip")
 
     def trunc(self) -> Value[V]:
-        return self._apply("trunc")
+        return self.applied("trunc")
 
     def cast(self, dtype: Dtype) -> Value[V]:
-        return self._apply("cast", dtype=dtype) if dtype != self.dtype else self
+        return self.applied("cast", dtype=dtype) if dtype != self.dtype else self
 
     def bitcast(self, dtype: Dtype) -> Value[V]:
-        return self._apply("bitcast", dtype=dtype)
+        return self.applied("bitcast", dtype=dtype)
 
     def where(self, yes: Value[V], no: Operand[V]) -> Value[V]:
         """`yes` where this bool holds, else `no`."""
-        no = yes._lift(no)
-        return Value(
-            self.semantics,
-            self.semantics.apply("where", (self.handle, yes.handle, no.handle), yes.dtype),
-            yes.dtype,
-        )
+        return self.applied("where", yes, yes._lift(no), dtype=yes.dtype)
 
 
 Operand = Value[V] | int | float

@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from tgdialect.transforms.recipe import Dtype, Primitive, Value
+from tgdialect.transforms.recipe import Dtype, Value
 
 Array = np.ndarray[Any, Any]
 
@@ -44,13 +44,13 @@ class NumpySemantics:
         assert np.isnan(result) or result.item() == value, f"{value} is not exact in {dtype}"
         return result
 
-    def apply(self, primitive: Primitive, operands: tuple[Array, ...], dtype: Dtype) -> Array:
+    def apply(self, primitive: str, operands: tuple[Array, ...], dtype: Dtype) -> Array:
         self.counts[primitive] += 1
         result = self.compute(primitive, operands, DTYPES[dtype])
         assert result.dtype == DTYPES[dtype], f"{primitive}: {result.dtype}, not {dtype}"
         return result
 
-    def compute(self, primitive: Primitive, operands: tuple[Array, ...], dtype: Any) -> Array:
+    def compute(self, primitive: str, operands: tuple[Array, ...], dtype: Any) -> Array:
         a, *rest = operands
         if primitive == "cast":
             is_to_integer = a.dtype.kind == "f" and np.issubdtype(dtype, np.integer)

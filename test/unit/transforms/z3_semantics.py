@@ -8,8 +8,7 @@ from typing import Any
 
 import z3
 
-from tgdialect.ops.elementwise import CompareOp
-from tgdialect.transforms.simplify.matching import OPS
+from tgdialect.ops.elementwise import OPS, CompareOp
 from tgdialect.transforms.simplify.terms import (
     AnyConstant,
     AnyValue,

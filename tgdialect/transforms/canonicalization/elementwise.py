@@ -12,11 +12,11 @@ from tgdialect.analysis.validity import Validity
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DType, round_to
+from tgdialect.ops.elementwise import OPS
 from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.transforms.simplify.identities import IDENTITIES
 from tgdialect.transforms.simplify.matching import (
-    OPS,
     REPEATING,
     RuleIndex,
     build,

@@ -22,6 +22,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import BOOL, DType, Kind, dtype_row, number_attribute, wrap_to
+from tgdialect.ops.elementwise import OPS
 from tgdialect.ops.folding import fold_elementwise
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.numbering import op_key
@@ -30,7 +31,6 @@ from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
 from tgdialect.transforms.simplify.identities import IDENTITIES
 from tgdialect.transforms.simplify.loops import Loops, repair_end
 from tgdialect.transforms.simplify.matching import (
-    OPS,
     RuleIndex,
     build,
     constant_of,

@@ -16,7 +16,7 @@ from tgdialect.ops import intervals, tg
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, DTYPES, DType, dtype_row, number_attribute, wrap_to
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, CompareOp, ElementwiseOp
+from tgdialect.ops.elementwise import OPS, CompareOp
 from tgdialect.ops.folding import evaluate
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import (
@@ -38,9 +38,6 @@ from tgdialect.transforms.simplify.terms import (
     Rule,
     Term,
 )
-
-OPS: dict[str, type[ElementwiseOp]] = {op.name: op for op in (*PRIMITIVES, *DECOMPOSED)}
-"""The elementwise ops by name."""
 
 REPEATING = frozenset({"tg.reshape", "tg.expand", "tg.permute", "tg.flip", "tg.shrink"})
 """Movement ops that add no cells of their own: applied to a constant, they give that constant."""

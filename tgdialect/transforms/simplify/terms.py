@@ -17,6 +17,7 @@ from functools import cached_property
 from itertools import product
 
 from tgdialect.ops.dtypes import DType
+from tgdialect.transforms.operators import Operators
 
 
 class Sort(Enum):
@@ -45,64 +46,13 @@ class Sort(Enum):
                 return dtype.is_float
 
 
-class Term:
-    """A term of a rule. Python's operators build tg ops; `//` and `%` are IDIV and MOD."""
+class Term(Operators["Operand", "Apply"]):
+    """A term of a rule. Python's operators build tg ops."""
 
-    def __add__(self, other: Operand) -> Apply:
-        return apply("tg.add", self, other)
+    __slots__ = ()
 
-    def __sub__(self, other: Operand) -> Apply:
-        return apply("tg.sub", self, other)
-
-    def __mul__(self, other: Operand) -> Apply:
-        return apply("tg.mul", self, other)
-
-    def __floordiv__(self, other: Operand) -> Apply:
-        return apply("tg.idiv", self, other)
-
-    def __mod__(self, other: Operand) -> Apply:
-        return apply("tg.mod", self, other)
-
-    def __and__(self, other: Operand) -> Apply:
-        return apply("tg.and", self, other)
-
-    def __or__(self, other: Operand) -> Apply:
-        return apply("tg.or", self, other)
-
-    def __xor__(self, other: Operand) -> Apply:
-        return apply("tg.xor", self, other)
-
-    def __lshift__(self, other: Operand) -> Apply:
-        return apply("tg.shl", self, other)
-
-    def __rshift__(self, other: Operand) -> Apply:
-        return apply("tg.shr", self, other)
-
-    def __lt__(self, other: Operand) -> Apply:
-        return apply("tg.cmplt", self, other)
-
-    def __gt__(self, other: Operand) -> Apply:
-        return apply("tg.cmpgt", self, other)
-
-    def __le__(self, other: Operand) -> Apply:
-        return apply("tg.cmple", self, other)
-
-    def __ge__(self, other: Operand) -> Apply:
-        return apply("tg.cmpge", self, other)
-
-    def __neg__(self) -> Apply:
-        return apply("tg.neg", self)
-
-    def __invert__(self) -> Apply:
-        return apply("tg.not", self)
-
-    def eq(self, other: Operand) -> Apply:
-        """CMPEQ as a term; `==` keeps its Python meaning."""
-        return apply("tg.cmpeq", self, other)
-
-    def ne(self, other: Operand) -> Apply:
-        """CMPNE as a term."""
-        return apply("tg.cmpne", self, other)
+    def applied(self, op: str, *others: Operand) -> Apply:
+        return apply(f"tg.{op}", self, *others)
 
 
 Operand = Term | int | float
