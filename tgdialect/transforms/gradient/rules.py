@@ -31,6 +31,7 @@ from tgdialect.ops.properties import (
     window,
 )
 from tgdialect.transforms.gradient.builder import Builder
+from tgdialect.transforms.tg_semantics import Tg, TgSemantics
 
 Gradients = Sequence[SSAValue | None]
 Rule = Callable[[Builder, Any, SSAValue], Gradients]
@@ -39,9 +40,6 @@ OpT = TypeVar("OpT", bound=Operation)
 _RULES: dict[type[Operation], Rule] = {}
 RULES: Mapping[type[Operation], Rule] = _RULES
 """The rule of each differentiable op; `reverse.py` handles FUNCTION and CALL."""
-
-_LN2 = math.log(2)
-"""ln 2, by which derivatives of EXP2 and LOG2 differ from those of exp and ln."""
 
 
 def _rule(
@@ -60,200 +58,124 @@ def _rule(
 # -- elementwise ---------------------------------------------------------------------------------
 
 
-@_rule(tg.AddOp)
-def _add(b: Builder, op: tg.AddOp, g: SSAValue) -> Gradients:
-    return g, g
-
-
-@_rule(tg.SubOp)
-def _sub(b: Builder, op: tg.SubOp, g: SSAValue) -> Gradients:
-    return g, b.put(tg.NegOp(g))
-
-
-@_rule(tg.NegOp)
-def _neg(b: Builder, op: tg.NegOp, g: SSAValue) -> Gradients:
-    return (b.put(tg.NegOp(g)),)
-
-
-@_rule(tg.MulOp)
-def _mul(b: Builder, op: tg.MulOp, g: SSAValue) -> Gradients:
-    return b.put(tg.MulOp(g, op.rhs)), b.put(tg.MulOp(g, op.lhs))
-
-
-@_rule(tg.MulAccOp)
-def _mulacc(b: Builder, op: tg.MulAccOp, g: SSAValue) -> Gradients:
-    return b.put(tg.MulOp(g, op.rhs)), b.put(tg.MulOp(g, op.lhs)), g
-
-
-@_rule(tg.RecipOp)
-def _recip(b: Builder, op: tg.RecipOp, g: SSAValue) -> Gradients:
-    """-g / x^2."""
-    square = b.put(tg.MulOp(op.result, op.result))
-    return (b.put(tg.NegOp(b.put(tg.MulOp(g, square)))),)
-
-
-@_rule(tg.DivOp)
-def _div(b: Builder, op: tg.DivOp, g: SSAValue) -> Gradients:
-    """g / b and -(g / b) * (a / b)."""
-    left = b.put(tg.DivOp(g, op.rhs))
-    return left, b.put(tg.NegOp(b.put(tg.MulOp(left, op.result))))
-
-
-@_rule(tg.MaxOp)
-def _max(b: Builder, op: tg.MaxOp, g: SSAValue) -> Gradients:
+def _maximum(g: Tg, y: Tg, a: Tg, b: Tg) -> Parts:
     """Nothing for the smaller operand; all of it for both, if one is NaN."""
-    half = b.put(tg.MulOp(g, b.constant(0.5, g)))
-    zero = b.constant(0, g)
-    shared = b.put(tg.WhereOp(b.put(tg.CmpEqOp(op.lhs, op.rhs)), half, g))
-    return tuple(
-        b.put(tg.WhereOp(b.put(tg.CmpLtOp(own, other)), zero, shared))
-        for own, other in ((op.lhs, op.rhs), (op.rhs, op.lhs))
-    )
+    half, zero = g * 0.5, g.constant(0)
+    shared = a.eq(b).where(half, g)
+    return (a < b).where(zero, shared), (b < a).where(zero, shared)
 
 
-@_rule(tg.WhereOp)
-def _where(b: Builder, op: tg.WhereOp, g: SSAValue) -> Gradients:
-    zero = b.constant(0, g)
-    taken = b.put(tg.WhereOp(op.condition, g, zero))
-    return None, taken, b.put(tg.WhereOp(op.condition, zero, g))
+def _where(g: Tg, y: Tg, condition: Tg, a: Tg, b: Tg) -> Parts:
+    zero = g.constant(0)
+    return None, condition.where(g, zero), condition.where(zero, g)
 
 
-@_rule(tg.CastOp)
-def _cast(b: Builder, op: tg.CastOp, g: SSAValue) -> Gradients:
-    return (b.put(tg.CastOp(g, tensor(op.source).element_type)),)
+def _quotient(g: Tg, y: Tg, a: Tg, b: Tg) -> Parts:
+    """g / b and -(g / b) * (a / b)."""
+    left = g / b
+    return left, -(left * y)
 
 
-@_rule(tg.Exp2Op)
-def _exp2(b: Builder, op: tg.Exp2Op, g: SSAValue) -> Gradients:
-    scaled = b.put(tg.MulOp(op.result, b.constant(_LN2, g)))
-    return (b.put(tg.MulOp(g, scaled)),)
+def _shares(t: Tg, one: Tg) -> tuple[Tg, Tg, Tg]:
+    """Whether t is negative, and the smaller and the greater one of s and 1 - s with
+    s = 1 / (1 + e^-t). The smaller one is computed, so that both have all digits."""
+    is_negative = t < 0
+    smaller = one.applied("gate", is_negative.where(t, -t))
+    return is_negative, smaller, one - smaller
 
 
-@_rule(tg.Log2Op, tg.Log10Op)
-def _log_of_base(b: Builder, op: tg.Log2Op | tg.Log10Op, g: SSAValue) -> Gradients:
-    scale = _LN2 if isinstance(op, tg.Log2Op) else math.log(10)
-    return (b.put(tg.DivOp(g, b.put(tg.MulOp(op.source, b.constant(scale, g))))),)
+def _log_of_sum(g: Tg, y: Tg, a: Tg, b: Tg) -> Parts:
+    """g s and g (1 - s) with s = 1 / (1 + e^-(a - b)), half of it for equal infinities."""
+    zero, one, difference = g.constant(0), g.constant(1), a - b
+    is_negative, smaller, greater = _shares(a.eq(b).where(zero, difference), one)
+    return g * is_negative.where(smaller, greater), g * is_negative.where(greater, smaller)
 
 
-@_rule(tg.ExpOp)
-def _exp(b: Builder, op: tg.ExpOp, g: SSAValue) -> Gradients:
-    return (b.put(tg.MulOp(g, op.result)),)
+def _gate(g: Tg, y: Tg, x: Tg, t: Tg, *lost: Tg) -> Parts:
+    """g s and g x s (1 - s) with s = 1 / (1 + e^-t)."""
+    is_negative, smaller, greater = _shares(t, g.constant(1))
+    factor = g * is_negative.where(smaller, greater)
+    argument = g * (smaller * (greater * x))
+    return factor, argument, *[argument for _ in lost]
 
 
-@_rule(tg.LogOp)
-def _log(b: Builder, op: tg.LogOp, g: SSAValue) -> Gradients:
-    return (b.put(tg.DivOp(g, op.source)),)
-
-
-@_rule(tg.Expm1Op)
-def _expm1(b: Builder, op: tg.Expm1Op, g: SSAValue) -> Gradients:
-    return (b.put(tg.MulOp(g, b.put(tg.ExpOp(op.source)))),)
-
-
-@_rule(tg.Log1pOp)
-def _log1p(b: Builder, op: tg.Log1pOp, g: SSAValue) -> Gradients:
-    return (b.put(tg.DivOp(g, b.put(tg.AddOp(op.source, b.constant(1, g))))),)
-
-
-@_rule(tg.SoftplusOp)
-def _softplus(b: Builder, op: tg.SoftplusOp, g: SSAValue) -> Gradients:
-    return (b.put(tg.MulOp(g, b.put(tg.GateOp(b.constant(1, g), op.source)))),)
-
-
-@_rule(tg.LogAddExpOp)
-def _logaddexp(b: Builder, op: tg.LogAddExpOp, g: SSAValue) -> Gradients:
-    """g s and g (1 - s) with s = 1 / (1 + e^-(lhs - rhs)), half of it for equal infinities. The
-    smaller of s and 1 - s is computed, so that both have all digits."""
-    zero, one = b.constant(0, g), b.constant(1, g)
-    t = b.put(tg.SubOp(op.lhs, op.rhs))
-    t = b.put(tg.WhereOp(b.put(tg.CmpEqOp(op.lhs, op.rhs)), zero, t))
-    is_negative = b.put(tg.CmpLtOp(t, zero))
-    smaller = b.put(tg.GateOp(one, b.put(tg.WhereOp(is_negative, t, b.put(tg.NegOp(t))))))
-    greater = b.put(tg.SubOp(one, smaller))
-    return tuple(
-        b.put(tg.MulOp(g, b.put(tg.WhereOp(is_negative, *shares))))
-        for shares in ((smaller, greater), (greater, smaller))
-    )
-
-
-@_rule(tg.LgammaOp)
-def _lgamma(b: Builder, op: tg.LgammaOp, g: SSAValue) -> Gradients:
-    return None, g
-
-
-@_rule(tg.FmodOp)
-def _fmod(b: Builder, op: tg.FmodOp, g: SSAValue) -> Gradients:
+def _remainder(g: Tg, y: Tg, a: Tg, b: Tg) -> Parts:
     """g and -g times the whole quotient."""
-    quotient = b.put(tg.TruncOp(b.put(tg.DivOp(op.lhs, op.rhs))))
-    return g, b.put(tg.NegOp(b.put(tg.MulOp(g, quotient))))
+    return g, -(g * (a / b).trunc())
 
 
-@_rule(tg.SinOp)
-def _sin(b: Builder, op: tg.SinOp, g: SSAValue) -> Gradients:
-    return (b.put(tg.MulOp(g, b.put(tg.CosOp(op.source)))),)
-
-
-@_rule(tg.CosOp)
-def _cos(b: Builder, op: tg.CosOp, g: SSAValue) -> Gradients:
-    return (b.put(tg.NegOp(b.put(tg.MulOp(g, b.put(tg.SinOp(op.source)))))),)
-
-
-@_rule(tg.ErfOp, tg.ErfcOp)
-def _erf(b: Builder, op: tg.ErfOp | tg.ErfcOp, g: SSAValue) -> Gradients:
+def _error_function(sign: int) -> ElementwiseRule:
     """2 / sqrt(pi) exp(-x^2), or less than 0 of ERFC; it is 0 for infinite x."""
-    exponent = b.put(tg.NegOp(b.put(tg.MulOp(op.source, op.source))))
-    greatest = math.copysign(2 / math.sqrt(math.pi), 1 if isinstance(op, tg.ErfOp) else -1)
-    slope = b.put(tg.MulOp(b.put(tg.ExpOp(exponent)), b.constant(greatest, g)))
-    return (b.put(tg.MulOp(g, slope)),)
+    return lambda g, y, x: (g * ((-(x * x)).applied("exp") * (sign * 2 / math.sqrt(math.pi))),)
 
 
-@_rule(tg.GateOp)
-def _gate(b: Builder, op: tg.GateOp, g: SSAValue) -> Gradients:
-    """g s and g x s (1 - s) with s = 1 / (1 + e^-t). The smaller of s and 1 - s is computed, so
-    that both have all digits."""
-    one, x, t = b.constant(1, g), op.factor, op.argument
-    is_negative = b.put(tg.CmpLtOp(t, b.constant(0, g)))
-    smaller = b.put(tg.GateOp(one, b.put(tg.WhereOp(is_negative, t, b.put(tg.NegOp(t))))))
-    greater = b.put(tg.SubOp(one, smaller))
-    factor = b.put(tg.MulOp(g, b.put(tg.WhereOp(is_negative, smaller, greater))))
-    slope = b.put(tg.MulOp(smaller, b.put(tg.MulOp(greater, x))))
-    argument = b.put(tg.MulOp(g, slope))
-    return factor, argument, *[argument for _ in op.operands[2:]]
-
-
-@_rule(tg.GeluOp)
-def _gelu(b: Builder, op: tg.GeluOp, g: SSAValue) -> Gradients:
+def _gelu(g: Tg, y: Tg, x: Tg) -> Parts:
     """g (P(Z < x) + x times the density of Z at x)."""
-    x, half = op.source, b.constant(0.5, g)
-    scaled = b.put(tg.MulOp(x, b.constant(-math.sqrt(0.5), g)))
-    share = b.put(tg.MulOp(b.put(tg.ErfcOp(scaled)), half))
-    exponent = b.put(tg.NegOp(b.put(tg.MulOp(b.put(tg.MulOp(x, x)), half))))
-    height = b.put(tg.MulOp(x, b.constant(1 / math.sqrt(2 * math.pi), g)))
-    slope = b.put(tg.MulAccOp(b.put(tg.ExpOp(exponent)), height, share))
-    return (b.put(tg.MulOp(g, slope)),)
+    half = g.constant(0.5)
+    share = (x * -math.sqrt(0.5)).applied("erfc") * half
+    exponent = -(x * x * half)
+    height = x * (1 / math.sqrt(2 * math.pi))
+    return (g * exponent.applied("exp").mulacc(height, share),)
 
 
-@_rule(tg.SqrtOp)
-def _sqrt(b: Builder, op: tg.SqrtOp, g: SSAValue) -> Gradients:
-    twice = b.put(tg.MulOp(op.result, b.constant(2, g)))
-    return (b.put(tg.DivOp(g, twice)),)
-
-
-@_rule(tg.PowOp)
-def _pow(b: Builder, op: tg.PowOp, g: SSAValue) -> Gradients:
+def _power(g: Tg, y: Tg, a: Tg, b: Tg) -> Parts:
     """b a^(b - 1), which is 0 for b = 0, and a^b ln a, which is 0 for a = 0 and b >= 0."""
-    zero = b.constant(0, g)
-    less = b.put(tg.PowOp(op.lhs, b.put(tg.SubOp(op.rhs, b.constant(1, g)))))
-    slope = b.put(tg.MulOp(g, b.put(tg.MulOp(op.rhs, less))))
-    base = b.put(tg.WhereOp(b.put(tg.CmpEqOp(op.rhs, zero)), zero, slope))
-    growth = b.put(tg.MulOp(g, b.put(tg.MulOp(op.result, b.put(tg.LogOp(op.lhs))))))
-    at_zero = b.put(tg.AndOp(b.put(tg.CmpEqOp(op.lhs, zero)), b.put(tg.CmpGeOp(op.rhs, zero))))
-    return base, b.put(tg.WhereOp(at_zero, zero, growth))
+    zero = g.constant(0)
+    slope = g * (b * a.applied("pow", b - 1))
+    base = b.eq(zero).where(zero, slope)
+    growth = g * (y * a.applied("log"))
+    return base, (a.eq(zero) & (b >= zero)).where(zero, growth)
 
 
-@_rule(tg.TruncOp, tg.DetachOp)
-def _constant(b: Builder, op: tg.TruncOp | tg.DetachOp, g: SSAValue) -> Gradients:
-    return (None,) * len(op.operands)
+Parts = Sequence[Tg | None]
+ElementwiseRule = Callable[..., Parts]
+"""(g, y, *operands) -> the gradients of the operands."""
+
+_ELEMENTWISE: Mapping[type[Operation], ElementwiseRule] = {
+    tg.AddOp: lambda g, y, a, b: (g, g),
+    tg.SubOp: lambda g, y, a, b: (g, -g),
+    tg.NegOp: lambda g, y, x: (-g,),
+    tg.MulOp: lambda g, y, a, b: (g * b, g * a),
+    tg.MulAccOp: lambda g, y, a, b, c: (g * b, g * a, g),
+    tg.RecipOp: lambda g, y, x: (-(g * (y * y)),),
+    tg.DivOp: _quotient,
+    tg.MaxOp: _maximum,
+    tg.WhereOp: _where,
+    tg.CastOp: lambda g, y, x: (g.applied("cast", dtype=x.dtype),),
+    tg.Exp2Op: lambda g, y, x: (g * (y * math.log(2)),),
+    tg.Log2Op: lambda g, y, x: (g / (x * math.log(2)),),
+    tg.Log10Op: lambda g, y, x: (g / (x * math.log(10)),),
+    tg.ExpOp: lambda g, y, x: (g * y,),
+    tg.LogOp: lambda g, y, x: (g / x,),
+    tg.Expm1Op: lambda g, y, x: (g * x.applied("exp"),),
+    tg.Log1pOp: lambda g, y, x: (g / (x + 1),),
+    tg.SoftplusOp: lambda g, y, x: (g * g.constant(1).applied("gate", x),),
+    tg.LogAddExpOp: _log_of_sum,
+    tg.LgammaOp: lambda g, y, x, approximation: (None, g),
+    tg.FmodOp: _remainder,
+    tg.SinOp: lambda g, y, x: (g * x.applied("cos"),),
+    tg.CosOp: lambda g, y, x: (-(g * x.applied("sin")),),
+    tg.ErfOp: _error_function(1),
+    tg.ErfcOp: _error_function(-1),
+    tg.GateOp: _gate,
+    tg.GeluOp: _gelu,
+    tg.SqrtOp: lambda g, y, x: (g / (y * 2),),
+    tg.PowOp: _power,
+    tg.TruncOp: lambda g, y, x: (None,),
+}
+"""The rules of elementwise ops."""
+
+
+@_rule(*_ELEMENTWISE)
+def _elementwise(b: Builder, op: Operation, g: SSAValue) -> Gradients:
+    values = map(TgSemantics(b).value, (g, op.results[0], *op.operands))
+    parts = _ELEMENTWISE[type(op)](*values)
+    return [None if part is None else part.handle for part in parts]
+
+
+@_rule(tg.DetachOp)
+def _detach(b: Builder, op: tg.DetachOp, g: SSAValue) -> Gradients:
+    return (None,)
 
 
 # -- movement ------------------------------------------------------------------------------------
