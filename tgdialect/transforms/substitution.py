@@ -5,9 +5,10 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Sequence
 
+from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, FunctionType
 from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
@@ -16,6 +17,7 @@ from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import nested_ops, ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import VOID
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import ElementwiseOp
 
@@ -169,6 +171,66 @@ class Substitution(ABC):
                 f"additions into @{self.function.sym_name.data}",
                 call,
             )
+
+
+class Flattening(Substitution):
+    """A function again with FUNCTIONs and calls substituted; its arguments may be of other types."""
+
+    def __init__(
+        self, function: FuncOp, argument: Callable[[SSAValue], Attribute] = lambda value: value.type
+    ) -> None:
+        builder, values = with_arguments(function, argument)
+        super().__init__(function, builder)
+        self.values |= values
+
+    def run(self) -> FuncOp:
+        self.convert(self.function.body.block)
+        self.builder.location = self.function.location
+        self.builder.insert(ReturnOp(*self.returned))
+        return finished(self.function, self.builder.block, self.function.res_attrs)
+
+    def convert_op(self, op: Operation) -> None:
+        if not isinstance(op, TgOp) or op.regions:
+            raise self.error(f"{op.name} does not belong in a tensor program", op)
+        self.values[op.results[0]] = self.converted(op)
+
+    def converted(self, op: TgOp) -> SSAValue:
+        """The result of an op on the new values."""
+        new = op.rebuild([self.values[v] for v in op.operands])
+        new.attributes.update(op.attributes)
+        return self.builder.put(new)
+
+
+def with_arguments(
+    function: FuncOp, argument: Callable[[SSAValue], Attribute]
+) -> tuple[OpBuilder, dict[SSAValue, SSAValue]]:
+    """The builder of a new body whose arguments have given types, and these arguments by those of a
+    function."""
+    block = Block(arg_types=[argument(value) for value in function.args])
+    for old, new in zip(function.args, block.args, strict=True):
+        new.name_hint = old.name_hint
+    builder = OpBuilder.at_end(block, function.location)
+    return builder, dict(zip(function.args, block.args, strict=True))
+
+
+def finished(
+    old: FuncOp, body: Block, res_attrs: ArrayAttr[DictionaryAttr] | None = None
+) -> FuncOp:
+    """A function like an old one with a new body, which ends in a RETURN."""
+    last = body.last_op
+    assert last is not None
+    type = FunctionType.from_lists(body.arg_types, [v.type for v in last.operands])
+    new = FuncOp(
+        old.sym_name.data,
+        type,
+        Region(body),
+        old.sym_visibility,
+        arg_attrs=old.arg_attrs,
+        res_attrs=res_attrs,
+    )
+    new.location = old.location
+    new.attributes.update(old.attributes)
+    return new
 
 
 def _work(op: Operation) -> int:

@@ -6,9 +6,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ArrayAttr, FunctionType, ModuleOp, StringAttr
-from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.func import FuncOp
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 
 from tgdialect.analysis.symbols import own_functions
@@ -16,7 +16,6 @@ from tgdialect.analysis.validity import Validity
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import Device, is_tensor
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import MixedDims, ResizeOp, WindowOp
 from tgdialect.ops.properties import (
     Dim,
@@ -31,7 +30,7 @@ from tgdialect.ops.properties import (
 from tgdialect.ops.source import parameters
 from tgdialect.transforms.shard import collectives
 from tgdialect.transforms.shard.grids import Grids
-from tgdialect.transforms.substitution import Substitution
+from tgdialect.transforms.substitution import Flattening
 
 INPUTS, RESULTS = "tg.inputs", "tg.results"
 """The attributes of a lowered function that say where its arguments and results were: a `#tg.place`
@@ -83,44 +82,30 @@ def local_type(type: Attribute) -> Attribute:
     return tensor_type(type.element_type, tuple(shape), tg.PlaceAttr.of(None, where.addrspace))
 
 
-class _Lowering(Substitution):
+class _Lowering(Flattening):
     """The lowering of one function."""
 
     def __init__(self, function: FuncOp, grids: Grids) -> None:
-        block = Block(arg_types=[local_type(t) for t in function.body.block.arg_types])
-        super().__init__(function, OpBuilder.at_end(block, function.location))
+        super().__init__(function, lambda value: local_type(value.type))
         self.grids = grids
         self.validity = Validity()
-        for old, new in zip(function.args, block.args, strict=True):
-            self.values[old] = new
-            new.name_hint = old.name_hint
 
     def run(self) -> FuncOp:
-        old = self.function
-        self.convert(old.body.block)
-        self.builder.location = old.location
-        self.builder.insert(ReturnOp(*self.returned))
-        block = self.builder.block
-        type = FunctionType.from_lists(block.arg_types, [v.type for v in self.returned])
-        new = FuncOp(
-            old.sym_name.data, type, Region(block), old.sym_visibility, arg_attrs=old.arg_attrs
-        )
-        new.location = old.location
-        new.attributes.update(old.attributes)
+        old, new = self.function, super().run()
+        new.res_attrs = None
         new.attributes[INPUTS] = _places(_inputs(old))
         new.attributes[RESULTS] = _places(old.function_type.outputs.data)
         return new
 
     # -- ops
 
-    def convert_op(self, op: Operation) -> None:
-        if not isinstance(op, TgOp) or op.regions:
-            raise self.error(f"{op.name} does not belong in a tensor program", op)
-        self.values[op.results[0]] = new = self.lowered(op)
+    def converted(self, op: TgOp) -> SSAValue:
+        new = self.lowered(op)
         new.name_hint = new.name_hint or op.results[0].name_hint
         wanted, found = local_type(op.results[0].type), new.type
         if is_tensor(wanted) and is_tensor(found) and wanted.get_shape() != found.get_shape():
             raise self.error(f"{op.name} of sharded values gives {found}, not {wanted}", op)
+        return new
 
     def lowered(self, op: TgOp) -> SSAValue:
         """The device's own part of the result of an op."""

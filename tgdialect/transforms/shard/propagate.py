@@ -20,14 +20,13 @@ from xdsl.dialects.builtin import (
     DYNAMIC_INDEX,
     ArrayAttr,
     DictionaryAttr,
-    FunctionType,
     IntegerAttr,
     ModuleOp,
     StringAttr,
     TensorType,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException, VerifyException
 
@@ -38,7 +37,6 @@ from tgdialect.diagnostics import emit_remark, locate
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.multi import placing
@@ -55,7 +53,7 @@ from tgdialect.ops.properties import (
 )
 from tgdialect.ops.source import parameters
 from tgdialect.transforms.shard.elimination import Costs, Table, cheapest
-from tgdialect.transforms.substitution import Substitution
+from tgdialect.transforms.substitution import Flattening, finished, with_arguments
 
 SHARDING = "tg.sharding"
 """The attribute of an argument, a result or an op that says how the value is split: a
@@ -107,7 +105,7 @@ def shard(module: ModuleOp, options: ShardPass | None = None) -> None:
     entries = [f for f in functions if f.sym_visibility != StringAttr("private")]
     changed: list[FuncOp] = []
     for function in entries:
-        flat = _Flattening(function).run()
+        flat = Flattening(function).run()
         annotations = _annotations(flat)
         devices = _devices(flat, annotations, options.devices)
         if devices:
@@ -199,41 +197,6 @@ def _devices(
             raise locate(PassFailedException(message), op)
         found = wanted.device
     return found
-
-
-class _Flattening(Substitution):
-    """A copy of a function with FUNCTIONs and calls substituted."""
-
-    def __init__(self, function: FuncOp) -> None:
-        block = Block(arg_types=function.body.block.arg_types)
-        super().__init__(function, OpBuilder.at_end(block, function.location))
-        for old, new in zip(function.args, block.args, strict=True):
-            self.values[old] = new
-            new.name_hint = old.name_hint
-
-    def run(self) -> FuncOp:
-        old = self.function
-        self.convert(old.body.block)
-        self.builder.location = old.location
-        self.builder.insert(ReturnOp(*self.returned))
-        new = FuncOp(
-            old.sym_name.data,
-            old.function_type,
-            Region(self.builder.block),
-            old.sym_visibility,
-            arg_attrs=old.arg_attrs,
-            res_attrs=old.res_attrs,
-        )
-        new.location = old.location
-        new.attributes.update(old.attributes)
-        return new
-
-    def convert_op(self, op: Operation) -> None:
-        if not isinstance(op, TgOp) or op.regions:
-            raise self.error(f"{op.name} does not belong in a tensor program", op)
-        new = op.rebuild([self.values[v] for v in op.operands])
-        new.attributes.update(op.attributes)
-        self.values[op.results[0]] = self.builder.put(new)
 
 
 # -- the problem -----------------------------------------------------------------------------------
@@ -532,15 +495,9 @@ class _Sharding:
     def __init__(self, problem: _Problem) -> None:
         self.problem = problem
         self.chosen = problem.solve()
-        old = problem.function
-        types = [self._argument(v) for v in old.args]
-        self.builder = OpBuilder.at_end(Block(arg_types=types), old.location)
-        self.values: dict[SSAValue, SSAValue] = {}
+        self.builder, self.values = with_arguments(problem.function, self._argument)
         self.moved: dict[tuple[SSAValue, Axis], SSAValue] = {}
         """The values that are split otherwise as well."""
-        for value, new in zip(old.args, self.builder.block.args, strict=True):
-            self.values[value] = new
-            new.name_hint = value.name_hint
 
     def run(self) -> FuncOp:
         old = self.problem.function
@@ -553,20 +510,8 @@ class _Sharding:
                 self.builder.insert(ReturnOp(*self.returned(op)))
             else:
                 self.convert(cast(TgOp, op))
-        block = self.builder.block
-        last = block.last_op
-        assert last is not None
-        type = FunctionType.from_lists(block.arg_types, [v.type for v in last.operands])
-        new = FuncOp(
-            old.sym_name.data,
-            type,
-            Region(block),
-            old.sym_visibility,
-            arg_attrs=_without(old.arg_attrs),
-            res_attrs=_without(old.res_attrs),
-        )
-        new.location = old.location
-        new.attributes.update(old.attributes)
+        new = finished(old, self.builder.block, _without(old.res_attrs))
+        new.arg_attrs = _without(old.arg_attrs)
         return new
 
     def _argument(self, value: SSAValue) -> Attribute:
