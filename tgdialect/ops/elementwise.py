@@ -752,3 +752,7 @@ DECOMPOSED = (
 )
 OPS: dict[str, type[ElementwiseOp]] = {op.name: op for op in (*PRIMITIVES, *DECOMPOSED)}
 """The elementwise ops by name."""
+
+COMPARISONS = frozenset(name for name, op in OPS.items() if issubclass(op, CompareOp))
+COMMUTATIVE = frozenset(name for name, op in OPS.items() if issubclass(op, CommutativeOp))
+"""Ops whose two operands may be swapped."""

@@ -174,7 +174,8 @@ class Substitution(ABC):
 
 
 class Flattening(Substitution):
-    """A function again with FUNCTIONs and calls substituted; its arguments may be of other types."""
+    """A copy of a function with FUNCTIONs and calls substituted, whose arguments may be of other
+    types."""
 
     def __init__(
         self, function: FuncOp, argument: Callable[[SSAValue], Attribute] = lambda value: value.type

@@ -12,9 +12,10 @@ from tgdialect.analysis.validity import Validity
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DType, round_to
-from tgdialect.ops.elementwise import OPS
+from tgdialect.ops.elementwise import COMMUTATIVE, OPS
 from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import dtype_of, tensor
+from tgdialect.transforms.canonicalization.movement import SameType
 from tgdialect.transforms.simplify.identities import IDENTITIES
 from tgdialect.transforms.simplify.matching import (
     REPEATING,
@@ -25,7 +26,6 @@ from tgdialect.transforms.simplify.matching import (
     operand_dtype,
     repeat,
 )
-from tgdialect.transforms.simplify.terms import COMMUTATIVE
 
 RULES = RuleIndex(IDENTITIES)
 
@@ -101,15 +101,6 @@ class ConstantOnTheRight(RewritePattern):
             rewriter.notify_op_modified(op)
 
 
-class CastToSameDtype(RewritePattern):
-    """Drop a cast of a value to its own dtype. A cast of memory stays, because it is a read."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: tg.CastOp, rewriter: PatternRewriter) -> None:
-        if op.source.type == op.result.type:
-            rewriter.replace(op, (), (op.source,))
-
-
 class CastOfCast(RewritePattern):
     """cast(cast(x, B), C) is cast(x, C) if B has every x, or if all three are integers and C is not
     wider than B."""
@@ -147,7 +138,7 @@ def holds(wide: DType, narrow: DType) -> bool:
 PATTERNS: dict[str, tuple[RewritePattern, ...]] = {
     name: (
         *((ConstantOnTheRight(),) if name in COMMUTATIVE else ()),
-        *((CastToSameDtype(), CastOfCast()) if name == tg.CastOp.name else ()),
+        *((SameType(), CastOfCast()) if name == tg.CastOp.name else ()),
         *((ApplyIdentities(),) if name in RULES.roots else ()),
     )
     for name in OPS

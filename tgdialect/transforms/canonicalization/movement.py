@@ -35,22 +35,14 @@ def _replace(op: MovementOp, new: MovementOp, rewriter: PatternRewriter) -> None
         rewriter.replace(op, new)
 
 
-class SameShape(RewritePattern):
-    """A reshape, expand, shrink or pad to the shape that is there already."""
+class SameType(RewritePattern):
+    """A reshape, expand, shrink, pad, bitcast or cast to the type that is there already. A cast of
+    memory stays, because it is a read."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
         source, result = op.operands[0], op.results[0]
         if source.type == result.type and same_shape(shape_of(source), shape_of(result)):
             rewriter.replace(op, (), (source,))
-
-
-class BitcastToSameDtype(RewritePattern):
-    """A bitcast to the dtype that is there already."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: tg.BitcastOp, rewriter: PatternRewriter) -> None:
-        if op.source.type == op.result.type:
-            rewriter.replace(op, (), (op.source,))
 
 
 class BitcastOfBitcast(RewritePattern):
@@ -233,10 +225,10 @@ class IndexOfStack(RewritePattern):
 PATTERNS: dict[str, tuple[RewritePattern, ...]] = {
     "tg.permute": (TrivialPermute(), PermuteOfPermute()),
     "tg.flip": (TrivialFlip(), FlipOfFlip()),
-    "tg.reshape": (SameShape(), ReshapeOfReshape()),
-    "tg.expand": (SameShape(), ExpandOfExpand()),
-    "tg.pad": (SameShape(), PadOfPad()),
-    "tg.shrink": (SameShape(), ShrinkOfShrink(), ShrinkOfPad()),
+    "tg.reshape": (SameType(), ReshapeOfReshape()),
+    "tg.expand": (SameType(), ExpandOfExpand()),
+    "tg.pad": (SameType(), PadOfPad()),
+    "tg.shrink": (SameType(), ShrinkOfShrink(), ShrinkOfPad()),
     "tg.index": (IndexOfNothing(), IndexOfStack()),
-    "tg.bitcast": (BitcastToSameDtype(), BitcastOfBitcast()),
+    "tg.bitcast": (SameType(), BitcastOfBitcast()),
 }

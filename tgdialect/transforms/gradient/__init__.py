@@ -35,8 +35,8 @@ from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.properties import dtype_of, shape_of, tensor, tensor_type
-from tgdialect.transforms.gradient.builder import Builder
+from tgdialect.ops.properties import shape_of, tensor, tensor_type
+from tgdialect.transforms.gradient.builder import Builder, is_float
 from tgdialect.transforms.gradient.reverse import Differentiate, gradient_sums, gradients
 
 __all__ = ["GradientPass", "gradient_function", "gradients"]
@@ -129,10 +129,10 @@ def gradient_function(function: FuncOp, name: str, differentiate: Differentiate)
     assert function.parent is not None
     function.parent.insert_op_after(new, function)
     # Differentiate with respect to float arguments, and float PARAMs grouped by slot.
-    wrt = [[a] for a in block.args if _is_differentiable(a)]
+    wrt = [[a] for a in block.args if is_float(a)]
     by_slot: dict[int, list[SSAValue]] = {}
     for param in block.ops:
-        if isinstance(param, tg.ParamOp) and _is_differentiable(param.result):
+        if isinstance(param, tg.ParamOp) and is_float(param.result):
             by_slot.setdefault(param.slot.data, []).append(param.result)
     wrt += [by_slot[slot] for slot in sorted(by_slot)]
     # Add an argument for the gradient of each float result. A value returned twice has their sum.
@@ -141,7 +141,7 @@ def gradient_function(function: FuncOp, name: str, differentiate: Differentiate)
     results = list(end.operands)
     end.detach()
     for result in results:
-        if _is_differentiable(result):
+        if is_float(result):
             type = tensor(result)
             seed = block.insert_arg(
                 tensor_type(type.element_type, type.get_shape()), len(block.args)
@@ -149,7 +149,7 @@ def gradient_function(function: FuncOp, name: str, differentiate: Differentiate)
             seed.name_hint = result.name_hint and result.name_hint + SUFFIX
             attributes.append(_dims(result))
             new.arg_attrs = ArrayAttr(map(DictionaryAttr, attributes)) if any(attributes) else None
-            seeds[result] = builder.sum(seeds[result], seed) if result in seeds else seed
+            builder.add_to(seeds, result, seed)
     # Return the gradients, and remove the ops that none of them needs.
     values = gradient_sums(builder, seeds, wrt, differentiate)
     block.add_op(ReturnOp(*values))
@@ -160,10 +160,6 @@ def gradient_function(function: FuncOp, name: str, differentiate: Differentiate)
     new.res_attrs = None
     region_dce(new.body)
     return new
-
-
-def _is_differentiable(value: SSAValue) -> bool:
-    return dtype_of(value).is_float
 
 
 def _dims(result: SSAValue) -> dict[str, Attribute]:

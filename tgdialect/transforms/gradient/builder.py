@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
+from typing import TypeVar
+
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.builder import UNKNOWN, UniquingBuilder
 from tgdialect.ops.dtypes import BOOL, number_attribute, round_to
 from tgdialect.ops.multi import placing
@@ -22,6 +26,8 @@ from tgdialect.ops.properties import (
     show_shape,
     tensor,
 )
+
+K = TypeVar("K", bound=Hashable)
 
 MixedShape = tuple[int | SSAValue, ...]
 """A shape of static extents, and of dynamic extents that are index values."""
@@ -65,6 +71,10 @@ class Builder(UniquingBuilder):
         if None not in (where.device, place(b).device):
             b = self.moved(b, where)
         return self.put(tg.AddOp(a, b))
+
+    def add_to(self, sums: dict[K, SSAValue], key: K, part: SSAValue) -> None:
+        """Add a part to one of several sums, or begin it."""
+        sums[key] = self.sum(sums[key], part) if key in sums else part
 
     def moved(self, value: SSAValue, where: tg.PlaceAttr) -> SSAValue:
         """Copy a value to the place `where`: to one device, or sharded or replicated to several.
@@ -146,6 +156,11 @@ class Builder(UniquingBuilder):
 
     def _index(self, size: int | SSAValue) -> SSAValue:
         return self.index_constant(size) if isinstance(size, int) else size
+
+
+def is_float(value: SSAValue) -> bool:
+    """Whether a value has a gradient by its dtype."""
+    return is_tensor(value.type) and dtype_of(value).is_float
 
 
 def zeros_like(builder: Builder, value: SSAValue) -> SSAValue:

@@ -159,8 +159,7 @@ class Versions:
             if part is not None:
                 part = _rule(builder, view, part)
         if part is not None:
-            pending = self._pending.setdefault(memory, {})
-            pending[seen] = builder.sum(pending[seen], part) if seen in pending else part
+            builder.add_to(self._pending.setdefault(memory, {}), seen, part)
         return True
 
     def write(self, builder: Builder, op: Operation) -> Iterable[tuple[SSAValue, SSAValue]]:
@@ -180,9 +179,7 @@ class Versions:
                 part, rest = self._parts(builder, op, gradient)
                 yield op.value, part
                 if rest is not None:
-                    before = version & ~bit
-                    known = pending.get(before)
-                    pending[before] = rest if known is None else builder.sum(known, rest)
+                    builder.add_to(pending, version & ~bit, rest)
 
     def initial(self, value: SSAValue) -> SSAValue | None:
         """The gradient with respect to the initial contents of memory; None if there is none."""

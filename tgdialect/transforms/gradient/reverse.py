@@ -16,8 +16,8 @@ from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.dtypes import dtype_row
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import dtype_of, place, same_shape, shape_of, tensor, tensor_type
-from tgdialect.transforms.gradient.builder import Builder, zeros_like
+from tgdialect.ops.properties import place, same_shape, shape_of, tensor, tensor_type
+from tgdialect.transforms.gradient.builder import Builder, is_float, zeros_like
 from tgdialect.transforms.gradient.memory import Versions, operands_with_captured
 from tgdialect.transforms.gradient.rules import RULES
 from tgdialect.transforms.gradient.scan import scan_gradient
@@ -92,11 +92,8 @@ class _Reverse:
         for result in op.results:
             self._add_initial(result)
         # Its results. Only a result that depends on `wrt` needs a gradient.
-        if isinstance(op, tg.FunctionOp):
-            self._function(op)
-            return
-        if isinstance(op, tg.ScanOp):
-            self._scan(op)
+        if isinstance(op, tg.FunctionOp | tg.ScanOp):
+            self._body(op)
             return
         if isinstance(op, tg.CallOp):
             self._call(op)
@@ -159,8 +156,7 @@ class _Reverse:
 
     def _add(self, value: SSAValue, part: SSAValue) -> None:
         """Add a part to the gradient of a value."""
-        known = self._found.get(value)
-        self._found[value] = part if known is None else self._builder.sum(known, part)
+        self._builder.add_to(self._found, value, part)
 
     def _add_initial(self, memory: SSAValue) -> None:
         """Add the gradient of the initial contents of memory to that of the memory's value."""
@@ -176,41 +172,39 @@ class _Reverse:
             return
         if not isinstance(source, tg.FunctionOp | tg.ScanOp | tg.CallOp):
             raise locate(PassFailedException("an element of this tuple has no gradient"), op)
-        known = self._elements.setdefault(source, {})
-        known[index] = self._builder.sum(known[index], gradient) if index in known else gradient
+        self._builder.add_to(self._elements.setdefault(source, {}), index, gradient)
 
-    def _function(self, op: tg.FunctionOp) -> None:
-        """Differentiate a FUNCTION by a FUNCTION of its arguments and its results' gradients."""
+    def _body(self, op: tg.FunctionOp | tg.ScanOp) -> None:
+        """Add the gradients of the arguments of a FUNCTION or SCAN."""
         elements = self._elements.pop(op, None)
         wanted = [i for i, argument in enumerate(op.arguments) if argument in self._varying]
         if elements is None or not wanted:
             return
-        elements = dict(sorted(elements.items()))
+        if isinstance(op, tg.FunctionOp):
+            parts = self._function(op, dict(sorted(elements.items())), wanted)
+        else:
+            body = partial(_gradient_body, validity=Validity())  # SCAN takes valid values.
+            parts = scan_gradient(self._builder, op, elements, wanted, body).items()
+        for slot, part in parts:
+            self._add(op.arguments[slot], part)
+
+    def _function(
+        self, op: tg.FunctionOp, elements: Mapping[int, SSAValue], wanted: Sequence[int]
+    ) -> Iterator[tuple[int, SSAValue]]:
+        """Differentiate a FUNCTION by a FUNCTION of its arguments and its results' gradients."""
         body = _gradient_body(op, elements, wanted, self._validity)
-        arguments = [*op.arguments, *elements.values()]
-        function = tg.FunctionOp(arguments, Region(body))
+        function = tg.FunctionOp([*op.arguments, *elements.values()], Region(body))
         function.attributes.update(op.attributes)
         result = self._builder.put(function)
         for position, slot in enumerate(wanted):
-            argument, part = op.arguments[slot], self._builder.put(tg.GetTupleOp(result, position))
-            shape = shape_of(argument)
+            part = self._builder.put(tg.GetTupleOp(result, position))
+            shape = shape_of(op.arguments[slot])
             if not same_shape(shape_of(part), shape):
                 # The body computes an extent, which is therefore unknown outside of it.
                 part = self._builder.put(
                     tg.ShrinkOp(part, [0] * len(shape), self._builder.known(shape))
                 )
-            self._add(argument, part)
-
-    def _scan(self, op: tg.ScanOp) -> None:
-        """Differentiate a SCAN by a SCAN in the other order."""
-        elements = self._elements.pop(op, None)
-        wanted = [i for i, argument in enumerate(op.arguments) if argument in self._varying]
-        if elements is None or not wanted:
-            return
-        body = partial(_gradient_body, validity=Validity())  # SCAN takes valid values.
-        parts = scan_gradient(self._builder, op, elements, wanted, body)
-        for slot, part in parts.items():
-            self._add(op.arguments[slot], part)
+            yield slot, part
 
     def _call(self, op: tg.CallOp) -> None:
         """Differentiate a CALL by a CALL of its callee's gradient function."""
@@ -229,7 +223,7 @@ class _Reverse:
         types = tg.TupleType(callee.function_type.outputs)
         call = tg.CallOp(callee.sym_name.data, [*op.arguments, *seeds], types)
         result = self._builder.put(call)
-        for position, argument in enumerate(a for a in op.arguments if _is_float(a)):
+        for position, argument in enumerate(a for a in op.arguments if is_float(a)):
             if argument in self._varying:
                 self._add(argument, self._builder.put(tg.GetTupleOp(result, position)))
 
@@ -268,7 +262,7 @@ def _gradient_body(
     pairs = zip(values, given.values(), strict=True)
     for slot, (value, gradient) in enumerate(pairs, len(op.arguments)):
         seed = builder.put(_parameter(builder, slot, value, place(gradient)))
-        seeds[value] = builder.sum(seeds[value], seed) if value in seeds else seed
+        builder.add_to(seeds, value, seed)
     # Return the gradients of the wanted parameters in place of the results.
     parameters: dict[int, list[SSAValue]] = {}
     for inner in block.ops:
@@ -336,13 +330,9 @@ def _varying(
         if depends or has_bits:
             versions.mark_varying(op)
         for result in op.results:
-            if isinstance(result.type, tg.TupleType) or _is_float(result):
+            if isinstance(result.type, tg.TupleType) or is_float(result):
                 if depends or (has_bits and isinstance(op, tg.BitcastOp)):
                     varying.add(result)
             elif has_bits or (depends and isinstance(op, tg.BitcastOp)):
                 bits.add(result)
     return varying | bits
-
-
-def _is_float(value: SSAValue) -> bool:
-    return is_tensor(value.type) and dtype_of(value).is_float

@@ -13,11 +13,10 @@ from collections.abc import Callable, Mapping, Sequence
 from xdsl.ir import Block, Region, SSAValue
 
 from tgdialect.ops import tg
-from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import dtype_of, tensor, tensor_type
+from tgdialect.ops.properties import tensor, tensor_type
 from tgdialect.ops.source import parameters
-from tgdialect.transforms.gradient.builder import Builder, zeros_like
+from tgdialect.transforms.gradient.builder import Builder, is_float, zeros_like
 from tgdialect.transforms.gradient.step_sums import factors_of, sum_over_steps
 
 GradientBody = Callable[[tg.ScanOp, Mapping[int, SSAValue], Sequence[int]], Block]
@@ -38,7 +37,7 @@ def scan_gradient(
     """
     forward = _with_states(builder, op)
     states, sequences = op.states.data, op.sequences.data
-    floats = [slot for slot in range(states) if _is_float(op.arguments[slot])]
+    floats = [slot for slot in range(states) if is_float(op.arguments[slot])]
     stacked = sorted(position for position in elements if position >= states)
     inputs = [slot for slot in wanted if op.is_sequence(slot)]
     constants = [slot for slot in wanted if slot >= states + sequences]
@@ -175,7 +174,3 @@ def _with_states(builder: Builder, op: tg.ScanOp) -> tg.ScanOp:
     )
     builder.put(scan)
     return scan
-
-
-def _is_float(value: SSAValue) -> bool:
-    return is_tensor(value.type) and dtype_of(value).is_float

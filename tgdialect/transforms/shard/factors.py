@@ -12,13 +12,15 @@ import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.properties import integers, tensor
 from tgdialect.ops.walk import through
+from tgdialect.transforms.affine_views import reshaped
 
 VIEWS = (tg.ReshapeOp, tg.PermuteOp, tg.ExpandOp, tg.DetachOp)
 """The ops that a chain consists of."""
@@ -169,16 +171,20 @@ def emit(builder: OpBuilder, value: SSAValue, old: Layout, new: Layout) -> SSAVa
     known = [f for f in wanted if f in have]
     assert len(known) == len(have), "a factor of the source is missing"
     if known != have:
-        value = _reshaped(builder, value, [f.size for f in have])
+        value = reshaped(builder, value, [f.size for f in have])
         value = builder.put(tg.PermuteOp(value, [have.index(f) for f in known]))
     # Repeat.
     if len(known) < len(wanted):
-        value = _reshaped(builder, value, [f.size if f in have else 1 for f in wanted])
+        value = reshaped(builder, value, [f.size if f in have else 1 for f in wanted])
         value = builder.put(tg.ExpandOp(value, [f.size for f in wanted]))
-    return _reshaped(builder, value, [math.prod(f.size for f in axis) for axis in new.axes])
+    return reshaped(builder, value, [math.prod(f.size for f in axis) for axis in new.axes])
 
 
-def _reshaped(builder: OpBuilder, value: SSAValue, shape: Sequence[int]) -> SSAValue:
-    if tensor(value).get_shape() == tuple(shape):
-        return value
-    return builder.put(tg.ReshapeOp(value, shape))
+def is_reshape(op: Operation | Block) -> TypeIs[tg.ReshapeOp | tg.PermuteOp]:
+    """Whether an op leaves the order of the cells as it is: a RESHAPE, or a PERMUTE that moves only
+    axes of extent 1."""
+    if isinstance(op, tg.PermuteOp):
+        shape = tensor(op.source).get_shape()
+        moved = [axis for axis in integers(op, "order") if shape[axis] != 1]
+        return moved == sorted(moved)
+    return isinstance(op, tg.ReshapeOp)

@@ -39,7 +39,7 @@ from xdsl.transforms.dead_code_elimination import is_trivially_dead
 from tgdialect.analysis.symbols import own_functions
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import integers, tensor
+from tgdialect.ops.properties import tensor
 from tgdialect.shard_dialect import AllGatherOp, AllSliceOp, AllToAllOp, ReduceScatterOp
 from tgdialect.transforms.shard import collectives
 from tgdialect.transforms.shard.factors import (
@@ -48,6 +48,7 @@ from tgdialect.transforms.shard.factors import (
     chain_of,
     emit,
     is_plain,
+    is_reshape,
     layout_in,
     leaves,
 )
@@ -290,12 +291,7 @@ def _without_reshape(op: tg.ReshapeOp | tg.PermuteOp, grids: dict[str, Grid]) ->
 
 def _before_reshapes(value: SSAValue) -> SSAValue:
     """The source of a chain of RESHAPEs, and of PERMUTEs that move only axes of extent 1."""
-    while isinstance(op := value.owner, tg.ReshapeOp | tg.PermuteOp):
-        if isinstance(op, tg.PermuteOp):
-            shape = tensor(op.source).get_shape()
-            moved = [axis for axis in integers(op, "order") if shape[axis] != 1]
-            if moved != sorted(moved):
-                break
+    while is_reshape(op := value.owner):
         value = op.source
     return value
 

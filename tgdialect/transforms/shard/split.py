@@ -36,11 +36,12 @@ from tgdialect.ops.builder import UNKNOWN, OpBuilder
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.properties import integers, is_memory, place, shape_of, tensor, tensor_type
+from tgdialect.ops.properties import is_memory, place, shape_of, tensor, tensor_type
 from tgdialect.ops.source import parameters
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import Walk, computed, operands_of, users_of
 from tgdialect.shard_dialect import AllSliceOp
+from tgdialect.transforms.shard.factors import is_reshape
 from tgdialect.transforms.shard.grids import DEVICES, WORLD, Grid, grids_of
 from tgdialect.transforms.shard.lower import INPUTS
 
@@ -243,10 +244,10 @@ class _Split:
     def _kept(self, value: SSAValue) -> SSAValue:
         """The value of the remaining function that a value is a RESHAPE of, which costs nothing
         there."""
-        while isinstance(op := value.owner, Operation) and _is_reshape(op):
+        while is_reshape(op := value.owner):
             if is_memory(value):
                 break
-            value = op.operands[0]
+            value = op.source
         return value
 
     def _is_forced(self, value: SSAValue) -> bool:
@@ -465,15 +466,6 @@ class _Split:
 def is_exchange(op: Operation) -> TypeIs[CollectiveCommunicationOp]:
     """Whether devices exchange data by an op: not by ALL_SLICE, which takes what each has."""
     return isinstance(op, CollectiveCommunicationOp) and not isinstance(op, AllSliceOp)
-
-
-def _is_reshape(op: Operation) -> bool:
-    """Whether an op leaves the order of the cells as it is."""
-    if isinstance(op, tg.PermuteOp):
-        shape = tensor(op.source).get_shape()
-        moved = [axis for axis in integers(op, "order") if shape[axis] != 1]
-        return moved == sorted(moved)
-    return isinstance(op, tg.ReshapeOp)
 
 
 def _attributes(value: SSAValue, given: Sequence[SSAValue]) -> dict[str, Attribute]:

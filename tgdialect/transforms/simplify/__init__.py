@@ -29,7 +29,7 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import tensor
-from tgdialect.transforms.simplify.assumptions import simplify_connective, simplify_where
+from tgdialect.transforms.simplify.assumptions import ROUGH, simplify_connective, simplify_where
 from tgdialect.transforms.simplify.comparison import simplify_comparison, simplify_maximum
 from tgdialect.transforms.simplify.division import simplify_division
 from tgdialect.transforms.simplify.engine import Engine, Handler
@@ -150,14 +150,6 @@ def _stages_of(op: Operation) -> tuple[bool, bool]:
 
 
 def is_rough(op: Operation) -> bool:
-    """Whether an op is index arithmetic that intervals may simplify."""
-    return op.name in _ROUGH and tensor(op.operands[-1]).element_type == INDEX
-
-
-_ROUGH = frozenset(
-    (
-        *("tg.idiv", "tg.mod", "tg.max", "tg.where"),
-        *("tg.cmplt", "tg.cmpge", "tg.cmple", "tg.cmpgt", "tg.cmpeq", "tg.cmpne"),
-    )
-)
-"""Ops for which a scheduled kernel is worth a visit. Sums and products alone gain little."""
+    """Whether an op is index arithmetic that intervals may simplify: a scheduled kernel is worth a
+    visit for it. Sums and products alone gain little."""
+    return op.name in ROUGH and tensor(op.operands[-1]).element_type == INDEX

@@ -17,7 +17,7 @@ interval is the one that holds without the condition.
 from __future__ import annotations
 
 from collections import ChainMap
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from typing import cast
 
 from xdsl.ir import Operation, SSAValue
@@ -28,7 +28,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import number_attribute, wrap_to
-from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.elementwise import COMPARISONS, ElementwiseOp
 from tgdialect.ops.folding import constant_attribute
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
@@ -48,9 +48,7 @@ multiples cancel an atom is tried with each of them, which multiplies the time b
 _WORTHWHILE = frozenset({"tg.idiv", "tg.mod", "tg.max", "tg.where"})
 """Ops that a condition often removes. An operand of a WHERE, AND or OR is copied and simplified
 only if it depends on such an op: sums alone do not repay the copy."""
-_REVISITED = _WORTHWHILE | {
-    f"tg.cmp{relation}" for relation in ("lt", "le", "gt", "ge", "eq", "ne")
-}
+ROUGH = _WORTHWHILE | COMPARISONS
 """Ops that bounds may simplify although their operands stay the same."""
 
 
@@ -100,7 +98,7 @@ def _simplified(
         return value
     ops = list(_ops_of(engine, value, tensor(condition).get_shape()))
     engine.looks_left -= len(ops)
-    if not is_worthwhile and not _has_more(ops):
+    if not is_worthwhile and not any(op.name in _WORTHWHILE for op in ops):
         return value
     # Reuse the engine of this condition, or make one with the facts that the condition implies.
     key = condition, holds
@@ -113,11 +111,6 @@ def _simplified(
         assuming = engine.assuming[key] = _Assuming(engine, known, facts[:MAX_FACTS], shape)
     assert isinstance(assuming, _Assuming)
     return assuming.simplified(value, ops)
-
-
-def _has_more(ops: Iterable[Operation]) -> bool:
-    """Whether some op is worth a copy of the value (`_WORTHWHILE`)."""
-    return any(op.name in _WORTHWHILE for op in ops)
 
 
 def _ops_of(engine: Engine, value: SSAValue, shape: Shape) -> Iterator[TgOp]:
@@ -283,7 +276,7 @@ class _Assuming(Engine):
             if isinstance(op, tg.ReduceOp) and not self.loops.keeps(op.source, operands[0]):
                 operands = list(op.operands)  # The new source would lose a pinned loop.
             # Copy an op that changes, or that the narrower bounds may simplify.
-            if new is None and (op.name in _REVISITED or operands != list(op.operands)):
+            if new is None and (op.name in ROUGH or operands != list(op.operands)):
                 new = self.insert(op.rebuild(operands))
                 is_same = operands == list(op.operands)
                 if is_same and is_of_clamp(op) and constant_attribute(new) is None:

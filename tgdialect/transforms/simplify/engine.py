@@ -22,7 +22,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, Linear
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import BOOL, DType, Kind, dtype_row, number_attribute, wrap_to
-from tgdialect.ops.elementwise import OPS
+from tgdialect.ops.elementwise import COMMUTATIVE, OPS
 from tgdialect.ops.folding import fold_elementwise
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.numbering import op_key
@@ -41,7 +41,6 @@ from tgdialect.transforms.simplify.matching import (
     same_extent,
 )
 from tgdialect.transforms.simplify.settled import Settled, depends_on_context
-from tgdialect.transforms.simplify.terms import COMMUTATIVE
 
 RULES = RuleIndex((*IDENTITIES, *ARITHMETIC))
 """All rules. The engine tries them in this order, and applies the first that matches."""

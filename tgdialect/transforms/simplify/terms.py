@@ -17,6 +17,7 @@ from functools import cached_property
 from itertools import product
 
 from tgdialect.ops.dtypes import DType
+from tgdialect.ops.elementwise import COMMUTATIVE, COMPARISONS
 from tgdialect.transforms.operators import Operators
 
 
@@ -131,11 +132,6 @@ class Fits:
 Guard = Apply | Fits
 """A condition of a rule: a bool term that intervals prove, or a term that must not wrap."""
 
-COMMUTATIVE = frozenset(
-    {"tg.add", "tg.mul", "tg.max", "tg.and", "tg.or", "tg.xor", "tg.cmpne", "tg.cmpeq"}
-)
-"""Ops whose two operands may be swapped. The engine moves their constant operand to the right."""
-
 
 @dataclass(frozen=True, eq=False)
 class Rule:
@@ -206,9 +202,7 @@ def _is_bool(term: Term) -> bool:
             return False
 
 
-_GIVES_BOOL = frozenset(
-    {"tg.not", "tg.cmplt", "tg.cmple", "tg.cmpgt", "tg.cmpge", "tg.cmpne", "tg.cmpeq"}
-)
+_GIVES_BOOL = COMPARISONS | {"tg.not"}
 """Ops whose result is a bool."""
 _KEEPS_BOOL = frozenset({"tg.and", "tg.or", "tg.xor"})
 """Ops whose result is a bool if their operands are bools."""
