@@ -59,42 +59,6 @@ def _plain(function: Callable[..., Number]) -> ScalarRule:
     return rule
 
 
-def _identity(x: Number) -> Number:
-    return x
-
-
-def _select(condition: Number, a: Number, b: Number) -> Number:
-    return a if condition else b
-
-
-def _negate(x: Number) -> Number:
-    return -x
-
-
-def _or(a: int, b: int) -> int:
-    return a | b
-
-
-def _and(a: int, b: int) -> int:
-    return a & b
-
-
-def _xor(a: int, b: int) -> int:
-    return a ^ b
-
-
-def _not_less(a: Number, b: Number) -> bool:
-    return not a < b
-
-
-def _not_greater(a: Number, b: Number) -> bool:
-    return not b < a
-
-
-def _reciprocal(x: float) -> float:
-    return _divide(1.0, x)
-
-
 def _divide(a: float, b: float) -> float:
     if b != 0:
         return a / b
@@ -110,14 +74,6 @@ def _maximum(a: Number, b: Number) -> Number:
     if a == b == 0 and isinstance(a, float):
         return b if math.copysign(1.0, a) < 0 else a
     return max(a, b)
-
-
-def _floor_divide(a: int, b: int) -> int:
-    return a // b if b else 0
-
-
-def _modulo(a: int, b: int) -> int:
-    return a % b if b else 0
 
 
 def _truncate(x: Number) -> Number:
@@ -154,6 +110,17 @@ def _where_exact(function: Callable[[float], float | None]) -> ScalarRule:
     return rule
 
 
+def _exact_at(at_low: float, at_zero: float | None, at_high: float) -> ScalarRule:
+    """A function that is exact at -inf, 0 and inf only. Where it is 0 at 0, it keeps the sign."""
+
+    def function(x: float) -> float | None:
+        if x == 0:
+            return at_zero or (None if at_zero is None else x)
+        return None if math.isfinite(x) else at_low if x < 0 else at_high
+
+    return _where_exact(function)
+
+
 def _exp2(x: float) -> float | None:
     if math.isinf(x):
         return math.inf if x > 0 else 0.0
@@ -171,12 +138,6 @@ def _log2(x: float) -> float | None:
     return float(exponent - 1) if mantissa == 0.5 else None
 
 
-def _exp(x: float) -> float | None:
-    if math.isinf(x):
-        return math.inf if x > 0 else 0.0
-    return 1.0 if x == 0 else None
-
-
 def _log(x: float) -> float | None:
     return None if 0 < x < math.inf and x != 1 else _log2(x)
 
@@ -188,28 +149,8 @@ def _log10(x: float) -> float | None:
     return float(exponent) if x == 10**exponent else None
 
 
-def _expm1(x: float) -> float | None:
-    return x if x in (0, math.inf) else -1.0 if x == -math.inf else None
-
-
 def _log1p(x: float) -> float | None:
     return x if x == 0 else _log(1 + x) if x <= -1 or math.isinf(x) else None
-
-
-def _softplus(x: float) -> float | None:
-    return max(x, 0.0) if math.isinf(x) else None
-
-
-def _erfc(x: float) -> float | None:
-    return 1.0 if x == 0 else 1.0 - math.copysign(1.0, x) if math.isinf(x) else None
-
-
-def _gelu(x: float) -> float | None:
-    return x if x in (0, math.inf) else math.nan if x == -math.inf else None
-
-
-def _cos(x: float) -> float | None:
-    return math.nan if math.isinf(x) else 1.0 if x == 0 else None
 
 
 def _fmod(dtype: DType, a: float, b: float) -> float:
@@ -226,49 +167,45 @@ def _sqrt(x: float) -> float | None:
     return root if Fraction(root) ** 2 == Fraction(x) else None
 
 
-def _sin(x: float) -> float | None:
-    return math.nan if math.isinf(x) else x if x == 0 else None
-
-
 # -- the table -----------------------------------------------------------------------------------
 
 SCALAR_RULES: dict[str, ScalarRule] = {
-    "tg.recip": _plain(_reciprocal),
+    "tg.recip": _plain(lambda x: _divide(1.0, x)),
     "tg.trunc": _plain(_truncate),
-    "tg.cast": _plain(_identity),
-    "tg.add": _on_numbers(operator.add, _or),
-    "tg.mul": _on_numbers(operator.mul, _and),
-    "tg.max": _on_numbers(_maximum, _or),
-    "tg.mod": _plain(_modulo),
-    "tg.idiv": _plain(_floor_divide),
+    "tg.cast": _plain(lambda x: x),
+    "tg.add": _on_numbers(operator.add, operator.or_),
+    "tg.mul": _on_numbers(operator.mul, operator.and_),
+    "tg.max": _on_numbers(_maximum, operator.or_),
+    "tg.mod": _plain(lambda a, b: a % b if b else 0),
+    "tg.idiv": _plain(lambda a, b: a // b if b else 0),
     "tg.cmplt": _plain(operator.lt),
     "tg.cmpne": _plain(operator.ne),
-    "tg.xor": _plain(_xor),
-    "tg.or": _plain(_or),
-    "tg.and": _plain(_and),
+    "tg.xor": _plain(operator.xor),
+    "tg.or": _plain(operator.or_),
+    "tg.and": _plain(operator.and_),
     "tg.shr": _shift_right,
     "tg.shl": _shift_left,
-    "tg.where": _plain(_select),
-    "tg.neg": _plain(_negate),
+    "tg.where": _plain(lambda condition, a, b: a if condition else b),
+    "tg.neg": _plain(operator.neg),
     "tg.sub": _plain(operator.sub),
     "tg.div": _plain(_divide),
     "tg.cmpgt": _plain(operator.gt),
-    "tg.cmpge": _plain(_not_less),
-    "tg.cmple": _plain(_not_greater),
+    "tg.cmpge": _plain(lambda a, b: not a < b),
+    "tg.cmple": _plain(lambda a, b: not b < a),
     "tg.cmpeq": _plain(operator.eq),
     "tg.not": _plain(operator.not_),
     "tg.exp2": _where_exact(_exp2),
     "tg.log2": _where_exact(_log2),
-    "tg.exp": _where_exact(_exp),
+    "tg.exp": _exact_at(0.0, 1.0, math.inf),
     "tg.log": _where_exact(_log),
     "tg.log10": _where_exact(_log10),
-    "tg.expm1": _where_exact(_expm1),
+    "tg.expm1": _exact_at(-1.0, 0.0, math.inf),
     "tg.log1p": _where_exact(_log1p),
-    "tg.softplus": _where_exact(_softplus),
-    "tg.sin": _where_exact(_sin),
-    "tg.cos": _where_exact(_cos),
-    "tg.erfc": _where_exact(_erfc),
-    "tg.gelu": _where_exact(_gelu),
+    "tg.softplus": _exact_at(0.0, None, math.inf),
+    "tg.sin": _exact_at(math.nan, 0.0, math.nan),
+    "tg.cos": _exact_at(math.nan, 1.0, math.nan),
+    "tg.erfc": _exact_at(2.0, 1.0, 0.0),
+    "tg.gelu": _exact_at(math.nan, 0.0, math.inf),
     "tg.sqrt": _where_exact(_sqrt),
     "tg.fmod": _fmod,
     "tg.mulacc": _multiply_add,

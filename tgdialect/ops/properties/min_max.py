@@ -217,36 +217,18 @@ def exp2(x: float) -> float:
     return math.inf if x >= 1100 else 2.0**x if x > -1200 else 0.0
 
 
-def log2(x: float) -> float:
-    return -math.inf if x <= 0 else x if math.isinf(x) else math.log2(x)
+def exponential(function: Callable[[float], float]) -> Callable[[float], float]:
+    """exp or expm1, infinite where the result has no f64."""
+    return lambda x: math.inf if x >= 710 else function(x)
 
 
-def exp(x: float) -> float:
-    return math.inf if x >= 710 else math.exp(x)
-
-
-def log(x: float) -> float:
-    return -math.inf if x <= 0 else x if math.isinf(x) else math.log(x)
-
-
-def log10(x: float) -> float:
-    return -math.inf if x <= 0 else x if math.isinf(x) else math.log10(x)
-
-
-def expm1(x: float) -> float:
-    return math.inf if x >= 710 else math.expm1(x)
-
-
-def log1p(x: float) -> float:
-    return -math.inf if x <= -1 else x if math.isinf(x) else math.log1p(x)
+def logarithm(function: Callable[[float], float], pole: float = 0.0) -> Callable[[float], float]:
+    """A logarithm that is -inf up to its pole, and inf at inf."""
+    return lambda x: -math.inf if x <= pole else x if math.isinf(x) else function(x)
 
 
 def softplus(x: float) -> float:
     return max(x, 0.0) + math.log1p(math.exp(-abs(x)))
-
-
-def sqrt(x: float) -> float:
-    return math.sqrt(max(x, 0.0))
 
 
 def increasing(

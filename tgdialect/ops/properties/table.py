@@ -134,14 +134,6 @@ def _element_type(op: Operation) -> Attribute:
     return types.types.data[index]
 
 
-def _function_type(op: Operation) -> Attribute:
-    return function_type(op, result_type)
-
-
-def _scan_type(op: Operation) -> Attribute:
-    return scan_type(op, result_type)
-
-
 TABLE: Rules = {
     # source
     "tg.param": _leaf(min_max.parameter),
@@ -178,8 +170,8 @@ TABLE: Rules = {
     # reduce
     "tg.reduce": Row(dtype.source, shape.reduced, device.source, axis=axis.reduced),
     # call
-    "tg.function": _function_type,
-    "tg.scan": _scan_type,
+    "tg.function": lambda op: function_type(op, result_type),
+    "tg.scan": lambda op: scan_type(op, result_type),
     "tg.call": _written_type,
     "tg.tuple": _tuple_type,
     "tg.gettuple": _element_type,
@@ -234,12 +226,12 @@ TABLE: Rules = {
     "tg.cmpeq": _comparison(min_max.equal),
     "tg.not": _elementwise(min_max.logical_not),
     "tg.exp2": _elementwise(min_max.increasing(min_max.exp2, low=0.0)),
-    "tg.log2": _elementwise(min_max.increasing(min_max.log2, domain=0.0)),
-    "tg.exp": _elementwise(min_max.increasing(min_max.exp, low=0.0)),
-    "tg.log": _elementwise(min_max.increasing(min_max.log, domain=0.0)),
-    "tg.log10": _elementwise(min_max.increasing(min_max.log10, domain=0.0)),
-    "tg.expm1": _elementwise(min_max.increasing(min_max.expm1, low=-1.0)),
-    "tg.log1p": _elementwise(min_max.increasing(min_max.log1p, domain=-1.0)),
+    "tg.log2": _elementwise(min_max.increasing(min_max.logarithm(math.log2), domain=0.0)),
+    "tg.exp": _elementwise(min_max.increasing(min_max.exponential(math.exp), low=0.0)),
+    "tg.log": _elementwise(min_max.increasing(min_max.logarithm(math.log), domain=0.0)),
+    "tg.log10": _elementwise(min_max.increasing(min_max.logarithm(math.log10), domain=0.0)),
+    "tg.expm1": _elementwise(min_max.increasing(min_max.exponential(math.expm1), low=-1.0)),
+    "tg.log1p": _elementwise(min_max.increasing(min_max.logarithm(math.log1p, -1.0), domain=-1.0)),
     "tg.softplus": _elementwise(min_max.increasing(min_max.softplus, low=0.0)),
     "tg.sin": _elementwise(min_max.sin),
     "tg.cos": _elementwise(min_max.sin),
@@ -247,7 +239,9 @@ TABLE: Rules = {
     "tg.erfc": _elementwise(min_max.erfc),
     "tg.gate": _elementwise(min_max.gate),
     "tg.gelu": _elementwise(min_max.gelu),
-    "tg.sqrt": _elementwise(min_max.increasing(min_max.sqrt, low=0.0, domain=0.0)),
+    "tg.sqrt": _elementwise(
+        min_max.increasing(lambda x: math.sqrt(max(x, 0.0)), low=0.0, domain=0.0)
+    ),
     "tg.pow": _elementwise(),
     "tg.logaddexp": _elementwise(),
     "tg.lgamma": _elementwise(),
@@ -275,21 +269,14 @@ TABLE: Rules = {
 }
 """The specification's table."""
 
-_COLLECTIVE = Row(dtype.source, shape.exchanged)
-
-UPSTREAM: Rules = {
-    "shard.all_gather": _COLLECTIVE,
-    "shard.all_reduce": _COLLECTIVE,
-    "shard.all_slice": _COLLECTIVE,
-    "shard.all_to_all": _COLLECTIVE,
-    "shard.broadcast": _COLLECTIVE,
-    "shard.gather": _COLLECTIVE,
-    "shard.recv": _COLLECTIVE,
-    "shard.reduce": _COLLECTIVE,
-    "shard.reduce_scatter": _COLLECTIVE,
-    "shard.scatter": _COLLECTIVE,
-    "shard.send": _COLLECTIVE,
-}
+UPSTREAM: Rules = dict.fromkeys(
+    (
+        *("shard.all_gather", "shard.all_reduce", "shard.all_slice", "shard.all_to_all"),
+        *("shard.broadcast", "shard.gather", "shard.recv", "shard.reduce", "shard.reduce_scatter"),
+        *("shard.scatter", "shard.send"),
+    ),
+    Row(dtype.source, shape.exchanged),
+)
 """The same for ops of other dialects: collectives, whose operand is one device's own part."""
 
 
