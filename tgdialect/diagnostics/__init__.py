@@ -13,61 +13,11 @@ Errors that name the file, line and column, and show the line with a caret.
 Below this layer is `fast_xdsl` only.
 """
 
-from tgdialect.diagnostics.diagnostic import (
-    CompilationError,
-    Diagnostic,
-    Severity,
-    SourceFile,
-    attach_source,
-    diagnostic_handler,
-    emit,
-    exception_text,
-    one_line,
-    printable,
-    remarks_are_wanted,
-)
-from tgdialect.diagnostics.facts import SHAPES, facts, kept_facts
-from tgdialect.diagnostics.hints import lasting_hint
-from tgdialect.diagnostics.locations import (
-    add_note,
-    diagnose,
-    emit_remark,
-    emit_warning,
-    errors_at,
-    errors_in,
-    locate,
-    operation_diagnostic,
-)
-from tgdialect.diagnostics.parser import LocatedParser, decode_source, parse_module, read_source
-from tgdialect.diagnostics.verifier import verify_module
+# ruff: noqa: F403
 
-__all__ = [
-    "SHAPES",
-    "CompilationError",
-    "Diagnostic",
-    "LocatedParser",
-    "Severity",
-    "SourceFile",
-    "add_note",
-    "attach_source",
-    "decode_source",
-    "diagnose",
-    "diagnostic_handler",
-    "emit",
-    "emit_remark",
-    "emit_warning",
-    "errors_at",
-    "errors_in",
-    "exception_text",
-    "facts",
-    "kept_facts",
-    "lasting_hint",
-    "locate",
-    "one_line",
-    "operation_diagnostic",
-    "parse_module",
-    "printable",
-    "read_source",
-    "remarks_are_wanted",
-    "verify_module",
-]
+from tgdialect.diagnostics.diagnostic import *
+from tgdialect.diagnostics.facts import *
+from tgdialect.diagnostics.hints import *
+from tgdialect.diagnostics.locations import *
+from tgdialect.diagnostics.parser import *
+from tgdialect.diagnostics.verifier import *

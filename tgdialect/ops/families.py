@@ -5,7 +5,7 @@ from __future__ import annotations
 from types import ModuleType
 from typing import TypeVar
 
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from tgdialect.ops import (
     attributes,
@@ -37,7 +37,7 @@ def _named(module: ModuleType, kind: type[T]) -> list[type[T]]:
     return [each for each in own if each.__module__ == module.__name__ and "name" in vars(each)]
 
 
-OPERATIONS = [op for family in _FAMILIES for op in _named(family, TgOp)]
+OPERATIONS: list[type[Operation]] = [op for family in _FAMILIES for op in _named(family, TgOp)]
 """Every op."""
 
 ATTRIBUTES = _named(attributes, Attribute)

@@ -98,7 +98,7 @@ def _target_of_device(module: ModuleOp) -> str:
 def _cpu(module: ModuleOp, features: Sequence[str] | None, threads: int | None) -> Target:
     """The CPU to compile for. It has no feature that `load` could not look for."""
     attribute = module.attributes.get(MODULE_ATTRIBUTE)
-    is_stated = isinstance(attribute, TargetAttr) and attribute.target.data == DEFAULT_TARGET
+    is_stated = isinstance(attribute, TargetAttr) and attribute.target == DEFAULT_TARGET
     stated = module if is_stated and (features is None or len(features) > 0) else None
     if features is None and stated is None:
         features = listed_here(sorted(ARITHMETIC.intersection(host_features())))

@@ -181,7 +181,7 @@ class StagedModule(ABC):
         another kind."""
         stated, ours = module.attributes.get(MODULE_ATTRIBUTE), self.described_target()
         if isinstance(stated, TargetAttr):
-            name, is_selected = stated.target.data, is_before("tiles", self.level)
+            name, is_selected = stated.target, is_before("tiles", self.level)
             if name.partition(":")[0] == ours.name.partition(":")[0]:
                 if name == DEFAULT_TARGET:
                     fit_to_host(module, is_selected=is_selected)

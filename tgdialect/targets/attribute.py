@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import fields, replace
 from functools import lru_cache
-from typing import cast
+from typing import NamedTuple, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
     BoolAttr,
     DictionaryAttr,
-    IntAttr,
     IntegerAttr,
     ModuleOp,
     StringAttr,
 )
-from xdsl.ir import Attribute, Operation, ParametrizedAttribute
+from xdsl.ir import Attribute, Data, Operation
 from xdsl.irdl import irdl_attr_definition
 from xdsl.parser import AttrParser
 from xdsl.printer import Printer
@@ -31,11 +30,18 @@ from tgdialect.targets.host import host_features, host_target
 
 MODULE_ATTRIBUTE = "tg.target"
 
-Field = int | bool | Sequence[str]
+Field = int | bool | tuple[str, ...]
+
+
+class Stated(NamedTuple):
+    """The name of a target, and fields of `Target` with their values."""
+
+    name: str
+    fields: tuple[tuple[str, Field], ...]
 
 
 @irdl_attr_definition
-class TargetAttr(ParametrizedAttribute):
+class TargetAttr(Data[Stated]):
     """A target: its name, its features, and the fields of `Target` that these two do not imply.
 
     `#tg.target<"cpu", features = ["avx2", "fma"], threads = 2, l2 = 1048576>`. Passes compile for
@@ -47,60 +53,59 @@ class TargetAttr(ParametrizedAttribute):
 
     name = "tg.target"
 
-    target: StringAttr
-    fields: DictionaryAttr
-
     @classmethod
     @lru_cache(maxsize=64)
     def of(cls, target: Target) -> TargetAttr:
         """The attribute that states a target."""
         brought = target_named(target.name, target.features)
-        stated: dict[str, Attribute] = {}
+        stated: dict[str, Field] = {}
         if target.name == DEFAULT_TARGET:
-            stated["features"] = _attribute(without_implied(target.features))
+            stated["features"] = tuple(without_implied(target.features))
         for name in _WANTED:
             if (value := getattr(target, name)) != getattr(brought, name):
-                stated[name] = _attribute(value)
-        name = unchecked.text(target.name)
-        return unchecked.made(cls, target=name, fields=DictionaryAttr(stated))
+                stated[name] = tuple(sorted(value)) if isinstance(value, frozenset) else value
+        return unchecked.made(cls, data=Stated(target.name, tuple(stated.items())))
+
+    @property
+    def target(self) -> str:
+        """The name of the target."""
+        return self.data.name
 
     @property
     def values(self) -> Mapping[str, Field]:
-        """The fields that are stated, as Python values."""
-        return {name: _value(attribute) for name, attribute in self.fields.data.items()}
+        """The fields that are stated."""
+        return dict(self.data.fields)
 
     def verify(self) -> None:
-        for name, attribute in self.fields.data.items():
+        for name, value in self.data.fields:
             if (wanted := _WANTED.get(name)) is None:
                 raise VerifyException(
                     f"{name!r} is no field of a target; there are: {', '.join(_WANTED)}"
                 )
-            if _kind(attribute) != wanted:
-                raise VerifyException(f"{name} of a target is {wanted}, got {_kind(attribute)}")
+            if (kind := _KINDS[type(value)]) != wanted:
+                raise VerifyException(f"{name} of a target is {wanted}, got {kind}")
         try:
-            _target(self.target.data, self.values)
+            _target(self.target, self.values)
         except ValueError as error:
             raise VerifyException(str(error)) from None
 
-    def print_parameters(self, printer: Printer) -> None:
+    def print_parameter(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
-            printer.print_attribute(self.target)
-            for name, attribute in self.fields.data.items():
+            printer.print_string_literal(self.target)
+            for name, value in self.data.fields:
                 printer.print_string(f", {name} = ")
-                match attribute:
-                    case IntAttr(data=number):
-                        printer.print_string(str(number))
-                    case StringAttr(data=flag):
-                        printer.print_string(flag)
-                    case _:
-                        printer.print_attribute(attribute)
+                if isinstance(value, tuple):
+                    with printer.in_square_brackets():
+                        printer.print_list(value, printer.print_string_literal)
+                else:
+                    printer.print_string(str(value).lower())
 
     @classmethod
-    def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
+    def parse_parameter(cls, parser: AttrParser) -> Stated:
         position = parser.pos
-        stated: dict[str, Attribute] = {}
+        stated: dict[str, Field] = {}
         with parser.in_angle_brackets():
-            target = StringAttr(parser.parse_str_literal(" for the name of a target"))
+            target = parser.parse_str_literal(" for the name of a target")
             while parser.parse_optional_punctuation(",") is not None:
                 start = parser.pos
                 name = parser.parse_identifier()
@@ -108,16 +113,16 @@ class TargetAttr(ParametrizedAttribute):
                     parser.raise_error(f"{name} is given twice", start, parser.pos)
                 parser.parse_punctuation("=")
                 stated[name] = _parse_value(parser)
-        parameters = target, DictionaryAttr(stated)
+        data = Stated(target, tuple(stated.items()))
         try:
-            cls.new(parameters)
+            cls(data)
         except VerifyException as error:
             parser.raise_error(str(error), at_position=position, end_position=parser.pos)
-        return parameters
+        return data
 
 
-_LIST, _FLAG, _NUMBER = "a list of strings", "true or false", "a number"
-_KINDS = {frozenset: _LIST, bool: _FLAG, int: _NUMBER}
+_LIST = "a list of strings"
+_KINDS = {frozenset: _LIST, tuple: _LIST, bool: "true or false", int: "a number"}
 _DEFAULT = target_named(DEFAULT_TARGET)
 _WANTED = {
     field.name: _KINDS[type(getattr(_DEFAULT, field.name))]
@@ -128,45 +133,14 @@ _WANTED = {
 others."""
 
 
-def _attribute(value: Field | Collection[str]) -> Attribute:
-    if isinstance(value, bool):
-        return unchecked.text("true" if value else "false")
-    if isinstance(value, int):
-        return unchecked.number(value)
-    return unchecked.array([unchecked.text(item) for item in sorted(value)])
-
-
-def _parse_value(parser: AttrParser) -> Attribute:
+def _parse_value(parser: AttrParser) -> Field:
     if (flag := parser.parse_optional_boolean()) is not None:
-        return _attribute(flag)
+        return flag
     number = parser.parse_optional_integer(allow_boolean=False)
     if number is not None:
-        return _attribute(number)
-    items = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parser.parse_str_literal)
-    return ArrayAttr(StringAttr(item) for item in items)
-
-
-def _kind(attribute: Attribute) -> str:
-    match attribute:
-        case IntAttr():
-            return _NUMBER
-        case StringAttr(data="true" | "false"):
-            return _FLAG
-        case ArrayAttr(data=items) if all(isinstance(item, StringAttr) for item in items):
-            return _LIST
-        case _:
-            return str(attribute)
-
-
-def _value(attribute: Attribute) -> Field:
-    match attribute:
-        case IntAttr(data=number):
-            return number
-        case StringAttr(data=flag):
-            return flag == "true"
-        case _:
-            items = cast("ArrayAttr[StringAttr]", attribute)
-            return [item.data for item in items]
+        return number
+    delimiter = parser.Delimiter.SQUARE
+    return tuple(parser.parse_comma_separated_list(delimiter, parser.parse_str_literal))
 
 
 def _target(name: str, stated: Mapping[str, Field]) -> Target:
@@ -174,7 +148,11 @@ def _target(name: str, stated: Mapping[str, Field]) -> Target:
     # The features first, because they imply fields. They keep their order: `-x` removes a feature
     # that a name before it adds.
     target = target_named(name, cast("Sequence[str]", stated.get("features", ())))
-    values = {field: _as_field(value) for field, value in stated.items() if field != "features"}
+    values = {
+        field: frozenset(value) if isinstance(value, tuple) else value
+        for field, value in stated.items()
+        if field != "features"
+    }
     # Then the other fields, whose values must be among those that the target can have.
     for field, value in values.items():
         most = getattr(MOST[name], field)
@@ -182,10 +160,6 @@ def _target(name: str, stated: Mapping[str, Field]) -> Target:
             there_are = ", ".join(sorted(most))
             raise ValueError(f"{field} of a {name} has no {unknown[0]!r}; there are: {there_are}")
     return replace(target, **values)
-
-
-def _as_field(value: Field) -> int | frozenset[str]:
-    return value if isinstance(value, int) else frozenset(value)
 
 
 def target_of(
@@ -213,7 +187,7 @@ def target_of(
             assert module is not None
             message = f"{MODULE_ATTRIBUTE} is not a #tg.target, got {stated}"
             raise locate(PassFailedException(message), module)
-        if name not in (None, stated.target.data):
+        if name not in (None, stated.target):
             return replace(target_named(name, features), **options)
         return _stated(stated, tuple(features), tuple(options.items()))
     except SettingError:
@@ -233,7 +207,7 @@ def _stated(
         stated["features"] = features
     elif _takes_features_of_host(attribute):
         stated["features"] = host_features()
-    return _target(attribute.target.data, stated | dict(options))
+    return _target(attribute.target, stated | dict(options))
 
 
 def settle_target(
@@ -283,7 +257,7 @@ def _host() -> Target:
 
 
 def _takes_features_of_host(attribute: TargetAttr) -> bool:
-    return attribute.target.data == DEFAULT_TARGET and "features" not in attribute.fields.data
+    return attribute.target == DEFAULT_TARGET and "features" not in attribute.values
 
 
 def state_target(module: ModuleOp, target: Target) -> None:
@@ -296,7 +270,9 @@ def state_in_builtin(module: ModuleOp) -> None:
     which upstream's tools can parse."""
     if isinstance(stated := module.attributes.get(MODULE_ATTRIBUTE), TargetAttr):
         fields = {name: _builtin(value) for name, value in stated.values.items()}
-        module.attributes[MODULE_ATTRIBUTE] = DictionaryAttr({"name": stated.target, **fields})
+        module.attributes[MODULE_ATTRIBUTE] = DictionaryAttr(
+            {"name": StringAttr(stated.target), **fields}
+        )
 
 
 def _builtin(value: Field) -> Attribute:

@@ -53,7 +53,7 @@ class Semantics(Protocol[V]):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Value(Operators["Operand[V]", "Value[V]"], Generic[V]):
+class Value(Operators["Value[V] | int | float", "Value[V]"], Generic[V]):
     """A handle of a semantics, with operators.
 
     Python numbers on the other side of an operator are constants of this value's dtype.

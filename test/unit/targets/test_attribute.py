@@ -1,14 +1,13 @@
 """Features of `tg.target`, in the order in which they are written."""
 
-from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ModuleOp
 
-from tgdialect.targets.attribute import TargetAttr, target_of
+from tgdialect.targets.attribute import Stated, TargetAttr, target_of
 from tgdialect.targets.cpu import cpu
 
 
 def test_a_feature_is_removed_where_it_stands_in_the_list():
-    features = StringAttr("avx2"), StringAttr("-avx"), StringAttr("f16c")
-    stated = TargetAttr(StringAttr("cpu"), DictionaryAttr({"features": ArrayAttr(features)}))
+    stated = TargetAttr(Stated("cpu", (("features", ("avx2", "-avx", "f16c")),)))
     module = ModuleOp([], {"tg.target": stated})
     assert target_of(module) == cpu(["f16c"])
     assert target_of(module, features=["avx512bw", "-avx512f"]) == cpu(["avx2", "f16c", "fma"])

@@ -12,8 +12,8 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.printer import Printer
 
-from tgdialect.transforms.shard import ShardToMeshPass
 from tgdialect.transforms.shard.lower import lower_shards
+from tgdialect.transforms.shard.mesh import ShardToMeshPass
 from tgdialect.transforms.shard.raise_collectives import raise_collectives
 from tgdialect.transforms.shard.split import split_collectives
 

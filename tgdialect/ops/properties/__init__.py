@@ -15,6 +15,7 @@ also gets the intervals of the operands, which `analysis/min_max.py` computes.
 """
 
 # ruff: noqa: F401, F403
+# pyright: reportUnusedImport=false
 
 from tgdialect.ops.properties.device import argument as device_argument
 from tgdialect.ops.properties.device import show as show_device

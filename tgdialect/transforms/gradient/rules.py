@@ -58,6 +58,10 @@ def _rule(
 # -- elementwise ---------------------------------------------------------------------------------
 
 
+Parts = Sequence[Tg | None]
+UnaryRule = Callable[[Tg, Tg, Tg], Parts]
+
+
 def _maximum(g: Tg, y: Tg, a: Tg, b: Tg) -> Parts:
     """Nothing for the smaller operand; all of it for both, if one is NaN."""
     half, zero = g * 0.5, g.constant(0)
@@ -104,7 +108,7 @@ def _remainder(g: Tg, y: Tg, a: Tg, b: Tg) -> Parts:
     return g, -(g * (a / b).trunc())
 
 
-def _error_function(sign: int) -> ElementwiseRule:
+def _error_function(sign: int) -> UnaryRule:
     """2 / sqrt(pi) exp(-x^2), or less than 0 of ERFC; it is 0 for infinite x."""
     return lambda g, y, x: (g * ((-(x * x)).applied("exp") * (sign * 2 / math.sqrt(math.pi))),)
 
@@ -127,20 +131,9 @@ def _power(g: Tg, y: Tg, a: Tg, b: Tg) -> Parts:
     return base, (a.eq(zero) & (b >= zero)).where(zero, growth)
 
 
-Parts = Sequence[Tg | None]
-ElementwiseRule = Callable[..., Parts]
-"""(g, y, *operands) -> the gradients of the operands."""
-
-_ELEMENTWISE: Mapping[type[Operation], ElementwiseRule] = {
-    tg.AddOp: lambda g, y, a, b: (g, g),
-    tg.SubOp: lambda g, y, a, b: (g, -g),
+_UNARY: Mapping[type[Operation], UnaryRule] = {
     tg.NegOp: lambda g, y, x: (-g,),
-    tg.MulOp: lambda g, y, a, b: (g * b, g * a),
-    tg.MulAccOp: lambda g, y, a, b, c: (g * b, g * a, g),
     tg.RecipOp: lambda g, y, x: (-(g * (y * y)),),
-    tg.DivOp: _quotient,
-    tg.MaxOp: _maximum,
-    tg.WhereOp: _where,
     tg.CastOp: lambda g, y, x: (g.applied("cast", dtype=x.dtype),),
     tg.Exp2Op: lambda g, y, x: (g * (y * math.log(2)),),
     tg.Log2Op: lambda g, y, x: (g / (x * math.log(2)),),
@@ -150,20 +143,36 @@ _ELEMENTWISE: Mapping[type[Operation], ElementwiseRule] = {
     tg.Expm1Op: lambda g, y, x: (g * x.applied("exp"),),
     tg.Log1pOp: lambda g, y, x: (g / (x + 1),),
     tg.SoftplusOp: lambda g, y, x: (g * g.constant(1).applied("gate", x),),
-    tg.LogAddExpOp: _log_of_sum,
-    tg.LgammaOp: lambda g, y, x, approximation: (None, g),
-    tg.FmodOp: _remainder,
     tg.SinOp: lambda g, y, x: (g * x.applied("cos"),),
     tg.CosOp: lambda g, y, x: (-(g * x.applied("sin")),),
     tg.ErfOp: _error_function(1),
     tg.ErfcOp: _error_function(-1),
-    tg.GateOp: _gate,
     tg.GeluOp: _gelu,
     tg.SqrtOp: lambda g, y, x: (g / (y * 2),),
-    tg.PowOp: _power,
     tg.TruncOp: lambda g, y, x: (None,),
 }
-"""The rules of elementwise ops."""
+_BINARY: Mapping[type[Operation], Callable[[Tg, Tg, Tg, Tg], Parts]] = {
+    tg.AddOp: lambda g, y, a, b: (g, g),
+    tg.SubOp: lambda g, y, a, b: (g, -g),
+    tg.MulOp: lambda g, y, a, b: (g * b, g * a),
+    tg.DivOp: _quotient,
+    tg.MaxOp: _maximum,
+    tg.LogAddExpOp: _log_of_sum,
+    tg.LgammaOp: lambda g, y, x, approximation: (None, g),
+    tg.FmodOp: _remainder,
+    tg.PowOp: _power,
+}
+_TERNARY: Mapping[type[Operation], Callable[[Tg, Tg, Tg, Tg, Tg], Parts]] = {
+    tg.MulAccOp: lambda g, y, a, b, c: (g * b, g * a, g),
+    tg.WhereOp: _where,
+}
+_ELEMENTWISE: Mapping[type[Operation], Callable[..., Parts]] = {
+    **_UNARY,
+    **_BINARY,
+    **_TERNARY,
+    tg.GateOp: _gate,
+}
+"""For each elementwise op, (g, y, *operands) -> the gradients of the operands."""
 
 
 @_rule(*_ELEMENTWISE)

@@ -10,17 +10,3 @@
 * `split.py`, `tg-split-collectives`: from one function to what is computed between collectives;
 * `mesh.py`, `tg-shard-to-mesh`: the names that LLVM 19 has for the `shard` dialect.
 """
-
-from tgdialect.transforms.shard.lower import LowerShardsPass
-from tgdialect.transforms.shard.mesh import ShardToMeshPass
-from tgdialect.transforms.shard.propagate import ShardPass
-from tgdialect.transforms.shard.raise_collectives import RaiseCollectivesPass
-from tgdialect.transforms.shard.split import SplitCollectivesPass
-
-__all__ = [
-    "LowerShardsPass",
-    "RaiseCollectivesPass",
-    "ShardPass",
-    "ShardToMeshPass",
-    "SplitCollectivesPass",
-]
