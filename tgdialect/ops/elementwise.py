@@ -32,6 +32,7 @@ class Domain(Enum):
     NUMBER = "integers and floats"
     FLOAT = "floats"
     INTEGER = "integers"
+    INDEX = "index"
     BITS = "integers and bool"
     BOOL = "bool"
 
@@ -45,6 +46,8 @@ class Domain(Enum):
                 return dtype.is_float
             case Domain.INTEGER:
                 return dtype.is_integer
+            case Domain.INDEX:
+                return dtype.name == "index"
             case Domain.BITS:
                 return not dtype.is_float
             case Domain.BOOL:

@@ -41,22 +41,30 @@ ScalarRule = Callable[..., Number | None]
 # -- arithmetic ----------------------------------------------------------------------------------
 
 
-def _on_numbers(numeric: Callable[..., Number], logical: Callable[..., Number]) -> ScalarRule:
-    """ADD, MUL and MAX of bools are or, and, or."""
-
-    def rule(dtype: DType, *values: Number) -> Number:
-        return (logical if dtype.is_bool else numeric)(*values)
-
-    return rule
+Unary = Callable[[Any], Number]
+Binary = Callable[[Any, Any], Number]
 
 
-def _plain(function: Callable[..., Number]) -> ScalarRule:
+def _plain(function: Unary | Binary) -> ScalarRule:
     """A rule that is the same for every dtype."""
 
     def rule(dtype: DType, *values: Number) -> Number:
         return function(*values)
 
     return rule
+
+
+def _on_numbers(numeric: Binary, logical: Binary) -> ScalarRule:
+    """ADD, MUL and MAX of bools are or, and, or."""
+
+    def rule(dtype: DType, a: Number, b: Number) -> Number:
+        return (logical if dtype.is_bool else numeric)(a, b)
+
+    return rule
+
+
+def _select(dtype: DType, condition: Number, a: Number, b: Number) -> Number:
+    return a if condition else b
 
 
 def _divide(a: float, b: float) -> float:
@@ -169,31 +177,36 @@ def _sqrt(x: float) -> float | None:
 
 # -- the table -----------------------------------------------------------------------------------
 
+_UNARY: dict[str, Unary] = {
+    "tg.recip": lambda x: _divide(1.0, x),
+    "tg.trunc": _truncate,
+    "tg.cast": lambda x: x,
+    "tg.neg": lambda x: -x,
+    "tg.not": operator.not_,
+}
+_BINARY: dict[str, Binary] = {
+    "tg.mod": lambda a, b: a % b if b else 0,
+    "tg.idiv": lambda a, b: a // b if b else 0,
+    "tg.cmplt": operator.lt,
+    "tg.cmpne": operator.ne,
+    "tg.xor": lambda a, b: a ^ b,
+    "tg.or": lambda a, b: a | b,
+    "tg.and": lambda a, b: a & b,
+    "tg.sub": operator.sub,
+    "tg.div": _divide,
+    "tg.cmpgt": operator.gt,
+    "tg.cmpge": lambda a, b: not a < b,
+    "tg.cmple": lambda a, b: not b < a,
+    "tg.cmpeq": operator.eq,
+}
 SCALAR_RULES: dict[str, ScalarRule] = {
-    "tg.recip": _plain(lambda x: _divide(1.0, x)),
-    "tg.trunc": _plain(_truncate),
-    "tg.cast": _plain(lambda x: x),
-    "tg.add": _on_numbers(operator.add, operator.or_),
-    "tg.mul": _on_numbers(operator.mul, operator.and_),
-    "tg.max": _on_numbers(_maximum, operator.or_),
-    "tg.mod": _plain(lambda a, b: a % b if b else 0),
-    "tg.idiv": _plain(lambda a, b: a // b if b else 0),
-    "tg.cmplt": _plain(operator.lt),
-    "tg.cmpne": _plain(operator.ne),
-    "tg.xor": _plain(operator.xor),
-    "tg.or": _plain(operator.or_),
-    "tg.and": _plain(operator.and_),
+    **{name: _plain(function) for name, function in (*_UNARY.items(), *_BINARY.items())},
+    "tg.add": _on_numbers(operator.add, _BINARY["tg.or"]),
+    "tg.mul": _on_numbers(operator.mul, _BINARY["tg.and"]),
+    "tg.max": _on_numbers(_maximum, _BINARY["tg.or"]),
     "tg.shr": _shift_right,
     "tg.shl": _shift_left,
-    "tg.where": _plain(lambda condition, a, b: a if condition else b),
-    "tg.neg": _plain(operator.neg),
-    "tg.sub": _plain(operator.sub),
-    "tg.div": _plain(_divide),
-    "tg.cmpgt": _plain(operator.gt),
-    "tg.cmpge": _plain(lambda a, b: not a < b),
-    "tg.cmple": _plain(lambda a, b: not b < a),
-    "tg.cmpeq": _plain(operator.eq),
-    "tg.not": _plain(operator.not_),
+    "tg.where": _select,
     "tg.exp2": _where_exact(_exp2),
     "tg.log2": _where_exact(_log2),
     "tg.exp": _exact_at(0.0, 1.0, math.inf),

@@ -21,9 +21,10 @@ from z3_semantics import (
     is_bool,
 )
 
+from tgdialect.ops.elementwise import Domain
 from tgdialect.transforms.simplify.arithmetic import ARITHMETIC
 from tgdialect.transforms.simplify.identities import IDENTITIES
-from tgdialect.transforms.simplify.terms import AnyConstant, AnyValue, Apply, Rule, Sort, Term
+from tgdialect.transforms.simplify.terms import AnyConstant, AnyValue, Apply, Rule, Term
 
 RULES = (*IDENTITIES, *ARITHMETIC)
 
@@ -53,14 +54,18 @@ def models(rule: Rule) -> Iterator[Translation]:
     sorts = {t.sort for t in leaves(rule.pattern) if isinstance(t, AnyValue)}
     used = ops(rule.pattern) | ops(rule.result)
     constants = any(isinstance(t, AnyConstant) for t in leaves(rule.pattern))
-    if sorts <= {Sort.BOOL, Sort.ANY, Sort.BITS} and not used & NOT_ON_BOOL:
+    if sorts <= {Domain.BOOL, Domain.ANY, Domain.BITS} and not used & NOT_ON_BOOL:
         yield Translation(NARROW[0], any_is_bool=True)
-    if Sort.FLOAT not in sorts:
+    if Domain.FLOAT not in sorts:
         numbers: tuple[Numbers, ...] = NARROW if used & HARD else NARROW + WIDE
-        if Sort.INDEX in sorts:
+        if Domain.INDEX in sorts:
             numbers = tuple(n for n in numbers if isinstance(n, Integers) and n.signed)
         yield from (Translation(n, any_is_bool=False) for n in numbers)
-    if sorts <= {Sort.BOOL, Sort.ANY, Sort.FLOAT} and not constants and sorts != {Sort.BOOL}:
+    if (
+        sorts <= {Domain.BOOL, Domain.ANY, Domain.FLOAT}
+        and not constants
+        and sorts != {Domain.BOOL}
+    ):
         yield Translation(Floats(), any_is_bool=False)
 
 
@@ -288,7 +293,7 @@ def test_dropped_low_part():
 
 
 def _product(left: str, right: str) -> Apply:
-    return Apply("tg.mul", (AnyValue(left, Sort.INTEGER), AnyValue(right, Sort.INTEGER)))
+    return Apply("tg.mul", (AnyValue(left, Domain.INTEGER), AnyValue(right, Domain.INTEGER)))
 
 
 @pytest.mark.sampled(2)
@@ -303,18 +308,20 @@ def test_recombination(numbers: Integers):
     inner = numbers.apply("tg.mod", idiv, m)
     claim = n * inner + mod == numbers.apply("tg.mod", y, n * m)
     zero = numbers.literal(0)
-    fits = model._fits(Apply("tg.mul", (AnyValue("n", Sort.INTEGER), AnyValue("m", Sort.INTEGER))))
+    fits = model._fits(
+        Apply("tg.mul", (AnyValue("n", Domain.INTEGER), AnyValue("m", Domain.INTEGER)))
+    )
     positive = [numbers.less(zero, n), numbers.less(zero, m), fits]
     assert counterexample(claim, [n != 0, n != -1, *positive[1:]]) is None
     c = numbers.variable("c")
     shifted = numbers.apply("tg.mod", idiv + c, m)
     sums = [
-        Apply("tg.add", (AnyValue("y", Sort.INTEGER), _product("c", "n"))),
-        Apply("tg.mul", (AnyValue("n", Sort.INTEGER), AnyValue("m", Sort.INTEGER))),
+        Apply("tg.add", (AnyValue("y", Domain.INTEGER), _product("c", "n"))),
+        Apply("tg.mul", (AnyValue("n", Domain.INTEGER), AnyValue("m", Domain.INTEGER))),
     ]
     model.values["c"] = c
     model.values["q"] = idiv
-    sums.append(Apply("tg.add", (AnyValue("q", Sort.INTEGER), AnyValue("c", Sort.INTEGER))))
+    sums.append(Apply("tg.add", (AnyValue("q", Domain.INTEGER), AnyValue("c", Domain.INTEGER))))
     fitting = [model._fits(term) for term in sums]
     claim = n * shifted + mod == numbers.apply("tg.mod", y + c * n, n * m)
     assert counterexample(claim, [n != 0, n != -1, *positive[1:], *fitting]) is None

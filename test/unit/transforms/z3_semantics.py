@@ -8,7 +8,7 @@ from typing import Any
 
 import z3
 
-from tgdialect.ops.elementwise import OPS, CompareOp
+from tgdialect.ops.elementwise import OPS, CompareOp, Domain
 from tgdialect.transforms.simplify.terms import (
     AnyConstant,
     AnyValue,
@@ -16,7 +16,6 @@ from tgdialect.transforms.simplify.terms import (
     Fits,
     Guard,
     Literal,
-    Sort,
     Term,
 )
 
@@ -235,7 +234,7 @@ def is_bool(term: Term, *, any_is_bool: bool) -> bool:
     """Whether a term is a bool; a literal may be, but says nothing."""
     match term:
         case AnyValue(sort=sort):
-            return sort is Sort.BOOL or (sort in (Sort.ANY, Sort.BITS) and any_is_bool)
+            return sort is Domain.BOOL or (sort in (Domain.ANY, Domain.BITS) and any_is_bool)
         case Apply(op="tg.where", operands=(_, a, b)):
             return any(is_bool(t, any_is_bool=any_is_bool) for t in (a, b))
         case Apply(op=op, operands=operands):

@@ -19,7 +19,7 @@ from xdsl.ir import SSAValue
 from tgdialect.ops import affine
 from tgdialect.ops.affine import Affine, is_small, monomial, monomials, times
 from tgdialect.ops.attributes import NumberAttr
-from tgdialect.ops.walk import operands_of
+from tgdialect.ops.walk import computed, operands_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,26 +130,19 @@ def polynomial(
         return Affine(constant=dim)
     if isinstance(dim, UnknownDim):
         return Affine({(dim,): 1})
-    known = {} if known is None else known
-    stack = [dim]
-    while stack:
-        value = stack[-1]
-        if value in known:
-            stack.pop()
-            continue
-        rule = None if value in atoms else _ARITHMETIC.get(_name(value))
-        if rule is None:
-            known[value] = _leaf(value)
-            continue
-        operands = tuple(operands_of(value))
-        if missing := [operand for operand in operands if operand not in known]:
-            stack += missing
-            continue
-        result = rule(*(known[operand] for operand in operands))
-        if result is None or not is_small(result):
-            result = Affine({(value,): 1})
-        known[value] = result
-    return known[dim]
+    found: dict[SSAValue, Polynomial] = {} if known is None else known
+
+    def sources(value: SSAValue) -> Sequence[SSAValue]:
+        is_atom = value in atoms or _name(value) not in _ARITHMETIC
+        return () if is_atom else operands_of(value)
+
+    def compute(value: SSAValue) -> Polynomial:
+        if not (operands := sources(value)):
+            return _leaf(value)
+        result = _ARITHMETIC[_name(value)](*(found[operand] for operand in operands))
+        return Affine({(value,): 1}) if result is None or not is_small(result) else result
+
+    return computed(dim, found, sources, compute)
 
 
 def _name(value: SSAValue) -> str:

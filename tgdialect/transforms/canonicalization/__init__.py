@@ -20,12 +20,9 @@ from tgdialect.transforms.canonicalization import (
     reduce,
 )
 
+_FAMILIES = (elementwise, movement, reduce, marker, memory, call)
+
 CANONICALIZATIONS: dict[str, tuple[RewritePattern, ...]] = {
-    **elementwise.PATTERNS,
-    **movement.PATTERNS,
-    **reduce.PATTERNS,
-    **marker.PATTERNS,
-    **memory.PATTERNS,
-    **call.PATTERNS,
+    name: patterns for family in _FAMILIES for name, patterns in family.PATTERNS.items()
 }
 """The patterns of every op that has some."""

@@ -28,6 +28,7 @@ from tgdialect.analysis.symbols import is_foreign
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import INDEX
+from tgdialect.ops.elementwise import COMPARISONS
 from tgdialect.ops.properties import tensor
 from tgdialect.transforms.simplify.assumptions import ROUGH, simplify_connective, simplify_where
 from tgdialect.transforms.simplify.comparison import simplify_comparison, simplify_maximum
@@ -39,23 +40,12 @@ from tgdialect.transforms.simplify.scatter import scatter
 from tgdialect.transforms.simplify.sums import simplify_sum
 
 HANDLERS: dict[str, Handler] = {
-    "tg.add": simplify_sum,
-    "tg.sub": simplify_sum,
-    "tg.neg": simplify_sum,
-    "tg.mul": simplify_sum,
-    "tg.shl": simplify_sum,
-    "tg.mulacc": simplify_sum,
-    "tg.idiv": simplify_division,
-    "tg.mod": simplify_division,
-    "tg.cmplt": simplify_comparison,
-    "tg.cmpge": simplify_comparison,
-    "tg.cmple": simplify_comparison,
-    "tg.cmpne": simplify_comparison,
-    "tg.cmpeq": simplify_comparison,
+    **dict.fromkeys(("tg.add", "tg.sub", "tg.neg", "tg.mul", "tg.shl", "tg.mulacc"), simplify_sum),
+    **dict.fromkeys(("tg.idiv", "tg.mod"), simplify_division),
+    **dict.fromkeys(COMPARISONS - {"tg.cmpgt"}, simplify_comparison),
     "tg.max": simplify_maximum,
     "tg.where": simplify_where,
-    "tg.and": simplify_connective,
-    "tg.or": simplify_connective,
+    **dict.fromkeys(("tg.and", "tg.or"), simplify_connective),
     "tg.cast": simplify_cast,
     "tg.load": simplify_load,
     "tg.store": simplify_store,
@@ -131,11 +121,11 @@ def simplify(root: Operation, engines: Engines = _NO_ENGINES) -> bool:
     return changed
 
 
-def simplify_kernels(module: ModuleOp, engines: Engines = _NO_ENGINES) -> None:
+def simplify_kernels(module: ModuleOp) -> None:
     """Simplify the kernels of a module; its functions stay as they are."""
     for kernel in module.ops:
         if isinstance(kernel, tg.KernelOp):
-            simplify(kernel, engines)
+            simplify(kernel)
 
 
 def _stages_of(op: Operation) -> tuple[bool, bool]:

@@ -6,10 +6,10 @@ sums instead: these rewrites hold for any number of terms, which a rule cannot e
 
 from __future__ import annotations
 
+from tgdialect.ops.elementwise import Domain
 from tgdialect.transforms.simplify.terms import (
     Fits,
     Rule,
-    Sort,
     constants,
     integers,
     lit,
@@ -19,9 +19,9 @@ from tgdialect.transforms.simplify.terms import (
 )
 
 x, y, z = integers("x y z")
-(i,) = variables("i", Sort.INDEX)
-a, b, c = variables("a b c", Sort.ANY)
-p, q = variables("p q", Sort.BOOL)
+(i,) = variables("i", Domain.INDEX)
+a, b, c = variables("a b c", Domain.ANY)
+p, q = variables("p q", Domain.BOOL)
 k1, k2, k3 = constants("k1 k2 k3")
 
 BOUNDED = (

@@ -307,16 +307,14 @@ class _Assuming(Engine):
             return value
         ops = list(_ops_of(self, value, self._shape))
         for fact in self._facts:
-            if fact.constant >= 0 or len(fact.terms) < 2 or not self._is_sum_of_positive(fact):
+            terms = fact.terms.items()
+            is_positive = all(c > 0 and self.min_max[a].lo >= 0 for a, c in terms)
+            if fact.constant >= 0 or len(terms) < 2 or not is_positive:
                 continue
             results = {self._case(fact, atom).simplified(value, ops) for atom in fact.terms}
             if len(results) == 1 and value not in results:
                 return results.pop()
         return value
-
-    def _is_sum_of_positive(self, fact: Linear) -> bool:
-        """Whether all terms of a fact have positive coefficients and nonnegative atoms."""
-        return all(c > 0 and self.min_max[a].lo >= 0 for a, c in fact.terms.items())
 
     def _case(self, fact: Linear, atom: SSAValue) -> _Assuming:
         """The engine for the case that an atom of a fact is at least 1."""

@@ -104,11 +104,6 @@ def _is_never(terms: Linear, bound: int, of: Intervals) -> bool:
     return False
 
 
-def wrapped_sides(difference: Linear) -> Comparison:
-    """The sides of `difference != 0` modulo 2^width. Terms may change sides, but not be divided."""
-    return _sides(Affine(difference.terms), -difference.constant)
-
-
 def _sides(terms: Linear, bound: int) -> Comparison:
     left = Affine(terms.terms).map(lambda c: max(c, 0))
     right = Affine(terms.terms).map(lambda c: max(-c, 0))
@@ -156,7 +151,9 @@ def simplify_comparison(engine: Engine, op: Operation) -> SSAValue | None:
     written = engine.written_cost(op)
     fits = engine.fits(new.left, dtype) and engine.fits(new.right, dtype)
     if equality and not (fits and _cost(engine, new) < written):
-        new, fits = wrapped_sides((engine.form(left) - engine.form(right)).wrapped(dtype)), True
+        # Modulo 2^width terms may change sides, but not be divided.
+        wrapped = (engine.form(left) - engine.form(right)).wrapped(dtype)
+        new, fits = _sides(Affine(wrapped.terms), -wrapped.constant), True
     if not fits or _cost(engine, new) >= written:
         return None
     sides = [engine.emit(side, left) for side in (new.left, new.right)]

@@ -53,7 +53,7 @@ def splits(form: Linear, by: int, of: Callable[[Linear], Interval]) -> Iterator[
     # A larger factor drops a larger low part.
     factors = {math.gcd(c, by) for c in form.terms.values()} | {by}
     for factor in sorted(factors - {1}, reverse=True):
-        for residue in (_truncated, _floored, _nearest, _ceiled):
+        for residue in _RESIDUES:
             if (found := _split(form, factor, by // factor, residue, of)) is not None:
                 yield found
                 break
@@ -63,31 +63,20 @@ def splits(form: Linear, by: int, of: Callable[[Linear], Interval]) -> Iterator[
         yield Split(1, by, quotient, form - quotient * by, Affine())
 
 
-def _truncated(coefficient: int, factor: int) -> int:
-    """The residue of a coefficient modulo the factor that has the coefficient's sign."""
-    return coefficient - factor * _quotient(coefficient, factor)
-
-
-def _floored(coefficient: int, factor: int) -> int:
-    """The residue of a coefficient modulo the factor that is not negative."""
-    return coefficient % factor
-
-
-def _nearest(coefficient: int, factor: int) -> int:
-    """The residue of a coefficient modulo the factor with the least magnitude."""
-    residue = coefficient % factor
-    return residue - factor if 2 * residue > factor else residue
-
-
-def _ceiled(coefficient: int, factor: int) -> int:
-    """The residue of a coefficient modulo the factor that is not positive."""
-    return -(-coefficient % factor)
-
-
 def _quotient(coefficient: int, divisor: int) -> int:
     """Division that rounds towards 0, so that a coefficient of lesser magnitude gives 0."""
     quotient = abs(coefficient) // divisor
     return quotient if coefficient >= 0 else -quotient
+
+
+_RESIDUES: tuple[Callable[[int, int], int], ...] = (
+    lambda c, factor: c - factor * _quotient(c, factor),
+    lambda c, factor: c % factor,
+    lambda c, factor: c % factor - (factor if 2 * (c % factor) > factor else 0),
+    lambda c, factor: -(-c % factor),
+)
+"""The residues of a coefficient modulo a factor: with the coefficient's sign, not negative, of the
+least magnitude, and not positive."""
 
 
 def _split(

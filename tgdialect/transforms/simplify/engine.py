@@ -183,7 +183,10 @@ class Engine:
             return op.results[0]
         result = op.results[0]
         if op.name in COMMUTATIVE and is_constant(op.operands[0]):
-            self._move_constant_right(op)
+            left, right = op.operands
+            if not is_constant(right):
+                op.operands = (right, left)
+                self._changed = True
         key = op_key(op)
         if not self._settled.is_first and self._stays(op, key):
             return result
@@ -240,30 +243,19 @@ class Engine:
             latest = -_ARGUMENTS if op.name == tg.ConstOp.name else met
         self._order[value] = (latest, met)
 
-    def _move_constant_right(self, op: Operation) -> None:
-        left, right = op.operands
-        if not is_constant(right):
-            op.operands = (right, left)
-            self._changed = True
-
     def _replacement(self, op: Operation) -> SSAValue | None:
         """A simpler value that equals the op's result; None if no rewrite applies."""
         if op.name in OPS:
+            if (folded := fold_elementwise(op)) is not None:
+                return self.constant(folded)
             if op.name != "tg.where" and dtype_of(op.operands[0]).is_float:
-                folded = fold_elementwise(op)
-                return None if folded is None else self.constant(folded)
-            if (known := self._known(op)) is not None:
+                return None
+            # Its interval, or a rule of the tables.
+            known = self._known_constant(op)
+            if known is not None or (known := self._apply_rules(op)) is not None:
                 return known
         handler = self.handlers.get(op.name)
         return None if handler is None else handler(self, op)
-
-    def _known(self, op: Operation) -> SSAValue | None:
-        """The replacement of an op by constant folding, its interval, or a rule of the tables."""
-        if (folded := fold_elementwise(op)) is not None:
-            return self.constant(folded)
-        if (constant := self._known_constant(op)) is not None:
-            return constant
-        return self._apply_rules(op)
 
     def _known_constant(self, op: Operation) -> SSAValue | None:
         """The result as a constant, if it is an integer or bool whose interval has one element."""

@@ -6,9 +6,9 @@ The variables of a pattern stand for values of one shape and place. Its constant
 
 from __future__ import annotations
 
+from tgdialect.ops.elementwise import Domain
 from tgdialect.transforms.simplify.terms import (
     Rule,
-    Sort,
     apply,
     constants,
     integers,
@@ -18,11 +18,11 @@ from tgdialect.transforms.simplify.terms import (
     where,
 )
 
-a, b, c = variables("a b c", Sort.ANY)
-m, n = variables("m n", Sort.BITS)
-p, q = variables("p q", Sort.BOOL)
+a, b, c = variables("a b c", Domain.ANY)
+m, n = variables("m n", Domain.BITS)
+p, q = variables("p q", Domain.BOOL)
 x, y = integers("x y")
-(f,) = variables("f", Sort.FLOAT)
+(f,) = variables("f", Domain.FLOAT)
 k1, k2, k3 = constants("k1 k2 k3")
 
 TRUE, FALSE = lit(1), lit(0)

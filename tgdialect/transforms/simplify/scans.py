@@ -190,7 +190,7 @@ def _upwards(engine: Engine, constraints: Constraints, outer: tg.RangeOp) -> _Gr
         greatest.append(fixed + last * factor if factor > 0 else fixed)
     if not _is_fixed(engine, outer, *greatest, *lows, *highs):
         return None
-    if not all(any(_is_at_most(engine, g, low) for low in lows) for g in greatest):
+    if not all(any(engine.interval(low - g).lo >= 0 for low in lows) for g in greatest):
         return None
     return _Growth(newest, lows, highs)
 
@@ -214,10 +214,6 @@ def _moving(forms: Sequence[Linear], outer: tg.RangeOp) -> tuple[list[Linear], l
 def _is_fixed(engine: Engine, outer: tg.RangeOp, *forms: Linear) -> bool:
     """Whether no atom of the forms depends on the outer loop."""
     return not any(outer in engine.loops.open(atom) for form in forms for atom in form.terms)
-
-
-def _is_at_most(engine: Engine, a: Linear, b: Linear) -> bool:
-    return engine.interval(b - a).lo >= 0
 
 
 def _move_inside(end: tg.EndOp, outer: tg.RangeOp, others: Ranges) -> bool:

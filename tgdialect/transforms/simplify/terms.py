@@ -12,39 +12,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from enum import Enum
 from functools import cached_property
 from itertools import product
 
-from tgdialect.ops.dtypes import DType
-from tgdialect.ops.elementwise import COMMUTATIVE, COMPARISONS
+from tgdialect.ops.elementwise import COMMUTATIVE, COMPARISONS, Domain
 from tgdialect.transforms.operators import Operators
-
-
-class Sort(Enum):
-    """The dtypes that the values of a variable may have."""
-
-    ANY = "any"
-    BOOL = "bool"
-    INTEGER = "integer"
-    INDEX = "index"
-    BITS = "integer or bool"
-    FLOAT = "float"
-
-    def __contains__(self, dtype: DType) -> bool:
-        match self:
-            case Sort.ANY:
-                return True
-            case Sort.BOOL:
-                return dtype.is_bool
-            case Sort.INTEGER:
-                return dtype.is_integer
-            case Sort.INDEX:
-                return dtype.name == "index"
-            case Sort.BITS:
-                return not dtype.is_float
-            case Sort.FLOAT:
-                return dtype.is_float
 
 
 class Term(Operators["Operand", "Apply"]):
@@ -64,7 +36,7 @@ class AnyValue(Term):
     """A variable that matches any value of a sort."""
 
     name: str
-    sort: Sort
+    sort: Domain
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -111,10 +83,10 @@ def maximum(a: Operand, b: Operand) -> Apply:
 
 def integers(names: str) -> Iterator[AnyValue]:
     """Integer variables with these names, as in `x, y = integers("x y")`."""
-    return (AnyValue(name, Sort.INTEGER) for name in names.split())
+    return (AnyValue(name, Domain.INTEGER) for name in names.split())
 
 
-def variables(names: str, sort: Sort) -> Iterator[AnyValue]:
+def variables(names: str, sort: Domain) -> Iterator[AnyValue]:
     return (AnyValue(name, sort) for name in names.split())
 
 
@@ -195,7 +167,7 @@ def _names(term: Term) -> frozenset[str]:
 def _is_bool(term: Term) -> bool:
     match term:
         case AnyValue(sort=sort):
-            return sort is Sort.BOOL
+            return sort is Domain.BOOL
         case Apply(op=op, operands=operands):
             return op in _GIVES_BOOL or (op in _KEEPS_BOOL and all(map(_is_bool, operands)))
         case _:
