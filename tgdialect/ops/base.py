@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from abc import ABC
 from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self, TypeVar
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Operation, Region, SSAValue
-from xdsl.irdl import BaseAttr, EqAttrConstraint
+from xdsl.irdl import BaseAttr, EqAttrConstraint, result_def
 from xdsl.irdl.constraints import VerificationContext
 from xdsl.traits import EffectInstance, MemoryEffectKind, NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
@@ -166,6 +167,12 @@ class TgOp(FastOp):
 
     def verify_rule(self) -> None:
         """Check the op's rule beyond its result type; raises VerifyException."""
+
+
+class EffectOp(TgOp, ABC):
+    """An op whose result is an edge of the order of execution."""
+
+    result = result_def(VOID_EDGE)
 
 
 MANY_TYPES = 4096

@@ -40,7 +40,16 @@ from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops.attributes import VOID, AxisType, NumberAttr, WmmaAttr
-from tgdialect.ops.base import INDEX_SCALAR, SIGNATURE, TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
+from tgdialect.ops.base import (
+    INDEX_SCALAR,
+    SIGNATURE,
+    TENSOR,
+    VOID_EDGE,
+    EffectOp,
+    PureInGraph,
+    TgOp,
+    Value,
+)
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.instructions import INSTRUCTIONS, InstructionSignature
 from tgdialect.ops.memory import verify_cells
@@ -55,7 +64,7 @@ from tgdialect.ops.source import BinaryDataOp
 
 
 @op_definition
-class BarrierOp(TgOp):
+class BarrierOp(EffectOp):
     """BARRIER (deps...): synchronise the threads of a workgroup.
 
     `%1 = tg.barrier %0 : !tg.void`
@@ -64,7 +73,6 @@ class BarrierOp(TgOp):
     name = "tg.barrier"
 
     dependencies = var_operand_def(EDGE)
-    result = result_def(VOID_EDGE)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
@@ -193,7 +201,7 @@ class SpecialOp(TgOp):
 
 
 @op_definition
-class IfOp(TgOp):
+class IfOp(EffectOp):
     """IF (gate,): begin a block that executes only where the gate is true.
 
     `%1 = tg.if %0 : tensor<i1>`
@@ -204,7 +212,6 @@ class IfOp(TgOp):
     OPENS_BLOCK: ClassVar[bool] = True
 
     gate = operand_def(TENSOR)
-    result = result_def(VOID_EDGE)
 
     traits = traits_def(MemoryWriteEffect())
 
@@ -223,7 +230,7 @@ class IfOp(TgOp):
 
 
 @op_definition
-class EndIfOp(TgOp):
+class EndIfOp(EffectOp):
     """ENDIF (if,): end a conditional block.
 
     `%2 = tg.endif %1`
@@ -234,7 +241,6 @@ class EndIfOp(TgOp):
     CLOSES: ClassVar[slice | None] = slice(1)
 
     begin = operand_def(VOID_EDGE)
-    result = result_def(VOID_EDGE)
 
     traits = traits_def(MemoryWriteEffect())
 
@@ -411,7 +417,7 @@ class CustomOp(TgOp):
 
 
 @op_definition
-class AtomicAddOp(TgOp):
+class AtomicAddOp(EffectOp):
     """ATOMICADD (idx, val): an atomic read-modify-write, buf[idx] += val.
 
     `%2 = tg.atomicadd %0, %1 : tensor<f32, #tg.place<global>>, tensor<f32>`
@@ -421,7 +427,6 @@ class AtomicAddOp(TgOp):
 
     buffer = operand_def(TENSOR)
     value = operand_def(TENSOR)
-    result = result_def(VOID_EDGE)
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
@@ -437,7 +442,7 @@ class AtomicAddOp(TgOp):
 
 
 @op_definition
-class CustomFunctionOp(TgOp):
+class CustomFunctionOp(EffectOp):
     """CUSTOMFUNCTION (meta...), name: an opaque device function, invoked through CALL.
 
     `reads` and `writes` are the arguments whose memory it reads and writes; without either it may
@@ -452,7 +457,6 @@ class CustomFunctionOp(TgOp):
     reads = opt_prop_def(DenseArrayBase.constr(i64))
     writes = opt_prop_def(DenseArrayBase.constr(i64))
     meta = var_operand_def(TENSOR)
-    result = result_def(VOID_EDGE)
 
     traits = traits_def(SymbolOpInterface())
 
@@ -491,7 +495,7 @@ def _slots(array: DenseArrayBase[IntegerType] | None) -> Sequence[int]:
 
 
 @op_definition
-class SourceOp(TgOp):
+class SourceOp(EffectOp):
     """SOURCE (), str: human-readable rendered source code.
 
     Its `language` is a target of tg-opt, as `c`, `opencl` or `ptx`.
@@ -503,7 +507,6 @@ class SourceOp(TgOp):
 
     text = prop_def(StringAttr)
     language = opt_prop_def(StringAttr)
-    result = result_def(VOID_EDGE)
 
     assembly_format = "$text (`in` $language^)? attr-dict"
 

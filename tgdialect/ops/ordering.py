@@ -33,6 +33,7 @@ from tgdialect.ops.base import (
     SIGNATURE,
     TENSOR,
     VOID_EDGE,
+    EffectOp,
     NothingInGraph,
     PureInGraph,
     TgOp,
@@ -116,7 +117,7 @@ def ranges_after(op: Operation, sources: Sequence[frozenset[RangeOp]]) -> frozen
 
 
 @op_definition
-class EndOp(TgOp):
+class EndOp(EffectOp):
     """END (body, ranges...): close the loops of ranges, the innermost first.
 
     `%3 = tg.end %2 over %1, %0 : !tg.void`
@@ -128,7 +129,6 @@ class EndOp(TgOp):
 
     body = operand_def(EDGE)
     ranges = var_operand_def(INDEX_SCALAR)
-    result = result_def(VOID_EDGE)
 
     traits = traits_def(NothingInGraph())
 
@@ -195,7 +195,7 @@ class AfterOp(TgOp):
 
 
 @op_definition
-class GroupOp(TgOp):
+class GroupOp(EffectOp):
     """GROUP (u0, u1, ...): merge several STOREs into one node, unordered.
 
     `%2 = tg.group %0, %1`
@@ -204,7 +204,6 @@ class GroupOp(TgOp):
     name = "tg.group"
 
     members = var_operand_def(VOID_EDGE)
-    result = result_def(VOID_EDGE)
 
     assembly_format = "custom<Edges>($members) attr-dict"
 
@@ -213,7 +212,7 @@ class GroupOp(TgOp):
 
 
 @op_definition
-class SinkOp(TgOp):
+class SinkOp(EffectOp):
     """SINK (s0, s1, ...): collect side effects into a single root node.
 
     In a kernel it records the OptOps that were applied, from left to right.
@@ -225,7 +224,6 @@ class SinkOp(TgOp):
 
     effects = var_operand_def(EDGE)
     opts = opt_prop_def(ArrayAttr[OptAttr])
-    result = result_def(VOID_EDGE)
 
     traits = traits_def(MemoryWriteEffect())
 
@@ -267,7 +265,7 @@ class SinkOp(TgOp):
 
 
 @op_definition
-class LinearOp(TgOp):
+class LinearOp(EffectOp):
     """LINEAR (uops...): a total order of ops, in which RANGE/END and IF/ENDIF nest.
 
     A value is used after its definition, and before the enclosing RANGE or IF is closed.
@@ -279,7 +277,6 @@ class LinearOp(TgOp):
     HOLDS_KERNEL: ClassVar[bool] = True
 
     body = region_def("single_block")
-    result = result_def(VOID_EDGE)
 
     traits = traits_def(NoTerminator(), MemoryWriteEffect())
 

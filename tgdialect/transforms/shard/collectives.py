@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import DenseArrayBase, FlatSymbolRefAttr, IntegerAttr, SymbolRefAttr, i64
 from xdsl.dialects.shard import (
     AllReduceOp,
@@ -35,27 +33,28 @@ REDUCTIONS = {
 def _made(
     kind: type[CollectiveCommunicationOp],
     value: SSAValue,
-    shape: Sequence[int],
     grid: Grid,
     device: str | None = None,
+    *,
+    split: int | None = None,
+    joined: int | None = None,
     **properties: Attribute,
 ) -> CollectiveCommunicationOp:
-    """An op whose result has a shape, on one device or on each."""
+    """An op whose result is on one device or on each, of as many cells as the operand, but that
+    devices split one axis and join another."""
     name: FlatSymbolRefAttr = SymbolRefAttr(grid.name)
+    shape, n = list(tensor(value).get_shape()), len(grid.devices)
+    if split is not None:
+        assert shape[split] % n == 0
+        shape[split] //= n
+    if joined is not None:
+        shape[joined] *= n
     type = tensor_type(tensor(value).element_type, tuple(shape), tg.PlaceAttr.of(device))
     return kind.create(
         operands=[value],
         result_types=[type],
         properties={"grid": name, "grid_axes": AXES, **properties},
     )
-
-
-def _shape(value: SSAValue, axis: int, times: int = 1, parts: int = 1) -> list[int]:
-    """The shape of a value, with one extent multiplied and divided."""
-    shape = list(tensor(value).get_shape())
-    assert shape[axis] % parts == 0
-    shape[axis] = shape[axis] * times // parts
-    return shape
 
 
 def _number(number: int) -> Attribute:
@@ -72,76 +71,65 @@ def _kind(kind: tg.ReduceKind) -> Attribute:
 
 def all_slice(value: SSAValue, axis: int, grid: Grid) -> CollectiveCommunicationOp:
     """The device's own part, along an axis, of a value that all have."""
-    shape = _shape(value, axis, parts=len(grid.devices))
-    return _made(AllSliceOp, value, shape, grid, slice_axis=_number(axis))
+    return _made(AllSliceOp, value, grid, split=axis, slice_axis=_number(axis))
 
 
 def all_to_all(value: SSAValue, split: int, concat: int, grid: Grid) -> CollectiveCommunicationOp:
     """Part k along `split` goes to device k; what a device gets is joined along `concat`."""
-    shape, n = list(tensor(value).get_shape()), len(grid.devices)
-    shape[split] //= n
-    shape[concat] *= n
-    return _made(
-        AllToAllOp, value, shape, grid, split_axis=_number(split), concat_axis=_number(concat)
-    )
+    axes = {"split_axis": _number(split), "concat_axis": _number(concat)}
+    return _made(AllToAllOp, value, grid, split=split, joined=concat, **axes)
 
 
 def all_gather(value: SSAValue, axis: int, grid: Grid) -> CollectiveCommunicationOp:
     """The values of all devices, joined along an axis."""
-    shape = _shape(value, axis, times=len(grid.devices))
-    return _made(AllGatherOp, value, shape, grid, gather_axis=_number(axis))
+    return _made(AllGatherOp, value, grid, joined=axis, gather_axis=_number(axis))
 
 
 def all_reduce(value: SSAValue, kind: tg.ReduceKind, grid: Grid) -> CollectiveCommunicationOp:
     """The reduction of the values of all devices."""
-    return _made(AllReduceOp, value, tensor(value).get_shape(), grid, reduction=_kind(kind))
+    return _made(AllReduceOp, value, grid, reduction=_kind(kind))
 
 
 def reduce_scatter(
     value: SSAValue, kind: tg.ReduceKind, axis: int, grid: Grid
 ) -> CollectiveCommunicationOp:
     """The device's own part, along an axis, of the reduction of the values of all devices."""
-    shape = _shape(value, axis, parts=len(grid.devices))
-    return _made(
-        ReduceScatterOp, value, shape, grid, reduction=_kind(kind), scatter_axis=_number(axis)
-    )
+    properties = {"reduction": _kind(kind), "scatter_axis": _number(axis)}
+    return _made(ReduceScatterOp, value, grid, split=axis, **properties)
 
 
 def scatter(value: SSAValue, axis: int, root: int, grid: Grid) -> CollectiveCommunicationOp:
     """The device's own part, along an axis, of a value of device number `root`."""
-    shape = _shape(value, axis, parts=len(grid.devices))
-    return _made(ScatterOp, value, shape, grid, scatter_axis=_number(axis), root=_numbers(root))
+    properties = {"scatter_axis": _number(axis), "root": _numbers(root)}
+    return _made(ScatterOp, value, grid, split=axis, **properties)
 
 
 def broadcast(value: SSAValue, root: int, grid: Grid) -> CollectiveCommunicationOp:
     """A value of device number `root`, on each device."""
-    return _made(BroadcastOp, value, tensor(value).get_shape(), grid, root=_numbers(root))
+    return _made(BroadcastOp, value, grid, root=_numbers(root))
 
 
 def gather(value: SSAValue, axis: int, root: int, grid: Grid) -> CollectiveCommunicationOp:
     """On device number `root`, the values of all devices joined along an axis."""
-    shape = _shape(value, axis, times=len(grid.devices))
-    device = grid.devices[root]
-    return _made(
-        GatherOp, value, shape, grid, device, gather_axis=_number(axis), root=_numbers(root)
-    )
+    properties = {"gather_axis": _number(axis), "root": _numbers(root)}
+    return _made(GatherOp, value, grid, grid.devices[root], joined=axis, **properties)
 
 
 def reduce(
     value: SSAValue, kind: tg.ReduceKind, root: int, grid: Grid
 ) -> CollectiveCommunicationOp:
     """On device number `root`, the reduction of the values of all devices."""
-    shape, device = tensor(value).get_shape(), grid.devices[root]
-    return _made(ReduceOp, value, shape, grid, device, reduction=_kind(kind), root=_numbers(root))
+    properties = {"reduction": _kind(kind), "root": _numbers(root)}
+    return _made(ReduceOp, value, grid, grid.devices[root], **properties)
 
 
 def send(value: SSAValue, source: str, destination: str, grid: Grid) -> CollectiveCommunicationOp:
     """Send a value of one device to another; the result is the value."""
     where = _numbers(grid.devices.index(destination))
-    return _made(SendOp, value, tensor(value).get_shape(), grid, source, destination=where)
+    return _made(SendOp, value, grid, source, destination=where)
 
 
 def receive(sent: SSAValue, source: str, destination: str, grid: Grid) -> CollectiveCommunicationOp:
     """The value that `send` has sent, on its destination."""
     where = _numbers(grid.devices.index(source))
-    return _made(RecvOp, sent, tensor(sent).get_shape(), grid, destination, source=where)
+    return _made(RecvOp, sent, grid, destination, source=where)
