@@ -35,7 +35,7 @@ def _const(p: ProgramBuilder) -> SSAValue:
         return p.number(value, p.dtype)
     values = value if isinstance(value, tuple) else (value,) * p.column.lanes
     attributes = [arguments.number(v, p.dtype, p.line.argument) for v in values]
-    return p.add(constants.VConstOp(attributes))
+    return p.add(constants.VConstOp(values=attributes))
 
 
 def _memory(p: ProgramBuilder, size: int, space: tg.AddrSpace) -> TensorType[Attribute]:
@@ -45,13 +45,17 @@ def _memory(p: ProgramBuilder, size: int, space: tg.AddrSpace) -> TensorType[Att
 def _define_global(p: ProgramBuilder) -> SSAValue:
     given = arguments.global_argument(p.line)
     type = _memory(p, p.column.size, tg.AddrSpace.GLOBAL)
-    return p.add(memory.DefineGlobalOp(given.slot, type, given.name, mutable=given.is_mutable))
+    return p.add(
+        memory.DefineGlobalOp(
+            slot=given.slot, symbol=given.name, mutable=given.is_mutable, type=type
+        )
+    )
 
 
 def _define_local(p: ProgramBuilder) -> SSAValue:
     name, size = arguments.local(p.line)
     type = _memory(p, p.column.size if size is None else size, tg.AddrSpace.LOCAL)
-    return p.add(memory.DefineLocalOp(name, type))
+    return p.add(memory.DefineLocalOp(symbol=name, type=type))
 
 
 def _define_reg(p: ProgramBuilder) -> SSAValue:
@@ -60,14 +64,18 @@ def _define_reg(p: ProgramBuilder) -> SSAValue:
 
 
 def _define_var(p: ProgramBuilder, bounds: Values) -> SSAValue:
-    return p.add(framework.DefineVarOp(*arguments.variable(p.line), tensor_type(p.dtype)))
+    return _variable(p, *arguments.variable(p.line))
+
+
+def _variable(p: ProgramBuilder, name: str, low: int, high: int) -> SSAValue:
+    type = tensor_type(p.dtype)
+    return p.add(framework.DefineVarOp(symbol=name, min=low, max=high, type=type))
 
 
 def _param(p: ProgramBuilder, size: SSAValue | None, shape: Values) -> SSAValue:
     given = arguments.parameter(p.line)
     if given.bounds is not None:
-        name = given.name or f"p{given.slot}"
-        return p.add(framework.DefineVarOp(name, *given.bounds, tensor_type(p.dtype)))
+        return _variable(p, given.name or f"p{given.slot}", *given.bounds)
     count = p.column.size if size is None else _constant(size)
     if count is None and size is not None:
         extent = p.add(elementwise.CastOp(size, INDEX))
@@ -75,7 +83,7 @@ def _param(p: ProgramBuilder, size: SSAValue | None, shape: Values) -> SSAValue:
         return p.add(source.ParamOp(given.slot, type, (extent,)))
     if count is None or count < 0:
         type = _memory(p, DYNAMIC_INDEX, tg.AddrSpace.GLOBAL)
-        return p.add(memory.DefineGlobalOp(given.slot, type))
+        return p.add(memory.DefineGlobalOp(slot=given.slot, type=type))
     return p.add(source.ParamOp(given.slot, _memory(p, count, tg.AddrSpace.GLOBAL)))
 
 
@@ -112,7 +120,7 @@ def _index(
     lane = _constant(position)
     if lane is None:
         return p.add(movement.IndexOp(buffer, (position,)))
-    return p.add(indexing.GepOp(buffer, (lane,)))
+    return p.add(indexing.GepOp(buffer, lanes=(lane,)))
 
 
 def _shrink(p: ProgramBuilder, buffer: SSAValue, position: SSAValue, size: SSAValue) -> SSAValue:
@@ -120,7 +128,7 @@ def _shrink(p: ProgramBuilder, buffer: SSAValue, position: SSAValue, size: SSAVa
     if not is_memory(buffer) or count is None or count < 1:
         raise VerifyException("SHRINK takes memory, a position, and a constant number of elements")
     element = p.add(indexing.IndexOp(buffer, position))
-    return p.add(memory.CastOp(element, tensor_type(p.dtype, (count,), place(element))))
+    return p.add(memory.CastOp(element, type=tensor_type(p.dtype, (count,), place(element))))
 
 
 def _load(
@@ -134,7 +142,7 @@ def _load(
     shape = shape_of(buffer if at is None else at)
     shape = p.column.shape if at is not None and p.column.lanes > 1 else tuple(shape)
     type = tensor_type(p.dtype, _extents(shape))
-    return p.add(memory.LoadOp(buffer, at, type, alt, gate, dependencies))
+    return p.add(memory.LoadOp(buffer, at, alt, gate, dependencies, type=type))
 
 
 def _extents(shape: Sequence[object]) -> tuple[int, ...]:
@@ -178,7 +186,7 @@ def _range(
         loop = p.loops[p.line.number] = p.add(ordering.RangeOp(axis, axis_type, first))
         return p.add(elementwise.CastOp(loop, p.dtype))
     start, end = (p.number(0, p.dtype), first) if second is None else (first, second)
-    return p.add(control.RangeOp(axis, start, end))
+    return p.add(control.RangeOp(start, end, axis=axis))
 
 
 def _end(p: ProgramBuilder, body: SSAValue, ranges: Values) -> SSAValue:
@@ -211,7 +219,7 @@ def _define_acc(p: ProgramBuilder, initial: SSAValue | None, ranges: Values) -> 
         number = arguments.slot(p.line)
     if p.column.lanes > 1 and not shape_of(initial):
         initial = p.add(vectors.VectorizeOp((initial,) * p.column.lanes))
-    return p.add(memory.DefineAccOp(number, initial, ranges))
+    return p.add(memory.DefineAccOp(initial, ranges, number=number))
 
 
 def _if(p: ProgramBuilder, condition: SSAValue, dependencies: Values) -> SSAValue:
@@ -236,14 +244,15 @@ def _sink(p: ProgramBuilder, effects: Values) -> SSAValue:
 
 
 def _alu(p: ProgramBuilder, **operands: SSAValue) -> SSAValue:
-    return p.add(compute.AluOp(p.line.argument.text, list(operands.values())))
+    return p.add(compute.AluOp(list(operands.values()), operation=p.line.argument.text))
 
 
 def _cast(p: ProgramBuilder, source: SSAValue, more: Values) -> SSAValue:
     if more:
         return p.add(vectors.VectorizeOp((source, *more)))
     if is_memory(source):
-        return p.add(memory.CastOp(source, tensor_type(p.dtype, p.column.shape, place(source))))
+        type = tensor_type(p.dtype, p.column.shape, place(source))
+        return p.add(memory.CastOp(source, type=type))
     return p.add(elementwise.CastOp(source, p.dtype))
 
 
@@ -252,7 +261,7 @@ def _bitcast(p: ProgramBuilder, source: SSAValue) -> SSAValue:
 
 
 def _gep(p: ProgramBuilder, vector: SSAValue) -> SSAValue:
-    return p.add(indexing.GepOp(vector, arguments.integers(p.line)))
+    return p.add(indexing.GepOp(vector, lanes=arguments.integers(p.line)))
 
 
 def _wmma(p: ProgramBuilder, a: SSAValue, b: SSAValue, accumulator: SSAValue) -> SSAValue:
@@ -275,7 +284,7 @@ def _custom(kind: Callable[..., Operation]) -> Callable[..., SSAValue]:
     def build(p: ProgramBuilder, arguments: Values) -> SSAValue:
         is_void = p.column.is_void or p.column.element is None
         type = VOID if is_void else tensor_type(p.dtype, p.column.shape)
-        return p.add(kind(p.line.argument.text, arguments, type))
+        return p.add(kind(arguments, fmt=p.line.argument.text, type=type))
 
     return build
 

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import needed_ops
 from tgdialect.diagnostics import lasting_hint, locate
-from tgdialect.legacy.attributes import Axes
+from tgdialect.legacy.attributes import UnrolledAxes
 from tgdialect.legacy.ops import blocks, control, framework, indexing
 from tgdialect.legacy.ops import memory as old_memory
 from tgdialect.legacy.ops.compute import WmmaOp
@@ -173,7 +173,9 @@ class OrderedKernel:
         shape = *(size for _, size in axes), *tensor(op.result).get_shape()
         self.values[op.result] = self._reshaped(value, shape)
 
-    def _alternative(self, op: old_memory.LoadOp, axes: Axes, shape: Sequence[int]) -> SSAValue:
+    def _alternative(
+        self, op: old_memory.LoadOp, axes: UnrolledAxes, shape: Sequence[int]
+    ) -> SSAValue:
         """The value of a LOAD where its gate is false; 0 if it does not say."""
         if op.alt is not None:
             return self._spread(op.alt, self.values[op.alt], axes, op.result)
@@ -221,17 +223,17 @@ class OrderedKernel:
 
     def _axes(
         self, access: Access, conditions: Sequence[SSAValue], values: Sequence[SSAValue]
-    ) -> Axes:
+    ) -> UnrolledAxes:
         """The unrolled axes of an access."""
         position = () if access.position is None else (access.position,)
         return self.arithmetic.unrolled.union((*position, *conditions, *values))
 
-    def _spread(self, old: SSAValue, new: SSAValue, axes: Axes, like: SSAValue) -> SSAValue:
+    def _spread(self, old: SSAValue, new: SSAValue, axes: UnrolledAxes, like: SSAValue) -> SSAValue:
         """A value with all unrolled axes of an access, as one axis."""
         value = self.arithmetic.unrolled.spread(old, new, axes, tensor(like).get_shape())
         return self._flattened(value)
 
-    def _position(self, access: Access, like: SSAValue, axes: Axes) -> SSAValue | None:
+    def _position(self, access: Access, like: SSAValue, axes: UnrolledAxes) -> SSAValue | None:
         """The positions of the elements of an access, as one axis."""
         if access.position is None:
             return None
@@ -254,7 +256,9 @@ class OrderedKernel:
             self.locations[key] = self.put(tg.IndexOp(buffer, (position,)))
         return self.locations[key]
 
-    def _gate(self, conditions: Sequence[SSAValue], like: SSAValue, axes: Axes) -> SSAValue | None:
+    def _gate(
+        self, conditions: Sequence[SSAValue], like: SSAValue, axes: UnrolledAxes
+    ) -> SSAValue | None:
         """Whether all conditions hold; None without any."""
         gate: SSAValue | None = None
         for condition in conditions:

@@ -9,7 +9,7 @@ from math import prod
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.legacy.attributes import Axes, axes_of
+from tgdialect.legacy.attributes import UnrolledAxes, axes_of
 from tgdialect.legacy.ops.vectors import ContractOp, UnrollOp
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
@@ -24,9 +24,9 @@ class Unrolled:
 
     def __init__(self, builder: OpBuilder) -> None:
         self.builder = builder
-        self.axes: dict[SSAValue, Axes] = {}
+        self.axes: dict[SSAValue, UnrolledAxes] = {}
 
-    def axes_of(self, value: SSAValue) -> Axes:
+    def axes_of(self, value: SSAValue) -> UnrolledAxes:
         """The numbers and sizes of the unrolled axes that a value depends on."""
         return self.axes.get(value, ())
 
@@ -43,7 +43,7 @@ class Unrolled:
             for old, new in zip(op.operands, operands, strict=True)
         ]
 
-    def union(self, values: Iterable[SSAValue]) -> Axes:
+    def union(self, values: Iterable[SSAValue]) -> UnrolledAxes:
         """The unrolled axes that any of some values depends on.
 
         Raises PassFailedException if one has two sizes.
@@ -54,14 +54,16 @@ class Unrolled:
                 raise PassFailedException(f"axis {axis} has {size} and {other_size} iterations")
         return tuple(axes)
 
-    def spread(self, old: SSAValue, new: SSAValue, axes: Axes, lanes: Sequence[int]) -> SSAValue:
+    def spread(
+        self, old: SSAValue, new: SSAValue, axes: UnrolledAxes, lanes: Sequence[int]
+    ) -> SSAValue:
         """A value repeated along unrolled axes, and along the lanes of a vector."""
         if not axes:
             return new
         value = self._with_axes(old, new, axes, len(lanes))
         return self._expanded(value, (*(size for _, size in axes), *lanes))
 
-    def _with_axes(self, old: SSAValue, new: SSAValue, axes: Axes, rank: int) -> SSAValue:
+    def _with_axes(self, old: SSAValue, new: SSAValue, axes: UnrolledAxes, rank: int) -> SSAValue:
         """A value reshaped so that it broadcasts along axes that it does not depend on."""
         own, lanes = self.axes_of(old), tensor(old).get_shape()
         extents = [size if (axis, size) in own else 1 for axis, size in axes]
