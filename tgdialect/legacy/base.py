@@ -131,7 +131,7 @@ def _attribute(value: Any) -> Attribute | None:
         case [int(), *_]:
             return DenseArrayBase.from_list(i64, value)
         case list() | tuple():
-            return ArrayAttr(value)
+            return ArrayAttr(cast("Sequence[Attribute]", value))
         case _:
             return value
 

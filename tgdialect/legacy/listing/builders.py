@@ -1,4 +1,4 @@
-"""The op that each of tinygrad's ops becomes.
+"""The sources of each of tinygrad's ops, and the op that it becomes.
 
 Each line becomes an op of `tg_legacy`, or of `tg` where that is the same op; some lines become
 several ops.
@@ -9,13 +9,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.legacy.dialect import UNCHANGED
 from tgdialect.legacy.listing import arguments
-from tgdialect.legacy.listing.forms import ELEMENTWISE
+from tgdialect.legacy.listing.forms import Form, elementwise_form, form
 from tgdialect.legacy.listing.program import ProgramBuilder
 from tgdialect.legacy.listing.values import parse_value
 from tgdialect.legacy.ops import compute, constants, control, framework, indexing, memory, vectors
@@ -289,64 +291,86 @@ def _custom(kind: Callable[..., Operation]) -> Callable[..., SSAValue]:
     return build
 
 
-def _op(kind: Callable[..., Operation]) -> Callable[..., SSAValue]:
-    """A builder that passes the sources on, in order."""
+class ListingOp(NamedTuple):
+    """An op of listings."""
 
-    def build(p: ProgramBuilder, **operands: object) -> SSAValue:
-        return p.add(kind(*operands.values()))
+    form: Form
+    build: type[Operation] | Callable[..., SSAValue]
+    """The op that a line becomes, which takes the sources in order; or the function that adds the
+    ops, whose arguments are the sources by their names in the form."""
 
-    return build
+
+def _row(
+    sources: str, build: type[Operation] | Callable[..., SSAValue], gives: str = "="
+) -> ListingOp:
+    return ListingOp(form(sources, gives), build)
 
 
-BUILDERS: Mapping[str, Callable[..., SSAValue]] = {
-    **{name: _op(kind) for name, kind in ELEMENTWISE.items()},
-    "ALU": _alu,
-    "IDIV": _op(compute.IDivOp),
-    "MOD": _op(compute.ModOp),
-    "CDIV": _op(compute.IDivOp),
-    "CMOD": _op(compute.ModOp),
-    "FDIV": _op(compute.FDivOp),
-    "CONST": _const,
-    "VCONST": _const,
-    "CAST": _cast,
-    "BITCAST": _bitcast,
-    # memory
-    "DEFINE_GLOBAL": _define_global,
-    "DEFINE_LOCAL": _define_local,
-    "DEFINE_REG": _define_reg,
-    "DEFINE_VAR": _define_var,
-    "DEFINE_ACC": _define_acc,
-    "PARAM": _param,
-    "BUFFER": _buffer,
-    "INDEX": _index,
-    "SHRINK": _shrink,
-    "LOAD": _load,
-    "STORE": _store,
-    "ASSIGN": _op(framework.AssignOp),
-    # loops and conditions
-    "SPECIAL": _special,
-    "RANGE": _range,
-    "LOOP": _op(control.LoopOp),
-    "ENDRANGE": _endrange,
-    "ENDLOOP": _op(control.EndLoopOp),
-    "END": _end,
-    "PHI": _op(control.PhiOp),
-    "IF": _if,
-    "ENDIF": _op(control.EndIfOp),
-    "BARRIER": _op(codegen.BarrierOp),
-    "AFTER": _op(ordering.AfterOp),
-    "GROUP": _op(ordering.GroupOp),
-    "SINK": _sink,
-    # vectors
-    "GEP": _gep,
-    "VECTORIZE": _op(vectors.VectorizeOp),
-    "STACK": _stack,
-    "CAT": _op(vectors.CatOp),
-    "WMMA": _wmma,
-    # others
-    "NOOP": _noop,
-    "CUSTOM": _custom(framework.CustomOp),
-    "CUSTOMI": _custom(framework.CustomIOp),
+_TODAY: Mapping[str, type[elementwise.ElementwiseOp]] = {
+    "CMPEQ": elementwise.CmpEqOp,
+    "FLOORDIV": elementwise.IDivOp,
+    "FLOORMOD": elementwise.ModOp,
+    "RECIPROCAL": elementwise.RecipOp,
+    "THREEFRY": elementwise.ThreefryOp,
+    "TRUNC": elementwise.TruncOp,
 }
-"""The functions that add the ops of a line, by the name of its op. Sources are arguments, by their
-names in the form of the op."""
+"""Ops of today's tinygrad that are ops of `tg`, besides those of the UOp Summary."""
+
+ELEMENTWISE = _TODAY | {
+    name: op
+    for name, (op, _) in UNCHANGED.items()
+    if issubclass(op, elementwise.ElementwiseOp) and op is not elementwise.CastOp
+}
+"""The elementwise ops that are ops of `tg`, by tinygrad's names."""
+
+OPS: Mapping[str, ListingOp] = {
+    **{name: ListingOp(elementwise_form(kind), kind) for name, kind in ELEMENTWISE.items()},
+    "ALU": _row("", _alu),  # Its sources depend on its argument.
+    "IDIV": _row("lhs:= rhs:=", compute.IDivOp),
+    "MOD": _row("lhs:= rhs:=", compute.ModOp),
+    "CDIV": _row("lhs:= rhs:=", compute.IDivOp),
+    "CMOD": _row("lhs:= rhs:=", compute.ModOp),
+    "FDIV": _row("lhs:= rhs:=", compute.FDivOp),
+    "CONST": _row("", _const),
+    "VCONST": _row("", _const),
+    "CAST": _row("source:x more:x*", _cast),
+    "BITCAST": _row("source:x", _bitcast),
+    # memory
+    "DEFINE_GLOBAL": _row("", _define_global),
+    "DEFINE_LOCAL": _row("", _define_local),
+    "DEFINE_REG": _row("", _define_reg),
+    "DEFINE_VAR": _row("bounds:=*", _define_var),
+    "DEFINE_ACC": _row("initial:=? ranges:v*", _define_acc),
+    "PARAM": _row("size:x? shape:v*", _param),
+    "BUFFER": _row("size:x", _buffer),
+    "INDEX": _row("buffer:= position:i valid:b?", _index),
+    "SHRINK": _row("buffer:= position:i size:i", _shrink),
+    "LOAD": _row("buffer:= at:i alt:=? gate:b? dependencies:v*", _load),
+    "STORE": _row("buffer:~ at:i value:~ gate:b? dependencies:v*", _store, "v"),
+    "ASSIGN": _row("target:= value:=", framework.AssignOp),
+    # loops and conditions
+    "SPECIAL": _row("bound:=?", _special),
+    "RANGE": _row("first:= second:=? dependencies:v*", _range),
+    "LOOP": _row("first:= second:=", control.LoopOp),
+    "ENDRANGE": _row("begin:x", _endrange, "v"),
+    "ENDLOOP": _row("begin:x", control.EndLoopOp, "v"),
+    "END": _row("body:v ranges:x*", _end, "v"),
+    "PHI": _row("target:= value:= loops:x*", control.PhiOp),
+    "IF": _row("condition:b dependencies:v*", _if, "v"),
+    "ENDIF": _row("begin:v", control.EndIfOp, "v"),
+    "BARRIER": _row("dependencies:v*", codegen.BarrierOp, "v"),
+    "AFTER": _row("buffer:= dependencies:v*", ordering.AfterOp),
+    "GROUP": _row("members:v*", ordering.GroupOp, "v"),
+    "SINK": _row("effects:v*", _sink, "v"),
+    # vectors
+    "GEP": _row("vector:=", _gep),
+    "VECTORIZE": _row("scalars:=*", vectors.VectorizeOp),
+    "STACK": _row("scalars:=*", _stack),
+    "CAT": _row("vectors:=*", vectors.CatOp),
+    "WMMA": _row("a:~ b:~ accumulator:=", _wmma),
+    # others
+    "NOOP": _row("source:= others:v*", _noop),
+    "CUSTOM": _row("arguments:x*", _custom(framework.CustomOp)),
+    "CUSTOMI": _row("arguments:x*", _custom(framework.CustomIOp)),
+}
+"""The ops that a listing may have, by their names. LOAD and STORE are those at a position."""
