@@ -6,7 +6,7 @@ part is for and how much it saves.
 * `formats.py`: a compiler of assembly formats, which runs when a format is first used.
 * `accessors.py`: operands and results by names and numbers; `creation.py`: new ops;
   `operations.py`: the base class of ops that are made so.
-* `definitions.py`: checks of ops against their definitions.
+* `definitions.py`: how ops are defined and parsed.
 * `walk.py`: the ops of a block and of regions.
 * `parser.py`: tokens and tensor types; `func_ops.py`: `func.func` and `func.return`;
   `context.py`: the dialects of a parser.

@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from xdsl.dialects import func
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.cell_maps import CellMap
@@ -18,6 +17,7 @@ from tgdialect.interpreter.host_values import TensorValue, Value, VersionedView,
 from tgdialect.interpreter.kernel import LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import Callee, Contents, Outcome, RunContext, write_back
+from tgdialect.interpreter.signature import body_of
 from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.versions import VersionedMemory
 from tgdialect.ops import tg
@@ -29,18 +29,7 @@ from tgdialect.ops.properties import dtype_of, is_memory
 def _function(
     context: RunContext, callee: func.FuncOp, arguments: Sequence[Data], extra: Sequence[Data]
 ) -> Outcome:
-    with context.nested(f"the call of @{callee.sym_name.data}"):
-        return _function_body(context, callee, arguments, extra)
-
-
-def _function_body(
-    context: RunContext, callee: func.FuncOp, arguments: Sequence[Data], extra: Sequence[Data]
-) -> Outcome:
-    if len(callee.body.blocks) != 1:
-        raise InterpretationError(
-            f"@{callee.sym_name.data} has {len(callee.body.blocks)} blocks, not one"
-        )
-    block = callee.body.block
+    block = body_of(callee)
     values = [
         _argument(argument, data, f"argument {argument.index}")
         for argument, data in zip(block.args, arguments, strict=True)
@@ -51,7 +40,8 @@ def _function_body(
         for param, data in zip(slots, extra, strict=True)
     ]
     frame = Frame(context, params)
-    returned = frame.run(block, values)
+    with context.nested(f"the call of @{callee.sym_name.data}"):
+        returned = frame.run(block, values)
     end = block.last_op
     assert end is not None
     # Copies, because what they may share storage with is written next.
@@ -106,7 +96,7 @@ def _block(
             values.append(LiveView(memory, CellMap(memory.shape, memory.dtype)))
         return values, {}
 
-    values, _ = run_block(block, context, graph=graph, bind=bind)
+    values = run_block(block, context, graph=graph, bind=bind)
     return Outcome([], [_live_contents(value) for value in values])
 
 

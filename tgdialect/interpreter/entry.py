@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from operator import itemgetter
 from typing import Any
 
 import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.traits import SymbolTable
-from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.custom import CustomCode, CustomFunction
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.calls import CALLEES
-from tgdialect.interpreter.run_context import RunContext, write_back
+from tgdialect.interpreter.run_context import RunContext, symbol_of, write_back
 from tgdialect.interpreter.signature import bind, signature
 from tgdialect.ops.arrays import Data
 
@@ -46,9 +43,7 @@ def run(
     CUSTOM, a mnemonic, or a symbol) or is not allowed. Raises ValueError for functions in `custom`
     without `allow_custom`.
     """
-    callee = SymbolTable.lookup_symbol(module, entry)
-    if callee is None:
-        raise InterpretationError(f"there is no symbol @{entry}")
+    callee = symbol_of(module, entry)
     buffers = {} if buffers is None else buffers
     with errors_at(callee):
         params = signature(callee)
@@ -65,9 +60,7 @@ def run(
             if content is not None
         )
     outputs = [a for p, a in zip(params, arrays, strict=True) if p.is_output]
-    overwritten = ((p.result, a) for p, a in zip(params, arrays, strict=True))
-    for number, array in sorted(
-        ((n, a) for n, a in overwritten if n is not None), key=itemgetter(0)
-    ):
-        outputs.insert(number, array)
+    overwritten = {p.result: a for p, a in zip(params, arrays, strict=True) if p.result is not None}
+    for number in sorted(overwritten):
+        outputs.insert(number, overwritten[number])
     return [*outcome.results, *outputs]

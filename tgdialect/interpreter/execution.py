@@ -23,10 +23,8 @@ The argument says whether memory that is written keeps its first contents for la
 """
 
 
-def run_block(
-    block: Block, context: RunContext, *, graph: bool, bind: Bind
-) -> tuple[Sequence[LiveValue], Mapping[SSAValue, LiveValue]]:
-    """Execute a kernel's block, or the block of a LINEAR, and return what `bind` made for it.
+def run_block(block: Block, context: RunContext, *, graph: bool, bind: Bind) -> Sequence[LiveValue]:
+    """Execute a kernel's block, or the block of a LINEAR, and return the values of its PARAMs.
 
     Lanes assume that each iteration of a loop uses a buffer privately. If an iteration reads what
     another one has written to it, the oracle runs the block again.
@@ -37,12 +35,12 @@ def run_block(
         schedule = lane_schedule(block, analysis, graph=graph)
         try:
             LaneRun(schedule, context, LANES, parameters, captured).run()
-            return parameters, captured
+            return parameters
         except AssumptionError:
             pass
     parameters, captured = bind(bool(analysis.snapshots))
     ScalarRun(block, analysis, context, parameters, captured, graph=graph).run()
-    return parameters, captured
+    return parameters
 
 
 def _calls_in_loops(block: Block) -> bool:

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass, field, replace
+from typing import Any
 
 import numpy as np
 from xdsl.dialects import func
 from xdsl.ir import Block, Operation, SSAValue
-from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
@@ -31,7 +31,8 @@ from tgdialect.interpreter.host_values import (
 from tgdialect.interpreter.linear import captured, run_linear
 from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
 from tgdialect.interpreter.pure import PURE, load
-from tgdialect.interpreter.run_context import RunContext
+from tgdialect.interpreter.run_context import RunContext, symbol_of
+from tgdialect.interpreter.signature import check_bounds
 from tgdialect.interpreter.values import Array, all_valid, broadcast, check_size
 from tgdialect.interpreter.versions import Journal, Store, Stores, VersionedMemory
 from tgdialect.ops import tg
@@ -168,9 +169,7 @@ class Frame:
     def call(self, op: Operation, symbol: str, operands: Sequence[Value]) -> Sequence[Value]:
         """CALL or `func.call`: the results, after the stores of the callee to its arguments."""
         # The arguments as arrays. Memory that the callee only writes may be an old version.
-        callee = SymbolTable.lookup_symbol(op, symbol)
-        if callee is None:
-            raise InterpretationError(f"there is no symbol @{symbol}")
+        callee = symbol_of(op, symbol)
         after = waits_for(operands)
         read, written = self.context.effects(callee, len(operands))
         arrays: list[Data] = []
@@ -254,8 +253,7 @@ def _identity(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     return operands[0]
 
 
-def _param(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    assert isinstance(op, tg.ParamOp)
+def _param(frame: Frame, op: tg.ParamOp, operands: Sequence[Value]) -> Value:
     slot = op.slot.data
     if slot >= len(frame.parameters):
         raise InterpretationError(f"parameter {slot} has no argument")
@@ -267,21 +265,14 @@ def _param(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
 
 def check_parameter(op: tg.ParamOp, value: Data) -> None:
     """Raise InterpretationError if an argument is outside the bounds of its parameter."""
-    for bound, low in ((op.min, True), (op.max, False)):
-        if bound is not None and bool(
-            ((value < bound.data) if low else (value > bound.data)).any()
-        ):
-            name = op.symbol.data if op.symbol is not None else str(op.slot.data)
-            raise InterpretationError(
-                f"parameter {name} is {value.flat[0]}, {'less' if low else 'greater'} than "
-                f"{bound.data}"
-            )
+    name = op.slot.data if op.symbol is None else op.symbol.data
+    low, high = (None if bound is None else bound.data for bound in (op.min, op.max))
+    check_bounds(f"parameter {name}", value, low, high)
 
 
-def _buffer(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+def _buffer(frame: Frame, op: tg.BufferOp, operands: Sequence[Value]) -> Value:
     """BUFFER: one memory per slot and address space. It begins as the caller's contents for the
     slot if it is global and there are some, and otherwise as zeros."""
-    assert isinstance(op, tg.BufferOp)
     sizes = [frame.read(op, operand) for operand in operands]
     shape = extents(tensor(op.result).get_shape(), sizes)
     slot, space = op.slot.data, place(op.result).addrspace
@@ -312,8 +303,7 @@ def _allocated(shape: Sequence[int], value: SSAValue) -> Data:
     return np.zeros(tuple(shape), dtype)
 
 
-def _load(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    assert isinstance(op, tg.LoadOp)
+def _load(frame: Frame, op: tg.LoadOp, operands: Sequence[Value]) -> Value:
     after = waits_for(operands)
     buffer, *rest = (frame.read(op, operand, after) for operand in operands)
     alt, gate = rest if rest else (None, None)
@@ -345,9 +335,8 @@ def _tuple(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     return Tuple(tuple(operands), waits_for(operands))
 
 
-def _get_tuple(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+def _get_tuple(frame: Frame, op: tg.GetTupleOp, operands: Sequence[Value]) -> Value:
     source = operands[0]
-    assert isinstance(op, tg.GetTupleOp)
     assert isinstance(source, Tuple)
     value = source.values[op.index.data]
     if is_memory(op.result) and isinstance(value, TensorValue):
@@ -355,18 +344,16 @@ def _get_tuple(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     return value
 
 
-def _function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+def _function(frame: Frame, op: tg.FunctionOp, operands: Sequence[Value]) -> Value:
     """FUNCTION: evaluate the body with argument k as the value of PARAM k."""
-    assert isinstance(op, tg.FunctionOp)
     inner = Frame(frame.context, operands, frame.journal, is_function=True)
     with frame.context.nested("a FUNCTION"):
         values = inner.run(op.body.block)
     return Tuple(tuple(values), waits_for((*values, *operands)))
 
 
-def _scan(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+def _scan(frame: Frame, op: tg.ScanOp, operands: Sequence[Value]) -> Value:
     """SCAN: evaluate the body for one step after the other."""
-    assert isinstance(op, tg.ScanOp)
     after = waits_for(operands)
     arguments = [frame.read(op, operand, after).materialised() for operand in operands]
     states, count, steps = op.states.data, op.sequences.data, op.steps.data
@@ -394,18 +381,11 @@ def _scan(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     return Tuple(tuple(results), after)
 
 
-def _call(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    assert isinstance(op, tg.CallOp)
+def _call(frame: Frame, op: tg.CallOp, operands: Sequence[Value]) -> Value:
     return frame.call(op, op.callee.string_value(), operands)[0]
 
 
-def _custom_function(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
-    """The declaration of a CUSTOMFUNCTION; a CALL runs it."""
-    assert isinstance(op, tg.CustomFunctionOp)
-    return Void(waits_for(operands))
-
-
-HOST: dict[str, Callable[[Frame, Operation, Sequence[Value]], Value]] = {
+HOST: dict[str, Callable[[Frame, Any, Sequence[Value]], Value]] = {
     **dict.fromkeys(PURE, _pure),
     **dict.fromkeys(MOVEMENTS, _movement),
     "tg.detach": _identity,
@@ -423,7 +403,7 @@ HOST: dict[str, Callable[[Frame, Operation, Sequence[Value]], Value]] = {
     "tg.function": _function,
     "tg.scan": _scan,
     "tg.call": _call,
-    "tg.customfunction": _custom_function,
+    "tg.customfunction": _ordering,  # Its declaration: a CALL runs it.
 }
 """Every op of a host program, by name."""
 

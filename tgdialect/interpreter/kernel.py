@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
@@ -22,7 +21,7 @@ from tgdialect.interpreter.instances import Instance, out_of_bounds
 from tgdialect.interpreter.live import LiveView
 from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
 from tgdialect.interpreter.pure import PURE, load
-from tgdialect.interpreter.run_context import RunContext
+from tgdialect.interpreter.run_context import RunContext, symbol_of
 from tgdialect.interpreter.values import Array, aligned, lifted
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data
@@ -132,7 +131,7 @@ class KernelRun(ABC):
         return self.hold(op, array) if is_memory(op.results[0]) else array
 
 
-Function = Callable[[Any, Operation], LiveValue]
+Function = Callable[[Any, Any], LiveValue]
 """The meaning of an op: from the run and the op to the value of its result."""
 
 
@@ -160,29 +159,25 @@ def ordering(run: KernelRun, op: Operation) -> LiveValue:
     return None
 
 
-def _param(run: KernelRun, op: Operation) -> LiveValue:
-    assert isinstance(op, tg.ParamOp)
+def _param(run: KernelRun, op: tg.ParamOp) -> LiveValue:
     if op.slot.data >= len(run.parameters):
         raise InterpretationError(f"parameter {op.slot.data} has no argument")
     return run.lift(run.parameters[op.slot.data])
 
 
-def _buffer(run: KernelRun, op: Operation) -> LiveValue:
-    assert isinstance(op, tg.BufferOp)
+def _buffer(run: KernelRun, op: tg.BufferOp) -> LiveValue:
     sizes = [run.array(op, operand) for operand in op.operands]
     return run.buffer(op, extents(tensor(op.result).get_shape(), sizes))
 
 
-def _custom(run: KernelRun, op: Operation) -> LiveValue:
-    assert isinstance(op, tg.CustomOp | tg.InsOp)
+def _custom(run: KernelRun, op: tg.CustomOp | tg.InsOp) -> LiveValue:
     arrays = [run.array(op, operand).materialised() for operand in op.operands]
     result = run_custom(run.context.custom, op, arrays)
     return None if result is None else run.result(op, Array(result))
 
 
-def _load(run: KernelRun, op: Operation) -> LiveValue:
+def _load(run: KernelRun, op: tg.LoadOp) -> LiveValue:
     """LOAD: memory is touched only where the gate is true."""
-    assert isinstance(op, tg.LoadOp)
     alt = gate = mask = None
     if op.alt is not None and op.gate is not None:
         alt, gate = run.array(op, op.alt), run.array(op, op.gate)
@@ -191,12 +186,9 @@ def _load(run: KernelRun, op: Operation) -> LiveValue:
     return run.result(op, load(op, run.array(op, op.buffer, mask), alt, gate, run.lanes))
 
 
-def _call(run: KernelRun, op: Operation) -> LiveValue:
+def _call(run: KernelRun, op: tg.CallOp) -> LiveValue:
     """A CALL in a LINEAR: what the callee writes is in memory at once."""
-    assert isinstance(op, tg.CallOp)
-    callee = SymbolTable.lookup_symbol(op, op.callee)
-    if callee is None:
-        raise InterpretationError(f"there is no symbol @{op.callee.string_value()}")
+    callee = symbol_of(op, op.callee)
     lanes = run.lanes
     arrays: list[Data] = []
     for operand in op.operands:

@@ -19,9 +19,8 @@ from tgdialect.ops.codegen import warp_of
 from tgdialect.ops.properties import tensor
 
 
-def _range(run: LaneRun, op: Operation) -> LiveValue:
+def _range(run: LaneRun, op: tg.RangeOp) -> LiveValue:
     """A range that is not stepped: all its values, along its axis."""
-    assert isinstance(op, tg.RangeOp)
     bound = run.bound(op)
     index = run.values_of(op, int(bound.max(initial=0)))
     run.mask_range(op, bound, index)
@@ -60,14 +59,12 @@ def _store(run: LaneRun, op: Operation) -> LiveValue:
     return None
 
 
-def _reduce(run: LaneRun, op: Operation) -> LiveValue:
-    assert isinstance(op, tg.ReduceOp)
+def _reduce(run: LaneRun, op: tg.ReduceOp) -> LiveValue:
     return run.reduce(op)
 
 
-def _special(run: LaneRun, op: Operation) -> LiveValue:
+def _special(run: LaneRun, op: tg.SpecialOp) -> LiveValue:
     """SPECIAL: all its values, along its axis. `LaneRun.run` has evaluated it before the block."""
-    assert isinstance(op, tg.SpecialOp)
     if (known := run.known.get(op.result)) is not None:
         return known
     return Array(run.values_of(op, max(extent(run.array(op, op.bound)), 0)))
@@ -78,26 +75,23 @@ def _barrier(run: LaneRun, op: Operation) -> LiveValue:
     return None
 
 
-def _if(run: LaneRun, op: Operation) -> LiveValue:
-    assert isinstance(op, tg.IfOp)
+def _if(run: LaneRun, op: tg.IfOp) -> LiveValue:
     run.masks[op] = run.array(op, op.gate).materialised()
     return None
 
 
-def _wmma(run: LaneRun, op: Operation) -> LiveValue:
-    assert isinstance(op, tg.WmmaOp | tg.InsOp)
+def _wmma(run: LaneRun, op: tg.WmmaOp | tg.InsOp) -> LiveValue:
     operands = [run.array(op, operand) for operand in op.operands]
     if warp_of(op) > 1:
         operands = _of_all_work_items(run, op, operands)
     return run.result(op, wmma(op, operands, run.lanes, run.group_axes()))
 
 
-def _instruction(run: LaneRun, op: Operation) -> LiveValue:
+def _instruction(run: LaneRun, op: tg.InsOp) -> LiveValue:
     return (_wmma if warp_of(op) > 1 else COMMON["tg.ins"])(run, op)
 
 
-def _shuffle(run: LaneRun, op: Operation) -> LiveValue:
-    assert isinstance(op, tg.ShuffleOp)
+def _shuffle(run: LaneRun, op: tg.ShuffleOp) -> LiveValue:
     (value,) = _of_all_work_items(run, op, [run.array(op, op.value)])
     return run.result(op, shuffle(op, value, run.lanes, run.group_axes()))
 

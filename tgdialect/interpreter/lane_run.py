@@ -98,9 +98,8 @@ class LaneRun(KernelRun):
         for start in range(0, sizes[largest], step):
             yield largest, slice(start, start + step)
 
-    def _known_size(self, op: Operation) -> int:
+    def _known_size(self, op: tg.RangeOp | tg.SpecialOp) -> int:
         """How many values a range has, where that can be found before the loops are run; else 1."""
-        assert isinstance(op, tg.RangeOp | tg.SpecialOp)
         # Memory and loop variables have no values yet.
         stateless = PURE.keys() | MOVEMENTS
         for source in computed_from(op.bound):

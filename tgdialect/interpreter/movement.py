@@ -18,7 +18,6 @@ from xdsl.utils.exceptions import InterpretationError
 from tgdialect.interpreter.values import Array, all_valid, check_size
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data, numpy_dtype
-from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.properties import (
     dtype_of,
     integers,
@@ -71,20 +70,15 @@ def _numbers(static: Sequence[int], dynamic: Sequence[Array]) -> tuple[int, ...]
     return tuple(extent(next(values)) if d == DYNAMIC_INDEX else d for d in static)
 
 
-def _both(source: Array, function: Callable[[Data], Data]) -> Array:
-    """Apply one rearrangement to both the data and the mask."""
-    return Array(function(source.data), None if source.valid is None else function(source.valid))
-
-
 def _permute(move: AppliedMovement, source: Array, cells: bool) -> Array:
     lanes = move.lanes
     order = (*range(lanes), *(lanes + axis for axis in integers(move.op, "order")))
-    return _both(source, lambda x: x.transpose(order))
+    return source.rearranged(lambda x: x.transpose(order))
 
 
 def _flip(move: AppliedMovement, source: Array, cells: bool) -> Array:
     axes = tuple(move.lanes + i for i, flag in enumerate(integers(move.op, "flags")) if flag)
-    return _both(source, lambda x: np.flip(x, axes))
+    return source.rearranged(lambda x: np.flip(x, axes))
 
 
 def _reshape(move: AppliedMovement, source: Array, cells: bool) -> Array:
@@ -92,7 +86,7 @@ def _reshape(move: AppliedMovement, source: Array, cells: bool) -> Array:
     old, lane_shape = source.data.shape[move.lanes :], source.data.shape[: move.lanes]
     if np.prod(old, dtype=object) != np.prod(shape, dtype=object):
         raise InterpretationError(f"reshape from {old} to {shape} changes the number of elements")
-    return _both(source, lambda x: x.reshape(lane_shape + shape))
+    return source.rearranged(lambda x: x.reshape(lane_shape + shape))
 
 
 def _expand(move: AppliedMovement, source: Array, cells: bool) -> Array:
@@ -101,7 +95,7 @@ def _expand(move: AppliedMovement, source: Array, cells: bool) -> Array:
         if old not in (1, new):
             raise InterpretationError(f"axis {axis}: {old} does not expand to {new}")
     lane_shape = source.data.shape[: move.lanes]
-    return _both(source, lambda x: np.broadcast_to(x, lane_shape + shape))
+    return source.rearranged(lambda x: np.broadcast_to(x, lane_shape + shape))
 
 
 def _window(
@@ -140,7 +134,7 @@ def _pad(move: AppliedMovement, source: Array, cells: bool) -> Array:
 
 def _shrink(move: AppliedMovement, source: Array, cells: bool) -> Array:
     _, inside = _window(move, False, source)
-    return _both(source, lambda x: x[inside])
+    return source.rearranged(lambda x: x[inside])
 
 
 def _index(move: AppliedMovement, source: Array, cells: bool) -> Array:
@@ -186,7 +180,7 @@ def _index(move: AppliedMovement, source: Array, cells: bool) -> Array:
     # Read the cells, then put 0 where an index was out of bounds or invalid.
     reads = all_valid(inside)
     if reads is None or bool(reads.all()):
-        return _both(source, lambda x: _take(x, selectors))
+        return source.rearranged(lambda x: _take(x, selectors))
     result_shape = np.broadcast_shapes(*(s.shape for s in selectors))
     check_size(result_shape, source.data.dtype.itemsize)
     if 0 in shape:
@@ -205,7 +199,7 @@ def _take(x: Data, selectors: Sequence[Data]) -> Data:
 def _bitcast(move: AppliedMovement, source: Array, cells: bool) -> Array:
     """BITCAST: reinterpret storage. If the element size changes, a new element is invalid where any
     of its bytes is."""
-    old, new = dtype_of(move.op.operands[0]), DTYPES[_bitcast_target(move.op)]
+    old, new = dtype_of(move.op.operands[0]), dtype_of(move.op.results[0])
     if old == new:
         return source
     target: np.dtype[Any] = np.dtype((np.void, _CELL * new.itemsize)) if cells else numpy_dtype(new)
@@ -226,11 +220,6 @@ def _bitcast(move: AppliedMovement, source: Array, cells: bool) -> Array:
 
 _CELL = 8
 """The size of a cell number in bytes."""
-
-
-def _bitcast_target(op: Operation) -> Any:
-    assert isinstance(op, tg.BitcastOp)
-    return op.dtype
 
 
 def _reinterpret(data: Data, dtype: np.dtype[Any]) -> Data:

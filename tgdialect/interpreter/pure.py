@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from typing import cast
+from typing import Any
 
 import numpy as np
 from xdsl.ir import Operation
@@ -26,7 +26,7 @@ from tgdialect.interpreter.values import (
 )
 from tgdialect.interpreter.wmma import wmma
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import Data, numpy_dtype_of
+from tgdialect.ops.arrays import numpy_dtype_of
 from tgdialect.ops.properties import dtype_of, integers, number
 
 MAX_CELLS = 1 << 27
@@ -34,7 +34,7 @@ MAX_CELLS = 1 << 27
 product of broadcast operands may hold several; with more, a program of a few lines takes all memory
 of the machine, and with fewer, fewer programs run here. An order of magnitude."""
 
-PureFunction = Callable[[Operation, Sequence[Array], int], Array]
+PureFunction = Callable[[Any, Sequence[Array], int], Array]
 
 
 def elementwise(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
@@ -59,9 +59,8 @@ def elementwise(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     return Array(result, broadcast(valid, shape))
 
 
-def constant(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+def constant(op: tg.ConstOp, operands: Sequence[Array], lanes: int) -> Array:
     """CONST: a scalar, which may be an invalid cell."""
-    assert isinstance(op, tg.ConstOp)
     shape = (1,) * lanes
     dtype = numpy_dtype_of(op.result)
     if isinstance(op.value, tg.InvalidAttr):
@@ -74,15 +73,13 @@ def constants(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     return Array(np.array(integers(op, "values"), np.int64).reshape((1,) * lanes + (-1,)))
 
 
-def binary(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+def binary(op: tg.BinaryDataOp, operands: Sequence[Array], lanes: int) -> Array:
     """BINARY: its bytes."""
-    assert isinstance(op, tg.BinaryDataOp)
     return Array(np.frombuffer(op.data.data, np.uint8).reshape((1,) * lanes + (-1,)))
 
 
-def reduction(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+def reduction(op: tg.ReduceOp, operands: Sequence[Array], lanes: int) -> Array:
     """REDUCE over axes of the shape; loops are the business of the kernel."""
-    assert isinstance(op, tg.ReduceOp)
     if op.ranges:
         raise InterpretationError("a REDUCE over ranges outside a kernel")
     axes = [lanes + axis for axis in integers(op, "axes")]
@@ -91,29 +88,14 @@ def reduction(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     )
 
 
-def _stack(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
-    return stack(operands, lanes)
-
-
 def _materialised(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     return Array(operands[0].materialised())
 
 
-def _replicated(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+def _replicated(op: tg.ReplicatedOp, operands: Sequence[Array], lanes: int) -> Array:
     """REPLICATED: the shards are copies of one value; entry 0 is it."""
-    axis = lanes + cast(tg.NumberAttr, op.properties["axis"]).data
-
-    def first(x: Data) -> Data:
-        return np.take(x, 0, axis)
-
-    source = operands[0]
-    return Array(first(source.data), None if source.valid is None else first(source.valid))
-
-
-def _wmma(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
-    """WMMA where there are no threads: of whole matrices only."""
-    assert isinstance(op, tg.WmmaOp)
-    return wmma(op, operands, lanes, ())
+    axis = lanes + op.axis.data
+    return operands[0].rearranged(lambda x: np.take(x, 0, axis))
 
 
 def load(op: Operation, read: Array, alt: Array | None, gate: Array | None, lanes: int) -> Array:
@@ -131,11 +113,12 @@ PURE: dict[str, PureFunction] = {
     "tg.vconst": constants,
     "tg.binary": binary,
     "tg.reduce": reduction,
-    "tg.stack": _stack,
+    "tg.stack": lambda op, operands, lanes: stack(operands, lanes),
     "tg.replicated": _replicated,
     # A device holds all of a value or a part of it, but its elements are the same everywhere.
     "tg.copy": _materialised,
-    "tg.wmma": _wmma,
+    # Without threads: of whole matrices only.
+    "tg.wmma": lambda op, operands, lanes: wmma(op, operands, lanes, ()),
     "tg.contiguous": _materialised,
     **dict.fromkeys(ELEMENTWISE, elementwise),
 }

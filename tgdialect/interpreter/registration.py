@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from typing import Any, cast
 
 import numpy as np
@@ -10,10 +10,13 @@ from xdsl.dialects import func
 from xdsl.interpreter import (
     Interpreter,
     InterpreterFunctions,
-    OpImpl,
     OpImplResult,
     PythonValues,
     ReturnedValues,
+    impl,
+    impl_callable,
+    impl_terminator,
+    register_impls,
 )
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import InterpretationError
@@ -32,6 +35,7 @@ from tgdialect.ops.families import OPERATIONS
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 
 
+@register_impls
 class TgFunctions(InterpreterFunctions):
     """Implementations of the tg ops of a host program, and of `func`, which knows about memory.
 
@@ -45,32 +49,13 @@ class TgFunctions(InterpreterFunctions):
         self._frames = [Frame(self._context)]
 
     @classmethod
-    def _impls(cls) -> Iterable[tuple[type[Operation], OpImpl[InterpreterFunctions, Operation]]]:
+    def _impls(cls) -> Iterable[Any]:
+        yield from super()._impls()
         for op in OPERATIONS:
             if op.name in HOST or op is tg.LinearOp:
-                yield op, _run_op
-        yield func.CallOp, _run_call
-        yield func.ReturnOp, _run_return
+                yield op, cls.run_op
 
-    @classmethod
-    def _callable_impls(cls) -> Iterable[Any]:
-        yield func.FuncOp, _call_function
-
-    @classmethod
-    def _cast_impls(cls) -> Iterable[Any]:
-        return ()
-
-    @classmethod
-    def _attr_impls(cls) -> Iterable[Any]:
-        return ()
-
-    @classmethod
-    def _ext_impls(cls) -> Iterable[Any]:
-        return ()
-
-    def evaluate(
-        self, interpreter: Interpreter, op: Operation, values: PythonValues
-    ) -> Sequence[Value]:
+    def run_op(self, interpreter: Interpreter, op: Operation, values: PythonValues) -> OpImplResult:
         """One tg op in the function that is running."""
         operands = [_value(v, value) for v, value in zip(op.operands, values, strict=True)]
         known: dict[SSAValue, Value] = {}
@@ -79,8 +64,10 @@ class TgFunctions(InterpreterFunctions):
             outer = {o for inner in op.body.walk() for o in inner.operands if o not in inside}
             known = {o: _value(o, interpreter.get_values((o,))[0]) for o in outer}
         with np.errstate(all="ignore"):
-            return self._frames[-1].evaluate(op, operands, known)
+            results = self._frames[-1].evaluate(op, operands, known)
+        return OpImplResult(tuple(map(_plain, results)), None)
 
+    @impl_callable(func.FuncOp)
     def call(
         self, interpreter: Interpreter, op: func.FuncOp, arguments: PythonValues
     ) -> PythonValues:
@@ -105,7 +92,8 @@ class TgFunctions(InterpreterFunctions):
             )
         return returned
 
-    def call_op(
+    @impl(func.CallOp)
+    def run_call(
         self, interpreter: Interpreter, op: func.CallOp, values: PythonValues
     ) -> PythonValues:
         """`func.call`: by value through xDSL, which has no way to pass memory by reference."""
@@ -116,33 +104,12 @@ class TgFunctions(InterpreterFunctions):
         frame = self._frames[-1]
         return interpreter.call_op(op.callee, tuple(_array(frame, op, v) for v in values))
 
-
-def _run_op(
-    functions: Any, interpreter: Interpreter, op: Operation, values: PythonValues
-) -> OpImplResult:
-    assert isinstance(functions, TgFunctions)
-    results = functions.evaluate(interpreter, op, values)
-    return OpImplResult(tuple(_plain(value) for value in results), None)
-
-
-def _run_call(
-    functions: Any, interpreter: Interpreter, op: Any, values: PythonValues
-) -> OpImplResult:
-    assert isinstance(functions, TgFunctions)
-    return OpImplResult(functions.call_op(interpreter, op, values), None)
-
-
-def _run_return(
-    functions: Any, interpreter: Interpreter, op: Operation, values: PythonValues
-) -> OpImplResult:
-    return OpImplResult((), ReturnedValues(values))
-
-
-def _call_function(
-    functions: Any, interpreter: Interpreter, op: Any, values: PythonValues
-) -> PythonValues:
-    assert isinstance(functions, TgFunctions)
-    return functions.call(interpreter, op, values)
+    @impl_terminator(func.ReturnOp)
+    def run_return(
+        self, interpreter: Interpreter, op: func.ReturnOp, values: PythonValues
+    ) -> tuple[ReturnedValues, PythonValues]:
+        """`func.return`."""
+        return ReturnedValues(values), ()
 
 
 def _data(value: SSAValue, given: Any) -> Data:

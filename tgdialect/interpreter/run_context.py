@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 from xdsl.dialects import func
+from xdsl.dialects.builtin import SymbolRefAttr
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import InterpretationError
@@ -149,6 +150,14 @@ class RunContext:
         self._calls[callee] = calls
         result = self._effects[callee] = (frozenset(read), frozenset(written))
         return result
+
+
+def symbol_of(op: Operation, symbol: str | SymbolRefAttr) -> Operation:
+    """The op of a symbol, looked up from another op."""
+    if (found := SymbolTable.lookup_symbol(op, symbol)) is None:
+        name = symbol if isinstance(symbol, str) else symbol.string_value()
+        raise InterpretationError(f"there is no symbol @{name}")
+    return found
 
 
 def write_back(contents: Iterable[tuple[str, Data, Data]]) -> None:

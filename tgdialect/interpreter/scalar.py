@@ -227,13 +227,11 @@ def _store(run: ScalarRun, op: Operation) -> LiveValue:
     return None
 
 
-def _reduce(run: ScalarRun, op: Operation) -> LiveValue:
-    assert isinstance(op, tg.ReduceOp)
+def _reduce(run: ScalarRun, op: tg.ReduceOp) -> LiveValue:
     return run.result(op, run.reduce(op))
 
 
-def _of_warp(run: ScalarRun, op: Operation) -> LiveValue:
-    assert isinstance(op, tg.WmmaOp | tg.InsOp | tg.ShuffleOp)
+def _of_warp(run: ScalarRun, op: tg.WmmaOp | tg.InsOp | tg.ShuffleOp) -> LiveValue:
     if warp_of(op) == 1:
         return COMMON[op.name](run, op)
     return run.result(op, run.of_warp(op))

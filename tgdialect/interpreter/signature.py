@@ -10,7 +10,7 @@ from typing import Any, cast
 import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import DYNAMIC_INDEX, IntegerAttr, TensorType
-from xdsl.ir import Attribute, BlockArgument, Operation
+from xdsl.ir import Attribute, Block, BlockArgument, Operation
 from xdsl.utils.exceptions import InterpretationError, VerifyException
 
 from tgdialect.interpreter.values import check_size
@@ -64,11 +64,7 @@ def signature(entry: Operation) -> list[EntryArgument]:
     # The block, and the block arguments of a function.
     match entry:
         case func.FuncOp():
-            if len(entry.body.blocks) != 1:
-                raise InterpretationError(
-                    f"@{entry.sym_name.data} has {len(entry.body.blocks)} blocks, not one"
-                )
-            block = entry.body.block
+            block = body_of(entry)
             result = [_argument(argument) for argument in block.args]
         case tg.KernelOp():
             block, result = entry.body.block, list[EntryArgument]()
@@ -95,6 +91,13 @@ def signature(entry: Operation) -> list[EntryArgument]:
         name = param.slot.data if param.symbol is None else param.symbol.data
         result.append(EntryArgument(f"parameter {name}", tensor(param.result), attributes, dims))
     return result
+
+
+def body_of(function: func.FuncOp) -> Block:
+    """The only block of a function."""
+    if (count := len(function.body.blocks)) != 1:
+        raise InterpretationError(f"@{function.sym_name.data} has {count} blocks, not one")
+    return function.body.block
 
 
 def _argument(argument: BlockArgument) -> EntryArgument:
@@ -153,15 +156,17 @@ def _checked(param: EntryArgument, value: Any) -> Data:
         wanted = "x".join("?" if d == DYNAMIC_INDEX else str(d) for d in shape) or "()"
         got = "x".join(str(d) for d in array.shape) or "()"
         raise InterpretationError(f"{param.label} has shape {wanted}, the input {got}")
-    for name, less in (("tg.min", True), ("tg.max", False)):
-        limit = integer_attribute(param.attributes, name)
-        if limit is None or shape:
-            continue
-        if (int(array) < limit) if less else (int(array) > limit):
-            raise InterpretationError(
-                f"{param.label} is {int(array)}, {'less' if less else 'greater'} than {limit}"
-            )
+    if not shape:
+        low, high = (integer_attribute(param.attributes, name) for name in ("tg.min", "tg.max"))
+        check_bounds(param.label, array, low, high)
     return array
+
+
+def check_bounds(label: str, value: Data, low: int | None, high: int | None) -> None:
+    """Raise InterpretationError if an argument is outside of the bounds that it has."""
+    for limit, word, is_wrong in ((low, "less", np.less), (high, "greater", np.greater)):
+        if limit is not None and bool(is_wrong(value, limit).any()):
+            raise InterpretationError(f"{label} is {value.flat[0]}, {word} than {limit}")
 
 
 def _dtype(param: EntryArgument) -> np.dtype[Any]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -32,6 +32,10 @@ class Array:
         if self.valid is None:
             return self.data
         return np.where(self.valid, self.data, np.zeros((), self.data.dtype))
+
+    def rearranged(self, function: Callable[[Data], Data]) -> Array:
+        """One rearrangement of both the data and the mask."""
+        return Array(function(self.data), None if self.valid is None else function(self.valid))
 
 
 def aligned(data: Data, lanes: int, rank: int) -> Data:
@@ -79,6 +83,4 @@ def broadcast_shape(arrays: Sequence[Data]) -> tuple[int, ...]:
 
 def lifted(array: Array, lanes: int) -> Array:
     """An array without lane axes as one with `lanes` of them, along which it does not vary."""
-    shape = (1,) * lanes + array.data.shape
-    valid = None if array.valid is None else array.valid.reshape(shape)
-    return Array(array.data.reshape(shape), valid)
+    return array.rearranged(lambda x: x.reshape((1,) * lanes + x.shape))

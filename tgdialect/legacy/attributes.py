@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import prod
+from typing import TypeVar
 
 from xdsl.dialects.builtin import ArrayAttr, NoneAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
@@ -12,8 +13,11 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.legacy.rules import require
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import dtype_row
+
+T = TypeVar("T")
 
 Span = tuple[int, int]
 """The valid positions of an axis: from the first to before the second."""
@@ -55,7 +59,7 @@ class ViewAttr(ParametrizedAttribute):
             integer_list(shape),
             integer_list(row_major(shape) if strides is None else strides),
             tg.NumberAttr(offset),
-            NoneAttr() if mask is None else ArrayAttr(integer_list(span) for span in mask),
+            NoneAttr() if mask is None else axes_attribute(mask),
         )
 
     @property
@@ -102,22 +106,20 @@ class ViewAttr(ParametrizedAttribute):
 
     def verify(self) -> None:
         shape, strides = self.shape, self.strides
-        if any(extent < 0 for extent in shape):
-            raise VerifyException(f"a view has extents of 0 or more, got {list(shape)}")
-        if len(strides) != len(shape):
-            raise VerifyException(f"{len(strides)} strides for {len(shape)} axes")
+        axes = len(shape)
+        has_extents = all(extent >= 0 for extent in shape)
+        require(has_extents, f"a view has extents of 0 or more, got {list(shape)}")
+        require(len(strides) == axes, f"{len(strides)} strides for {axes} axes")
         if isinstance(self.mask_attr, NoneAttr):
             return
-        if len(self.mask_attr) != len(shape) or any(len(span) != 2 for span in self.mask_attr):
-            raise VerifyException(
-                f"a mask has a first index and an end for each of the {len(shape)} axes, "
-                f"got {[[i.data for i in span] for span in self.mask_attr]}"
-            )
-        for axis, ((first, end), extent) in enumerate(zip(self.mask or (), shape, strict=True)):
-            if not 0 <= first <= end <= extent:
-                raise VerifyException(
-                    f"the mask of axis {axis} is [{first}, {end}], of {extent} elements"
-                )
+        spans = integer_lists(self.mask_attr)
+        require(
+            len(spans) == axes and all(len(span) == 2 for span in spans),
+            f"a mask has a first index and an end for each of the {axes} axes, got {spans}",
+        )
+        for axis, ((first, end), extent) in enumerate(zip(spans, shape, strict=True)):
+            is_span = 0 <= first <= end <= extent
+            require(is_span, f"the mask of axis {axis} is [{first}, {end}], of {extent} elements")
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
@@ -152,23 +154,13 @@ class ViewAttr(ParametrizedAttribute):
                     case "offset":
                         offset = parser.parse_integer(allow_boolean=False)
                     case "mask":
-                        mask = parser.parse_comma_separated_list(
-                            parser.Delimiter.SQUARE, lambda: _parse_integers(parser)
-                        )
+                        mask = _parse_integer_lists(parser)
                     case _:
                         parser.raise_error(f"{key} is not one of strides, offset and mask")
-            try:
-                spans = None if mask is None else ArrayAttr(integer_list(span) for span in mask)
-                strides = row_major(shape) if strides is None else strides
-                view = cls(
-                    integer_list(shape),
-                    integer_list(strides),
-                    tg.NumberAttr(offset),
-                    NoneAttr() if spans is None else spans,
-                )
-            except VerifyException as e:
-                parser.raise_error(str(e), at_position=position, end_position=parser.pos)
-        return view.parameters
+            spans = NoneAttr() if mask is None else axes_attribute(mask)
+            strides = row_major(shape) if strides is None else strides
+            parameters = integer_list(shape), integer_list(strides), tg.NumberAttr(offset), spans
+            return _verified(cls, parameters, parser, position)
 
 
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:
@@ -180,13 +172,33 @@ def _print_integers(printer: Printer, values: Sequence[int]) -> None:
     printer.print_string(str(list(values)))
 
 
+def _list(parser: AttrParser, item: Callable[[], T]) -> list[T]:
+    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, item)
+
+
 def _parse_integers(parser: AttrParser) -> list[int]:
-    return parser.parse_comma_separated_list(
-        parser.Delimiter.SQUARE, lambda: parser.parse_integer(allow_boolean=False)
-    )
+    return _list(parser, lambda: parser.parse_integer(allow_boolean=False))
 
 
-Axes = tuple[tuple[int, int], ...]
+def _parse_integer_lists(parser: AttrParser) -> list[list[int]]:
+    return _list(parser, lambda: _parse_integers(parser))
+
+
+def _verified(
+    kind: type[ParametrizedAttribute],
+    parameters: Sequence[Attribute],
+    parser: AttrParser,
+    position: int,
+) -> Sequence[Attribute]:
+    """The parameters of an attribute that begins at a position, if they are valid."""
+    try:
+        kind(*parameters)
+    except VerifyException as e:
+        parser.raise_error(str(e), at_position=position, end_position=parser.pos)
+    return parameters
+
+
+UnrolledAxes = tuple[tuple[int, int], ...]
 """Axes that a value has beside its type: the identifier and the size of each."""
 
 
@@ -195,29 +207,30 @@ def axes_attribute(axes: Sequence[Sequence[int]]) -> ArrayAttr[ArrayAttr[tg.Numb
     return ArrayAttr(integer_list(axis) for axis in axes)
 
 
-def axes_of(attribute: ArrayAttr[ArrayAttr[tg.NumberAttr]]) -> Axes:
+def integer_lists(attribute: ArrayAttr[ArrayAttr[tg.NumberAttr]]) -> list[list[int]]:
+    """The integers of an attribute."""
+    return [[number.data for number in numbers] for numbers in attribute]
+
+
+def axes_of(attribute: ArrayAttr[ArrayAttr[tg.NumberAttr]]) -> UnrolledAxes:
     """The axes of an attribute. Raises VerifyException unless each is an identifier and a size."""
-    for axis in attribute:
-        if len(axis) != 2 or axis.data[0].data < 0 or axis.data[1].data < 1:
-            raise VerifyException(
-                f"an axis is its number and its size, got {[i.data for i in axis]}"
-            )
-    axes = tuple((axis.data[0].data, axis.data[1].data) for axis in attribute)
-    if len({number for number, _ in axes}) != len(axes):
-        raise VerifyException(f"an axis is listed twice in {[list(axis) for axis in axes]}")
-    return axes
+    axes = integer_lists(attribute)
+    for axis in axes:
+        is_axis = len(axis) == 2 and axis[0] >= 0 and axis[1] >= 1
+        require(is_axis, f"an axis is its number and its size, got {axis}")
+    are_distinct = len({number for number, _ in axes}) == len(axes)
+    require(are_distinct, f"an axis is listed twice in {axes}")
+    return tuple((number, size) for number, size in axes)
 
 
 def parse_axes(parser: AttrParser) -> ArrayAttr[ArrayAttr[tg.NumberAttr]]:
     """Parse `[[0, 4], [1, 2]]`."""
-    return axes_attribute(
-        parser.parse_comma_separated_list(parser.Delimiter.SQUARE, lambda: _parse_integers(parser))
-    )
+    return axes_attribute(_parse_integer_lists(parser))
 
 
 def print_axes(printer: Printer, axes: ArrayAttr[ArrayAttr[tg.NumberAttr]]) -> None:
     """Print `[[0, 4], [1, 2]]`."""
-    printer.print_string(str([[i.data for i in axis] for axis in axes]))
+    printer.print_string(str(integer_lists(axes)))
 
 
 MATRICES = "A", "B", "the accumulator"
@@ -261,74 +274,52 @@ class LegacyWmmaAttr(ParametrizedAttribute):
         return tuple(prod(size for _, size in axes_of(axes)) for axes in self.upcast_axes)
 
     def verify(self) -> None:
-        if len(self.dims) != 3 or any(d.data < 1 for d in self.dims):
-            raise VerifyException(
-                "the dims of a wmma are three positive integers, [N, M, K], "
-                f"got {[d.data for d in self.dims]}"
-            )
-        if self.threads < 1:
-            raise VerifyException(f"a wmma has at least one thread, got {self.threads}")
+        dims, threads = [d.data for d in self.dims], self.threads
+        rule = "the dims of a wmma are three positive integers, [N, M, K]"
+        require(len(dims) == 3 and min(dims) >= 1, f"{rule}, got {dims}")
+        require(threads >= 1, f"a wmma has at least one thread, got {threads}")
         source, accumulator = dtype_row(self.dtype_in), dtype_row(self.dtype_out)
         is_alike = source.is_float == accumulator.is_float and not source.is_bool
-        if not is_alike or accumulator.bits < source.bits:
-            raise VerifyException(f"{source.name} does not accumulate in {accumulator.name}")
-        if len(self.upcast_axes) != 3:
-            raise VerifyException(
-                "a wmma has upcast axes for A, for B and for the accumulator, "
-                f"got {len(self.upcast_axes)} lists"
-            )
+        is_alike &= accumulator.bits >= source.bits
+        require(is_alike, f"{source.name} does not accumulate in {accumulator.name}")
+        lists = len(self.upcast_axes)
+        rule = "a wmma has upcast axes for A, for B and for the accumulator"
+        require(lists == 3, f"{rule}, got {lists} lists")
         reduced = [axis.data for axis in self.reduce_axes]
-        if len(set(reduced)) != len(reduced) or any(axis < 0 for axis in reduced):
-            raise VerifyException(f"the reduce axes {reduced} are not unique and 0 or more")
+        are_axes = len(set(reduced)) == len(reduced) and min(reduced, default=0) >= 0
+        require(are_axes, f"the reduce axes {reduced} are not unique and 0 or more")
         m, n, k = self.m_n_k
         for matrix, size, lanes in zip(MATRICES, (m * k, k * n, m * n), self.lanes, strict=True):
-            if lanes * self.threads < size:
-                raise VerifyException(
-                    f"{matrix} has {size} elements, but {self.threads} threads hold {lanes} each"
-                )
+            rule = f"{matrix} has {size} elements, but {threads} threads hold {lanes} each"
+            require(lanes * threads >= size, rule)
 
     def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            printer.print_attribute(self.label)
-            printer.print_string(f", {[d.data for d in self.dims]}, ")
-            for attribute in (self.dtype_in, self.dtype_out, self.device):
-                printer.print_attribute(attribute)
-                printer.print_string(", ")
-            printer.print_string(f"{self.threads}, ")
-            with printer.in_square_brackets():
-                printer.print_list(self.upcast_axes, lambda axes: print_axes(printer, axes))
-            printer.print_string(", ")
-            _print_integers(printer, [axis.data for axis in self.reduce_axes])
+        dims, reduced = ([i.data for i in numbers] for numbers in (self.dims, self.reduce_axes))
+        upcast = [integer_lists(axes) for axes in self.upcast_axes]
+        dtypes = f"{self.dtype_in}, {self.dtype_out}, {self.device}"
+        text = f"{self.label}, {dims}, {dtypes}, {self.threads}, {upcast}, {reduced}"
+        printer.print_string(f"<{text}>")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        def comma() -> None:
-            parser.parse_punctuation(",")
+        def text() -> Attribute:
+            return StringAttr(parser.parse_str_literal())
 
+        def integers() -> Attribute:
+            return integer_list(_parse_integers(parser))
+
+        def number() -> Attribute:
+            return tg.NumberAttr(parser.parse_integer(allow_boolean=False))
+
+        def upcast() -> Attribute:
+            return ArrayAttr(_list(parser, lambda: parse_axes(parser)))
+
+        parameters: list[Attribute] = []
+        dtype = parser.parse_type
         with parser.in_angle_brackets():
             position = parser.pos
-            label = StringAttr(parser.parse_str_literal())
-            comma()
-            dims = integer_list(_parse_integers(parser))
-            comma()
-            dtype_in = parser.parse_type()
-            comma()
-            dtype_out = parser.parse_type()
-            comma()
-            device = StringAttr(parser.parse_str_literal())
-            comma()
-            threads = tg.NumberAttr(parser.parse_integer(allow_boolean=False))
-            comma()
-            upcast = ArrayAttr(
-                parser.parse_comma_separated_list(
-                    parser.Delimiter.SQUARE, lambda: parse_axes(parser)
-                )
-            )
-            comma()
-            reduced = integer_list(_parse_integers(parser))
-            parameters = label, dims, dtype_in, dtype_out, device, threads, upcast, reduced
-            try:
-                cls(*parameters)
-            except VerifyException as e:
-                parser.raise_error(str(e), at_position=position, end_position=parser.pos)
-        return parameters
+            for parse in (text, integers, dtype, dtype, text, number, upcast, integers):
+                if parameters:
+                    parser.parse_punctuation(",")
+                parameters.append(parse())
+            return _verified(cls, parameters, parser, position)

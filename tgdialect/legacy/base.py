@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from abc import ABC
 from collections.abc import Sequence
-from typing import ClassVar, cast
+from typing import Any, ClassVar, cast
 
-from xdsl.dialects.builtin import ArrayAttr
+from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, result_def, traits_def
 from xdsl.irdl.declarative_assembly_format import (
@@ -23,11 +23,11 @@ from xdsl.traits import MemoryAllocEffect, MemoryWriteEffect
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.accessors import SEGMENTS
+from tgdialect.fast_xdsl.unchecked import segments
 from tgdialect.legacy.attributes import parse_axes, print_axes
 from tgdialect.legacy.table import LEGACY_TABLE
 from tgdialect.ops import tg
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
-from tgdialect.ops.memory import segments
 from tgdialect.ops.properties import Rules
 from tgdialect.ops.syntax import (
     Constant,
@@ -39,6 +39,9 @@ from tgdialect.ops.syntax import (
     WrittenNumber,
     print_number,
 )
+
+Operands = Value | Sequence[Value] | None
+"""The values of an operand of a definition: one, some, or none."""
 
 SIGNATURE = "attr-dict `:` custom<Signature>(functional-type(operands, results))"
 """The end of an assembly format: the types of operands and results."""
@@ -98,20 +101,39 @@ class LegacyOp(TgOp):
 
     RULES: ClassVar[Rules] = LEGACY_TABLE
 
-    def __init__(
-        self,
-        *operands: Value | Sequence[Value] | None,
-        type: Attribute | None = None,
-        **properties: Attribute | None,
-    ) -> None:
-        """Operands are in the order of their definition; `type` is that of a result which no rule
-        says."""
-        given = [o if isinstance(o, Sequence) else () if o is None else (o,) for o in operands]
-        if self.get_irdl_definition().options:
+    def __init__(self, *operands: Operands, type: Attribute | None = None, **fields: Any) -> None:
+        """Operands are in the order of their definition, or have their names; those that may be
+        absent may be left out. Properties are attributes, or Python's numbers, strings, flags and
+        sequences. `type` is that of a result which no rule says."""
+        definition = self.get_irdl_definition()
+        names = [name for name, _ in definition.operands]
+        by_name: dict[str, Operands] = dict(zip(names, operands, strict=False))
+        by_name |= {name: fields.pop(name) for name in names if name in fields}
+        values = [by_name.get(name) for name in names]
+        given = [v if isinstance(v, Sequence) else () if v is None else (v,) for v in values]
+        properties = {name: _attribute(value) for name, value in fields.items()}
+        if definition.options:
             properties[SEGMENTS] = segments(*map(len, given))
         self.infer([value for each in given for value in each], properties, type=type)
 
     custom_directives = (Signature, Integers, Int, Name, Constant, Edges, AxisSizes, Numbers)
+
+
+def _attribute(value: Any) -> Attribute | None:
+    """A property as an attribute."""
+    match value:
+        case bool():
+            return UnitAttr() if value else None
+        case int():
+            return tg.NumberAttr(value)
+        case str():
+            return StringAttr(value)
+        case [int(), *_]:
+            return DenseArrayBase.from_list(i64, value)
+        case list() | tuple():
+            return ArrayAttr(cast("Sequence[Attribute]", value))
+        case _:
+            return value
 
 
 class PureOp(LegacyOp, ABC):

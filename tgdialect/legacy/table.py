@@ -5,6 +5,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import reduce
+from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, StringAttr
@@ -12,7 +14,8 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.alu import ALU, TRUNCATED
-from tgdialect.legacy.attributes import ViewAttr, axes_of
+from tgdialect.legacy.attributes import ViewAttr, axes_of, integer_lists
+from tgdialect.legacy.rules import producer, require
 from tgdialect.ops import intervals, tg
 from tgdialect.ops.attributes import VOID, Device, is_tensor
 from tgdialect.ops.dtypes import BOOL, DType
@@ -37,12 +40,6 @@ from tgdialect.ops.properties import (
     type_of_number,
 )
 
-
-def producer(value: SSAValue) -> str:
-    """The op that a value is the result of, for error messages."""
-    return value.owner.name if isinstance(value.owner, Operation) else "a block argument"
-
-
 # -- shapes --------------------------------------------------------------------------------------
 
 
@@ -59,8 +56,12 @@ def _of_view(op: Operation, shapes: Sequence[Shape]) -> Shape:
     return views_of(view)[-1].shape
 
 
+def _constants(op: Operation) -> Sequence[Attribute]:
+    return cast("ArrayAttr[Attribute]", op.properties["values"]).data
+
+
 def _value_count(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    return (len(cast("ArrayAttr[Attribute]", op.properties["values"])),)
+    return (len(_constants(op)),)
 
 
 def _value_count_of_sources(op: Operation, shapes: Sequence[Shape]) -> Shape:
@@ -75,46 +76,44 @@ def _lanes(op: Operation, shapes: Sequence[Shape]) -> Shape:
 def _joined(op: Operation, shapes: Sequence[Shape]) -> Shape:
     lanes = 0
     for operand, extents in zip(op.operands, shapes, strict=True):
-        if len(extents) != 1 or not isinstance(extents[0], int):
+        count = extents[0] if len(extents) == 1 else None
+        if not isinstance(count, int):
             raise VerifyException(f"CAT joins vectors, not {operand.type}")
-        lanes += extents[0]
+        lanes += count
     return (lanes,)
 
 
 def _padded(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    extents: list[int] = []
-    for extent, (before, after) in _pairs(op, shapes[0]):
-        if before < 0 or after < 0:
-            raise VerifyException(f"PAD puts {before} and {after} zeros around an axis")
-        extents.append(before + extent + after)
-    return tuple(extents)
+    pairs = _pairs(op, shapes[0])
+    for _, before, after in pairs:
+        are_counts = before >= 0 and after >= 0
+        require(are_counts, f"PAD puts {before} and {after} zeros around an axis")
+    return tuple(before + extent + after for extent, before, after in pairs)
 
 
 def _shrunk(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    extents: list[int] = []
-    for extent, (start, end) in _pairs(op, shapes[0]):
-        if not 0 <= start <= end <= extent:
-            raise VerifyException(f"SHRINK from {start} to {end} of an axis of {extent}")
-        extents.append(end - start)
-    return tuple(extents)
+    pairs = _pairs(op, shapes[0])
+    for extent, start, end in pairs:
+        is_inside = 0 <= start <= end <= extent
+        require(is_inside, f"SHRINK from {start} to {end} of an axis of {extent}")
+    return tuple(end - start for _, start, end in pairs)
 
 
-def _pairs(op: Operation, extents: Shape) -> Sequence[tuple[int, tuple[int, int]]]:
-    """The extent of each axis, with its pair of numbers."""
-    pairs = cast("ArrayAttr[ArrayAttr[tg.NumberAttr]]", op.properties["pairs"])
-    if len(pairs) != len(extents) or any(len(pair) != 2 for pair in pairs):
-        raise VerifyException(f"{op.name} has a pair of numbers for each of {len(extents)} axes")
-    if not all(isinstance(extent, int) for extent in extents):
-        raise VerifyException(f"{op.name} takes axes of known extents, not {op.operands[0].type}")
-    return [
-        (cast(int, extent), (pair.data[0].data, pair.data[1].data))
-        for extent, pair in zip(extents, pairs, strict=True)
-    ]
+def _pairs(op: Operation, extents: Shape) -> Sequence[tuple[int, int, int]]:
+    """The extent of each axis, and its pair of numbers."""
+    attribute = cast("ArrayAttr[ArrayAttr[tg.NumberAttr]]", op.properties["pairs"])
+    pairs, axes = integer_lists(attribute), len(extents)
+    are_pairs = len(pairs) == axes and all(len(pair) == 2 for pair in pairs)
+    require(are_pairs, f"{op.name} has a pair of numbers for each of {axes} axes")
+    are_known = all(isinstance(extent, int) for extent in extents)
+    require(are_known, f"{op.name} takes axes of known extents, not {op.operands[0].type}")
+    return [(cast(int, extent), a, b) for extent, (a, b) in zip(extents, pairs, strict=True)]
 
 
 def _on_one(op: Operation) -> Device:
-    if isinstance(found := device.source(op), tuple):
-        raise VerifyException(f"{op.name} takes a value on one device: MULTI has the shards")
+    found = device.source(op)
+    is_one = not isinstance(found, tuple)
+    require(is_one, f"{op.name} takes a value on one device: MULTI has the shards")
     return found
 
 
@@ -127,38 +126,31 @@ def _location(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 
 def _unrolled(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    lanes = _count(op)
-    if shapes[0] != (lanes,):
-        raise VerifyException(
-            f"UNROLL of {lanes} iterations takes a vector of as many, not {op.operands[0].type}"
-        )
+    lanes, type = _iterations(op), op.operands[0].type
+    is_vector = shapes[0] == (lanes,)
+    require(is_vector, f"UNROLL of {lanes} iterations takes a vector of as many, not {type}")
     return ()
 
 
 def _contracted(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    if shapes[0] != ():
-        raise VerifyException(f"CONTRACT takes a scalar, got {op.operands[0].type}")
-    return (_count(op),)
+    require(shapes[0] == (), f"CONTRACT takes a scalar, got {op.operands[0].type}")
+    return (_iterations(op),)
 
 
-def _count(op: Operation) -> int:
-    count = 1
-    for _, size in axes_of(cast("ArrayAttr[ArrayAttr[tg.NumberAttr]]", op.properties["axes"])):
-        count *= size
-    return count
+def _iterations(op: Operation) -> int:
+    axes = axes_of(cast("ArrayAttr[ArrayAttr[tg.NumberAttr]]", op.properties["axes"]))
+    return prod(size for _, size in axes)
 
 
 # -- dtypes and devices --------------------------------------------------------------------------
 
 
 def _of_values(op: Operation) -> Attribute:
-    values = cast("ArrayAttr[Attribute]", op.properties["values"])
-    if not values.data:
-        raise VerifyException("a VCONST has at least one value")
-    types = list(dict.fromkeys(type_of_number(value) for value in values))
-    if len(types) != 1:
-        raise VerifyException(f"the values are of several dtypes: {', '.join(map(str, types))}")
-    return types.pop()
+    types = list(dict.fromkeys(map(type_of_number, _constants(op))))
+    require(bool(types), "a VCONST has at least one value")
+    several = ", ".join(map(str, types))
+    require(len(types) == 1, f"the values are of several dtypes: {several}")
+    return types[0]
 
 
 def device_of(value: SSAValue) -> Device:
@@ -192,11 +184,7 @@ def _variable(op: Operation, sources: Sequence[Interval]) -> Interval:
 
 
 def _values(op: Operation, sources: Sequence[Interval]) -> Interval:
-    first, *rest = cast("ArrayAttr[Attribute]", op.properties["values"]).data
-    result = intervals.constant(number(first))
-    for value in rest:
-        result = result.union(intervals.constant(number(value)))
-    return result
+    return reduce(Interval.union, (intervals.constant(number(v)) for v in _constants(op)))
 
 
 def _quotient(dtype: DType, a: Interval, b: Interval) -> Interval:
@@ -240,15 +228,15 @@ def _view(op: Operation) -> Attribute:
     if source is None or not is_tensor(source.type):
         return VOID
     where = place(source)
-    if where.axis is not None:
-        raise VerifyException(f"a VIEW is of memory that is not sharded, not {source.type}")
+    is_whole = where.axis is None
+    require(is_whole, f"a VIEW is of memory that is not sharded, not {source.type}")
     return tensor_type(tensor(source).element_type, views_of(op)[-1].shape, where)
 
 
 def _sharded(op: Operation) -> Attribute:
     """MULTI: the shards, joined on the axis, on all of their devices."""
-    if len(op.operands) < 2:
-        raise VerifyException(f"a MULTI has at least two shards, got {len(op.operands)}")
+    count = len(op.operands)
+    require(count >= 2, f"a MULTI has at least two shards, got {count}")
     types = [tensor(shard) for shard in op.operands]
     devices: list[str] = []
     for shard in op.operands:
@@ -256,16 +244,14 @@ def _sharded(op: Operation) -> Attribute:
             raise VerifyException(f"a shard is on one device, not {shard.type}")
         devices.append(name)
     first = types[0]
-    for other in types[1:]:
-        if (other.element_type, other.get_shape()) != (first.element_type, first.get_shape()):
-            raise VerifyException(f"the shards differ: {first} and {other}")
-    axis = integer(op, "axis")
     shape = list(first.get_shape())
-    if axis is not None:
-        if not 0 <= axis < len(shape):
-            raise VerifyException(f"axis {axis} is not an axis of {first}")
-        if shape[axis] == DYNAMIC_INDEX:
-            raise VerifyException(f"the extent of axis {axis} is unknown in {first}")
+    for other in types[1:]:
+        is_same = other.element_type == first.element_type and list(other.get_shape()) == shape
+        require(is_same, f"the shards differ: {first} and {other}")
+    if (axis := integer(op, "axis")) is not None:
+        require(0 <= axis < len(shape), f"axis {axis} is not an axis of {first}")
+        is_known = shape[axis] != DYNAMIC_INDEX
+        require(is_known, f"the extent of axis {axis} is unknown in {first}")
         shape[axis] *= len(devices)
     where = tg.PlaceAttr.of(tuple(devices), None, axis)
     where.verify()

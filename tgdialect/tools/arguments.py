@@ -2,7 +2,7 @@
 
 import argparse
 from collections.abc import Collection, Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 from tgdialect.tools.console import ConsoleParser, VersionAction, file_name, whole_number
 from tgdialect.tools.pass_pipeline import nearest_names
@@ -77,157 +77,131 @@ def _boolean(text: str) -> bool:
     return values[text.lower()]
 
 
-_Flag = tuple[tuple[str, ...], dict[str, Any]]
+class _Flag(NamedTuple):
+    """A flag, and the options that argparse takes for it."""
+
+    names: Sequence[str]
+    options: dict[str, Any]
 
 
-def _switch(*names: str, help: str) -> _Flag:
-    return names, {"action": "store_true", "help": help}
+def _switch(names: str, help: str) -> _Flag:
+    return _Flag(names.split(), {"action": "store_true", "help": help})
 
 
-def _text(*names: str, help: str, **options: Any) -> _Flag:
-    return names, {"type": str, "help": help, **options}
+def _text(names: str, help: str, **options: Any) -> _Flag:
+    return _Flag(names.split(), {"help": help, **options})
+
+
+def _texts(names: str, help: str, metavar: str) -> _Flag:
+    """A flag that may be given several times."""
+    return _text(names, help, metavar=metavar, action="append", default=[])
 
 
 def _flags(targets: Collection[str], frontends: Collection[str]) -> dict[str, list[_Flag]]:
     """The flags by group."""
     return {
         "passes": [
-            _text(
-                "-p",
-                "--passes",
-                metavar="PIPELINE",
-                action="append",
-                default=[],
-                help="passes to run, as in 'cse,tg-optimize{mode=none}'; another -p adds to them",
+            _texts(
+                "-p --passes",
+                "passes to run, as in 'cse,tg-optimize{mode=none}'; another -p adds to them",
+                "PIPELINE",
             ),
-            _text(
+            _texts(
                 "--pass-pipeline",
-                metavar="PIPELINE",
-                action="append",
-                default=[],
-                help="all passes in MLIR's spelling: 'builtin.module(cse,func.func(cse))'",
+                "all passes in MLIR's spelling: 'builtin.module(cse,func.func(cse))'",
+                "PIPELINE",
             ),
-            (
-                ("--verify-each",),
-                {
-                    "type": _boolean,
-                    "metavar": "BOOL",
-                    "help": "verify after each pass (default); if given explicitly, also check the "
-                    "level of the result of each tg stage; =false: verify after parsing only, and "
-                    "no stage checks the level of its input",
-                },
+            _text(
+                "--verify-each",
+                "verify after each pass (default); if given explicitly, also check the level of "
+                "the result of each tg stage; =false: verify after parsing only, and no stage "
+                "checks the level of its input",
+                type=_boolean,
+                metavar="BOOL",
             ),
             _switch(
                 "--allow-external",
-                help="offer passes and -t that start other programs (mlir-opt, cc, ptxas)",
+                "offer passes and -t that start other programs (mlir-opt, cc, ptxas)",
             ),
-            _switch("--disable-verify", help="verify nothing"),
+            _switch("--disable-verify", "verify nothing"),
             _switch(
                 "--verify-roundtrip",
-                help="check that the input, printed and parsed again, is the same module",
+                "check that the input, printed and parsed again, is the same module",
             ),
-            _switch("--shrink", help="exit code 0 exactly if a pass raised ShrinkException"),
+            _switch("--shrink", "exit code 0 exactly if a pass raised ShrinkException"),
         ],
         "input": [
             _text(
-                "-f",
-                "--frontend",
+                "-f --frontend",
+                "input format (default: by the extension of the file)",
                 choices=frontends,
-                help="input format (default: by the extension of the file)",
             ),
             _text(
                 "--split-input-file",
+                f"treat the pieces between lines MARK (default: '{SPLIT_MARK}') separately",
                 metavar="MARK",
-                help=f"treat the pieces between lines MARK (default: '{SPLIT_MARK}') separately",
             ),
-            _switch("--allow-unregistered-dialect", help="accept operations of unknown dialects"),
-            _switch("--no-implicit-module", help="do not wrap operations into a builtin.module"),
+            _switch("--allow-unregistered-dialect", "accept operations of unknown dialects"),
+            _switch("--no-implicit-module", "do not wrap operations into a builtin.module"),
         ],
         "output": [
-            (
-                ("-o", "--output-file"),
-                {"type": file_name, "metavar": "FILE", "help": "output file (default: stdout)"},
+            _text(
+                "-o --output-file", "output file (default: stdout)", type=file_name, metavar="FILE"
             ),
             _text(
-                "-t",
-                "--target",
+                "-t --target",
+                f"output format (default: mlir): {', '.join(sorted(targets))}",
                 default="mlir",
-                help=f"output format (default: mlir): {', '.join(sorted(targets))}",
             ),
             _switch(
-                "--mlir-print-op-generic",
-                "--print-op-generic",
-                help="print operations in the generic form",
+                "--mlir-print-op-generic --print-op-generic", "print operations in the generic form"
             ),
-            _switch(
-                "--mlir-print-debuginfo", "--print-debuginfo", help="print the source locations"
-            ),
-            (
-                ("--mlir-elide-elementsattrs-if-larger",),
-                {
-                    "type": whole_number(0, 2**31),
-                    "metavar": "N",
-                    "help": "print dense literals of more than N elements that differ as "
-                    "dense_resource<__elided__>",
-                },
+            _switch("--mlir-print-debuginfo --print-debuginfo", "print the source locations"),
+            _text(
+                "--mlir-elide-elementsattrs-if-larger",
+                "print dense literals of more than N elements that differ as "
+                "dense_resource<__elided__>",
+                type=whole_number(0, 2**31),
+                metavar="N",
             ),
             _text(
                 "--output-split-marker",
+                f"the line between outputs of --split-input-file (default: '{SPLIT_MARK}')",
                 metavar="MARK",
                 default=SPLIT_MARK,
-                help=f"the line between outputs of --split-input-file (default: '{SPLIT_MARK}')",
             ),
-            _switch("--print-no-properties", help="print properties as attributes"),
-            _switch("--syntax-highlight", help="print with colors"),
+            _switch("--print-no-properties", "print properties as attributes"),
+            _switch("--syntax-highlight", "print with colors"),
         ],
         "diagnostics, to stderr": [
             _switch(
                 "--verify-diagnostics",
-                help="check diagnostics against 'expected-error {{...}}' comments",
+                "check diagnostics against 'expected-error {{...}}' comments",
             ),
-            _switch(
-                "--parsing-diagnostics", help="print parse errors to stdout and go on, as xdsl-opt"
-            ),
-            _text(
-                "--mlir-print-ir-before",
-                metavar="PASSES",
-                action="append",
-                default=[],
-                help="print the IR before the named passes",
-            ),
-            _text(
-                "--mlir-print-ir-after",
-                metavar="PASSES",
-                action="append",
-                default=[],
-                help="print the IR after the named passes",
-            ),
-            _switch("--mlir-print-ir-before-all", help="print the IR before each pass"),
-            _switch("--mlir-print-ir-after-all", help="print the IR after each pass"),
+            _switch("--parsing-diagnostics", "print parse errors to stdout and go on, as xdsl-opt"),
+            _texts("--mlir-print-ir-before", "print the IR before the named passes", "PASSES"),
+            _texts("--mlir-print-ir-after", "print the IR after the named passes", "PASSES"),
+            _switch("--mlir-print-ir-before-all", "print the IR before each pass"),
+            _switch("--mlir-print-ir-after-all", "print the IR after each pass"),
             _switch(
                 "--mlir-print-ir-after-change",
-                help="with --mlir-print-ir-after or -after-all: print only what has changed",
+                "with --mlir-print-ir-after or -after-all: print only what has changed",
             ),
-            _switch(
-                "--mlir-print-ir-after-failure", help="print the IR after a pass only if it failed"
-            ),
-            _switch("--dump-pass-pipeline", help="print the pipeline before it runs"),
+            _switch("--mlir-print-ir-after-failure", "print the IR after a pass only if it failed"),
+            _switch("--dump-pass-pipeline", "print the pipeline before it runs"),
             _switch(
                 "--mlir-print-remarks",
-                help="print why passes did what they did, such as why a kernel was split",
+                "print why passes did what they did, such as why a kernel was split",
             ),
-            _switch("--print-between-passes", help="print the IR between each two passes"),
-            _switch("--mlir-timing", help="print a table of the time of each pass"),
-            _switch("--time-passes", help="print the time of each pass when it ends"),
+            _switch("--print-between-passes", "print the IR between each two passes"),
+            _switch("--mlir-timing", "print a table of the time of each pass"),
+            _switch("--time-passes", "print the time of each pass when it ends"),
         ],
         "information": [
-            _switch("--show-dialects", help="list the dialects"),
-            _switch("--list-passes", help="list the passes, each with what it does"),
-            _text("--print-irdl", metavar="DIALECT", help="declare a dialect in IRDL, as text"),
-            (
-                ("-v", "--version"),
-                {"action": VersionAction, "nargs": 0, "help": "print the versions and exit"},
-            ),
+            _switch("--show-dialects", "list the dialects"),
+            _switch("--list-passes", "list the passes, each with what it does"),
+            _text("--print-irdl", "declare a dialect in IRDL, as text", metavar="DIALECT"),
+            _text("-v --version", "print the versions and exit", action=VersionAction, nargs=0),
         ],
     }
 

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
+from tgdialect.legacy.attributes import axes_attribute
 from tgdialect.legacy.ops import compute, constants, control, framework, indexing, memory, vectors
 from tgdialect.ops import codegen
 from tgdialect.ops import elementwise as e
@@ -224,7 +225,7 @@ class Writer:
             self.block.add_op(index)
             location = index.result
             if count > 1:
-                cast = memory.CastOp(location, location_type(location, count))
+                cast = memory.CastOp(location, type=location_type(location, count))
                 self.block.add_op(cast)
                 location = cast.result
             return {"buffer": location, "at": None, "gate": None}
@@ -240,9 +241,8 @@ class Writer:
             op = self.choose(_BINARY[dtype])(self.some(dtype, lanes), self.some(dtype, lanes))
         elif kind < 0.6:
             name = self.choose(_NAMED[dtype])
-            op = compute.AluOp(
-                f"BinaryOps.{name}", [self.some(dtype, lanes), self.some(dtype, lanes)]
-            )
+            operands = [self.some(dtype, lanes), self.some(dtype, lanes)]
+            op = compute.AluOp(operands, operation=f"BinaryOps.{name}")
         elif kind < 0.75:
             op = e.WhereOp(self.some(BOOL, lanes), self.some(dtype, lanes), self.some(dtype, lanes))
         elif kind < 0.85:
@@ -299,7 +299,7 @@ class Writer:
     def define_accumulator(self) -> None:
         dtype = self.choose((I32, I32, F32, BOOL))
         lanes = (4,) if self.has_vectors and dtype != BOOL and self.chance(0.3) else ()
-        op = memory.DefineAccOp(self.number(), self.some(dtype, lanes))
+        op = memory.DefineAccOp(self.some(dtype, lanes), number=self.number())
         self.block.add_op(op)
         self.scopes[-1].accumulators.append(op.result)
 
@@ -348,7 +348,7 @@ class Writer:
             end = self.constant(low + self.choose((0, 1, 2, 3, 4, 4, 5, 8)))
         high = self.known[end][1] - 1
         if self.chance(0.5):
-            op = control.RangeOp(self.number(), start, end)
+            op = control.RangeOp(start, end, axis=self.number())
         else:
             op = control.LoopOp(start, end)
         self.open(op)
@@ -402,7 +402,8 @@ class Writer:
         accumulators: list[SSAValue] = []
         for _ in range(self.random.randint(1, 3)):
             dtype = self.choose((I32, F32))
-            op = memory.DefineAccOp(self.number(), self.constant(self.choose((0, 0, 1, -2)), dtype))
+            initial = self.constant(self.choose((0, 0, 1, -2)), dtype)
+            op = memory.DefineAccOp(initial, number=self.number())
             self.block.add_op(op)
             accumulators.append(op.result)
             self.scopes[-1].accumulators += [op.result] * self.chance(0.5)
@@ -466,12 +467,12 @@ class Writer:
                 self.emit(vectors.VectorizeOp([self.some(dtype) for _ in range(4)]))
             case 1:
                 lanes = self.random.choices(range(4), k=self.choose((1, 1, 2, 4)))
-                self.emit(indexing.GepOp(self.some(dtype, (4,)), lanes))
+                self.emit(indexing.GepOp(self.some(dtype, (4,)), lanes=lanes))
             case 2:
                 self.emit(vectors.CatOp([self.some(dtype, (2,)), self.some(dtype, (2,))]))
             case _:
                 values = [number_attribute(self.random.randint(-3, 3), dtype) for _ in range(4)]
-                self.emit(constants.VConstOp(values))
+                self.emit(constants.VConstOp(values=values))
 
     def unroll(self) -> None:
         """Values of unrolled loops, from their UNROLL to a CONTRACT, or stored."""
@@ -481,20 +482,20 @@ class Writer:
         axes = self.choose(([(0, 4)], [(1, 4)], [(0, 2), (1, 2)]))
         of = self.choose(wide)
         put = self.put
-        numbers = put(constants.VConstOp([number_attribute(n, I32) for n in range(4)]))
-        step = put(vectors.UnrollOp(numbers, axes))
+        numbers = put(constants.VConstOp(values=[number_attribute(n, I32) for n in range(4)]))
+        step = put(vectors.UnrollOp(numbers, axes=axes_attribute(axes)))
         source = self.choose([m for m in self.memories if m.cells >= 4])
         positions = put(e.AddOp(self.position(source, 4), step))
-        x = put(memory.LoadOp(source.value, positions, tensor_type(source.dtype)))
-        y = put(vectors.UnrollOp(self.some(source.dtype, (4,)), axes))
+        x = put(memory.LoadOp(source.value, positions, type=tensor_type(source.dtype)))
+        y = put(vectors.UnrollOp(self.some(source.dtype, (4,)), axes=axes_attribute(axes)))
         x = put(self.choose((e.AddOp, e.MaxOp))(x, self.choose((y, self.some(source.dtype)))))
         if self.chance(0.4):
-            vector = put(vectors.ContractOp(x, axes))
+            vector = put(vectors.ContractOp(x, axes=axes_attribute(axes)))
             self.scopes[-1].values.append(vector)
             if len(axes) > 1:
-                half = put(vectors.ContractOp(x, axes[:1]))
-                x = put(indexing.GepOp(half, [self.random.randrange(2)]))
-                x = put(vectors.ContractOp(x, axes[1:]))
+                half = put(vectors.ContractOp(x, axes=axes_attribute(axes[:1])))
+                x = put(indexing.GepOp(half, lanes=[self.random.randrange(2)]))
+                x = put(vectors.ContractOp(x, axes=axes_attribute(axes[1:])))
                 self.scopes[-1].values.append(x)
             return
         if of.dtype != source.dtype:
@@ -526,7 +527,9 @@ class Writer:
             name = f"data{slot}"
             self.buffers[name] = dtype, count if is_sized else None
             type = tensor_type(dtype, (count if is_sized else DYNAMIC_INDEX,), _GLOBAL)
-            value = self.put(memory.DefineGlobalOp(slot, type, name, mutable=is_written))
+            value = self.put(
+                memory.DefineGlobalOp(slot=slot, symbol=name, mutable=is_written, type=type)
+            )
             base = None
             if is_written and item is not None:
                 base = self.emit(e.MulOp(item, self.constant(cells)), (0, (items - 1) * cells))
@@ -534,12 +537,15 @@ class Writer:
             if not is_sized:
                 # An access without a condition says the size.
                 last = self.constant(count - 1)
-                self.emit(memory.LoadOp(value, last, tensor_type(dtype)))
+                self.emit(memory.LoadOp(value, last, type=tensor_type(dtype)))
         for name in ("n", "m")[: self.random.randint(0, 2)]:
             low = self.random.randint(0, 2)
             high = self.random.randint(low, 5)
             self.variables[name] = self.random.randint(low, high)
-            self.emit(framework.DefineVarOp(name, low, high, tensor_type(I32)), (low, high))
+            self.emit(
+                framework.DefineVarOp(symbol=name, min=low, max=high, type=tensor_type(I32)),
+                (low, high),
+            )
 
     def own_memory(self) -> None:
         """Memory of a work item: each cell is written before it is read."""
@@ -550,7 +556,7 @@ class Writer:
             if space is AddrSpace.REG:
                 value = self.put(BufferOp(self.number(), type))
             else:
-                value = self.put(memory.DefineLocalOp(f"temp{self.number()}", type))
+                value = self.put(memory.DefineLocalOp(symbol=f"temp{self.number()}", type=type))
             if space is AddrSpace.REG and self.chance(0.5):
                 positions = [self.constant(n) for n in range(cells)]
                 for position in positions:

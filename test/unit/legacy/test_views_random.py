@@ -48,7 +48,7 @@ def test_views_read_their_elements(seeds: range):
 def _reading(views: Sequence[ViewAttr], size: int) -> ModuleOp:
     """A function of a vector that returns what some views show of it."""
     block = Block(arg_types=[tensor_type(F32, (size,))])
-    view = ViewOp(views, block.args[0])
+    view = ViewOp(block.args[0], views=views)
     block.add_ops([view, ReturnOp(view.result)])
     type = FunctionType.from_lists([block.args[0].type], [view.result.type])
     return ModuleOp([FuncOp("main", type, Region(block))])

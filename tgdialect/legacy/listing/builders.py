@@ -1,4 +1,4 @@
-"""The op that each of tinygrad's ops becomes.
+"""The sources of each of tinygrad's ops, and the op that it becomes.
 
 Each line becomes an op of `tg_legacy`, or of `tg` where that is the same op; some lines become
 several ops.
@@ -9,13 +9,15 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.legacy.dialect import UNCHANGED
 from tgdialect.legacy.listing import arguments
-from tgdialect.legacy.listing.forms import ELEMENTWISE
+from tgdialect.legacy.listing.forms import Form, elementwise_form, form
 from tgdialect.legacy.listing.program import ProgramBuilder
 from tgdialect.legacy.listing.values import parse_value
 from tgdialect.legacy.ops import compute, constants, control, framework, indexing, memory, vectors
@@ -35,7 +37,7 @@ def _const(p: ProgramBuilder) -> SSAValue:
         return p.number(value, p.dtype)
     values = value if isinstance(value, tuple) else (value,) * p.column.lanes
     attributes = [arguments.number(v, p.dtype, p.line.argument) for v in values]
-    return p.add(constants.VConstOp(attributes))
+    return p.add(constants.VConstOp(values=attributes))
 
 
 def _memory(p: ProgramBuilder, size: int, space: tg.AddrSpace) -> TensorType[Attribute]:
@@ -45,13 +47,17 @@ def _memory(p: ProgramBuilder, size: int, space: tg.AddrSpace) -> TensorType[Att
 def _define_global(p: ProgramBuilder) -> SSAValue:
     given = arguments.global_argument(p.line)
     type = _memory(p, p.column.size, tg.AddrSpace.GLOBAL)
-    return p.add(memory.DefineGlobalOp(given.slot, type, given.name, mutable=given.is_mutable))
+    return p.add(
+        memory.DefineGlobalOp(
+            slot=given.slot, symbol=given.name, mutable=given.is_mutable, type=type
+        )
+    )
 
 
 def _define_local(p: ProgramBuilder) -> SSAValue:
     name, size = arguments.local(p.line)
     type = _memory(p, p.column.size if size is None else size, tg.AddrSpace.LOCAL)
-    return p.add(memory.DefineLocalOp(name, type))
+    return p.add(memory.DefineLocalOp(symbol=name, type=type))
 
 
 def _define_reg(p: ProgramBuilder) -> SSAValue:
@@ -60,14 +66,18 @@ def _define_reg(p: ProgramBuilder) -> SSAValue:
 
 
 def _define_var(p: ProgramBuilder, bounds: Values) -> SSAValue:
-    return p.add(framework.DefineVarOp(*arguments.variable(p.line), tensor_type(p.dtype)))
+    return _variable(p, *arguments.variable(p.line))
+
+
+def _variable(p: ProgramBuilder, name: str, low: int, high: int) -> SSAValue:
+    type = tensor_type(p.dtype)
+    return p.add(framework.DefineVarOp(symbol=name, min=low, max=high, type=type))
 
 
 def _param(p: ProgramBuilder, size: SSAValue | None, shape: Values) -> SSAValue:
     given = arguments.parameter(p.line)
     if given.bounds is not None:
-        name = given.name or f"p{given.slot}"
-        return p.add(framework.DefineVarOp(name, *given.bounds, tensor_type(p.dtype)))
+        return _variable(p, given.name or f"p{given.slot}", *given.bounds)
     count = p.column.size if size is None else _constant(size)
     if count is None and size is not None:
         extent = p.add(elementwise.CastOp(size, INDEX))
@@ -75,7 +85,7 @@ def _param(p: ProgramBuilder, size: SSAValue | None, shape: Values) -> SSAValue:
         return p.add(source.ParamOp(given.slot, type, (extent,)))
     if count is None or count < 0:
         type = _memory(p, DYNAMIC_INDEX, tg.AddrSpace.GLOBAL)
-        return p.add(memory.DefineGlobalOp(given.slot, type))
+        return p.add(memory.DefineGlobalOp(slot=given.slot, type=type))
     return p.add(source.ParamOp(given.slot, _memory(p, count, tg.AddrSpace.GLOBAL)))
 
 
@@ -112,7 +122,7 @@ def _index(
     lane = _constant(position)
     if lane is None:
         return p.add(movement.IndexOp(buffer, (position,)))
-    return p.add(indexing.GepOp(buffer, (lane,)))
+    return p.add(indexing.GepOp(buffer, lanes=(lane,)))
 
 
 def _shrink(p: ProgramBuilder, buffer: SSAValue, position: SSAValue, size: SSAValue) -> SSAValue:
@@ -120,7 +130,7 @@ def _shrink(p: ProgramBuilder, buffer: SSAValue, position: SSAValue, size: SSAVa
     if not is_memory(buffer) or count is None or count < 1:
         raise VerifyException("SHRINK takes memory, a position, and a constant number of elements")
     element = p.add(indexing.IndexOp(buffer, position))
-    return p.add(memory.CastOp(element, tensor_type(p.dtype, (count,), place(element))))
+    return p.add(memory.CastOp(element, type=tensor_type(p.dtype, (count,), place(element))))
 
 
 def _load(
@@ -134,7 +144,7 @@ def _load(
     shape = shape_of(buffer if at is None else at)
     shape = p.column.shape if at is not None and p.column.lanes > 1 else tuple(shape)
     type = tensor_type(p.dtype, _extents(shape))
-    return p.add(memory.LoadOp(buffer, at, type, alt, gate, dependencies))
+    return p.add(memory.LoadOp(buffer, at, alt, gate, dependencies, type=type))
 
 
 def _extents(shape: Sequence[object]) -> tuple[int, ...]:
@@ -178,7 +188,7 @@ def _range(
         loop = p.loops[p.line.number] = p.add(ordering.RangeOp(axis, axis_type, first))
         return p.add(elementwise.CastOp(loop, p.dtype))
     start, end = (p.number(0, p.dtype), first) if second is None else (first, second)
-    return p.add(control.RangeOp(axis, start, end))
+    return p.add(control.RangeOp(start, end, axis=axis))
 
 
 def _end(p: ProgramBuilder, body: SSAValue, ranges: Values) -> SSAValue:
@@ -211,7 +221,7 @@ def _define_acc(p: ProgramBuilder, initial: SSAValue | None, ranges: Values) -> 
         number = arguments.slot(p.line)
     if p.column.lanes > 1 and not shape_of(initial):
         initial = p.add(vectors.VectorizeOp((initial,) * p.column.lanes))
-    return p.add(memory.DefineAccOp(number, initial, ranges))
+    return p.add(memory.DefineAccOp(initial, ranges, number=number))
 
 
 def _if(p: ProgramBuilder, condition: SSAValue, dependencies: Values) -> SSAValue:
@@ -236,14 +246,15 @@ def _sink(p: ProgramBuilder, effects: Values) -> SSAValue:
 
 
 def _alu(p: ProgramBuilder, **operands: SSAValue) -> SSAValue:
-    return p.add(compute.AluOp(p.line.argument.text, list(operands.values())))
+    return p.add(compute.AluOp(list(operands.values()), operation=p.line.argument.text))
 
 
 def _cast(p: ProgramBuilder, source: SSAValue, more: Values) -> SSAValue:
     if more:
         return p.add(vectors.VectorizeOp((source, *more)))
     if is_memory(source):
-        return p.add(memory.CastOp(source, tensor_type(p.dtype, p.column.shape, place(source))))
+        type = tensor_type(p.dtype, p.column.shape, place(source))
+        return p.add(memory.CastOp(source, type=type))
     return p.add(elementwise.CastOp(source, p.dtype))
 
 
@@ -252,7 +263,7 @@ def _bitcast(p: ProgramBuilder, source: SSAValue) -> SSAValue:
 
 
 def _gep(p: ProgramBuilder, vector: SSAValue) -> SSAValue:
-    return p.add(indexing.GepOp(vector, arguments.integers(p.line)))
+    return p.add(indexing.GepOp(vector, lanes=arguments.integers(p.line)))
 
 
 def _wmma(p: ProgramBuilder, a: SSAValue, b: SSAValue, accumulator: SSAValue) -> SSAValue:
@@ -275,69 +286,91 @@ def _custom(kind: Callable[..., Operation]) -> Callable[..., SSAValue]:
     def build(p: ProgramBuilder, arguments: Values) -> SSAValue:
         is_void = p.column.is_void or p.column.element is None
         type = VOID if is_void else tensor_type(p.dtype, p.column.shape)
-        return p.add(kind(p.line.argument.text, arguments, type))
+        return p.add(kind(arguments, fmt=p.line.argument.text, type=type))
 
     return build
 
 
-def _op(kind: Callable[..., Operation]) -> Callable[..., SSAValue]:
-    """A builder that passes the sources on, in order."""
+class ListingOp(NamedTuple):
+    """An op of listings."""
 
-    def build(p: ProgramBuilder, **operands: object) -> SSAValue:
-        return p.add(kind(*operands.values()))
+    form: Form
+    build: type[Operation] | Callable[..., SSAValue]
+    """The op that a line becomes, which takes the sources in order; or the function that adds the
+    ops, whose arguments are the sources by their names in the form."""
 
-    return build
+
+def _row(
+    sources: str, build: type[Operation] | Callable[..., SSAValue], gives: str = "="
+) -> ListingOp:
+    return ListingOp(form(sources, gives), build)
 
 
-BUILDERS: Mapping[str, Callable[..., SSAValue]] = {
-    **{name: _op(kind) for name, kind in ELEMENTWISE.items()},
-    "ALU": _alu,
-    "IDIV": _op(compute.IDivOp),
-    "MOD": _op(compute.ModOp),
-    "CDIV": _op(compute.IDivOp),
-    "CMOD": _op(compute.ModOp),
-    "FDIV": _op(compute.FDivOp),
-    "CONST": _const,
-    "VCONST": _const,
-    "CAST": _cast,
-    "BITCAST": _bitcast,
-    # memory
-    "DEFINE_GLOBAL": _define_global,
-    "DEFINE_LOCAL": _define_local,
-    "DEFINE_REG": _define_reg,
-    "DEFINE_VAR": _define_var,
-    "DEFINE_ACC": _define_acc,
-    "PARAM": _param,
-    "BUFFER": _buffer,
-    "INDEX": _index,
-    "SHRINK": _shrink,
-    "LOAD": _load,
-    "STORE": _store,
-    "ASSIGN": _op(framework.AssignOp),
-    # loops and conditions
-    "SPECIAL": _special,
-    "RANGE": _range,
-    "LOOP": _op(control.LoopOp),
-    "ENDRANGE": _endrange,
-    "ENDLOOP": _op(control.EndLoopOp),
-    "END": _end,
-    "PHI": _op(control.PhiOp),
-    "IF": _if,
-    "ENDIF": _op(control.EndIfOp),
-    "BARRIER": _op(codegen.BarrierOp),
-    "AFTER": _op(ordering.AfterOp),
-    "GROUP": _op(ordering.GroupOp),
-    "SINK": _sink,
-    # vectors
-    "GEP": _gep,
-    "VECTORIZE": _op(vectors.VectorizeOp),
-    "STACK": _stack,
-    "CAT": _op(vectors.CatOp),
-    "WMMA": _wmma,
-    # others
-    "NOOP": _noop,
-    "CUSTOM": _custom(framework.CustomOp),
-    "CUSTOMI": _custom(framework.CustomIOp),
+_TODAY: Mapping[str, type[elementwise.ElementwiseOp]] = {
+    "CMPEQ": elementwise.CmpEqOp,
+    "FLOORDIV": elementwise.IDivOp,
+    "FLOORMOD": elementwise.ModOp,
+    "RECIPROCAL": elementwise.RecipOp,
+    "THREEFRY": elementwise.ThreefryOp,
+    "TRUNC": elementwise.TruncOp,
 }
-"""The functions that add the ops of a line, by the name of its op. Sources are arguments, by their
-names in the form of the op."""
+"""Ops of today's tinygrad that are ops of `tg`, besides those of the UOp Summary."""
+
+ELEMENTWISE = _TODAY | {
+    name: op
+    for name, (op, _) in UNCHANGED.items()
+    if issubclass(op, elementwise.ElementwiseOp) and op is not elementwise.CastOp
+}
+"""The elementwise ops that are ops of `tg`, by tinygrad's names."""
+
+OPS: Mapping[str, ListingOp] = {
+    **{name: ListingOp(elementwise_form(kind), kind) for name, kind in ELEMENTWISE.items()},
+    "ALU": _row("", _alu),  # Its sources depend on its argument.
+    "IDIV": _row("lhs:= rhs:=", compute.IDivOp),
+    "MOD": _row("lhs:= rhs:=", compute.ModOp),
+    "CDIV": _row("lhs:= rhs:=", compute.IDivOp),
+    "CMOD": _row("lhs:= rhs:=", compute.ModOp),
+    "FDIV": _row("lhs:= rhs:=", compute.FDivOp),
+    "CONST": _row("", _const),
+    "VCONST": _row("", _const),
+    "CAST": _row("source:x more:x*", _cast),
+    "BITCAST": _row("source:x", _bitcast),
+    # memory
+    "DEFINE_GLOBAL": _row("", _define_global),
+    "DEFINE_LOCAL": _row("", _define_local),
+    "DEFINE_REG": _row("", _define_reg),
+    "DEFINE_VAR": _row("bounds:=*", _define_var),
+    "DEFINE_ACC": _row("initial:=? ranges:v*", _define_acc),
+    "PARAM": _row("size:x? shape:v*", _param),
+    "BUFFER": _row("size:x", _buffer),
+    "INDEX": _row("buffer:= position:i valid:b?", _index),
+    "SHRINK": _row("buffer:= position:i size:i", _shrink),
+    "LOAD": _row("buffer:= at:i alt:=? gate:b? dependencies:v*", _load),
+    "STORE": _row("buffer:~ at:i value:~ gate:b? dependencies:v*", _store, "v"),
+    "ASSIGN": _row("target:= value:=", framework.AssignOp),
+    # loops and conditions
+    "SPECIAL": _row("bound:=?", _special),
+    "RANGE": _row("first:= second:=? dependencies:v*", _range),
+    "LOOP": _row("first:= second:=", control.LoopOp),
+    "ENDRANGE": _row("begin:x", _endrange, "v"),
+    "ENDLOOP": _row("begin:x", control.EndLoopOp, "v"),
+    "END": _row("body:v ranges:x*", _end, "v"),
+    "PHI": _row("target:= value:= loops:x*", control.PhiOp),
+    "IF": _row("condition:b dependencies:v*", _if, "v"),
+    "ENDIF": _row("begin:v", control.EndIfOp, "v"),
+    "BARRIER": _row("dependencies:v*", codegen.BarrierOp, "v"),
+    "AFTER": _row("buffer:= dependencies:v*", ordering.AfterOp),
+    "GROUP": _row("members:v*", ordering.GroupOp, "v"),
+    "SINK": _row("effects:v*", _sink, "v"),
+    # vectors
+    "GEP": _row("vector:=", _gep),
+    "VECTORIZE": _row("scalars:=*", vectors.VectorizeOp),
+    "STACK": _row("scalars:=*", _stack),
+    "CAT": _row("vectors:=*", vectors.CatOp),
+    "WMMA": _row("a:~ b:~ accumulator:=", _wmma),
+    # others
+    "NOOP": _row("source:= others:v*", _noop),
+    "CUSTOM": _row("arguments:x*", _custom(framework.CustomOp)),
+    "CUSTOMI": _row("arguments:x*", _custom(framework.CustomIOp)),
+}
+"""The ops that a listing may have, by their names. LOAD and STORE are those at a position."""

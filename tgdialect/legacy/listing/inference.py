@@ -87,7 +87,7 @@ class Dtypes:
         alike: int | None = None
         for parameter in matched.form.parameters:
             for source in matched.sources[parameter.name]:
-                cell = self._cell(source, written, line)
+                cell = self._cell(source, written)
                 if parameter.kind == "=":
                     self._join(cell, number, source.token)
                 elif parameter.kind == "b":
@@ -103,7 +103,7 @@ class Dtypes:
         if line.name == "CONST":
             written[line.argument.text] = number
 
-    def _cell(self, source: Source, written: Mapping[str, int], line: Line) -> int:
+    def _cell(self, source: Source, written: Mapping[str, int]) -> int:
         """The cell of a source; that of a constant is made here."""
         if source.number is not None:
             return source.number

@@ -6,17 +6,11 @@ from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.ir import SSAValue
-from xdsl.irdl import (
-    AttrSizedOperandSegments,
-    operand_def,
-    prop_def,
-    var_operand_def,
-)
-from xdsl.utils.exceptions import VerifyException
+from xdsl.irdl import AttrSizedOperandSegments, operand_def, prop_def, var_operand_def
 
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.base import EffectOp
-from tgdialect.legacy.table import producer
+from tgdialect.legacy.rules import made_by, producer, require, require_distinct
 from tgdialect.ops import tg
 from tgdialect.ops.base import VOID_EDGE
 from tgdialect.ops.ordering import EDGE
@@ -46,15 +40,11 @@ class BlockOp(EffectOp):
     def verify_rule(self) -> None:
         verify_blocks(self.before)
         for member in self.members:
-            if isinstance(member.owner, BlockOp | BlockStartOp | BlockForkOp | BlockEndOp):
-                raise VerifyException(
-                    f"a {member.owner.name} is no member of a block: it comes before or after it"
-                )
-        if len(set(self.members)) != len(self.members):
-            raise VerifyException(
-                f"a member is listed twice: {len(self.members)} sources are "
-                f"{len(set(self.members))} ops"
+            require(
+                not isinstance(member.owner, _BLOCKS),
+                f"a {producer(member)} is no member of a block: it comes before or after it",
             )
+        require_distinct(self.members, "a member", "ops")
 
 
 @op_definition
@@ -76,10 +66,7 @@ class BlockStartOp(EffectOp):
     assembly_format = "$begin attr-dict `:` type($begin)"
 
     def verify_rule(self) -> None:
-        if not getattr(self.begin.owner, "OPENS_BLOCK", False):
-            raise VerifyException(
-                f"a BLOCKSTART begins a RANGE or an IF, not {producer(self.begin)}"
-            )
+        _verify_begin(self.begin, "a BLOCKSTART begins")
 
 
 @op_definition
@@ -103,10 +90,9 @@ class BlockForkOp(EffectOp):
 
     def verify_rule(self) -> None:
         verify_blocks((self.source,))
-        if self.count.data < 2:
-            raise VerifyException(f"a fork has two branches or more, got {self.count.data}")
-        if (uses := self.result.uses.get_length()) != self.count.data:
-            raise VerifyException(f"a fork of {self.count.data} branches has {uses}")
+        count, uses = self.count.data, self.result.uses.get_length()
+        require(count >= 2, f"a fork has two branches or more, got {count}")
+        require(uses == count, f"a fork of {count} branches has {uses}")
 
 
 @op_definition
@@ -131,17 +117,21 @@ class BlockEndOp(EffectOp):
     assembly_format = "$begin `after` $before attr-dict `:` type($begin)"
 
     def verify_rule(self) -> None:
-        if not getattr(self.begin.owner, "OPENS_BLOCK", False):
-            raise VerifyException(f"a BLOCKEND ends a RANGE or an IF, not {producer(self.begin)}")
-        if not self.before:
-            raise VerifyException("a BLOCKEND comes after at least one block")
+        _verify_begin(self.begin, "a BLOCKEND ends")
+        require(bool(self.before), "a BLOCKEND comes after at least one block")
         verify_blocks(self.before)
+
+
+_BLOCKS = (BlockOp, BlockStartOp, BlockForkOp, BlockEndOp)
 
 
 def verify_blocks(values: Sequence[SSAValue]) -> None:
     """Raise unless values are blocks."""
     for value in values:
-        if not isinstance(value.owner, BlockOp | BlockStartOp | BlockForkOp | BlockEndOp):
-            raise VerifyException(
-                f"expected a BLOCK, BLOCKSTART, BLOCKFORK or BLOCKEND, got {producer(value)}"
-            )
+        made_by(value, _BLOCKS, "expected a BLOCK, BLOCKSTART, BLOCKFORK or BLOCKEND, got ")
+
+
+def _verify_begin(begin: SSAValue, does: str) -> None:
+    """Raise unless a value begins a loop or a condition."""
+    opens = getattr(begin.owner, "OPENS_BLOCK", False)
+    require(opens, f"{does} a RANGE or an IF, not {producer(begin)}")

@@ -3,28 +3,27 @@
 from __future__ import annotations
 
 from abc import ABC
-from collections.abc import Sequence
 from typing import ClassVar
 
 from xdsl.dialects.builtin import DenseArrayBase, StringAttr, i64
 from xdsl.irdl import operand_def, prop_def, var_operand_def
-from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.alu import ALU, TRUNCATED, domain_of
 from tgdialect.legacy.attributes import MATRICES, LegacyWmmaAttr
 from tgdialect.legacy.base import SIGNATURE, PureOp
+from tgdialect.legacy.rules import require
 from tgdialect.ops import tg
-from tgdialect.ops.base import TENSOR, Value
+from tgdialect.ops.base import TENSOR
+from tgdialect.ops.dtypes import DType
 from tgdialect.ops.elementwise import Domain
 from tgdialect.ops.properties import dtype_of, tensor
 
 OPERATIONS = (*ALU, *TRUNCATED)
 """The names of the operations of ALU."""
 
-
-def _arity(operation: str) -> int:
-    return {"UnaryOps": 1, "BinaryOps": 2, "TernaryOps": 3}[operation.split(".")[0]]
+_ARITIES = {"UnaryOps": 1, "BinaryOps": 2, "TernaryOps": 3}
+"""How many sources an operation has, by its class."""
 
 
 @op_definition
@@ -46,18 +45,14 @@ class AluOp(PureOp):
 
     assembly_format = f"$operation $arguments {SIGNATURE}"
 
-    def __init__(self, operation: str, arguments: Sequence[Value]):
-        self.infer(arguments, {"operation": StringAttr(operation)})
-
     def verify_rule(self) -> None:
         operation = self.operation.data
-        if operation not in OPERATIONS:
-            raise VerifyException(f"{operation!r} is not one of {', '.join(OPERATIONS)}")
-        if len(self.arguments) != (arity := _arity(operation)):
-            raise VerifyException(f"{operation} has {arity} sources, got {len(self.arguments)}")
+        known = ", ".join(OPERATIONS)
+        require(operation in OPERATIONS, f"{operation!r} is not one of {known}")
+        arity, count = _ARITIES[operation.split(".")[0]], len(self.arguments)
+        require(count == arity, f"{operation} has {arity} sources, got {count}")
         dtypes = [dtype_of(argument) for argument in self.arguments]
-        if dtypes[0] not in (domain := domain_of(operation)):
-            raise VerifyException(f"{operation} is defined on {domain.value}, not {dtypes[0].name}")
+        require_domain(dtypes[0], domain_of(operation), operation)
         match operation:
             case "TernaryOps.WHERE":
                 is_same = dtypes[1] == dtypes[2]
@@ -65,8 +60,12 @@ class AluOp(PureOp):
                 is_same = dtypes[1].is_integer
             case _:
                 is_same = len(set(dtypes)) == 1
-        if not is_same:
-            raise VerifyException(f"{operation} of {' and '.join(d.name for d in dtypes)}")
+        require(is_same, f"{operation} of {' and '.join(d.name for d in dtypes)}")
+
+
+def require_domain(dtype: DType, domain: Domain, operation: str) -> None:
+    """Raise VerifyException unless an operation is defined on a dtype."""
+    require(dtype in domain, f"{operation} is defined on {domain.value}, not {dtype.name}")
 
 
 class QuotientOp(PureOp, ABC):
@@ -81,10 +80,8 @@ class QuotientOp(PureOp, ABC):
 
     def verify_rule(self) -> None:
         lhs, rhs = dtype_of(self.lhs), dtype_of(self.rhs)
-        if lhs not in self.DOMAIN:
-            raise VerifyException(f"{self.name} is defined on {self.DOMAIN.value}, not {lhs.name}")
-        if lhs != rhs:
-            raise VerifyException(f"operands have different dtypes: {lhs.name} and {rhs.name}")
+        require_domain(lhs, self.DOMAIN, self.name)
+        require(lhs == rhs, f"operands have different dtypes: {lhs.name} and {rhs.name}")
 
 
 @op_definition
@@ -188,7 +185,5 @@ class WmmaOp(PureOp):
             MATRICES, self.operands, self.config.lanes, dtypes, strict=True
         ):
             type = tensor(operand)
-            if type.element_type != dtype or type.get_shape() != (lanes,):
-                raise VerifyException(
-                    f"a thread holds {lanes} elements of {dtype} of {matrix}, not {type}"
-                )
+            is_held = type.element_type == dtype and type.get_shape() == (lanes,)
+            require(is_held, f"a thread holds {lanes} elements of {dtype} of {matrix}, not {type}")

@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.ir import Attribute
 from xdsl.irdl import AnyAttr, operand_def, prop_def
-from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.base import PureOp
-from tgdialect.legacy.ops.framework import DeviceOp
 from tgdialect.legacy.ops.indexing import ViewOp
-from tgdialect.legacy.table import producer
+from tgdialect.legacy.rules import made_by, producer, require
 from tgdialect.ops.base import VOID_EDGE
 from tgdialect.ops.dtypes import check_representable
 from tgdialect.ops.properties import dtype_of, number
@@ -39,11 +35,9 @@ class ConstOp(PureOp):
     assembly_format = "custom<Constant>($value, type($result)) `on` $view attr-dict"
 
     def verify_rule(self) -> None:
-        view = self.view.owner
-        if not isinstance(view, ViewOp) or not isinstance(view.device, DeviceOp):
-            raise VerifyException(
-                f"the source of a CONST is a VIEW of a DEVICE, not {producer(self.view)}"
-            )
+        rule = "the source of a CONST is a VIEW of a DEVICE, not "
+        view = made_by(self.view, ViewOp, rule)
+        require(view.device is not None, f"{rule}{producer(self.view)}")
         check_representable(dtype_of(self.result), number(self.value))
 
 
@@ -64,9 +58,6 @@ class VConstOp(PureOp):
     values = prop_def(ArrayAttr[Attribute])
 
     assembly_format = "custom<Numbers>($values, type($result)) attr-dict"
-
-    def __init__(self, values: Sequence[Attribute]):
-        self.infer((), {"values": ArrayAttr(values)})
 
     def verify_rule(self) -> None:
         for value in self.values:

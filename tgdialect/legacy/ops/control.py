@@ -16,14 +16,13 @@ from xdsl.irdl import (
     var_operand_def,
 )
 from xdsl.traits import MemoryWriteEffect
-from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.base import SIGNATURE, EffectOp, LegacyOp, PureOp
 from tgdialect.legacy.ops.framework import is_accumulator, verify_assigned
-from tgdialect.legacy.table import producer
+from tgdialect.legacy.rules import made_by, producer, require, require_distinct, require_natural
 from tgdialect.ops import tg
-from tgdialect.ops.base import TENSOR, VOID_EDGE, NothingInGraph, Value
+from tgdialect.ops.base import TENSOR, VOID_EDGE, NothingInGraph
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.ordering import EDGE
 from tgdialect.ops.properties import dtype_of, known_index, tensor
@@ -45,15 +44,15 @@ class LoopBegin(PureOp, ABC):
 
     def verify_rule(self) -> None:
         for value in (self.start, self.end):
-            if not dtype_of(value).is_integer or tensor(value).get_shape():
-                raise VerifyException(f"the bounds of a loop are integers, not {value.type}")
-        if self.start.type != self.end.type:
-            raise VerifyException(f"a loop from {self.start.type} to {self.end.type}")
+            is_scalar = dtype_of(value).is_integer and not tensor(value).get_shape()
+            require(is_scalar, f"the bounds of a loop are integers, not {value.type}")
+        types = self.start.type, self.end.type
+        require(types[0] == types[1], f"a loop from {types[0]} to {types[1]}")
         start, end = known_index(self.start), known_index(self.end)
-        if start is not None and end is not None and end < start:
-            raise VerifyException(f"a loop from {start} to {end}")
-        if (ends := len(ends_of(self.result))) > 1:
-            raise VerifyException(f"a loop ends once, not {ends} times")
+        is_backward = start is not None and end is not None and end < start
+        require(not is_backward, f"a loop from {start} to {end}")
+        ends = len(ends_of(self.result))
+        require(ends <= 1, f"a loop ends once, not {ends} times")
 
 
 @op_definition
@@ -74,12 +73,8 @@ class RangeOp(LoopBegin):
 
     assembly_format = f"custom<Int>($axis) `from` $start `to` $end {SIGNATURE}"
 
-    def __init__(self, axis: int, start: Value, end: Value):
-        self.infer((start, end), {"axis": tg.NumberAttr(axis)})
-
     def verify_rule(self) -> None:
-        if self.axis.data < 0:
-            raise VerifyException(f"axis {self.axis.data} is negative")
+        require_natural(self.axis.data, "axis")
         super().verify_rule()
 
 
@@ -103,12 +98,8 @@ class LoopOp(LoopBegin):
 def verify_loops(values: Sequence[SSAValue]) -> None:
     """Raise unless values are the iterators of different loops."""
     for value in values:
-        if not isinstance(value.owner, LoopBegin):
-            raise VerifyException(f"expected a RANGE or LOOP, got {producer(value)}")
-    if len(set(values)) != len(values):
-        raise VerifyException(
-            f"a loop is listed twice: {len(values)} sources are {len(set(values))} loops"
-        )
+        made_by(value, LoopBegin, "expected a RANGE or LOOP, got ")
+    require_distinct(values, "a loop", "loops")
 
 
 class BlockEnd(LegacyOp, ABC):
@@ -127,10 +118,9 @@ class BlockEnd(LegacyOp, ABC):
     assembly_format = "$begin attr-dict `:` type($begin)"
 
     def verify_rule(self) -> None:
-        if not isinstance(self.begin.owner, self.BEGIN):
-            this, begin = (k.name.rpartition(".")[2].upper() for k in (type(self), self.BEGIN))
-            article, found = "an" if begin == "IF" else "a", producer(self.begin)
-            raise VerifyException(f"an {this} ends {article} {begin}, not {found}")
+        this, begin = (k.name.rpartition(".")[2].upper() for k in (type(self), self.BEGIN))
+        article = "an" if begin == "IF" else "a"
+        made_by(self.begin, self.BEGIN, f"an {this} ends {article} {begin}, not ")
 
 
 @op_definition
@@ -192,10 +182,8 @@ class PhiOp(LegacyOp):
     assembly_format = f"$target `,` $value (`over` $loops^)? {SIGNATURE}"
 
     def verify_rule(self) -> None:
-        if not is_accumulator(self.target):
-            raise VerifyException(
-                f"PHI updates an accumulator, not {self.target.type} of {producer(self.target)}"
-            )
+        found = f"{self.target.type} of {producer(self.target)}"
+        require(is_accumulator(self.target), f"PHI updates an accumulator, not {found}")
         verify_assigned(self.target, self.value)
         verify_loops(self.loops)
 
@@ -224,12 +212,12 @@ class IfOp(EffectOp):
 
     def verify_rule(self) -> None:
         type = tensor(self.condition)
-        if type.element_type != BOOL or type.get_shape():
-            raise VerifyException(f"the condition of an IF is tensor<i1>, not {type}")
-        if self.barrier is not None and not isinstance(self.barrier.owner, tg.BarrierOp):
-            raise VerifyException(f"an IF waits for a BARRIER, not {producer(self.barrier)}")
-        if (ends := len(ends_of(self.result))) != 1:
-            raise VerifyException(f"an IF has one ENDIF or BLOCKEND, not {ends}")
+        is_bool = type.element_type == BOOL and not type.get_shape()
+        require(is_bool, f"the condition of an IF is tensor<i1>, not {type}")
+        if self.barrier is not None:
+            made_by(self.barrier, tg.BarrierOp, "an IF waits for a BARRIER, not ")
+        ends = len(ends_of(self.result))
+        require(ends == 1, f"an IF has one ENDIF or BLOCKEND, not {ends}")
 
 
 @op_definition

@@ -6,13 +6,8 @@ from collections.abc import Sequence
 from math import prod
 from typing import ClassVar
 
-from xdsl.dialects.builtin import (
-    DenseArrayBase,
-    StringAttr,
-    UnitAttr,
-    i1,
-)
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import DenseArrayBase, StringAttr, UnitAttr, i1
+from xdsl.ir import Operation, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     operand_def,
@@ -24,20 +19,20 @@ from xdsl.irdl import (
     traits_def,
     var_operand_def,
 )
-from xdsl.traits import (
-    IsolatedFromAbove,
-    MemoryReadEffect,
-    MemoryWriteEffect,
-    NoTerminator,
-)
-from xdsl.utils.exceptions import VerifyException
+from xdsl.traits import IsolatedFromAbove, MemoryReadEffect, MemoryWriteEffect, NoTerminator
 
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.base import SIGNATURE, AllocatingOp, EdgeOp, LegacyOp, PureOp
-from tgdialect.legacy.table import producer
+from tgdialect.legacy.rules import (
+    made_by,
+    producer,
+    require,
+    require_identifier,
+    require_natural,
+)
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
+from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph
 from tgdialect.ops.codegen import verify_format
 from tgdialect.ops.ordering import EDGE
 from tgdialect.ops.properties import (
@@ -71,8 +66,7 @@ class DeviceOp(EdgeOp):
     assembly_format = "$device attr-dict"
 
     def verify_rule(self) -> None:
-        if not self.device.data:
-            raise VerifyException("the name of a device is not empty")
+        require(bool(self.device.data), "the name of a device is not empty")
 
 
 @op_definition
@@ -94,8 +88,7 @@ class UniqueOp(EdgeOp):
     assembly_format = "custom<Int>($id) attr-dict"
 
     def verify_rule(self) -> None:
-        if self.id.data < 0:
-            raise VerifyException(f"id {self.id.data} is negative")
+        require_natural(self.id.data, "id")
 
 
 @op_definition
@@ -118,8 +111,7 @@ class NameOp(EdgeOp):
     assembly_format = "$text (`of` $named^ `:` type($named))? attr-dict"
 
     def verify_rule(self) -> None:
-        if not self.text.data.isidentifier():
-            raise VerifyException(f"{self.text} is not an identifier")
+        require_identifier(self.text)
 
 
 @op_definition
@@ -161,27 +153,25 @@ class KernelOp(LegacyOp):
         return [argument for argument in self.arguments if is_memory(argument)]
 
     def verify_rule(self) -> None:
-        if not self.label.data.isidentifier():
-            raise VerifyException(f"{self.label} is not an identifier")
-        if not isinstance(self.body.block.last_op, tg.SinkOp):
-            raise VerifyException("the body of a KERNEL ends in its tg.sink")
+        require_identifier(self.label)
+        is_ended = isinstance(self.body.block.last_op, tg.SinkOp)
+        require(is_ended, "the body of a KERNEL ends in its tg.sink")
         buffers = self.buffers
         variables = {v.symbol: v for v in map(_variable, self.arguments) if v is not None}
         for argument in self.arguments:
-            if not is_memory(argument) and not isinstance(argument.owner, BindOp):
-                raise VerifyException(f"a KERNEL takes memory and BINDs, not {argument.type}")
+            is_taken = is_memory(argument) or isinstance(argument.owner, BindOp)
+            require(is_taken, f"a KERNEL takes memory and BINDs, not {argument.type}")
         for op in self.body.walk():
             if isinstance(op, KernelOp):
-                raise VerifyException(f"{op.label} is a KERNEL in a KERNEL")
+                require(False, f"{op.label} is a KERNEL in a KERNEL")
             if op.name == "tg_legacy.define_global":
                 _verify_global(op, buffers)
             elif isinstance(op, DefineVarOp):
-                bound = variables.get(op.symbol)
-                if bound is None or (bound.min, bound.max) != (op.min, op.max):
-                    raise VerifyException(
-                        f"no BIND gives the variable {op.symbol}, {op.min.data} to {op.max.data}, "
-                        "a value"
-                    )
+                bound, symbol = variables.get(op.symbol), f"{op.symbol}, {op.min.data} to "
+                require(
+                    bound is not None and (bound.min, bound.max) == (op.min, op.max),
+                    f"no BIND gives the variable {symbol}{op.max.data}, a value",
+                )
 
 
 def _variable(argument: SSAValue) -> DefineVarOp | None:
@@ -193,14 +183,14 @@ def _variable(argument: SSAValue) -> DefineVarOp | None:
 def _verify_global(op: Operation, buffers: Sequence[SSAValue]) -> None:
     """Raise unless a DEFINE_GLOBAL in a KERNEL is what the source of that number is."""
     slot = integer(op, "slot") or 0
-    if not slot < len(buffers):
-        raise VerifyException(f"DEFINE_GLOBAL {slot} has no source: there are {len(buffers)}")
+    count = len(buffers)
+    require(slot < count, f"DEFINE_GLOBAL {slot} has no source: there are {count}")
     given, wanted = tensor(buffers[slot]), tensor(op.results[0])
     is_sized = given.has_static_shape() and wanted.has_static_shape()
-    if given.element_type != wanted.element_type or (
-        is_sized and prod(given.get_shape()) != prod(wanted.get_shape())
-    ):
-        raise VerifyException(f"DEFINE_GLOBAL {slot} is {wanted}, its source {given}")
+    is_same = given.element_type == wanted.element_type and (
+        not is_sized or prod(given.get_shape()) == prod(wanted.get_shape())
+    )
+    require(is_same, f"DEFINE_GLOBAL {slot} is {wanted}, its source {given}")
 
 
 @op_definition
@@ -229,10 +219,10 @@ class MultiOp(PureOp):
     )
 
     def verify_rule(self) -> None:
-        if len(self.flags) != len(self.shards):
-            raise VerifyException(f"{len(self.flags)} flags for {len(self.shards)} shards")
-        if self.axis is None and not all(self.flags.get_values()):
-            raise VerifyException("without an axis each shard is the whole: all of them are real")
+        flags, shards = len(self.flags), len(self.shards)
+        require(flags == shards, f"{flags} flags for {shards} shards")
+        are_whole = self.axis is not None or all(self.flags.get_values())
+        require(are_whole, "without an axis each shard is the whole: all of them are real")
 
 
 @op_definition
@@ -262,8 +252,7 @@ class CopyOp(LegacyOp):
     )
 
     def verify_rule(self) -> None:
-        if not isinstance(self.device.owner, DeviceOp):
-            raise VerifyException(f"a COPY goes to a DEVICE, not {producer(self.device)}")
+        made_by(self.device, DeviceOp, "a COPY goes to a DEVICE, not ")
 
 
 @op_definition
@@ -292,23 +281,19 @@ class AssignOp(LegacyOp):
     assembly_format = f"$target `,` $value {SIGNATURE}"
 
     def verify_rule(self) -> None:
-        if is_memory(self.target):
-            if isinstance(self.value.owner, KernelOp):
-                if self.target not in self.value.owner.arguments:
-                    raise VerifyException(
-                        f"{self.value.owner.label} does not take the target of this ASSIGN"
-                    )
-                return
-        elif not is_accumulator(self.target):
-            raise VerifyException(
-                f"ASSIGN updates memory or an accumulator, not {self.target.type} of "
-                f"{producer(self.target)}"
-            )
-        if not is_tensor(self.value.type):
-            raise VerifyException(
-                f"the value is a tensor, or a KERNEL for memory, not {producer(self.value)}"
-            )
-        verify_assigned(self.target, self.value)
+        target, kernel = self.target, self.value.owner
+        if is_memory(target) and isinstance(kernel, KernelOp):
+            is_taken = target in kernel.arguments
+            require(is_taken, f"{kernel.label} does not take the target of this ASSIGN")
+            return
+        require(
+            is_memory(target) or is_accumulator(target),
+            f"ASSIGN updates memory or an accumulator, not {target.type} of {producer(target)}",
+        )
+        found = producer(self.value)
+        is_value = is_tensor(self.value.type)
+        require(is_value, f"the value is a tensor, or a KERNEL for memory, not {found}")
+        verify_assigned(target, self.value)
 
 
 _ACCUMULATORS = ("tg_legacy.define_acc", "tg_legacy.assign", "tg_legacy.phi")
@@ -321,11 +306,9 @@ def is_accumulator(value: SSAValue) -> bool:
 
 def verify_assigned(target: SSAValue, value: SSAValue) -> None:
     """Raise unless a value has the shape and dtype of what it is assigned to."""
-    if not (
-        same_shape(shape_of(target), shape_of(value))
-        and tensor(target).element_type == tensor(value).element_type
-    ):
-        raise VerifyException(f"the target is {target.type}, the value {value.type}")
+    is_same = same_shape(shape_of(target), shape_of(value))
+    is_same &= tensor(target).element_type == tensor(value).element_type
+    require(is_same, f"the target is {target.type}, the value {value.type}")
 
 
 @op_definition
@@ -348,23 +331,14 @@ class DefineVarOp(PureOp):
 
     assembly_format = "$symbol custom<Int>($min) `to` custom<Int>($max) attr-dict `:` type($result)"
 
-    def __init__(self, symbol: str, min: int, max: int, type: Attribute):
-        self.infer(
-            (),
-            {"symbol": StringAttr(symbol), "min": tg.NumberAttr(min), "max": tg.NumberAttr(max)},
-            type=type,
-        )
-
     def verify_rule(self) -> None:
         type, dtype = tensor(self.result), dtype_of(self.result)
-        if not self.symbol.data.isidentifier():
-            raise VerifyException(f"{self.symbol} is not an identifier")
-        if not dtype.is_integer or type.get_shape():
-            raise VerifyException(f"a variable is an integer scalar, not {type}")
-        if not dtype.low <= self.min.data <= self.max.data <= dtype.high:
-            raise VerifyException(
-                f"{self.min.data} to {self.max.data} is no interval of {dtype.name}"
-            )
+        require_identifier(self.symbol)
+        is_scalar = dtype.is_integer and not type.get_shape()
+        require(is_scalar, f"a variable is an integer scalar, not {type}")
+        low, high = self.min.data, self.max.data
+        is_interval = dtype.low <= low <= high <= dtype.high
+        require(is_interval, f"{low} to {high} is no interval of {dtype.name}")
 
 
 @op_definition
@@ -387,21 +361,13 @@ class BindOp(PureOp):
     assembly_format = f"$variable `,` $value {SIGNATURE}"
 
     def verify_rule(self) -> None:
-        variable = self.variable.owner
-        if not isinstance(variable, DefineVarOp):
-            raise VerifyException(
-                f"a BIND gives a DEFINE_VAR its value, not {producer(self.variable)}"
-            )
+        variable = made_by(self.variable, DefineVarOp, "a BIND gives a DEFINE_VAR its value, not ")
         verify_assigned(self.variable, self.value)
-        value = known_index(self.value)
-        if value is None:
-            raise VerifyException(
-                f"the value of a BIND is a known CONST, not {producer(self.value)}"
-            )
-        if not variable.min.data <= value <= variable.max.data:
-            raise VerifyException(
-                f"{variable.symbol} is from {variable.min.data} to {variable.max.data}, got {value}"
-            )
+        value, found = known_index(self.value), producer(self.value)
+        require(value is not None, f"the value of a BIND is a known CONST, not {found}")
+        low, high = variable.min.data, variable.max.data
+        is_inside = value is not None and low <= value <= high
+        require(is_inside, f"{variable.symbol} is from {low} to {high}, got {value}")
 
 
 @op_definition
@@ -423,10 +389,10 @@ class EmptyOp(AllocatingOp):
     def verify_rule(self) -> None:
         where = place(self.result)
         is_placed = where.addrspace is tg.AddrSpace.GLOBAL and where.device is not None
-        if not is_placed or not tensor(self.result).has_static_shape():
-            raise VerifyException(
-                f"an EMPTY is global memory on a device, of a known size, not {self.result.type}"
-            )
+        require(
+            is_placed and tensor(self.result).has_static_shape(),
+            f"an EMPTY is global memory on a device, of a known size, not {self.result.type}",
+        )
 
 
 @op_definition
@@ -461,9 +427,6 @@ class _FormattedOp(LegacyOp):
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
     assembly_format = f"$fmt `(` $arguments `)` {SIGNATURE}"
-
-    def __init__(self, fmt: str, arguments: Sequence[Value], type: Attribute):
-        self.infer(arguments, {"fmt": StringAttr(fmt)}, type=type)
 
     def verify_rule(self) -> None:
         verify_format(self.fmt.data, len(self.arguments))
@@ -500,5 +463,5 @@ class CustomIOp(_FormattedOp):
 
     def verify_rule(self) -> None:
         super().verify_rule()
-        if not is_tensor(self.result.type):
-            raise VerifyException(f"a CUSTOMI is an expression: a tensor, not {self.result.type}")
+        type = self.result.type
+        require(is_tensor(type), f"a CUSTOMI is an expression: a tensor, not {type}")

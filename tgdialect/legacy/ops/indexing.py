@@ -2,28 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from math import prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DenseArrayBase, i64
 from xdsl.ir import Operation, SSAValue
-from xdsl.irdl import (
-    AnyOf,
-    operand_def,
-    opt_operand_def,
-    prop_def,
-    result_def,
-    traits_def,
-)
-from xdsl.utils.exceptions import VerifyException
+from xdsl.irdl import AnyOf, operand_def, opt_operand_def, prop_def, result_def, traits_def
 
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.attributes import ViewAttr
 from tgdialect.legacy.base import SIGNATURE, LegacyOp, PureOp
 from tgdialect.legacy.ops.framework import DeviceOp
-from tgdialect.legacy.table import producer
+from tgdialect.legacy.rules import made_by, producer, require
 from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, Value
+from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.properties import (
     dtype_of,
@@ -63,9 +54,6 @@ class ViewOp(LegacyOp):
 
     assembly_format = f"($source^)? $views {SIGNATURE}"
 
-    def __init__(self, views: Sequence[ViewAttr], source: Value | None = None):
-        self.infer(() if source is None else (source,), {"views": ArrayAttr(views)})
-
     @property
     def device(self) -> Operation | None:
         """The DEVICE that this is a view of."""
@@ -73,18 +61,14 @@ class ViewOp(LegacyOp):
         return owner if isinstance(owner, DeviceOp) else None
 
     def verify_rule(self) -> None:
-        if not self.views.data:
-            raise VerifyException("a VIEW has at least one view")
-        if self.source is None:
-            size = None
-        elif self.device is not None:
+        require(bool(self.views.data), "a VIEW has at least one view")
+        size = None
+        if self.device is not None:
             size = 1  # The constant.
-        elif is_tensor(self.source.type):
+        elif self.source is not None:
+            rule = "a VIEW is of memory, of a value, or of a DEVICE, not of "
+            require(is_tensor(self.source.type), f"{rule}{producer(self.source)}")
             size = known_size(self.source)
-        else:
-            raise VerifyException(
-                f"a VIEW is of memory, of a value, or of a DEVICE, not of {producer(self.source)}"
-            )
         self.verify_positions(size)
 
     def verify_positions(self, size: int | None) -> None:
@@ -92,8 +76,8 @@ class ViewOp(LegacyOp):
         for view in self.views:
             if size is not None and (positions := view.positions) is not None:
                 first, end = positions
-                if first < 0 or end > size:
-                    raise VerifyException(f"the view has positions {first} to {end - 1} of {size}")
+                is_inside = first >= 0 and end <= size
+                require(is_inside, f"the view has positions {first} to {end - 1} of {size}")
             size = prod(view.shape)
 
 
@@ -129,26 +113,26 @@ class IndexOp(PureOp):
 
     def verify_rule(self) -> None:
         verify_flat_memory(self.buffer)
-        if not dtype_of(self.position).is_integer or len(shape_of(self.position)) > 1:
-            raise VerifyException(
-                f"a position is an integer or a vector of them, not {self.position.type}"
-            )
+        require(
+            dtype_of(self.position).is_integer and len(shape_of(self.position)) <= 1,
+            f"a position is an integer or a vector of them, not {self.position.type}",
+        )
         if self.valid is not None:
             verify_condition(self.valid, self.position)
 
 
 def verify_flat_memory(value: SSAValue) -> None:
     """Raise unless a value is memory of one axis that is not sharded."""
-    if not is_memory(value) or len(shape_of(value)) != 1 or place(value).axis is not None:
-        raise VerifyException(f"expected memory of one axis on one device, got {value.type}")
+    is_flat = is_memory(value) and len(shape_of(value)) == 1 and place(value).axis is None
+    require(is_flat, f"expected memory of one axis on one device, got {value.type}")
 
 
 def verify_condition(condition: SSAValue, of: SSAValue) -> None:
     """Raise unless a value is bool, of shape () or the shape of another value."""
     type, shape = tensor(condition), shape_of(condition)
-    if type.element_type != BOOL or (shape and not same_shape(shape, shape_of(of))):
-        shapes = dict.fromkeys(("()", show_shape(shape_of(of))))
-        raise VerifyException(f"a condition is bool, of shape {' or '.join(shapes)}, not {type}")
+    is_bool = type.element_type == BOOL and (not shape or same_shape(shape, shape_of(of)))
+    shapes = " or ".join(dict.fromkeys(("()", show_shape(shape_of(of)))))
+    require(is_bool, f"a condition is bool, of shape {shapes}, not {type}")
 
 
 @op_definition
@@ -170,8 +154,7 @@ class ValidOp(PureOp):
     assembly_format = f"$view {SIGNATURE}"
 
     def verify_rule(self) -> None:
-        if not isinstance(self.view.owner, ViewOp):
-            raise VerifyException(f"the source of VALID is a VIEW, not {producer(self.view)}")
+        made_by(self.view, ViewOp, "the source of VALID is a VIEW, not ")
 
 
 @op_definition
@@ -193,16 +176,11 @@ class GepOp(PureOp):
 
     assembly_format = f"$vector custom<Integers>($lanes) {SIGNATURE}"
 
-    def __init__(self, vector: Value, lanes: Sequence[int]):
-        self.infer((vector,), {"lanes": DenseArrayBase.from_list(i64, lanes)})
-
     def verify_rule(self) -> None:
-        shape = tensor(self.vector).get_shape()
-        if is_memory(self.vector) or len(shape) != 1 or shape[0] == DYNAMIC_INDEX:
-            raise VerifyException(f"GEP takes a vector, not {self.vector.type}")
+        shape, type = tensor(self.vector).get_shape(), self.vector.type
+        is_vector = not is_memory(self.vector) and len(shape) == 1 and shape[0] != DYNAMIC_INDEX
+        require(is_vector, f"GEP takes a vector, not {type}")
         lanes = self.lanes.get_values()
-        if not lanes:
-            raise VerifyException("GEP takes at least one lane")
+        require(bool(lanes), "GEP takes at least one lane")
         for lane in lanes:
-            if not 0 <= lane < shape[0]:
-                raise VerifyException(f"the vector has no lane {lane}: {self.vector.type}")
+            require(0 <= lane < shape[0], f"the vector has no lane {lane}: {type}")

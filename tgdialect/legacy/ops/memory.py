@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from xdsl.dialects.builtin import DYNAMIC_INDEX, StringAttr, UnitAttr
-from xdsl.ir import Attribute, SSAValue
+from xdsl.dialects.builtin import StringAttr, UnitAttr
+from xdsl.ir import SSAValue
 from xdsl.irdl import (
     AnyOf,
     AttrSizedOperandSegments,
@@ -31,11 +29,11 @@ from tgdialect.legacy.ops.indexing import (
     verify_condition,
     verify_flat_memory,
 )
-from tgdialect.legacy.table import device_of_operands, producer, views_of
+from tgdialect.legacy.rules import made_by, producer, require, require_natural
+from tgdialect.legacy.table import device_of_operands, views_of
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.base import TENSOR, VOID_EDGE, Value
-from tgdialect.ops.memory import segments
+from tgdialect.ops.base import TENSOR, VOID_EDGE
 from tgdialect.ops.ordering import EDGE
 from tgdialect.ops.properties import (
     Shape,
@@ -76,17 +74,13 @@ class BufferOp(AllocatingOp):
     def verify_rule(self) -> None:
         device = self.device.owner
         if not isinstance(device, DeviceOp) or not isinstance(self.unique.owner, UniqueOp):
-            raise VerifyException(
-                "the sources of a BUFFER are a DEVICE and a UNIQUE, not "
-                f"{producer(self.device)} and {producer(self.unique)}"
-            )
-        where = place(self.result)
-        if where.addrspace is not tg.AddrSpace.GLOBAL or where.device != device.device.data:
-            raise VerifyException(
-                f"the BUFFER is global memory on {device.device}, not {self.result.type}"
-            )
-        if (shape := tensor(self.result).get_shape()) != (self.size.data,):
-            raise VerifyException(f"the size is {self.size.data}, the shape {show_shape(shape)}")
+            found = f"{producer(self.device)} and {producer(self.unique)}"
+            raise VerifyException(f"the sources of a BUFFER are a DEVICE and a UNIQUE, not {found}")
+        name, where = device.device, place(self.result)
+        is_there = where.addrspace is tg.AddrSpace.GLOBAL and where.device == name.data
+        require(is_there, f"the BUFFER is global memory on {name}, not {self.result.type}")
+        size, shape = self.size.data, tensor(self.result).get_shape()
+        require(shape == (size,), f"the size is {size}, the shape {show_shape(shape)}")
 
 
 @op_definition
@@ -113,10 +107,8 @@ class BufferViewOp(PureOp):
     def verify_rule(self) -> None:
         verify_flat_memory(self.buffer)
         first, size, known = self.offset.data, self.size.data, known_size(self.buffer)
-        if first < 0 or size < 0 or (known is not None and first + size > known):
-            raise VerifyException(
-                f"size {size} at offset {first} is not inside of {self.buffer.type}"
-            )
+        is_inside = first >= 0 and size >= 0 and (known is None or first + size <= known)
+        require(is_inside, f"size {size} at offset {first} is not inside of {self.buffer.type}")
 
 
 @op_definition
@@ -144,22 +136,8 @@ class DefineGlobalOp(AllocatingOp):
         "type($result)"
     )
 
-    def __init__(
-        self, slot: int, type: Attribute, name: str | None = None, *, mutable: bool = False
-    ):
-        self.infer(
-            (),
-            {
-                "slot": tg.NumberAttr(slot),
-                "symbol": None if name is None else StringAttr(name),
-                "mutable": UnitAttr() if mutable else None,
-            },
-            type=type,
-        )
-
     def verify_rule(self) -> None:
-        if self.slot.data < 0:
-            raise VerifyException(f"slot {self.slot.data} is negative")
+        require_natural(self.slot.data, "slot")
         verify_pointer(self, tg.AddrSpace.GLOBAL)
 
 
@@ -181,13 +159,10 @@ class DefineLocalOp(AllocatingOp):
 
     assembly_format = "$symbol attr-dict `:` type($result)"
 
-    def __init__(self, name: str, type: Attribute):
-        self.infer((), {"symbol": StringAttr(name)}, type=type)
-
     def verify_rule(self) -> None:
         verify_pointer(self, tg.AddrSpace.LOCAL)
-        if tensor(self.result).get_shape() == (DYNAMIC_INDEX,):
-            raise VerifyException(f"the size of local memory is known, not {self.result.type}")
+        is_known = tensor(self.result).has_static_shape()
+        require(is_known, f"the size of local memory is known, not {self.result.type}")
 
 
 def verify_pointer(op: LegacyOp, space: tg.AddrSpace) -> None:
@@ -195,10 +170,10 @@ def verify_pointer(op: LegacyOp, space: tg.AddrSpace) -> None:
     (result,) = op.results
     where = place(result)
     is_flat = len(tensor(result).get_shape()) == 1 and where.axis is None
-    if where.addrspace is not space or not is_flat:
-        raise VerifyException(
-            f"the result is {space} memory of one axis on one device, not {result.type}"
-        )
+    require(
+        where.addrspace is space and is_flat,
+        f"the result is {space} memory of one axis on one device, not {result.type}",
+    )
 
 
 @op_definition
@@ -224,16 +199,12 @@ class DefineAccOp(AllocatingOp):
 
     assembly_format = f"custom<Int>($number) `from` $initial (`over` $ranges^)? {SIGNATURE}"
 
-    def __init__(self, number: int, initial: Value, ranges: Sequence[Value] = ()):
-        self.infer((initial, *ranges), {"number": tg.NumberAttr(number)})
-
     def verify_rule(self) -> None:
-        if self.number.data < 0:
-            raise VerifyException(f"number {self.number.data} is negative")
-        if is_memory(self.initial):
-            raise VerifyException(
-                f"an accumulator begins with a value, not with memory: {self.initial.type}"
-            )
+        require_natural(self.number.data, "number")
+        require(
+            not is_memory(self.initial),
+            f"an accumulator begins with a value, not with memory: {self.initial.type}",
+        )
         verify_loops(self.ranges)
 
 
@@ -273,30 +244,18 @@ class LoadOp(LegacyOp):
         "(`gate` type($gate)^)? (`after` type($dependencies)^)? `->` type($result)"
     )
 
-    def __init__(
-        self,
-        buffer: Value,
-        at: Value | None,
-        type: Attribute,
-        alt: Value | None = None,
-        gate: Value | None = None,
-        dependencies: Sequence[Value] = (),
-    ):
-        present = [v for v in (buffer, at, alt, gate) if v is not None]
-        sizes = 1, at is not None, alt is not None, gate is not None, len(dependencies)
-        properties = {"operandSegmentSizes": segments(*sizes)}
-        self.infer((*present, *dependencies), properties, type=type)
-
     def verify_rule(self) -> None:
         verify_access(self.buffer, self.at, self.result)
         value = tensor(self.result)
         where = tg.PlaceAttr.of(device_of_operands(self))
-        if value != (loaded := tensor_type(value.element_type, value.get_shape(), where)):
-            raise VerifyException(f"the LOAD gives {loaded}, not {value}")
+        loaded = tensor_type(value.element_type, value.get_shape(), where)
+        require(value == loaded, f"the LOAD gives {loaded}, not {value}")
         if self.alt is not None:
             alt = tensor(self.alt)
-            if (alt.element_type, alt.get_shape()) != (value.element_type, value.get_shape()):
-                raise VerifyException(f"the alternative is {alt}, the value {value}")
+            is_same = (
+                alt.element_type == value.element_type and alt.get_shape() == value.get_shape()
+            )
+            require(is_same, f"the alternative is {alt}, the value {value}")
         if self.gate is not None:
             verify_condition(self.gate, self.result)
 
@@ -331,58 +290,42 @@ class StoreOp(EffectOp):
         "(`gate` type($gate)^)? (`after` type($dependencies)^)?"
     )
 
-    def __init__(
-        self,
-        buffer: Value,
-        at: Value | None,
-        value: Value,
-        gate: Value | None = None,
-        dependencies: Sequence[Value] = (),
-    ):
-        present = [v for v in (buffer, at, value, gate) if v is not None]
-        sizes = 1, at is not None, 1, gate is not None, len(dependencies)
-        properties = {"operandSegmentSizes": segments(*sizes)}
-        self.infer((*present, *dependencies), properties)
-
     def verify_rule(self) -> None:
         verify_access(self.buffer, self.at, self.value)
         view = (self.buffer if self.at is None else self.at).owner
         for shown in view.views if isinstance(view, ViewOp) else ():
-            if shown.is_repeated:
-                raise VerifyException(f"{shown} repeats positions: a STORE writes each once")
+            is_distinct = not shown.is_repeated
+            require(is_distinct, f"{shown} repeats positions: a STORE writes each once")
         if self.gate is not None:
             verify_condition(self.gate, self.value)
 
 
 def verify_access(buffer: SSAValue, at: SSAValue | None, value: SSAValue) -> None:
     """Raise unless a value is what a position of a buffer, a view of it, or a location holds."""
-    if not is_memory(buffer) or place(buffer).axis is not None:
-        raise VerifyException(f"expected memory on one device, got {buffer.type}")
+    is_one = is_memory(buffer) and place(buffer).axis is None
+    require(is_one, f"expected memory on one device, got {buffer.type}")
     holds, is_of = dtype_of(buffer), dtype_of(value)
-    if holds != is_of:
-        raise VerifyException(f"the memory holds {holds.name}, the value is {is_of.name}")
+    require(holds == is_of, f"the memory holds {holds.name}, the value is {is_of.name}")
     shape = shape_of(value)
     if at is None:
         wanted = shape_of(buffer)
     elif isinstance(at.owner, ViewOp):
-        if at.owner.source is not None:
-            raise VerifyException(
-                f"the VIEW beside a buffer has no source, got {producer(at.owner.source)}"
-            )
+        if (source := at.owner.source) is not None:
+            require(False, f"the VIEW beside a buffer has no source, got {producer(source)}")
         at.owner.verify_positions(known_size(buffer))
         wanted = views_of(at.owner)[-1].shape
     else:
         wanted = _accessed_shape(buffer, at, shape)
-    if shape != wanted:
-        raise VerifyException(f"the value has shape {show_shape(shape)}, not {show_shape(wanted)}")
+    found, of = show_shape(shape), show_shape(wanted)
+    require(shape == wanted, f"the value has shape {found}, not {of}")
 
 
 def _accessed_shape(buffer: SSAValue, position: SSAValue, shape: Shape) -> Shape:
     """The shape of what is accessed at a position: any vector at a scalar, else the position's."""
-    if not is_tensor(position.type) or not dtype_of(position).is_integer:
-        raise VerifyException(f"a position is an integer, not {position.type}")
-    if len(shape_of(buffer)) != 1:
-        raise VerifyException(f"a position is in memory of one axis, not in {buffer.type}")
+    is_integer = is_tensor(position.type) and dtype_of(position).is_integer
+    require(is_integer, f"a position is an integer, not {position.type}")
+    is_flat = len(shape_of(buffer)) == 1
+    require(is_flat, f"a position is in memory of one axis, not in {buffer.type}")
     wanted = shape_of(position)
     return shape if not wanted and len(shape) == 1 else wanted
 
@@ -405,20 +348,12 @@ class CastOp(PureOp):
 
     assembly_format = "$element attr-dict `:` type($element) `->` type($result)"
 
-    def __init__(self, element: Value, type: Attribute):
-        self.infer((element,), type=type)
-
     def verify_rule(self) -> None:
         old, new = tensor(self.element), tensor(self.result)
-        if not isinstance(self.element.owner, IndexOp) or old.get_shape():
-            raise VerifyException(
-                f"a CAST of a location takes the INDEX of one element, not {old} of "
-                f"{producer(self.element)}"
-            )
-        if (
-            len(new.get_shape()) != 1
-            or new.get_shape() == (DYNAMIC_INDEX,)
-            or new.element_type != old.element_type
-            or new.encoding != old.encoding
-        ):
-            raise VerifyException(f"a location of {old} is cast to a vector of it, not to {new}")
+        rule = f"a CAST of a location takes the INDEX of one element, not {old} of "
+        made_by(self.element, IndexOp, rule)
+        require(not old.get_shape(), f"{rule}{producer(self.element)}")
+        is_vector = len(new.get_shape()) == 1 and new.has_static_shape()
+        is_same = new.element_type == old.element_type and new.encoding == old.encoding
+        rule = f"a location of {old} is cast to a vector of it, not to {new}"
+        require(is_vector and is_same, rule)

@@ -2,37 +2,35 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC
 
 from xdsl.dialects.builtin import ArrayAttr
 from xdsl.irdl import operand_def, prop_def, var_operand_def
-from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.definitions import op_definition
-from tgdialect.legacy.attributes import axes_attribute
-from tgdialect.legacy.base import SIGNATURE, LegacyOp, PureOp
+from tgdialect.legacy.base import SIGNATURE, PureOp
+from tgdialect.legacy.rules import require
 from tgdialect.ops import tg
-from tgdialect.ops.base import TENSOR, Value
+from tgdialect.ops.base import TENSOR
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 
 AxesAttr = ArrayAttr[ArrayAttr[tg.NumberAttr]]
 
 
-def _verify_values(op: LegacyOp) -> None:
-    """Raise unless the sources are values of one dtype."""
-    for operand in op.operands:
-        if is_memory(operand):
-            raise VerifyException(f"{op.name} takes values, not memory: {operand.type}")
-    if not op.operands:
-        raise VerifyException(f"{op.name} has at least one source")
-    dtypes = [dtype_of(operand).name for operand in op.operands]
-    for dtype in dtypes[1:]:
-        if dtype != dtypes[0]:
-            raise VerifyException(f"operands have different dtypes: {dtypes[0]} and {dtype}")
+class VectorOp(PureOp, ABC):
+    """An op whose sources are values of one dtype."""
+
+    def verify_rule(self) -> None:
+        for operand in self.operands:
+            require(not is_memory(operand), f"{self.name} takes values, not memory: {operand.type}")
+        require(bool(self.operands), f"{self.name} has at least one source")
+        first, *others = (dtype_of(operand).name for operand in self.operands)
+        for dtype in others:
+            require(dtype == first, f"operands have different dtypes: {first} and {dtype}")
 
 
 @op_definition
-class VectorizeOp(PureOp):
+class VectorizeOp(VectorOp):
     """VECTORIZE (u0, u1, ...): the vector of some scalars.
 
     Arguments: none.
@@ -50,14 +48,14 @@ class VectorizeOp(PureOp):
     assembly_format = f"$scalars {SIGNATURE}"
 
     def verify_rule(self) -> None:
-        _verify_values(self)
+        super().verify_rule()
         for scalar in self.scalars:
-            if tensor(scalar).get_shape():
-                raise VerifyException(f"VECTORIZE takes scalars, not {scalar.type}")
+            is_scalar = not tensor(scalar).get_shape()
+            require(is_scalar, f"VECTORIZE takes scalars, not {scalar.type}")
 
 
 @op_definition
-class CatOp(PureOp):
+class CatOp(VectorOp):
     """CAT (u0, u1, ...): the vector that joins some vectors.
 
     Arguments: none.
@@ -74,12 +72,9 @@ class CatOp(PureOp):
 
     assembly_format = f"$vectors {SIGNATURE}"
 
-    def verify_rule(self) -> None:
-        _verify_values(self)
-
 
 @op_definition
-class UnrollOp(PureOp):
+class UnrollOp(VectorOp):
     """UNROLL (vector,), axes: a scalar for each iteration of loops that are unrolled.
 
     What is computed from it is there once for each iteration, up to a CONTRACT of its axes. The
@@ -100,15 +95,9 @@ class UnrollOp(PureOp):
 
     assembly_format = f"$vector custom<AxisSizes>($axes) {SIGNATURE}"
 
-    def __init__(self, vector: Value, axes: Sequence[tuple[int, int]]):
-        self.infer((vector,), {"axes": axes_attribute(axes)})
-
-    def verify_rule(self) -> None:
-        _verify_values(self)
-
 
 @op_definition
-class ContractOp(PureOp):
+class ContractOp(VectorOp):
     """CONTRACT (u,), axes: the vector of the values of an unrolled scalar in all iterations.
 
     It undoes UNROLL. A scalar that does not depend on an axis is repeated along it.
@@ -127,9 +116,3 @@ class ContractOp(PureOp):
     axes = prop_def(AxesAttr)
 
     assembly_format = f"$scalar custom<AxisSizes>($axes) {SIGNATURE}"
-
-    def __init__(self, scalar: Value, axes: Sequence[tuple[int, int]]):
-        self.infer((scalar,), {"axes": axes_attribute(axes)})
-
-    def verify_rule(self) -> None:
-        _verify_values(self)

@@ -5,6 +5,7 @@
   blocks (`blocks.py`), or a graph (`unordered.py`);
 * `memory.py`: which version of memory an access sees; `accesses.py`, `loops.py`: what ops and loops
   access; `accumulators.py`: loops that reduce;
-* `arithmetic.py`: values, and integers as indices; `unrolled.py`: UNROLL as shape; `wmma.py`;
+* `arithmetic.py`: values, and integers as indices; `shapes.py`: values in other shapes;
+  `unrolled.py`: UNROLL as shape; `wmma.py`;
 * `graphs.py`: programs on tensors; `views.py`: ShapeTrackers; `launches.py`: KERNEL as a call.
 """

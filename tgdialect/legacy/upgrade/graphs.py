@@ -15,8 +15,9 @@ from tgdialect.legacy.ops import compute, constants, framework, indexing, vector
 from tgdialect.legacy.ops import memory as old
 from tgdialect.legacy.ops import movement as pairs
 from tgdialect.legacy.table import device_of, views_of
-from tgdialect.legacy.upgrade.accesses import Access, access_of
+from tgdialect.legacy.upgrade.accesses import access_of
 from tgdialect.legacy.upgrade.arithmetic import Arithmetic
+from tgdialect.legacy.upgrade.shapes import all_of, filled, zeros_like
 from tgdialect.legacy.upgrade.views import Viewer
 from tgdialect.ops import movement, tg
 from tgdialect.ops.attributes import Device
@@ -74,11 +75,7 @@ class GraphUpgrade:
         return self.arithmetic.values[op.results[0]]
 
     def constant(self, op: constants.ConstOp) -> SSAValue:
-        scalar = self.put(tg.ConstOp(op.value))
-        shape = tensor(op.result).get_shape()
-        value = Viewer(self.builder).reshaped(scalar, (1,) * len(shape))
-        if 1 in shape or shape:
-            value = self.put(movement.ExpandOp(value, shape))
+        value = filled(self.builder, tg.ConstOp(op.value), tensor(op.result).get_shape())
         return self._on(value, place(op.result).device, clone=False)
 
     def reduce(self, op: compute.ReduceAxisOp) -> SSAValue:
@@ -153,10 +150,7 @@ class GraphUpgrade:
         """A shard on a device; zeros if it holds no data."""
         if is_real:
             return self._on(shard, device, clone=False)
-        type = tensor(shard)
-        zero = self.put(tg.ConstOp(number_attribute(0, type.element_type)))
-        ones = Viewer(self.builder).reshaped(zero, (1,) * len(type.get_shape()))
-        return self._on(self.put(movement.ExpandOp(ones, type.get_shape())), device, clone=False)
+        return self._on(zeros_like(self.builder, shard), device, clone=False)
 
     def _replicated(self, value: SSAValue, devices: tuple[str, ...]) -> SSAValue:
         """The same value on all devices, as the specification's broadcast."""
@@ -172,63 +166,43 @@ class GraphUpgrade:
         assert id is not None
         known = self.buffers.get(id)
         if known is None:
-            known = self.buffers[id] = self._new_buffer(op.result)
+            known = self.buffers[id] = self.new_buffer(op)
         elif known.type != op.result.type:
             raise PassFailedException(f"UNIQUE {id} is {known.type} already, not {op.result.type}")
         return known
 
-    def empty(self, op: framework.EmptyOp) -> SSAValue:
-        return self._new_buffer(op.result)
-
-    def _new_buffer(self, value: SSAValue) -> SSAValue:
-        return self.put(tg.BufferOp(next(self.builder.free_slots), tensor(value)))
+    def new_buffer(self, op: old.BufferOp | framework.EmptyOp) -> SSAValue:
+        return self.put(tg.BufferOp(next(self.builder.free_slots), tensor(op.result)))
 
     def buffer_view(self, op: old.BufferViewOp) -> SSAValue:
         return self.put(movement.ShrinkOp(op.buffer, (op.offset.data,), (op.size.data,)))
 
     def load(self, op: old.LoadOp) -> SSAValue:
-        access = access_of(op)
-        buffer = access.buffer
-        if op.dependencies:
-            buffer = self.put(tg.AfterOp(buffer, op.dependencies))
-        location = self._accessed(buffer, access, writes=False)
-        gate = self._gate(access)
+        location, gate = self._accessed(op)
         if gate is None:
             return self.put(tg.LoadOp(location))
-        return self.put(tg.LoadOp(location, self._alternative(op), gate))
-
-    def _alternative(self, op: old.LoadOp) -> SSAValue:
-        """The value of a LOAD where its gate is false; 0 if it does not say."""
-        if op.alt is not None:
-            return op.alt
-        shape = tensor(op.result).get_shape()
-        zero = self.put(tg.ConstOp(number_attribute(0, tensor(op.result).element_type)))
-        ones = Viewer(self.builder).reshaped(zero, (1,) * len(shape))
-        return self.put(movement.ExpandOp(ones, shape)) if shape else ones
+        # Where the gate is false, a LOAD that gives no other value gives 0.
+        other = zeros_like(self.builder, op.result) if op.alt is None else op.alt
+        return self.put(tg.LoadOp(location, other, gate))
 
     def store(self, op: old.StoreOp) -> SSAValue:
+        location, gate = self._accessed(op)
+        return self.put(tg.StoreOp(location, op.value, gate))
+
+    def _accessed(self, op: old.LoadOp | old.StoreOp) -> tuple[SSAValue, SSAValue | None]:
+        """The memory that an access reads or writes, and its gate."""
         access = access_of(op)
-        buffer = access.buffer
+        buffer, position = access.buffer, access.position
         if op.dependencies:
             buffer = self.put(tg.AfterOp(buffer, op.dependencies))
-        location = self._accessed(buffer, access, writes=True)
-        return self.put(tg.StoreOp(location, op.value, self._gate(access)))
-
-    def _accessed(self, buffer: SSAValue, access: Access, *, writes: bool) -> SSAValue:
-        """The memory that an access reads or writes."""
-        if access.position is None:
-            return buffer
-        if isinstance(view := access.position.owner, indexing.ViewOp):
-            return Viewer(self.builder, writes=writes).viewed(buffer, views_of(view))
-        if access.lanes > 1:
+        if position is not None and isinstance(view := position.owner, indexing.ViewOp):
+            viewer = Viewer(self.builder, writes=isinstance(op, old.StoreOp))
+            buffer = viewer.viewed(buffer, views_of(view))
+        elif access.lanes > 1:
             raise PassFailedException("a vector at a position belongs in a kernel")
-        return self.put(movement.IndexOp(buffer, (access.position,)))
-
-    def _gate(self, access: Access) -> SSAValue | None:
-        gate: SSAValue | None = None
-        for condition in access.conditions:
-            gate = condition if gate is None else self.put(tg.AndOp(gate, condition))
-        return gate
+        elif position is not None:
+            buffer = self.put(movement.IndexOp(buffer, (position,)))
+        return buffer, all_of(self.builder, access.conditions)
 
     def assign(self, op: framework.AssignOp) -> SSAValue:
         if (written := self.launched.get(op.value)) is not None:
@@ -265,7 +239,7 @@ _RULES: Mapping[type[Operation], Callable[[GraphUpgrade, Any], SSAValue | None]]
     framework.AssignOp: GraphUpgrade.assign,
     framework.BindOp: GraphUpgrade.bind,
     framework.DefineVarOp: GraphUpgrade.variable,
-    framework.EmptyOp: GraphUpgrade.empty,
+    framework.EmptyOp: GraphUpgrade.new_buffer,
     **dict.fromkeys(
         (
             framework.NoopOp,

@@ -17,7 +17,8 @@ from tgdialect.legacy.attributes import ViewAttr
 from tgdialect.legacy.ops import framework, indexing
 from tgdialect.legacy.ops import memory as old
 from tgdialect.legacy.ops.control import LoopBegin
-from tgdialect.legacy.table import producer, views_of
+from tgdialect.legacy.rules import producer
+from tgdialect.legacy.table import views_of
 from tgdialect.legacy.upgrade.accesses import access_of
 from tgdialect.legacy.upgrade.graphs import GraphUpgrade, LaunchKernel
 from tgdialect.legacy.upgrade.kernel import upgrade_kernel

@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import needed_ops
 from tgdialect.diagnostics import lasting_hint, locate
-from tgdialect.legacy.attributes import Axes
+from tgdialect.legacy.attributes import UnrolledAxes
 from tgdialect.legacy.ops import blocks, control, framework, indexing
 from tgdialect.legacy.ops import memory as old_memory
 from tgdialect.legacy.ops.compute import WmmaOp
@@ -30,6 +30,7 @@ from tgdialect.legacy.upgrade.loops import (
     variable_of,
 )
 from tgdialect.legacy.upgrade.memory import MemoryVersions, keep_order
+from tgdialect.legacy.upgrade.shapes import all_of, filled, reshaped
 from tgdialect.legacy.upgrade.wmma import upgraded_wmma
 from tgdialect.ops import codegen, ordering, tg
 from tgdialect.ops import elementwise as e
@@ -69,9 +70,6 @@ class Open:
 class OrderedKernel:
     """A kernel that is being rewritten, op by op, in the order of execution."""
 
-    rules: Mapping[type[Operation], Callable[[Any, Any], None]]
-    """The rewrites of the ops that are no arithmetic."""
-
     def __init__(self, ops: Sequence[Operation], *, reduces: bool) -> None:
         """`reduces` says whether loops that reduce become REDUCEs."""
         self.reduces = reduces
@@ -102,9 +100,10 @@ class OrderedKernel:
         for operand in op.operands:
             if (variable := variable_of(operand)) is not None:
                 self.values[operand] = self.variables[variable]
-        rule = self.rules.get(type(op))
+        rule = RULES.get(type(op))
         if rule is not None:
-            rule(self, op)
+            # By its name: a subclass may have another method.
+            getattr(self, rule.__name__)(op)
         elif isinstance(op, TgOp) and not _is_computed(op):
             raise PassFailedException(f"{op.name} does not belong in a kernel")
         else:
@@ -171,17 +170,15 @@ class OrderedKernel:
             value = self.put(tg.LoadOp(location, alternative, gate))
         self.arithmetic.unrolled.axes[op.result] = axes
         shape = *(size for _, size in axes), *tensor(op.result).get_shape()
-        self.values[op.result] = self._reshaped(value, shape)
+        self.values[op.result] = reshaped(self.builder, value, shape)
 
-    def _alternative(self, op: old_memory.LoadOp, axes: Axes, shape: Sequence[int]) -> SSAValue:
+    def _alternative(
+        self, op: old_memory.LoadOp, axes: UnrolledAxes, shape: Sequence[int]
+    ) -> SSAValue:
         """The value of a LOAD where its gate is false; 0 if it does not say."""
         if op.alt is not None:
             return self._spread(op.alt, self.values[op.alt], axes, op.result)
-        zero = self.put(tg.ConstOp(0, tensor(op.result).element_type))
-        if not shape:
-            return zero
-        ones = self._reshaped(zero, (1,) * len(shape))
-        return self.put(tg.ExpandOp(ones, tuple(shape)))
+        return filled(self.builder, tg.ConstOp(0, tensor(op.result).element_type), shape)
 
     def store(self, op: old_memory.StoreOp) -> None:
         access = access_of(op)
@@ -221,17 +218,17 @@ class OrderedKernel:
 
     def _axes(
         self, access: Access, conditions: Sequence[SSAValue], values: Sequence[SSAValue]
-    ) -> Axes:
+    ) -> UnrolledAxes:
         """The unrolled axes of an access."""
         position = () if access.position is None else (access.position,)
         return self.arithmetic.unrolled.union((*position, *conditions, *values))
 
-    def _spread(self, old: SSAValue, new: SSAValue, axes: Axes, like: SSAValue) -> SSAValue:
+    def _spread(self, old: SSAValue, new: SSAValue, axes: UnrolledAxes, like: SSAValue) -> SSAValue:
         """A value with all unrolled axes of an access, as one axis."""
         value = self.arithmetic.unrolled.spread(old, new, axes, tensor(like).get_shape())
         return self._flattened(value)
 
-    def _position(self, access: Access, like: SSAValue, axes: Axes) -> SSAValue | None:
+    def _position(self, access: Access, like: SSAValue, axes: UnrolledAxes) -> SSAValue | None:
         """The positions of the elements of an access, as one axis."""
         if access.position is None:
             return None
@@ -242,7 +239,7 @@ class OrderedKernel:
             return self.put(tg.VConstOp(range(first, first + access.lanes)))
         index = self.arithmetic.unrolled.spread(access.position, index, axes, ())
         if axes:
-            index = self._reshaped(index, (*tensor(index).get_shape(), 1))
+            index = reshaped(self.builder, index, (*tensor(index).get_shape(), 1))
         lanes = self.put(tg.VConstOp(range(access.lanes)))
         return self._flattened(self.put(e.AddOp(index, lanes)))
 
@@ -254,13 +251,12 @@ class OrderedKernel:
             self.locations[key] = self.put(tg.IndexOp(buffer, (position,)))
         return self.locations[key]
 
-    def _gate(self, conditions: Sequence[SSAValue], like: SSAValue, axes: Axes) -> SSAValue | None:
+    def _gate(
+        self, conditions: Sequence[SSAValue], like: SSAValue, axes: UnrolledAxes
+    ) -> SSAValue | None:
         """Whether all conditions hold; None without any."""
-        gate: SSAValue | None = None
-        for condition in conditions:
-            value = self._spread(condition, self.values[condition], axes, like)
-            gate = value if gate is None else self.put(e.AndOp(gate, value))
-        return gate
+        values = [self._spread(each, self.values[each], axes, like) for each in conditions]
+        return all_of(self.builder, values)
 
     def _in_loops(self, buffer: SSAValue, operands: Sequence[SSAValue]) -> SSAValue:
         """A version of memory for a STORE of some operands, in all loops that are open.
@@ -286,14 +282,9 @@ class OrderedKernel:
         missing = [r.result for r in loops if r not in inside]
         return self.put(tg.AfterOp(buffer, missing)) if missing else buffer
 
-    def _reshaped(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
-        if tensor(value).get_shape() == tuple(shape):
-            return value
-        return self.put(tg.ReshapeOp(value, tuple(shape)))
-
     def _flattened(self, value: SSAValue) -> SSAValue:
         shape = tensor(value).get_shape()
-        return value if len(shape) < 2 else self._reshaped(value, (prod(shape),))
+        return value if len(shape) < 2 else reshaped(self.builder, value, (prod(shape),))
 
     def barrier(self, op: codegen.BarrierOp) -> None:
         self.versions.synchronise(lambda effects: self.put(codegen.BarrierOp(effects)))
@@ -444,7 +435,7 @@ class OrderedKernel:
         return tg.KernelOp(name, Region(self.block))
 
 
-OrderedKernel.rules = {
+RULES: Mapping[type[Operation], Callable[[OrderedKernel, Any], None]] = {
     old_memory.DefineGlobalOp: OrderedKernel.define_global,
     old_memory.DefineLocalOp: OrderedKernel.define_local,
     old_memory.DefineAccOp: OrderedKernel.define_accumulator,
@@ -476,6 +467,7 @@ OrderedKernel.rules = {
     codegen.BarrierOp: OrderedKernel.barrier,
     codegen.SpecialOp: OrderedKernel.special,
 }
+"""The rewrites of the ops that are no arithmetic."""
 
 
 def _surely_runs(range: tg.RangeOp) -> bool:

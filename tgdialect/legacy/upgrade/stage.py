@@ -40,11 +40,6 @@ class UpgradeLegacyPass(ModulePass):
         upgrade(op)
 
 
-def is_legacy(module: ModuleOp) -> bool:
-    """Whether a module has ops of the older vocabularies."""
-    return _has_legacy(module)
-
-
 def _has_legacy(op: Operation) -> bool:
     return any(isinstance(each, LegacyOp) for each in op.walk())
 

@@ -105,17 +105,3 @@ def _loops_around(ops: Sequence[Operation]) -> Mapping[SSAValue, Collection[SSAV
         for result in op.results:
             loops[result] = found
     return around
-
-
-UnorderedKernel.rules = {
-    **OrderedKernel.rules,
-    control.RangeOp: UnorderedKernel.begin_loop,
-    control.LoopOp: UnorderedKernel.begin_loop,
-    tg.RangeOp: UnorderedKernel.begin_loop,
-    old_memory.DefineAccOp: UnorderedKernel.define_accumulator,
-    old_memory.LoadOp: UnorderedKernel.load,
-    old_memory.StoreOp: UnorderedKernel.store,
-    framework.AssignOp: UnorderedKernel.assign_accumulator,
-    control.PhiOp: UnorderedKernel.assign_accumulator,
-    codegen.BarrierOp: UnorderedKernel.barrier,
-}

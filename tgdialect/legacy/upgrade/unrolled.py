@@ -9,8 +9,9 @@ from math import prod
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.legacy.attributes import Axes, axes_of
+from tgdialect.legacy.attributes import UnrolledAxes, axes_of
 from tgdialect.legacy.ops.vectors import ContractOp, UnrollOp
+from tgdialect.legacy.upgrade.shapes import expanded, permuted, reshaped
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.properties import tensor
@@ -24,9 +25,9 @@ class Unrolled:
 
     def __init__(self, builder: OpBuilder) -> None:
         self.builder = builder
-        self.axes: dict[SSAValue, Axes] = {}
+        self.axes: dict[SSAValue, UnrolledAxes] = {}
 
-    def axes_of(self, value: SSAValue) -> Axes:
+    def axes_of(self, value: SSAValue) -> UnrolledAxes:
         """The numbers and sizes of the unrolled axes that a value depends on."""
         return self.axes.get(value, ())
 
@@ -43,7 +44,7 @@ class Unrolled:
             for old, new in zip(op.operands, operands, strict=True)
         ]
 
-    def union(self, values: Iterable[SSAValue]) -> Axes:
+    def union(self, values: Iterable[SSAValue]) -> UnrolledAxes:
         """The unrolled axes that any of some values depends on.
 
         Raises PassFailedException if one has two sizes.
@@ -54,24 +55,21 @@ class Unrolled:
                 raise PassFailedException(f"axis {axis} has {size} and {other_size} iterations")
         return tuple(axes)
 
-    def spread(self, old: SSAValue, new: SSAValue, axes: Axes, lanes: Sequence[int]) -> SSAValue:
+    def spread(
+        self, old: SSAValue, new: SSAValue, axes: UnrolledAxes, lanes: Sequence[int]
+    ) -> SSAValue:
         """A value repeated along unrolled axes, and along the lanes of a vector."""
         if not axes:
             return new
         value = self._with_axes(old, new, axes, len(lanes))
-        return self._expanded(value, (*(size for _, size in axes), *lanes))
+        return expanded(self.builder, value, (*(size for _, size in axes), *lanes))
 
-    def _with_axes(self, old: SSAValue, new: SSAValue, axes: Axes, rank: int) -> SSAValue:
+    def _with_axes(self, old: SSAValue, new: SSAValue, axes: UnrolledAxes, rank: int) -> SSAValue:
         """A value reshaped so that it broadcasts along axes that it does not depend on."""
         own, lanes = self.axes_of(old), tensor(old).get_shape()
         extents = [size if (axis, size) in own else 1 for axis, size in axes]
         shape = (*extents, *(1,) * (rank - len(lanes)), *lanes)
-        return self._reshaped(new, shape)
-
-    def _reshaped(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
-        if tensor(value).get_shape() == tuple(shape):
-            return value
-        return self.builder.put(tg.ReshapeOp(value, tuple(shape)))
+        return reshaped(self.builder, new, shape)
 
     def stacked(self, op: Operation, operands: Sequence[SSAValue]) -> SSAValue:
         """VECTORIZE: the lanes become the last axis."""
@@ -80,7 +78,7 @@ class Unrolled:
         if not axes:
             return self.builder.put(tg.StackOp(operands))
         sizes = tuple(size for _, size in axes)
-        stack = self.builder.put(tg.StackOp([self._expanded(o, sizes) for o in operands]))
+        stack = self.builder.put(tg.StackOp([expanded(self.builder, o, sizes) for o in operands]))
         return self.builder.put(tg.PermuteOp(stack, (*range(1, len(sizes) + 1), 0)))
 
     def lanes_first(self, op: Operation, vectors: Sequence[SSAValue]) -> Sequence[SSAValue]:
@@ -90,7 +88,7 @@ class Unrolled:
             return vectors
         pairs = zip(op.operands, vectors, strict=True)
         spread = [self.spread(old, new, axes, tensor(old).get_shape()) for old, new in pairs]
-        return [self._permuted(value, (len(axes), *range(len(axes)))) for value in spread]
+        return [permuted(self.builder, value, (len(axes), *range(len(axes)))) for value in spread]
 
     def lanes_last(self, op: Operation, value: SSAValue) -> SSAValue:
         """The result of GEP or CAT, from what it is of `lanes_first`; and records its axes."""
@@ -99,12 +97,7 @@ class Unrolled:
             return value
         self.axes[op.results[0]] = axes
         lanes = tensor(op.results[0]).get_shape()
-        return self._permuted(value, (*range(1, len(axes) + 1), 0)) if lanes else value
-
-    def _expanded(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
-        if tensor(value).get_shape() == tuple(shape):
-            return value
-        return self.builder.put(tg.ExpandOp(value, tuple(shape)))
+        return permuted(self.builder, value, (*range(1, len(axes) + 1), 0)) if lanes else value
 
     def unrolled(self, op: UnrollOp, vector: SSAValue) -> SSAValue:
         """UNROLL: the lanes of a vector become axes. The last of them is that of neighbours."""
@@ -112,9 +105,9 @@ class Unrolled:
         if both := {axis for axis, _ in own} & {axis for axis, _ in axes}:
             raise PassFailedException(f"axis {min(both)} is unrolled already")
         every = (*own, *axes)
-        split = self._reshaped(vector, [size for _, size in every])
+        split = reshaped(self.builder, vector, [size for _, size in every])
         self.axes[op.result] = tuple(sorted(every))
-        return self._permuted(split, [every.index(axis) for axis in sorted(every)])
+        return permuted(self.builder, split, [every.index(axis) for axis in sorted(every)])
 
     def contracted(self, op: ContractOp, scalar: SSAValue) -> SSAValue:
         """CONTRACT: axes become the lanes of a vector; along axes that it lacks a value repeats."""
@@ -123,12 +116,7 @@ class Unrolled:
         kept = tuple(axis for axis in own if axis not in axes)
         every = tuple(sorted({*own, *axes}))
         value = self._with_axes(op.scalar, scalar, every, 0)
-        value = self._expanded(value, [size for _, size in every])
-        value = self._permuted(value, [every.index(axis) for axis in (*kept, *axes)])
+        value = expanded(self.builder, value, [size for _, size in every])
+        value = permuted(self.builder, value, [every.index(axis) for axis in (*kept, *axes)])
         self.axes[op.result] = kept
-        return self._reshaped(value, (*(s for _, s in kept), prod(s for _, s in axes)))
-
-    def _permuted(self, value: SSAValue, order: Sequence[int]) -> SSAValue:
-        if list(order) == sorted(order):
-            return value
-        return self.builder.put(tg.PermuteOp(value, order))
+        return reshaped(self.builder, value, (*(s for _, s in kept), prod(s for _, s in axes)))

@@ -10,6 +10,7 @@ from typing import NamedTuple
 from xdsl.ir import SSAValue
 
 from tgdialect.legacy.attributes import ViewAttr
+from tgdialect.legacy.upgrade.shapes import expanded, permuted
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import BOOL, INDEX, number_attribute
@@ -49,8 +50,7 @@ class Viewer:
         spans, shape = views[first].spans, views[first].shape
         true = self.reshaped(self.builder.put(tg.ConstOp(1, BOOL)), (1,) * len(spans))
         extents = tuple(end - start for start, end in spans)
-        if tensor(true).get_shape() != extents:
-            true = self.builder.put(tg.ExpandOp(true, extents))
+        true = expanded(self.builder, true, extents)
         mask = self._padded(true, [start for start, _ in spans], shape)
         return self.viewed(mask, views[first + 1 :])
 
@@ -102,12 +102,10 @@ class Viewer:
         value = self._blocks(flat, forward, offset) or self._gathered(flat, forward, offset)
         # From the order of the strides to that of the axes, then axes that repeat.
         order = sorted(range(len(forward)), key=lambda i: forward[i].position)
-        if order != sorted(order):
-            value = self.builder.put(tg.PermuteOp(value, order))
+        value = permuted(self.builder, value, order)
         kept = {axis.position for axis in axes}
         value = self.reshaped(value, [n if i in kept else 1 for i, n in enumerate(shape)])
-        if tensor(value).get_shape() != tuple(shape):
-            value = self.builder.put(tg.ExpandOp(value, tuple(shape)))
+        value = expanded(self.builder, value, shape)
         if backward:
             flipped = {axis.position for axis in backward}
             value = self.builder.put(tg.FlipOp(value, [i in flipped for i in range(len(shape))]))

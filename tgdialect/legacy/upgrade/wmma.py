@@ -10,9 +10,9 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.legacy.attributes import LegacyWmmaAttr
 from tgdialect.legacy.ops.compute import WmmaOp
+from tgdialect.legacy.upgrade.shapes import reshaped
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.codegen import WmmaOp as TgWmmaOp
 from tgdialect.ops.properties import tensor
 from tgdialect.targets.matrix import MMA_16X8X16, Fragments
 
@@ -26,13 +26,9 @@ configuration does not state."""
 def upgraded_wmma(b: OpBuilder, op: WmmaOp, operands: Sequence[SSAValue]) -> SSAValue:
     """`tg.wmma` of the operands. Raises PassFailedException for fragments that are not known."""
     config = _upgraded_config(op.config)
-    shaped = [
-        operand if tensor(operand).get_shape() == shape else b.put(tg.ReshapeOp(operand, shape))
-        for operand, shape in zip(operands, config.operand_shapes, strict=True)
-    ]
-    result = b.put(TgWmmaOp(shaped[0], shaped[1], shaped[2], config))
-    shape = tensor(op.result).get_shape()
-    return result if tensor(result).get_shape() == shape else b.put(tg.ReshapeOp(result, shape))
+    shapes = config.operand_shapes
+    x, y, z = (reshaped(b, operand, s) for operand, s in zip(operands, shapes, strict=True))
+    return reshaped(b, b.put(tg.WmmaOp(x, y, z, config)), tensor(op.result).get_shape())
 
 
 def _upgraded_config(config: LegacyWmmaAttr) -> tg.WmmaAttr:
