@@ -17,11 +17,7 @@ Source: MLIR's "'llvm' Dialect" documentation, as of LLVM 19.
 from xdsl.dialects import llvm
 from xdsl.ir import Dialect, Operation
 
-from tgdialect.llvm_dialect.atomics import (
-    AtomicCmpXchgOp,
-    AtomicRMWOp,
-    FenceOp,
-)
+from tgdialect.llvm_dialect.atomics import AtomicCmpXchgOp, AtomicRMWOp, FenceOp
 from tgdialect.llvm_dialect.elementwise import (
     FMulAddOp,
     FShlOp,

@@ -3,12 +3,7 @@
 from abc import ABC
 from typing import ClassVar
 
-from xdsl.dialects.builtin import (
-    AnyFloatConstr,
-    IntegerType,
-    SignlessIntegerConstraint,
-    VectorType,
-)
+from xdsl.dialects.builtin import AnyFloatConstr, IntegerType, SignlessIntegerConstraint, VectorType
 from xdsl.dialects.llvm import FastMathAttr
 from xdsl.ir import SSAValue
 from xdsl.irdl import (

@@ -4,14 +4,7 @@ from abc import ABC
 from typing import ClassVar
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import (
-    I64,
-    IntegerAttr,
-    SignlessIntegerConstraint,
-    VectorType,
-    i1,
-    i64,
-)
+from xdsl.dialects.builtin import I64, IntegerAttr, SignlessIntegerConstraint, VectorType, i1, i64
 from xdsl.dialects.llvm import FastMathAttr, FCmpPredicateFlag, LLVMPointerType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
@@ -29,10 +22,7 @@ from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.formats import WidenedOp, op_definition
-from tgdialect.llvm_dialect.assembly import (
-    move_to_properties,
-    print_with_attributes,
-)
+from tgdialect.llvm_dialect.assembly import move_to_properties, print_with_attributes
 from tgdialect.llvm_dialect.types import AnyFloatLike, AnyIntegerLike, BoolLike
 
 

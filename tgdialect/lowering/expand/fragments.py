@@ -20,15 +20,8 @@ from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.expand.expansion import Axes, Expansion
 from tgdialect.lowering.expand.shared_blocks import shared_block
-from tgdialect.lowering.matrix_products import (
-    Move,
-    assembled,
-    c_fields,
-    fields,
-    places,
-    product_of,
-)
-from tgdialect.lowering.optimize.axes import NOT_COPIED
+from tgdialect.lowering.matrix_products import Move, assembled, c_fields, fields, places, product_of
+from tgdialect.lowering.recomputation import NOT_COPIED, computed_again
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.properties import integers, known_index, place, tensor, tensor_type
@@ -167,7 +160,7 @@ def _fragments(
         for gate in factors.gates:
             zero = builder.put(tg.ConstOp(0, tensor(value).element_type))
             value = builder.put(tg.WhereOp(gate, value, zero))
-        new.append(builder.clone(value, mapping, shared=NOT_COPIED))
+        new.append(computed_again(builder, value, mapping))
         axes.append(tuple(own_ranges))
     if (start := _start(op, open)) is not None:
         shared = (*NOT_COPIED, tg.BufferOp)

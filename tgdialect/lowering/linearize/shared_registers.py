@@ -17,7 +17,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.uniform import uniform_blocks
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.linearize.blocks import ITEMS, Nest, nest
+from tgdialect.lowering.linear_blocks import ITEMS, Nest, nest
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder

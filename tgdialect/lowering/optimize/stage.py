@@ -14,7 +14,7 @@ from tgdialect.analysis.eviction import evicted_slots, note_evicted
 from tgdialect.analysis.symbols import called_in_loops, calling_last
 from tgdialect.diagnostics import errors_at
 from tgdialect.lowering.levels import LoweringPass
-from tgdialect.lowering.optimize.axes import Axes, Packing, aliased_kernels
+from tgdialect.lowering.optimize.axes import Axes, Packing
 from tgdialect.lowering.optimize.explicit import (
     apply_explicit,
     check_kernels,
@@ -26,6 +26,7 @@ from tgdialect.lowering.optimize.modes import BEAM, MODES, TF32
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.overwritten_memory import copy_overwritten
+from tgdialect.lowering.passed_memory import aliased_kernels
 from tgdialect.ops import tg
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target

@@ -18,13 +18,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.capacity import most_elements
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.select.bounds_checks import Check
-from tgdialect.lowering.select.indices import (
-    Extent,
-    Index,
-    is_ramp,
-    known_positions,
-    lanes_of,
-)
+from tgdialect.lowering.select.indices import Extent, Index, is_ramp, known_positions, lanes_of
 from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import Scalars, dtype_name
 from tgdialect.lowering.select.tiles import RegisterTile, elements, moved_tile

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
-from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.vectors import (
     is_apart,
     is_expandable,
@@ -16,10 +15,9 @@ from tgdialect.lowering.optimize.cpu.vectors import (
 )
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess
 from tgdialect.lowering.optimize.optops.apply import opt, try_opt
-from tgdialect.lowering.optimize.optops.merge import mergeable
-from tgdialect.lowering.optimize.optops.split import divisors, may_split
+from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
-from tgdialect.ops.properties import dtype_of, known_index
+from tgdialect.ops.properties import dtype_of
 from tgdialect.targets import Target
 
 LINE_COST = 4
@@ -64,31 +62,6 @@ ROWS_AT_ONCE, CHAIN_OPS = 2, 16
 """The rows of a scan that run at once, and the most ops of a step for that. More rows: work while
 steps wait for the one before, in more registers; with more ops in a step there is other work
 anyway."""
-
-
-def split_loops(axes: Axes) -> None:
-    """Split a loop whose variable indices divide, so that each digit is a loop variable. Strides
-    are known of loop variables, not of quotients."""
-    while any(try_opt(axes, which) for which in _digits(axes)):
-        pass
-
-
-def _digits(axes: Axes) -> Iterator[tg.OptAttr]:
-    """The SPLITs that remove a division."""
-    for axis, range in axes.ranges.items():
-        if not (found := divisors(range)) or (extent := known_index(range.bound)) is None:
-            continue
-        least = min(found)
-        if 1 < least < extent and not any(each % least for each in (*found, extent)):
-            yield opt(tg.OptOp.SPLIT, axis, least, range.axis_type.data.value)
-
-
-def merge_loops(axes: Axes) -> None:
-    """Merge loops whose indices are one flat index."""
-    tried: set[tuple[int, int]] = set()
-    while (pair := next((p for p in mergeable(axes) if p not in tried), None)) is not None:
-        tried.add(pair)
-        try_opt(axes, opt(tg.OptOp.MERGE, *pair))
 
 
 def order_reductions(nests: Nests, vectors: Sequence[tg.RangeOp], target: Target) -> bool:

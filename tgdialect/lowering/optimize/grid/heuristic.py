@@ -14,7 +14,7 @@ import math
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.loops import merge_loops, split_loops
+from tgdialect.lowering.optimize.flat_loops import merge_loops, split_loops
 from tgdialect.lowering.optimize.grid.blocks import share_blocks
 from tgdialect.lowering.optimize.grid.matrix import multiply_matrices
 from tgdialect.lowering.optimize.grid.nests import FEW, VECTOR, GridNest

@@ -7,11 +7,8 @@ from collections.abc import Iterable, Sequence
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
-from tgdialect.lowering.optimize.axes import (
-    NOT_COPIED,
-    Axes,
-    IllegalOptError,
-)
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.recomputation import computed_again
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.builder import OpBuilder
@@ -72,7 +69,7 @@ def accumulate_outside(axes: Axes, reduced: tg.RangeOp, inside: Sequence[tg.Rang
     # Second nest: add one step of the reduction to every partial result.
     second = again([r.axis.data for r in loops])
     copies: dict[SSAValue, SSAValue] = {r.result: v for r, v in zip(loops, second, strict=True)}
-    partial = builder.clone(reduce.source, copies, shared=NOT_COPIED)
+    partial = computed_again(builder, reduce.source, copies)
     if wide != dtype:
         partial = put(tg.CastOp(partial, wide))
     if rest := [r.result for r in closed_ranges(reduce) if r is not reduced]:

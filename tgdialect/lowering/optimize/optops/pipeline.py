@@ -8,7 +8,8 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges, loops_of
-from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.recomputation import computed_again
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.properties import place, tensor, tensor_type
@@ -156,7 +157,7 @@ class _Pipeline:
                 ranges = [*ranges, tile.owner]
 
         def again(value: SSAValue) -> SSAValue:
-            return builder.clone(value, mapping, shared=NOT_COPIED)
+            return computed_again(builder, value, mapping)
 
         value = again(store.value)
         cell = put(tg.IndexOp(version, [turn, *map(again, store.buffer.owner.indices)]))

@@ -10,13 +10,7 @@ from itertools import count
 import numpy as np
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.lowering.render.source.expressions import (
-    INT,
-    LONG,
-    Precedence,
-    Scalar,
-    index_type,
-)
+from tgdialect.lowering.render.source.expressions import INT, LONG, Precedence, Scalar, index_type
 from tgdialect.lowering.render.source.helpers import HELPERS
 from tgdialect.lowering.render.source.language import Language
 from tgdialect.ops.dtypes import DTYPES, F32, INDEX, DType, Kind, unsigned

@@ -37,10 +37,7 @@ from tgdialect.lowering.render.source.expressions import (
     without_parentheses,
 )
 from tgdialect.lowering.render.source.language import Language
-from tgdialect.lowering.render.source.matrix import (
-    call_helper,
-    multiply_in_place,
-)
+from tgdialect.lowering.render.source.matrix import call_helper, multiply_in_place
 from tgdialect.lowering.render.source.placement import Placement
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, DType, bits_of_nan
