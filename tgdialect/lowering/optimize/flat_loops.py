@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.optops.apply import attempt, opt, try_opt
 from tgdialect.lowering.optimize.optops.merge import mergeable
 from tgdialect.lowering.optimize.optops.split import divisors
 from tgdialect.ops import tg
@@ -34,4 +34,4 @@ def merge_loops(axes: Axes) -> None:
     tried: set[tuple[int, int]] = set()
     while (pair := next((p for p in mergeable(axes) if p not in tried), None)) is not None:
         tried.add(pair)
-        try_opt(axes, opt(tg.OptOp.MERGE, *pair))
+        attempt(axes, tg.OptOp.MERGE, *pair)

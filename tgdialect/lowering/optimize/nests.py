@@ -152,3 +152,9 @@ def is_arithmetic(op: Operation) -> bool:
     if not isinstance(op, ElementwiseOp | tg.ReduceOp):
         return False
     return tensor(op.results[0]).element_type not in (INDEX, BOOL)
+
+
+def part(extent: int, most: int, of: int = 0) -> int:
+    """The greatest divisor of `of`, by default the extent, up to both; 1 if there is no other."""
+    whole = of or extent
+    return next((n for n in range(min(extent, most), 0, -1) if whole % n == 0), 1)

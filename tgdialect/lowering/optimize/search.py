@@ -13,9 +13,9 @@ from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from tgdialect.analysis.ranges import is_expanded
-from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.nests import Nests
-from tgdialect.lowering.optimize.optops.apply import apply_opt, begin_schedule, opt
+from tgdialect.lowering.optimize.optops.apply import opt, scheduled
 from tgdialect.lowering.optimize.optops.passes import (
     FACTORS,
     OptOpPass,
@@ -61,19 +61,6 @@ class Timed(NamedTuple):
 
     seconds: float
     opts: Opts
-
-
-def scheduled(kernel: tg.KernelOp, opts: Sequence[tg.OptAttr]) -> tg.KernelOp | None:
-    """A copy of a kernel with OptOps applied; None where one of them is not legal."""
-    copy = kernel.clone()
-    axes = Axes(copy, kernel)
-    begin_schedule(axes)
-    try:
-        for which in opts:
-            apply_opt(axes, which)
-    except IllegalOptError:
-        return None
-    return copy
 
 
 def beam_search(

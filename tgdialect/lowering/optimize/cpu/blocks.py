@@ -8,8 +8,8 @@ from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.cpu.copies import loop_of_copy
 from tgdialect.lowering.optimize.cpu.costs import pages_of
 from tgdialect.lowering.optimize.cpu.vectors import is_tiled, vector_of
-from tgdialect.lowering.optimize.nests import Nests, StridedAccess
-from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.nests import Nests, StridedAccess, part
+from tgdialect.lowering.optimize.optops.apply import attempt, made_by
 from tgdialect.ops import tg
 from tgdialect.targets import Target
 
@@ -76,24 +76,19 @@ def _block(
     if copied is not None and (column <= target.l1 or copied.axis_type.data is tg.AxisType.THREAD):
         return False
     most = target.tlb_pages * (PACKED_BLOCK if copied is not None else 1)
-    steps = divisor(nests.extent(over), most)
+    steps = part(nests.extent(over), most)
     # The results of a block are to stay in L2, with the block and all else.
     row = math.prod(map(nests.extent, results)) * access.itemsize
     fitting = min(target.l2 // CACHE_PARTS // row, nests.extent(along))
-    width = divisor(nests.extent(along), fitting)
+    width = part(nests.extent(along), fitting)
     if rows > BLOCKED_ROWS or 2 * steps < most or fitting == 0 or 2 * width < fitting:
         return False
     numbers = [r.axis.data for r in (along, *inside)]
     if width < nests.extent(along):
-        kind, before = along.axis_type.data.value, set(axes.ranges)
-        if not try_opt(axes, opt(tg.OptOp.SPLIT, along.axis.data, width, kind)):
+        kind = along.axis_type.data
+        if (made := made_by(axes, tg.OptOp.SPLIT, along.axis.data, width, kind)) is None:
             return False
-        (numbers[0],) = axes.ranges.keys() - before
-    return try_opt(
-        axes, opt(tg.OptOp.SPLIT, over.axis.data, steps, tg.AxisType.REDUCE.value)
-    ) and try_opt(axes, opt(tg.OptOp.ORDER, over.axis.data, *numbers))
-
-
-def divisor(extent: int, most: int) -> int:
-    """The largest divisor of an extent up to `most`; 0 if there is none."""
-    return next((n for n in range(min(extent, most), 0, -1) if extent % n == 0), 0)
+        (numbers[0],) = made
+    return attempt(axes, tg.OptOp.SPLIT, over.axis.data, steps, tg.AxisType.REDUCE) and attempt(
+        axes, tg.OptOp.ORDER, over.axis.data, *numbers
+    )

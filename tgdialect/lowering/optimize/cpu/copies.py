@@ -18,7 +18,7 @@ from tgdialect.lowering.optimize.cpu.vectors import (
     vector_of,
 )
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess
-from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.optops.apply import attempt, made_by, opt
 from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of
 from tgdialect.ops.views import memory_of
@@ -59,17 +59,16 @@ def pack_tiles(nests: Nests, target: Target) -> None:
             memory = memory_of(load.buffer).owner
             assert isinstance(memory, tg.ParamOp)
             if access.is_constant and loop is not None:
-                try_opt(axes, opt(tg.OptOp.STAGE, memory.slot.data, loop.axis.data, "global"))
+                attempt(axes, tg.OptOp.STAGE, memory.slot.data, loop.axis.data, "global")
                 continue
-            before = set(axes.ranges.values())
-            if not any(
-                try_opt(axes, opt(tg.OptOp.STAGE, memory.slot.data, at.axis.data, "local"))
+            tries = (
+                made_by(axes, tg.OptOp.STAGE, memory.slot.data, at.axis.data, "local")
                 for at in (around, loop)
                 if at is not None
-            ):
-                continue
-            if is_apart(access, vector):
-                _transpose(axes, [r for r in axes.ranges.values() if r not in before], target)
+            )
+            made = next((each for each in tries if each is not None), None)
+            if made is not None and is_apart(access, vector):
+                _transpose(axes, [axes[number] for number in made], target)
 
 
 def loop_of_copy(
@@ -155,7 +154,7 @@ def _transpose(axes: Axes, copy: Sequence[tg.RangeOp], target: Target) -> None:
     lanes = target.lanes(min(dtype_of(load.buffer).itemsize for load in axes.reads(vector)))
     width, axis = axes.extent(vector), vector.axis.data
     if width > lanes and width % lanes == 0:
-        try_opt(axes, opt(tg.OptOp.SPLIT, axis, width // lanes, tg.AxisType.LOOP.value, "top"))
+        attempt(axes, tg.OptOp.SPLIT, axis, width // lanes, tg.AxisType.LOOP, "top")
         vector = axes[axis]
     if along.axis_type.data is tg.AxisType.LOOP:
         height = min(lanes, axes.extent(along))

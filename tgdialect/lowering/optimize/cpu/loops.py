@@ -14,7 +14,7 @@ from tgdialect.lowering.optimize.cpu.vectors import (
     vector_of,
 )
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess
-from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.optops.apply import attempt, opt, try_opt
 from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of
@@ -87,7 +87,7 @@ def order_reductions(nests: Nests, vectors: Sequence[tg.RangeOp], target: Target
         step = {r: sum(_bytes_apart(access, r, target) for access in loads) for r in loops}
         order = sorted(loops, key=step.__getitem__, reverse=True)
         if order != list(loops):
-            has_moved |= try_opt(axes, opt(tg.OptOp.ORDER, *(r.axis.data for r in order)))
+            has_moved |= attempt(axes, tg.OptOp.ORDER, *(r.axis.data for r in order))
     return has_moved
 
 
@@ -135,7 +135,7 @@ def order_loops(nests: Nests, target: Target, threads: int) -> tg.RangeOp | None
         else:
             continue
         if order != loops:
-            try_opt(axes, opt(tg.OptOp.ORDER, *(r.axis.data for r in order)))
+            attempt(axes, tg.OptOp.ORDER, *(r.axis.data for r in order))
     return shared
 
 

@@ -7,7 +7,7 @@ import math
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.cpu.loops import has_less_in_common
 from tgdialect.lowering.optimize.nests import Nests
-from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.optops.apply import attempt
 from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
@@ -50,9 +50,9 @@ def share_among_threads(nests: Nests, target: Target, shared: tg.RangeOp | None 
         if imbalance <= MAX_IMBALANCE and has_less_in_common(nests, other, range, target):
             range, chunks = other, number
     axis, extent = range.axis.data, nests.extent(range)
-    if extent % chunks and not try_opt(axes, opt(tg.OptOp.PADTO, axis, chunks, "clamp")):
+    if extent % chunks and not attempt(axes, tg.OptOp.PADTO, axis, chunks, "clamp"):
         chunks = extent
-    try_opt(axes, opt(tg.OptOp.SPLIT, axis, chunks, tg.AxisType.THREAD.value, "top"))
+    attempt(axes, tg.OptOp.SPLIT, axis, chunks, tg.AxisType.THREAD, "top")
 
 
 def _is_dense(nests: Nests, range: tg.RangeOp, target: Target) -> bool:

@@ -26,7 +26,7 @@ from tgdialect.lowering.optimize.cpu.vectors import (
     transposed_row,
 )
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmetic
-from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.optops.apply import attempt, opt, try_opt
 from tgdialect.lowering.optimize.optops.split import may_overlap
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
@@ -169,7 +169,7 @@ def write_out_reductions(axes: Axes) -> None:
         if extent is None or (steps := steps * extent) > MAX_STEPS:
             return
         if range.axis_type.data is tg.AxisType.REDUCE and extent > 1:
-            try_opt(axes, opt(tg.OptOp.SPLIT, range.axis.data, extent, tg.AxisType.UNROLL.value))
+            attempt(axes, tg.OptOp.SPLIT, range.axis.data, extent, tg.AxisType.UNROLL)
 
 
 def tile_opts(nests: Nests, vector: tg.RangeOp, target: Target) -> Sequence[tg.OptAttr]:
@@ -515,15 +515,12 @@ def _loads(
 
 def split_off(axes: Axes, which: tg.OptAttr) -> tg.RangeOp | None:
     """Apply an OptOp. Returns the expanded range that a SPLIT has made; None for other OptOps."""
-    before = set(axes.ranges.values())
-    if not try_opt(axes, which):
-        return None
+    before = {*axes.ranges}
     axis, _, *words = (a.data for a in which.arguments)
-    kind = words[0] if words else None
-    if kind not in set(EXPANDED):
+    if not try_opt(axes, which) or not {*words[:1]} & {*EXPANDED}:
         return None
-    made = [r for r in axes.ranges.values() if r not in before and r.axis_type.data == kind]
-    return made[0] if made else axes[int(axis)]
+    new = axes.ranges.keys() - before or {int(axis)}
+    return next(axes[n] for n in axes.ranges if n in new and axes[n].axis_type.data == words[0])
 
 
 def nest_parts(axes: Axes, parts: Sequence[tg.RangeOp]) -> None:
@@ -532,4 +529,4 @@ def nest_parts(axes: Axes, parts: Sequence[tg.RangeOp]) -> None:
     if len(tile) > 1:
         nest = [r for r in reversed(closed_ranges(axes.ends[tile[-1]])) if r in tile]
         if nest != tile:
-            try_opt(axes, opt(tg.OptOp.ORDER, *(part.axis.data for part in tile)))
+            attempt(axes, tg.OptOp.ORDER, *(part.axis.data for part in tile))
