@@ -134,23 +134,6 @@ class AtomicCmpXchgOp(IRDLOperation):
     weak = opt_prop_def(UnitAttr)
     volatile_ = opt_prop_def(UnitAttr)
 
-    def __init__(
-        self,
-        ptr: SSAValue,
-        cmp: SSAValue,
-        val: SSAValue,
-        success: str = "acq_rel",
-        failure: str = "monotonic",
-    ):
-        super().__init__(
-            operands=[ptr, cmp, val],
-            result_types=[LLVMStructType.from_type_list([val.type, i1])],
-            properties={
-                "success_ordering": IntegerAttr(ATOMIC_ORDERING_BY_KEYWORD[success], i64),
-                "failure_ordering": IntegerAttr(ATOMIC_ORDERING_BY_KEYWORD[failure], i64),
-            },
-        )
-
     def verify_(self) -> None:
         verify_ordering(self.success_ordering, "monotonic")
         verify_ordering(self.failure_ordering, "monotonic")

@@ -35,9 +35,6 @@ class FloatToIntegerOp(IRDLOperation, ABC):
     traits = traits_def(NoMemoryEffect())
     assembly_format = "$arg attr-dict `:` type($arg) `to` type($result)"
 
-    def __init__(self, arg: SSAValue, result_type: Attribute):
-        super().__init__(operands=[arg], result_types=[result_type])
-
 
 @op_definition
 class FPToSIOp(FloatToIntegerOp):
@@ -57,9 +54,6 @@ class UIToFPOp(IRDLOperation):
     traits = traits_def(NoMemoryEffect())
     assembly_format = "$arg attr-dict `:` type($arg) `to` type($result)"
 
-    def __init__(self, arg: SSAValue, result_type: Attribute):
-        super().__init__(operands=[arg], result_types=[result_type])
-
 
 @op_definition
 class AddrSpaceCastOp(IRDLOperation):
@@ -68,9 +62,6 @@ class AddrSpaceCastOp(IRDLOperation):
     res = result_def(LLVMPointerType)
     traits = traits_def(NoMemoryEffect())
     assembly_format = "$arg attr-dict `:` type($arg) `to` type($res)"
-
-    def __init__(self, arg: SSAValue, result_type: LLVMPointerType):
-        super().__init__(operands=[arg], result_types=[result_type])
 
 
 @op_definition
@@ -84,9 +75,6 @@ class FreezeOp(IRDLOperation):
     traits = traits_def(NoMemoryEffect())
     assembly_format = "$val attr-dict `:` type($val)"
 
-    def __init__(self, val: SSAValue):
-        super().__init__(operands=[val], result_types=[val.type])
-
 
 @op_definition
 class PoisonOp(IRDLOperation):
@@ -94,9 +82,6 @@ class PoisonOp(IRDLOperation):
     res = result_def()
     traits = traits_def(Pure())
     assembly_format = "attr-dict `:` type($res)"
-
-    def __init__(self, result_type: Attribute):
-        super().__init__(result_types=[result_type])
 
 
 @op_definition
@@ -107,9 +92,6 @@ class ZeroOp(WidenedOp, llvm.ZeroOp):
     res = result_def()
     traits = traits_def(Pure())
     assembly_format = "attr-dict `:` type($res)"
-
-    def __init__(self, result_type: Attribute):
-        super().__init__(result_types=[result_type])
 
 
 @op_definition
@@ -197,6 +179,3 @@ class ExtractElementOp(IRDLOperation):
     res = result_def(T)
     traits = traits_def(Pure())
     assembly_format = "$vector `[` $position `:` type($position) `]` attr-dict `:` type($vector)"
-
-    def __init__(self, vector: SSAValue[VectorType], position: SSAValue):
-        super().__init__(operands=[vector, position], result_types=[vector.type.element_type])

@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.lanes import covering
-from tgdialect.llvm_dialect import MaskedLoadOp, MaskedStoreOp, StoreOp
+from tgdialect.llvm_dialect.memory import MaskedLoadOp, MaskedStoreOp, StoreOp
 from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
 from tgdialect.lowering.render.llvm.types import (
     address_type,

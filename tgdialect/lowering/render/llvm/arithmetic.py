@@ -17,11 +17,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.llvm_dialect import (
-    FTruncOp,
-    MaximumOp,
-    SMaxOp,
-    UMaxOp,
+from tgdialect.llvm_dialect.elementwise import FTruncOp, MaximumOp, SMaxOp, UMaxOp
+from tgdialect.llvm_dialect.reductions import (
     VectorReduceAddOp,
     VectorReduceAndOp,
     VectorReduceFMaximumOp,

@@ -8,7 +8,7 @@ from xdsl.dialects import llvm
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.llvm_dialect import UIToFPOp
+from tgdialect.llvm_dialect.values import UIToFPOp
 from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
 from tgdialect.lowering.render.llvm.types import lanes_of, register_type, vector_of
 from tgdialect.ops.dtypes import DType, Kind

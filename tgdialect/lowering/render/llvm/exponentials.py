@@ -11,7 +11,8 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import FixedBitwidthType, FloatAttr, IntegerType, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tgdialect.llvm_dialect import PoisonOp, RoundEvenOp, SMaxOp, SMinOp
+from tgdialect.llvm_dialect.elementwise import RoundEvenOp, SMaxOp, SMinOp
+from tgdialect.llvm_dialect.values import PoisonOp
 from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
 from tgdialect.lowering.render.llvm.types import (
     element_of,

@@ -12,7 +12,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.custom import CallSignature
-from tgdialect.llvm_dialect import AtomicRMWOp
+from tgdialect.llvm_dialect.atomics import AtomicRMWOp
 from tgdialect.llvm_dialect.loops import FULLY_UNROLLED, LOOP_ANNOTATION
 from tgdialect.lowering.render.llvm.accesses import LLVMAccesses, View
 from tgdialect.lowering.render.llvm.arithmetic import across, any_register, compute
