@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.custom import CallSignature
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
+from tgdialect.lowering.render.elementwise import Computation
 from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.lowering.render.ptx import PROXY_FENCE
@@ -123,10 +124,9 @@ class SourceFunction(SourceAccesses, Output[Value]):
         return self.literal(0, dtype)
 
     def compute(self, op: Operation, operands: Sequence[Value], intervals: MinMax) -> Value:
-        if not isinstance(operands[0], Vector):
-            return compute(self, op, [scalar_of(operand) for operand in operands], intervals)
         lanes = zip(*(lanes_of(operand) for operand in operands), strict=True)
-        return Vector(tuple(compute(self, op, lane, intervals) for lane in lanes))
+        found = tuple(compute(Computation(self, op, lane, intervals)) for lane in lanes)
+        return Vector(found) if isinstance(operands[0], Vector) else found[0]
 
     def define(self, result: SSAValue, value: Value) -> Value:
         """A value that is used once is written there, in its expression; others are variables."""
