@@ -81,7 +81,7 @@ def beam_search(
     most_work = math.inf
     if target.is_grid:
         largest_tile = ITEM_TILE
-        most_work = MOST_REPEATED * _work(kernel)
+        most_work = MOST_REPEATED * _work(kernel, target)
 
     def measured(candidates: Iterator[Opts], best: float) -> Iterator[Timed]:
         for opts in candidates:
@@ -91,7 +91,10 @@ def beam_search(
             candidate = scheduled(kernel, opts)
             if candidate is not None and (
                 opts in start
-                or (_tile_size(candidate, target) <= largest_tile and _work(candidate) <= most_work)
+                or (
+                    _tile_size(candidate, target) <= largest_tile
+                    and _work(candidate, target) <= most_work
+                )
             ):
                 yield Timed(timer(candidate, best), opts)
 
@@ -111,9 +114,9 @@ def _seconds(timed: Timed) -> float:
     return timed.seconds
 
 
-def _work(kernel: tg.KernelOp) -> float:
+def _work(kernel: tg.KernelOp, target: Target) -> float:
     """How often the ops of a kernel are executed in all, by all workgroups."""
-    nests = Nests(Axes(kernel))
+    nests = Nests(Axes(kernel), target)
     runs: list[tuple[float, float]] = []
     for op in nests.work:
         extents = [(nests.extent(r), r.axis_type.data) for r in nests.around(op)]
@@ -126,7 +129,7 @@ def _work(kernel: tg.KernelOp) -> float:
 def _tile_size(kernel: tg.KernelOp, target: Target) -> int:
     """The elements of the largest value of a kernel when its tiles are expanded; on a grid, of the
     part that a work item has. A fragment of a matrix instruction counts for one element."""
-    nests = Nests(Axes(kernel))
+    nests = Nests(Axes(kernel), target)
     work_items = {tg.AxisType.GROUP_REDUCE} if target.is_grid else set[tg.AxisType]()
     products = [op for op in nests.axes.ops if isinstance(op, tg.ReduceOp)]
     fragments = {axis for op in products if op.fragment for axis in op.fragment.get_values()}

@@ -34,7 +34,7 @@ MIN_APART = 2
 lane."""
 
 
-def pack_tiles(nests: Nests, target: Target) -> None:
+def pack_tiles(nests: Nests) -> None:
     """Pack the operands that loops load again and again, where that pays."""
     axes = nests.axes
     for end in dict.fromkeys(axes.ends.values()):
@@ -51,8 +51,8 @@ def pack_tiles(nests: Nests, target: Target) -> None:
             loops = axes.open[load] & axes.ends.keys()
             if not loops <= {*closed_ranges(end), *axes.open[end]}:
                 continue  # It is in another nest.
-            loop = loop_of_copy(nests, access, end, target)
-            around = loop_outside(nests, access, end, target)
+            loop = loop_of_copy(nests, access, end)
+            around = loop_outside(nests, access, end)
             # A nest of one tile has no loop to copy it in.
             if loop is None and (around is None or not is_apart(access, vector)):
                 continue
@@ -68,12 +68,10 @@ def pack_tiles(nests: Nests, target: Target) -> None:
             )
             made = next((each for each in tries if each is not None), None)
             if made is not None and is_apart(access, vector):
-                _transpose(axes, [axes[number] for number in made], target)
+                _transpose(axes, [axes[number] for number in made], nests.target)
 
 
-def loop_of_copy(
-    nests: Nests, access: StridedAccess, end: tg.EndOp, target: Target
-) -> tg.RangeOp | None:
+def loop_of_copy(nests: Nests, access: StridedAccess, end: tg.EndOp) -> tg.RangeOp | None:
     """The loop of a tiled nest in which packing an operand pays, because loops inside it use the
     copy often enough; None if there is none. Packing a constant along which vectors lie always
     pays."""
@@ -93,7 +91,7 @@ def loop_of_copy(
     uses = math.prod(nests.extent(r) for r in loops[around + 1 :])
     outside = {*loops, *nests.axes.open[end]}
     inside = {r: s for r, s in access.strides.items() if r not in outside and s != 0}
-    if math.prod(nests.extent(r) for r in inside) * access.itemsize > target.copied:
+    if math.prod(nests.extent(r) for r in inside) * access.itemsize > nests.target.copied:
         return None
     # Lanes that are apart: the copy is transposed.
     if is_apart(access, _lanes(nests, end)):
@@ -104,12 +102,12 @@ def loop_of_copy(
     # Others: the copy saves TLB misses, or strided loads of vectors in a reduction over many rows.
     # Elements that are the same for all lanes are loaded as quickly from where they are.
     pages = math.prod(
-        pages_of(nests.extent(r), s, access.itemsize, target) for r, s in inside.items()
+        pages_of(nests.extent(r), s, access.itemsize, nests.target) for r, s in inside.items()
     )
     rows = uses * math.prod(nests.extent(r) for r in ranges if r not in (*loops, *inside))
     is_vector = access.strides.get(_lanes(nests, end), 0) != 0
     in_steps = any(r.axis_type.data is tg.AxisType.REDUCE for r in inside)
-    pays = pages > target.tlb_pages or (is_vector and in_steps and rows >= MANY_ROWS)
+    pays = pages > nests.target.tlb_pages or (is_vector and in_steps and rows >= MANY_ROWS)
     return loops[around] if pays and uses >= MIN_REUSE else None
 
 

@@ -22,7 +22,6 @@ from tgdialect.lowering.optimize.cpu.vectors import (
 )
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmetic
 from tgdialect.ops import tg
-from tgdialect.targets import Target
 
 # Weights and bounds of the model. They are ratios, and so no fields of `Target`; like its fitted
 # defaults they come from timing kernels on one CPU (docs/notes/heuristic.md).
@@ -130,12 +129,10 @@ class ReductionTiles:
     or a column of each operand.
     """
 
-    def __init__(
-        self, nests: Nests, reduces: Sequence[tg.ReduceOp], vector: tg.RangeOp, target: Target
-    ) -> None:
-        axes, opened = nests.axes, nests.axes.open
+    def __init__(self, nests: Nests, reduces: Sequence[tg.ReduceOp], vector: tg.RangeOp) -> None:
+        axes, opened, target = nests.axes, nests.axes.open, nests.target
         self._nests, self._vector, self._target = nests, vector, target
-        self._lanes = lanes_along(nests, vector, target)
+        self._lanes = lanes_along(nests, vector)
         self._accumulators = len(reduces)
         """How many a register of results has."""
         self._reduce = reduce = max(reduces, key=nests.trips)
@@ -218,7 +215,7 @@ class ReductionTiles:
             for a in self._reads
             if isinstance(a.op, tg.LoadOp)
             and is_apart(a, vector)
-            and is_packable(nests, a.op, vector, lanes, target)
+            and is_packable(nests, a.op, vector, lanes)
         ]
         most = min([MOST_VECTORS, *(target.copied // each for _, each in packed)])
         if packed:
@@ -226,7 +223,7 @@ class ReductionTiles:
             # all of the nest outside of loops around it.
             nest = nests.axes.ends.get(vector)
             is_outside = nest is not None and all(
-                loop_outside(nests, a, nest, target) is not None for a, _ in packed
+                loop_outside(nests, a, nest) is not None for a, _ in packed
             )
             fewest = 1 if is_outside else 2
             tiles = -(-nests.extent(vector) // lanes)

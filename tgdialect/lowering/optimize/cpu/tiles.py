@@ -25,7 +25,6 @@ from tgdialect.lowering.optimize.optops.split import may_overlap
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.properties import known_index
-from tgdialect.targets import Target
 
 # Weights and bounds of the model. They are ratios, and so no fields of `Target`; like its fitted
 # defaults they come from timing kernels on one CPU (docs/notes/heuristic.md).
@@ -39,7 +38,7 @@ MAX_TRANSPOSED_OPS = 400
 of single elements."""
 
 
-def cheapest_tile(nests: Nests, vector: tg.RangeOp, gains: Gains, target: Target) -> tg.RangeOp:
+def cheapest_tile(nests: Nests, vector: tg.RangeOp, gains: Gains) -> tg.RangeOp:
     """Of the ranges of a nest along which vectors save about as much as along `vector`, the one
     whose register tile costs least."""
     ranges = alike(nests, vector, gains)
@@ -48,9 +47,7 @@ def cheapest_tile(nests: Nests, vector: tg.RangeOp, gains: Gains, target: Target
 
     def cost(range: tg.RangeOp) -> float:
         reduces = nests.reductions_along.get(range)
-        return (
-            ReductionTiles(nests, reduces, range, target).cheapest().cost if reduces else math.inf
-        )
+        return ReductionTiles(nests, reduces, range).cheapest().cost if reduces else math.inf
 
     return min(ranges, key=cost)
 
@@ -66,13 +63,13 @@ def write_out_reductions(axes: Axes) -> None:
             attempt(axes, tg.OptOp.SPLIT, range.axis.data, extent, tg.AxisType.UNROLL)
 
 
-def tile_opts(nests: Nests, vector: tg.RangeOp, target: Target) -> Sequence[tg.OptAttr]:
+def tile_opts(nests: Nests, vector: tg.RangeOp) -> Sequence[tg.OptAttr]:
     """The OptOps that keep a tile of results in registers, with vectors along a range."""
     axes = nests.axes
-    lanes = lanes_along(nests, vector, target)
+    lanes = lanes_along(nests, vector)
     opts: list[tg.OptAttr] = []
     if reduces := nests.reductions_along.get(vector):
-        tile = ReductionTiles(nests, reduces, vector, target).cheapest()
+        tile = ReductionTiles(nests, reduces, vector).cheapest()
         for range in reversed(tile.written):
             extent = nests.extent(range)
             opts.append(opt(tg.OptOp.SPLIT, range.axis.data, extent, tg.AxisType.UNROLL.value))

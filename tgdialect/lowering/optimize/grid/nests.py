@@ -49,7 +49,7 @@ class GridNest:
         """The axes of the loops over parts of a row, of which each work item has some."""
         self.warp = target.warp if target.shuffles else 1
         """The work items that exchange values by shuffles."""
-        self.nests = Nests(axes)
+        self.nests = Nests(axes, target)
         """The nests before anything is split."""
 
     @property
@@ -212,7 +212,9 @@ class GridNest:
         if self.end is None:
             return
         loops = list(reversed(closed_ranges(self.end)))
-        stores = [a for a in Nests(self.axes).accesses if isinstance(a.op, tg.StoreOp)]
+        stores = [
+            a for a in Nests(self.axes, self.nests.target).accesses if isinstance(a.op, tg.StoreOp)
+        ]
 
         def key(range: tg.RangeOp) -> tuple[int, int]:
             if is_expanded(range):
