@@ -20,15 +20,14 @@ from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.expand.expansion import Axes, Expansion
 from tgdialect.lowering.expand.shared_blocks import shared_block
+from tgdialect.lowering.kernel_memory import grouped, new_buffer, version
 from tgdialect.lowering.matrix_products import Move, assembled, c_fields, fields, places, product_of
 from tgdialect.lowering.recomputation import NOT_COPIED, computed_again
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import integers, known_index, place, tensor, tensor_type
+from tgdialect.ops.properties import integers, known_index, place, tensor
 from tgdialect.ops.reduce import accumulated_dtype
 from tgdialect.ops.views import memory_of
-
-_REGISTER = tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG)
 
 
 @dataclass(frozen=True)
@@ -237,20 +236,19 @@ class FragmentAccumulator:
     def update(self, loops: Sequence[SSAValue]) -> SSAValue:
         """The STOREs of all tiles in the loops of the REDUCE."""
         expansion, put = self._expansion, self._expansion.put
-        type = tensor_type(self._dtype, self._shape, _REGISTER)
-        self._buffer = put(tg.BufferOp(next(expansion.free_slots), type))
+        self._buffer = new_buffer(expansion, self._dtype, self._shape, tg.AddrSpace.REG)
         self._buffer.name_hint = "acc"
         around = filter(is_loop, expansion.open[self._op])
         outer = [r.result for r in sorted(around, key=lambda r: r.axis.data)]
-        version = put(tg.AfterOp(self._buffer, outer)) if outer else self._buffer
-        version = put(tg.AfterOp(self._buffer, [put(tg.StoreOp(version, self._start)), *loops]))
+        start = put(tg.StoreOp(version(expansion, self._buffer, outer), self._start))
+        sums = put(tg.AfterOp(self._buffer, [start, *loops]))
         stores: list[SSAValue] = []
         for tile in _cells(expansion.shape(self._tiles)):
-            cell = version
+            cell = sums
             if tile:
-                cell = put(tg.IndexOp(version, [expansion.constant(i) for i in tile]))
+                cell = put(tg.IndexOp(sums, [expansion.constant(i) for i in tile]))
             stores.append(put(tg.StoreOp(cell, self._multiplied(put(tg.LoadOp(cell)), tile))))
-        return stores[0] if len(stores) == 1 else put(tg.GroupOp(stores))
+        return grouped(expansion, stores)
 
     def result(self, done: SSAValue) -> SSAValue:
         """The results after the loops. Where there are no lanes they are loaded from where they

@@ -21,18 +21,17 @@ from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.register_loops import LONGEST
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.kernel_memory import new_buffer
 from tgdialect.lowering.linearize.registers import cells_of
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import dtype_of, known_index, place, tensor, tensor_type
+from tgdialect.ops.properties import dtype_of, known_index, place, tensor
 from tgdialect.ops.walk import nesting
 from tgdialect.transforms.dead_ops import erase_unused
 
 MOST_BYTES = 256
 """The most memory that a work item keeps in registers. Larger: sums and addresses spill; smaller:
 more loads. A quarter of the 255 registers of 4 bytes that a work item of a GPU may have."""
-
-_REGISTER = tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG)
 
 Blocks = Sequence[Operation]
 """The RANGEs and IFs around an op, the outermost first."""
@@ -122,9 +121,7 @@ def _keep(first: _Load, again: Sequence[_Load]) -> None:
     value = first.op.result
     type, lanes = tensor(value).element_type, tensor(value).get_shape()
     root = first.around[0]
-    where = tensor_type(type, (_cells(first),), _REGISTER)
-    front = OpBuilder.before(root)
-    buffer = front.put(tg.BufferOp(next(front.free_slots), where))
+    buffer = new_buffer(OpBuilder.before(root), type, (_cells(first),), tg.AddrSpace.REG)
     b = OpBuilder.after(first.op)
     b.insert(tg.StoreOp(_cell(b, buffer, first, lanes), value))
     for load in again:

@@ -17,12 +17,13 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.uniform import uniform_blocks
 from tgdialect.diagnostics import locate
+from tgdialect.lowering.kernel_memory import buffer_type
 from tgdialect.lowering.linear_blocks import ITEMS, Nest, nest
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import known_index, place, tensor, tensor_type
+from tgdialect.ops.properties import known_index, place, tensor
 
 
 def share_registers(block: Block, around: Mapping[Operation, Sequence[Operation]]) -> None:
@@ -90,7 +91,7 @@ def _common(a: Nest, b: Nest) -> int:
 def _move_to(buffer: tg.BufferOp, space: tg.AddrSpace) -> None:
     """Put a buffer into another address space, and its views."""
     type = tensor(buffer.result)
-    where = tensor_type(type.element_type, type.get_shape(), tg.PlaceAttr.of(addrspace=space))
+    where = buffer_type(type.element_type, type.get_shape(), space)
     stack: list[tuple[TgOp, TgOp]] = [(buffer, tg.BufferOp(buffer.slot.data, where))]
     while stack:
         old, new = stack.pop()

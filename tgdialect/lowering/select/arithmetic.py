@@ -12,6 +12,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.zeros import may_be_negative_zero, shows_negative_zero
+from tgdialect.lowering.kernel_memory import grouped
 from tgdialect.lowering.select.indices import Piece, lanes_of
 from tgdialect.lowering.select.instructions import matrix_instruction
 from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
@@ -344,6 +345,6 @@ def custom(k: SelectedKernel, op: tg.CustomOp) -> RegisterTile:
         made = k.scalars.put(new)
         pieces.append(k.narrow.rounded(made, dtype) if dtype in NARROW_FORMATS else made)
     if is_void:
-        return scalar(pieces[0] if len(pieces) == 1 else k.scalars.put(tg.GroupOp(pieces)))
+        return scalar(grouped(k.scalars, pieces))
     found = map(k.scalars.piece, pieces) if dtype == "index" else pieces
     return RegisterTile(shape, widths, [*found])

@@ -15,6 +15,7 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.lowering.kernel_memory import grouped
 from tgdialect.lowering.select.indices import Index, Piece
 from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
 from tgdialect.lowering.select.scalars import dtype_name
@@ -180,7 +181,7 @@ def store(k: SelectedKernel, op: tg.StoreOp) -> RegisterTile:
 
 def _grouped(k: SelectedKernel, effects: Sequence[SSAValue]) -> RegisterTile:
     """One ordering edge for several effects."""
-    return scalar(effects[0] if len(effects) == 1 else k.scalars.put(tg.GroupOp(effects)))
+    return scalar(grouped(k.scalars, effects))
 
 
 def atomic_add(k: SelectedKernel, op: tg.AtomicAddOp) -> RegisterTile:

@@ -17,6 +17,7 @@ from tgdialect.analysis.affine.bounds import interval
 from tgdialect.analysis.affine.strides import unclamped
 from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.lowering.kernel_memory import new_buffer
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, times
@@ -27,7 +28,6 @@ from tgdialect.ops.properties import (
     known_index,
     polynomial,
     tensor,
-    tensor_type,
 )
 from tgdialect.targets.local_factors import CORE_ROWS
 
@@ -109,9 +109,7 @@ def copy_box(
         extents = {number: sides[number].extent for number in tile}
         copy, cell_of = _by_rows(builder, extents, cells, padded=order == "pad"), _row_cell
     # The buffer.
-    element, where = tensor(first.result).element_type, tg.PlaceAttr.of(addrspace=space)
-    type = tensor_type(element, tuple(copy.shape), where)
-    buffer = put(tg.BufferOp(next(builder.free_slots), type))
+    buffer = new_buffer(builder, tensor(first.result).element_type, copy.shape, space)
     # Copy each cell, then have the LOADs read the buffer after all of the copy.
     indices: list[SSAValue] = []
     gated = {number for number, _ in limits}

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges, loops_of
+from tgdialect.lowering.kernel_memory import version
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.recomputation import computed_again
 from tgdialect.ops import tg
@@ -134,9 +135,7 @@ class _Pipeline:
             index.result.replace_all_uses_with(cell)
 
     def _version(self, after: Sequence[SSAValue]) -> SSAValue:
-        if not after:
-            return self._buffers
-        return self._builder.put(tg.AfterOp(self._buffers, after))
+        return version(self._builder, self._buffers, after)
 
     def _loop(self, axis_type: tg.AxisType, bound: SSAValue) -> SSAValue:
         return self._builder.put(tg.RangeOp(next(self._builder.free_axes), axis_type, bound))

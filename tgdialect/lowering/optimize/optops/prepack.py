@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tgdialect.analysis.ranges import loops_of
+from tgdialect.lowering.kernel_memory import buffer_type
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, Packing
 from tgdialect.lowering.optimize.optops.tile_loads import Digit, digits, in_tile_order, staged_loads
 from tgdialect.lowering.passed_memory import calls_by_callee, filled_memory
@@ -21,7 +22,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import TYPES
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.properties import dtype_of, tensor, tensor_type
+from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.source import parameters
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import computed_from
@@ -190,5 +191,4 @@ def pass_packed(kernels: Mapping[SymbolT, Mapping[PackingT, Packing]]) -> None:
 
 def _packed_type(packing: Packing) -> TensorType[Attribute]:
     """The type of the parameter for a packed copy."""
-    where = tg.PlaceAttr.of(addrspace=tg.AddrSpace.GLOBAL)
-    return tensor_type(TYPES[packing.dtype], packing.shape, where)
+    return buffer_type(TYPES[packing.dtype], packing.shape, tg.AddrSpace.GLOBAL)
