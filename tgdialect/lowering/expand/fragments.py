@@ -18,7 +18,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.ranges import closed_ranges, is_loop, needed_ops, open_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.lowering.expand.expansion import Axes, Expansion
+from tgdialect.lowering.expand.expansion import ExpandedRanges, Expansion
 from tgdialect.lowering.expand.shared_blocks import shared_block
 from tgdialect.lowering.kernel_memory import grouped, new_buffer, version
 from tgdialect.lowering.matrix_products import Move, assembled, c_fields, fields, places, product_of
@@ -38,11 +38,11 @@ class WarpProduct:
     product: tg.MulOp | tg.MulAccOp
     """Of the fragments of A and B, plus what the sum begins with, if that is not 0. Nothing
     computes it: its operands are those of WMMAs."""
-    a: Axes | None
+    a: ExpandedRanges | None
     """The ranges of the elements of A that a lane holds, the outermost first; None if A is a block
     of LOCAL memory that all lanes share. The LOAD of its first element stands for it."""
-    b: Axes | None
-    c: Axes
+    b: ExpandedRanges | None
+    c: ExpandedRanges
 
     @property
     def unused(self) -> Iterator[Operation]:
@@ -107,7 +107,7 @@ def _fragments(
     if not isinstance(a.owner, Operation) or row not in open[a.owner]:
         a, b = b, a
     new: list[SSAValue] = []
-    axes: list[Axes | None] = []
+    axes: list[ExpandedRanges | None] = []
     lane_bits = config.threads.bit_length() - 1
     lanes = {} if lane is None else {lane: lane_bits}
     bits: dict[SSAValue, Sequence[str]] = dict.fromkeys(lanes, of_c[:lane_bits])
@@ -295,7 +295,7 @@ class FragmentAccumulator:
 class _Fragments:
     """A factor of which each lane holds fragments, one for each tile and step."""
 
-    def __init__(self, expansion: Expansion, factor: SSAValue, own: Axes) -> None:
+    def __init__(self, expansion: Expansion, factor: SSAValue, own: ExpandedRanges) -> None:
         value = expansion.value(factor)
         self._expansion = expansion
         self.axes = tuple(axis for axis in expansion.axes(value) if axis not in own)

@@ -11,7 +11,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.expand.expansion import Axes, Expansion
+from tgdialect.lowering.expand.expansion import ExpandedRanges, Expansion
 from tgdialect.lowering.expand.fragments import FragmentAccumulator, WarpProduct
 from tgdialect.lowering.kernel_memory import buffer_type, grouped
 from tgdialect.ops import tg
@@ -25,7 +25,7 @@ class Accumulator(NamedTuple):
 
     op: tg.ReduceOp
     buffer: SSAValue
-    axes: Axes
+    axes: ExpandedRanges
     update: SSAValue
 
 

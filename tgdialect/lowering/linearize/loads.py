@@ -33,7 +33,7 @@ MOST_BYTES = 256
 """The most memory that a work item keeps in registers. Larger: sums and addresses spill; smaller:
 more loads. A quarter of the 255 registers of 4 bytes that a work item of a GPU may have."""
 
-Blocks = Sequence[Operation]
+OpenBlocks = Sequence[Operation]
 """The RANGEs and IFs around an op, the outermost first."""
 
 
@@ -41,7 +41,7 @@ class _Load(NamedTuple):
     """A LOAD in loops of its own, and what tells its cells from those of others."""
 
     op: tg.LoadOp
-    around: Blocks
+    around: OpenBlocks
     loops: Sequence[tg.RangeOp]
     """The loops that its cells depend on, the one with the greatest stride first."""
     key: object
@@ -73,7 +73,7 @@ def load_once(block: Block, numbers: CellNumbers, *, aliased: bool) -> None:
 
 
 def _load(
-    access: MemoryAccess, around: Mapping[Operation, Blocks], numbers: CellNumbers
+    access: MemoryAccess, around: Mapping[Operation, OpenBlocks], numbers: CellNumbers
 ) -> _Load | None:
     """A LOAD without a gate, of cells that are a sum of multiples of indices; None for others."""
     op = access.op

@@ -166,8 +166,8 @@ def _resized(opts: Opts) -> Iterator[Opts]:
         axis, size, *rest = (a.data for a in which.arguments)
         before, clamp = opts[:i], ()
         if before and before[-1].op.data == tg.OptOp.PADTO.value:
-            padded, _, *how = (a.data for a in before[-1].arguments)
-            before, clamp = (before[:-1], how) if padded == axis else (before, ())
+            same, _, *where = (a.data for a in before[-1].arguments)
+            before, clamp = (before[:-1], where) if same == axis else (before, ())
         assert isinstance(axis, int)
         assert isinstance(size, int)
         found: list[Opts] = []

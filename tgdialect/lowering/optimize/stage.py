@@ -21,7 +21,7 @@ from tgdialect.lowering.optimize.explicit import (
     explicit_opts,
     opts_of,
 )
-from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
+from tgdialect.lowering.optimize.heuristics import schedule_kernel, schedule_prepacking
 from tgdialect.lowering.optimize.modes import BEAM, MODES, TF32
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
@@ -78,7 +78,7 @@ class Schedule(Left):
         axes = Axes(kernel, constants={*self.constants}, aliased=aliased, may_round=self.may_round)
         begin_schedule(axes)
         if self.opts is None:
-            schedule(axes, self.target)
+            schedule_kernel(axes, self.target)
         else:
             apply_explicit(axes, self.opts)
         schedule_prepacking(axes, self.target)

@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.zeros import may_be_negative_zero, shows_negative_zero
 from tgdialect.lowering.kernel_memory import grouped
-from tgdialect.lowering.select.indices import Piece, lanes_of
+from tgdialect.lowering.select.indices import TilePiece, lanes_of
 from tgdialect.lowering.select.instructions import matrix_instruction
 from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
 from tgdialect.lowering.select.narrow import EXACT
@@ -92,7 +92,9 @@ def _is_of_normal(op: tg.Exp2Op | tg.ExpOp) -> bool:
     return True
 
 
-def _applied(k: SelectedKernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> Piece:
+def _applied(
+    k: SelectedKernel, name: str, operands: Sequence[TilePiece], dtype: Dtype
+) -> TilePiece:
     """An elementwise op on one piece of each operand."""
     if dtype in NARROW_FORMATS:
         return _rounded(k, name, operands, dtype)
@@ -101,7 +103,7 @@ def _applied(k: SelectedKernel, name: str, operands: Sequence[Piece], dtype: Dty
     return k.scalars.apply(name, operands, dtype)
 
 
-def _rounded(k: SelectedKernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> SSAValue:
+def _rounded(k: SelectedKernel, name: str, operands: Sequence[TilePiece], dtype: Dtype) -> SSAValue:
     """An op on narrow floats: computed in f32, then rounded to the dtype."""
     wide = k.scalars.apply(name, operands, "f32")
     if name == "where":

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
-from tgdialect.lowering.select.indices import Piece, Ramp, apart, is_ramp
+from tgdialect.lowering.select.indices import Ramp, TilePiece, apart, is_ramp
 from tgdialect.lowering.select.scalars import Scalars
 from tgdialect.ops import tg
 from tgdialect.ops.properties import integers, tensor
@@ -34,14 +34,14 @@ class RegisterTile(NamedTuple):
     shape: StaticShape
     widths: Sequence[int]
     """How many elements each piece of a row has."""
-    pieces: Sequence[Piece]
+    pieces: Sequence[TilePiece]
 
     @property
     def starts(self) -> Sequence[int]:
         """Where the pieces of a row begin."""
         return _starts(tuple(self.widths))
 
-    def element(self, position: int) -> tuple[Piece, int]:
+    def element(self, position: int) -> tuple[TilePiece, int]:
         """For a tile of one row, the piece that holds the element at `position`, and its lane."""
         i = bisect(self.starts, position) - 1
         return self.pieces[i], position - self.starts[i]
@@ -61,7 +61,7 @@ class RegisterTile(NamedTuple):
         return first._replace(lanes=row_length(self.shape))
 
 
-def scalar(value: Piece) -> RegisterTile:
+def scalar(value: TilePiece) -> RegisterTile:
     return RegisterTile((), (1,), (value,))
 
 
@@ -143,7 +143,7 @@ def broadcast_tile(
     return RegisterTile(shape, widths, [_taken(scalars, tile, source) for source in sources])
 
 
-def _taken(scalars: Scalars, tile: RegisterTile, source: Source) -> Piece:
+def _taken(scalars: Scalars, tile: RegisterTile, source: Source) -> TilePiece:
     if len(source) == 1:
         return tile.pieces[source[0]]
     lanes = [

@@ -156,7 +156,7 @@ def _transpose(axes: Axes, copy: Sequence[tg.RangeOp], target: Target) -> None:
         vector = axes[axis]
     if along.axis_type.data is tg.AxisType.LOOP:
         height = min(lanes, axes.extent(along))
-        how = ("overlap",) if axes.extent(along) % height else ()
-        which = opt(tg.OptOp.SPLIT, along.axis.data, height, tg.AxisType.UPCAST.value, *how)
+        where = ("overlap",) if axes.extent(along) % height else ()
+        which = opt(tg.OptOp.SPLIT, along.axis.data, height, tg.AxisType.UPCAST.value, *where)
         if (part := split_off(axes, which)) is not None:
             nest_parts(axes, [part, vector])

@@ -28,7 +28,7 @@ from tgdialect.ops import tg
 from tgdialect.targets import Target
 
 
-def schedule(axes: Axes, target: Target) -> None:
+def schedule_loops(axes: Axes, target: Target) -> None:
     """Apply OptOps to a kernel. An OptOp that turns out to be illegal is left out."""
     # Loops without divisions in their indices, and as few as possible.
     split_loops(axes)

@@ -98,7 +98,7 @@ def _elementwise_tile(nests: Nests, vector: tg.RangeOp, lanes: int) -> Tile:
 
 
 def _parts(
-    nests: Nests, range: tg.RangeOp, size: int, kind: tg.AxisType, *how: str
+    nests: Nests, range: tg.RangeOp, size: int, kind: tg.AxisType, *where: str
 ) -> Iterator[tg.OptAttr]:
     """The OptOps that split parts of a size off a range. If the size does not divide it, the last
     part overlaps the one before, if that is legal; else the range is padded."""
@@ -107,7 +107,7 @@ def _parts(
         yield opt(tg.OptOp.SPLIT, axis, size, kind.value, "overlap")
         return
     if extent % size:
-        yield opt(tg.OptOp.PADTO, axis, size, *how)
+        yield opt(tg.OptOp.PADTO, axis, size, *where)
     yield opt(tg.OptOp.SPLIT, axis, size, kind.value)
 
 

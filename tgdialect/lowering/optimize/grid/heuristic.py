@@ -25,7 +25,7 @@ from tgdialect.ops import tg
 from tgdialect.targets import Target
 
 
-def schedule(axes: Axes, target: Target) -> None:
+def schedule_grid(axes: Axes, target: Target) -> None:
     """Apply OptOps to a kernel. An OptOp that turns out to be illegal is left out."""
     if multiply_matrices(axes, target) or share_blocks(axes, target):
         return

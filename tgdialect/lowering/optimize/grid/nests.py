@@ -101,7 +101,7 @@ class GridNest:
         self.split(self.axes[axis], width, tg.AxisType.UPCAST)
         return self.axes[axis]
 
-    def _padded(self, axis: int, most: int) -> int:
+    def _pad_to_items(self, axis: int, most: int) -> int:
         """Pad a loop to a power of two up to `most` work items, which costs less than idle ones.
         Returns how many there may be; 0 where that is not legal."""
         whole = 1 << (most.bit_length() - 1)
@@ -117,9 +117,9 @@ class GridNest:
             most = items // found
             width = 1 if extent is None else part(extent, most)
             if extent is None:
-                width = self._padded(axis, most) or width
+                width = self._pad_to_items(axis, most) or width
             elif 2 * width < min(extent, most) and extent > FEW:
-                width = self._padded(axis, min(extent, most)) or width
+                width = self._pad_to_items(axis, min(extent, most)) or width
             if width > 1 and self.split(self.axes[axis], width, tg.AxisType.LOCAL):
                 found *= width
             if 2 * found > items:
@@ -137,7 +137,7 @@ class GridNest:
         most = items if extent is None else min(extent // VECTOR, items)
         count = 1 if extent is None else part(most, items, of=extent)
         if extent is None or (2 * count < most and extent > FEW):
-            count = self._padded(axis, most) or count
+            count = self._pad_to_items(axis, most) or count
         is_shared = count > 1 and self.split(self.axes[axis], count, tg.AxisType.GROUP_REDUCE)
         return count if is_shared else 1
 
@@ -163,7 +163,7 @@ class GridNest:
             self.split(self.axes[axis], width, registers)
         chunks = known_index(self.axes[axis].bound)
         if chunks is None:
-            count = self._padded(axis, items)
+            count = self._pad_to_items(axis, items)
         else:
             count = self._work_items(chunks, min(chunks, items))
             if chunks % count and not attempt(self.axes, tg.OptOp.PADTO, axis, count):

@@ -52,7 +52,7 @@ def tile_product(
     """A register tile for each work item, and blocks of steps if that is legal."""
     tall = nest.nests.extent(row) * nest.nests.extent(column) // (TALL * TILE)
     height = TALL if tall >= 2 * nest.enough else TILE
-    row, column = _padded(nest, row, height), _padded(nest, column, TILE)
+    row, column = _in_whole_tiles(nest, row, height), _in_whole_tiles(nest, column, TILE)
     row = nest.split_registers(row, height)
     column = nest.split_registers(column, TILE)
     if not _stage_blocks(nest, row, column, reductions):
@@ -60,7 +60,7 @@ def tile_product(
         nest.split_items([row], max(nest.items // max(items, SIDE), 1))
 
 
-def _padded(nest: GridNest, range: tg.RangeOp, width: int) -> tg.RangeOp:
+def _in_whole_tiles(nest: GridNest, range: tg.RangeOp, width: int) -> tg.RangeOp:
     """A loop over results as one over whole tiles of workgroups, if few are past the end. Tiles as
     large as a divisor of its extent would access fewer neighbours."""
     axis, extent, tile = range.axis.data, known_index(range.bound), width * SIDE

@@ -107,7 +107,7 @@ def copy_box(
         copy, cell_of = _by_blocks(builder, blocks, cells), partial(_block_cell, blocks, cells)
     else:
         extents = {number: sides[number].extent for number in tile}
-        copy, cell_of = _by_rows(builder, extents, cells, padded=order == "pad"), _row_cell
+        copy, cell_of = _by_rows(builder, extents, cells, has_padding=order == "pad"), _row_cell
     # The buffer.
     buffer = new_buffer(builder, tensor(first.result).element_type, copy.shape, space)
     # Copy each cell, then have the LOADs read the buffer after all of the copy.
@@ -138,7 +138,9 @@ def copy_box(
     axes.erase_dead_ops()
 
 
-def _by_rows(builder: OpBuilder, extents: Mapping[int, int], cells: int, *, padded: bool) -> _Order:
+def _by_rows(
+    builder: OpBuilder, extents: Mapping[int, int], cells: int, *, has_padding: bool
+) -> _Order:
     """The order of the parameter, in runs of at most so many cells."""
     put, constant = builder.put, builder.index_constant
     (*outer, last), shape = extents, list(extents.values())
@@ -153,7 +155,7 @@ def _by_rows(builder: OpBuilder, extents: Mapping[int, int], cells: int, *, padd
     if width > 1:
         ranges.append(lane := _range(builder, tg.AxisType.UPCAST, width))
         digits[last] = put(tg.AddOp(put(tg.MulOp(digits[last], constant(width))), lane))
-    if padded and outer:
+    if has_padding and outer:
         shape[-1] += cells
     return _Order(shape, ranges, digits, _row_cell(builder, digits))
 

@@ -138,8 +138,8 @@ class LLVMAccesses(LLVMEmitter):
         """Have the caches load the lines of some bytes."""
         for start in range(0, bytes, self._target.cache_line):
             line = self.offset(address, self.number(start), i8) if start else address
-            how = [self.number(number, i32) for number in _READ]
-            self.insert(llvm.CallIntrinsicOp("llvm.prefetch", [line, *how], []))
+            read = [self.number(number, i32) for number in _READ]
+            self.insert(llvm.CallIntrinsicOp("llvm.prefetch", [line, *read], []))
 
     def store_view(self, value: SSAValue, view: View, gate: SSAValue | None) -> None:
         if not view.elements:

@@ -203,12 +203,12 @@ def across(e: LLVMEmitter, op: tg.ReduceOp, vector: SSAValue) -> SSAValue:
         # A sum begins with +0: that of -0 alone is +0.
         is_sum = dtype.is_float and kind is tg.ReduceKind.ADD
         return e.float(llvm.FAddOp, e.number(0, vector.type), vector) if is_sum else vector
-    type, how = element_of(vector.type), _ACROSS[kind][dtype.kind]
+    type, reduction = element_of(vector.type), _ACROSS[kind][dtype.kind]
     if dtype.is_float and kind is not tg.ReduceKind.MAX:
         start = e.number(identity(kind, dtype), type)
-        return e.emit(how, (start, vector), type, {"fastmathFlags": _REASSOCIATED})
+        return e.emit(reduction, (start, vector), type, {"fastmathFlags": _REASSOCIATED})
     properties = {"fastmathFlags": NO_FLAGS} if dtype.is_float else {}
-    return e.emit(how, (vector,), type, properties)
+    return e.emit(reduction, (vector,), type, properties)
 
 
 def any_register(e: LLVMEmitter, mask: SSAValue, target: Target) -> SSAValue:

@@ -179,8 +179,8 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         self, op: tg.InsOp, form: InstructionForm, operands: Sequence[SSAValue]
     ) -> SSAValue | None:
         if form.has_effect:
-            how = form.text, form.constraints, operands
-            self.insert(llvm.InlineAsmOp(*how, [], 0, has_side_effects=True))
+            parts = form.text, form.constraints, operands
+            self.insert(llvm.InlineAsmOp(*parts, [], 0, has_side_effects=True))
             return None
         element = register_type(dtype_of(op.result))
         if form.is_of_warp:
@@ -189,10 +189,9 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
                 word for x in zip(operands, op.arguments, strict=True) for word in self._words(*x)
             ]
             struct = llvm.LLVMStructType.from_type_list([element] * form.lanes)
-            how = form.text, form.constraints, words, [struct]
-            return self.stack(
-                self.elements(self.put(llvm.InlineAsmOp(*how, 0, has_side_effects=True)))
-            )
+            parts = form.text, form.constraints, words, [struct]
+            made = self.put(llvm.InlineAsmOp(*parts, 0, has_side_effects=True))
+            return self.stack(self.elements(made))
         type = vector_of(element, form.lanes)
         return self.put(llvm.InlineAsmOp(form.text, form.constraints, operands, [type], 0))
 
