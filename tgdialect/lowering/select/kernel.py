@@ -255,9 +255,9 @@ def _cells_of_pieces(shape: StaticShape, widths: Sequence[int]) -> Sequence[tupl
     """For each piece of a tile, its cells and how many there are."""
     if not shape:
         return [((), 1)]
-    starts = RegisterTile(shape, widths, ()).starts
+    runs = list(RegisterTile(shape, widths, ()).runs)
     return [
         ((*row, start if width == 1 else Ramp(start, 1, width)), width)
         for row in rows(shape)
-        for start, width in zip(starts, widths, strict=True)
+        for start, width in runs
     ]

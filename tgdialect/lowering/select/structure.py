@@ -16,7 +16,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.kernel_memory import grouped
-from tgdialect.lowering.select.indices import LaneIndex, TilePiece
+from tgdialect.lowering.select.indices import LaneIndex
 from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
 from tgdialect.lowering.select.scalars import dtype_name
 from tgdialect.lowering.select.tiles import (
@@ -58,10 +58,9 @@ def const(k: SelectedKernel, op: tg.ConstOp) -> RegisterTile:
 
 def vconst(k: SelectedKernel, op: tg.VConstOp) -> RegisterTile:
     values = integers(op, "values")
-    widths, pieces = k.cut(len(values)), list[TilePiece]()
-    for start, width in zip(RegisterTile((), widths, ()).starts, widths, strict=True):
-        pieces.append(k.scalars.numbers(values[start : start + width]))
-    return RegisterTile((len(values),), widths, pieces)
+    row = RegisterTile((len(values),), k.cut(len(values)), ())
+    pieces = [k.scalars.numbers(values[at : at + width]) for at, width in row.runs]
+    return row._replace(pieces=pieces)
 
 
 # -- movement ------------------------------------------------------------------------------------
@@ -88,10 +87,9 @@ def stack(k: SelectedKernel, op: tg.StackOp) -> RegisterTile:
         rows = [broadcast_tile(k.scalars, tile, tile.shape, widths) for tile in tiles]
         return RegisterTile(shape, widths, [piece for tile in rows for piece in tile.pieces])
     lanes = [k.tile(source).pieces[0] for source in op.sources]
-    widths, pieces = k.cut(row_length(shape)), list[TilePiece]()
-    for start, width in zip(RegisterTile(shape, widths, ()).starts, widths, strict=True):
-        pieces.append(k.scalars.gathered(lanes[start : start + width]))
-    return RegisterTile(shape, widths, pieces)
+    row = RegisterTile(shape, k.cut(row_length(shape)), ())
+    pieces = [k.scalars.gathered(lanes[at : at + width]) for at, width in row.runs]
+    return row._replace(pieces=pieces)
 
 
 def index(k: SelectedKernel, op: tg.IndexOp) -> RegisterTile | None:

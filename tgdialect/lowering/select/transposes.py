@@ -119,9 +119,7 @@ class Transposes:
             for top in _tops(shape[-2], height):
                 # Load and transpose a strip of rows, piece by piece.
                 strip: list[Sequence[SSAValue]] = []
-                for start, width in zip(
-                    RegisterTile(shape, widths, ()).starts, widths, strict=True
-                ):
+                for start, width in RegisterTile(shape, widths, ()).runs:
                     count = max(height, min(width & -width, most))
                     parts: list[Sequence[SSAValue]] = []
                     for left in range(start, start + width, count):
@@ -147,7 +145,7 @@ class Transposes:
         for block, lead in enumerate(product(*map(range, tile.shape[:-2]))):
             for top in _tops(rows, present):
                 first = (block * rows + top) * count
-                for i, (start, width) in enumerate(zip(tile.starts, tile.widths, strict=True)):
+                for i, (start, width) in enumerate(tile.runs):
                     # Collect piece i of each row of the strip. Where a square has more rows than
                     # the tile, repeat the last row; the mask keeps it out of memory.
                     pieces = list(tile.pieces[first + i : first + i + present * count : count])
@@ -167,7 +165,7 @@ class Transposes:
         rows, count = tile.shape[-2], len(tile.widths)
         stores: list[SSAValue] = []
         for block, lead in enumerate(product(*map(range, tile.shape[:-2]))):
-            for i, (start, width) in enumerate(zip(tile.starts, tile.widths, strict=True)):
+            for i, (start, width) in enumerate(tile.runs):
                 pieces = tile.pieces[block * rows * count :][i : rows * count : count]
                 vectors = [self._scalars.splat(cast(SSAValue, p), width) for p in pieces]
                 where = self._accesses.locations.locate(memory, (*lead, 0, start))
