@@ -11,8 +11,7 @@ from xdsl.dialects.builtin import f32, i1, i8, i32, i64
 from xdsl.dialects.llvm import LLVM, LLVMPointerType
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from tgdialect import llvm_dialect
-from tgdialect.llvm_dialect import LLVM_WITH_GAPS, REPLACED
+from tgdialect.llvm_dialect import LLVM_WITH_GAPS, REPLACED, atomics, elementwise, memory, values
 
 
 def body(lines: str) -> str:
@@ -101,15 +100,15 @@ def test_constructors_build_what_the_assembly_says():
 
     pointer, number, integer = value(LLVMPointerType()), value(f32), value(i32)
     built = {
-        llvm_dialect.LoadOp(pointer, f32, 16): "llvm.load % {alignment = 16 : i64} : !llvm.ptr",
-        llvm_dialect.StoreOp(number, pointer, nontemporal=True): "store %, % {nontemporal} : f32",
-        llvm_dialect.FCmpOp(number, number, "ole"): 'llvm.fcmp "ole" %, % : f32',
-        llvm_dialect.AtomicRMWOp("fadd", pointer, number): "atomicrmw fadd %, % monotonic",
-        llvm_dialect.FenceOp("release", "agent"): 'llvm.fence syncscope("agent") release',
-        llvm_dialect.MemsetOp(pointer, value(i8), value(i64)): "isVolatile = false",
-        llvm_dialect.SMaxOp(integer, integer): "llvm.intr.smax(%, %) : (i32, i32) -> i32",
-        llvm_dialect.SelectOp(value(i1), number, number): "llvm.select %, %, % : i1, f32",
-        llvm_dialect.PrefetchOp(pointer, write=True, locality=0): "rw = 1 : i32",
+        memory.LoadOp(pointer, f32, 16): "llvm.load % {alignment = 16 : i64} : !llvm.ptr",
+        memory.StoreOp(number, pointer, nontemporal=True): "store %, % {nontemporal} : f32",
+        values.FCmpOp(number, number, "ole"): 'llvm.fcmp "ole" %, % : f32',
+        atomics.AtomicRMWOp("fadd", pointer, number): "atomicrmw fadd %, % monotonic",
+        atomics.FenceOp("release", "agent"): 'llvm.fence syncscope("agent") release',
+        memory.MemsetOp(pointer, value(i8), value(i64)): "isVolatile = false",
+        elementwise.SMaxOp(integer, integer): "llvm.intr.smax(%, %) : (i32, i32) -> i32",
+        values.SelectOp(value(i1), number, number): "llvm.select %, %, % : i1, f32",
+        memory.PrefetchOp(pointer, write=True, locality=0): "rw = 1 : i32",
     }
     for op, text in built.items():
         op.verify()

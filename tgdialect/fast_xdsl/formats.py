@@ -11,9 +11,11 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Sequence
 from functools import cache
+from types import ModuleType
 from typing import Any, TypeVar, cast
 
 from xdsl.dialects.builtin import Builtin, DenseArrayBase, SymbolNameConstraint, UnitAttr
+from xdsl.ir import Operation
 from xdsl.irdl import (
     IRDLOperation,
     OpDef,
@@ -131,6 +133,19 @@ def op_definition(
     setattr(op, "parse", classmethod(parse))  # noqa: B010
     setattr(op, "print", print)  # noqa: B010
     return op
+
+
+def operations_of(*files: ModuleType) -> list[type[Operation]]:
+    """The ops that some files define, in order: their classes that have a name of their own."""
+    return [
+        each
+        for file in files
+        for each in vars(file).values()
+        if isinstance(each, type)
+        and issubclass(each, Operation)
+        and each.__module__ == file.__name__
+        if "name" in vars(each)
+    ]
 
 
 class WidenedOp(IRDLOperation):

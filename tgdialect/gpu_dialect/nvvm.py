@@ -19,7 +19,7 @@ from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
 from tgdialect.fast_xdsl.formats import op_definition
-from tgdialect.gpu_dialect.registers import SpecialRegisterOp
+from tgdialect.gpu_dialect.registers import indices
 from tgdialect.gpu_dialect.target import NVVMTargetAttr
 
 KERNEL = "nvvm.kernel"
@@ -28,46 +28,8 @@ REQUIRED_THREADS = "nvvm.reqntid"
 """The attribute of a kernel with the extents of its blocks: `array<i32: x, y, z>`."""
 
 
-@op_definition
-class ThreadIdXOp(SpecialRegisterOp):
-    """The index of the thread in its block, x: the fastest-varying axis."""
-
-    name = "nvvm.read.ptx.sreg.tid.x"
-
-
-@op_definition
-class ThreadIdYOp(SpecialRegisterOp):
-    """The index of the thread in its block, y."""
-
-    name = "nvvm.read.ptx.sreg.tid.y"
-
-
-@op_definition
-class ThreadIdZOp(SpecialRegisterOp):
-    """The index of the thread in its block, z."""
-
-    name = "nvvm.read.ptx.sreg.tid.z"
-
-
-@op_definition
-class BlockIdXOp(SpecialRegisterOp):
-    """The index of the block in the grid, x."""
-
-    name = "nvvm.read.ptx.sreg.ctaid.x"
-
-
-@op_definition
-class BlockIdYOp(SpecialRegisterOp):
-    """The index of the block in the grid, y."""
-
-    name = "nvvm.read.ptx.sreg.ctaid.y"
-
-
-@op_definition
-class BlockIdZOp(SpecialRegisterOp):
-    """The index of the block in the grid, z."""
-
-    name = "nvvm.read.ptx.sreg.ctaid.z"
+THREAD_INDICES = indices("nvvm.read.ptx.sreg.tid", "the thread in its block")
+BLOCK_INDICES = indices("nvvm.read.ptx.sreg.ctaid", "the block in the grid")
 
 
 @op_definition
@@ -228,7 +190,7 @@ NVVM = Dialect(
     "nvvm",
     [
         *(Barrier0Op, CpAsyncCommitGroupOp, CpAsyncOp, CpAsyncWaitGroupOp, ShflOp),
-        *(BlockIdXOp, BlockIdYOp, BlockIdZOp, ThreadIdXOp, ThreadIdYOp, ThreadIdZOp),
+        *(*BLOCK_INDICES, *THREAD_INDICES),
     ],
     [LoadCacheModifierAttr, NVVMTargetAttr, ShflKindAttr],
 )

@@ -4,16 +4,11 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import i32
 from xdsl.ir import Dialect, SSAValue
-from xdsl.irdl import (
-    IRDLOperation,
-    operand_def,
-    result_def,
-    traits_def,
-)
+from xdsl.irdl import IRDLOperation, operand_def, result_def, traits_def
 from xdsl.traits import Pure
 
 from tgdialect.fast_xdsl.formats import op_definition
-from tgdialect.gpu_dialect.registers import SpecialRegisterOp
+from tgdialect.gpu_dialect.registers import indices
 from tgdialect.gpu_dialect.target import ROCDLTargetAttr
 
 KERNEL = "rocdl.kernel"
@@ -22,46 +17,8 @@ GROUP_SIZE = "rocdl.flat_work_group_size"
 """The attribute of a kernel with the least and the greatest size of its workgroups: `"64,64"`."""
 
 
-@op_definition
-class WorkItemIdXOp(SpecialRegisterOp):
-    """The index of the work item in its workgroup, x: the fastest-varying axis."""
-
-    name = "rocdl.workitem.id.x"
-
-
-@op_definition
-class WorkItemIdYOp(SpecialRegisterOp):
-    """The index of the work item in its workgroup, y."""
-
-    name = "rocdl.workitem.id.y"
-
-
-@op_definition
-class WorkItemIdZOp(SpecialRegisterOp):
-    """The index of the work item in its workgroup, z."""
-
-    name = "rocdl.workitem.id.z"
-
-
-@op_definition
-class WorkGroupIdXOp(SpecialRegisterOp):
-    """The index of the workgroup in the grid, x."""
-
-    name = "rocdl.workgroup.id.x"
-
-
-@op_definition
-class WorkGroupIdYOp(SpecialRegisterOp):
-    """The index of the workgroup in the grid, y."""
-
-    name = "rocdl.workgroup.id.y"
-
-
-@op_definition
-class WorkGroupIdZOp(SpecialRegisterOp):
-    """The index of the workgroup in the grid, z."""
-
-    name = "rocdl.workgroup.id.z"
+WORK_ITEM_INDICES = indices("rocdl.workitem.id", "the work item in its workgroup")
+WORKGROUP_INDICES = indices("rocdl.workgroup.id", "the workgroup in the grid")
 
 
 @op_definition
@@ -123,17 +80,6 @@ class MbcntHiOp(_MbcntOp):
 
 ROCDL = Dialect(
     "rocdl",
-    [
-        DsBpermuteOp,
-        MbcntHiOp,
-        MbcntLoOp,
-        SBarrierOp,
-        WorkGroupIdXOp,
-        WorkGroupIdYOp,
-        WorkGroupIdZOp,
-        WorkItemIdXOp,
-        WorkItemIdYOp,
-        WorkItemIdZOp,
-    ],
+    [DsBpermuteOp, MbcntHiOp, MbcntLoOp, SBarrierOp, *WORK_ITEM_INDICES, *WORKGROUP_INDICES],
     [ROCDLTargetAttr],
 )

@@ -15,117 +15,13 @@ Source: MLIR's "'llvm' Dialect" documentation, as of LLVM 19.
 """
 
 from xdsl.dialects import llvm
-from xdsl.ir import Dialect, Operation
+from xdsl.ir import Dialect
 
-from tgdialect.llvm_dialect.atomics import (
-    AtomicCmpXchgOp,
-    AtomicRMWOp,
-    FenceOp,
-)
-from tgdialect.llvm_dialect.elementwise import (
-    FMulAddOp,
-    FShlOp,
-    FShrOp,
-    FTruncOp,
-    MaximumOp,
-    MinimumOp,
-    NearbyintOp,
-    RintOp,
-    RoundEvenOp,
-    RoundOp,
-    SMaxOp,
-    SMinOp,
-    UMaxOp,
-    UMinOp,
-)
+from tgdialect.fast_xdsl.formats import operations_of
+from tgdialect.llvm_dialect import atomics, elementwise, memory, reductions, values
 from tgdialect.llvm_dialect.loops import LoopAnnotationAttr, LoopUnrollAttr
-from tgdialect.llvm_dialect.memory import (
-    LoadOp,
-    MaskedLoadOp,
-    MaskedStoreOp,
-    MemcpyOp,
-    MemsetOp,
-    PrefetchOp,
-    StoreOp,
-)
-from tgdialect.llvm_dialect.reductions import (
-    VectorReduceAddOp,
-    VectorReduceAndOp,
-    VectorReduceFMaximumOp,
-    VectorReduceFMaxOp,
-    VectorReduceFMinimumOp,
-    VectorReduceFMinOp,
-    VectorReduceMulOp,
-    VectorReduceOrOp,
-    VectorReduceSMaxOp,
-    VectorReduceSMinOp,
-    VectorReduceUMaxOp,
-    VectorReduceUMinOp,
-    VectorReduceXorOp,
-)
-from tgdialect.llvm_dialect.values import (
-    AddrSpaceCastOp,
-    ExtractElementOp,
-    FCmpOp,
-    FPToSIOp,
-    FPToUIOp,
-    FreezeOp,
-    PoisonOp,
-    SelectOp,
-    UIToFPOp,
-    ZeroOp,
-)
 
-_OPERATIONS: list[type[Operation]] = [
-    AddrSpaceCastOp,
-    AtomicCmpXchgOp,
-    AtomicRMWOp,
-    ExtractElementOp,
-    FCmpOp,
-    FMulAddOp,
-    FPToSIOp,
-    FPToUIOp,
-    FShlOp,
-    FShrOp,
-    FTruncOp,
-    FenceOp,
-    FreezeOp,
-    LoadOp,
-    MaskedLoadOp,
-    MaskedStoreOp,
-    MaximumOp,
-    MemcpyOp,
-    MemsetOp,
-    MinimumOp,
-    NearbyintOp,
-    PoisonOp,
-    PrefetchOp,
-    RintOp,
-    RoundEvenOp,
-    RoundOp,
-    SMaxOp,
-    SMinOp,
-    SelectOp,
-    StoreOp,
-    UIToFPOp,
-    UMaxOp,
-    UMinOp,
-    VectorReduceAddOp,
-    VectorReduceAndOp,
-    VectorReduceFMaxOp,
-    VectorReduceFMaximumOp,
-    VectorReduceFMinOp,
-    VectorReduceFMinimumOp,
-    VectorReduceMulOp,
-    VectorReduceOrOp,
-    VectorReduceSMaxOp,
-    VectorReduceSMinOp,
-    VectorReduceUMaxOp,
-    VectorReduceUMinOp,
-    VectorReduceXorOp,
-    ZeroOp,
-]
-
+_OPERATIONS = operations_of(values, elementwise, reductions, memory, atomics)
 _NAMES = {op.name for op in _OPERATIONS}
 
 REPLACED = frozenset(op.name for op in llvm.LLVM.operations if op.name in _NAMES)

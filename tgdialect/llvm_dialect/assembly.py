@@ -3,12 +3,7 @@
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import (
-    IntegerAttr,
-    IntegerType,
-    StringAttr,
-    i64,
-)
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
 from xdsl.printer import Printer

@@ -2,14 +2,7 @@
 
 from typing import ClassVar
 
-from xdsl.dialects.builtin import (
-    I64,
-    IntegerAttr,
-    StringAttr,
-    UnitAttr,
-    i1,
-    i64,
-)
+from xdsl.dialects.builtin import I64, IntegerAttr, StringAttr, UnitAttr, i1, i64
 from xdsl.dialects.llvm import LLVMPointerType, LLVMStructType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
@@ -140,23 +133,6 @@ class AtomicCmpXchgOp(IRDLOperation):
     alignment = opt_prop_def(IntegerAttr[I64])
     weak = opt_prop_def(UnitAttr)
     volatile_ = opt_prop_def(UnitAttr)
-
-    def __init__(
-        self,
-        ptr: SSAValue,
-        cmp: SSAValue,
-        val: SSAValue,
-        success: str = "acq_rel",
-        failure: str = "monotonic",
-    ):
-        super().__init__(
-            operands=[ptr, cmp, val],
-            result_types=[LLVMStructType.from_type_list([val.type, i1])],
-            properties={
-                "success_ordering": IntegerAttr(ATOMIC_ORDERING_BY_KEYWORD[success], i64),
-                "failure_ordering": IntegerAttr(ATOMIC_ORDERING_BY_KEYWORD[failure], i64),
-            },
-        )
 
     def verify_(self) -> None:
         verify_ordering(self.success_ordering, "monotonic")

@@ -1,7 +1,6 @@
 """Intrinsics of the `llvm` dialect that work on every element of a vector."""
 
 from abc import ABC
-from typing import ClassVar
 
 from xdsl.dialects.llvm import FastMathAttr
 from xdsl.ir import SSAValue
@@ -19,71 +18,68 @@ from xdsl.traits import Pure
 from tgdialect.fast_xdsl.formats import op_definition
 from tgdialect.llvm_dialect.types import AnyFloatLike, AnyIntegerLike
 
+_INTEGER = VarConstraint("T", AnyIntegerLike)
+_FLOAT = VarConstraint("T", AnyFloatLike)
+
 
 class IntegerIntrinsicOp(IRDLOperation, ABC):
-    """An intrinsic on two integers, or vectors of them, of one type."""
+    """An intrinsic on integers, or vectors of them, of one type."""
 
-    T: ClassVar = VarConstraint("T", AnyIntegerLike)
-    lhs = operand_def(T)
-    rhs = operand_def(T)
-    res = result_def(T)
+    res = result_def(_INTEGER)
     traits = traits_def(Pure())
     assembly_format = "`(` operands `)` attr-dict `:` functional-type(operands, results)"
 
-    def __init__(self, lhs: SSAValue, rhs: SSAValue):
-        super().__init__(operands=[lhs, rhs], result_types=[lhs.type])
+    def __init__(self, *operands: SSAValue):
+        super().__init__(operands=operands, result_types=[operands[0].type])
 
 
-class UnaryFloatIntrinsicOp(IRDLOperation, ABC):
-    """An intrinsic on one float, or vector of floats."""
+class BinaryIntegerIntrinsicOp(IntegerIntrinsicOp, ABC):
+    """An intrinsic on two of them."""
 
-    T: ClassVar = VarConstraint("T", AnyFloatLike)
-    arg = operand_def(T)
-    res = result_def(T)
+    lhs = operand_def(_INTEGER)
+    rhs = operand_def(_INTEGER)
+
+
+class FloatIntrinsicOp(IRDLOperation, ABC):
+    """An intrinsic on floats, or vectors of them, of one type."""
+
+    res = result_def(_FLOAT)
     fastmathFlags = prop_def(FastMathAttr, default_value=FastMathAttr(None))
     traits = traits_def(Pure())
     assembly_format = "`(` operands `)` attr-dict `:` functional-type(operands, results)"
     irdl_options = (ParsePropInAttrDict(),)
 
-    def __init__(self, arg: SSAValue, fast_math: FastMathAttr | None = None):
-        properties = {"fastmathFlags": fast_math or FastMathAttr(None)}
-        super().__init__(operands=[arg], result_types=[arg.type], properties=properties)
+
+class UnaryFloatIntrinsicOp(FloatIntrinsicOp, ABC):
+    """An intrinsic on one of them."""
+
+    arg = operand_def(_FLOAT)
 
 
-class BinaryFloatIntrinsicOp(IRDLOperation, ABC):
-    """An intrinsic on two floats, or vectors of them, of one type."""
+class BinaryFloatIntrinsicOp(FloatIntrinsicOp, ABC):
+    """An intrinsic on two of them."""
 
-    T: ClassVar = VarConstraint("T", AnyFloatLike)
-    lhs = operand_def(T)
-    rhs = operand_def(T)
-    res = result_def(T)
-    fastmathFlags = prop_def(FastMathAttr, default_value=FastMathAttr(None))
-    traits = traits_def(Pure())
-    assembly_format = "`(` operands `)` attr-dict `:` functional-type(operands, results)"
-    irdl_options = (ParsePropInAttrDict(),)
-
-    def __init__(self, lhs: SSAValue, rhs: SSAValue, fast_math: FastMathAttr | None = None):
-        properties = {"fastmathFlags": fast_math or FastMathAttr(None)}
-        super().__init__(operands=[lhs, rhs], result_types=[lhs.type], properties=properties)
+    lhs = operand_def(_FLOAT)
+    rhs = operand_def(_FLOAT)
 
 
 @op_definition
-class SMinOp(IntegerIntrinsicOp):
+class SMinOp(BinaryIntegerIntrinsicOp):
     name = "llvm.intr.smin"
 
 
 @op_definition
-class SMaxOp(IntegerIntrinsicOp):
+class SMaxOp(BinaryIntegerIntrinsicOp):
     name = "llvm.intr.smax"
 
 
 @op_definition
-class UMinOp(IntegerIntrinsicOp):
+class UMinOp(BinaryIntegerIntrinsicOp):
     name = "llvm.intr.umin"
 
 
 @op_definition
-class UMaxOp(IntegerIntrinsicOp):
+class UMaxOp(BinaryIntegerIntrinsicOp):
     name = "llvm.intr.umax"
 
 
@@ -137,40 +133,21 @@ class RoundEvenOp(UnaryFloatIntrinsicOp):
 
 
 @op_definition
-class FMulAddOp(IRDLOperation):
+class FMulAddOp(FloatIntrinsicOp):
     """a * b + c, fused where the target does that faster: not exact, unlike `llvm.intr.fma`."""
 
     name = "llvm.intr.fmuladd"
-    T: ClassVar = VarConstraint("T", AnyFloatLike)
-    a = operand_def(T)
-    b = operand_def(T)
-    c = operand_def(T)
-    res = result_def(T)
-    fastmathFlags = prop_def(FastMathAttr, default_value=FastMathAttr(None))
-    traits = traits_def(Pure())
-    assembly_format = "`(` operands `)` attr-dict `:` functional-type(operands, results)"
-    irdl_options = (ParsePropInAttrDict(),)
-
-    def __init__(
-        self, a: SSAValue, b: SSAValue, c: SSAValue, fast_math: FastMathAttr | None = None
-    ):
-        properties = {"fastmathFlags": fast_math or FastMathAttr(None)}
-        super().__init__(operands=[a, b, c], result_types=[a.type], properties=properties)
+    a = operand_def(_FLOAT)
+    b = operand_def(_FLOAT)
+    c = operand_def(_FLOAT)
 
 
-class FunnelShiftOp(IRDLOperation, ABC):
+class FunnelShiftOp(IntegerIntrinsicOp, ABC):
     """Shifts the concatenation a:b; with a = b, a rotation."""
 
-    T: ClassVar = VarConstraint("T", AnyIntegerLike)
-    a = operand_def(T)
-    b = operand_def(T)
-    c = operand_def(T)
-    res = result_def(T)
-    traits = traits_def(Pure())
-    assembly_format = "`(` operands `)` attr-dict `:` functional-type(operands, results)"
-
-    def __init__(self, a: SSAValue, b: SSAValue, count: SSAValue):
-        super().__init__(operands=[a, b, count], result_types=[a.type])
+    a = operand_def(_INTEGER)
+    b = operand_def(_INTEGER)
+    c = operand_def(_INTEGER)
 
 
 @op_definition

@@ -181,11 +181,6 @@ class MemcpyOp(IRDLOperation):
     len = operand_def(SignlessIntegerConstraint)
     isVolatile = prop_def(IntegerAttr[I1])
 
-    def __init__(self, dst: SSAValue, src: SSAValue, length: SSAValue, *, volatile: bool = False):
-        super().__init__(
-            operands=[dst, src, length], properties={"isVolatile": IntegerAttr(int(volatile), i1)}
-        )
-
 
 @op_definition
 class MemsetOp(IRDLOperation):

@@ -3,14 +3,8 @@
 from abc import ABC
 from typing import ClassVar
 
-from xdsl.dialects.builtin import (
-    AnyFloatConstr,
-    IntegerType,
-    SignlessIntegerConstraint,
-    VectorType,
-)
+from xdsl.dialects.builtin import AnyFloatConstr, SignlessIntegerConstraint, VectorType
 from xdsl.dialects.llvm import FastMathAttr
-from xdsl.ir import SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     ParsePropInAttrDict,
@@ -33,9 +27,6 @@ class VectorReduceIntegerOp(IRDLOperation, ABC):
     res = result_def(T)
     traits = traits_def(Pure())
 
-    def __init__(self, arg: SSAValue[VectorType[IntegerType]]):
-        super().__init__(operands=[arg], result_types=[arg.type.element_type])
-
 
 class VectorReduceFloatOp(IRDLOperation, ABC):
     """Reduces a vector of floats to one by a minimum or maximum."""
@@ -47,13 +38,6 @@ class VectorReduceFloatOp(IRDLOperation, ABC):
     traits = traits_def(Pure())
     assembly_format = "`(` operands `)` attr-dict `:` functional-type(operands, results)"
     irdl_options = (ParsePropInAttrDict(),)
-
-    def __init__(self, arg: SSAValue[VectorType], fast_math: FastMathAttr | None = None):
-        super().__init__(
-            operands=[arg],
-            result_types=[arg.type.element_type],
-            properties={"fastmathFlags": fast_math or FastMathAttr(None)},
-        )
 
 
 @op_definition

@@ -4,14 +4,7 @@ from abc import ABC
 from typing import ClassVar
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import (
-    I64,
-    IntegerAttr,
-    SignlessIntegerConstraint,
-    VectorType,
-    i1,
-    i64,
-)
+from xdsl.dialects.builtin import I64, IntegerAttr, SignlessIntegerConstraint, VectorType, i1, i64
 from xdsl.dialects.llvm import FastMathAttr, FCmpPredicateFlag, LLVMPointerType
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
@@ -29,10 +22,7 @@ from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.formats import WidenedOp, op_definition
-from tgdialect.llvm_dialect.assembly import (
-    move_to_properties,
-    print_with_attributes,
-)
+from tgdialect.llvm_dialect.assembly import move_to_properties, print_with_attributes
 from tgdialect.llvm_dialect.types import AnyFloatLike, AnyIntegerLike, BoolLike
 
 
@@ -44,9 +34,6 @@ class FloatToIntegerOp(IRDLOperation, ABC):
     result = result_def(AnyIntegerLike)
     traits = traits_def(NoMemoryEffect())
     assembly_format = "$arg attr-dict `:` type($arg) `to` type($result)"
-
-    def __init__(self, arg: SSAValue, result_type: Attribute):
-        super().__init__(operands=[arg], result_types=[result_type])
 
 
 @op_definition
@@ -67,9 +54,6 @@ class UIToFPOp(IRDLOperation):
     traits = traits_def(NoMemoryEffect())
     assembly_format = "$arg attr-dict `:` type($arg) `to` type($result)"
 
-    def __init__(self, arg: SSAValue, result_type: Attribute):
-        super().__init__(operands=[arg], result_types=[result_type])
-
 
 @op_definition
 class AddrSpaceCastOp(IRDLOperation):
@@ -78,9 +62,6 @@ class AddrSpaceCastOp(IRDLOperation):
     res = result_def(LLVMPointerType)
     traits = traits_def(NoMemoryEffect())
     assembly_format = "$arg attr-dict `:` type($arg) `to` type($res)"
-
-    def __init__(self, arg: SSAValue, result_type: LLVMPointerType):
-        super().__init__(operands=[arg], result_types=[result_type])
 
 
 @op_definition
@@ -94,9 +75,6 @@ class FreezeOp(IRDLOperation):
     traits = traits_def(NoMemoryEffect())
     assembly_format = "$val attr-dict `:` type($val)"
 
-    def __init__(self, val: SSAValue):
-        super().__init__(operands=[val], result_types=[val.type])
-
 
 @op_definition
 class PoisonOp(IRDLOperation):
@@ -104,9 +82,6 @@ class PoisonOp(IRDLOperation):
     res = result_def()
     traits = traits_def(Pure())
     assembly_format = "attr-dict `:` type($res)"
-
-    def __init__(self, result_type: Attribute):
-        super().__init__(result_types=[result_type])
 
 
 @op_definition
@@ -117,9 +92,6 @@ class ZeroOp(WidenedOp, llvm.ZeroOp):
     res = result_def()
     traits = traits_def(Pure())
     assembly_format = "attr-dict `:` type($res)"
-
-    def __init__(self, result_type: Attribute):
-        super().__init__(result_types=[result_type])
 
 
 @op_definition
@@ -207,6 +179,3 @@ class ExtractElementOp(IRDLOperation):
     res = result_def(T)
     traits = traits_def(Pure())
     assembly_format = "$vector `[` $position `:` type($position) `]` attr-dict `:` type($vector)"
-
-    def __init__(self, vector: SSAValue[VectorType], position: SSAValue):
-        super().__init__(operands=[vector, position], result_types=[vector.type.element_type])

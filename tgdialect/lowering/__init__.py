@@ -13,6 +13,9 @@ Shared by the stages:
 
 * `levels.py`: the base class of stages; `verify/`: what each level may hold;
 * `passed_memory.py`: memory that callers pass to kernels, and parameters that these lose;
+* `recomputation.py`: expressions that are computed again for other iterations of loops;
+* `kernel_memory.py`: buffers of kernels, versions of them, and effects;
+* `linear_blocks.py`: the loops and IFs of a LINEAR;
 * `overwritten_memory.py`: copies of what a kernel overwrites before it has read it;
 * `matrix_products.py`: products that matrix instructions compute, and the bits of their fragments;
 * `lacking.py`: which feature an op needs that a target lacks, and the instructions that it has;

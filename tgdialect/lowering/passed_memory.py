@@ -1,18 +1,21 @@
-"""Parameters that kernels gain or lose: memory that callers pass for the kernels that one calls,
-copies that a kernel fills before, and what a part of a kernel does not use."""
+"""The memory that CALLs pass to kernels, and parameters that these gain or lose: memory that
+callers pass for the kernels that one calls, copies that a kernel fills before, and what a part of a
+kernel does not use."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from itertools import combinations
 
 from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.properties import place, tensor_type
+from tgdialect.ops.views import are_disjoint, memory_of
 
 
 def add_parameters(kernel: tg.KernelOp, types: Sequence[TensorType[Attribute]]) -> list[SSAValue]:
@@ -48,6 +51,29 @@ def calls_by_callee(module: ModuleOp, names: Iterable[str]) -> Mapping[str, Sequ
                 if isinstance(op, tg.CallOp) and (name := op.callee.root_reference.data) in calls:
                     calls[name].append(op)
     return calls
+
+
+def aliased_kernels(module: Operation) -> Set[str]:
+    """The kernels for which some CALL passes cells of the same memory for two parameters."""
+    found: set[str] = set()
+    for symbol in module.regions[0].ops:
+        is_caller = isinstance(symbol, FuncOp) or (
+            isinstance(symbol, tg.KernelOp | tg.ProgramOp) and symbol.calls
+        )
+        for call in symbol.walk() if is_caller else ():
+            if isinstance(call, tg.CallOp) and _shares_memory(call):
+                found.add(call.callee.string_value())
+    return found
+
+
+def _shares_memory(call: tg.CallOp) -> bool:
+    """Whether two arguments of a CALL may have a cell in common."""
+    by_memory: dict[SSAValue, list[SSAValue]] = {}
+    for argument in call.arguments:
+        by_memory.setdefault(memory_of(argument), []).append(argument)
+    return any(
+        not are_disjoint(a, b) for views in by_memory.values() for a, b in combinations(views, 2)
+    )
 
 
 def filled_memory(

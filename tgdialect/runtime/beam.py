@@ -21,7 +21,7 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from tgdialect.analysis.constants import constant_slots
 from tgdialect.environment import BEAM_SECONDS
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
+from tgdialect.lowering.optimize.heuristics import schedule_kernel, schedule_prepacking
 from tgdialect.lowering.optimize.modes import BEAM
 from tgdialect.lowering.optimize.optops.apply import (
     apply_opts,
@@ -118,7 +118,7 @@ def _heuristic(kernel: tg.KernelOp, target: Target, constants: Set[int]) -> Opts
     copy = kernel.clone()
     axes = Axes(copy, kernel, constants)
     begin_schedule(axes)
-    schedule(axes, target)
+    schedule_kernel(axes, target)
     return tuple(copy.sink.opts or ())
 
 

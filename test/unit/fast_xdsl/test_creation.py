@@ -17,7 +17,7 @@ from xdsl.irdl.operations import (
 from tgdialect.dialect import TG
 from tgdialect.fast_xdsl.creation import created, initialize
 from tgdialect.fast_xdsl.walk import nested_ops, ops_of
-from tgdialect.llvm_dialect import FCmpOp
+from tgdialect.llvm_dialect.values import FCmpOp
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.dtypes import number_attribute

@@ -24,14 +24,7 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX, dtype_row
-from tgdialect.ops.properties import (
-    NAME_THE_EXTENT,
-    Dim,
-    place_of,
-    shape_of,
-    tensor,
-    tensor_type,
-)
+from tgdialect.ops.properties import NAME_THE_EXTENT, Dim, place_of, shape_of, tensor, tensor_type
 from tgdialect.transforms.dead_ops import erase_unused
 
 ArgumentAttributes = dict[str, Attribute]

@@ -26,7 +26,7 @@ from tgdialect.ops.dtypes import INDEX, number_attribute
 from tgdialect.ops.numbering import next_slot
 from tgdialect.ops.properties import number
 
-Axes = tuple[tg.RangeOp, ...]
+ExpandedRanges = tuple[tg.RangeOp, ...]
 """The expanded ranges that a value has axes for."""
 
 
@@ -47,34 +47,34 @@ class Expansion(UniquingBuilder):
         if (too_much := excess(code, lambda r: self._extent.get(r, 1), own_cost)) is not None:
             message = f"UPCAST and UNROLL ranges make {too_much.reason}"
             raise locate(PassFailedException(message), too_much.op)
-        self._axes: dict[SSAValue, Axes] = {}
-        self._broadcast: dict[tuple[SSAValue, Axes], SSAValue] = {}
+        self._axes: dict[SSAValue, ExpandedRanges] = {}
+        self._broadcast: dict[tuple[SSAValue, ExpandedRanges], SSAValue] = {}
 
     # -- values and their axes
 
     def value(self, old: SSAValue) -> SSAValue:
         return self.values.get(old, old)
 
-    def axes(self, value: SSAValue) -> Axes:
+    def axes(self, value: SSAValue) -> ExpandedRanges:
         return self._axes.get(value, ())
 
-    def union(self, values: Iterable[SSAValue]) -> Axes:
+    def union(self, values: Iterable[SSAValue]) -> ExpandedRanges:
         """The axes that any of the values has."""
         return self.sorted({axis for value in values for axis in self.axes(value)})
 
-    def around(self, op: Operation) -> Axes:
+    def around(self, op: Operation) -> ExpandedRanges:
         """The axes of the expanded ranges that an op of the old block is in."""
         return self.sorted(filter(is_expanded, self.open[op]))
 
-    def sorted(self, axes: Iterable[tg.RangeOp]) -> Axes:
+    def sorted(self, axes: Iterable[tg.RangeOp]) -> ExpandedRanges:
         return tuple(sorted(axes, key=self._order.__getitem__))
 
-    def shape(self, axes: Axes) -> tuple[int, ...]:
+    def shape(self, axes: ExpandedRanges) -> tuple[int, ...]:
         return tuple(self._extent[axis] for axis in axes)
 
     # -- emitting
 
-    def put(self, op: Operation, axes: Axes = ()) -> SSAValue:
+    def put(self, op: Operation, axes: ExpandedRanges = ()) -> SSAValue:
         """Append an op; its result has these axes."""
         value = super().put(op)
         if axes:
@@ -99,7 +99,7 @@ class Expansion(UniquingBuilder):
 
     # -- broadcasting
 
-    def align(self, value: SSAValue, axes: Axes) -> SSAValue:
+    def align(self, value: SSAValue, axes: ExpandedRanges) -> SSAValue:
         """A value with axes of size 1 where it lacks axes, so that it broadcasts with one of
         `axes`.
 
@@ -109,7 +109,7 @@ class Expansion(UniquingBuilder):
         leading = next((i for i, axis in enumerate(axes) if axis in own), len(axes))
         return self._with_ones(value, axes[leading:])
 
-    def broadcast(self, value: SSAValue, axes: Axes) -> SSAValue:
+    def broadcast(self, value: SSAValue, axes: ExpandedRanges) -> SSAValue:
         """A value, or a view of memory, with the whole shape of `axes`."""
         if self.axes(value) == axes:
             return value
@@ -118,7 +118,7 @@ class Expansion(UniquingBuilder):
             known = self._broadcast[value, axes] = self.put(op, axes)
         return known
 
-    def _with_ones(self, value: SSAValue, axes: Axes) -> SSAValue:
+    def _with_ones(self, value: SSAValue, axes: ExpandedRanges) -> SSAValue:
         own = self.axes(value)
         if own == axes:
             return value

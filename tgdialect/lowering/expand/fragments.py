@@ -18,24 +18,16 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.ranges import closed_ranges, is_loop, needed_ops, open_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.lowering.expand.expansion import Axes, Expansion
+from tgdialect.lowering.expand.expansion import ExpandedRanges, Expansion
 from tgdialect.lowering.expand.shared_blocks import shared_block
-from tgdialect.lowering.matrix_products import (
-    Move,
-    assembled,
-    c_fields,
-    fields,
-    places,
-    product_of,
-)
-from tgdialect.lowering.optimize.axes import NOT_COPIED
+from tgdialect.lowering.kernel_memory import grouped, new_buffer, version
+from tgdialect.lowering.matrix_products import Move, assembled, c_fields, fields, places, product_of
+from tgdialect.lowering.recomputation import NOT_COPIED, computed_again
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import integers, known_index, place, tensor, tensor_type
+from tgdialect.ops.properties import integers, known_index, place, tensor
 from tgdialect.ops.reduce import accumulated_dtype
 from tgdialect.ops.views import memory_of
-
-_REGISTER = tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG)
 
 
 @dataclass(frozen=True)
@@ -46,11 +38,11 @@ class WarpProduct:
     product: tg.MulOp | tg.MulAccOp
     """Of the fragments of A and B, plus what the sum begins with, if that is not 0. Nothing
     computes it: its operands are those of WMMAs."""
-    a: Axes | None
+    a: ExpandedRanges | None
     """The ranges of the elements of A that a lane holds, the outermost first; None if A is a block
     of LOCAL memory that all lanes share. The LOAD of its first element stands for it."""
-    b: Axes | None
-    c: Axes
+    b: ExpandedRanges | None
+    c: ExpandedRanges
 
     @property
     def unused(self) -> Iterator[Operation]:
@@ -115,7 +107,7 @@ def _fragments(
     if not isinstance(a.owner, Operation) or row not in open[a.owner]:
         a, b = b, a
     new: list[SSAValue] = []
-    axes: list[Axes | None] = []
+    axes: list[ExpandedRanges | None] = []
     lane_bits = config.threads.bit_length() - 1
     lanes = {} if lane is None else {lane: lane_bits}
     bits: dict[SSAValue, Sequence[str]] = dict.fromkeys(lanes, of_c[:lane_bits])
@@ -167,7 +159,7 @@ def _fragments(
         for gate in factors.gates:
             zero = builder.put(tg.ConstOp(0, tensor(value).element_type))
             value = builder.put(tg.WhereOp(gate, value, zero))
-        new.append(builder.clone(value, mapping, shared=NOT_COPIED))
+        new.append(computed_again(builder, value, mapping))
         axes.append(tuple(own_ranges))
     if (start := _start(op, open)) is not None:
         shared = (*NOT_COPIED, tg.BufferOp)
@@ -244,20 +236,19 @@ class FragmentAccumulator:
     def update(self, loops: Sequence[SSAValue]) -> SSAValue:
         """The STOREs of all tiles in the loops of the REDUCE."""
         expansion, put = self._expansion, self._expansion.put
-        type = tensor_type(self._dtype, self._shape, _REGISTER)
-        self._buffer = put(tg.BufferOp(next(expansion.free_slots), type))
+        self._buffer = new_buffer(expansion, self._dtype, self._shape, tg.AddrSpace.REG)
         self._buffer.name_hint = "acc"
         around = filter(is_loop, expansion.open[self._op])
         outer = [r.result for r in sorted(around, key=lambda r: r.axis.data)]
-        version = put(tg.AfterOp(self._buffer, outer)) if outer else self._buffer
-        version = put(tg.AfterOp(self._buffer, [put(tg.StoreOp(version, self._start)), *loops]))
+        start = put(tg.StoreOp(version(expansion, self._buffer, outer), self._start))
+        sums = put(tg.AfterOp(self._buffer, [start, *loops]))
         stores: list[SSAValue] = []
         for tile in _cells(expansion.shape(self._tiles)):
-            cell = version
+            cell = sums
             if tile:
-                cell = put(tg.IndexOp(version, [expansion.constant(i) for i in tile]))
+                cell = put(tg.IndexOp(sums, [expansion.constant(i) for i in tile]))
             stores.append(put(tg.StoreOp(cell, self._multiplied(put(tg.LoadOp(cell)), tile))))
-        return stores[0] if len(stores) == 1 else put(tg.GroupOp(stores))
+        return grouped(expansion, stores)
 
     def result(self, done: SSAValue) -> SSAValue:
         """The results after the loops. Where there are no lanes they are loaded from where they
@@ -304,7 +295,7 @@ class FragmentAccumulator:
 class _Fragments:
     """A factor of which each lane holds fragments, one for each tile and step."""
 
-    def __init__(self, expansion: Expansion, factor: SSAValue, own: Axes) -> None:
+    def __init__(self, expansion: Expansion, factor: SSAValue, own: ExpandedRanges) -> None:
         value = expansion.value(factor)
         self._expansion = expansion
         self.axes = tuple(axis for axis in expansion.axes(value) if axis not in own)

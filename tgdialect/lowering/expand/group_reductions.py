@@ -18,11 +18,12 @@ from tgdialect.analysis.ranges import closed_ranges, is_loop, needed_ops, open_r
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.expand.warps import Warps, WorkItemAxes
+from tgdialect.lowering.kernel_memory import grouped, new_buffer, version
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES, number_attribute
-from tgdialect.ops.properties import known_index, tensor, tensor_type
+from tgdialect.ops.properties import known_index, tensor
 from tgdialect.ops.reduce import ALU, accumulated_dtype, identity
 from tgdialect.ops.walk import postorder
 from tgdialect.targets import Target
@@ -39,8 +40,6 @@ of usual size."""
 
 _PRIVATE = frozenset((tg.AxisType.LOCAL, tg.AxisType.WARP, tg.AxisType.UPCAST, tg.AxisType.UNROLL))
 """The loops around a REDUCE whose iterations have parts of their own at the same time."""
-_LOCAL = tg.PlaceAttr.of(addrspace=tg.AddrSpace.LOCAL)
-_REGISTER = tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG)
 
 
 def reduce_in_groups(block: Block, target: Target) -> None:
@@ -129,7 +128,8 @@ class _Exchange:
         if (warps := self._warps) is not None:
             parts = [self._shuffled(kind, part) for kind, part in zip(kinds, parts, strict=True)]
             if warps.width == count:
-                self._finish(batch, self._kept(parts, items))
+                memory = self._exchange(parts, items)
+                self._finish(batch, [b.put(tg.LoadOp(self._cell(each, None))) for each in memory])
                 return
             # One work item of each warp stores its part.
             width = b.index_constant(warps.width)
@@ -177,45 +177,26 @@ class _Exchange:
             distance *= 2
         return part
 
-    def _kept(self, totals: Sequence[SSAValue], items: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        """Totals that all work items have, outside of their loop: through a register, because
-        values do not leave a loop otherwise."""
-        b, behind = self._builder, [range.result for range in self._behind]
-        extents = tuple(map(_extent, self._behind))
-        buffers: list[SSAValue] = []
-        stores: list[SSAValue] = []
-        for total in totals:
-            type = tensor_type(tensor(total).element_type, extents, _REGISTER)
-            buffers.append(buffer := b.put(tg.BufferOp(next(b.free_slots), type)))
-            version = b.put(tg.AfterOp(buffer, self._outer)) if self._outer else buffer
-            cell = b.put(tg.IndexOp(version, behind)) if behind else version
-            stores.append(b.put(tg.StoreOp(cell, total)))
-        body = stores[0] if len(stores) == 1 else b.put(tg.GroupOp(stores))
-        end = b.put(tg.EndOp(body, items[::-1]))
-        versions = [b.put(tg.AfterOp(buffer, [end])) for buffer in buffers]
-        return [b.put(tg.LoadOp(b.put(tg.IndexOp(v, behind)) if behind else v)) for v in versions]
-
     def _exchange(
         self,
         parts: Sequence[SSAValue],
         items: Sequence[SSAValue],
-        position: SSAValue,
-        count: int,
+        position: SSAValue | None = None,
+        count: int = 1,
         gate: SSAValue | None = None,
     ) -> Sequence[SSAValue]:
         """Store `count` parts, each at its position, where a gate is true. Returns the memory with
-        all parts."""
-        b = self._builder
-        extents = [*map(_extent, self._before), count, *map(_extent, self._behind)]
-        buffers: list[SSAValue] = []
-        stores: list[SSAValue] = []
-        for part in parts:
-            type = tensor_type(tensor(part).element_type, tuple(extents), _LOCAL)
-            buffers.append(buffer := b.put(tg.BufferOp(next(b.free_slots), type)))
-            version = b.put(tg.AfterOp(buffer, self._outer)) if self._outer else buffer
-            stores.append(b.put(tg.StoreOp(self._cell(version, position), part, gate)))
-        body = stores[0] if len(stores) == 1 else b.put(tg.GroupOp(stores))
-        end = b.put(tg.EndOp(body, items[::-1]))
+        all parts. Without a position, store the total that each work item has in a register of its
+        own, because values do not leave a loop otherwise."""
+        b, extents, space = self._builder, list(map(_extent, self._behind)), tg.AddrSpace.REG
+        if position is not None:
+            extents, space = [*map(_extent, self._before), count, *extents], tg.AddrSpace.LOCAL
+        buffers = [new_buffer(b, tensor(part).element_type, extents, space) for part in parts]
+        stores = [
+            b.put(tg.StoreOp(self._cell(version(b, buffer, self._outer), position), part, gate))
+            for buffer, part in zip(buffers, parts, strict=True)
+        ]
+        end = b.put(tg.EndOp(grouped(b, stores), items[::-1]))
         return [b.put(tg.AfterOp(buffer, [end])) for buffer in buffers]
 
     def _total(
@@ -230,9 +211,11 @@ class _Exchange:
         part = b.put(tg.LoadOp(self._cell(memory, position)))
         return b.put(tg.ReduceOp(kind, part, (), [range]))
 
-    def _cell(self, memory: SSAValue, position: SSAValue) -> SSAValue:
+    def _cell(self, memory: SSAValue, position: SSAValue | None) -> SSAValue:
+        """The location of a work item's part, or of what all have without a position."""
         before, behind = ([r.result for r in ranges] for ranges in (self._before, self._behind))
-        return self._builder.put(tg.IndexOp(memory, [*before, position, *behind]))
+        indices = behind if position is None else [*before, position, *behind]
+        return self._builder.put(tg.IndexOp(memory, indices)) if indices else memory
 
 
 def _extent(range: tg.RangeOp) -> int:

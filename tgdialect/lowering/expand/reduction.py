@@ -11,14 +11,13 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, is_loop
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.expand.expansion import Axes, Expansion
+from tgdialect.lowering.expand.expansion import ExpandedRanges, Expansion
 from tgdialect.lowering.expand.fragments import FragmentAccumulator, WarpProduct
+from tgdialect.lowering.kernel_memory import buffer_type, grouped
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.properties import tensor, tensor_type
+from tgdialect.ops.properties import tensor
 from tgdialect.ops.reduce import ALU, accumulated_dtype, identity
-
-_REGISTER = tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG)
 
 
 class Accumulator(NamedTuple):
@@ -26,7 +25,7 @@ class Accumulator(NamedTuple):
 
     op: tg.ReduceOp
     buffer: SSAValue
-    axes: Axes
+    axes: ExpandedRanges
     update: SSAValue
 
 
@@ -68,8 +67,7 @@ def expand_reductions(
     if not updates:
         return
     # One END for all, and the results after it.
-    body = updates[0] if len(updates) == 1 else expansion.put(tg.GroupOp(updates))
-    end = expansion.put(tg.EndOp(body, loops[::-1]))
+    end = expansion.put(tg.EndOp(grouped(expansion, updates), loops[::-1]))
     for op, warp in warps:
         expansion.location = op.location
         _finish(expansion, op, warp.result(end))
@@ -96,8 +94,8 @@ def _accumulate(expansion: Expansion, op: tg.ReduceOp, loops: Sequence[SSAValue]
     axes = tuple(a for a in expansion.union([value]) if a not in unrolled)
     axes = expansion.sorted({*axes, *_expanded(op, tg.AxisType.GROUP_REDUCE)})
     dtype = tensor(value).element_type
-    place = tensor_type(dtype, expansion.shape(axes), _REGISTER)
-    buffer = expansion.put(tg.BufferOp(next(expansion.free_slots), place), axes)
+    type = buffer_type(dtype, expansion.shape(axes), tg.AddrSpace.REG)
+    buffer = expansion.put(tg.BufferOp(next(expansion.free_slots), type), axes)
     buffer.name_hint = "acc"
     # The identity is stored inside the outer loops, before the loops of the reduction.
     outer = [

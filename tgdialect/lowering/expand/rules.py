@@ -14,7 +14,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import is_expanded
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.expand.expansion import Axes, Expansion
+from tgdialect.lowering.expand.expansion import ExpandedRanges, Expansion
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.base import TgOp
@@ -99,7 +99,7 @@ class Rules:
         Each index is flattened to (k,); the location is then reshaped to all axes.
         """
         expansion = self.expansion
-        axes: Axes = tuple(axis for index in indices for axis in expansion.axes(index))
+        axes: ExpandedRanges = tuple(axis for index in indices for axis in expansion.axes(index))
         if len(set(axes)) < len(axes):
             source, flat = self._flat_index(op, source, indices)
             indices, axes = (flat,), expansion.axes(flat)
@@ -115,7 +115,7 @@ class Rules:
             location = tg.PermuteOp(expansion.put(location), [axes.index(axis) for axis in ordered])
         return expansion.put(location, ordered)
 
-    def _whole_axes(self, op: tg.IndexOp, source: SSAValue, axes: Axes) -> int:
+    def _whole_axes(self, op: tg.IndexOp, source: SSAValue, axes: ExpandedRanges) -> int:
         """How many of the last axes of LOCAL memory expanded ranges are the indices of, each
         of one whole axis, in the order of the axes of values."""
         expansion, found = self.expansion, 0
@@ -225,7 +225,7 @@ class Rules:
             return view.source, self.expansion.put(tg.ExpandOp(one, shape))
         return (view.source, value) if tensor(value).get_shape() == shape else None
 
-    def _gate(self, gate: SSAValue, axes: Axes) -> SSAValue:
+    def _gate(self, gate: SSAValue, axes: ExpandedRanges) -> SSAValue:
         """A gate is of shape () or of that of the location."""
         return self.expansion.broadcast(gate, axes) if self.expansion.axes(gate) else gate
 

@@ -12,7 +12,7 @@ from collections.abc import Collection, Mapping, Sequence
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.bits import BitSums
-from tgdialect.lowering.optimize.axes import NOT_COPIED
+from tgdialect.lowering.recomputation import computed_again
 from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.builder import OpBuilder
@@ -94,6 +94,6 @@ def _number(
     mapping = dict.fromkeys(bits, constant(0))
     number = constant(0)
     for value, step in digits:
-        digit = builder.clone(value, mapping, shared=NOT_COPIED)
+        digit = computed_again(builder, value, mapping)
         number = put(tg.AddOp(number, put(tg.MulOp(digit, constant(step)))))
     return put(tg.IDivOp(number, constant(size)))

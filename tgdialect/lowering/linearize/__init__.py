@@ -3,8 +3,7 @@
 * `stage.py`: the pass; `analysis/loop_nest.py` finds the order;
 * `peel.py`: on a CPU, iterations that need masks are apart from their loops;
 * `branches.py`: on a CPU, long alternatives of WHEREs are skipped where nothing selects them;
-* `grid.py`: for grids, loops over workgroups and work items become indices of them; `blocks.py`:
-  these loops;
+* `grid.py`: for grids, loops over workgroups and work items become indices of them;
 * `shared_registers.py`: registers that work items share become LOCAL buffers;
 * `registers.py`: LOCAL buffers that work items do not share become registers;
 * `loads.py`: what several loops load is loaded once, and kept in registers;

@@ -17,11 +17,12 @@ from itertools import count
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.kernel_memory import buffer_type
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.numbering import next_slot
-from tgdialect.ops.properties import static_shape, tensor, tensor_type
+from tgdialect.ops.properties import static_shape, tensor
 
 LONG = 24
 """The fewest ops of an alternative that is worth a branch. A branch costs a few ops, and if it is
@@ -134,8 +135,7 @@ def _registers(builder: OpBuilder, where: Operation, slot: int) -> SSAValue:
     """A new place for what a WHERE selects."""
     type = tensor(where.results[0])
     lanes = static_shape(type)
-    registers = tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG)
-    buffer = tensor_type(type.element_type, lanes or (1,), registers)
+    buffer = buffer_type(type.element_type, lanes or (1,), tg.AddrSpace.REG)
     index = builder.put(tg.VConstOp(range(*lanes))) if lanes else builder.index_constant(0)
     return builder.put(tg.IndexOp(builder.put(tg.BufferOp(slot, buffer)), [index]))
 

@@ -29,12 +29,7 @@ from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.lowering.linearize.blocks import (
-    GROUPS,
-    ITEMS,
-    close_one_by_one,
-    nest,
-)
+from tgdialect.lowering.linear_blocks import GROUPS, ITEMS, close_one_by_one, nest
 from tgdialect.lowering.linearize.loads import load_once
 from tgdialect.lowering.linearize.registers import keep_in_registers
 from tgdialect.lowering.linearize.shared_indices import share_indices

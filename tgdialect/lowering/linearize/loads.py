@@ -21,10 +21,11 @@ from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.register_loops import LONGEST
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.kernel_memory import new_buffer
 from tgdialect.lowering.linearize.registers import cells_of
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import dtype_of, known_index, place, tensor, tensor_type
+from tgdialect.ops.properties import dtype_of, known_index, place, tensor
 from tgdialect.ops.walk import nesting
 from tgdialect.transforms.dead_ops import erase_unused
 
@@ -32,9 +33,7 @@ MOST_BYTES = 256
 """The most memory that a work item keeps in registers. Larger: sums and addresses spill; smaller:
 more loads. A quarter of the 255 registers of 4 bytes that a work item of a GPU may have."""
 
-_REGISTER = tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG)
-
-Blocks = Sequence[Operation]
+OpenBlocks = Sequence[Operation]
 """The RANGEs and IFs around an op, the outermost first."""
 
 
@@ -42,7 +41,7 @@ class _Load(NamedTuple):
     """A LOAD in loops of its own, and what tells its cells from those of others."""
 
     op: tg.LoadOp
-    around: Blocks
+    around: OpenBlocks
     loops: Sequence[tg.RangeOp]
     """The loops that its cells depend on, the one with the greatest stride first."""
     key: object
@@ -74,7 +73,7 @@ def load_once(block: Block, numbers: CellNumbers, *, aliased: bool) -> None:
 
 
 def _load(
-    access: MemoryAccess, around: Mapping[Operation, Blocks], numbers: CellNumbers
+    access: MemoryAccess, around: Mapping[Operation, OpenBlocks], numbers: CellNumbers
 ) -> _Load | None:
     """A LOAD without a gate, of cells that are a sum of multiples of indices; None for others."""
     op = access.op
@@ -122,9 +121,7 @@ def _keep(first: _Load, again: Sequence[_Load]) -> None:
     value = first.op.result
     type, lanes = tensor(value).element_type, tensor(value).get_shape()
     root = first.around[0]
-    where = tensor_type(type, (_cells(first),), _REGISTER)
-    front = OpBuilder.before(root)
-    buffer = front.put(tg.BufferOp(next(front.free_slots), where))
+    buffer = new_buffer(OpBuilder.before(root), type, (_cells(first),), tg.AddrSpace.REG)
     b = OpBuilder.after(first.op)
     b.insert(tg.StoreOp(_cell(b, buffer, first, lanes), value))
     for load in again:

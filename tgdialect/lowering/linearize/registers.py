@@ -17,9 +17,10 @@ from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.affine.lanes import compact, scalar_of
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.zeros import is_positive_zero
+from tgdialect.lowering.kernel_memory import buffer_type
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import known_index, place, tensor, tensor_type
+from tgdialect.ops.properties import known_index, place, tensor
 from tgdialect.transforms.dead_ops import erase_unused
 
 Terms = Mapping[SSAValue, int]
@@ -141,7 +142,7 @@ def _replace(
 ) -> None:
     """Replace a buffer by a REG buffer of so many cells."""
     dtype = tensor(buffer.result).element_type
-    where = tensor_type(dtype, (size,), tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG))
+    where = buffer_type(dtype, (size,), tg.AddrSpace.REG)
     front = OpBuilder.before(buffer)
     memory = front.put(tg.BufferOp(buffer.slot.data, where))
     memory.name_hint = buffer.result.name_hint

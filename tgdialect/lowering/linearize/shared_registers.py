@@ -17,12 +17,13 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.uniform import uniform_blocks
 from tgdialect.diagnostics import locate
-from tgdialect.lowering.linearize.blocks import ITEMS, Nest, nest
+from tgdialect.lowering.kernel_memory import buffer_type
+from tgdialect.lowering.linear_blocks import ITEMS, Nest, nest
 from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import known_index, place, tensor, tensor_type
+from tgdialect.ops.properties import known_index, place, tensor
+from tgdialect.ops.walk import Walk
 
 
 def share_registers(block: Block, around: Mapping[Operation, Sequence[Operation]]) -> None:
@@ -90,15 +91,16 @@ def _common(a: Nest, b: Nest) -> int:
 def _move_to(buffer: tg.BufferOp, space: tg.AddrSpace) -> None:
     """Put a buffer into another address space, and its views."""
     type = tensor(buffer.result)
-    where = tensor_type(type.element_type, type.get_shape(), tg.PlaceAttr.of(addrspace=space))
-    stack: list[tuple[TgOp, TgOp]] = [(buffer, tg.BufferOp(buffer.slot.data, where))]
-    while stack:
-        old, new = stack.pop()
-        value = OpBuilder.before(old).put(new)
+    where = buffer_type(type.element_type, type.get_shape(), space)
+    walk: Walk[tg.BufferOp | MovementOp] = Walk([buffer])
+    for old in walk:
+        moved = isinstance(old, MovementOp)
+        new = old.rebuild(old.operands) if moved else tg.BufferOp(old.slot.data, where)
+        builder = OpBuilder.before(old)
+        value = builder.put(new)
         value.name_hint = old.results[0].name_hint
         for use in list(old.results[0].uses):
             use.operation.operands[use.index] = value
             if isinstance(use.operation, MovementOp) and use.index == 0:
-                stack.append((use.operation, use.operation.rebuild(use.operation.operands)))
-        assert old.parent is not None
-        old.parent.erase_op(old)
+                walk.add([use.operation])
+        builder.block.erase_op(old)

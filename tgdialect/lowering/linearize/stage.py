@@ -15,7 +15,7 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import KernelPass
 from tgdialect.lowering.linearize.branches import LONG, LONG_ON_A_GRID, branch_around_alternatives
 from tgdialect.lowering.linearize.peel import peel_loops
-from tgdialect.lowering.optimize.axes import aliased_kernels
+from tgdialect.lowering.passed_memory import aliased_kernels
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.properties import tensor

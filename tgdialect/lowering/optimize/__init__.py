@@ -6,6 +6,7 @@ Kernels level to kernels level. In reading order:
 * `optops/` has the OptOps: what each does, and when it is legal;
 * `modes.py` names the modes of the pass;
 * `nests.py` finds the loop nests of a kernel, for heuristics and searches;
+* `flat_loops.py` has the loops be as few as possible, without divisions;
 * `explicit.py` applies OptOps that a user has written;
 * `heuristics.py` finds OptOps from the target's description: `cpu/` does so for loops of threads,
   `grid/` for workgroups;

@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Generator, Iterable, Iterator, Mapping, Sequence, Set
 from contextlib import contextmanager
 from functools import cached_property
-from itertools import combinations
 from typing import NamedTuple, TypeVar
 
-from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
@@ -16,12 +14,14 @@ from tgdialect.analysis.overwriting import check_overwriting
 from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ranges
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.passed_memory import aliased_kernels
+from tgdialect.lowering.recomputation import IN_LOOPS
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import dtype_of, integers, known_index, place, tensor, tensor_type
-from tgdialect.ops.views import are_disjoint, memory_of, movements
+from tgdialect.ops.views import memory_of, movements
 from tgdialect.ops.walk import computed_from
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
@@ -33,33 +33,6 @@ T = TypeVar("T")
 NAMING = (tg.EndOp, tg.ReduceOp, tg.AfterOp)
 """Ops whose operands after the first name loops. Every other op with a RANGE as operand computes
 with the number of its iteration."""
-
-
-VIEWS = (tg.IndexOp, tg.ReshapeOp, tg.BitcastOp, tg.AfterOp)
-"""The ops that make views of memory in a kernel."""
-
-
-def aliased_kernels(module: Operation) -> Set[str]:
-    """The kernels for which some CALL passes cells of the same memory for two parameters."""
-    found: set[str] = set()
-    for symbol in module.regions[0].ops:
-        is_caller = isinstance(symbol, FuncOp) or (
-            isinstance(symbol, tg.KernelOp | tg.ProgramOp) and symbol.calls
-        )
-        for call in symbol.walk() if is_caller else ():
-            if isinstance(call, tg.CallOp) and _shares_memory(call):
-                found.add(call.callee.string_value())
-    return found
-
-
-def _shares_memory(call: tg.CallOp) -> bool:
-    """Whether two arguments of a CALL may have a cell in common."""
-    by_memory: dict[SSAValue, list[SSAValue]] = {}
-    for argument in call.arguments:
-        by_memory.setdefault(memory_of(argument), []).append(argument)
-    return any(
-        not are_disjoint(a, b) for views in by_memory.values() for a, b in combinations(views, 2)
-    )
 
 
 class IllegalOptError(PassFailedException):
@@ -361,10 +334,8 @@ class Axes:
     def is_bound_to(self, value: SSAValue, ranges: Set[tg.RangeOp]) -> bool:
         """Whether a value depends on a REDUCE or STORE in the loop of one of some ranges. Such a
         value cannot be computed again in other loops."""
-        return any(
-            isinstance(op, NOT_COPIED) and not isinstance(op, tg.RangeOp) and self.open[op] & ranges
-            for op in computed_from(value)
-        )
+        ops = computed_from(value)
+        return any(isinstance(op, IN_LOOPS) and self.open[op] & ranges for op in ops)
 
     def is_private(self, buffer: tg.BufferOp, range: tg.RangeOp) -> bool:
         """Whether a buffer is used in the loop of a range only."""
@@ -462,7 +433,3 @@ def by_range(found: Iterable[tuple[T, Iterable[tg.RangeOp]]]) -> Mapping[tg.Rang
 
 def _is_of_wmma(op: Operation) -> bool:
     return isinstance(op, tg.ReduceOp) and op.wmma is not None
-
-
-NOT_COPIED = (tg.RangeOp, tg.EndOp, tg.ReduceOp, tg.GroupOp, tg.StoreOp, tg.AtomicAddOp)
-"""The ops that are not copied when an expression is computed again for other ranges."""

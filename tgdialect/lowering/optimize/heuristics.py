@@ -14,17 +14,17 @@ def _schedule_on_grid(axes: Axes, target: Target) -> None:
     # Imported when it is used, as dialects are, for a short start-up time.
     from tgdialect.lowering.optimize import grid
 
-    grid.schedule(axes, target)
+    grid.schedule_grid(axes, target)
 
 
 _HEURISTICS: Mapping[str, Callable[[Axes, Target], None]] = {
-    "loops": cpu.schedule,
+    "loops": cpu.schedule_loops,
     "grid": _schedule_on_grid,
 }
 """By `Target.execution`."""
 
 
-def schedule(axes: Axes, target: Target) -> None:
+def schedule_kernel(axes: Axes, target: Target) -> None:
     """Apply OptOps that make a kernel fast on a target. One that turns out to be illegal is left
     out."""
     _HEURISTICS[target.execution](axes, target)
@@ -35,4 +35,4 @@ def schedule_prepacking(axes: Axes, target: Target) -> None:
     for kernel in axes.prepacked:
         packing = Axes(kernel)
         begin_schedule(packing)
-        schedule(packing, target)
+        schedule_kernel(packing, target)

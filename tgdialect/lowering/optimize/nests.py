@@ -20,6 +20,7 @@ from tgdialect.ops.dtypes import BOOL, INDEX
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.properties import dtype_of, known_index, tensor
 from tgdialect.ops.views import memory_of
+from tgdialect.targets import Target
 
 UNKNOWN_EXTENT = 256
 """The extent that the model assumes for a dynamic one: enough for vectors and tiles to pay.
@@ -44,8 +45,9 @@ class StridedAccess:
 class Nests:
     """The loop nests of a kernel: the ops that close them, and how often each op runs."""
 
-    def __init__(self, axes: Axes) -> None:
-        self.axes = axes
+    def __init__(self, axes: Axes, target: Target) -> None:
+        """`target` is the machine that the model is of."""
+        self.axes, self.target = axes, target
         self.accesses = [
             StridedAccess(op, along, self._is_weight(op, along))
             for op in axes.ops
@@ -152,3 +154,9 @@ def is_arithmetic(op: Operation) -> bool:
     if not isinstance(op, ElementwiseOp | tg.ReduceOp):
         return False
     return tensor(op.results[0]).element_type not in (INDEX, BOOL)
+
+
+def part(extent: int, most: int, of: int = 0) -> int:
+    """The greatest divisor of `of`, by default the extent, up to both; 1 if there is no other."""
+    whole = of or extent
+    return next((n for n in range(min(extent, most), 0, -1) if whole % n == 0), 1)

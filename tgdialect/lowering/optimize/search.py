@@ -13,9 +13,9 @@ from itertools import chain, zip_longest
 from typing import NamedTuple
 
 from tgdialect.analysis.ranges import is_expanded
-from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.nests import Nests
-from tgdialect.lowering.optimize.optops.apply import apply_opt, begin_schedule, opt
+from tgdialect.lowering.optimize.optops.apply import opt, scheduled
 from tgdialect.lowering.optimize.optops.passes import (
     FACTORS,
     OptOpPass,
@@ -63,19 +63,6 @@ class Timed(NamedTuple):
     opts: Opts
 
 
-def scheduled(kernel: tg.KernelOp, opts: Sequence[tg.OptAttr]) -> tg.KernelOp | None:
-    """A copy of a kernel with OptOps applied; None where one of them is not legal."""
-    copy = kernel.clone()
-    axes = Axes(copy, kernel)
-    begin_schedule(axes)
-    try:
-        for which in opts:
-            apply_opt(axes, which)
-    except IllegalOptError:
-        return None
-    return copy
-
-
 def beam_search(
     kernel: tg.KernelOp,
     start: Sequence[Opts],
@@ -94,7 +81,7 @@ def beam_search(
     most_work = math.inf
     if target.is_grid:
         largest_tile = ITEM_TILE
-        most_work = MOST_REPEATED * _work(kernel)
+        most_work = MOST_REPEATED * _work(kernel, target)
 
     def measured(candidates: Iterator[Opts], best: float) -> Iterator[Timed]:
         for opts in candidates:
@@ -104,7 +91,10 @@ def beam_search(
             candidate = scheduled(kernel, opts)
             if candidate is not None and (
                 opts in start
-                or (_tile_size(candidate, target) <= largest_tile and _work(candidate) <= most_work)
+                or (
+                    _tile_size(candidate, target) <= largest_tile
+                    and _work(candidate, target) <= most_work
+                )
             ):
                 yield Timed(timer(candidate, best), opts)
 
@@ -124,9 +114,9 @@ def _seconds(timed: Timed) -> float:
     return timed.seconds
 
 
-def _work(kernel: tg.KernelOp) -> float:
+def _work(kernel: tg.KernelOp, target: Target) -> float:
     """How often the ops of a kernel are executed in all, by all workgroups."""
-    nests = Nests(Axes(kernel))
+    nests = Nests(Axes(kernel), target)
     runs: list[tuple[float, float]] = []
     for op in nests.work:
         extents = [(nests.extent(r), r.axis_type.data) for r in nests.around(op)]
@@ -139,7 +129,7 @@ def _work(kernel: tg.KernelOp) -> float:
 def _tile_size(kernel: tg.KernelOp, target: Target) -> int:
     """The elements of the largest value of a kernel when its tiles are expanded; on a grid, of the
     part that a work item has. A fragment of a matrix instruction counts for one element."""
-    nests = Nests(Axes(kernel))
+    nests = Nests(Axes(kernel), target)
     work_items = {tg.AxisType.GROUP_REDUCE} if target.is_grid else set[tg.AxisType]()
     products = [op for op in nests.axes.ops if isinstance(op, tg.ReduceOp)]
     fragments = {axis for op in products if op.fragment for axis in op.fragment.get_values()}
@@ -176,8 +166,8 @@ def _resized(opts: Opts) -> Iterator[Opts]:
         axis, size, *rest = (a.data for a in which.arguments)
         before, clamp = opts[:i], ()
         if before and before[-1].op.data == tg.OptOp.PADTO.value:
-            padded, _, *how = (a.data for a in before[-1].arguments)
-            before, clamp = (before[:-1], how) if padded == axis else (before, ())
+            same, _, *where = (a.data for a in before[-1].arguments)
+            before, clamp = (before[:-1], where) if same == axis else (before, ())
         assert isinstance(axis, int)
         assert isinstance(size, int)
         found: list[Opts] = []

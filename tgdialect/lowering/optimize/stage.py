@@ -14,18 +14,19 @@ from tgdialect.analysis.eviction import evicted_slots, note_evicted
 from tgdialect.analysis.symbols import called_in_loops, calling_last
 from tgdialect.diagnostics import errors_at
 from tgdialect.lowering.levels import LoweringPass
-from tgdialect.lowering.optimize.axes import Axes, Packing, aliased_kernels
+from tgdialect.lowering.optimize.axes import Axes, Packing
 from tgdialect.lowering.optimize.explicit import (
     apply_explicit,
     check_kernels,
     explicit_opts,
     opts_of,
 )
-from tgdialect.lowering.optimize.heuristics import schedule, schedule_prepacking
+from tgdialect.lowering.optimize.heuristics import schedule_kernel, schedule_prepacking
 from tgdialect.lowering.optimize.modes import BEAM, MODES, TF32
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.overwritten_memory import copy_overwritten
+from tgdialect.lowering.passed_memory import aliased_kernels
 from tgdialect.ops import tg
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
@@ -77,7 +78,7 @@ class Schedule(Left):
         axes = Axes(kernel, constants={*self.constants}, aliased=aliased, may_round=self.may_round)
         begin_schedule(axes)
         if self.opts is None:
-            schedule(axes, self.target)
+            schedule_kernel(axes, self.target)
         else:
             apply_explicit(axes, self.opts)
         schedule_prepacking(axes, self.target)

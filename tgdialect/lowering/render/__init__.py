@@ -3,6 +3,7 @@
 Planned (or linear) level to llvm level (docs/ir.md). In reading order:
 
 * `output.py`: the interface of an output language, for one function;
+* `elementwise.py`: tables of elementwise ops;
 * `memory.py`: views of memory, their indices and alignments;
 * `calls.py`: checks that the arguments of a CALL are what the program needs;
 * `dynamic_local.py`: LOCAL memory that a launch allocates;

@@ -20,6 +20,7 @@ from tgdialect.analysis.liveness import live_ranges
 from tgdialect.analysis.memory_order import accesses
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
+from tgdialect.lowering.kernel_memory import buffer_type
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.axis_types import WORK_ITEMS
@@ -27,7 +28,7 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.numbering import next_slot
-from tgdialect.ops.properties import place, tensor, tensor_type
+from tgdialect.ops.properties import place, tensor
 from tgdialect.ops.walk import Walk, computed, nesting, operands_of
 
 MOST_WORK_ITEMS = 1 << 20
@@ -35,7 +36,6 @@ MOST_WORK_ITEMS = 1 << 20
 
 _LEAVES = (tg.ConstOp, tg.VConstOp, tg.ParamOp, tg.BufferOp)
 _ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED})
-_REGISTER = tg.PlaceAttr.of(addrspace=tg.AddrSpace.REG)
 
 
 def split_blocks(ops: Iterable[Operation]) -> set[Operation]:
@@ -210,7 +210,7 @@ class Regions:
 
     def _buffer(self, value: SSAValue, shape: Sequence[int]) -> SSAValue:
         """A new REG buffer for the copies of a value."""
-        type = tensor_type(tensor(value).element_type, tuple(shape), _REGISTER)
+        type = buffer_type(tensor(value).element_type, shape, tg.AddrSpace.REG)
         buffer = tg.BufferOp(next(self._slots), type)
         buffer.location = owner_of(value).location
         buffer.result.name_hint = value.name_hint

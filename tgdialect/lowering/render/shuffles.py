@@ -16,9 +16,10 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.kernel_memory import new_buffer
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import known_index, tensor, tensor_type
+from tgdialect.ops.properties import known_index, tensor
 
 
 def shuffles_through_memory(linear: tg.LinearOp) -> None:
@@ -52,9 +53,8 @@ def _exchange(op: tg.ShuffleOp, items: list[tg.SpecialOp], extents: list[int]) -
     type = tensor(op.value)
     shape = type.get_shape()
     lanes = math.prod(shape)
-    where = tg.PlaceAttr.of(addrspace=tg.AddrSpace.LOCAL)
-    cells = tensor_type(type.element_type, (math.prod(extents) * lanes,), where)
-    buffer = b.put(tg.BufferOp(next(b.free_slots), cells))
+    cells = math.prod(extents) * lanes
+    buffer = new_buffer(b, type.element_type, (cells,), tg.AddrSpace.LOCAL)
 
     def cell(position: SSAValue, lane: int) -> SSAValue:
         index = b.put(tg.MulOp(position, b.index_constant(lanes)))

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from itertools import repeat
 from types import MappingProxyType
 from typing import Any, Generic
 
@@ -94,13 +95,19 @@ class LinearWalker(Generic[V]):
         self._buffer_bytes = 0
         self._alignments: Alignments = {} if alignments is None else alignments
 
-    def bind(self, value: SSAValue, argument: V, alignment: int | None = None) -> None:
-        """Bind a parameter to an argument of the function. Memory is aligned to `alignment` bytes,
-        by default to those of an element."""
-        if is_memory(value):
-            self._memory.add(value, argument, alignment)
-        else:
-            self._values[value] = argument
+    def bind(
+        self,
+        values: Sequence[SSAValue],
+        arguments: Sequence[V],
+        alignments: Iterable[int | None] = repeat(None),
+    ) -> None:
+        """Bind parameters to arguments of the function. Memory is aligned to so many bytes, by
+        default to those of an element."""
+        for value, argument, alignment in zip(values, arguments, alignments, strict=False):
+            if is_memory(value):
+                self._memory.add(value, argument, alignment)
+            else:
+                self._values[value] = argument
 
     def scalars(self, ops: Sequence[Operation], values: Iterable[SSAValue]) -> Sequence[V]:
         """Indices of a program, which some of its ops compute from its bound parameters."""
@@ -124,10 +131,10 @@ class LinearWalker(Generic[V]):
         for op in ops:
             if isinstance(op, tg.ParamOp) and op.result is not (param := params[op.slot.data]):
                 if is_memory(param):
-                    pointer = self._memory.pointer(param)
-                    self.bind(op.result, pointer, self._memory[param].alignment)
+                    pointer, known = self._memory.pointer(param), self._memory[param].alignment
+                    self._memory.add(op.result, pointer, known)
                 else:
-                    self.bind(op.result, self._values[param])
+                    self._values[op.result] = self._values[param]
         self._append(ops)
 
     def function(self, function: FuncOp) -> None:

@@ -23,7 +23,7 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.lowering.linearize.blocks import close_one_by_one
+from tgdialect.lowering.linear_blocks import close_one_by_one
 from tgdialect.lowering.render.regions import (
     BarrierRegion,
     Regions,

@@ -14,8 +14,8 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.affine.lanes import is_near
 from tgdialect.fast_xdsl.unchecked import segments
 from tgdialect.lowering.select.bounds_checks import BoundsChecks
-from tgdialect.lowering.select.indices import Index, Ramp, Scalar, is_ramp, is_sum, lanes_of
-from tgdialect.lowering.select.locations import Cell, Location, Locations
+from tgdialect.lowering.select.indices import LaneIndex, Ramp, Scalar, is_ramp, is_sum, lanes_of
+from tgdialect.lowering.select.locations import CellIndex, Location, Locations
 from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import Scalars, dtype_name
 from tgdialect.ops import tg
@@ -37,7 +37,7 @@ class Accesses:
     def load(
         self,
         memory: SSAValue,
-        cell: Cell,
+        cell: CellIndex,
         width: int,
         alt: SSAValue | None = None,
         gate: SSAValue | None = None,
@@ -79,7 +79,7 @@ class Accesses:
         return self.scalars.emit(tg.LoadOp, (location,), sizes, tensor_type(dtype, (size,)))
 
     def store(
-        self, memory: SSAValue, cell: Cell, width: int, piece: SSAValue, gate: SSAValue | None
+        self, memory: SSAValue, cell: CellIndex, width: int, piece: SSAValue, gate: SSAValue | None
     ) -> Sequence[SSAValue]:
         """Emit the STOREs of a piece, which is in its stored form. Lanes where the gate is false
         or an index is out of bounds are not written."""
@@ -145,7 +145,7 @@ class Accesses:
 
     def _lane(self, where: Location, lane: int) -> SSAValue:
         """The INDEX of the cell that one lane accesses."""
-        position: Index = where.position
+        position: LaneIndex = where.position
         if not isinstance(position, int) and not is_sum(position):
             position = self.scalars.known_index(self.scalars.lane(position, lane))
         return self.locations.reference(where.view, position)

@@ -12,7 +12,8 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.zeros import may_be_negative_zero, shows_negative_zero
-from tgdialect.lowering.select.indices import Piece, lanes_of
+from tgdialect.lowering.kernel_memory import grouped
+from tgdialect.lowering.select.indices import TilePiece, lanes_of
 from tgdialect.lowering.select.instructions import matrix_instruction
 from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
 from tgdialect.lowering.select.narrow import EXACT
@@ -91,7 +92,9 @@ def _is_of_normal(op: tg.Exp2Op | tg.ExpOp) -> bool:
     return True
 
 
-def _applied(k: SelectedKernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> Piece:
+def _applied(
+    k: SelectedKernel, name: str, operands: Sequence[TilePiece], dtype: Dtype
+) -> TilePiece:
     """An elementwise op on one piece of each operand."""
     if dtype in NARROW_FORMATS:
         return _rounded(k, name, operands, dtype)
@@ -100,7 +103,7 @@ def _applied(k: SelectedKernel, name: str, operands: Sequence[Piece], dtype: Dty
     return k.scalars.apply(name, operands, dtype)
 
 
-def _rounded(k: SelectedKernel, name: str, operands: Sequence[Piece], dtype: Dtype) -> SSAValue:
+def _rounded(k: SelectedKernel, name: str, operands: Sequence[TilePiece], dtype: Dtype) -> SSAValue:
     """An op on narrow floats: computed in f32, then rounded to the dtype."""
     wide = k.scalars.apply(name, operands, "f32")
     if name == "where":
@@ -344,6 +347,6 @@ def custom(k: SelectedKernel, op: tg.CustomOp) -> RegisterTile:
         made = k.scalars.put(new)
         pieces.append(k.narrow.rounded(made, dtype) if dtype in NARROW_FORMATS else made)
     if is_void:
-        return scalar(pieces[0] if len(pieces) == 1 else k.scalars.put(tg.GroupOp(pieces)))
+        return scalar(grouped(k.scalars, pieces))
     found = map(k.scalars.piece, pieces) if dtype == "index" else pieces
     return RegisterTile(shape, widths, [*found])

@@ -14,7 +14,7 @@ from xdsl.ir import SSAValue
 from tgdialect.analysis.affine.bounds import exact_polynomial, interval, is_less
 from tgdialect.analysis.conditions import conjuncts, order
 from tgdialect.analysis.min_max import MinMax, MinMaxOfCells
-from tgdialect.lowering.select.indices import Extent, Index, Scalar, is_ramp, is_sum
+from tgdialect.lowering.select.indices import Extent, LaneIndex, Scalar, is_ramp, is_sum
 from tgdialect.lowering.select.scalars import Scalars
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.intervals import Interval, add
@@ -22,7 +22,7 @@ from tgdialect.ops.properties import Polynomial, polynomial, tensor
 
 _INDEX = DTYPES[INDEX]
 
-Check = tuple[Index, Extent]
+Check = tuple[LaneIndex, Extent]
 """An index (or a vector of indices), and the extent of the axis that it indexes."""
 
 
@@ -71,7 +71,9 @@ class BoundsChecks:
             ]
         return known
 
-    def _unproven(self, index: Index, extent: Extent, gate: SSAValue | None) -> Sequence[SSAValue]:
+    def _unproven(
+        self, index: LaneIndex, extent: Extent, gate: SSAValue | None
+    ) -> Sequence[SSAValue]:
         """The comparisons `0 <= index` and `index < extent` that are not proven.
 
         For a ramp it is enough to prove them at its first and last index.

@@ -37,10 +37,10 @@ class Ramp(NamedTuple):
     lanes: int
 
 
-Index = Scalar | Ramp
+LaneIndex = Scalar | Ramp
 """One index, or one for each lane: a ramp, or a vector in a register."""
 
-Piece = SSAValue | Ramp
+TilePiece = SSAValue | Ramp
 """A register, or a ramp that has not been put into one."""
 
 
@@ -53,7 +53,7 @@ def is_sum(index: object) -> TypeIs[Sum]:
     return type(index) is Sum
 
 
-def lanes_of(piece: Index) -> int:
+def lanes_of(piece: LaneIndex) -> int:
     """The number of elements of an index or register: 1 for a scalar."""
     if isinstance(piece, int) or is_sum(piece):
         return 1
@@ -63,7 +63,7 @@ def lanes_of(piece: Index) -> int:
     return shape[0] if shape else 1
 
 
-def apart(index: Index) -> tuple[Index, int]:
+def apart(index: LaneIndex) -> tuple[LaneIndex, int]:
     """Split an index into a base and the constant that is added to the base."""
     if isinstance(index, int):
         return 0, index
@@ -76,7 +76,7 @@ def apart(index: Index) -> tuple[Index, int]:
     return index, 0
 
 
-def ramp(start: Scalar, step: int, lanes: int) -> Index:
+def ramp(start: Scalar, step: int, lanes: int) -> LaneIndex:
     """The indices `start + step * lane`; the start alone where the step is 0."""
     return Ramp(start, step, lanes) if step else start
 

@@ -12,8 +12,8 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.zeros import is_positive_zero
 from tgdialect.lowering.select.accesses import Accesses
 from tgdialect.lowering.select.bounds_checks import BoundsChecks
-from tgdialect.lowering.select.indices import Piece, Ramp, is_ramp
-from tgdialect.lowering.select.locations import Cell, Locations
+from tgdialect.lowering.select.indices import Ramp, TilePiece, is_ramp
+from tgdialect.lowering.select.locations import CellIndex, Locations
 from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import Scalars, dtype_name
 from tgdialect.lowering.select.tiles import (
@@ -123,7 +123,7 @@ class SelectedKernel:
         # Otherwise, load piece by piece.
         cells = _cells_of_pieces(shape, widths)
         alts, gates = (self._pieces(value, shape, widths, len(cells)) for value in (alt, gate))
-        pieces: list[Piece] = [
+        pieces: list[TilePiece] = [
             self._accesses.load(memory, cell, width, alts[i], gates[i])
             for i, (cell, width) in enumerate(cells)
         ]
@@ -251,13 +251,13 @@ def _is_one_value(memory: SSAValue, tile: RegisterTile, pieces: Sequence[SSAValu
     )
 
 
-def _cells_of_pieces(shape: StaticShape, widths: Sequence[int]) -> Sequence[tuple[Cell, int]]:
+def _cells_of_pieces(shape: StaticShape, widths: Sequence[int]) -> Sequence[tuple[CellIndex, int]]:
     """For each piece of a tile, its cells and how many there are."""
     if not shape:
         return [((), 1)]
-    starts = RegisterTile(shape, widths, ()).starts
+    runs = list(RegisterTile(shape, widths, ()).runs)
     return [
         ((*row, start if width == 1 else Ramp(start, 1, width)), width)
         for row in rows(shape)
-        for start, width in zip(starts, widths, strict=True)
+        for start, width in runs
     ]

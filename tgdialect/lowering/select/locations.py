@@ -18,13 +18,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.capacity import most_elements
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.lowering.select.bounds_checks import Check
-from tgdialect.lowering.select.indices import (
-    Extent,
-    Index,
-    is_ramp,
-    known_positions,
-    lanes_of,
-)
+from tgdialect.lowering.select.indices import Extent, LaneIndex, is_ramp, known_positions, lanes_of
 from tgdialect.lowering.select.narrow import NarrowFloats
 from tgdialect.lowering.select.scalars import Scalars, dtype_name
 from tgdialect.lowering.select.tiles import RegisterTile, elements, moved_tile
@@ -43,7 +37,7 @@ from tgdialect.ops.properties import (
 )
 from tgdialect.ops.walk import behind
 
-Cell = Sequence[Index]
+CellIndex = Sequence[LaneIndex]
 """The index of a cell: one entry per axis."""
 
 
@@ -52,7 +46,7 @@ class Location(NamedTuple):
 
     view: SSAValue
     """The one-dimensional view of the buffer, after the AFTERs of the access."""
-    position: Index
+    position: LaneIndex
     """The index into the view."""
     checks: Sequence[Check]
     """The cell exists where each of these indices is within its extent."""
@@ -168,7 +162,7 @@ class Locations:
     def _scalar(self, value: SSAValue) -> SSAValue:
         return self._scalars.register(self._tile(value).pieces[0])
 
-    def locate(self, memory: SSAValue, cell: Cell) -> Location:
+    def locate(self, memory: SSAValue, cell: CellIndex) -> Location:
         """The address of a cell of a view."""
         # Walk from the view to its buffer.
         walk = _Walk(self, memory, list(cell))
@@ -198,15 +192,15 @@ class Locations:
             view = self._scalars.emit(tg.BitcastOp, (view,), {"dtype": stored})
         return Location(view, index, walk.checks, extent)
 
-    def reference(self, view: SSAValue, index: Index) -> SSAValue:
+    def reference(self, view: SSAValue, index: LaneIndex) -> SSAValue:
         """The INDEX of one cell, or of one cell for each lane."""
         shape = () if (lanes := lanes_of(index)) == 1 else (lanes,)
         type = tensor_type(tensor(view).element_type, shape, place(view))
         return self._scalars.emit(tg.IndexOp, (view, self._scalars.index(index)), type=type)
 
-    def flattened(self, cell: Cell, shape: Sequence[Extent]) -> Index:
+    def flattened(self, cell: CellIndex, shape: Sequence[Extent]) -> LaneIndex:
         """The row-major position of a cell: the sum of each index times the stride of its axis."""
-        result: Index = 0
+        result: LaneIndex = 0
         for index, stride in zip(reversed(cell), self._strides(tuple(shape)), strict=True):
             if index != 0:
                 result = self._scalars.add(self._scalars.mul(index, stride), result)
@@ -226,7 +220,7 @@ class Locations:
     def arithmetic(self) -> Scalars:
         return self._scalars
 
-    def lane(self, value: SSAValue, position: Index) -> Index:
+    def lane(self, value: SSAValue, position: LaneIndex) -> LaneIndex:
         """Element `position` of an index operand of shape `()` or `(k,)`; for a vector of
         positions, a vector of elements. Positions are in range."""
         # Constant positions: pick elements of the tile.
@@ -268,11 +262,11 @@ def _source(op: Any) -> SSAValue:
 class _Walk:
     """The state of a walk from a view to its buffer: the value reached, and the cell in it."""
 
-    def __init__(self, locations: Locations, value: SSAValue, cell: list[Index]) -> None:
+    def __init__(self, locations: Locations, value: SSAValue, cell: list[LaneIndex]) -> None:
         self.locations = locations
         self.value = value
         self.cell = cell
-        self.flat: Index | None = None
+        self.flat: LaneIndex | None = None
         """The row-major position in the whole buffer, once a step has computed it. From then on
         `cell` is not used. After a BITCAST to another element size only this is known."""
         self.checks: list[Check] = []
@@ -311,7 +305,7 @@ def _reshape(walk: _Walk, op: tg.ReshapeOp) -> None:
     if walk.locations.is_whole(op.source):
         walk.flat = position
         return
-    cell: list[Index] = []
+    cell: list[LaneIndex] = []
     for extent in reversed(old[1:]):
         cell.append(emit.mod(position, extent))
         position = emit.idiv(position, extent)

@@ -19,11 +19,11 @@ from xdsl.rewriter import InsertPoint
 
 from tgdialect.lowering.select.indices import (
     Extent,
-    Index,
-    Piece,
+    LaneIndex,
     Ramp,
     Scalar,
     Sum,
+    TilePiece,
     apart,
     is_ramp,
     is_sum,
@@ -106,7 +106,7 @@ class Scalars(OpBuilder):
     def constant(self, value: int | float, dtype: Dtype) -> SSAValue:
         return self.literal(number_attribute(value, TYPES[dtype]))
 
-    def apply(self, primitive: str, operands: Sequence[Piece], dtype: Dtype) -> SSAValue:
+    def apply(self, primitive: str, operands: Sequence[TilePiece], dtype: Dtype) -> SSAValue:
         """An elementwise op or a BITCAST by name on registers, with a result of `dtype`."""
         # A comparison of constant ramps: fold it lane by lane.
         if primitive.startswith("cmp") and any(map(is_ramp, operands)):
@@ -158,13 +158,13 @@ class Scalars(OpBuilder):
         return "mulacc" in self.target.native
 
     def carried_out(
-        self, recipe: Callable[..., Value[SSAValue]], operands: Sequence[Piece]
+        self, recipe: Callable[..., Value[SSAValue]], operands: Sequence[TilePiece]
     ) -> SSAValue:
         """A recipe on registers."""
         values = [self.register(operand) for operand in operands]
         return recipe(*(Value(self, value, dtype_name(value)) for value in values)).handle
 
-    def power_of_more(self, name: str, exponent: Piece, *, has_one_use: bool) -> SSAValue:
+    def power_of_more(self, name: str, exponent: TilePiece, *, has_one_use: bool) -> SSAValue:
         """EXP2 or EXP where only results matter that are not subnormal: WHEREs choose something
         else instead, or one if `has_one_use`."""
         value = self.register(exponent)
@@ -188,7 +188,7 @@ class Scalars(OpBuilder):
             tg.ConstOp, (), {"value": attribute}, tensor_type(type_of_number(attribute))
         )
 
-    def index(self, index: Index) -> SSAValue:
+    def index(self, index: LaneIndex) -> SSAValue:
         """An index in a register."""
         if isinstance(index, int):
             return self.constant(wrap_to(DTYPES[INDEX], index), "index")
@@ -196,11 +196,11 @@ class Scalars(OpBuilder):
             return self.apply("add", (index.base, self.index(index.distance)), "index")
         return self.register(index)
 
-    def settled(self, index: Index) -> Extent:
+    def settled(self, index: LaneIndex) -> Extent:
         """A scalar index as a constant or a register."""
         return index if isinstance(index, int) else self.index(index)
 
-    def known_index(self, value: Piece) -> Index:
+    def known_index(self, value: TilePiece) -> LaneIndex:
         """A register as an index; a constant becomes a Python integer."""
         if is_ramp(value):
             return value
@@ -209,7 +209,7 @@ class Scalars(OpBuilder):
         attribute = constant_attribute(value)
         return value if attribute is None else int(number(attribute))
 
-    def add(self, a: Index, b: Index) -> Index:
+    def add(self, a: LaneIndex, b: LaneIndex) -> LaneIndex:
         if isinstance(a, int):
             if isinstance(b, int):
                 return wrap_to(DTYPES[INDEX], a + b)
@@ -231,7 +231,7 @@ class Scalars(OpBuilder):
             return self._arithmetic("add", total, distance)
         return Sum(total, distance)
 
-    def _ramp(self, start: Scalar, step: int, lanes: int) -> Index:
+    def _ramp(self, start: Scalar, step: int, lanes: int) -> LaneIndex:
         """The indices `start + step * lane`; a vector in a register if the start is a constant and
         the last index wraps."""
         if step and isinstance(start, int):
@@ -240,10 +240,10 @@ class Scalars(OpBuilder):
                 return self.register(Ramp(start, step, lanes))
         return ramp(start, step, lanes)
 
-    def _sum(self, a: Scalar, b: Index) -> Scalar:
+    def _sum(self, a: Scalar, b: LaneIndex) -> Scalar:
         return cast(Scalar, self.add(a, b))
 
-    def sub(self, a: Index, b: Index) -> Index:
+    def sub(self, a: LaneIndex, b: LaneIndex) -> LaneIndex:
         if isinstance(b, int):
             return self.add(a, -b)
         if is_ramp(b):
@@ -252,7 +252,7 @@ class Scalars(OpBuilder):
             return self._ramp(cast(Scalar, self.sub(a.start, b)), a.step, a.lanes)
         return self._arithmetic("sub", a, b)
 
-    def mul(self, a: Index, b: Index) -> Index:
+    def mul(self, a: LaneIndex, b: LaneIndex) -> LaneIndex:
         if isinstance(a, int):
             if isinstance(b, int):
                 return wrap_to(DTYPES[INDEX], a * b)
@@ -267,7 +267,7 @@ class Scalars(OpBuilder):
             return product if constant == 0 else self.add(product, constant * b)
         return self._arithmetic("mul", a, b)
 
-    def idiv(self, a: Index, b: Index) -> Index:
+    def idiv(self, a: LaneIndex, b: LaneIndex) -> LaneIndex:
         if isinstance(a, int) and isinstance(b, int):
             return a // b if b else 0
         if is_ramp(a) and isinstance(a.start, int) and isinstance(b, int) and b > 0:
@@ -276,7 +276,7 @@ class Scalars(OpBuilder):
                 return first
         return a if b == 1 else self._arithmetic("idiv", a, b)
 
-    def mod(self, a: Index, b: Index) -> Index:
+    def mod(self, a: LaneIndex, b: LaneIndex) -> LaneIndex:
         if isinstance(a, int) and isinstance(b, int):
             return a % b if b else 0
         quotient = self.idiv(a, b) if is_ramp(a) and isinstance(a.start, int) else None
@@ -284,10 +284,10 @@ class Scalars(OpBuilder):
             return self.add(a, -quotient * b)
         return self._arithmetic("mod", a, b)
 
-    def _arithmetic(self, name: str, a: Index, b: Index) -> SSAValue:
+    def _arithmetic(self, name: str, a: LaneIndex, b: LaneIndex) -> SSAValue:
         return self.apply(name, (self.index(a), self.index(b)), "index")
 
-    def piece(self, index: Index) -> Piece:
+    def piece(self, index: LaneIndex) -> TilePiece:
         return index if is_ramp(index) else self.index(index)
 
     def across(self, kind: tg.ReduceKind, value: SSAValue) -> SSAValue:
@@ -298,7 +298,7 @@ class Scalars(OpBuilder):
         one = self.emit(tg.ReduceOp, (value,), properties)
         return self.emit(tg.ReshapeOp, (one,), _shape())
 
-    def calculated(self, name: str, operands: Sequence[Piece]) -> Index:
+    def calculated(self, name: str, operands: Sequence[TilePiece]) -> LaneIndex:
         """An elementwise op on indices. With a ramp as an operand, the result may be a ramp."""
         method = _INDEX_METHODS.get(name)
         if method is None or not any(map(is_ramp, operands)):
@@ -307,7 +307,7 @@ class Scalars(OpBuilder):
 
     # -- lanes
 
-    def register(self, piece: Piece) -> SSAValue:
+    def register(self, piece: TilePiece) -> SSAValue:
         """A piece in a register: a ramp becomes its start plus a VCONST."""
         if not is_ramp(piece):
             return piece
@@ -361,7 +361,7 @@ class Scalars(OpBuilder):
         matrix = self.emit(tg.StackOp, parts, type=tensor_type(dtype, (count, width)))
         return self.emit(tg.ReshapeOp, (matrix,), _shape(count * width))
 
-    def numbers(self, values: Sequence[int]) -> Piece:
+    def numbers(self, values: Sequence[int]) -> TilePiece:
         """The piece with constant indices: a ramp if their differences are equal."""
         if len(values) == 1:
             return self.index(values[0])
@@ -370,7 +370,7 @@ class Scalars(OpBuilder):
             return Ramp(start, step, len(values))
         return self.emit(tg.VConstOp, (), _vector(tuple(values)))
 
-    def gathered(self, lanes: Sequence[Piece]) -> Piece:
+    def gathered(self, lanes: Sequence[TilePiece]) -> TilePiece:
         """The piece with these scalars as its lanes. It is a ramp if they are constants, or sums of
         one value and constants, and the differences are equal."""
         parts = [apart(self.known_index(lane)) for lane in lanes if _is_index(lane)]
@@ -390,7 +390,7 @@ class Scalars(OpBuilder):
         one = self.emit(tg.ReshapeOp, (value,), _shape(1), tensor_type(type, (1,)))
         return self.emit(tg.ExpandOp, (one,), _shape(lanes), tensor_type(type, (lanes,)))
 
-    def lane(self, piece: Piece, position: int) -> SSAValue:
+    def lane(self, piece: TilePiece, position: int) -> SSAValue:
         """One lane of a piece, as a scalar register.
 
         A condition on indices is computed for the lane: bounds checks see what a gate says, and
@@ -416,14 +416,14 @@ class Scalars(OpBuilder):
         if lanes_of(comparison) == 1:
             return comparison
         op = cast(CompareOp, comparison.owner)
-        lanes: list[Index] = []
+        lanes: list[LaneIndex] = []
         for operand in op.operands:
             summands = operand.owner.operands if isinstance(operand.owner, tg.AddOp) else (operand,)
             each = [self.known_index(self.lane(summand, position)) for summand in summands]
             lanes.append(self.add(*each) if len(each) == 2 else each[0])
         return self.compare(op.name.removeprefix("tg."), *lanes)
 
-    def lanes(self, piece: Piece, positions: range) -> Piece:
+    def lanes(self, piece: TilePiece, positions: range) -> TilePiece:
         """Some lanes of a piece."""
         if positions == range(lanes_of(piece)):
             return piece
@@ -436,7 +436,7 @@ class Scalars(OpBuilder):
             return self.index(wanted[0]) if len({*wanted}) == 1 else self.numbers(wanted)
         return self.gathered([self.lane(piece, position) for position in positions])
 
-    def compare(self, name: str, a: Index, b: Index) -> SSAValue:
+    def compare(self, name: str, a: LaneIndex, b: LaneIndex) -> SSAValue:
         return self.apply(name, (self.index(a), self.index(b)), "i1")
 
     def all_of(self, conditions: Sequence[SSAValue]) -> SSAValue | None:
@@ -483,11 +483,11 @@ def _shape(*shape: int) -> Mapping[str, Attribute]:
     return {"shape": split(shape)[0]}
 
 
-def _is_index(piece: Piece) -> bool:
+def _is_index(piece: TilePiece) -> bool:
     return is_ramp(piece) or dtype_name(piece) == "index"
 
 
-_INDEX_METHODS: dict[str, Callable[..., Index]] = {
+_INDEX_METHODS: dict[str, Callable[..., LaneIndex]] = {
     "add": Scalars.add,
     "sub": Scalars.sub,
     "mul": Scalars.mul,

@@ -15,7 +15,8 @@ import numpy as np
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.lowering.select.indices import Index, Piece
+from tgdialect.lowering.kernel_memory import grouped
+from tgdialect.lowering.select.indices import LaneIndex
 from tgdialect.lowering.select.kernel import SelectedKernel, static_shape
 from tgdialect.lowering.select.scalars import dtype_name
 from tgdialect.lowering.select.tiles import (
@@ -57,10 +58,9 @@ def const(k: SelectedKernel, op: tg.ConstOp) -> RegisterTile:
 
 def vconst(k: SelectedKernel, op: tg.VConstOp) -> RegisterTile:
     values = integers(op, "values")
-    widths, pieces = k.cut(len(values)), list[Piece]()
-    for start, width in zip(RegisterTile((), widths, ()).starts, widths, strict=True):
-        pieces.append(k.scalars.numbers(values[start : start + width]))
-    return RegisterTile((len(values),), widths, pieces)
+    row = RegisterTile((len(values),), k.cut(len(values)), ())
+    pieces = [k.scalars.numbers(values[at : at + width]) for at, width in row.runs]
+    return row._replace(pieces=pieces)
 
 
 # -- movement ------------------------------------------------------------------------------------
@@ -87,10 +87,9 @@ def stack(k: SelectedKernel, op: tg.StackOp) -> RegisterTile:
         rows = [broadcast_tile(k.scalars, tile, tile.shape, widths) for tile in tiles]
         return RegisterTile(shape, widths, [piece for tile in rows for piece in tile.pieces])
     lanes = [k.tile(source).pieces[0] for source in op.sources]
-    widths, pieces = k.cut(row_length(shape)), list[Piece]()
-    for start, width in zip(RegisterTile(shape, widths, ()).starts, widths, strict=True):
-        pieces.append(k.scalars.gathered(lanes[start : start + width]))
-    return RegisterTile(shape, widths, pieces)
+    row = RegisterTile(shape, k.cut(row_length(shape)), ())
+    pieces = [k.scalars.gathered(lanes[at : at + width]) for at, width in row.runs]
+    return row._replace(pieces=pieces)
 
 
 def index(k: SelectedKernel, op: tg.IndexOp) -> RegisterTile | None:
@@ -118,14 +117,14 @@ def index(k: SelectedKernel, op: tg.IndexOp) -> RegisterTile | None:
     return RegisterTile(result, ones(result), pieces)
 
 
-def _is_known(axis: Sequence[Index], extent: int) -> bool:
+def _is_known(axis: Sequence[LaneIndex], extent: int) -> bool:
     """Whether the indices of an axis are constants in range."""
     return all(isinstance(i, int) and 0 <= i < extent for i in axis)
 
 
 def _row(
     k: SelectedKernel,
-    cell: Sequence[Index],
+    cell: Sequence[LaneIndex],
     rows: Mapping[StaticShape, Sequence[SSAValue]],
     otherwise: Sequence[SSAValue],
 ) -> Sequence[SSAValue]:
@@ -180,7 +179,7 @@ def store(k: SelectedKernel, op: tg.StoreOp) -> RegisterTile:
 
 def _grouped(k: SelectedKernel, effects: Sequence[SSAValue]) -> RegisterTile:
     """One ordering edge for several effects."""
-    return scalar(effects[0] if len(effects) == 1 else k.scalars.put(tg.GroupOp(effects)))
+    return scalar(grouped(k.scalars, effects))
 
 
 def atomic_add(k: SelectedKernel, op: tg.AtomicAddOp) -> RegisterTile:

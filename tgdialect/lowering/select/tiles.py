@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from xdsl.ir import Operation
 
-from tgdialect.lowering.select.indices import Piece, Ramp, apart, is_ramp
+from tgdialect.lowering.select.indices import Ramp, TilePiece, apart, is_ramp
 from tgdialect.lowering.select.scalars import Scalars
 from tgdialect.ops import tg
 from tgdialect.ops.properties import integers, tensor
@@ -34,14 +34,19 @@ class RegisterTile(NamedTuple):
     shape: StaticShape
     widths: Sequence[int]
     """How many elements each piece of a row has."""
-    pieces: Sequence[Piece]
+    pieces: Sequence[TilePiece]
 
     @property
     def starts(self) -> Sequence[int]:
         """Where the pieces of a row begin."""
         return _starts(tuple(self.widths))
 
-    def element(self, position: int) -> tuple[Piece, int]:
+    @property
+    def runs(self) -> Iterator[tuple[int, int]]:
+        """Where each piece of a row begins, and how many elements it has."""
+        return zip(self.starts, self.widths, strict=True)
+
+    def element(self, position: int) -> tuple[TilePiece, int]:
         """For a tile of one row, the piece that holds the element at `position`, and its lane."""
         i = bisect(self.starts, position) - 1
         return self.pieces[i], position - self.starts[i]
@@ -54,14 +59,13 @@ class RegisterTile(NamedTuple):
             return None
         base, start = apart(first.start)
         for piece, column in zip(self.pieces, self.starts, strict=True):
-            if not is_ramp(piece) or piece.step != first.step:
-                return None
-            if apart(piece.start) != (base, start + first.step * column):
+            begin = base, start + first.step * column
+            if not is_ramp(piece) or piece.step != first.step or apart(piece.start) != begin:
                 return None
         return first._replace(lanes=row_length(self.shape))
 
 
-def scalar(value: Piece) -> RegisterTile:
+def scalar(value: TilePiece) -> RegisterTile:
     return RegisterTile((), (1,), (value,))
 
 
@@ -143,7 +147,7 @@ def broadcast_tile(
     return RegisterTile(shape, widths, [_taken(scalars, tile, source) for source in sources])
 
 
-def _taken(scalars: Scalars, tile: RegisterTile, source: Source) -> Piece:
+def _taken(scalars: Scalars, tile: RegisterTile, source: Source) -> TilePiece:
     if len(source) == 1:
         return tile.pieces[source[0]]
     lanes = [
@@ -218,36 +222,22 @@ def _plan(
     return plan
 
 
-def _permute(op: tg.PermuteOp, source: Positions) -> Positions:
-    return source.transpose(integers(op, "order"))
-
-
-def _flip(op: tg.FlipOp, source: Positions) -> Positions:
-    return source[tuple(slice(None, None, -1 if f else 1) for f in integers(op, "flags"))]
-
-
-def _expand(op: tg.ExpandOp, source: Positions) -> Positions:
-    return np.broadcast_to(source, tensor(op.result).get_shape())
-
-
-def _reshape(op: tg.ReshapeOp, source: Positions) -> Positions:
-    return source.reshape(tensor(op.result).get_shape())
-
-
-def _shrink(op: tg.ShrinkOp, source: Positions) -> Positions:
-    shape = tensor(op.result).get_shape()
-    windows = zip(integers(op, "offsets"), shape, strict=True)
-    return source[tuple(slice(offset, offset + extent) for offset, extent in windows)]
-
-
 _SOURCES: dict[type[Operation], Callable[[Any, Positions], Positions]] = {
-    tg.PermuteOp: _permute,
-    tg.FlipOp: _flip,
-    tg.ExpandOp: _expand,
-    tg.ReshapeOp: _reshape,
-    tg.ShrinkOp: _shrink,
+    tg.PermuteOp: lambda op, source: source.transpose(integers(op, "order")),
+    tg.FlipOp: lambda op, source: source[
+        tuple(slice(None, None, -1 if flag else 1) for flag in integers(op, "flags"))
+    ],
+    tg.ExpandOp: lambda op, source: np.broadcast_to(source, tensor(op.result).get_shape()),
+    tg.ReshapeOp: lambda op, source: source.reshape(tensor(op.result).get_shape()),
+    tg.ShrinkOp: lambda op, source: source[
+        tuple(map(_window, integers(op, "offsets"), tensor(op.result).get_shape()))
+    ],
 }
 """For each movement op, how it rearranges the positions of its source."""
+
+
+def _window(offset: int, extent: int) -> slice:
+    return slice(offset, offset + extent)
 
 
 def moved(op: Operation) -> Positions:

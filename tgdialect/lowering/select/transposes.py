@@ -12,7 +12,7 @@ from typing import cast
 from xdsl.ir import SSAValue
 
 from tgdialect.lowering.select.accesses import Accesses
-from tgdialect.lowering.select.indices import Index, Piece, Ramp, Scalar, is_ramp, lanes_of
+from tgdialect.lowering.select.indices import LaneIndex, Ramp, Scalar, TilePiece, is_ramp, lanes_of
 from tgdialect.lowering.select.tiles import RegisterTile, StaticShape
 from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of, place
@@ -74,7 +74,9 @@ class Transposes:
             height *= 2
         return 0 if any(width % height for width in widths) else height
 
-    def _first_piece(self, memory: SSAValue, shape: StaticShape, widths: Sequence[int]) -> Index:
+    def _first_piece(
+        self, memory: SSAValue, shape: StaticShape, widths: Sequence[int]
+    ) -> LaneIndex:
         """The flat indices of the cells of a tile's first piece."""
         cell = (*(0,) * (len(shape) - 1), Ramp(0, 1, widths[0]))
         return self._accesses.locations.locate(memory, cell).position
@@ -106,20 +108,18 @@ class Transposes:
 
     def load(
         self, memory: SSAValue, shape: StaticShape, widths: Sequence[int], height: int
-    ) -> Sequence[Piece]:
+    ) -> Sequence[TilePiece]:
         """Load the columns of a tile, and transpose them to the pieces of its rows: as many columns
         at once as a register has lanes, if they are not too short."""
-        pieces: list[Piece] = []
+        pieces: list[TilePiece] = []
         is_long = height * dtype_of(memory).itemsize >= _PART
         most = self._lanes if is_long else height
         for lead in product(*map(range, shape[:-2])):
-            rows: dict[int, Sequence[Piece]] = {}
+            rows: dict[int, Sequence[TilePiece]] = {}
             for top in _tops(shape[-2], height):
                 # Load and transpose a strip of rows, piece by piece.
                 strip: list[Sequence[SSAValue]] = []
-                for start, width in zip(
-                    RegisterTile(shape, widths, ()).starts, widths, strict=True
-                ):
+                for start, width in RegisterTile(shape, widths, ()).runs:
                     count = max(height, min(width & -width, most))
                     parts: list[Sequence[SSAValue]] = []
                     for left in range(start, start + width, count):
@@ -145,7 +145,7 @@ class Transposes:
         for block, lead in enumerate(product(*map(range, tile.shape[:-2]))):
             for top in _tops(rows, present):
                 first = (block * rows + top) * count
-                for i, (start, width) in enumerate(zip(tile.starts, tile.widths, strict=True)):
+                for i, (start, width) in enumerate(tile.runs):
                     # Collect piece i of each row of the strip. Where a square has more rows than
                     # the tile, repeat the last row; the mask keeps it out of memory.
                     pieces = list(tile.pieces[first + i : first + i + present * count : count])
@@ -165,7 +165,7 @@ class Transposes:
         rows, count = tile.shape[-2], len(tile.widths)
         stores: list[SSAValue] = []
         for block, lead in enumerate(product(*map(range, tile.shape[:-2]))):
-            for i, (start, width) in enumerate(zip(tile.starts, tile.widths, strict=True)):
+            for i, (start, width) in enumerate(tile.runs):
                 pieces = tile.pieces[block * rows * count :][i : rows * count : count]
                 vectors = [self._scalars.splat(cast(SSAValue, p), width) for p in pieces]
                 where = self._accesses.locations.locate(memory, (*lead, 0, start))
@@ -176,7 +176,7 @@ class Transposes:
         return stores
 
 
-def _are_neighbours(row: Index) -> bool:
+def _are_neighbours(row: LaneIndex) -> bool:
     """Whether the cells of a row are contiguous in memory, or all the same cell."""
     return lanes_of(row) == 1 or (is_ramp(row) and row.step in (1, -1))
 

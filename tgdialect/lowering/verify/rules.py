@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.analysis.ranges import is_expanded
 from tgdialect.diagnostics import locate
-from tgdialect.ops import call, codegen, memory, movement, ordering, tg
+from tgdialect.ops import tg
 from tgdialect.ops.arguments import (
     ALLOCATED,
     ANY_RESULT,
@@ -25,6 +25,7 @@ from tgdialect.ops.arguments import (
     integer_attribute,
 )
 from tgdialect.ops.base import verify_tensor
+from tgdialect.ops.call import lost_effect
 from tgdialect.ops.dtypes import BOOL, INDEX, dtype_row
 from tgdialect.ops.properties import integers, is_memory, place, tensor, tensor_type
 
@@ -47,22 +48,22 @@ def values_are_scalars(op: Operation) -> None:
 def values_are_vectors(op: Operation) -> None:
     for value in _values(op):
         shape = tensor(value).get_shape()
-        if isinstance(op, movement.StackOp | movement.PermuteOp) and len(shape) == 2:
+        if isinstance(op, tg.StackOp | tg.PermuteOp) and len(shape) == 2:
             continue  # Vectors that are transposed, or joined.
-        if len(shape) > 1 and not isinstance(op, codegen.WmmaOp):
+        if len(shape) > 1 and not isinstance(op, tg.WmmaOp):
             raise VerifyException(f"a value is a scalar or a vector at this level: {value.type}")
 
 
 def stacks_are_moved(op: Operation) -> None:
     """A STACK of vectors is transposed, joined or indexed; nothing computes with it."""
     for operand in op.operands:
-        if not isinstance(operand.owner, movement.StackOp | movement.PermuteOp):
+        if not isinstance(operand.owner, tg.StackOp | tg.PermuteOp):
             continue
         shape = tensor(operand).get_shape()
         if len(shape) != 2:
             continue
         match op:
-            case movement.PermuteOp() if list(integers(op, "order")) == [1, 0]:
+            case tg.PermuteOp() if list(integers(op, "order")) == [1, 0]:
                 rows, lanes = shape
                 if rows & (rows - 1) or (lanes % rows and rows % lanes):
                     raise VerifyException(
@@ -70,7 +71,7 @@ def stacks_are_moved(op: Operation) -> None:
                         "power of two, and a multiple of their lanes or a divisor, but these are "
                         f"{rows} of {lanes}"
                     )
-            case movement.PermuteOp() | movement.ReshapeOp() | movement.IndexOp():
+            case tg.PermuteOp() | tg.ReshapeOp() | tg.IndexOp():
                 pass
             case _:
                 raise VerifyException(f"{op.name} of a STACK of vectors: only of one vector")
@@ -82,13 +83,13 @@ def nothing_is_invalid(op: Operation) -> None:
 
 
 def index_is_complete(op: Operation) -> None:
-    if isinstance(op, movement.IndexOp) and tensor(op.result).get_shape():
+    if isinstance(op, tg.IndexOp) and tensor(op.result).get_shape():
         rank = len(tensor(op.source).get_shape())
         raise VerifyException(f"{len(op.indices)} indices into a buffer of {rank} axes")
 
 
 def index_is_flat(op: Operation) -> None:
-    if isinstance(op, movement.IndexOp) and is_memory(op.source):
+    if isinstance(op, tg.IndexOp) and is_memory(op.source):
         rank = len(tensor(op.source).get_shape())
         if rank != 1 or len(op.indices) != 1:
             raise VerifyException(f"memory is indexed by one flat index, not {rank} axes of it")
@@ -105,13 +106,13 @@ def reduces_over_axes(op: Operation) -> None:
 
 
 def ranges_are_loops(op: Operation) -> None:
-    if isinstance(op, ordering.RangeOp) and is_expanded(op):
+    if isinstance(op, tg.RangeOp) and is_expanded(op):
         kind, number = op.axis_type.data, op.axis.data
         raise VerifyException(f"{kind} range {number} is shape at this level")
 
 
 def stores_are_not_gated(op: Operation) -> None:
-    gate = op.gate if isinstance(op, memory.StoreOp) else None
+    gate = op.gate if isinstance(op, tg.StoreOp) else None
     if gate is not None and not tensor(gate).get_shape():
         raise VerifyException("a gated STORE is inside an IF at this level")
 
@@ -237,13 +238,13 @@ def has_one(name: str) -> Rule:
 def sink_needs_all(op: Operation) -> None:
     """The SINK of a function needs all CALLs: the others would not be executed."""
     assert isinstance(op, FuncOp)
-    if (lost := call.lost_effect(op.body.block)) is not None:
+    if (lost := lost_effect(op.body.block)) is not None:
         raise locate(VerifyException(f"the SINK does not need this {lost.name}"), lost)
 
 
 def ends_in_sink(op: Operation) -> None:
-    last = op.body.block.last_op if isinstance(op, ordering.LinearOp) else None
-    if last is not None and not isinstance(last, ordering.SinkOp):
+    last = op.body.block.last_op if isinstance(op, tg.LinearOp) else None
+    if last is not None and not isinstance(last, tg.SinkOp):
         raise VerifyException("the tg.linear of a program ends in its tg.sink")
 
 

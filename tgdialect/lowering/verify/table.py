@@ -31,7 +31,8 @@ from tgdialect.lowering.verify.rules import (
     values_are_scalars,
     values_are_vectors,
 )
-from tgdialect.ops import call, codegen, elementwise, marker, memory, movement, multi, ordering, tg
+from tgdialect.ops import tg
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES
 
 
 @dataclass(frozen=True)
@@ -64,61 +65,36 @@ def _names(*ops: type[Operation]) -> frozenset[str]:
 
 _SOURCE = _names(tg.ParamOp, tg.BufferOp, tg.ConstOp, tg.BinaryDataOp)
 _MOVEMENT = _names(
-    movement.PermuteOp,
-    movement.FlipOp,
-    movement.ReshapeOp,
-    movement.ExpandOp,
-    movement.ShrinkOp,
-    movement.BitcastOp,
-    movement.PadOp,
-    movement.IndexOp,
-    movement.StackOp,
+    *(tg.PermuteOp, tg.FlipOp, tg.ReshapeOp, tg.ExpandOp, tg.ShrinkOp),
+    *(tg.BitcastOp, tg.PadOp, tg.IndexOp, tg.StackOp),
 )
-_ELEMENTWISE = _names(*elementwise.PRIMITIVES, *elementwise.DECOMPOSED)
-_FUNCTION = _names(call.FunctionOp, call.TupleOp, call.GetTupleOp, tg.ScanOp)
-_LOAD_STORE = _names(memory.LoadOp, memory.StoreOp)
-_MARKER = _names(marker.ContiguousOp, marker.ContiguousBackwardOp, marker.DetachOp)
-_MULTI = _names(memory.CopyOp, multi.ReplicatedOp)
-_EFFECTS = _names(ordering.AfterOp, ordering.GroupOp, ordering.SinkOp)
-_LOOPS = _names(ordering.RangeOp, ordering.EndOp)
-_CONDITIONS = _names(codegen.IfOp, codegen.EndIfOp)
+_ELEMENTWISE = _names(*PRIMITIVES, *DECOMPOSED)
+_FUNCTION = _names(tg.FunctionOp, tg.TupleOp, tg.GetTupleOp, tg.ScanOp)
+_LOAD_STORE = _names(tg.LoadOp, tg.StoreOp)
+_MARKER = _names(tg.ContiguousOp, tg.ContiguousBackwardOp, tg.DetachOp)
+_MULTI = _names(tg.CopyOp, tg.ReplicatedOp)
+_EFFECTS = _names(tg.AfterOp, tg.GroupOp, tg.SinkOp)
+_LOOPS = _names(tg.RangeOp, tg.EndOp)
+_CONDITIONS = _names(tg.IfOp, tg.EndIfOp)
 _MACHINE = _names(
-    codegen.BarrierOp,
-    codegen.InsOp,
-    codegen.SpecialOp,
-    codegen.WmmaOp,
-    codegen.ShuffleOp,
-    codegen.CustomOp,
-    codegen.AtomicAddOp,
+    *(tg.BarrierOp, tg.InsOp, tg.SpecialOp, tg.WmmaOp, tg.ShuffleOp, tg.CustomOp),
+    tg.AtomicAddOp,
 )
-_CALL, _RETURN, _REDUCE, _LINEAR = (
-    _names(op) for op in (call.CallOp, ReturnOp, tg.ReduceOp, ordering.LinearOp)
-)
+_CALL, _RETURN, _REDUCE, _LINEAR = map(_names, (tg.CallOp, ReturnOp, tg.ReduceOp, tg.LinearOp))
 
 # -- the table -----------------------------------------------------------------------------------
 
-_HOST_VIEWS = _names(movement.ReshapeOp, movement.ShrinkOp, movement.BitcastOp)
+_HOST_VIEWS = _names(tg.ReshapeOp, tg.ShrinkOp, tg.BitcastOp)
 """Views that can be arguments of CALLs: a program gets a pointer, so they have to be contiguous."""
 _HOST_SCALARS = _names(tg.ConstOp) | _ELEMENTWISE
 """Arithmetic on dynamic dimensions."""
-_SCALAR_CODE = (
-    _names(
-        tg.ParamOp, tg.BufferOp, tg.ConstOp, movement.IndexOp, movement.BitcastOp, movement.ShrinkOp
-    )
-    | _ELEMENTWISE
-    | _CALL
-    | _LOAD_STORE
-    | _LOOPS
-    | _EFFECTS
-    | _MACHINE
+_SCALAR_CODE = frozenset[str]().union(
+    _names(tg.ParamOp, tg.BufferOp, tg.ConstOp, tg.IndexOp, tg.BitcastOp, tg.ShrinkOp),
+    *(_ELEMENTWISE, _CALL, _LOAD_STORE, _LOOPS, _EFFECTS, _MACHINE),
 )
-_VECTOR_CODE = (
-    _SCALAR_CODE
-    | _REDUCE
-    | _names(tg.VConstOp, movement.StackOp)
-    | _names(movement.ReshapeOp, movement.ExpandOp, movement.PermuteOp)
+_VECTOR_CODE = _SCALAR_CODE.union(
+    _names(tg.VConstOp, tg.StackOp, tg.ReshapeOp, tg.ExpandOp, tg.PermuteOp), _REDUCE
 )
-
 _ON_REGISTERS = (
     values_are_vectors,
     stacks_are_moved,
@@ -127,25 +103,25 @@ _ON_REGISTERS = (
     nothing_is_invalid,
 )
 _LINEAR_CODE = Body(
-    (_VECTOR_CODE - _names(ordering.AfterOp, ordering.GroupOp)) | _CONDITIONS,
+    (_VECTOR_CODE - _names(tg.AfterOp, tg.GroupOp)) | _CONDITIONS,
     (*_ON_REGISTERS, stores_are_not_gated),
 )
 _PROGRAM = Container(
     Body(
-        _LINEAR | _names(codegen.SourceOp, tg.BinaryDataOp),
+        _LINEAR | _names(tg.SourceOp, tg.BinaryDataOp),
         (ends_in_sink,),
-        {ordering.LinearOp.name: _LINEAR_CODE},
+        {tg.LinearOp.name: _LINEAR_CODE},
     )
 )
 _SCALAR_KERNEL = Container(
     Body(
-        _SCALAR_CODE | _REDUCE | _names(movement.ReshapeOp),
+        _SCALAR_CODE | _REDUCE | _names(tg.ReshapeOp),
         (values_are_scalars, index_is_complete, reduces_over_ranges, nothing_is_invalid),
     )
 )
 _ENTRY = (is_one_block_on_tensors, argument_attributes_are_typed)
 _HOST = (*_ENTRY, arguments_are_memory, returns_nothing)
-_OPAQUE = {codegen.CustomFunctionOp.name: Container(Body(frozenset()))}
+_OPAQUE = {tg.CustomFunctionOp.name: Container(Body(frozenset()))}
 
 
 def _kernels(kernel: Container) -> Level:
@@ -156,19 +132,19 @@ def _kernels(kernel: Container) -> Level:
     )
     return _OPAQUE | {
         FuncOp.name: Container(host, (*_HOST, has_one("tg.sink"), sink_needs_all)),
-        call.KernelOp.name: kernel,
+        tg.KernelOp.name: kernel,
     }
 
 
 def _programs(storage: frozenset[str], *rules: Rule) -> Level:
     """A level at which functions are command buffers that call programs."""
-    commands = {ordering.LinearOp.name: Body(_CALL)}
+    commands = {tg.LinearOp.name: Body(_CALL)}
     host = Body(
         _HOST_SCALARS | _HOST_VIEWS | storage | _LINEAR | _RETURN, (values_are_scalars,), commands
     )
     return _OPAQUE | {
         FuncOp.name: Container(host, (*_HOST, has_one("tg.linear"), *rules)),
-        codegen.ProgramOp.name: _PROGRAM,
+        tg.ProgramOp.name: _PROGRAM,
     }
 
 
@@ -177,39 +153,26 @@ LEVELS: Mapping[str, Level] = {
     | {
         FuncOp.name: Container(
             Body(
-                _SOURCE
-                | _MOVEMENT
-                | _REDUCE
-                | _FUNCTION
-                | _CALL
-                | _LOAD_STORE
-                | _EFFECTS
-                | _ELEMENTWISE
-                | _MARKER
-                | _MULTI
-                | _RETURN
-                | _names(FuncCallOp)
+                _SOURCE.union(
+                    *(_MOVEMENT, _REDUCE, _FUNCTION, _CALL, _LOAD_STORE, _EFFECTS, _ELEMENTWISE),
+                    *(_MARKER, _MULTI, _RETURN, _names(FuncCallOp)),
+                )
             ),
             (*_ENTRY, marks_no_argument),
         ),
-        call.KernelOp.name: _SCALAR_KERNEL,
+        tg.KernelOp.name: _SCALAR_KERNEL,
     },
     "function": _OPAQUE
     | {
         FuncOp.name: Container(
             Body(
-                _names(tg.BufferOp, tg.ConstOp)
-                | _MOVEMENT
-                | _REDUCE
-                | _CALL
-                | _LOAD_STORE
-                | _EFFECTS
-                | _ELEMENTWISE
-                | _RETURN
+                _names(tg.BufferOp, tg.ConstOp).union(
+                    *(_MOVEMENT, _REDUCE, _CALL, _LOAD_STORE, _EFFECTS, _ELEMENTWISE, _RETURN)
+                )
             ),
             (*_HOST, has_one("tg.sink")),
         ),
-        call.KernelOp.name: _SCALAR_KERNEL,
+        tg.KernelOp.name: _SCALAR_KERNEL,
     },
     "kernels": _kernels(_SCALAR_KERNEL),
     "tiles": _kernels(

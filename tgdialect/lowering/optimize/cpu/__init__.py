@@ -8,6 +8,6 @@
 * `heuristic.py` is the whole.
 """
 
-from tgdialect.lowering.optimize.cpu.heuristic import schedule
+from tgdialect.lowering.optimize.cpu.heuristic import schedule_loops
 
-__all__ = ["schedule"]
+__all__ = ["schedule_loops"]

@@ -18,7 +18,7 @@ from tgdialect.lowering.optimize.cpu.vectors import (
     vector_of,
 )
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess
-from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.optops.apply import attempt, made_by, opt
 from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of
 from tgdialect.ops.views import memory_of
@@ -34,7 +34,7 @@ MIN_APART = 2
 lane."""
 
 
-def pack_tiles(nests: Nests, target: Target) -> None:
+def pack_tiles(nests: Nests) -> None:
     """Pack the operands that loops load again and again, where that pays."""
     axes = nests.axes
     for end in dict.fromkeys(axes.ends.values()):
@@ -51,30 +51,27 @@ def pack_tiles(nests: Nests, target: Target) -> None:
             loops = axes.open[load] & axes.ends.keys()
             if not loops <= {*closed_ranges(end), *axes.open[end]}:
                 continue  # It is in another nest.
-            loop = loop_of_copy(nests, access, end, target)
-            around = loop_outside(nests, access, end, target)
+            loop = loop_of_copy(nests, access, end)
+            around = loop_outside(nests, access, end)
             # A nest of one tile has no loop to copy it in.
             if loop is None and (around is None or not is_apart(access, vector)):
                 continue
             memory = memory_of(load.buffer).owner
             assert isinstance(memory, tg.ParamOp)
             if access.is_constant and loop is not None:
-                try_opt(axes, opt(tg.OptOp.STAGE, memory.slot.data, loop.axis.data, "global"))
+                attempt(axes, tg.OptOp.STAGE, memory.slot.data, loop.axis.data, "global")
                 continue
-            before = set(axes.ranges.values())
-            if not any(
-                try_opt(axes, opt(tg.OptOp.STAGE, memory.slot.data, at.axis.data, "local"))
+            tries = (
+                made_by(axes, tg.OptOp.STAGE, memory.slot.data, at.axis.data, "local")
                 for at in (around, loop)
                 if at is not None
-            ):
-                continue
-            if is_apart(access, vector):
-                _transpose(axes, [r for r in axes.ranges.values() if r not in before], target)
+            )
+            made = next((each for each in tries if each is not None), None)
+            if made is not None and is_apart(access, vector):
+                _transpose(axes, [axes[number] for number in made], nests.target)
 
 
-def loop_of_copy(
-    nests: Nests, access: StridedAccess, end: tg.EndOp, target: Target
-) -> tg.RangeOp | None:
+def loop_of_copy(nests: Nests, access: StridedAccess, end: tg.EndOp) -> tg.RangeOp | None:
     """The loop of a tiled nest in which packing an operand pays, because loops inside it use the
     copy often enough; None if there is none. Packing a constant along which vectors lie always
     pays."""
@@ -94,7 +91,7 @@ def loop_of_copy(
     uses = math.prod(nests.extent(r) for r in loops[around + 1 :])
     outside = {*loops, *nests.axes.open[end]}
     inside = {r: s for r, s in access.strides.items() if r not in outside and s != 0}
-    if math.prod(nests.extent(r) for r in inside) * access.itemsize > target.copied:
+    if math.prod(nests.extent(r) for r in inside) * access.itemsize > nests.target.copied:
         return None
     # Lanes that are apart: the copy is transposed.
     if is_apart(access, _lanes(nests, end)):
@@ -105,12 +102,12 @@ def loop_of_copy(
     # Others: the copy saves TLB misses, or strided loads of vectors in a reduction over many rows.
     # Elements that are the same for all lanes are loaded as quickly from where they are.
     pages = math.prod(
-        pages_of(nests.extent(r), s, access.itemsize, target) for r, s in inside.items()
+        pages_of(nests.extent(r), s, access.itemsize, nests.target) for r, s in inside.items()
     )
     rows = uses * math.prod(nests.extent(r) for r in ranges if r not in (*loops, *inside))
     is_vector = access.strides.get(_lanes(nests, end), 0) != 0
     in_steps = any(r.axis_type.data is tg.AxisType.REDUCE for r in inside)
-    pays = pages > target.tlb_pages or (is_vector and in_steps and rows >= MANY_ROWS)
+    pays = pages > nests.target.tlb_pages or (is_vector and in_steps and rows >= MANY_ROWS)
     return loops[around] if pays and uses >= MIN_REUSE else None
 
 
@@ -155,11 +152,11 @@ def _transpose(axes: Axes, copy: Sequence[tg.RangeOp], target: Target) -> None:
     lanes = target.lanes(min(dtype_of(load.buffer).itemsize for load in axes.reads(vector)))
     width, axis = axes.extent(vector), vector.axis.data
     if width > lanes and width % lanes == 0:
-        try_opt(axes, opt(tg.OptOp.SPLIT, axis, width // lanes, tg.AxisType.LOOP.value, "top"))
+        attempt(axes, tg.OptOp.SPLIT, axis, width // lanes, tg.AxisType.LOOP, "top")
         vector = axes[axis]
     if along.axis_type.data is tg.AxisType.LOOP:
         height = min(lanes, axes.extent(along))
-        how = ("overlap",) if axes.extent(along) % height else ()
-        which = opt(tg.OptOp.SPLIT, along.axis.data, height, tg.AxisType.UPCAST.value, *how)
+        where = ("overlap",) if axes.extent(along) % height else ()
+        which = opt(tg.OptOp.SPLIT, along.axis.data, height, tg.AxisType.UPCAST.value, *where)
         if (part := split_off(axes, which)) is not None:
             nest_parts(axes, [part, vector])

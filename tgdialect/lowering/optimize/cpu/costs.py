@@ -29,16 +29,18 @@ def cycles_of(op: Operation, target: Target) -> int:
     return target.division_cycles if op.name in _DIVISIONS else 1
 
 
-def cycles(nests: Nests, target: Target) -> float:
+def cycles(nests: Nests) -> float:
     """How long a kernel takes on one core, as an order of magnitude."""
     ops = sum(
-        nests.trips(op) * cycles_of(op, target) / target.lanes(dtype_of(op.operands[0]).itemsize)
+        nests.trips(op)
+        * cycles_of(op, nests.target)
+        / nests.target.lanes(dtype_of(op.operands[0]).itemsize)
         for op in nests.work
     )
     moved = sum(
         _bytes(nests, access) for access in nests.accesses if _is_global(access.op.operands[0])
     )
-    return max(ops / target.vector_ports, moved / target.bytes_per_cycle)
+    return max(ops / nests.target.vector_ports, moved / nests.target.bytes_per_cycle)
 
 
 def _is_global(location: SSAValue) -> bool:

@@ -11,13 +11,7 @@ from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.blocks import block_reductions
 from tgdialect.lowering.optimize.cpu.copies import pack_tiles
 from tgdialect.lowering.optimize.cpu.costs import cycles
-from tgdialect.lowering.optimize.cpu.loops import (
-    interleave_scans,
-    merge_loops,
-    order_loops,
-    order_reductions,
-    split_loops,
-)
+from tgdialect.lowering.optimize.cpu.loops import interleave_scans, order_loops, order_reductions
 from tgdialect.lowering.optimize.cpu.matrices import multiply_blocks
 from tgdialect.lowering.optimize.cpu.threads import share_among_threads
 from tgdialect.lowering.optimize.cpu.tiles import (
@@ -28,40 +22,41 @@ from tgdialect.lowering.optimize.cpu.tiles import (
     write_out_reductions,
 )
 from tgdialect.lowering.optimize.cpu.vectors import vector_gains, vector_ranges
+from tgdialect.lowering.optimize.flat_loops import merge_loops, split_loops
 from tgdialect.lowering.optimize.nests import Nests
 from tgdialect.ops import tg
 from tgdialect.targets import Target
 
 
-def schedule(axes: Axes, target: Target) -> None:
+def schedule_loops(axes: Axes, target: Target) -> None:
     """Apply OptOps to a kernel. An OptOp that turns out to be illegal is left out."""
     # Loops without divisions in their indices, and as few as possible.
     split_loops(axes)
     merge_loops(axes)
-    nests = Nests(axes)
+    nests = Nests(axes, target)
     if any(not nests.extent(range) for range in axes.ranges.values()):
         return
-    long_enough = target.threads > 1 and cycles(nests, target) >= target.parallel_cycles
+    long_enough = target.threads > 1 and cycles(nests) >= target.parallel_cycles
     if multiply_blocks(axes, target, is_shared=long_enough):
         return
     # Vectors and register tiles.
     vectors: list[tg.RangeOp] = []
     if target.vector_bits:
-        gains = vector_gains(nests, target)
+        gains = vector_gains(nests)
         ranges = vector_ranges(nests, gains)
-        vectors = [cheapest_tile(nests, range, gains, target) for range in ranges]
-    if order_reductions(nests, vectors, target):
-        nests = Nests(axes)
-    tiles = [tile_opts(nests, range, target) for range in vectors]
+        vectors = [cheapest_tile(nests, range, gains) for range in ranges]
+    if order_reductions(nests, vectors):
+        nests = Nests(axes, target)
+    tiles = [tile_opts(nests, range) for range in vectors]
     for opts in tiles:
         parts = [part for each in opts if (part := split_off(axes, each)) is not None]
         nest_parts(axes, parts)
     if not axes.ends:
         write_out_reductions(axes)
     # The loops around the tiles; each step changes the kernel, and so looks at it anew.
-    interleave_scans(Nests(axes))
-    shared = order_loops(Nests(axes), target, target.threads if long_enough else 1)
+    interleave_scans(Nests(axes, target))
+    shared = order_loops(Nests(axes, target), target.threads if long_enough else 1)
     if long_enough:
-        share_among_threads(Nests(axes), target, shared)
-    block_reductions(Nests(axes), target)
-    pack_tiles(Nests(axes), target)
+        share_among_threads(Nests(axes, target), shared)
+    block_reductions(Nests(axes, target))
+    pack_tiles(Nests(axes, target))

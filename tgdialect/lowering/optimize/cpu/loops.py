@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
-from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.cpu.vectors import (
     is_apart,
     is_expandable,
@@ -15,11 +14,10 @@ from tgdialect.lowering.optimize.cpu.vectors import (
     vector_of,
 )
 from tgdialect.lowering.optimize.nests import Nests, StridedAccess
-from tgdialect.lowering.optimize.optops.apply import opt, try_opt
-from tgdialect.lowering.optimize.optops.merge import mergeable
-from tgdialect.lowering.optimize.optops.split import divisors, may_split
+from tgdialect.lowering.optimize.optops.apply import attempt, opt, try_opt
+from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
-from tgdialect.ops.properties import dtype_of, known_index
+from tgdialect.ops.properties import dtype_of
 from tgdialect.targets import Target
 
 LINE_COST = 4
@@ -66,32 +64,7 @@ steps wait for the one before, in more registers; with more ops in a step there 
 anyway."""
 
 
-def split_loops(axes: Axes) -> None:
-    """Split a loop whose variable indices divide, so that each digit is a loop variable. Strides
-    are known of loop variables, not of quotients."""
-    while any(try_opt(axes, which) for which in _digits(axes)):
-        pass
-
-
-def _digits(axes: Axes) -> Iterator[tg.OptAttr]:
-    """The SPLITs that remove a division."""
-    for axis, range in axes.ranges.items():
-        if not (found := divisors(range)) or (extent := known_index(range.bound)) is None:
-            continue
-        least = min(found)
-        if 1 < least < extent and not any(each % least for each in (*found, extent)):
-            yield opt(tg.OptOp.SPLIT, axis, least, range.axis_type.data.value)
-
-
-def merge_loops(axes: Axes) -> None:
-    """Merge loops whose indices are one flat index."""
-    tried: set[tuple[int, int]] = set()
-    while (pair := next((p for p in mergeable(axes) if p not in tried), None)) is not None:
-        tried.add(pair)
-        try_opt(axes, opt(tg.OptOp.MERGE, *pair))
-
-
-def order_reductions(nests: Nests, vectors: Sequence[tg.RangeOp], target: Target) -> bool:
+def order_reductions(nests: Nests, vectors: Sequence[tg.RangeOp]) -> bool:
     """Order the loops of each reduction: the one whose steps are farthest apart in memory is
     outermost, so that the steps of the inner ones load from the same cache lines and pages. In a
     convolution with vectors along its channels these are the columns of a window. Operands whose
@@ -111,10 +84,10 @@ def order_reductions(nests: Nests, vectors: Sequence[tg.RangeOp], target: Target
             if isinstance(access.op, tg.LoadOp)
             and not any(r in along and is_apart(access, r) for r in access.strides)
         ]
-        step = {r: sum(_bytes_apart(access, r, target) for access in loads) for r in loops}
+        step = {r: sum(_bytes_apart(access, r, nests.target) for access in loads) for r in loops}
         order = sorted(loops, key=step.__getitem__, reverse=True)
         if order != list(loops):
-            has_moved |= try_opt(axes, opt(tg.OptOp.ORDER, *(r.axis.data for r in order)))
+            has_moved |= attempt(axes, tg.OptOp.ORDER, *(r.axis.data for r in order))
     return has_moved
 
 
@@ -124,7 +97,7 @@ def _bytes_apart(access: StridedAccess, range: tg.RangeOp, target: Target) -> in
     return target.page if stride is None else min(abs(stride) * access.itemsize, target.page)
 
 
-def order_loops(nests: Nests, target: Target, threads: int) -> tg.RangeOp | None:
+def order_loops(nests: Nests, threads: int) -> tg.RangeOp | None:
     """Order the loops around the tiles: around a reduction, the loop whose iterations reload most
     is outermost. If an operand is streamed, since no loop uses its elements again, or without a
     reduction if the tile has strided accesses, the loop with the largest stride is. Loops stay in
@@ -144,12 +117,10 @@ def order_loops(nests: Nests, target: Target, threads: int) -> tg.RangeOp | None
         if any(set(loops) <= axes.open[op] for op in nests.reductions_along.get(loops[0], ())):
             loaded = {r: _loaded_anew(nests, r, vector) for r in loops}
             most, stored = max(loaded.values()), _stored(nests, end)
-            if most <= stored or _is_kept(
-                nests, loops, target, packed=most > LOADED_AGAIN * stored
-            ):
+            if most <= stored or _is_kept(nests, loops, packed=most > LOADED_AGAIN * stored):
                 continue
             # Threads share one loop of a kernel.
-            if shared is None and (shared := _kept_part(nests, end, target, threads)) is not None:
+            if shared is None and (shared := _kept_part(nests, end, threads)) is not None:
                 continue
             filling = {r for other in ends if other is not end for r in axes.open[other]}
             streamed = _streamed(nests, loops, vector)
@@ -162,7 +133,7 @@ def order_loops(nests: Nests, target: Target, threads: int) -> tg.RangeOp | None
         else:
             continue
         if order != loops:
-            try_opt(axes, opt(tg.OptOp.ORDER, *(r.axis.data for r in order)))
+            attempt(axes, tg.OptOp.ORDER, *(r.axis.data for r in order))
     return shared
 
 
@@ -212,15 +183,15 @@ def _streamed(
     return None
 
 
-def _is_kept(nests: Nests, loops: Sequence[tg.RangeOp], target: Target, *, packed: bool) -> bool:
+def _is_kept(nests: Nests, loops: Sequence[tg.RangeOp], *, packed: bool) -> bool:
     """Whether L2 keeps what the steps of a reduction load again in each iteration of the outermost
     loop, and, if that has to be `packed`, all of it is packed before, since it is constant."""
     again = _loaded_again(nests, loops[0])
     is_packed = all(access.is_constant for access in again)
-    return (is_packed or not packed) and 0 < _bytes(nests, again) <= L2_PART * target.l2
+    return (is_packed or not packed) and 0 < _bytes(nests, again) <= L2_PART * nests.target.l2
 
 
-def _kept_part(nests: Nests, end: tg.EndOp, target: Target, threads: int) -> tg.RangeOp | None:
+def _kept_part(nests: Nests, end: tg.EndOp, threads: int) -> tg.RangeOp | None:
     """The loop that `threads` share evenly so that L2 keeps the part of an operand that each thread
     loads again in each iteration of the outermost loop. `pack_tiles` packs it once, before that
     loop."""
@@ -240,26 +211,26 @@ def _kept_part(nests: Nests, end: tg.EndOp, target: Target, threads: int) -> tg.
         return None
     bytes, tiles = _bytes(nests, again), nests.extent(along[0])
     # A column that fits into L1 comes from there for all rows, if it is packed alone.
-    is_long = bytes > tiles * target.l1
-    is_kept = bytes <= threads * min(OWN_PART * target.l2, target.copied)
-    if has_less_in_common(nests, outermost, along[0], target):
+    is_long = bytes > tiles * nests.target.l1
+    is_kept = bytes <= threads * min(OWN_PART * nests.target.l2, nests.target.copied)
+    if has_less_in_common(nests, outermost, along[0]):
         return None
     return along[0] if is_long and is_kept and tiles % threads == 0 else None
 
 
-def has_less_in_common(nests: Nests, range: tg.RangeOp, other: tg.RangeOp, target: Target) -> bool:
+def has_less_in_common(nests: Nests, range: tg.RangeOp, other: tg.RangeOp) -> bool:
     """Whether threads that share one loop load much less that others load as well than if they
     share another loop."""
-    return COMMON_PART * _in_common(nests, range, target) < _in_common(nests, other, target)
+    return COMMON_PART * _in_common(nests, range) < _in_common(nests, other)
 
 
-def _in_common(nests: Nests, range: tg.RangeOp, target: Target) -> int:
+def _in_common(nests: Nests, range: tg.RangeOp) -> int:
     """The bytes that the steps of a reduction load in all threads that share a loop, without
     constants that each L2 keeps."""
     again = _loaded_again(nests, range)
     constant = [access for access in again if access.is_constant]
     kept = _bytes(nests, constant)
-    return _bytes(nests, again) - (kept if kept <= L2_PART * target.l2 else 0)
+    return _bytes(nests, again) - (kept if kept <= L2_PART * nests.target.l2 else 0)
 
 
 def _loaded_again(nests: Nests, loop: tg.RangeOp) -> Sequence[StridedAccess]:

@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import NamedTuple
 
-from tgdialect.analysis.affine.strides import strides
+from tgdialect.analysis.affine.strides import Strides, strides
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.matrix_products import product_of
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.lowering.optimize.cpu.blocks import divisor
 from tgdialect.lowering.optimize.cpu.threads import share_among_threads
 from tgdialect.lowering.optimize.cpu.tiles import nest_parts
-from tgdialect.lowering.optimize.nests import Nests
-from tgdialect.lowering.optimize.optops.apply import apply_opts, opt, try_opt
+from tgdialect.lowering.optimize.nests import Nests, part
+from tgdialect.lowering.optimize.optops.apply import apply_opts, attempt, made_by
 from tgdialect.lowering.optimize.optops.split import divisors
 from tgdialect.lowering.optimize.optops.tc import PADDED, sides_of
 from tgdialect.ops import tg
@@ -107,7 +107,7 @@ def _multiply(
     copy of one block of B; rows; steps.
     """
     rows, columns, steps, slots = product
-    if not try_opt(axes, opt(tg.OptOp.TC, steps, index, PADDED, 1)):
+    if not attempt(axes, tg.OptOp.TC, steps, index, PADDED, 1):
         return False
     # Copies of a block of rows and of one of columns, of all steps, are in LOCAL memory.
     (reduction,) = (op for op in axes.ops if isinstance(op, tg.ReduceOp) and op.wmma is not None)
@@ -117,8 +117,8 @@ def _multiply(
     bytes = height * depth * itemsize
     if max(bytes, width * depth * itemsize) > target.copied // 2:
         return False
-    if (part := divisor(axes.extent(axes[steps]), STEPS)) > 1:
-        try_opt(axes, opt(tg.OptOp.SPLIT, steps, part, tg.AxisType.UNROLL.value))
+    if (count := part(axes.extent(axes[steps]), STEPS)) > 1:
+        attempt(axes, tg.OptOp.SPLIT, steps, count, tg.AxisType.UNROLL)
     loops = loops_of(axes.ends[axes[rows]])
     outer = [n for range in loops if (n := range.axis.data) not in (rows, columns)]
     a, b = slots
@@ -148,16 +148,16 @@ def _multiply(
         order.append(found)
     if inner[rows] not in order:
         order.append(inner[rows])
-    if len(order) > 1 and not try_opt(axes, opt(tg.OptOp.ORDER, *order)):
+    if len(order) > 1 and not attempt(axes, tg.OptOp.ORDER, *order):
         return False
     if is_shared:
-        share_among_threads(Nests(axes), target)
+        share_among_threads(Nests(axes, target))
     # Without blocks or loops outside, A is copied in the loop over rows.
     around = len(outer) + len(blocks)
     if not _copy(axes, a, order[around - 1] if around else rows):
         return False
     if is_packed:
-        return try_opt(axes, opt(tg.OptOp.STAGE, b, column, "global"))
+        return attempt(axes, tg.OptOp.STAGE, b, column, "global")
     return _copy(axes, b, column)
 
 
@@ -186,27 +186,21 @@ def _blocks(
 def _split(axes: Axes, number: int, size: int) -> int | None:
     """Divide a loop into blocks, the last of which may have iterations past the end. The loop in
     the blocks; None if that is not legal."""
-    before = {*axes.ranges}
-    if axes.extent(axes[number]) % size and not try_opt(
-        axes, opt(tg.OptOp.PADTO, number, size, "clamp")
-    ):
+    is_whole = axes.extent(axes[number]) % size == 0
+    if not is_whole and not attempt(axes, tg.OptOp.PADTO, number, size, "clamp"):
         return None
-    if not try_opt(axes, opt(tg.OptOp.SPLIT, number, size, tg.AxisType.GLOBAL.value)):
-        return None
-    return next(iter(axes.ranges.keys() - before), number)
+    made = made_by(axes, tg.OptOp.SPLIT, number, size, tg.AxisType.GLOBAL)
+    return None if made is None else next(iter(made), number)
 
 
 def _copy(axes: Axes, slot: int, loop: int) -> bool:
     """Copy the blocks of a factor in a loop, in vectors of what lies next to each other. Whether
     that was legal."""
     before = {*axes.ranges}
-    if not try_opt(axes, opt(tg.OptOp.STAGE, slot, loop, "local")):
+    if not attempt(axes, tg.OptOp.STAGE, slot, loop, "local"):
         return False
     tile = [r for n, r in axes.ranges.items() if n not in before and is_expanded(r)]
-    (store,) = {store for range in tile for store in axes.stores(range)}
-    load = store.value.owner
-    assert isinstance(load, tg.LoadOp)
-    read, written = (strides(each.buffer, axes.around) for each in (load, store))
+    load, read, written = _copied(axes, tile)
     lanes = axes.target.lanes(dtype_of(load.result).itemsize)
     for range in tile:
         if read.get(range) == 1:
@@ -216,17 +210,21 @@ def _copy(axes: Axes, slot: int, loop: int) -> bool:
         height = lanes if written.get(range) == 1 else max(divisors(range), default=1)
         parts = axes.extent(range) // height
         if parts > 1:
-            how = parts, tg.AxisType.LOOP.value, "top"
-            try_opt(axes, opt(tg.OptOp.SPLIT, range.axis.data, *how))
+            attempt(axes, tg.OptOp.SPLIT, range.axis.data, parts, tg.AxisType.LOOP, "top")
     # Vectors lie along what is read: only LOADs have gates. Loops are in the order of memory.
     tile = [r for n, r in axes.ranges.items() if n not in before and is_expanded(r)]
     nest_parts(axes, sorted(tile, key=lambda range: read.get(range) == 1))
     copied = [r for n, r in axes.ranges.items() if n not in before and not is_expanded(r)]
     if len(copied) > 1:
-        (store,) = {store for range in copied for store in axes.stores(range)}
-        load = store.value.owner
-        assert isinstance(load, tg.LoadOp)
-        read = strides(load.buffer, axes.around)
+        _, read, _ = _copied(axes, copied)
         copied.sort(key=lambda range: -abs(read.get(range) or 0))
-        try_opt(axes, opt(tg.OptOp.ORDER, *(range.axis.data for range in copied)))
+        attempt(axes, tg.OptOp.ORDER, *(range.axis.data for range in copied))
     return True
+
+
+def _copied(axes: Axes, loops: Sequence[tg.RangeOp]) -> tuple[tg.LoadOp, Strides, Strides]:
+    """The LOAD of a copy in some loops, and the strides of what it reads and of what is written."""
+    (store,) = {store for range in loops for store in axes.stores(range)}
+    load = store.value.owner
+    assert isinstance(load, tg.LoadOp)
+    return load, strides(load.buffer, axes.around), strides(store.buffer, axes.around)

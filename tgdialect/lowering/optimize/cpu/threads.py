@@ -7,11 +7,10 @@ import math
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.cpu.loops import has_less_in_common
 from tgdialect.lowering.optimize.nests import Nests
-from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.optops.apply import attempt
 from tgdialect.lowering.optimize.optops.split import may_split
 from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
-from tgdialect.targets import Target
 
 MAX_IMBALANCE = 1.03
 """The greatest accepted ratio of the slowest thread's iterations to the average. Larger: threads
@@ -22,10 +21,10 @@ MOST_CHUNKS = 64
 taking them counts; smaller: less balance."""
 
 
-def share_among_threads(nests: Nests, target: Target, shared: tg.RangeOp | None = None) -> None:
+def share_among_threads(nests: Nests, shared: tg.RangeOp | None = None) -> None:
     """Share the iterations of a loop among the threads: `shared`, or else the outermost that can be
     divided well."""
-    axes, threads = nests.axes, target.threads
+    axes, threads = nests.axes, nests.target.threads
     candidates: list[tuple[float, int, tg.RangeOp, int]] = []
     for effect in axes.kernel.sink.effects:
         if not isinstance(end := effect.owner, tg.EndOp):
@@ -40,26 +39,26 @@ def share_among_threads(nests: Nests, target: Target, shared: tg.RangeOp | None 
             is_inner = any(nests.extent(r) > 1 for r in loops[:depth])
             # Each chunk of an inner loop goes through those around it: it is one for each thread.
             fewest = threads if is_inner else 2 * threads
-            prefer_equal = not (is_inner or _is_dense(nests, range, target))
+            prefer_equal = not (is_inner or _is_dense(nests, range))
             chunks = _chunks(extent, threads, fewest, prefer_equal=prefer_equal)
             candidates.append((_imbalance(extent, chunks, threads), depth, range, chunks))
     if not candidates:
         return
     _, _, range, chunks = min(candidates, key=lambda c: (max(c[0], MAX_IMBALANCE), c[1]))
     for imbalance, _, other, number in candidates:
-        if imbalance <= MAX_IMBALANCE and has_less_in_common(nests, other, range, target):
+        if imbalance <= MAX_IMBALANCE and has_less_in_common(nests, other, range):
             range, chunks = other, number
     axis, extent = range.axis.data, nests.extent(range)
-    if extent % chunks and not try_opt(axes, opt(tg.OptOp.PADTO, axis, chunks, "clamp")):
+    if extent % chunks and not attempt(axes, tg.OptOp.PADTO, axis, chunks, "clamp"):
         chunks = extent
-    try_opt(axes, opt(tg.OptOp.SPLIT, axis, chunks, tg.AxisType.THREAD.value, "top"))
+    attempt(axes, tg.OptOp.SPLIT, axis, chunks, tg.AxisType.THREAD, "top")
 
 
-def _is_dense(nests: Nests, range: tg.RangeOp, target: Target) -> bool:
+def _is_dense(nests: Nests, range: tg.RangeOp) -> bool:
     """Whether a loop stores several times in a cache line, so that threads would share the line
     where their chunks meet (false sharing)."""
     return any(
-        0 < abs(access.strides.get(range) or 0) * access.itemsize < target.cache_line
+        0 < abs(access.strides.get(range) or 0) * access.itemsize < nests.target.cache_line
         for access in nests.accesses
         if isinstance(access.op, tg.StoreOp)
     )

@@ -1,44 +1,33 @@
-"""Register tiles: the results that one iteration of a nest keeps in registers.
-
-The tile of least cost is chosen, by a model of its loads, masks, latencies and code size.
-"""
+"""Register tiles: the results that one iteration of a nest keeps in registers."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from itertools import combinations, product
-from typing import NamedTuple
 
-from tgdialect.analysis.affine.lanes import is_near
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.costs import cycles_of
+from tgdialect.lowering.optimize.cpu.reduction_tiles import (
+    MAX_STEPS,
+    ReductionTiles,
+    Tile,
+    tile_width,
+)
 from tgdialect.lowering.optimize.cpu.vectors import (
     Gains,
     alike,
-    is_apart,
-    is_expandable,
-    is_packable,
     lanes_along,
-    loop_outside,
-    packed_bytes,
     transposed_row,
 )
-from tgdialect.lowering.optimize.nests import Nests, StridedAccess, is_arithmetic
-from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.nests import Nests
+from tgdialect.lowering.optimize.optops.apply import attempt, opt, try_opt
 from tgdialect.lowering.optimize.optops.split import may_overlap
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.properties import known_index
-from tgdialect.targets import Target
 
 # Weights and bounds of the model. They are ratios, and so no fields of `Target`; like its fitted
 # defaults they come from timing kernels on one CPU (docs/notes/heuristic.md).
-
-MAX_WASTE = 1.1
-"""The most that padding may multiply the iterations of a range by: wider tiles against idle
-lanes."""
 
 OPS_PER_TILE = 64
 """The most elementwise ops on vectors of a loop body. Larger: longer compilation for the same
@@ -48,106 +37,8 @@ MAX_TRANSPOSED_OPS = 400
 """The most ops on vectors for a tile that is transposed in registers: compile time against stores
 of single elements."""
 
-OPS_PER_STEP = 16
-"""With more ops than this per step of a reduction the tile gets smaller: intermediate values need
-registers, too."""
 
-OPS_PER_REGISTER = 40
-"""With more ops than this in the epilogue of a reduction the tile gets smaller: the epilogue is
-written out for each register."""
-
-MOST_ROWS, MOST_VECTORS = 16, 8
-"""The tallest and the widest tile that is tried, where the registers have room for it. Larger:
-longer compilation, and no faster code; smaller: more loads for each multiply-accumulate."""
-
-PACKED_AT_ONCE = 2
-"""The most vectors of a tile that is all of its nest, with a packed operand. Fewer: with one vector
-each element of the other operand is loaded for one multiply-accumulate; more: nests are not divided
-into tiles, which may have more rows. 14 by 2 vectors took 0.92 of the time of 3 by 4."""
-
-SHORT, MAX_STEPS, MAX_UNROLLED = 64, 9, 600
-"""The most steps of a reduction that is unrolled, the most of them that are written out, and the
-most cycles of these. Larger: more code to compile; smaller: more overhead of loops."""
-
-FEW_STEPS = 4
-"""The most steps of a long reduction that are written out: the branch at the end of a loop of so
-few is often not predicted. Larger: more code; smaller: more mispredictions. A convolution of 64
-channels by 3x3 takes 0.85 of the time with the columns of its windows written out, and no less with
-their rows as well; it has a third more ops."""
-
-LOAD_COST = 0.75
-"""The time of a vector load, in multiply-accumulates. Larger: squarer tiles, with fewer loads."""
-
-SPLAT_COST = 0.25
-"""The time of a load that broadcasts one element to all lanes, in the same unit: less, as a
-multiply-accumulate may do it itself. Larger: wider tiles."""
-
-APART = 0.1
-"""Extra load cost when each row lies in its own cache line, as a fraction. Larger: fewer rows in
-such a tile."""
-
-ONE_SET = 1.1
-"""The factor of the cost of loads if the rows of a tile evict one another from one set of L1.
-Larger: fewer rows, whose vectors are loaded more often; with 1, rows that are farther apart than
-necessary are chosen as well: 1.04 times the time. From timing products with rows of 4096 bytes: 14
-rows by 2 vectors take 0.91 of the time of 6 by 4 in a ResNet-50, and are alike for other numbers of
-rows."""
-
-SCATTERED_STORE = 4.0
-"""The time of a STORE of one lane, in multiply-accumulates; that of one lane of all rows of a tile
-that is transposed takes as long. It decides between rows that load alike; larger: also for taller
-tiles of short reductions. From timing: the gradient of the input of a convolution, with 576 steps
-for each result, takes 0.87 of the time with rows that are neighbours in memory."""
-
-CODE_COST = 1.5e-4
-"""The cost of an op's code, in multiply-accumulates. Larger: smaller tiles, which compile faster: a
-tile twice as large takes twice as long."""
-
-STREAM_COST = 0.025
-"""The cost of each row that is loaded and used once, in multiply-accumulates: a core prefetches few
-streams at a time. Larger: fewer rows."""
-
-MASK_COST = 1.06
-"""The factor by which masked vectors slow down a step. Larger: narrower tiles without masks."""
-
-ROW_MASK_STEPS = 8
-"""The time of the masks of padded rows, in steps of the reduction: a tile computes them once.
-Larger: fewer padded rows in short reductions."""
-
-
-class TileWork(NamedTuple):
-    """The work for each register of a tile."""
-
-    reductions: int
-    """How many accumulators it has."""
-    epilogue: int
-    """Cycles of the ops after the reduction, without STOREs in `columns`."""
-    body: int
-    """Cycles of one step of the reduction."""
-    steps: int
-    """The number of steps."""
-    columns: Sequence[tg.RangeOp | None] = ()
-    """For each STORE of results whose lanes are apart in memory: the range along which its cells
-    are neighbours, so that a tile of that range is transposed in registers; None without one."""
-
-
-class Tile(NamedTuple):
-    """A register tile: `height` iterations of the range `row`, each of `vectors` vectors."""
-
-    row: tg.RangeOp | None
-    height: int
-    vectors: int
-    cost: float = 0.0
-    """The time of a multiply-accumulate of its results, in those that wait for nothing."""
-    written: Sequence[tg.RangeOp] = ()
-    """The loops of its reduction that are written out, the innermost first."""
-    column: tg.RangeOp | None = None
-    """Where vectors lie along the reduction, another range whose iterations share loads."""
-    columns: int = 1
-    """How many iterations of it the tile has."""
-
-
-def cheapest_tile(nests: Nests, vector: tg.RangeOp, gains: Gains, target: Target) -> tg.RangeOp:
+def cheapest_tile(nests: Nests, vector: tg.RangeOp, gains: Gains) -> tg.RangeOp:
     """Of the ranges of a nest along which vectors save about as much as along `vector`, the one
     whose register tile costs least."""
     ranges = alike(nests, vector, gains)
@@ -156,7 +47,7 @@ def cheapest_tile(nests: Nests, vector: tg.RangeOp, gains: Gains, target: Target
 
     def cost(range: tg.RangeOp) -> float:
         reduces = nests.reductions_along.get(range)
-        return _reduction_tile(nests, reduces, range, target).cost if reduces else math.inf
+        return ReductionTiles(nests, reduces, range).cheapest().cost if reduces else math.inf
 
     return min(ranges, key=cost)
 
@@ -169,162 +60,28 @@ def write_out_reductions(axes: Axes) -> None:
         if extent is None or (steps := steps * extent) > MAX_STEPS:
             return
         if range.axis_type.data is tg.AxisType.REDUCE and extent > 1:
-            try_opt(axes, opt(tg.OptOp.SPLIT, range.axis.data, extent, tg.AxisType.UNROLL.value))
+            attempt(axes, tg.OptOp.SPLIT, range.axis.data, extent, tg.AxisType.UNROLL)
 
 
-def tile_opts(nests: Nests, vector: tg.RangeOp, target: Target) -> Sequence[tg.OptAttr]:
+def tile_opts(nests: Nests, vector: tg.RangeOp) -> Sequence[tg.OptAttr]:
     """The OptOps that keep a tile of results in registers, with vectors along a range."""
     axes = nests.axes
-    lanes = lanes_along(nests, vector, target)
+    lanes = lanes_along(nests, vector)
     opts: list[tg.OptAttr] = []
     if reduces := nests.reductions_along.get(vector):
-        tile = _reduction_tile(nests, reduces, vector, target)
+        tile = ReductionTiles(nests, reduces, vector).cheapest()
         for range in reversed(tile.written):
             extent = nests.extent(range)
             opts.append(opt(tg.OptOp.SPLIT, range.axis.data, extent, tg.AxisType.UNROLL.value))
     else:
         tile = _elementwise_tile(nests, vector, lanes)
     kind = tg.AxisType.UPCAST if vector in axes.ends else tg.AxisType.GROUP_REDUCE
-    width = _width(nests.extent(vector), lanes, tile.vectors)
+    width = tile_width(nests.extent(vector), lanes, tile.vectors)
     if tile.row is not None and tile.height > 1:
         opts += _parts(nests, tile.row, tile.height, tg.AxisType.UPCAST, "clamp")
     if tile.column is not None:
         opts += _parts(nests, tile.column, tile.columns, tg.AxisType.UPCAST, "clamp")
     return [*opts, *_parts(nests, vector, width, kind)]
-
-
-def _loaded(access: StridedAccess, vector: tg.RangeOp, lanes: int) -> int:
-    """The loads for the lanes of a vector, if they are not neighbours in memory; else 0."""
-    if not is_apart(access, vector):
-        return 0
-    stride = access.strides[vector]
-    return 2 * abs(stride) if is_near(stride, lanes) else lanes
-
-
-def _work(
-    nests: Nests,
-    reduces: Sequence[tg.ReduceOp],
-    heaviest: tg.ReduceOp,
-    vector: tg.RangeOp,
-    target: Target,
-) -> TileWork:
-    """The work for each register of the tile of some reductions, of which one takes most time."""
-    axes, loops = nests.axes, set(closed_ranges(heaviest))
-    inner = nests.work_in.get(vector, ())
-    steps = [op for op in inner if axes.open[op] & loops]
-    after = [op for op in inner if not axes.open[op] & loops]
-    epilogue = sum(cycles_of(op, target) for op in after if is_arithmetic(op))
-    # Cells that are not neighbours in memory are accessed lane by lane, unless rows transpose them.
-    found = (a for a in nests.accesses_along([vector]) if is_apart(a, vector))
-    apart = [a.op for a in found if not axes.open[a.op] & loops]
-    loads = [op for op in apart if isinstance(op, tg.LoadOp)]
-    epilogue += lanes_along(nests, vector, target) * len(loads)
-    body = sum(cycles_of(op, target) for op in steps)
-    trips = math.prod(nests.extent(r) for r in loops if r is not vector)
-    columns = [transposed_row(nests, op, vector) for op in apart if op not in loads]
-    return TileWork(len(reduces), epilogue, body, trips, columns)
-
-
-def _reduction_tile(
-    nests: Nests, reduces: Sequence[tg.ReduceOp], vector: tg.RangeOp, target: Target
-) -> Tile:
-    """The register tile of the results of several reductions: of the one that runs most often."""
-    axes = nests.axes
-    reduce = max(reduces, key=nests.trips)
-    work = _work(nests, reduces, reduce, vector, target)
-    lanes = lanes_along(nests, vector, target)
-    rows = [
-        r
-        for r in axes.ranges.values()
-        if r in axes.open[reduce]
-        and r is not vector
-        and r in axes.ends
-        and is_expandable(axes, r)
-        # Each row would need a copy of the buffer, which gains nothing.
-        and not axes.shared_buffers(r)
-    ]
-    reads = _reads(nests, reduce)
-    packed = [
-        (a, packed_bytes(nests, a.op, vector, lanes))
-        for a in reads
-        if isinstance(a.op, tg.LoadOp)
-        and is_apart(a, vector)
-        and is_packable(nests, a.op, vector, lanes, target)
-    ]
-    most = min([MOST_VECTORS, *(target.copied // each for _, each in packed)])
-    if packed:
-        # A copy is made in the loop over tiles, of which there has to be more than one, or for all
-        # of the nest outside of loops around it.
-        nest = axes.ends.get(vector)
-        is_outside = nest is not None and all(
-            loop_outside(nests, a, nest, target) is not None for a, _ in packed
-        )
-        fewest = 1 if is_outside else 2
-        tiles = -(-nests.extent(vector) // lanes)
-        most = min(most, max(tiles - 1, min(tiles // fewest, PACKED_AT_ONCE)))
-    tile = _best_tile(nests, reduce, reads, rows, vector, lanes, target, most, work)
-    if vector in axes.ends:
-        return tile
-    return min((tile, *_squares(nests, reads, rows, vector, target, work)), key=lambda t: t.cost)
-
-
-def _reads(nests: Nests, reduce: tg.ReduceOp) -> Sequence[StridedAccess]:
-    """The LOADs in the loops of a reduction."""
-    loops = set(closed_ranges(reduce))
-    opened = nests.axes.open
-    return [a for a in nests.accesses if isinstance(a.op, tg.LoadOp) and loops & opened[a.op]]
-
-
-def _written_out(
-    nests: Nests, reduce: tg.ReduceOp, vector: tg.RangeOp, step: int
-) -> Sequence[tg.RangeOp]:
-    """The loops of a reduction to write out, the innermost first: those of a short one, as that of
-    a pool or of a depthwise convolution, or else as many of its inner loops as `MAX_STEPS` allows,
-    and of a long one as `FEW_STEPS` does. `step` is the cycles of one step."""
-    loops = [r for r in closed_ranges(reduce) if r is not vector]
-    most = MAX_STEPS if math.prod(map(nests.extent, loops)) <= SHORT else FEW_STEPS
-    steps, written = 1, list[tg.RangeOp]()
-    for range in reversed(loops):
-        steps *= nests.extent(range)
-        if steps > most or steps * step > MAX_UNROLLED:
-            break
-        written.append(range)
-    return written
-
-
-class Rows(NamedTuple):
-    """The loads of an operand by the rows of a tile, in the steps that are written out."""
-
-    loaded: float
-    """Elements, or vectors of them, for each step."""
-    held: int = 0
-    """How many of them stay in registers from one step to a later one that uses them again."""
-
-
-def _rows(
-    nests: Nests,
-    access: StridedAccess,
-    row: tg.RangeOp | None,
-    height: int,
-    written: Sequence[tg.RangeOp],
-) -> Rows:
-    """The loads of an operand by the rows of a tile, if some loops of its reduction are written
-    out. Windows of neighbouring rows overlap: a row uses again the elements that an earlier step
-    has loaded for the row after it. So do those of the steps of loops inside, which are written out
-    in between."""
-    rows, inside = Rows(height), 1
-    if row is None or not (apart := access.strides.get(row, 0)):
-        return rows
-    for loop in written:
-        steps = nests.extent(loop)
-        if step := access.strides.get(loop, 0):
-            used = [{i * apart + k * step for i in range(height)} for k in range(steps)]
-            loaded = len(set[int]().union(*used)) / steps
-            again = max((len(now & after) for now, after in combinations(used, 2)), default=0)
-            if loaded < rows.loaded:
-                rows = Rows(loaded, again * inside)
-            inside *= steps
-    return rows
 
 
 def _elementwise_tile(nests: Nests, vector: tg.RangeOp, lanes: int) -> Tile:
@@ -333,30 +90,15 @@ def _elementwise_tile(nests: Nests, vector: tg.RangeOp, lanes: int) -> Tile:
     inner = nests.work_in.get(vector, ())
     for op in inner:
         if op in nests.stride_of and (row := transposed_row(nests, op, vector)) is not None:
-            height = _width(nests.extent(row), lanes, 1)
+            height = tile_width(nests.extent(row), lanes, 1)
             return Tile(row, height if height * len(inner) <= MAX_TRANSPOSED_OPS else 1, 1)
     # The remainder of floats alone takes the registers of several vectors, since f32 is f64 in it.
     ops = sum(OPS_PER_TILE if isinstance(op, tg.FmodOp) else 1 for op in inner)
     return Tile(None, 1, max(1, min(4, OPS_PER_TILE // max(ops, 1))))
 
 
-def _width(extent: int, lanes: int, vectors: int) -> int:
-    """The iterations of a range that a tile has: at most `vectors` vectors, as many as divide the
-    range or pad it by at most `MAX_WASTE`."""
-    if extent <= lanes * vectors:
-        return extent
-    for count in range(vectors, 0, -1):
-        if extent % (lanes * count) == 0 and 2 * count >= vectors:
-            return lanes * count
-    for count in range(vectors, 0, -1):
-        padded = -(-extent // (lanes * count)) * lanes * count
-        if padded <= MAX_WASTE * extent:
-            return lanes * count
-    return lanes
-
-
 def _parts(
-    nests: Nests, range: tg.RangeOp, size: int, kind: tg.AxisType, *how: str
+    nests: Nests, range: tg.RangeOp, size: int, kind: tg.AxisType, *where: str
 ) -> Iterator[tg.OptAttr]:
     """The OptOps that split parts of a size off a range. If the size does not divide it, the last
     part overlaps the one before, if that is legal; else the range is padded."""
@@ -365,165 +107,18 @@ def _parts(
         yield opt(tg.OptOp.SPLIT, axis, size, kind.value, "overlap")
         return
     if extent % size:
-        yield opt(tg.OptOp.PADTO, axis, size, *how)
+        yield opt(tg.OptOp.PADTO, axis, size, *where)
     yield opt(tg.OptOp.SPLIT, axis, size, kind.value)
-
-
-def _best_tile(
-    nests: Nests,
-    reduce: tg.ReduceOp,
-    reads: Sequence[StridedAccess],
-    rows: Sequence[tg.RangeOp],
-    vector: tg.RangeOp,
-    lanes: int,
-    target: Target,
-    most: int,
-    work: TileWork,
-) -> Tile:
-    """The tile of least cost for each multiply-accumulate of its results.
-
-    A step of the reduction takes one multiply-accumulate per register of the tile, and loads a row
-    or a column of each operand. The cost is the loads per multiply-accumulate, times the iterations
-    that padding adds, times the latency that too few accumulators leave exposed.
-    """
-    best, least = Tile(None, 1, 1, math.inf), math.inf
-    registers = target.vector_registers
-    width = nests.extent(vector)
-    useful = [r for r in rows if r in work.columns or any(not a.strides.get(r, 0) for a in reads)]
-    along = sum(1 for a in reads if a.strides.get(vector, 0) != 0)
-    body = work.body + sum(_loaded(a, vector, lanes) for a in reads)
-    for row, vectors in product((None, *useful), range(1, most + 1)):
-        if lanes * (vectors - 1) >= width:
-            continue
-        if -(-_width(width, lanes, vectors) // lanes) != vectors:
-            continue
-        across = _padding(width, min(lanes * vectors, width), MASK_COST)
-        for height in range(1, min(MOST_ROWS, nests.extent(row) if row is not None else 1) + 1):
-            results = height * vectors
-            # The STOREs for each vector of results: one for each lane, or for that of all rows.
-            stores = sum(lanes / (height if r is row else 1) for r in work.columns)
-            epilogue = work.epilogue + stores
-            # Registers: accumulators, a row of each operand, and broadcast elements.
-            splats = _splats(reads, vector, row, height) if target.load_store else 1
-            used = results * work.reductions + vectors * along + splats
-            if used >= registers:
-                break
-            if results * max(epilogue / OPS_PER_REGISTER, work.body / OPS_PER_STEP) > registers:
-                break
-            written = _written_out(nests, reduce, vector, results * body)
-            each = [_rows(nests, a, row, height, written) for a in reads]
-            held = sum(
-                rows.held * (vectors if access.strides.get(vector, 0) else 1)
-                for access, rows in zip(reads, each, strict=True)
-            )
-            if held and used + held >= registers:
-                # What the steps share is loaded again. In a long reduction accumulators would not
-                # stay in registers either: it is not written out.
-                each = [Rows(height)] * len(reads)
-                if math.prod(map(nests.extent, written)) < work.steps:
-                    written = ()
-            loads = sum(
-                _loads(access, vector, row, rows.loaded, vectors, target)
-                for access, rows in zip(reads, each, strict=True)
-            )
-            extent = nests.extent(row) if row is not None else 1
-            down = _padding(extent, height, 1 + ROW_MASK_STEPS / work.steps)
-            # Too few accumulators wait for the latency of the addition before.
-            latency = max(1.0, target.mulaccs_in_flight / (results * work.reductions))
-            streams = height * STREAM_COST if any(_is_stream(a, vector, row) for a in reads) else 0
-            cost = down * across * latency * (1 + loads / results + streams)
-            cost += SCATTERED_STORE * stores / work.steps
-            cost += CODE_COST * results * (work.body + epilogue)
-            if cost < least - 1e-9:
-                best, least = Tile(row, height, vectors, cost, written), cost
-    return best
-
-
-def _squares(
-    nests: Nests,
-    reads: Sequence[StridedAccess],
-    rows: Sequence[tg.RangeOp],
-    vector: tg.RangeOp,
-    target: Target,
-    work: TileWork,
-) -> Iterator[Tile]:
-    """Tiles of two ranges, with one vector along the reduction for each result: each of two factors
-    depends on one of them, so that a load is used for all iterations of the other. They divide
-    their ranges."""
-    used = {a.op: {r for r in rows if a.strides.get(r, 0)} for a in reads}
-    if len(reads) != 2 or any(a.strides.get(vector, 0) != 1 for a in reads):
-        return
-    first, second = used.values()
-    lanes = lanes_along(nests, vector, target)
-    if nests.extent(vector) < lanes or work.reductions > 1:
-        return
-    for row, column in product(first - second, second - first):
-        down, across = (
-            [n for n in range(2, MOST_ROWS + 1) if nests.extent(r) % n == 0] for r in (row, column)
-        )
-        for height, width in product(down, across):
-            results, loads = height * width, height + width
-            is_heavy = results * work.epilogue > OPS_PER_REGISTER * target.vector_registers
-            # The results, one factor, and a vector of the other or all of them.
-            used = results + (loads if target.load_store else min(height, width) + 1)
-            if used >= target.vector_registers or is_heavy:
-                continue
-            latency = max(1.0, target.mulaccs_in_flight / results)
-            cost = latency * (1 + LOAD_COST * (1 + APART) * loads / results)
-            cost += CODE_COST * results * (work.body + work.epilogue)
-            yield Tile(row, height, 1, cost, (), column, width)
-
-
-def _splats(
-    reads: Sequence[StridedAccess], vector: tg.RangeOp, row: tg.RangeOp | None, height: int
-) -> int:
-    """How many elements a step broadcasts to all lanes, for all rows of a tile."""
-    splats = [access.strides for access in reads if access.strides.get(vector, 0) == 0]
-    return sum(1 if row is None or strides.get(row, 0) == 0 else height for strides in splats)
-
-
-def _is_stream(access: StridedAccess, vector: tg.RangeOp, row: tg.RangeOp | None) -> bool:
-    """Whether a tile uses each element of a load once: then each row is a stream from memory."""
-    return row is not None and 0 not in (access.strides.get(vector, 0), access.strides.get(row, 0))
-
-
-def _padding(extent: int, size: int, mask_cost: float) -> float:
-    """The factor by which parts of a size multiply the work on a range: padding, and its masks."""
-    return -(-extent // size) * size / extent * (mask_cost if extent % size else 1.0)
-
-
-def _loads(
-    access: StridedAccess,
-    vector: tg.RangeOp,
-    row: tg.RangeOp | None,
-    height: float,
-    vectors: int,
-    target: Target,
-) -> float:
-    """The time of one access in a step of a reduction, in multiply-accumulates."""
-    along = access.strides.get(vector, 0)
-    count = 1.0 if along == 0 else float(vectors)
-    if row is not None and (stride := access.strides.get(row, 0)) != 0:
-        line = target.cache_line
-        apart = line if stride is None else min(abs(stride) * access.itemsize, line)
-        count *= height * (1 + APART * apart / line)
-        is_one_set = stride is not None and stride * access.itemsize % target.l1_way == 0
-        if is_one_set and height > target.l1_ways:
-            count *= ONE_SET
-    return count * (SPLAT_COST if along == 0 else LOAD_COST)
 
 
 def split_off(axes: Axes, which: tg.OptAttr) -> tg.RangeOp | None:
     """Apply an OptOp. Returns the expanded range that a SPLIT has made; None for other OptOps."""
-    before = set(axes.ranges.values())
-    if not try_opt(axes, which):
-        return None
+    before = {*axes.ranges}
     axis, _, *words = (a.data for a in which.arguments)
-    kind = words[0] if words else None
-    if kind not in set(EXPANDED):
+    if not try_opt(axes, which) or not {*words[:1]} & {*EXPANDED}:
         return None
-    made = [r for r in axes.ranges.values() if r not in before and r.axis_type.data == kind]
-    return made[0] if made else axes[int(axis)]
+    new = axes.ranges.keys() - before or {int(axis)}
+    return next(axes[n] for n in axes.ranges if n in new and axes[n].axis_type.data == words[0])
 
 
 def nest_parts(axes: Axes, parts: Sequence[tg.RangeOp]) -> None:
@@ -532,4 +127,4 @@ def nest_parts(axes: Axes, parts: Sequence[tg.RangeOp]) -> None:
     if len(tile) > 1:
         nest = [r for r in reversed(closed_ranges(axes.ends[tile[-1]])) if r in tile]
         if nest != tile:
-            try_opt(axes, opt(tg.OptOp.ORDER, *(part.axis.data for part in tile)))
+            attempt(axes, tg.OptOp.ORDER, *(part.axis.data for part in tile))

@@ -17,7 +17,6 @@ from tgdialect.ops import tg
 from tgdialect.ops.axis_types import REDUCTIONS
 from tgdialect.ops.properties import dtype_of, known_index, tensor
 from tgdialect.ops.views import memory_of
-from tgdialect.targets import Target
 
 # Weights of the model, as multiples of a scalar op, and so no fields of `Target`. They come from
 # timing kernels on one CPU (docs/notes/heuristic.md).
@@ -62,14 +61,14 @@ Gains = Mapping[tg.RangeOp, float]
 """How many scalar ops vectors along each range save; 0 or less if they must not lie there."""
 
 
-def vector_gains(nests: Nests, target: Target) -> Gains:
+def vector_gains(nests: Nests) -> Gains:
     """The gain of each range that a nest of a kernel closes."""
     scattered: dict[Operation, float] = {
         op: nests.trips(op) * SCATTERED * part
         for op in nests.work
-        if isinstance(op, tg.LoadOp) and (part := _scattered(nests, op, target))
+        if isinstance(op, tg.LoadOp) and (part := _scattered(nests, op))
     }
-    return {range: _gain(nests, range, scattered, target) for range in nests.closers_of}
+    return {range: _gain(nests, range, scattered) for range in nests.closers_of}
 
 
 def vector_ranges(nests: Nests, gains: Gains) -> Iterator[tg.RangeOp]:
@@ -113,19 +112,17 @@ def alike(nests: Nests, vector: tg.RangeOp, gains: Gains) -> Sequence[tg.RangeOp
     return [vector, *(r for r in others if gains[r] >= ALIKE * gains[vector])]
 
 
-def _gain(
-    nests: Nests, range: tg.RangeOp, scattered: Mapping[Operation, float], target: Target
-) -> float:
+def _gain(nests: Nests, range: tg.RangeOp, scattered: Mapping[Operation, float]) -> float:
     """The gain of a range. LOADs of other loops that are `scattered` have this extra cost for each
     of its iterations."""
     axes = nests.axes
     if not is_expandable(axes, range):
         return 0.0
-    lanes = lanes_along(nests, range, target)
+    lanes = lanes_along(nests, range)
     extent = nests.extent(range)
     # Each lane has a copy of the buffers in the loop.
     copied = sum(map(_bytes, axes.shared_buffers(range))) if range in axes.ends else 0
-    if copied * lanes > target.l1:
+    if copied * lanes > nests.target.l1:
         return 0.0
     # The part of the iterations that vectors save; the last vector may have idle lanes.
     part = (1 - -(-extent // lanes) / extent) * (1 if range in axes.ends else ACROSS)
@@ -146,7 +143,7 @@ def _gain(
             saved -= nests.trips(op) * (INTERLEAVE if is_column else SCATTER)
         elif is_reduced or transposed_row(nests, op, range) is None:
             # The rows of a reduction's tile are those that reuse loads, so nothing is transposed.
-            saved -= GATHER * _lanes_apart(nests, op, range, lanes, target)
+            saved -= GATHER * _lanes_apart(nests, op, range, lanes)
     # A REDUCE along vectors adds up its lanes after the loop.
     if range not in axes.ends:
         for reduce in nests.closers_of[range]:
@@ -159,7 +156,7 @@ def _bytes(buffer: tg.BufferOp) -> int:
     return math.prod(type.get_shape()) * dtype_of(buffer.result).itemsize
 
 
-def _scattered(nests: Nests, load: tg.LoadOp, target: Target) -> float:
+def _scattered(nests: Nests, load: tg.LoadOp) -> float:
     """The part of the steps of a reduction in which a LOAD of tiles' rows reads another page than
     the step before, if these are more pages than the TLB holds; 0 for other LOADs."""
     strides = nests.stride_of[load]
@@ -168,20 +165,18 @@ def _scattered(nests: Nests, load: tg.LoadOp, target: Target) -> float:
     part = 0.0
     for range, stride in strides.items():
         steps = nests.extent(range)
-        pages = pages_of(steps, stride, dtype_of(load.result).itemsize, target)
-        if range not in nests.axes.ends and pages > target.tlb_pages:
+        pages = pages_of(steps, stride, dtype_of(load.result).itemsize, nests.target)
+        if range not in nests.axes.ends and pages > nests.target.tlb_pages:
             part = max(part, min(pages, steps) / steps)
     return part
 
 
-def _lanes_apart(
-    nests: Nests, load: tg.LoadOp, vector: tg.RangeOp, lanes: int, target: Target
-) -> float:
+def _lanes_apart(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp, lanes: int) -> float:
     """How many lanes are loaded one by one, for a LOAD with a stride along the vector: each once if
     the tile is packed, else once per group of rows that share the load. Lanes with a small stride
     are shuffled out of vectors."""
     trips = nests.trips(load)
-    if is_packable(nests, load, vector, lanes, target):
+    if is_packable(nests, load, vector, lanes):
         return trips
     rows = ROWS if vector in nests.axes.ends else REDUCED_ROWS
     each = max(1.0, _uses(nests, load, vector) / rows)
@@ -198,16 +193,14 @@ def _uses(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp) -> int:
     return math.prod(nests.extent(r) for r in loops if strides.get(r, 0) == 0)
 
 
-def is_packable(
-    nests: Nests, load: tg.LoadOp, vector: tg.RangeOp, lanes: int, target: Target
-) -> bool:
+def is_packable(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp, lanes: int) -> bool:
     """Whether the strided cells of a LOAD can be packed, and packing pays."""
     # The copy is made in a loop over tiles: there has to be more than one.
     return (
         vector in nests.axes.ends
         and nests.extent(vector) >= 2 * lanes
         and is_stageable(nests, load)
-        and packed_bytes(nests, load, vector, lanes) <= target.copied
+        and packed_bytes(nests, load, vector, lanes) <= nests.target.copied
         and _uses(nests, load, vector) >= MIN_REUSE
     )
 
@@ -229,9 +222,7 @@ def packed_bytes(nests: Nests, load: tg.LoadOp, vector: tg.RangeOp, width: int) 
     return width * size * math.prod(nests.extent(r) for r in inner)
 
 
-def loop_outside(
-    nests: Nests, access: StridedAccess, end: tg.EndOp, target: Target
-) -> tg.RangeOp | None:
+def loop_outside(nests: Nests, access: StridedAccess, end: tg.EndOp) -> tg.RangeOp | None:
     """The loop outside of loops around a nest that use what the nest loads again and again, as the
     blocks of steps of an attention use the rows, if L1 has room for that; else None."""
     axes = nests.axes
@@ -242,7 +233,7 @@ def loop_outside(
         nest = loops_of(axes.ends[each])
         around |= {*nest[: nest.index(each)]}
     bytes = math.prod(nests.extent(r) for r in used - axes.open[end]) * access.itemsize
-    if not idle or not around & used or bytes > target.l1:
+    if not idle or not around & used or bytes > nests.target.l1:
         return None
 
     def depth(range: tg.RangeOp) -> tuple[int, int]:
@@ -281,14 +272,14 @@ def is_expandable(axes: Axes, range: tg.RangeOp) -> bool:
     return extent is not None and extent >= 2 and may_split(axes, range, kind)
 
 
-def lanes_along(nests: Nests, range: tg.RangeOp, target: Target) -> int:
+def lanes_along(nests: Nests, range: tg.RangeOp) -> int:
     """The elements of a vector of the widest dtype in the loop of a range."""
     sizes = [
         max(dtype_of(value).itemsize, 4 if dtype_of(value).is_float else 1)
         for op in nests.work_in.get(range, ())
         for value in (op.results[0] if is_arithmetic(op) else op.operands[0],)
     ]
-    return target.lanes(max(sizes, default=4))
+    return nests.target.lanes(max(sizes, default=4))
 
 
 def is_tiled(end: tg.EndOp) -> bool:

@@ -12,6 +12,6 @@
 * `heuristic.py` is the whole.
 """
 
-from tgdialect.lowering.optimize.grid.heuristic import schedule
+from tgdialect.lowering.optimize.grid.heuristic import schedule_grid
 
-__all__ = ["schedule"]
+__all__ = ["schedule_grid"]

@@ -12,9 +12,10 @@ from xdsl.ir import Operation
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.grid.nests import VECTOR, part
+from tgdialect.lowering.optimize.grid.nests import VECTOR
 from tgdialect.lowering.optimize.grid.products import SIDE
-from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.nests import part
+from tgdialect.lowering.optimize.optops.apply import attempt, made_by
 from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index, place
 from tgdialect.ops.views import memory_of
@@ -52,7 +53,7 @@ def share_blocks(axes: Axes, target: Target) -> bool:
             _share(axes, loops)
     for axis in dict.fromkeys(reduced):
         if axes.extent(axes[axis]) % VECTOR == 0:
-            try_opt(axes, opt(tg.OptOp.SPLIT, axis, VECTOR, tg.AxisType.UNROLL.value))
+            attempt(axes, tg.OptOp.SPLIT, axis, VECTOR, tg.AxisType.UNROLL)
     _order(axes)
     return True
 
@@ -95,9 +96,8 @@ def _of_nest(store: tg.StoreOp) -> set[Operation]:
 
 def _stage(axes: Axes, slot: int, over: int) -> None:
     """Copy what a block loads of a parameter to LOCAL memory, if that is legal."""
-    before = set(axes.ranges)
-    if try_opt(axes, opt(tg.OptOp.STAGE, slot, over, tg.AddrSpace.LOCAL.value, "pad")):
-        _share(axes, [axis for axis in axes.ranges if axis not in before])
+    if made := made_by(axes, tg.OptOp.STAGE, slot, over, tg.AddrSpace.LOCAL, "pad"):
+        _share(axes, made)
 
 
 def _share(axes: Axes, loops: Sequence[int]) -> None:
@@ -122,7 +122,7 @@ def _share(axes: Axes, loops: Sequence[int]) -> None:
 
 
 def _split(axes: Axes, axis: int, factor: int, kind: tg.AxisType) -> bool:
-    return try_opt(axes, opt(tg.OptOp.SPLIT, axis, factor, kind.value))
+    return attempt(axes, tg.OptOp.SPLIT, axis, factor, kind.value)
 
 
 def _order(axes: Axes) -> None:
@@ -137,4 +137,4 @@ def _order(axes: Axes) -> None:
         rest = [r for r in loops if r not in outer]
         wanted = [*outer, *sorted(rest, key=lambda r: kinds.get(r.axis_type.data, 2))]
         if wanted != loops:
-            try_opt(axes, opt(tg.OptOp.ORDER, *(r.axis.data for r in wanted)))
+            attempt(axes, tg.OptOp.ORDER, *(r.axis.data for r in wanted))

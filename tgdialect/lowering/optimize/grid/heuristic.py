@@ -14,7 +14,7 @@ import math
 
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.cpu.loops import merge_loops, split_loops
+from tgdialect.lowering.optimize.flat_loops import merge_loops, split_loops
 from tgdialect.lowering.optimize.grid.blocks import share_blocks
 from tgdialect.lowering.optimize.grid.matrix import multiply_matrices
 from tgdialect.lowering.optimize.grid.nests import FEW, VECTOR, GridNest
@@ -25,7 +25,7 @@ from tgdialect.ops import tg
 from tgdialect.targets import Target
 
 
-def schedule(axes: Axes, target: Target) -> None:
+def schedule_grid(axes: Axes, target: Target) -> None:
     """Apply OptOps to a kernel. An OptOp that turns out to be illegal is left out."""
     if multiply_matrices(axes, target) or share_blocks(axes, target):
         return

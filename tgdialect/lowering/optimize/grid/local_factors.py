@@ -9,9 +9,10 @@ from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.matrix_products import Product
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
-from tgdialect.lowering.optimize.grid.nests import is_wasteful, part
+from tgdialect.lowering.optimize.grid.nests import is_wasteful
 from tgdialect.lowering.optimize.grid.staging import stage_blocks
-from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.nests import part
+from tgdialect.lowering.optimize.optops.apply import attempt
 from tgdialect.lowering.optimize.optops.tc import PADDED, sides_of
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES, TYPES
@@ -61,15 +62,15 @@ def _multiply(
     axes: Axes, index: int, instruction: MatrixInstruction, sides: Sequence[int], steps: int
 ) -> bool:
     """Whether a product could be computed by an instruction on blocks in LOCAL memory."""
-    if not try_opt(axes, opt(tg.OptOp.TC, steps, index, PADDED, 1)):
+    if not attempt(axes, tg.OptOp.TC, steps, index, PADDED, 1):
         return False
     parts: list[int] = []
     for axis, most in zip(sides, GROUPS[instruction.fragments.threads], strict=True):
         if axes.extent(axes[axis]) % most and axes.extent(axes[axis]) > 1:
-            try_opt(axes, opt(tg.OptOp.PADTO, axis, most))
+            attempt(axes, tg.OptOp.PADTO, axis, most)
         parts.append(part(axes.extent(axes[axis]), most))
         if parts[-1] > 1:
-            try_opt(axes, opt(tg.OptOp.SPLIT, axis, parts[-1], tg.AxisType.LOCAL.value))
+            attempt(axes, tg.OptOp.SPLIT, axis, parts[-1], tg.AxisType.LOCAL)
     least, most = BUFFERS
     fit = axes.target.local // _bytes(instruction, parts)
     # As many buffers as steps would leave nothing to overlap with.

@@ -11,10 +11,10 @@ from tgdialect.analysis.ranges import closed_ranges
 from tgdialect.lowering.matrix_products import product_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.grid.local_factors import multiply_in_local_memory
-from tgdialect.lowering.optimize.grid.nests import part
 from tgdialect.lowering.optimize.grid.products import BUFFERS
 from tgdialect.lowering.optimize.grid.staging import stage_blocks
-from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.nests import part
+from tgdialect.lowering.optimize.optops.apply import attempt
 from tgdialect.lowering.optimize.optops.tc import CASTS, PADDED
 from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
@@ -62,7 +62,7 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
     has_runs = all(_has_runs(axes, factor, tiled) for factor in factors[:2])
     rounding = [i for i, each in enumerate(matrix_instructions(target)) if each.rounds]
     choices = [-1, *(rounding if axes.may_round else [])]
-    if not any(try_opt(axes, opt(tg.OptOp.TC, steps, index, level, 1)) for index in choices):
+    if not any(attempt(axes, tg.OptOp.TC, steps, index, level, 1) for index in choices):
         return False
     sides = [
         axis
@@ -72,12 +72,12 @@ def multiply_matrices(axes: Axes, target: Target) -> bool:
     for axis in sides:
         extent = axes.extent(axes[axis])
         if extent % (TILES * WARPS) and extent >= LEAST:
-            try_opt(axes, opt(tg.OptOp.PADTO, axis, TILES * WARPS))
+            attempt(axes, tg.OptOp.PADTO, axis, TILES * WARPS)
     for kind, most in ((tg.AxisType.UPCAST, TILES), (tg.AxisType.LOCAL, WARPS)):
         for axis in sides:
             width = part(axes.extent(axes[axis]), most)
             if 1 < width < axes.extent(axes[axis]):
-                try_opt(axes, opt(tg.OptOp.SPLIT, axis, width, kind.value))
+                attempt(axes, tg.OptOp.SPLIT, axis, width, kind.value)
     if has_runs:
         stage_blocks(axes, steps, part(axes.extent(axes[steps]), STEPS), BUFFERS, "pad")
     return True

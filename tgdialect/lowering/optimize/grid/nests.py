@@ -8,8 +8,8 @@ from collections.abc import Iterable, Sequence
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.grid.workgroups import workgroup
-from tgdialect.lowering.optimize.nests import Nests
-from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.nests import Nests, part
+from tgdialect.lowering.optimize.optops.apply import attempt, made_by
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORKGROUP
 from tgdialect.ops.properties import known_index
@@ -49,7 +49,7 @@ class GridNest:
         """The axes of the loops over parts of a row, of which each work item has some."""
         self.warp = target.warp if target.shuffles else 1
         """The work items that exchange values by shuffles."""
-        self.nests = Nests(axes)
+        self.nests = Nests(axes, target)
         """The nests before anything is split."""
 
     @property
@@ -89,7 +89,7 @@ class GridNest:
         parts = [(kind, factor)] if extent == factor else [(old, extent // factor), (kind, factor)]
         if kind in WORKGROUP and workgroup(self.axes, range, parts) > self.axes.target.workgroup:
             return False
-        return try_opt(self.axes, opt(tg.OptOp.SPLIT, range.axis.data, factor, kind.value))
+        return attempt(self.axes, tg.OptOp.SPLIT, range.axis.data, factor, kind.value)
 
     def split_registers(self, range: tg.RangeOp, width: int) -> tg.RangeOp:
         """Split a tile of registers off a loop that is long enough, and return the loop."""
@@ -97,15 +97,15 @@ class GridNest:
         if extent is None or extent < width * FEW or width == 1:
             return range
         if extent % width:
-            try_opt(self.axes, opt(tg.OptOp.PADTO, axis, width * FEW))
+            attempt(self.axes, tg.OptOp.PADTO, axis, width * FEW)
         self.split(self.axes[axis], width, tg.AxisType.UPCAST)
         return self.axes[axis]
 
-    def _padded(self, axis: int, most: int) -> int:
+    def _pad_to_items(self, axis: int, most: int) -> int:
         """Pad a loop to a power of two up to `most` work items, which costs less than idle ones.
         Returns how many there may be; 0 where that is not legal."""
         whole = 1 << (most.bit_length() - 1)
-        return whole if try_opt(self.axes, opt(tg.OptOp.PADTO, axis, whole)) else 0
+        return whole if attempt(self.axes, tg.OptOp.PADTO, axis, whole) else 0
 
     def split_items(self, ranges: Iterable[tg.RangeOp], items: int) -> int:
         """Split work items off loops, at most so many in all. Returns how many there are."""
@@ -117,9 +117,9 @@ class GridNest:
             most = items // found
             width = 1 if extent is None else part(extent, most)
             if extent is None:
-                width = self._padded(axis, most) or width
+                width = self._pad_to_items(axis, most) or width
             elif 2 * width < min(extent, most) and extent > FEW:
-                width = self._padded(axis, min(extent, most)) or width
+                width = self._pad_to_items(axis, min(extent, most)) or width
             if width > 1 and self.split(self.axes[axis], width, tg.AxisType.LOCAL):
                 found *= width
             if 2 * found > items:
@@ -137,7 +137,7 @@ class GridNest:
         most = items if extent is None else min(extent // VECTOR, items)
         count = 1 if extent is None else part(most, items, of=extent)
         if extent is None or (2 * count < most and extent > FEW):
-            count = self._padded(axis, most) or count
+            count = self._pad_to_items(axis, most) or count
         is_shared = count > 1 and self.split(self.axes[axis], count, tg.AxisType.GROUP_REDUCE)
         return count if is_shared else 1
 
@@ -159,14 +159,14 @@ class GridNest:
         shared = tg.AxisType.GROUP_REDUCE if is_reduced else tg.AxisType.LOCAL
         if extent is not None and width > 1:
             if extent % width:
-                try_opt(self.axes, opt(tg.OptOp.PADTO, axis, width))
+                attempt(self.axes, tg.OptOp.PADTO, axis, width)
             self.split(self.axes[axis], width, registers)
         chunks = known_index(self.axes[axis].bound)
         if chunks is None:
-            count = self._padded(axis, items)
+            count = self._pad_to_items(axis, items)
         else:
             count = self._work_items(chunks, min(chunks, items))
-            if chunks % count and not try_opt(self.axes, opt(tg.OptOp.PADTO, axis, count)):
+            if chunks % count and not attempt(self.axes, tg.OptOp.PADTO, axis, count):
                 count = part(chunks, items)
         is_shared = count > 1 and self.split(self.axes[axis], count, shared)
         if is_shared:
@@ -189,22 +189,20 @@ class GridNest:
         Returns their axes; None where that is not legal."""
         axes, inside = self.axes, list[int]()
         for number, side in zip([r.axis.data for r in ranges], sides, strict=True):
-            before = set(axes.ranges)
-            kind = axes[number].axis_type.data.value
-            if not try_opt(axes, opt(tg.OptOp.SPLIT, number, side, kind)):
+            made = made_by(axes, tg.OptOp.SPLIT, number, side, axes[number].axis_type.data)
+            if made is None:
                 return None
-            inside += axes.ranges.keys() - before or [number]
+            inside += made or [number]
         outer = [r.axis.data for r in self.loops if r.axis.data not in inside]
-        return inside if try_opt(axes, opt(tg.OptOp.ORDER, *outer, *inside)) else None
+        return inside if attempt(axes, tg.OptOp.ORDER, *outer, *inside) else None
 
     def stage(self, slot: int, axis: int, items: int) -> bool:
         """Have work items copy what a loop loads of a parameter to LOCAL memory. Whether that was
         legal."""
-        before = set(self.axes.ranges)
-        if not try_opt(self.axes, opt(tg.OptOp.STAGE, slot, axis, "local", "pad")):
+        if (made := made_by(self.axes, tg.OptOp.STAGE, slot, axis, "local", "pad")) is None:
             return False
-        copy = [r for r in self.axes.ranges.values() if r.axis.data not in before]
-        self.split_items([r for r in copy[::-1] if not is_expanded(r)], items)
+        copy = map(self.axes.__getitem__, reversed(made))
+        self.split_items([r for r in copy if not is_expanded(r)], items)
         return True
 
     def order(self) -> None:
@@ -214,7 +212,9 @@ class GridNest:
         if self.end is None:
             return
         loops = list(reversed(closed_ranges(self.end)))
-        stores = [a for a in Nests(self.axes).accesses if isinstance(a.op, tg.StoreOp)]
+        stores = [
+            a for a in Nests(self.axes, self.nests.target).accesses if isinstance(a.op, tg.StoreOp)
+        ]
 
         def key(range: tg.RangeOp) -> tuple[int, int]:
             if is_expanded(range):
@@ -227,13 +227,7 @@ class GridNest:
             return _ORDER.get(kind, 2), -max(strides, default=0) if is_item else 0
 
         if (wanted := sorted(loops, key=key)) != loops:
-            try_opt(self.axes, opt(tg.OptOp.ORDER, *(r.axis.data for r in wanted)))
-
-
-def part(extent: int, most: int, of: int = 0) -> int:
-    """The greatest divisor of `of`, by default the extent, up to both; 1 if there is no other."""
-    whole = of or extent
-    return next((n for n in range(min(extent, most), 0, -1) if whole % n == 0), 1)
+            attempt(self.axes, tg.OptOp.ORDER, *(r.axis.data for r in wanted))
 
 
 def is_wasteful(extent: int, tile: int) -> bool:

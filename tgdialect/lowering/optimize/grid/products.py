@@ -6,8 +6,9 @@ import math
 from collections.abc import Sequence
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded
-from tgdialect.lowering.optimize.grid.nests import FEW, VECTOR, GridNest, is_wasteful, part
-from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.grid.nests import FEW, VECTOR, GridNest, is_wasteful
+from tgdialect.lowering.optimize.nests import part
+from tgdialect.lowering.optimize.optops.apply import attempt
 from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.views import memory_of
@@ -51,7 +52,7 @@ def tile_product(
     """A register tile for each work item, and blocks of steps if that is legal."""
     tall = nest.nests.extent(row) * nest.nests.extent(column) // (TALL * TILE)
     height = TALL if tall >= 2 * nest.enough else TILE
-    row, column = _padded(nest, row, height), _padded(nest, column, TILE)
+    row, column = _in_whole_tiles(nest, row, height), _in_whole_tiles(nest, column, TILE)
     row = nest.split_registers(row, height)
     column = nest.split_registers(column, TILE)
     if not _stage_blocks(nest, row, column, reductions):
@@ -59,12 +60,12 @@ def tile_product(
         nest.split_items([row], max(nest.items // max(items, SIDE), 1))
 
 
-def _padded(nest: GridNest, range: tg.RangeOp, width: int) -> tg.RangeOp:
+def _in_whole_tiles(nest: GridNest, range: tg.RangeOp, width: int) -> tg.RangeOp:
     """A loop over results as one over whole tiles of workgroups, if few are past the end. Tiles as
     large as a divisor of its extent would access fewer neighbours."""
     axis, extent, tile = range.axis.data, known_index(range.bound), width * SIDE
     if extent is not None and extent % tile and not is_wasteful(extent, tile):
-        try_opt(nest.axes, opt(tg.OptOp.PADTO, axis, tile))
+        attempt(nest.axes, tg.OptOp.PADTO, axis, tile)
     return nest.axes[axis]
 
 
@@ -88,8 +89,8 @@ def _stage_blocks(
         return False
     before, over = set(axes.ranges), steps.axis.data
     if not (
-        try_opt(axes, opt(tg.OptOp.SPLIT, over, block, tg.AxisType.REDUCE.value))
-        and try_opt(axes, opt(tg.OptOp.ORDER, over, *inside))
+        attempt(axes, tg.OptOp.SPLIT, over, block, tg.AxisType.REDUCE)
+        and attempt(axes, tg.OptOp.ORDER, over, *inside)
     ):
         return False
     # It makes three nests of them: of zeros, of sums, and of results.
@@ -101,5 +102,5 @@ def _stage_blocks(
         if isinstance(param, tg.ParamOp):
             nest.stage(param.slot.data, over, math.prod(sides))
     if axes.target.copies_asynchronously:
-        try_opt(axes, opt(tg.OptOp.PIPELINE, over, BUFFERS))
+        attempt(axes, tg.OptOp.PIPELINE, over, BUFFERS)
     return True

@@ -7,8 +7,9 @@ import math
 from collections.abc import Sequence
 
 from tgdialect.analysis.ranges import closed_ranges
-from tgdialect.lowering.optimize.grid.nests import FEW, GridNest, part
+from tgdialect.lowering.optimize.grid.nests import FEW, GridNest
 from tgdialect.lowering.optimize.grid.products import TILE, reusing_row
+from tgdialect.lowering.optimize.nests import part
 from tgdialect.ops import tg
 from tgdialect.ops.properties import known_index
 from tgdialect.ops.views import memory_of

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
 from tgdialect.lowering.optimize.axes import Axes
-from tgdialect.lowering.optimize.optops.apply import opt, try_opt
+from tgdialect.lowering.optimize.optops.apply import attempt, made_by
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.views import memory_of
@@ -34,13 +34,13 @@ def stage_blocks(axes: Axes, steps: int, block: int, buffers: int, order: str) -
     items = [r for r in loops if r.axis_type.data in WORK_ITEMS]
     inside, shape = [r.axis.data for r in items], [axes.extent(r) for r in items]
     outer = [r.axis.data for r in loops if r not in items]
-    if block > 1 and not try_opt(axes, opt(tg.OptOp.SPLIT, steps, block, tg.AxisType.UNROLL.value)):
+    if block > 1 and not attempt(axes, tg.OptOp.SPLIT, steps, block, tg.AxisType.UNROLL):
         return False
-    if [*outer, *inside] != [r.axis.data for r in loops] and not try_opt(
-        axes, opt(tg.OptOp.ORDER, *outer, *inside)
+    if [*outer, *inside] != [r.axis.data for r in loops] and not attempt(
+        axes, tg.OptOp.ORDER, *outer, *inside
     ):
         return False
-    if not try_opt(axes, opt(tg.OptOp.ORDER, steps, *inside)):
+    if not attempt(axes, tg.OptOp.ORDER, steps, *inside):
         return False
     _loop_over_results(axes, tiles)
     # All tiles before the first SPLIT, which rewrites the clamps that STAGE reads in indices.
@@ -49,11 +49,11 @@ def stage_blocks(axes: Axes, steps: int, block: int, buffers: int, order: str) -
     with axes.simplified_once():
         for copy in (loop for loops in copies for loop in loops):
             if axes.extent(axes[copy]) % math.prod(shape):
-                try_opt(axes, opt(tg.OptOp.PADTO, copy, math.prod(shape)))
+                attempt(axes, tg.OptOp.PADTO, copy, math.prod(shape))
             for extent in reversed(shape):
-                try_opt(axes, opt(tg.OptOp.SPLIT, copy, extent, tg.AxisType.LOCAL.value))
+                attempt(axes, tg.OptOp.SPLIT, copy, extent, tg.AxisType.LOCAL)
     if axes.target.copies_asynchronously:
-        try_opt(axes, opt(tg.OptOp.PIPELINE, steps, buffers))
+        attempt(axes, tg.OptOp.PIPELINE, steps, buffers)
     return all(copies) and len(copies) == 2
 
 
@@ -64,15 +64,11 @@ def _loop_over_results(axes: Axes, tiles: Sequence[tg.RangeOp]) -> None:
     for range in tiles:
         along = [strides(store.buffer, axes.around).get(range) for store in axes.stores(range)]
         if 1 not in along:
-            loop = opt(
-                tg.OptOp.SPLIT, range.axis.data, axes.extent(range), tg.AxisType.LOOP.value, "top"
-            )
-            try_opt(axes, loop)
+            extent = axes.extent(range)
+            attempt(axes, tg.OptOp.SPLIT, range.axis.data, extent, tg.AxisType.LOOP, "top")
 
 
 def _stage(axes: Axes, slot: int, steps: int, order: str) -> list[int]:
     """Copy the tile of a parameter. Returns the loops of the copy; none where it is not legal."""
-    before = set(axes.ranges)
-    if not try_opt(axes, opt(tg.OptOp.STAGE, slot, steps, "local", order)):
-        return []
-    return [n for n, r in axes.ranges.items() if n not in before and not is_expanded(r)]
+    made = made_by(axes, tg.OptOp.STAGE, slot, steps, "local", order)
+    return [number for number in made or () if not is_expanded(axes[number])]

@@ -7,16 +7,14 @@ from collections.abc import Iterable, Sequence
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges, is_expanded, loops_of
-from tgdialect.lowering.optimize.axes import (
-    NOT_COPIED,
-    Axes,
-    IllegalOptError,
-)
+from tgdialect.lowering.kernel_memory import new_buffer, version
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.recomputation import computed_again
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES
-from tgdialect.ops.properties import tensor, tensor_type
+from tgdialect.ops.properties import tensor
 from tgdialect.ops.reduce import ALU, accumulated_dtype, identity
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import computed_from
@@ -59,20 +57,19 @@ def accumulate_outside(axes: Axes, reduced: tg.RangeOp, inside: Sequence[tg.Rang
     kind, dtype = reduce.kind.data, tensor(reduce.result).element_type
     wide = accumulated_dtype(reduce)
     extents = tuple(map(axes.extent, loops))
-    type = tensor_type(wide, extents, tg.PlaceAttr.of(addrspace=tg.AddrSpace.LOCAL))
-    buffer = put(tg.BufferOp(next(builder.free_slots), type))
+    buffer = new_buffer(builder, wide, extents, tg.AddrSpace.LOCAL)
 
     # First nest: set every partial result to the neutral element.
     first = again(builder.free_axes)
     around = sorted(outer, key=lambda r: r.axis.data)
-    start = put(tg.AfterOp(buffer, [r.result for r in around])) if around else buffer
+    start = version(builder, buffer, [r.result for r in around])
     zero = put(tg.ConstOp(identity(kind, DTYPES[wide]), wide))
     ready = put(tg.EndOp(put(tg.StoreOp(put(tg.IndexOp(start, first)), zero)), first[::-1]))
 
     # Second nest: add one step of the reduction to every partial result.
     second = again([r.axis.data for r in loops])
     copies: dict[SSAValue, SSAValue] = {r.result: v for r, v in zip(loops, second, strict=True)}
-    partial = builder.clone(reduce.source, copies, shared=NOT_COPIED)
+    partial = computed_again(builder, reduce.source, copies)
     if wide != dtype:
         partial = put(tg.CastOp(partial, wide))
     if rest := [r.result for r in closed_ranges(reduce) if r is not reduced]:

@@ -29,9 +29,11 @@ from tgdialect.ops import tg
 
 def opt(kind: tg.OptOp, *arguments: int | str) -> tg.OptAttr:
     """An OptOp as an attribute. Its arguments are those that it takes."""
-    values = [unchecked.number(a) if isinstance(a, int) else unchecked.text(a) for a in arguments]
+    made = (
+        unchecked.number(a) if isinstance(a, int) else unchecked.text(str(a)) for a in arguments
+    )
     return unchecked.made(
-        tg.OptAttr, op=unchecked.text(kind.value), arguments=unchecked.array(values)
+        tg.OptAttr, op=unchecked.text(kind.value), arguments=unchecked.array([*made])
     )
 
 
@@ -67,6 +69,18 @@ def try_opt(axes: Axes, which: tg.OptAttr) -> bool:
     except IllegalOptError:
         return False
     return True
+
+
+def attempt(axes: Axes, kind: tg.OptOp, *arguments: int | str) -> bool:
+    """Apply an OptOp with these arguments if it is legal. Whether it was."""
+    return try_opt(axes, opt(kind, *arguments))
+
+
+def made_by(axes: Axes, kind: tg.OptOp, *arguments: int | str) -> Sequence[int] | None:
+    """Apply an OptOp if it is legal. The numbers of the ranges that it makes; None if it is not."""
+    before = {*axes.ranges}
+    is_legal = attempt(axes, kind, *arguments)
+    return [number for number in axes.ranges if number not in before] if is_legal else None
 
 
 def apply_opts(axes: Axes, opts: Sequence[tg.OptAttr]) -> None:
@@ -142,3 +156,15 @@ def begin_schedule(axes: Axes) -> None:
             for range in closed_ranges(end):
                 if range.axis_type.data is tg.AxisType.LOOP:
                     axes.set_type(range, tg.AxisType.GLOBAL)
+
+
+def scheduled(kernel: tg.KernelOp, opts: Sequence[tg.OptAttr]) -> tg.KernelOp | None:
+    """A copy of a kernel with OptOps applied; None where one of them is not legal."""
+    axes = Axes(kernel.clone(), kernel)
+    try:
+        begin_schedule(axes)
+        for which in opts:
+            apply_opt(axes, which)
+    except IllegalOptError:
+        return None
+    return axes.kernel

@@ -17,6 +17,7 @@ from tgdialect.analysis.affine.bounds import interval
 from tgdialect.analysis.affine.strides import unclamped
 from tgdialect.analysis.conditions import conjuncts
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.lowering.kernel_memory import new_buffer
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine, times
@@ -27,7 +28,6 @@ from tgdialect.ops.properties import (
     known_index,
     polynomial,
     tensor,
-    tensor_type,
 )
 from tgdialect.targets.local_factors import CORE_ROWS
 
@@ -107,11 +107,9 @@ def copy_box(
         copy, cell_of = _by_blocks(builder, blocks, cells), partial(_block_cell, blocks, cells)
     else:
         extents = {number: sides[number].extent for number in tile}
-        copy, cell_of = _by_rows(builder, extents, cells, padded=order == "pad"), _row_cell
+        copy, cell_of = _by_rows(builder, extents, cells, has_padding=order == "pad"), _row_cell
     # The buffer.
-    element, where = tensor(first.result).element_type, tg.PlaceAttr.of(addrspace=space)
-    type = tensor_type(element, tuple(copy.shape), where)
-    buffer = put(tg.BufferOp(next(builder.free_slots), type))
+    buffer = new_buffer(builder, tensor(first.result).element_type, copy.shape, space)
     # Copy each cell, then have the LOADs read the buffer after all of the copy.
     indices: list[SSAValue] = []
     gated = {number for number, _ in limits}
@@ -140,7 +138,9 @@ def copy_box(
     axes.erase_dead_ops()
 
 
-def _by_rows(builder: OpBuilder, extents: Mapping[int, int], cells: int, *, padded: bool) -> _Order:
+def _by_rows(
+    builder: OpBuilder, extents: Mapping[int, int], cells: int, *, has_padding: bool
+) -> _Order:
     """The order of the parameter, in runs of at most so many cells."""
     put, constant = builder.put, builder.index_constant
     (*outer, last), shape = extents, list(extents.values())
@@ -155,7 +155,7 @@ def _by_rows(builder: OpBuilder, extents: Mapping[int, int], cells: int, *, padd
     if width > 1:
         ranges.append(lane := _range(builder, tg.AxisType.UPCAST, width))
         digits[last] = put(tg.AddOp(put(tg.MulOp(digits[last], constant(width))), lane))
-    if padded and outer:
+    if has_padding and outer:
         shape[-1] += cells
     return _Order(shape, ranges, digits, _row_cell(builder, digits))
 

@@ -10,14 +10,9 @@ from tgdialect.analysis.affine.strides import strides, unclamped
 from tgdialect.analysis.ranges import closed_ranges, is_expanded
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.matrix_products import is_zero, product_of
-from tgdialect.lowering.optimize.axes import (
-    NAMING,
-    NOT_COPIED,
-    Axes,
-    IllegalOptError,
-    NoChangeError,
-)
+from tgdialect.lowering.optimize.axes import NAMING, Axes, IllegalOptError, NoChangeError
 from tgdialect.lowering.optimize.optops.workgroups import check_work_items
+from tgdialect.lowering.recomputation import computed_again
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES, INDEX
@@ -172,7 +167,7 @@ def _is_own(axes: Axes, store: tg.StoreOp, range: tg.RangeOp) -> bool:
 def _gate_load(load: tg.LoadOp, gate: SSAValue, index: SSAValue, clamped: SSAValue) -> None:
     """A LOAD with a gate, at the index that is not clamped."""
     builder = OpBuilder.before(load)
-    location = builder.clone(load.buffer, {clamped: index}, shared=NOT_COPIED)
+    location = computed_again(builder, load.buffer, {clamped: index})
     if load.gate is not None and load.alt is not None:
         alt, gate = load.alt, builder.put(tg.AndOp(load.gate, gate))
     else:
@@ -187,7 +182,7 @@ def _gate_load(load: tg.LoadOp, gate: SSAValue, index: SSAValue, clamped: SSAVal
 def _gate_store(store: tg.StoreOp, gate: SSAValue, index: SSAValue, clamped: SSAValue) -> None:
     """A gate for a STORE, and the index that is not clamped for its location."""
     builder = OpBuilder.before(store)
-    location = builder.clone(store.buffer, {clamped: index}, shared=NOT_COPIED)
+    location = computed_again(builder, store.buffer, {clamped: index})
     if store.gate is not None:
         gate = builder.put(tg.AndOp(store.gate, gate))
     store.operands = (location, store.value, gate)

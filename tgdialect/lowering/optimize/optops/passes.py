@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from itertools import product
-from typing import Self
+from typing import ClassVar, Self
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -18,12 +18,12 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.ranges import closed_ranges, is_loop
 from tgdialect.lowering.levels import LoweringPass
-from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.optimize.optops.apply import (
-    apply_opt,
     apply_opts,
     begin_schedule,
     checked_opt,
+    scheduled,
 )
 from tgdialect.lowering.optimize.optops.merge import mergeable
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
@@ -43,13 +43,25 @@ class OptOpPass(LoweringPass, ABC):
     level_before = "kernels"
     level_after = "kernels"
 
+    op: ClassVar[tg.OptOp]
     kernel: str | None
     """The kernel that the OptOp is for; all of the module's if it is not said."""
 
     @property
-    @abstractmethod
     def attribute(self) -> tg.OptAttr:
-        """The record of the OptOp on the kernel."""
+        """The record of the OptOp on the kernel: what the fields say, of flags the names."""
+        arguments: list[int | str] = []
+        for field in fields(self):
+            match getattr(self, field.name):
+                case bool() as is_said:
+                    arguments += [field.name] * is_said
+                case tuple() as numbers:
+                    arguments += numbers
+                case value if field.name != "kernel":
+                    arguments.append(value)
+                case _:
+                    pass
+        return checked_opt(self.op, *arguments)
 
     @classmethod
     @abstractmethod
@@ -76,20 +88,9 @@ class OptOpPass(LoweringPass, ABC):
         for kernel in module_op.ops:
             if isinstance(kernel, tg.KernelOp):
                 for candidate in cls.candidates(Axes(kernel), kernel.sym_name.data):
-                    if _is_legal(kernel, candidate.attribute):
+                    if scheduled(kernel, [candidate.attribute]) is not None:
                         found.append(candidate)
         return tuple(found)
-
-
-def _is_legal(kernel: tg.KernelOp, which: tg.OptAttr) -> bool:
-    """Whether an OptOp may be applied to a kernel, which is left as it is."""
-    axes = Axes(kernel.clone(), kernel)
-    try:
-        begin_schedule(axes)
-        apply_opt(axes, which)
-    except IllegalOptError:
-        return False
-    return True
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ class TcPass(OptOpPass):
     """
 
     name = "tg-tc"
+    op = tg.OptOp.TC
 
     axis: int
     """The id of the range of the REDUCE."""
@@ -118,10 +120,6 @@ class TcPass(OptOpPass):
     mode: int = 1
     """1, or 2 to split the ranges and use no matrix instruction."""
     kernel: str | None = None
-
-    @property
-    def attribute(self) -> tg.OptAttr:
-        return checked_opt(tg.OptOp.TC, self.axis, self.index, self.level, self.mode)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -144,6 +142,7 @@ class SplitPass(OptOpPass):
     """
 
     name = "tg-split"
+    op = tg.OptOp.SPLIT
 
     axis: int
     """The id of the range; the old part keeps it."""
@@ -156,11 +155,6 @@ class SplitPass(OptOpPass):
     overlap: bool = False
     """The factor need not divide the range: the last part begins in the one before."""
     kernel: str | None = None
-
-    @property
-    def attribute(self) -> tg.OptAttr:
-        where = [name for name in ("top", "overlap") if getattr(self, name)]
-        return checked_opt(tg.OptOp.SPLIT, self.axis, self.factor, self.target, *where)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -185,6 +179,7 @@ class PadToPass(OptOpPass):
     """
 
     name = "tg-padto"
+    op = tg.OptOp.PADTO
 
     axis: int
     """The id of the range."""
@@ -193,12 +188,6 @@ class PadToPass(OptOpPass):
     clamp: bool = False
     """LOADs past the end are of the last iteration, also those that a vector could gate."""
     kernel: str | None = None
-
-    @property
-    def attribute(self) -> tg.OptAttr:
-        return checked_opt(
-            tg.OptOp.PADTO, self.axis, self.multiple, *(("clamp",) if self.clamp else ())
-        )
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -219,16 +208,13 @@ class SwapPass(OptOpPass):
     """
 
     name = "tg-swap"
+    op = tg.OptOp.SWAP
 
     first: int
     """The id of one range."""
     second: int
     """The id of the other."""
     kernel: str | None = None
-
-    @property
-    def attribute(self) -> tg.OptAttr:
-        return checked_opt(tg.OptOp.SWAP, self.first, self.second)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -253,14 +239,11 @@ class OrderPass(OptOpPass):
     """
 
     name = "tg-order"
+    op = tg.OptOp.ORDER
 
     axes: tuple[int, ...]
     """The ids of the ranges, outermost first."""
     kernel: str | None = None
-
-    @property
-    def attribute(self) -> tg.OptAttr:
-        return checked_opt(tg.OptOp.ORDER, *self.axes)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -293,16 +276,13 @@ class MergePass(OptOpPass):
     """
 
     name = "tg-merge"
+    op = tg.OptOp.MERGE
 
     first: int
     """The id of the outer range, which remains."""
     second: int
     """The id of the inner one."""
     kernel: str | None = None
-
-    @property
-    def attribute(self) -> tg.OptAttr:
-        return checked_opt(tg.OptOp.MERGE, self.first, self.second)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -315,12 +295,9 @@ class NoLocalsPass(OptOpPass):
     """NOLOCALS: no workgroups; LOCAL ranges are not allowed from then on."""
 
     name = "tg-nolocals"
+    op = tg.OptOp.NOLOCALS
 
     kernel: str | None = None
-
-    @property
-    def attribute(self) -> tg.OptAttr:
-        return checked_opt(tg.OptOp.NOLOCALS)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -336,6 +313,7 @@ class StagePass(OptOpPass):
     """
 
     name = "tg-stage"
+    op = tg.OptOp.STAGE
 
     slot: int
     """The slot of the parameter."""
@@ -350,18 +328,6 @@ class StagePass(OptOpPass):
     swizzle: bool = False
     """Whether it is in that of blocks of 8 rows of up to 128 bytes, whose runs are swizzled."""
     kernel: str | None = None
-
-    @property
-    def attribute(self) -> tg.OptAttr:
-        return checked_opt(
-            tg.OptOp.STAGE,
-            self.slot,
-            self.axis,
-            self.space,
-            *["pad"] * self.pad,
-            *["cores"] * self.cores,
-            *["swizzle"] * self.swizzle,
-        )
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:
@@ -380,16 +346,13 @@ class SoftwarePipelinePass(OptOpPass):
     """
 
     name = "tg-pipeline"
+    op = tg.OptOp.PIPELINE
 
     axis: int
     """The id of the range whose loop has the copies."""
     buffers: int = 2
     """How many buffers there are, one more than the tiles that are copied early."""
     kernel: str | None = None
-
-    @property
-    def attribute(self) -> tg.OptAttr:
-        return checked_opt(tg.OptOp.PIPELINE, self.axis, self.buffers)
 
     @classmethod
     def candidates(cls, axes: Axes, kernel: str) -> Iterator[Self]:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from xdsl.ir import SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges, loops_of
-from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError
+from tgdialect.lowering.kernel_memory import version
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
+from tgdialect.lowering.recomputation import computed_again
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.properties import place, tensor, tensor_type
@@ -133,9 +135,7 @@ class _Pipeline:
             index.result.replace_all_uses_with(cell)
 
     def _version(self, after: Sequence[SSAValue]) -> SSAValue:
-        if not after:
-            return self._buffers
-        return self._builder.put(tg.AfterOp(self._buffers, after))
+        return version(self._builder, self._buffers, after)
 
     def _loop(self, axis_type: tg.AxisType, bound: SSAValue) -> SSAValue:
         return self._builder.put(tg.RangeOp(next(self._builder.free_axes), axis_type, bound))
@@ -156,7 +156,7 @@ class _Pipeline:
                 ranges = [*ranges, tile.owner]
 
         def again(value: SSAValue) -> SSAValue:
-            return builder.clone(value, mapping, shared=NOT_COPIED)
+            return computed_again(builder, value, mapping)
 
         value = again(store.value)
         cell = put(tg.IndexOp(version, [turn, *map(again, store.buffer.owner.indices)]))

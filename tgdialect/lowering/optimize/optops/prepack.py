@@ -13,19 +13,16 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
 from tgdialect.analysis.ranges import loops_of
-from tgdialect.lowering.optimize.axes import (
-    NOT_COPIED,
-    Axes,
-    IllegalOptError,
-    Packing,
-)
+from tgdialect.lowering.kernel_memory import buffer_type
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, Packing
 from tgdialect.lowering.optimize.optops.tile_loads import Digit, digits, in_tile_order, staged_loads
 from tgdialect.lowering.passed_memory import calls_by_callee, filled_memory
+from tgdialect.lowering.recomputation import IN_LOOPS
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import TYPES
 from tgdialect.ops.numbering import next_symbol, symbols
-from tgdialect.ops.properties import dtype_of, tensor, tensor_type
+from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.source import parameters
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import computed_from
@@ -99,9 +96,8 @@ def _checked(
         raise IllegalOptError("a CALL of the kernel passes the same memory twice")
     for op in computed_from(load.result):
         is_other = isinstance(op, tg.ParamOp | tg.BufferOp | tg.LoadOp) and op is not load
-        if (is_other and op is not memory_of(load.buffer).owner) or (
-            isinstance(op, NOT_COPIED) and not isinstance(op, tg.RangeOp)
-        ):
+        is_bound = isinstance(op, IN_LOOPS)
+        if is_bound or (is_other and op is not memory_of(load.buffer).owner):
             raise IllegalOptError("where the parameter is loaded depends on other memory")
     # The loops around the tile, outermost first; all have known extents.
     loops = loops_of(end)
@@ -195,5 +191,4 @@ def pass_packed(kernels: Mapping[SymbolT, Mapping[PackingT, Packing]]) -> None:
 
 def _packed_type(packing: Packing) -> TensorType[Attribute]:
     """The type of the parameter for a packed copy."""
-    where = tg.PlaceAttr.of(addrspace=tg.AddrSpace.GLOBAL)
-    return tensor_type(TYPES[packing.dtype], packing.shape, where)
+    return buffer_type(TYPES[packing.dtype], packing.shape, tg.AddrSpace.GLOBAL)

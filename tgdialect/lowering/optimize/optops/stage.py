@@ -9,15 +9,17 @@ from xdsl.ir import SSAValue
 
 from tgdialect.analysis.affine.strides import strides
 from tgdialect.analysis.ranges import is_expanded, loops_of
-from tgdialect.lowering.optimize.axes import NOT_COPIED, Axes, IllegalOptError
+from tgdialect.lowering.kernel_memory import new_buffer
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.boxes import BLOCKS, copy_box
 from tgdialect.lowering.optimize.optops.prepack import prepack
 from tgdialect.lowering.optimize.optops.tile_loads import digits, in_tile_order, staged_loads
 from tgdialect.lowering.optimize.optops.wide_cells import wide_cells
+from tgdialect.lowering.recomputation import computed_again
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import WORK_ITEMS
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.properties import tensor, tensor_type
+from tgdialect.ops.properties import tensor
 
 
 def stage(axes: Axes, slot: int, axis: int, space: str, order: str = "") -> None:
@@ -85,17 +87,16 @@ def _stage(
 
     builder = OpBuilder.before(first)
     put = builder.put
-    where = tg.PlaceAttr.of(addrspace=space)
     dtype = tensor(first.result).element_type
     padded = tuple(extent + padding * (i == 1) for i, extent in enumerate(extents))
-    buffer = put(tg.BufferOp(next(builder.free_slots), tensor_type(dtype, padded, where)))
+    buffer = new_buffer(builder, dtype, padded, space)
     copies: dict[SSAValue, SSAValue] = {}
 
     def new_range(extent: int, kind: tg.AxisType) -> SSAValue:
         return put(tg.RangeOp(next(builder.free_axes), kind, builder.index_constant(extent)))
 
     def again(value: SSAValue) -> SSAValue:
-        return builder.clone(value, copies, shared=NOT_COPIED)
+        return computed_again(builder, value, copies)
 
     # The loops of the copy: in the order of memory, the axes of the register tile innermost.
     merged = _merged(axes, first, inner)

@@ -83,8 +83,8 @@ class LaunchingFunction(LLVMFunction):
             super().call(name, arguments)
             return
         walker = LinearWalker(self, self._target)
-        for param in launch.params:
-            walker.bind(param.result, arguments[param.slot.data])
+        slots = [param.slot.data for param in launch.params]
+        walker.bind([p.result for p in launch.params], [arguments[slot] for slot in slots])
         scalars = walker.scalars(launch.ops, launch.bounds.values())
         extents = dict(zip(launch.bounds, scalars, strict=True))
         empty = [extents[index] for index in launch.perhaps_empty]

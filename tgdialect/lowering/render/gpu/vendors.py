@@ -10,8 +10,9 @@ from xdsl.dialects.llvm import LLVMPointerType
 from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.gpu_dialect import nvvm, rocdl
+from tgdialect.gpu_dialect.registers import SpecialRegisterOp
 from tgdialect.gpu_dialect.target import ChipAttr, NVVMTargetAttr, ROCDLTargetAttr
-from tgdialect.llvm_dialect import FenceOp
+from tgdialect.llvm_dialect.atomics import FenceOp
 from tgdialect.lowering.render.gpu.matrix import Multiplier, multiply_amd, multiply_nvidia
 from tgdialect.lowering.render.gpu.shuffles import MoveWord, move_amd, move_nvidia
 
@@ -19,9 +20,6 @@ GLOBAL = LLVMPointerType(IntAttr(1))
 """The type of a pointer to memory that all workgroups share."""
 LOCAL = LLVMPointerType(IntAttr(3))
 """The type of a pointer to memory that the work items of a workgroup share."""
-
-Index = Callable[[], Operation]
-"""Makes an op that reads the index of a work item or workgroup, an i32."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +34,7 @@ class Vendor:
     """The unit attribute of a kernel."""
     workgroup: Callable[[Sequence[int]], tuple[str, Attribute]]
     """The attribute of a kernel that gives the extents of its workgroups: its name and value."""
-    indices: dict[str, Sequence[Index]]
+    indices: dict[str, Sequence[type[SpecialRegisterOp]]]
     """The ops that read the index along x, y and z: `gidx` of the workgroup, `lidx` of the work
     item."""
     barrier: Callable[[], Sequence[Operation]]
@@ -59,10 +57,7 @@ NVIDIA = Vendor(
     features=dict.fromkeys(("sm_90", "sm_90a"), "+ptx84"),  # mma.sync of fp8
     kernel=nvvm.KERNEL,
     workgroup=lambda extents: (nvvm.REQUIRED_THREADS, DenseArrayBase.from_list(i32, extents)),
-    indices={
-        "gidx": (nvvm.BlockIdXOp, nvvm.BlockIdYOp, nvvm.BlockIdZOp),
-        "lidx": (nvvm.ThreadIdXOp, nvvm.ThreadIdYOp, nvvm.ThreadIdZOp),
-    },
+    indices={"gidx": nvvm.BLOCK_INDICES, "lidx": nvvm.THREAD_INDICES},
     barrier=lambda: [nvvm.Barrier0Op()],
     stack=LLVMPointerType(),
     multiply=multiply_nvidia,
@@ -87,10 +82,7 @@ AMD = Vendor(
     features={},
     kernel=rocdl.KERNEL,
     workgroup=_flat_size,
-    indices={
-        "gidx": (rocdl.WorkGroupIdXOp, rocdl.WorkGroupIdYOp, rocdl.WorkGroupIdZOp),
-        "lidx": (rocdl.WorkItemIdXOp, rocdl.WorkItemIdYOp, rocdl.WorkItemIdZOp),
-    },
+    indices={"gidx": rocdl.WORKGROUP_INDICES, "lidx": rocdl.WORK_ITEM_INDICES},
     barrier=_fenced_barrier,
     stack=LLVMPointerType(IntAttr(5)),
     multiply=multiply_amd,

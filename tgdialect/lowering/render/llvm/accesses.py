@@ -16,7 +16,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.lanes import covering
-from tgdialect.llvm_dialect import MaskedLoadOp, MaskedStoreOp, StoreOp
+from tgdialect.llvm_dialect.memory import MaskedLoadOp, MaskedStoreOp, StoreOp
 from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
 from tgdialect.lowering.render.llvm.types import (
     address_type,
@@ -138,8 +138,8 @@ class LLVMAccesses(LLVMEmitter):
         """Have the caches load the lines of some bytes."""
         for start in range(0, bytes, self._target.cache_line):
             line = self.offset(address, self.number(start), i8) if start else address
-            how = [self.number(number, i32) for number in _READ]
-            self.insert(llvm.CallIntrinsicOp("llvm.prefetch", [line, *how], []))
+            read = [self.number(number, i32) for number in _READ]
+            self.insert(llvm.CallIntrinsicOp("llvm.prefetch", [line, *read], []))
 
     def store_view(self, value: SSAValue, view: View, gate: SSAValue | None) -> None:
         if not view.elements:

@@ -6,7 +6,7 @@ out, and a conversion saturates (docs/semantics.md).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from functools import partial, reduce
 from typing import cast
 
@@ -14,14 +14,9 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FixedBitwidthType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
-from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.min_max import MinMax
-from tgdialect.llvm_dialect import (
-    FTruncOp,
-    MaximumOp,
-    SMaxOp,
-    UMaxOp,
+from tgdialect.llvm_dialect.elementwise import FTruncOp, MaximumOp, SMaxOp, UMaxOp
+from tgdialect.llvm_dialect.reductions import (
     VectorReduceAddOp,
     VectorReduceAndOp,
     VectorReduceFMaximumOp,
@@ -30,77 +25,74 @@ from tgdialect.llvm_dialect import (
     VectorReduceSMaxOp,
     VectorReduceUMaxOp,
 )
+from tgdialect.lowering.render.elementwise import Columns, of_any, of_integers, written
 from tgdialect.lowering.render.llvm.conversion import bitcast, convert
 from tgdialect.lowering.render.llvm.division import floor_divide, modulo
-from tgdialect.lowering.render.llvm.emitter import INTEGER_PREDICATES, NO_FLAGS, LLVMEmitter
+from tgdialect.lowering.render.llvm.emitter import (
+    INTEGER_PREDICATES,
+    NO_FLAGS,
+    Emitted,
+    LLVMEmitter,
+)
 from tgdialect.lowering.render.llvm.shifts import shift_left, shift_right
 from tgdialect.lowering.render.llvm.types import element_of, is_vector, lanes_of, vector_of
-from tgdialect.lowering.render.output import refusal
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import Kind
 from tgdialect.ops.properties import dtype_of
 from tgdialect.ops.reduce import identity
 from tgdialect.targets import Target
 
-Writer = Callable[[LLVMEmitter, Operation, Sequence[SSAValue], MinMax], SSAValue]
-"""(function, op, the operands in it, intervals of tg values) -> the result."""
+Writer = Callable[[Emitted], SSAValue]
 
 
 def _integer(kind: type[Operation]) -> Writer:
-    return lambda e, op, values, intervals: e.binary(kind, *values)
+    return lambda of: of.function.binary(kind, *of.operands)
 
 
 def _float(kind: type[Operation]) -> Writer:
-    return lambda e, op, values, intervals: e.float(kind, *values)
+    return lambda of: of.function.float(kind, *of.operands)
 
 
 def _min_or_max(kind: type[Operation]) -> Writer:
-    return lambda e, op, values, intervals: e.emit(kind, values, values[0].type)
+    return lambda of: of.function.emit(kind, of.operands, of.operands[0].type)
 
 
 def _compare(predicate: str) -> Writer:
-    return lambda e, op, values, intervals: e.compare(predicate, *values)
+    return lambda of: of.function.compare(predicate, *of.operands)
 
 
 def _compare_floats(predicate: str) -> Writer:
-    return lambda e, op, values, intervals: e.compare_floats(predicate, *values)
+    return lambda of: of.function.compare_floats(predicate, *of.operands)
 
 
-def _identity(
-    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
-) -> SSAValue:
-    return values[0]
+def _identity(of: Emitted) -> SSAValue:
+    return of.operands[0]
 
 
-def _negate(
-    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
-) -> SSAValue:
-    return e.binary(llvm.SubOp, e.number(0, values[0].type), values[0])
+def _negate(of: Emitted) -> SSAValue:
+    (value,) = of.operands
+    return of.function.binary(llvm.SubOp, of.function.number(0, value.type), value)
 
 
-def _reciprocal(
-    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
-) -> SSAValue:
-    return e.float(llvm.FDivOp, e.number(1, values[0].type), values[0])
+def _reciprocal(of: Emitted) -> SSAValue:
+    (value,) = of.operands
+    return of.function.float(llvm.FDivOp, of.function.number(1, value.type), value)
 
 
-def _not(e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax) -> SSAValue:
-    return e.binary(llvm.XOrOp, values[0], e.number(1, values[0].type))
+def _not(of: Emitted) -> SSAValue:
+    (value,) = of.operands
+    return of.function.binary(llvm.XOrOp, value, of.function.number(1, value.type))
 
 
-def _multiply_add(
-    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
-) -> SSAValue:
-    a, b, c = values
-    return e.binary(llvm.AddOp, e.binary(llvm.MulOp, a, b), c)
+def _multiply_add(of: Emitted) -> SSAValue:
+    a, b, c = of.operands
+    return of.function.binary(llvm.AddOp, of.function.binary(llvm.MulOp, a, b), c)
 
 
-def _where(
-    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
-) -> SSAValue:
+def _where(of: Emitted) -> SSAValue:
     """The selected side. LLVM 22 turns "0 < x ? 0 : x" of an x that was widened into a minimum of
     narrow floats that makes +0 of -0; a fence hides that x was widened."""
-    condition, *sides = values
+    e, (condition, *sides) = of.function, of.operands
     widened = [side for side in sides if isinstance(side.owner, llvm.FPExtOp)]
     if widened and any(
         side in (e.number(0.0, side.type), e.number(-0.0, side.type)) for side in sides
@@ -110,13 +102,6 @@ def _where(
         }
         sides = [fences.get(side, side) for side in sides]
     return e.select(condition, *sides)
-
-
-Columns = Mapping[Kind, Writer]
-
-
-def _integers(writer: Writer) -> Columns:
-    return {Kind.SIGNED: writer, Kind.UNSIGNED: writer}
 
 
 def _comparison(ordered: str, signed: str, unsigned: str) -> Columns:
@@ -130,11 +115,7 @@ def _comparison(ordered: str, signed: str, unsigned: str) -> Columns:
 
 
 def _bitwise(kind: type[Operation]) -> Columns:
-    return {Kind.BOOL: _integer(kind), **_integers(_integer(kind))}
-
-
-def _any(writer: Writer) -> Columns:
-    return dict.fromkeys(Kind, writer)
+    return {Kind.BOOL: _integer(kind), **of_integers(_integer(kind))}
 
 
 _OR, _AND = _integer(llvm.OrOp), _integer(llvm.AndOp)
@@ -142,19 +123,19 @@ _OR, _AND = _integer(llvm.OrOp), _integer(llvm.AndOp)
 ELEMENTWISE: dict[str, Columns] = {
     "tg.recip": {Kind.FLOAT: _reciprocal},
     "tg.sqrt": {Kind.FLOAT: _float(llvm.FSqrtOp)},
-    "tg.trunc": {**_any(_identity), Kind.FLOAT: _float(FTruncOp)},
-    "tg.cast": _any(convert),
-    "tg.bitcast": _any(bitcast),
-    "tg.neg": {Kind.FLOAT: _float(llvm.FNegOp), **_integers(_negate)},
+    "tg.trunc": {**of_any(_identity), Kind.FLOAT: _float(FTruncOp)},
+    "tg.cast": of_any(convert),
+    "tg.bitcast": of_any(bitcast),
+    "tg.neg": {Kind.FLOAT: _float(llvm.FNegOp), **of_integers(_negate)},
     "tg.add": {
         Kind.FLOAT: _float(llvm.FAddOp),
-        **_integers(_integer(llvm.AddOp)),
+        **of_integers(_integer(llvm.AddOp)),
         Kind.BOOL: _OR,
     },
-    "tg.sub": {Kind.FLOAT: _float(llvm.FSubOp), **_integers(_integer(llvm.SubOp))},
+    "tg.sub": {Kind.FLOAT: _float(llvm.FSubOp), **of_integers(_integer(llvm.SubOp))},
     "tg.mul": {
         Kind.FLOAT: _float(llvm.FMulOp),
-        **_integers(_integer(llvm.MulOp)),
+        **of_integers(_integer(llvm.MulOp)),
         Kind.BOOL: _AND,
     },
     "tg.div": {Kind.FLOAT: _float(llvm.FDivOp)},
@@ -165,9 +146,9 @@ ELEMENTWISE: dict[str, Columns] = {
         Kind.UNSIGNED: _min_or_max(UMaxOp),
         Kind.BOOL: _OR,
     },
-    "tg.mulacc": {Kind.FLOAT: _float(llvm.FMAOp), **_integers(_multiply_add)},
-    "tg.idiv": _integers(floor_divide),
-    "tg.mod": _integers(modulo),
+    "tg.mulacc": {Kind.FLOAT: _float(llvm.FMAOp), **of_integers(_multiply_add)},
+    "tg.idiv": of_integers(floor_divide),
+    "tg.mod": of_integers(modulo),
     # CMPGE and CMPLE are the negations of CMPLT and so true on NaN; CMPEQ is that of CMPNE.
     "tg.cmplt": _comparison("olt", "slt", "ult"),
     "tg.cmpgt": _comparison("ogt", "sgt", "ugt"),
@@ -178,25 +159,18 @@ ELEMENTWISE: dict[str, Columns] = {
     "tg.xor": _bitwise(llvm.XOrOp),
     "tg.or": _bitwise(llvm.OrOp),
     "tg.and": _bitwise(llvm.AndOp),
-    "tg.shl": _integers(shift_left),
-    "tg.shr": _integers(shift_right),
+    "tg.shl": of_integers(shift_left),
+    "tg.shr": of_integers(shift_right),
     "tg.not": {Kind.BOOL: _not},
-    "tg.where": _any(_where),
+    "tg.where": of_any(_where),
 }
 """How each elementwise op, and BITCAST, is computed, by the kind of its first operand's dtype."""
 
 
-def compute(
-    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
-) -> SSAValue:
+def compute(of: Emitted) -> SSAValue:
     """The result of an op of `ELEMENTWISE` on scalars, or on vectors of as many lanes. Raises for
     an op or a dtype that it lacks."""
-    if (columns := ELEMENTWISE.get(op.name)) is None:
-        raise refusal(op)
-    dtype = dtype_of(op.operands[0])
-    if (writer := columns.get(dtype.kind)) is None:
-        raise PassFailedException(f"LLVM has no {op.name} of {dtype.name}")
-    return writer(e, op, values, intervals)
+    return written(ELEMENTWISE, "LLVM", of)
 
 
 _ACROSS: dict[tg.ReduceKind, Mapping[Kind, type[Operation]]] = {
@@ -229,12 +203,12 @@ def across(e: LLVMEmitter, op: tg.ReduceOp, vector: SSAValue) -> SSAValue:
         # A sum begins with +0: that of -0 alone is +0.
         is_sum = dtype.is_float and kind is tg.ReduceKind.ADD
         return e.float(llvm.FAddOp, e.number(0, vector.type), vector) if is_sum else vector
-    type, how = element_of(vector.type), _ACROSS[kind][dtype.kind]
+    type, reduction = element_of(vector.type), _ACROSS[kind][dtype.kind]
     if dtype.is_float and kind is not tg.ReduceKind.MAX:
         start = e.number(identity(kind, dtype), type)
-        return e.emit(how, (start, vector), type, {"fastmathFlags": _REASSOCIATED})
+        return e.emit(reduction, (start, vector), type, {"fastmathFlags": _REASSOCIATED})
     properties = {"fastmathFlags": NO_FLAGS} if dtype.is_float else {}
-    return e.emit(how, (vector,), type, properties)
+    return e.emit(reduction, (vector,), type, properties)
 
 
 def any_register(e: LLVMEmitter, mask: SSAValue, target: Target) -> SSAValue:

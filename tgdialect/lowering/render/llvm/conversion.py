@@ -2,30 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects import llvm
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
-from tgdialect.analysis.min_max import MinMax
-from tgdialect.llvm_dialect import UIToFPOp
-from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
+from tgdialect.llvm_dialect.values import UIToFPOp
+from tgdialect.lowering.render.llvm.emitter import Emitted, LLVMEmitter
 from tgdialect.lowering.render.llvm.types import lanes_of, register_type, vector_of
 from tgdialect.ops.dtypes import DType, Kind
-from tgdialect.ops.properties import dtype_of
 
 
-def convert(
-    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
-) -> SSAValue:
+def convert(of: Emitted) -> SSAValue:
     """CAST between any two dtypes."""
-    (value,) = values
-    source, result = dtype_of(op.operands[0]), dtype_of(op.results[0])
+    e, (value,), source, result = of.function, of.operands, of.source, of.dtype
     if result.is_bool:
         return _to_bool(e, value, source)
-    if result.is_float:
-        return _to_float(e, value, source, result)
-    return _to_integer(e, value, source, result)
+    write = _to_float if result.is_float else _to_integer
+    return write(e, value, source, result)
 
 
 def _to_bool(e: LLVMEmitter, value: SSAValue, source: DType) -> SSAValue:
@@ -63,13 +55,10 @@ def _to_integer(e: LLVMEmitter, value: SSAValue, source: DType, result: DType) -
     return e.emit(llvm.TruncOp, (value,), type)
 
 
-def bitcast(
-    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
-) -> SSAValue:
+def bitcast(of: Emitted) -> SSAValue:
     """BITCAST to a dtype of the same size; integers have no sign here, and fp8 is its bits."""
-    (value,) = values
-    dtype = dtype_of(op.results[0])
+    (value,), dtype = of.operands, of.dtype
     if dtype.is_float and dtype.bits == 8:
         return value
     type = vector_of(register_type(dtype), lanes_of(value.type))
-    return value if value.type == type else e.emit(llvm.BitcastOp, (value,), type)
+    return value if value.type == type else of.function.emit(llvm.BitcastOp, (value,), type)

@@ -6,48 +6,38 @@ intervals exclude these cases, the divisor is replaced by 1 and the result corre
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects import llvm
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 
-from tgdialect.analysis.min_max import MinMax
-from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
+from tgdialect.lowering.render.llvm.emitter import Emitted
 from tgdialect.ops.dtypes import Kind
-from tgdialect.ops.properties import dtype_of
 
 
-def floor_divide(
-    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
-) -> SSAValue:
+def floor_divide(of: Emitted) -> SSAValue:
     """IDIV: x idiv 0 is 0, and the least integer idiv -1 wraps."""
-    division = _FloorDivision(e, op, values, intervals)
+    division = _FloorDivision(of)
     if (shift := division.power_of_two()) is not None:
         kind = llvm.AShrOp if division.is_signed else llvm.LShrOp
-        return e.binary(kind, values[0], e.number(shift, values[0].type))
+        return of.function.binary(kind, division.a, of.function.number(shift, division.a.type))
     return division.quotient()
 
 
-def modulo(
-    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
-) -> SSAValue:
+def modulo(of: Emitted) -> SSAValue:
     """MOD: the sign of the divisor; x mod 0 is 0."""
-    division = _FloorDivision(e, op, values, intervals)
+    division = _FloorDivision(of)
     if (shift := division.power_of_two()) is not None:
-        return e.binary(llvm.AndOp, values[0], e.number((1 << shift) - 1, values[0].type))
+        mask = of.function.number((1 << shift) - 1, division.a.type)
+        return of.function.binary(llvm.AndOp, division.a, mask)
     return division.remainder()
 
 
 class _FloorDivision:
     """A division, and the facts that intervals prove of its operands."""
 
-    def __init__(
-        self, e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
-    ) -> None:
-        self.e = e
-        self.a, self.b = values
-        self.of_a, self.of_b = (intervals[operand] for operand in op.operands)
-        self.is_signed = dtype_of(op.operands[0]).kind is Kind.SIGNED
+    def __init__(self, of: Emitted) -> None:
+        self.e, (self.a, self.b) = of.function, of.operands
+        self.of_a, self.of_b = map(of.interval_of, (0, 1))
+        self.is_signed = of.source.kind is Kind.SIGNED
         self.may_be_zero = self.of_b.lo <= 0 <= self.of_b.hi
         self.may_overflow = self.is_signed and self.of_b.lo <= -1 <= self.of_b.hi
         self.same_sign = not self.is_signed or (self.of_a.lo >= 0 and self.of_b.lo >= 0)

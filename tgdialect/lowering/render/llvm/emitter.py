@@ -30,16 +30,10 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.accessors import SEGMENTS
 from tgdialect.fast_xdsl.creation import created
-from tgdialect.llvm_dialect import (
-    ExtractElementOp,
-    FCmpOp,
-    LoadOp,
-    MemsetOp,
-    PoisonOp,
-    SelectOp,
-    StoreOp,
-)
 from tgdialect.llvm_dialect.assembly import ATOMIC_ORDERING_BY_KEYWORD
+from tgdialect.llvm_dialect.memory import LoadOp, MemsetOp, StoreOp
+from tgdialect.llvm_dialect.values import ExtractElementOp, FCmpOp, PoisonOp, SelectOp
+from tgdialect.lowering.render.elementwise import Computation
 from tgdialect.lowering.render.llvm.types import (
     POINTER,
     Literal,
@@ -436,3 +430,7 @@ class LLVMEmitter(OpBuilder):
         """Go on in a block, which comes next."""
         self._region.add_block(block)
         self.insertion_point = InsertPoint.at_end(block)
+
+
+Emitted = Computation[LLVMEmitter, SSAValue]
+"""An elementwise op that a function computes."""

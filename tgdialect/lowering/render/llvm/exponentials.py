@@ -11,7 +11,8 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import FixedBitwidthType, FloatAttr, IntegerType, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tgdialect.llvm_dialect import PoisonOp, RoundEvenOp, SMaxOp, SMinOp
+from tgdialect.llvm_dialect.elementwise import RoundEvenOp, SMaxOp, SMinOp
+from tgdialect.llvm_dialect.values import PoisonOp
 from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
 from tgdialect.lowering.render.llvm.types import (
     element_of,
@@ -38,11 +39,7 @@ def exp2(e: LLVMEmitter, x: SSAValue) -> SSAValue:
     form = FORMATS["f32" if element_of(x.type) == F32 else "f64"]
     n = e.float(RoundEvenOp, x)
     r = e.float(llvm.FSubOp, x, n)
-    *rest, last = (e.number(c, x.type) for c in (1.0, *form.exp2_tail))
-    power = last
-    for coefficient in reversed(rest):
-        power = e.float(llvm.FMAOp, power, r, coefficient)
-    return _scaled(e, power, n)
+    return _scaled(e, _polynomial(e, (1.0, *form.exp2_tail), r), n)
 
 
 def exp(e: LLVMEmitter, x: SSAValue) -> SSAValue:
@@ -68,11 +65,7 @@ def exp(e: LLVMEmitter, x: SSAValue) -> SSAValue:
         return _scaled(e, e.float(llvm.FMAOp, power, p, power), n)
     n = e.float(RoundEvenOp, e.float(llvm.FMulOp, x, e.number(form.log2_e[0], x.type)))
     r = _rest(e, x, n)
-    *rest, last = (e.number(c, x.type) for c in (1.0, 1.0, *form.exp_tail))
-    power = last
-    for coefficient in reversed(rest):
-        power = e.float(llvm.FMAOp, power, r, coefficient)
-    return _scaled(e, power, n)
+    return _scaled(e, _polynomial(e, (1.0, 1.0, *form.exp_tail), r), n)
 
 
 def gate(e: LLVMEmitter, x: SSAValue, t: SSAValue, lost: SSAValue | None = None) -> SSAValue:
@@ -106,6 +99,14 @@ def gate(e: LLVMEmitter, x: SSAValue, t: SSAValue, lost: SSAValue | None = None)
     surplus = e.float(llvm.FMAOp, quotient, rounded, e.float(llvm.FNegOp, x))
     surplus = e.float(llvm.FMAOp, quotient, small, surplus)
     return e.float(llvm.FMAOp, e.float(llvm.FNegOp, inverse), surplus, quotient)  # -0 stays -0.
+
+
+def _polynomial(e: LLVMEmitter, coefficients: Sequence[float], x: SSAValue) -> SSAValue:
+    """The sum of coefficients times powers of x, from the 0th on."""
+    *rest, power = (e.number(c, x.type) for c in coefficients)
+    for coefficient in reversed(rest):
+        power = e.float(llvm.FMAOp, power, x, coefficient)
+    return power
 
 
 def _steps(e: LLVMEmitter, x: SSAValue) -> tuple[SSAValue, SSAValue]:

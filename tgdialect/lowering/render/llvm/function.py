@@ -12,8 +12,9 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.custom import CallSignature
-from tgdialect.llvm_dialect import AtomicRMWOp
+from tgdialect.llvm_dialect.atomics import AtomicRMWOp
 from tgdialect.llvm_dialect.loops import FULLY_UNROLLED, LOOP_ANNOTATION
+from tgdialect.lowering.render.elementwise import Computation
 from tgdialect.lowering.render.llvm.accesses import LLVMAccesses, View
 from tgdialect.lowering.render.llvm.arithmetic import across, any_register, compute
 from tgdialect.lowering.render.llvm.custom import call_host, custom
@@ -125,7 +126,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
             if not scales(self._target):
                 raise refusal(op, self._target)
             return exponential(self, *operands)
-        return compute(self, op, operands, intervals)
+        return compute(Computation(self, op, operands, intervals))
 
     def define(self, result: SSAValue, value: SSAValue) -> SSAValue:
         if value.name_hint is None:
@@ -178,8 +179,8 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         self, op: tg.InsOp, form: InstructionForm, operands: Sequence[SSAValue]
     ) -> SSAValue | None:
         if form.has_effect:
-            how = form.text, form.constraints, operands
-            self.insert(llvm.InlineAsmOp(*how, [], 0, has_side_effects=True))
+            parts = form.text, form.constraints, operands
+            self.insert(llvm.InlineAsmOp(*parts, [], 0, has_side_effects=True))
             return None
         element = register_type(dtype_of(op.result))
         if form.is_of_warp:
@@ -188,10 +189,9 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
                 word for x in zip(operands, op.arguments, strict=True) for word in self._words(*x)
             ]
             struct = llvm.LLVMStructType.from_type_list([element] * form.lanes)
-            how = form.text, form.constraints, words, [struct]
-            return self.stack(
-                self.elements(self.put(llvm.InlineAsmOp(*how, 0, has_side_effects=True)))
-            )
+            parts = form.text, form.constraints, words, [struct]
+            made = self.put(llvm.InlineAsmOp(*parts, 0, has_side_effects=True))
+            return self.stack(self.elements(made))
         type = vector_of(element, form.lanes)
         return self.put(llvm.InlineAsmOp(form.text, form.constraints, operands, [type], 0))
 

@@ -15,8 +15,8 @@ def assembly(
     lines: Sequence[str], constraints: Sequence[str], operands: Sequence[SSAValue]
 ) -> llvm.InlineAsmOp:
     """Inline assembly that reads and writes memory, and that no other of its kind may pass."""
-    how = ",".join([*constraints, "~{memory}"])
-    return llvm.InlineAsmOp("\n".join(lines), how, operands, [], 0, has_side_effects=True)
+    text, clobbers = "\n".join(lines), ",".join([*constraints, "~{memory}"])
+    return llvm.InlineAsmOp(text, clobbers, operands, [], 0, has_side_effects=True)
 
 
 def begin_sums(e: LLVMEmitter, sums: SSAValue | None) -> None:

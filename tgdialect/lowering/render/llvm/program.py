@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence, Set
 
 from xdsl.dialects import llvm
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Block, Operation, Region
 
 from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.coverage import uncovered
@@ -75,7 +75,8 @@ def render(
         case FuncOp():
             output = LLVMFunction(OBJECT.symbol(symbol.sym_name.data), symbol.args, target)
             output.declared = external
-            walker = _bound(LinearWalker(output, target, programs), symbol.args, output)
+            walker = LinearWalker(output, target, programs)
+            walker.bind(symbol.args, output.given)
             walker.function(symbol)
             return [output.finish()]
         case _:
@@ -106,7 +107,9 @@ def _render_program(
         covered=_covered(block),
     )
     output.declared = external
-    _bound(LinearWalker(output, target, programs), params, output).program(block, params)
+    walker = LinearWalker(output, target, programs)
+    walker.bind(params, output.given)
+    walker.program(block, params)
     if not is_threaded:
         return [output.finish()]
     types = [argument_type(param) for param in params]
@@ -121,14 +124,6 @@ def _covered(block: Block) -> Set[tg.BufferOp]:
         if isinstance(op, tg.BufferOp) and place(op.result).addrspace is tg.AddrSpace.LOCAL
     }
     return local.difference(uncovered(block, CellNumbers())) if local else local
-
-
-def _bound(
-    walker: LinearWalker[SSAValue], params: Sequence[SSAValue], output: LLVMFunction
-) -> LinearWalker[SSAValue]:
-    for param, argument in zip(params, output.given, strict=True):
-        walker.bind(param, argument)
-    return walker
 
 
 def _declaration(name: str, body: Block) -> llvm.FuncOp:

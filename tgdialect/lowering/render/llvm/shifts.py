@@ -5,50 +5,34 @@ LLVM's result is poison then; SELECT does not look at the operand that it does n
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
 from xdsl.dialects import llvm
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tgdialect.analysis.min_max import MinMax
-from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
+from tgdialect.lowering.render.llvm.emitter import Emitted, LLVMEmitter
 from tgdialect.lowering.render.llvm.types import element_of, is_integer
 from tgdialect.ops.dtypes import Kind
-from tgdialect.ops.properties import dtype_of
 
 
-def shift_left(
-    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
-) -> SSAValue:
-    return _or_zero(e, llvm.ShlOp, op, values, intervals)
+def shift_left(of: Emitted) -> SSAValue:
+    return _or_zero(of, llvm.ShlOp)
 
 
-def shift_right(
-    e: LLVMEmitter, op: Operation, values: Sequence[SSAValue], intervals: MinMax
-) -> SSAValue:
+def shift_right(of: Emitted) -> SSAValue:
     """Arithmetic on signed dtypes, where shifting everything out leaves the sign."""
-    dtype = dtype_of(op.operands[0])
-    if dtype.kind is Kind.UNSIGNED:
-        return _or_zero(e, llvm.LShrOp, op, values, intervals)
-    value, count = values
+    if of.source.kind is Kind.UNSIGNED:
+        return _or_zero(of, llvm.LShrOp)
+    e, (value, count), width = of.function, of.operands, of.source.bits
     distance = _resized(e, count, value.type)
-    if not _is_proven(op, intervals):
-        last = e.number(dtype.bits - 1, value.type)
-        distance = e.select(_is_in_width(e, count, dtype.bits), distance, last)
+    if not _is_proven(of):
+        last = e.number(width - 1, value.type)
+        distance = e.select(_is_in_width(e, count, width), distance, last)
     return e.binary(llvm.AShrOp, value, distance)
 
 
-def _or_zero(
-    e: LLVMEmitter,
-    kind: type[Operation],
-    op: Operation,
-    values: Sequence[SSAValue],
-    intervals: MinMax,
-) -> SSAValue:
-    value, count = values
-    width = dtype_of(op.operands[0]).bits
+def _or_zero(of: Emitted, kind: type[Operation]) -> SSAValue:
+    e, (value, count), width = of.function, of.operands, of.source.bits
     distance = _resized(e, count, value.type)
-    if _is_proven(op, intervals):
+    if _is_proven(of):
         return e.binary(kind, value, distance)
     if e.masks_counts and width > 32:
         distance = e.binary(llvm.AndOp, distance, e.number(width - 1, value.type))
@@ -56,8 +40,8 @@ def _or_zero(
     return e.select(_is_in_width(e, count, width), result, e.number(0, value.type))
 
 
-def _is_proven(op: Operation, intervals: MinMax) -> bool:
-    return intervals[op.operands[1]].within(0, dtype_of(op.operands[0]).bits - 1)
+def _is_proven(of: Emitted) -> bool:
+    return of.interval_of(1).within(0, of.source.bits - 1)
 
 
 def _is_in_width(e: LLVMEmitter, count: SSAValue, width: int) -> SSAValue:

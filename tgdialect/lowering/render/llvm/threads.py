@@ -16,7 +16,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import i8, i32, i64
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tgdialect.llvm_dialect import AtomicRMWOp
+from tgdialect.llvm_dialect.atomics import AtomicRMWOp
 from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
 from tgdialect.lowering.render.llvm.types import POINTER
 

@@ -20,7 +20,7 @@ from tgdialect.lowering.render.source.expressions import (
     Pointer,
     Precedence,
     Scalar,
-    Value,
+    SourceValue,
     Vector,
     index_type,
     lanes_of,
@@ -35,7 +35,7 @@ from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import dtype_of, place, tensor
 from tgdialect.targets.matrix import REPEAT
 
-View = PointerView[Value]
+View = PointerView[SourceValue]
 
 
 class SourceAccesses(SourceBuilder):
@@ -61,13 +61,13 @@ class SourceAccesses(SourceBuilder):
 
     # -- indices
 
-    def number(self, value: int) -> Value:
+    def number(self, value: int) -> SourceValue:
         return self.index_literal(value)
 
-    def add(self, a: Value, b: Value) -> Value:
+    def add(self, a: SourceValue, b: SourceValue) -> SourceValue:
         return self._index("+", Precedence.SUM, scalar_of(a), scalar_of(b), interval_arithmetic.add)
 
-    def multiply(self, a: Value, b: Value) -> Value:
+    def multiply(self, a: SourceValue, b: SourceValue) -> SourceValue:
         return self._index(
             "*", Precedence.PRODUCT, scalar_of(a), scalar_of(b), interval_arithmetic.mul
         )
@@ -95,7 +95,7 @@ class SourceAccesses(SourceBuilder):
 
     # -- memory
 
-    def allocate_buffer(self, op: tg.BufferOp, bytes: int, alignment: int) -> Value:
+    def allocate_buffer(self, op: tg.BufferOp, bytes: int, alignment: int) -> SourceValue:
         space = place(op.result).addrspace or tg.AddrSpace.REG
         cells, dtype = math.prod(tensor(op.result).get_shape()), dtype_of(op.result)
         is_shared = space is tg.AddrSpace.LOCAL and bool(self.language.shared)
@@ -130,7 +130,7 @@ class SourceAccesses(SourceBuilder):
             self.line(declared)
         return self._local_memory
 
-    def address(self, view: View) -> Value:
+    def address(self, view: View) -> SourceValue:
         pointer = pointer_of(view.pointer)
         if view.index is None and pointer.dtype == self.stored(view.dtype):
             return pointer
@@ -181,7 +181,9 @@ class SourceAccesses(SourceBuilder):
             return f"{base}[{index.text}]"
         return self.language.style.global_cell.format(base=base, index=self.statement(index))
 
-    def load_view(self, view: View, gate: Value | None, alt: Value | None) -> Value:
+    def load_view(
+        self, view: View, gate: SourceValue | None, alt: SourceValue | None
+    ) -> SourceValue:
         if view.lanes == 1:
             return self._gated(self._loaded(view), gate, alt, 0)
         if view.elements:
@@ -202,7 +204,9 @@ class SourceAccesses(SourceBuilder):
             return Scalar(f"{text} != 0", dtype, Precedence.EQUALITY, reads=True)
         return Scalar(text, LONG if dtype is DTYPES[INDEX] else dtype, level, reads=True)
 
-    def _gated(self, value: Scalar, gate: Value | None, alt: Value | None, lane: int) -> Scalar:
+    def _gated(
+        self, value: Scalar, gate: SourceValue | None, alt: SourceValue | None, lane: int
+    ) -> Scalar:
         if gate is None or alt is None:
             return value
         parts = (lanes_of(each)[lane if isinstance(each, Vector) else 0] for each in (gate, alt))
@@ -238,7 +242,7 @@ class SourceAccesses(SourceBuilder):
             pointer=self.start(view), lanes=view.lanes, type=type, space=space, value=value
         )
 
-    def store_view(self, value: Value, view: View, gate: Value | None) -> None:
+    def store_view(self, value: SourceValue, view: View, gate: SourceValue | None) -> None:
         if isinstance(value, Vector) and view.lanes == 1:
             self._fill(view, value.elements)
             return
@@ -302,7 +306,7 @@ class SourceAccesses(SourceBuilder):
         for cell, lane in enumerate(lanes):
             self.line(f"{base}[{cell}] = {self.statement(lane)};")
 
-    def add_atomically(self, view: View, value: Value) -> None:
+    def add_atomically(self, view: View, value: SourceValue) -> None:
         dtype, text = view.dtype, scalar_of(value).text
         start = self.start(view)
         pointer = start if start.startswith("&") or " " not in start else f"({start})"

@@ -7,15 +7,11 @@ out, and a conversion saturates (docs/semantics.md).
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-from xdsl.ir import Operation
-from xdsl.utils.exceptions import PassFailedException
-
-from tgdialect.analysis.min_max import MinMax
-from tgdialect.lowering.render.output import refusal
-from tgdialect.lowering.render.source.builder import SourceBuilder
+from tgdialect.lowering.render.elementwise import Columns, of_any, of_integers, written
+from tgdialect.lowering.render.source.builder import SourceBuilder, Spelled
 from tgdialect.lowering.render.source.conversion import bitcast, convert
 from tgdialect.lowering.render.source.expressions import (
     INT,
@@ -26,49 +22,37 @@ from tgdialect.lowering.render.source.expressions import (
     unsigned_of,
 )
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import DTYPES, INDEX, UI64, DType, Kind
+from tgdialect.ops.dtypes import DTYPES, INDEX, UI64, Kind
 from tgdialect.ops.properties import dtype_of
 
-Writer = Callable[[SourceBuilder, Operation, Sequence[Scalar], MinMax], Scalar]
-"""(function, op, its operands, intervals of tg values) -> the result."""
+Writer = Callable[[Spelled], Scalar]
 
 _Corner = Callable[[float, float], float]
 
 
 def _plain(symbol: str, precedence: Precedence) -> Writer:
     """A binary operator whose result has the type of its operands."""
-
-    def write(
-        f: SourceBuilder, op: Operation, operands: Sequence[Scalar], intervals: MinMax
-    ) -> Scalar:
-        return f.binary(symbol, precedence, *_promoted(f, op, operands, intervals))
-
-    return write
+    return lambda of: of.function.binary(symbol, precedence, *_promoted(of))
 
 
 def _relation(symbol: str, precedence: Precedence = Precedence.RELATION) -> Writer:
     """A comparison, or an operator on bools."""
-    return lambda f, op, operands, intervals: f.binary(
-        symbol, precedence, *operands, dtype=dtype_of(op.results[0])
-    )
+    return lambda of: of.function.binary(symbol, precedence, *of.operands, dtype=of.dtype)
 
 
 def _negated(writer: Writer) -> Writer:
-    return lambda f, op, operands, intervals: f.unary("!", writer(f, op, operands, intervals))
+    return lambda of: of.function.unary("!", writer(of))
 
 
 def _wrapping(symbol: str, precedence: Precedence, corner: _Corner) -> Writer:
     """An operator on integers that may wrap."""
 
-    def write(
-        f: SourceBuilder, op: Operation, operands: Sequence[Scalar], intervals: MinMax
-    ) -> Scalar:
-        dtype = dtype_of(op.results[0])
-        operands = _promoted(f, op, operands, intervals)
+    def write(of: Spelled) -> Scalar:
+        f, dtype, operands = of.function, of.dtype, _promoted(of)
         promoted_to_int = dtype.bits < INT.bits and (dtype.bits < 16 or symbol != "*")
         is_defined = f.language.signed_wraps or promoted_to_int
         is_defined |= dtype.kind is Kind.UNSIGNED and dtype.bits >= INT.bits
-        if is_defined or _fits(dtype, corner, op, intervals):
+        if is_defined or _fits(of, corner):
             return f.narrowed(f.binary(symbol, precedence, *operands), dtype)
         wide = unsigned_of(operands[0].dtype)
         return f.cast(f.binary(symbol, precedence, *(f.cast(o, wide) for o in operands)), dtype)
@@ -76,76 +60,62 @@ def _wrapping(symbol: str, precedence: Precedence, corner: _Corner) -> Writer:
     return write
 
 
-def _fits(dtype: DType, corner: _Corner, op: Operation, intervals: MinMax) -> bool:
+def _fits(of: Spelled, corner: _Corner) -> bool:
     """Whether the exact result of an op is one of its dtype, by the intervals of its operands."""
-    a, b = (intervals[operand] for operand in op.operands)
+    a, b = map(of.interval_of, (0, 1))
     corners = [corner(x, y) for x in (a.lo, a.hi) for y in (b.lo, b.hi)]
-    return dtype.low <= min(corners) and max(corners) <= dtype.high
+    return of.dtype.low <= min(corners) and max(corners) <= of.dtype.high
 
 
-def _promoted(
-    f: SourceBuilder, op: Operation, operands: Sequence[Scalar], intervals: MinMax
-) -> Sequence[Scalar]:
+def _promoted(of: Spelled) -> Sequence[Scalar]:
     """The operands; indices of 32 bits as 64 if another operand or the result takes 64."""
-    if dtype_of(op.operands[-1]) is not DTYPES[INDEX]:
+    operands = of.operands
+    if dtype_of(of.op.operands[-1]) is not DTYPES[INDEX]:
         return operands
-    is_index = dtype_of(op.results[0]) is DTYPES[INDEX]
-    is_wide = is_index and index_type(intervals[op.results[0]]) is LONG
+    is_wide = of.dtype is DTYPES[INDEX] and index_type(of.interval) is LONG
     if is_wide or any(operand.dtype is LONG for operand in operands):
-        return f.cast(operands[0], LONG), *operands[1:]
+        return of.function.cast(operands[0], LONG), *operands[1:]
     return operands
 
 
-def _negate(
-    f: SourceBuilder, op: Operation, operands: Sequence[Scalar], intervals: MinMax
-) -> Scalar:
-    (value,) = operands
-    dtype = dtype_of(op.results[0])
+def _negate(of: Spelled) -> Scalar:
+    f, (value,), dtype = of.function, of.operands, of.dtype
     if dtype is DTYPES[INDEX]:
-        (value,) = _promoted(f, op, operands, intervals)
-    if dtype.is_float or f.language.signed_wraps or intervals[op.operands[0]].lo > dtype.low:
+        (value,) = _promoted(of)
+    if dtype.is_float or f.language.signed_wraps or of.interval_of(0).lo > dtype.low:
         return f.narrowed(f.unary("-", value), dtype)
     return f.cast(f.unary("-", f.cast(value, unsigned_of(value.dtype))), value.dtype)
 
 
-def _reciprocal(
-    f: SourceBuilder, op: Operation, operands: Sequence[Scalar], intervals: MinMax
-) -> Scalar:
-    one = f.literal(1, operands[0].dtype)
-    return f.binary("/", Precedence.PRODUCT, one, *operands)
+def _reciprocal(of: Spelled) -> Scalar:
+    one = of.function.literal(1, of.operands[0].dtype)
+    return of.function.binary("/", Precedence.PRODUCT, one, *of.operands)
 
 
 def _function(name: str) -> Writer:
-    return lambda f, op, operands, intervals: f.function(name, operands, operands[0].dtype)
+    return lambda of: of.function.function(name, of.operands, of.operands[0].dtype)
 
 
-def _identity(
-    f: SourceBuilder, op: Operation, operands: Sequence[Scalar], intervals: MinMax
-) -> Scalar:
-    return operands[0]
+def _identity(of: Spelled) -> Scalar:
+    return of.operands[0]
 
 
-def _multiply_add(
-    f: SourceBuilder, op: Operation, operands: Sequence[Scalar], intervals: MinMax
-) -> Scalar:
-    dtype = dtype_of(op.results[0])
-    if f.language.signed_wraps:
-        product = f.binary("*", Precedence.PRODUCT, *operands[:2])
-        return f.narrowed(f.binary("+", Precedence.SUM, product, operands[2]), dtype)
-    wide = unsigned_of(dtype)
-    a, b, c = (f.cast(operand, wide) for operand in operands)
-    product = f.binary("*", Precedence.PRODUCT, a, b)
-    return f.cast(f.binary("+", Precedence.SUM, product, c), dtype)
+def _multiply_add(of: Spelled) -> Scalar:
+    f, operands, dtype = of.function, of.operands, of.dtype
+    if not f.language.signed_wraps:
+        wide = unsigned_of(dtype)
+        operands = [f.cast(operand, wide) for operand in operands]
+    product = f.binary("*", Precedence.PRODUCT, *operands[:2])
+    total = f.binary("+", Precedence.SUM, product, operands[2])
+    return (f.narrowed if f.language.signed_wraps else f.cast)(total, dtype)
 
 
 def _floor(symbol: str, shifted: str, name: str) -> Writer:
     """IDIV or MOD: C's operator where both operands are known not to be negative."""
 
-    def write(
-        f: SourceBuilder, op: Operation, operands: Sequence[Scalar], intervals: MinMax
-    ) -> Scalar:
-        dtype = dtype_of(op.results[0])
-        a, b = (intervals[operand] for operand in op.operands)
+    def write(of: Spelled) -> Scalar:
+        f, operands, dtype = of.function, of.operands, of.dtype
+        a, b = map(of.interval_of, (0, 1))
         is_signed = dtype.kind is Kind.SIGNED
         if b.lo >= 1 and (a.lo >= 0 or not is_signed):
             return f.binary(symbol, Precedence.PRODUCT, *operands)
@@ -156,7 +126,7 @@ def _floor(symbol: str, shifted: str, name: str) -> Writer:
             precedence = Precedence.SHIFT if shifted == ">>" else Precedence.BITWISE
             count = f.literal(number, INT)
             return f.binary(shifted, precedence, operands[0], count, dtype=operands[0].dtype)
-        operands = _promoted(f, op, operands, intervals)
+        operands = _promoted(of)
         type = dtype if dtype is not DTYPES[INDEX] else operands[0].dtype
         return f.helper(f"floor_{name}" if is_signed else name, operands, type)
 
@@ -164,15 +134,12 @@ def _floor(symbol: str, shifted: str, name: str) -> Writer:
 
 
 def _shift(symbol: str, name: str) -> Writer:
-    def write(
-        f: SourceBuilder, op: Operation, operands: Sequence[Scalar], intervals: MinMax
-    ) -> Scalar:
-        dtype = dtype_of(op.results[0])
-        value, count = operands
-        if dtype is DTYPES[INDEX] and index_type(intervals[op.results[0]]) is LONG:
+    def write(of: Spelled) -> Scalar:
+        f, (value, count), dtype = of.function, of.operands, of.dtype
+        if dtype is DTYPES[INDEX] and index_type(of.interval) is LONG:
             value = f.cast(value, LONG)
         width = dtype.bits if dtype is not DTYPES[INDEX] else value.dtype.bits
-        if intervals[op.operands[1]].within(0, width - 1):
+        if of.interval_of(1).within(0, width - 1):
             is_left = symbol == "<<" and dtype.kind is Kind.SIGNED
             if is_left and not f.language.signed_wraps:
                 wide = unsigned_of(value.dtype)
@@ -190,28 +157,16 @@ def _shift(symbol: str, name: str) -> Writer:
     return write
 
 
-def _maximum(
-    f: SourceBuilder, op: Operation, operands: Sequence[Scalar], intervals: MinMax
-) -> Scalar:
-    operands = _promoted(f, op, operands, intervals)
-    return f.maximum(*operands)
+def _maximum(of: Spelled) -> Scalar:
+    return of.function.maximum(*_promoted(of))
 
 
-def _where(
-    f: SourceBuilder, op: Operation, operands: Sequence[Scalar], intervals: MinMax
-) -> Scalar:
-    return f.choice(*operands)
+def _where(of: Spelled) -> Scalar:
+    return of.function.choice(*of.operands)
 
 
-Columns = Mapping[Kind, Writer]
-
-
-def _integers(writer: Writer) -> Columns:
-    return {Kind.SIGNED: writer, Kind.UNSIGNED: writer}
-
-
-def _any(writer: Writer) -> Columns:
-    return dict.fromkeys(Kind, writer)
+def _not(of: Spelled) -> Scalar:
+    return of.function.unary("!", of.operands[0])
 
 
 _OR, _AND = _relation("||", Precedence.OR), _relation("&&", Precedence.AND)
@@ -227,68 +182,58 @@ _PLUS, _TIMES, _DIVIDED, _MINUS = (
 
 
 def _bitwise(symbol: str, of_bools: Writer) -> Columns:
-    return {Kind.BOOL: of_bools, **_integers(_plain(symbol, Precedence.BITWISE))}
+    return {Kind.BOOL: of_bools, **of_integers(_plain(symbol, Precedence.BITWISE))}
 
 
 ELEMENTWISE: dict[str, Columns] = {
     "tg.recip": {Kind.FLOAT: _reciprocal},
     "tg.sqrt": {Kind.FLOAT: _function("sqrt")},
-    "tg.trunc": {**_any(_identity), Kind.FLOAT: _function("trunc")},
-    "tg.cast": _any(convert),
-    "tg.bitcast": _any(bitcast),
-    "tg.neg": {Kind.FLOAT: _negate, **_integers(_negate)},
+    "tg.trunc": {**of_any(_identity), Kind.FLOAT: _function("trunc")},
+    "tg.cast": of_any(convert),
+    "tg.bitcast": of_any(bitcast),
+    "tg.neg": {Kind.FLOAT: _negate, **of_integers(_negate)},
     "tg.add": {
         Kind.FLOAT: _PLUS,
-        **_integers(_wrapping("+", Precedence.SUM, operator.add)),
+        **of_integers(_wrapping("+", Precedence.SUM, operator.add)),
         Kind.BOOL: _OR,
     },
     "tg.sub": {
         Kind.FLOAT: _MINUS,
-        **_integers(_wrapping("-", Precedence.SUM, operator.sub)),
+        **of_integers(_wrapping("-", Precedence.SUM, operator.sub)),
     },
     "tg.mul": {
         Kind.FLOAT: _TIMES,
-        **_integers(_wrapping("*", Precedence.PRODUCT, operator.mul)),
+        **of_integers(_wrapping("*", Precedence.PRODUCT, operator.mul)),
         Kind.BOOL: _AND,
     },
     "tg.div": {Kind.FLOAT: _DIVIDED},
-    "tg.max": {Kind.FLOAT: _maximum, **_integers(_maximum), Kind.BOOL: _OR},
-    "tg.mulacc": {Kind.FLOAT: _function("fma"), **_integers(_multiply_add)},
-    "tg.idiv": _integers(_floor("/", ">>", "div")),
-    "tg.mod": _integers(_floor("%", "&", "mod")),
+    "tg.max": {Kind.FLOAT: _maximum, **of_integers(_maximum), Kind.BOOL: _OR},
+    "tg.mulacc": {Kind.FLOAT: _function("fma"), **of_integers(_multiply_add)},
+    "tg.idiv": of_integers(_floor("/", ">>", "div")),
+    "tg.mod": of_integers(_floor("%", "&", "mod")),
     # CMPGE and CMPLE are the negations of CMPLT and so true on NaN; CMPEQ is that of CMPNE.
-    "tg.cmplt": _any(_relation("<")),
-    "tg.cmpgt": _any(_relation(">")),
-    "tg.cmpge": {**_any(_relation(">=")), Kind.FLOAT: _negated(_relation("<"))},
-    "tg.cmple": {**_any(_relation("<=")), Kind.FLOAT: _negated(_relation(">"))},
-    "tg.cmpne": _any(_relation("!=", Precedence.EQUALITY)),
-    "tg.cmpeq": _any(_relation("==", Precedence.EQUALITY)),
+    "tg.cmplt": of_any(_relation("<")),
+    "tg.cmpgt": of_any(_relation(">")),
+    "tg.cmpge": {**of_any(_relation(">=")), Kind.FLOAT: _negated(_relation("<"))},
+    "tg.cmple": {**of_any(_relation("<=")), Kind.FLOAT: _negated(_relation(">"))},
+    "tg.cmpne": of_any(_relation("!=", Precedence.EQUALITY)),
+    "tg.cmpeq": of_any(_relation("==", Precedence.EQUALITY)),
     "tg.xor": _bitwise("^", _relation("!=", Precedence.EQUALITY)),
     "tg.or": _bitwise("|", _OR),
     "tg.and": _bitwise("&", _AND),
-    "tg.shl": _integers(_shift("<<", "shl")),
-    "tg.shr": _integers(_shift(">>", "shr")),
-    "tg.not": {
-        Kind.BOOL: lambda f, op, operands, intervals: f.unary("!", operands[0]),
-    },
-    "tg.where": _any(_where),
+    "tg.shl": of_integers(_shift("<<", "shl")),
+    "tg.shr": of_integers(_shift(">>", "shr")),
+    "tg.not": {Kind.BOOL: _not},
+    "tg.where": of_any(_where),
 }
 """How each elementwise op, and BITCAST, is computed, by the kind of its first operand's dtype."""
 
 
-def compute(
-    f: SourceBuilder, op: Operation, operands: Sequence[Scalar], intervals: MinMax
-) -> Scalar:
+def compute(of: Spelled) -> Scalar:
     """The result of an op of `ELEMENTWISE` on scalars. Raises for an op or a dtype that it
     lacks."""
-    if (columns := ELEMENTWISE.get(op.name)) is None:
-        raise refusal(op)
-    dtype = dtype_of(op.operands[0])
-    if (writer := columns.get(dtype.kind)) is None:
-        raise PassFailedException(f"{f.language.name} has no {op.name} of {dtype.name}")
-    found = writer(f, op, operands, intervals)
-    is_index = dtype_of(op.results[0]) is DTYPES[INDEX]
-    return replace(found, interval=intervals[op.results[0]] if is_index else None)
+    found = written(ELEMENTWISE, of.function.language.name, of)
+    return replace(found, interval=of.interval if of.dtype is DTYPES[INDEX] else None)
 
 
 def combine(f: SourceBuilder, kind: tg.ReduceKind, a: Scalar, b: Scalar) -> Scalar:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from tgdialect.lowering.render.source.builder import SourceBuilder
-from tgdialect.lowering.render.source.expressions import Scalar, Value, Vector
+from tgdialect.lowering.render.source.expressions import Scalar, SourceValue, Vector
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.properties import dtype_of
@@ -17,7 +17,7 @@ def assembly(
     op: tg.InsOp,
     form: InstructionForm,
     operands: Sequence[Sequence[Scalar]],
-) -> Value | None:
+) -> SourceValue | None:
     """The statement of an instruction on the lanes of its operands, and its result, a variable."""
     results: list[str] = []
     sources: list[str] = []

@@ -10,13 +10,8 @@ from itertools import count
 import numpy as np
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.lowering.render.source.expressions import (
-    INT,
-    LONG,
-    Precedence,
-    Scalar,
-    index_type,
-)
+from tgdialect.lowering.render.elementwise import Computation
+from tgdialect.lowering.render.source.expressions import INT, LONG, Precedence, Scalar, index_type
 from tgdialect.lowering.render.source.helpers import HELPERS
 from tgdialect.lowering.render.source.language import Language
 from tgdialect.ops.dtypes import DTYPES, F32, INDEX, DType, Kind, unsigned
@@ -301,3 +296,7 @@ def _keeps_bits(source: DType, between: DType, result: DType) -> bool:
     """Whether an integer comes out the same if it is converted without the step between."""
     is_integer = source.is_integer and between.is_integer and result.is_integer
     return is_integer and source.bits == between.bits == result.bits
+
+
+Spelled = Computation[SourceBuilder, Scalar]
+"""An elementwise op that a function computes."""

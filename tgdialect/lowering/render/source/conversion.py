@@ -2,23 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-
-from xdsl.ir import Operation
-
-from tgdialect.analysis.min_max import MinMax
-from tgdialect.lowering.render.source.builder import SourceBuilder
+from tgdialect.lowering.render.source.builder import SourceBuilder, Spelled
 from tgdialect.lowering.render.source.expressions import INT, Precedence, Scalar, index_type
 from tgdialect.ops.dtypes import DTYPES, INDEX, DType
-from tgdialect.ops.properties import dtype_of
 
 
-def convert(
-    f: SourceBuilder, op: Operation, operands: Sequence[Scalar], intervals: MinMax
-) -> Scalar:
+def convert(of: Spelled) -> Scalar:
     """CAST between any two dtypes."""
-    (value,) = operands
-    source, result = dtype_of(op.operands[0]), dtype_of(op.results[0])
+    f, (value,), source, result = of.function, of.operands, of.source, of.dtype
     if result.is_bool:
         zero = f.literal(0, value.dtype)
         if source.is_bool:
@@ -28,7 +19,7 @@ def convert(
         return _saturated(f, value, result)
     if result is DTYPES[INDEX]:
         # Its values decide about the type.
-        return f.cast(value, index_type(intervals[op.results[0]]))
+        return f.cast(value, index_type(of.interval))
     return f.cast(value, result)
 
 
@@ -48,12 +39,9 @@ def _saturated(f: SourceBuilder, value: Scalar, result: DType) -> Scalar:
     )
 
 
-def bitcast(
-    f: SourceBuilder, op: Operation, operands: Sequence[Scalar], intervals: MinMax
-) -> Scalar:
+def bitcast(of: Spelled) -> Scalar:
     """BITCAST to a dtype of the same size; fp8 is its bits."""
-    (value,) = operands
-    source, result = dtype_of(op.operands[0]), dtype_of(op.results[0])
+    f, (value,), source, result = of.function, of.operands, of.source, of.dtype
     if source == result or (result.is_float and result.bits == 8):
         return value
     if result.is_bool:

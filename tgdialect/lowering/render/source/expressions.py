@@ -78,7 +78,7 @@ class Pointer:
     """Whether this function only reads the memory."""
 
 
-Value = Scalar | Vector | Pointer
+SourceValue = Scalar | Vector | Pointer
 
 
 ANY_INDEX = Interval(LONG.low, LONG.high)
@@ -94,12 +94,12 @@ def unsigned_of(dtype: DType) -> DType:
     return DTYPES[unsigned(max(dtype.bits, INT.bits))]
 
 
-def scalar_of(value: Value) -> Scalar:
+def scalar_of(value: SourceValue) -> Scalar:
     assert isinstance(value, Scalar)
     return value
 
 
-def pointer_of(value: Value) -> Pointer:
+def pointer_of(value: SourceValue) -> Pointer:
     assert isinstance(value, Pointer)
     return value
 
@@ -110,6 +110,6 @@ def without_parentheses(text: str) -> str:
     return text[1:-1] if all(depths[:-1]) and text[0] == "(" else text
 
 
-def lanes_of(value: Value) -> Sequence[Scalar]:
+def lanes_of(value: SourceValue) -> Sequence[Scalar]:
     """The lanes of a vector; of a scalar, that scalar."""
     return value.elements if isinstance(value, Vector) else (scalar_of(value),)

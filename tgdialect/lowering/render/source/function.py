@@ -15,6 +15,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.custom import CallSignature
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
+from tgdialect.lowering.render.elementwise import Computation
 from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.lowering.render.ptx import PROXY_FENCE
@@ -28,7 +29,7 @@ from tgdialect.lowering.render.source.expressions import (
     Pointer,
     Precedence,
     Scalar,
-    Value,
+    SourceValue,
     Vector,
     index_type,
     lanes_of,
@@ -37,10 +38,7 @@ from tgdialect.lowering.render.source.expressions import (
     without_parentheses,
 )
 from tgdialect.lowering.render.source.language import Language
-from tgdialect.lowering.render.source.matrix import (
-    call_helper,
-    multiply_in_place,
-)
+from tgdialect.lowering.render.source.matrix import call_helper, multiply_in_place
 from tgdialect.lowering.render.source.placement import Placement
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES, INDEX, TYPES, DType, bits_of_nan
@@ -61,7 +59,7 @@ _LONGEST = 88
 to read; smaller: more variables."""
 
 
-class SourceFunction(SourceAccesses, Output[Value]):
+class SourceFunction(SourceAccesses, Output[SourceValue]):
     """A function under construction."""
 
     def __init__(
@@ -83,7 +81,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
         super().__init__(language, self._placement.initial_stores, dynamic, names)
         self.location: LocationAttr = UNKNOWN_LOC
         self.parameters: list[str] = []
-        self.given: list[Value] = []
+        self.given: list[SourceValue] = []
         """The values of the parameters."""
         for slot, parameter in enumerate(parameters):
             self._parameter(parameter, slot, is_const=parameter not in written)
@@ -113,7 +111,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
 
     # -- scalars
 
-    def constant_of(self, value: Attribute, dtype: DType) -> Value:
+    def constant_of(self, value: Attribute, dtype: DType) -> SourceValue:
         if dtype is DTYPES[INDEX]:
             return self.index_literal(int(number(value)))
         is_float = dtype.is_float and dtype.bits > 8
@@ -122,16 +120,17 @@ class SourceFunction(SourceAccesses, Output[Value]):
             return reinterpreted(self, self.literal(bits, DTYPES[_WORDS[dtype.bits]]), dtype)
         return self.literal(number(value), dtype)
 
-    def zero(self, dtype: DType) -> Value:
+    def zero(self, dtype: DType) -> SourceValue:
         return self.literal(0, dtype)
 
-    def compute(self, op: Operation, operands: Sequence[Value], intervals: MinMax) -> Value:
-        if not isinstance(operands[0], Vector):
-            return compute(self, op, [scalar_of(operand) for operand in operands], intervals)
+    def compute(
+        self, op: Operation, operands: Sequence[SourceValue], intervals: MinMax
+    ) -> SourceValue:
         lanes = zip(*(lanes_of(operand) for operand in operands), strict=True)
-        return Vector(tuple(compute(self, op, lane, intervals) for lane in lanes))
+        found = tuple(compute(Computation(self, op, lane, intervals)) for lane in lanes)
+        return Vector(found) if isinstance(operands[0], Vector) else found[0]
 
-    def define(self, result: SSAValue, value: Value) -> Value:
+    def define(self, result: SSAValue, value: SourceValue) -> SourceValue:
         """A value that is used once is written there, in its expression; others are variables."""
         if isinstance(value, Pointer):
             return value
@@ -151,7 +150,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
             return value
         return self.variable(value, hint, prefix)
 
-    def _define_vector(self, result: SSAValue, value: Vector, prefix: str) -> Value:
+    def _define_vector(self, result: SSAValue, value: Vector, prefix: str) -> SourceValue:
         hint, lanes = result.name_hint, tensor(result).get_shape()[0]
         if value.whole:
             name = self.fresh(hint, self.numbered(prefix))
@@ -176,35 +175,35 @@ class SourceFunction(SourceAccesses, Output[Value]):
 
     # -- vectors
 
-    def lanes(self, value: Value) -> int:
+    def lanes(self, value: SourceValue) -> int:
         return len(value.elements) if isinstance(value, Vector) else 1
 
-    def splat(self, value: Value, lanes: int) -> Value:
+    def splat(self, value: SourceValue, lanes: int) -> SourceValue:
         if lanes == 1 or isinstance(value, Vector):
             return value
         return Vector((self.named(scalar_of(value)),) * lanes)
 
-    def stack(self, lanes: Sequence[Value]) -> Value:
+    def stack(self, lanes: Sequence[SourceValue]) -> SourceValue:
         return lanes[0] if len(lanes) == 1 else Vector(tuple(map(scalar_of, lanes)))
 
-    def lane(self, vector: Value, lane: int) -> Value:
+    def lane(self, vector: SourceValue, lane: int) -> SourceValue:
         return lanes_of(vector)[lane]
 
-    def transposed(self, rows: Sequence[Value]) -> Sequence[Value]:
+    def transposed(self, rows: Sequence[SourceValue]) -> Sequence[SourceValue]:
         count, columns = len(rows), list(zip(*map(lanes_of, rows), strict=True))
         if count == 1:
             return [lane for (lane,) in columns]
         return [Vector(column) for column in columns]
 
-    def interleaved(self, rows: Sequence[Value]) -> Sequence[Value]:
+    def interleaved(self, rows: Sequence[SourceValue]) -> Sequence[SourceValue]:
         lanes = [lane for column in zip(*map(lanes_of, rows), strict=True) for lane in column]
         size = len(lanes) // len(rows)
         return [Vector(tuple(lanes[at : at + size])) for at in range(0, len(lanes), size)]
 
-    def joined(self, parts: Sequence[Value]) -> Value:
+    def joined(self, parts: Sequence[SourceValue]) -> SourceValue:
         return self.stack([lane for part in parts for lane in lanes_of(part)])
 
-    def across(self, op: tg.ReduceOp, vector: Value) -> Value:
+    def across(self, op: tg.ReduceOp, vector: SourceValue) -> SourceValue:
         """The lanes in order; a float sum begins with +0."""
         kind, dtype = op.kind.data, dtype_of(op.source)
         first, *rest = lanes_of(vector)
@@ -215,15 +214,15 @@ class SourceFunction(SourceAccesses, Output[Value]):
         return first
 
     def instruction(
-        self, op: tg.InsOp, form: InstructionForm, operands: Sequence[Value]
-    ) -> Value | None:
+        self, op: tg.InsOp, form: InstructionForm, operands: Sequence[SourceValue]
+    ) -> SourceValue | None:
         if language_of(op.target) != self.language.name:
             raise refusal(op)
         return assembly(self, op, form, [lanes_of(operand) for operand in operands])
 
     def multiply_matrices(
-        self, op: tg.WmmaOp, instruction: MatrixInstruction, fragments: Sequence[Value]
-    ) -> Value:
+        self, op: tg.WmmaOp, instruction: MatrixInstruction, fragments: Sequence[SourceValue]
+    ) -> SourceValue:
         self._check_assembly(op, instruction)
         return multiply_in_place(self, instruction, self._addresses(fragments[:2]), fragments[2])
 
@@ -231,7 +230,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
         self,
         op: tg.WmmaOp,
         instruction: MatrixInstruction,
-        factors: Sequence[Sequence[Value]],
+        factors: Sequence[Sequence[SourceValue]],
         sums: View,
     ) -> None:
         self._check_assembly(op, instruction)
@@ -244,13 +243,13 @@ class SourceFunction(SourceAccesses, Output[Value]):
         if not (self.language.has_tiles if is_of_cpu else self.language.has_mma):
             raise refusal(op)
 
-    def _addresses(self, factors: Sequence[Value]) -> Sequence[str]:
+    def _addresses(self, factors: Sequence[SourceValue]) -> Sequence[str]:
         return [self.pointer_text(pointer_of(factor)) for factor in factors]
 
     def show_to_matrix_instructions(self) -> None:
         self.line(f'asm volatile("{PROXY_FENCE}" ::: "memory");')
 
-    def shuffle_items(self, op: tg.ShuffleOp, value: Value) -> Value:
+    def shuffle_items(self, op: tg.ShuffleOp, value: SourceValue) -> SourceValue:
         """A variable of its own: in an expression it might stand where only some work items are."""
         dtype = dtype_of(op.value)
         if (template := self.language.shuffles.get(dtype.name)) is None:
@@ -265,7 +264,9 @@ class SourceFunction(SourceAccesses, Output[Value]):
 
     # -- control flow
 
-    def begin_loop(self, op: tg.RangeOp, bound: Value, *, runs: bool, unrolls: bool) -> Value:
+    def begin_loop(
+        self, op: tg.RangeOp, bound: SourceValue, *, runs: bool, unrolls: bool
+    ) -> SourceValue:
         limit = scalar_of(bound)
         known = limit.interval or ANY_INDEX
         interval = Interval(0, max(int(known.hi) - 1, 0))
@@ -284,23 +285,23 @@ class SourceFunction(SourceAccesses, Output[Value]):
     def end_loop(self) -> None:
         self.close()
 
-    def begin_if(self, condition: Value) -> None:
+    def begin_if(self, condition: SourceValue) -> None:
         self.open(f"if ({scalar_of(condition).text})")
 
     def end_if(self) -> None:
         self.close()
 
-    def begin_once(self, flag: Value) -> None:
+    def begin_once(self, flag: SourceValue) -> None:
         self.open(f"if (*(int64_t *){self.pointer_text(pointer_of(flag))} == 0)")
 
-    def end_once(self, flag: Value) -> None:
+    def end_once(self, flag: SourceValue) -> None:
         self.line(f"*(int64_t *){self.pointer_text(pointer_of(flag))} = 1;")
         self.close()
 
-    def call(self, name: str, arguments: Sequence[Value]) -> None:
+    def call(self, name: str, arguments: Sequence[SourceValue]) -> None:
         self.line(f"{self.language.names.symbol(name)}({self._arguments(arguments)});")
 
-    def _arguments(self, arguments: Sequence[Value]) -> str:
+    def _arguments(self, arguments: Sequence[SourceValue]) -> str:
         return ", ".join(
             without_parentheses(self.pointer_text(a))
             if isinstance(a, Pointer)
@@ -308,7 +309,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
             for a in arguments
         )
 
-    def custom(self, op: tg.CustomOp, operands: Sequence[Value]) -> Value | None:
+    def custom(self, op: tg.CustomOp, operands: Sequence[SourceValue]) -> SourceValue | None:
         """The code with each operand in parentheses. An operand that is used twice has a name."""
         texts: list[str] = []
         fields = [name for _, name, _, _ in Formatter().parse(op.fmt.data) if name]
@@ -325,8 +326,8 @@ class SourceFunction(SourceAccesses, Output[Value]):
         return value if op.is_inline else self.variable(value, op.result.name_hint, "t")
 
     def call_host(
-        self, signature: CallSignature, arguments: Sequence[Value], *, is_registered: bool
-    ) -> Value | None:
+        self, signature: CallSignature, arguments: Sequence[SourceValue], *, is_registered: bool
+    ) -> SourceValue | None:
         if self.language.specials:
             return super().call_host(signature, arguments, is_registered=is_registered)
         types = [
@@ -352,7 +353,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
         """The type of a number that is passed by value."""
         return self.type_name(_number(dtype))
 
-    def special(self, op: tg.SpecialOp, bound: Value) -> Value:
+    def special(self, op: tg.SpecialOp, bound: SourceValue) -> SourceValue:
         kind, axis = op.symbol.data[:-1], int(op.symbol.data[-1])
         if (template := self.language.specials.get(kind)) is None:
             raise refusal(op)
@@ -362,7 +363,7 @@ class SourceFunction(SourceAccesses, Output[Value]):
         value = Scalar(text, LONG, Precedence.POSTFIX, interval=interval)
         return self.named(value, op.result.name_hint or op.symbol.data)
 
-    def copy_asynchronously(self, to: View, source: View, gate: Value | None) -> bool:
+    def copy_asynchronously(self, to: View, source: View, gate: SourceValue | None) -> bool:
         parts = copy_parts(self, to, source, gate) if self.language.async_copy else None
         for target, origin, bytes, exists in parts or ():
             template, known = self.language.async_copy, ""

@@ -12,7 +12,13 @@ from tgdialect.lowering.render.ptx import (
     multiply_local,
 )
 from tgdialect.lowering.render.source.builder import SourceBuilder
-from tgdialect.lowering.render.source.expressions import Precedence, Scalar, Value, Vector, lanes_of
+from tgdialect.lowering.render.source.expressions import (
+    Precedence,
+    Scalar,
+    SourceValue,
+    Vector,
+    lanes_of,
+)
 from tgdialect.ops.dtypes import DTYPES, TYPES
 from tgdialect.targets import tile_assembly
 from tgdialect.targets.instructions import gnu
@@ -31,8 +37,11 @@ def call_helper(
 
 
 def multiply_in_place(
-    builder: SourceBuilder, instruction: MatrixInstruction, factors: Sequence[str], sums: Value
-) -> Value:
+    builder: SourceBuilder,
+    instruction: MatrixInstruction,
+    factors: Sequence[str],
+    sums: SourceValue,
+) -> SourceValue:
     """A call of a helper on pointers to the factors and a new array of the fragment of C."""
     d = builder.array("d", lanes_of(sums))
     call_helper(builder, instruction, d, factors)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import count, repeat
 
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
@@ -55,8 +56,7 @@ def render_program(
     output = SourceFunction(language, params, ops, written, dynamic, wanted)
     walker = LinearWalker(output, target, wanted)
     name = program.sym_name.data
-    for slot, (param, value) in enumerate(zip(params, output.given, strict=True)):
-        walker.bind(param, value, alignments.get((name, slot)))
+    walker.bind(params, output.given, (alignments.get((name, slot)) for slot in count()))
     walker.program(block, params)
     x, y, z = items = _workgroup(ops)
     head = language.kernel.format(
@@ -86,8 +86,7 @@ def render_function(
     written = {function.args[position] for position in written_arguments(function)}
     output = SourceFunction(C, function.args, (), written, called=wanted)
     walker = LinearWalker(output, target, wanted, alignments)
-    for param, value in zip(function.args, output.given, strict=True):
-        walker.bind(param, value, ALIGNMENT if target.is_grid else None)
+    walker.bind(function.args, output.given, repeat(ALIGNMENT if target.is_grid else None))
     walker.function(function)
     name = C.names.symbol(function.sym_name.data)
     return joined([_sections(output, f"void {name}({', '.join(output.parameters)})")])

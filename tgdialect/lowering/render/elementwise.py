@@ -1,0 +1,70 @@
+"""Tables of elementwise ops: how an output language computes each, by the kind of its dtype."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Generic, NamedTuple, TypeVar
+
+from xdsl.ir import Operation
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.analysis.min_max import MinMax
+from tgdialect.lowering.render.output import V, refusal
+from tgdialect.ops.dtypes import DType, Kind
+from tgdialect.ops.intervals import Interval
+from tgdialect.ops.properties import dtype_of
+
+F = TypeVar("F")
+"""A function under construction in an output language."""
+
+
+class Computation(NamedTuple, Generic[F, V]):
+    """An elementwise op, or BITCAST, that a function computes of values in its language."""
+
+    function: F
+    op: Operation
+    operands: Sequence[V]
+    intervals: MinMax
+    """The intervals of the program's values."""
+
+    @property
+    def source(self) -> DType:
+        """The dtype of the first operand."""
+        return dtype_of(self.op.operands[0])
+
+    @property
+    def dtype(self) -> DType:
+        """The dtype of the result."""
+        return dtype_of(self.op.results[0])
+
+    @property
+    def interval(self) -> Interval:
+        """The interval of the result."""
+        return self.intervals[self.op.results[0]]
+
+    def interval_of(self, operand: int) -> Interval:
+        """The interval of an operand."""
+        return self.intervals[self.op.operands[operand]]
+
+
+Columns = Mapping[Kind, Callable[[Any], Any]]
+"""Writers of the result of a `Computation`, by the kind of the first operand's dtype."""
+
+
+def of_integers(writer: Callable[[Any], Any]) -> Columns:
+    """One writer for integers, signed or not."""
+    return {Kind.SIGNED: writer, Kind.UNSIGNED: writer}
+
+
+def of_any(writer: Callable[[Any], Any]) -> Columns:
+    """One writer for all dtypes."""
+    return dict.fromkeys(Kind, writer)
+
+
+def written(table: Mapping[str, Columns], language: str, of: Computation[Any, V]) -> V:
+    """The result of a computation by a table. Raises for an op or a dtype that it lacks."""
+    if (columns := table.get(of.op.name)) is None:
+        raise refusal(of.op)
+    if (writer := columns.get(of.source.kind)) is None:
+        raise PassFailedException(f"{language} has no {of.op.name} of {of.source.name}")
+    return writer(of)
