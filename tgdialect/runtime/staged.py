@@ -41,7 +41,6 @@ from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import parameters
 from tgdialect.runtime.find_windows import buffer_places, find_windows
-from tgdialect.runtime.optimize import MeasuringOptimizePass
 from tgdialect.runtime.program import DEFAULT_OPT, HOST, Parameter
 from tgdialect.runtime.progress import Progress
 from tgdialect.runtime.speed import at_full_speed
@@ -66,7 +65,6 @@ class StagedModule(ABC):
     device: str | None = field(default=None, kw_only=True)
     """The name of the device that has the memory of the program, whatever the module names, and
     that BEAM times schedules on. None is the host or, for BEAM, the first that the target fits."""
-    optimize: ClassVar[type[OptimizePass]] = MeasuringOptimizePass
     on_host: ClassVar[bool] = True
     """Whether the program can call functions that the caller registers."""
 
@@ -214,8 +212,7 @@ class StagedModule(ABC):
             raise PassFailedException(
                 f"opt {self.opt!r} comes too late: loops are settled at level {self.level}"
             )
-        passes = stages(mode=self.opt, optimize=self.optimize, device=self.device or HOST)
-        return passes.from_level(self.level)
+        return stages(mode=self.opt, device=self.device or HOST).from_level(self.level)
 
     @cached_property
     def snapshots(self) -> dict[str, ModuleOp]:

@@ -7,7 +7,7 @@
 * `array.py`: arrays in the memory of a device;
 * `program.py`: a compiled program as data; `expressions.py`: sizes that a call computes;
 * `build.py`: the stages, then `code.py`: the kernels' code, and `commands.py`: from a planned
-  module to kernels and launches; `optimize.py`, `bench.py`: BEAM on a device;
+  module to kernels and launches; `bench.py`: BEAM on a device;
 * `executable.py`: calls of a program; `call.py`: the memory of one call; `binding.py`: its launches
   with their values; `repeats.py`: the same call again.
 """

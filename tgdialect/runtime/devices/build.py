@@ -9,12 +9,10 @@ from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.pipeline import Stages
 from tgdialect.ops import tg
 from tgdialect.runtime.devices.code import give_code
 from tgdialect.runtime.devices.commands import command_buffer
-from tgdialect.runtime.devices.optimize import DeviceOptimizePass
 from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.inspection import Kernel, kernels_of
 from tgdialect.runtime.progress import GENERATING, progress
@@ -29,7 +27,6 @@ class DeviceBuild(StagedModule):
 
     target: Target | None = None
     """The description of the device. A `tg.target` of the module takes precedence."""
-    optimize: ClassVar[type[OptimizePass]] = DeviceOptimizePass
     on_host: ClassVar[bool] = False
 
     def described_target(self) -> Target:
@@ -39,11 +36,7 @@ class DeviceBuild(StagedModule):
     @cached_property
     def passes(self) -> Stages:
         passes = super().passes
-        optimize = passes.optimize
-        if isinstance(optimize, DeviceOptimizePass):
-            optimize = replace(optimize, device=self.device)
-        render = None if _has_code(self.source) else passes.render
-        return replace(passes, optimize=optimize, render=render)
+        return replace(passes, render=None) if _has_code(self.source) else passes
 
     def program(self) -> DeviceProgram:
         """Compile.

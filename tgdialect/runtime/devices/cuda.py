@@ -11,7 +11,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from tgdialect.runtime.cache import cache_key, object_cache
+from tgdialect.runtime.cache import cached
 from tgdialect.runtime.devices.cuda_context import CudaContext
 from tgdialect.runtime.devices.cuda_kernels import CudaKernels
 from tgdialect.runtime.devices.cuda_streams import Mark, Staging
@@ -119,18 +119,13 @@ class CudaDriver(CudaContext):
         """
         if kernel.is_binary:
             return kernel.code
-        store = object_cache()
         # The driver assembles PTX for this GPU alone, and NVRTC is a library of its own.
         version = self.checked(self.api.cuDriverGetVersion())
         if not kernel.is_ptx:
             version = self._said(self._compiler, self._compiler.nvrtcVersion())
-        key = cache_key("cuda", self._architecture, str(version), kernel.text)
-        if store is not None and (found := store.get(key)) is not None:
-            return found
-        code = self._assembled(kernel) if kernel.is_ptx else self._compiled(kernel)
-        if store is not None:
-            store.put(key, code)
-        return code
+        make = self._assembled if kernel.is_ptx else self._compiled
+        parts = "cuda", self._architecture, str(version), kernel.text
+        return cached(lambda: make(kernel), *parts)
 
     @property
     def _architecture(self) -> str:
