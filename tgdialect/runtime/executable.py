@@ -20,9 +20,10 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from tgdialect.runtime.footprint import DeviceFootprint, Footprint
-    from tgdialect.runtime.inspection import Compilation, Kernel
+    from tgdialect.runtime.inspection import Kernel
     from tgdialect.runtime.launcher import Holders
     from tgdialect.runtime.profile import Profile
+    from tgdialect.runtime.staged import StagedModule
 
 
 _LISTED = 6
@@ -54,7 +55,7 @@ class Executable(ABC):
         self,
         parameters: Sequence[Parameter],
         windows: Sequence[Window],
-        build: Callable[[], Compilation],
+        build: Callable[[], StagedModule],
         source: tuple[str, str],
         place: str = HOST,
     ) -> None:

@@ -19,9 +19,9 @@ from tgdialect.runtime.released import ReleasedArray
 from tgdialect.runtime.windows import check_windows
 
 if TYPE_CHECKING:
-    from tgdialect.runtime.inspection import HostCompilation
     from tgdialect.runtime.launcher import Holders, Launcher
     from tgdialect.runtime.profile import Profile
+    from tgdialect.runtime.staged import StagedModule
 
 
 class _Kept(NamedTuple):
@@ -75,7 +75,7 @@ class HostExecutable(Executable):
     def __init__(
         self,
         program: Program,
-        build: Callable[[], HostCompilation],
+        build: Callable[[], StagedModule],
         symbols: Mapping[str, int] = {},
         source: tuple[str, str] = ("", ""),
         memory: Block | None = None,
@@ -143,7 +143,7 @@ class HostExecutable(Executable):
         # The program is compiled again with clock reads, so that normal calls pay nothing.
         from tgdialect.runtime.profile import new_records, profile, record_symbols
 
-        build = cast("HostCompilation", self._build())
+        build = self._build()
         records = new_records(build)
         symbols = record_symbols(records)
         timed = HostExecutable(build.profiled(), lambda: build, symbols, custom=self._custom)

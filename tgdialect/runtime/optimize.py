@@ -36,8 +36,9 @@ def search(module: ModuleOp, width: int, options: OptimizePass) -> None:
                 raise PassFailedException(
                     f"mode {options.mode!r} times schedules for {target.name} on a device: {error}"
                 ) from None
-            bench = lambda _, call: DeviceBench(call, driver, target)  # noqa: E731
-            search_schedules(module, width, target, bench)
+            search_schedules(
+                module, width, target, lambda _, call: DeviceBench(call, driver, target)
+            )
             return
     from tgdialect.runtime.host_bench import search_on_host  # Imports LLVM and NumPy.
 

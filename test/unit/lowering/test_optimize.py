@@ -26,7 +26,7 @@ from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.interpreter import run
 from tgdialect.lowering.expand import ExpandPass
 from tgdialect.lowering.linearize import LinearizePass
-from tgdialect.lowering.optimize import OptimizePass, stage
+from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.optops.apply import parse_opt
 from tgdialect.lowering.optimize.optops.passes import (
     MergePass,
@@ -190,7 +190,7 @@ def test_beam_is_timed_by_what_the_universe_has(monkeypatch: pytest.MonkeyPatch)
     """Nothing of the lowering times kernels."""
     seen: list[object] = []
     plugin = Plugin(all_timers={"beam": lambda: lambda *given: seen.extend(given)})
-    monkeypatch.setattr(stage, "universe", lambda: plugin)
+    monkeypatch.setattr("tgdialect.lowering.optimize.stage.universe", lambda: plugin)
     module, optimize = parse(gemm(2, 2, 2)), OptimizePass("beam:4")
     optimize.apply(tg_context(), module)
     assert seen == [module, 4, optimize]

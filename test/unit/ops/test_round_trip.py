@@ -29,7 +29,6 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.dialect import TG
-from tgdialect.ops.printing import printed
 from tgdialect.ops import call, codegen, elementwise, marker, memory, movement, ordering
 from tgdialect.ops.attributes import (
     AddrSpace,
@@ -42,6 +41,7 @@ from tgdialect.ops.attributes import (
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, DTYPES, F32, I32, INDEX, UI64, number_attribute, round_to
 from tgdialect.ops.multi import ReplicatedOp
+from tgdialect.ops.printing import printed
 from tgdialect.ops.properties import tensor_type
 from tgdialect.ops.reduce import ReduceOp
 from tgdialect.ops.scan import ScanOp

@@ -13,6 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from compiling import compile_module
 from executors import as_sequence, fenced, junk
 from expression import Array
 from opencl_device import DEVICE, KIND
@@ -33,7 +34,6 @@ from tgdialect.ops.dtypes import dtype_row
 from tgdialect.ops.properties import is_memory, place, static_shape, tensor
 from tgdialect.ops.source import BufferOp
 from tgdialect.runtime import c_build
-from tgdialect.runtime.build import compile_module
 from tgdialect.runtime.compiler import prepared, target_of_device
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.devices.executable import DeviceExecutable

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
@@ -14,7 +13,7 @@ from tgdialect.ops import tg
 from tgdialect.runtime.devices.code import give_code
 from tgdialect.runtime.devices.commands import command_buffer
 from tgdialect.runtime.devices.program import DeviceProgram
-from tgdialect.runtime.inspection import Kernel, kernels_of
+from tgdialect.runtime.inspection import CodeOf
 from tgdialect.runtime.progress import GENERATING, progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.staged import StagedModule, entry_function
@@ -39,29 +38,15 @@ class DeviceBuild(StagedModule):
         return replace(passes, render=None) if _has_code(self.source) else passes
 
     def program(self) -> DeviceProgram:
-        """Compile.
-
-        Raises VerifyException or PassFailedException for programs that cannot be compiled.
-        """
         with progress(f"compiling {self.entry}") as shown, at_full_speed():
-            module, by_reference = self.copy()
-            windows = self.until_kernels(module, self.passes, shown)
-            for _ in self.kernels_lowered(module, self.passes, shown):
-                shown.step()
-            parameters = self.functions_lowered(module, self.passes, by_reference)
+            module, parameters, windows = self.planned(shown)
             if (render := self.passes.render) is not None:
                 shown.note = GENERATING
                 give_code(module, render)
             buffer = command_buffer(entry_function(module, self.entry))
-            return DeviceProgram(tuple(parameters), *buffer, windows)
+            return DeviceProgram(parameters, *buffer, windows)
 
-    @property
-    def kernels(self) -> Sequence[Kernel]:
-        """Each kernel of the program, in the order of the calls."""
-        return self._kernels
-
-    @cached_property
-    def _kernels(self) -> Sequence[Kernel]:
+    def _code_of(self) -> CodeOf:
         code = {kernel.name: kernel for kernel in self.program().kernels}
 
         def code_of(name: str) -> tuple[str, str]:
@@ -70,17 +55,7 @@ class DeviceBuild(StagedModule):
                 return "", kernel.code.hex()
             return ("", kernel.text) if kernel.is_ptx else (kernel.text, "")
 
-        return kernels_of(entry_function(self._linear, self.entry), code_of)
-
-    @cached_property
-    def _linear(self) -> ModuleOp:
-        """The program after tg-linearize: as it is if it was at that level before."""
-        return self.module("linearize") if "linearize" in self.snapshots else self.source
-
-    @property
-    def programs(self) -> Mapping[str, tg.ProgramOp]:
-        """The kernels in order, by their names."""
-        return {op.sym_name.data: op for op in self._linear.ops if isinstance(op, tg.ProgramOp)}
+        return code_of
 
 
 def _has_code(module: ModuleOp) -> bool:

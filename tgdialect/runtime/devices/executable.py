@@ -28,8 +28,8 @@ from tgdialect.runtime.text import show_bytes
 from tgdialect.runtime.windows import check_windows
 
 if TYPE_CHECKING:
-    from tgdialect.runtime.inspection import Compilation
     from tgdialect.runtime.profile import Profile
+    from tgdialect.runtime.staged import StagedModule
 
 Given = Array | DeviceArray
 Submit = Callable[[Sequence[Command]], object]
@@ -57,7 +57,7 @@ class DeviceExecutable(Executable):
         self,
         program: DeviceProgram,
         device: Device,
-        build: Callable[[], Compilation],
+        build: Callable[[], StagedModule],
         source: tuple[str, str] = ("", ""),
     ) -> None:
         """Raises DeviceError if the device refuses a kernel."""
