@@ -14,6 +14,7 @@ Compiling:
 Programs as data:
 
 * `program.py`: parameters and object code; `windows.py`: bounds that are checked at each call;
+  `expressions.py`: what a call computes from its sizes;
 * `cache.py`: the object cache; `kernel_cache.py`: single kernels in it; `constant_memory.py`: how
   much memory packed weights will need, for a thread that uses it meanwhile.
 

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple
 
-from tgdialect.runtime.devices.expressions import Expression
+from tgdialect.runtime.expressions import Expression
 from tgdialect.runtime.program import (
     Parameter,
     decoded_parameters,
