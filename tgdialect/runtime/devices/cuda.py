@@ -54,6 +54,11 @@ def device_count(api: Any = None) -> int:
     return count if error == api.CUresult.CUDA_SUCCESS else 0
 
 
+def open_device(name: str, number: int) -> CudaDriver:
+    """The driver of a GPU, by its number."""
+    return CudaDriver(name, number)
+
+
 class CudaDriver(CudaContext):
     """A GPU of NVIDIA's."""
 
