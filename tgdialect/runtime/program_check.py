@@ -76,6 +76,8 @@ def _check_parameter(parameter: Parameter, all_of_them: Sequence[Parameter]) -> 
         _refuse(f"the bounds of {p.name}")
     if p.role == "scalar" and (p.shape or p.dtype.name != "int64"):
         _refuse(f"the type of {p.name}")
+    if p.data is not None and type(p.data) is not bytes:
+        _refuse(f"the contents of {p.name}")
     if p.result is not None and not (_is_number(p.result, 0) and p.role == "input"):
         _refuse(f"the result of {p.name}")
 
@@ -123,7 +125,9 @@ def _check_launches(program: DeviceProgram) -> None:
 
 def _check_kernel(kernel: DeviceKernel) -> None:
     count, dtypes = len(kernel.scalars), _DTYPES
-    if not _are_texts(kernel.name, kernel.symbol) or type(kernel.is_binary) is not bool:
+    if type(kernel.code) is not bytes or type(kernel.is_binary) is not bool:
+        _refuse("the code of a kernel")
+    if not _are_texts(kernel.name, kernel.symbol):
         _refuse("the name or the kind of a kernel")
     if not all(each is None or (_are_texts(each) and each in dtypes) for each in kernel.scalars):
         _refuse(f"the parameters of @{kernel.name}")

@@ -32,13 +32,6 @@ class Window(NamedTuple):
     line: int
     column: int
 
-    @classmethod
-    def of(cls, fields: Sequence[Any]) -> Window:
-        """A window from JSON, which has lists for tuples."""
-        axis, *bounds, file, line, column = fields
-        offset, inner, outer = map(tuple[int | str, ...], bounds)
-        return cls(axis, offset, inner, outer, file, line, column)
-
 
 def check_windows(windows: Sequence[Window], frame: Sequence[Any], name: str, text: str) -> None:
     """Raise CompilationError, at the op, for the first window that is out of bounds.
