@@ -35,7 +35,7 @@ PASSES = {
     # the stages
     "tg-callify": "tgdialect.lowering.callify:CallifyPass",
     "tg-rangeify": "tgdialect.lowering.rangeify:RangeifyPass",
-    "tg-optimize": "tgdialect.runtime.devices.optimize:DeviceOptimizePass",
+    "tg-optimize": "tgdialect.lowering.optimize:OptimizePass",
     "tg-tc": "tgdialect.lowering.optimize.optops.passes:TcPass",
     "tg-split": "tgdialect.lowering.optimize.optops.passes:SplitPass",
     "tg-padto": "tgdialect.lowering.optimize.optops.passes:PadToPass",
@@ -52,8 +52,8 @@ PASSES = {
     "tg-assemble": "tgdialect.runtime.assemble:AssemblePass",
     "tg-render": "tgdialect.lowering.render:RenderPass",
     "tg-to-gpu": "tgdialect.lowering.pipeline:ToGpuPass",
-    "tg-to-llvm": "tgdialect.runtime.pipeline:MeasuringToLlvmPass",
-    "tg-to-source": "tgdialect.runtime.pipeline:MeasuringToSourcePass",
+    "tg-to-llvm": "tgdialect.lowering.pipeline:ToLlvmPass",
+    "tg-to-source": "tgdialect.lowering.pipeline:ToSourcePass",
     "tg-verify": "tgdialect.lowering.verify:VerifyLevelPass",
 }
 
@@ -80,6 +80,12 @@ LANGUAGES = {
 }
 """C-like languages, each of which is a target as well."""
 
+TIMERS = {"beam": "tgdialect.runtime.optimize:search"}
+"""What times kernels for `tg-optimize`, by its mode: it is above the pass."""
+
+RUNNERS = {"interpreter": "tgdialect.interpreter:run"}
+"""What executes modules that are not compiled, by the target of `compile`."""
+
 EXTENDED_DIALECTS = {
     "gpu": "tgdialect.gpu_dialect:GPU_WITH_GAPS",
     "llvm": "tgdialect.llvm_dialect:LLVM_WITH_GAPS",
@@ -94,6 +100,8 @@ OWN = Plugin(
     all_passes=factories(PASSES),
     all_targets=factories(TARGETS),
     all_languages=factories(LANGUAGES),
+    all_timers=factories(TIMERS),
+    all_runners=factories(RUNNERS),
 )
 """This package without the plug-ins in it."""
 

@@ -12,6 +12,7 @@
 * `asm.py`: `tg-opt -t asm`;
 * `ptx.py`: the kernels of a module as PTX, for a driver; `linkers.py`: what makes machine
   code of that, and links it;
+* `commands.py`: commands that make files;
 * `sources.py`: `tg-opt -t c`, `opencl`, `cuda` and `metal`; `c_compiler.py`: the system's compiler
   of C.
 """

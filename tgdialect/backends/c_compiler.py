@@ -5,13 +5,12 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import subprocess
 from collections.abc import Mapping, Sequence
 from functools import cache
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.backends.commands import output_of, said_by
 
 FLAGS = (
     *("-std=c11", "-O2", "-fPIC", "-fno-stack-protector", "-fcf-protection=none", "-w"),
@@ -52,7 +51,7 @@ def compiler() -> str:
 @cache
 def compiler_version() -> str:
     """The version text of the compiler, for keys of the object cache."""
-    return _run(compiler(), "--version")
+    return said_by([compiler(), "--version"], SourceError)
 
 
 def object_code(source: str, *, has_runtime: bool = False) -> bytes:
@@ -74,7 +73,7 @@ def assembly(source: str) -> str:
 @cache
 def runtime_library() -> str:
     """The archive of the compiler's own functions."""
-    return _run(compiler(), "-print-libgcc-file-name").strip()
+    return said_by([compiler(), "-print-libgcc-file-name"], SourceError).strip()
 
 
 def shared_library(
@@ -100,15 +99,5 @@ def shared_library(
 
 def _compiled(source: str, *options: str, files: Mapping[str, bytes] = {}) -> bytes:
     """The output of the compiler for a source, in a folder with other files."""
-    with TemporaryDirectory() as folder:
-        for name, data in {"program.c": source.encode(), **files}.items():
-            Path(folder, name).write_bytes(data)
-        _run(compiler(), *FLAGS, "program.c", *options, "-o", "result", folder=folder)
-        return Path(folder, "result").read_bytes()
-
-
-def _run(*command: str, folder: str | None = None) -> str:
-    done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
-    if done.returncode:
-        raise SourceError(done.stderr)
-    return done.stdout
+    command = compiler(), *FLAGS, "program.c", *options
+    return output_of(command, {"program.c": source.encode(), **files}, SourceError)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import shutil
-import subprocess
 import sysconfig
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from xdsl.utils.exceptions import LLVMTranslationException
+
+from tgdialect.backends.commands import output_of
 
 
 @cache
@@ -48,12 +48,9 @@ def hsaco(object_code: bytes) -> bytes:
 
 def _converted(data: bytes, command: Sequence[str]) -> bytes:
     """The output file of a command for an input file."""
-    with TemporaryDirectory() as folder:
-        source, result = Path(folder, "source"), Path(folder, "result")
-        source.write_bytes(data)
-        command = [*command, "-o", str(result), str(source)]
-        done = subprocess.run(command, capture_output=True, text=True, check=False)
-        if done.returncode:
-            name = Path(command[0]).name
-            raise LLVMTranslationException(f"{name} rejects the code: {done.stderr.strip()}")
-        return result.read_bytes()
+
+    def refused(said: str) -> LLVMTranslationException:
+        name = Path(command[0]).name
+        return LLVMTranslationException(f"{name} rejects the code: {said.strip()}")
+
+    return output_of([*command, "source"], {"source": data}, refused)

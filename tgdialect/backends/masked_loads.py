@@ -14,11 +14,12 @@ Here such a load becomes loads of those registers that may be on.
 
 import math
 import re
-from collections.abc import Callable, Iterable
-from itertools import count
+from collections.abc import Iterable
+from functools import partial
 
 import llvmlite.binding as llvm
 
+from tgdialect.backends.masked_stores import numbered
 from tgdialect.targets.architectures import MASKED_REGISTERS
 
 _NAME = "llvm.masked.load."
@@ -54,7 +55,7 @@ def without_constant_loads(module: llvm.ModuleRef) -> llvm.ModuleRef:
     is_for_gpu = module.triple.startswith("nvptx")
     if not is_for_gpu or not any(f.name.startswith(_NAME) for f in module.functions):
         return module
-    text, found = _CONSTANT.subn(_element_loads(), str(module))
+    text, found = _CONSTANT.subn(numbered(_element_loads), str(module))
     return llvm.parse_assembly(text) if found else module
 
 
@@ -67,7 +68,10 @@ def without_idle_registers(module: llvm.ModuleRef) -> llvm.ModuleRef:
     text = str(module)
     # The names of masks are unique in a function only.
     functions = re.split(r"(?m)^(?=define )", text)
-    divided = [_COMPUTED.sub(_part_loads(_partly_constant(f), register), f) for f in functions]
+    divided = [
+        _COMPUTED.sub(numbered(partial(_part_loads, _partly_constant(f), register)), f)
+        for f in functions
+    ]
     return llvm.parse_assembly("".join(divided)) if divided != functions else module
 
 
@@ -79,45 +83,41 @@ def _partly_constant(function: str) -> dict[str, list[bool]]:
     }
 
 
-def _part_loads(masks: dict[str, list[bool]], register: int) -> Callable[["re.Match[str]"], str]:
-    """The replacement of a match, for `re.sub`, by loads of so many bytes. It numbers the names of
-    new values."""
-    numbers = count()
-
-    def load(match: "re.Match[str]") -> str:
-        type, lanes, other = match["type"], int(match["lanes"]), match["other"]
-        width = max(register // _bytes(type), 1)
-        flags = masks.get(match["mask"], [])
-        parts = [range(i, min(i + width, lanes)) for i in range(0, lanes, width)]
-        live = [part for part in parts if any(flags[part.start : part.stop])]
-        if not flags or len(live) == len(parts):
-            return match[0]
-        number, value, lines = next(numbers), other, list[str]()
-        for part in live:
-            name, n = f"%tg.part.{number}.{part.start}", len(part)
-            inside = _lanes(part)
-            vector, align = f"<{n} x {type}>", int(match["align"] or 1)
-            callee = f"{_NAME}v{n}{match['callee'].removeprefix(_NAME).lstrip('v0123456789')}"
-            at = part.start * _bytes(type)
-            joined = [lane - part.start + lanes if lane in part else lane for lane in range(lanes)]
-            spread = [min(lane, n - 1) for lane in range(lanes)]
-            lines += [
-                f"  {name}.at = getelementptr {type}, ptr {match['pointer']}, i64 {part.start}",
-                f"  {name}.on = shufflevector <{lanes} x i1> {match['mask']}, "
-                f"<{lanes} x i1> poison, {inside}",
-                f"  {name}.other = shufflevector {match['vector']} {other}, "
-                f"{match['vector']} poison, {inside}",
-                f"  {name} = call {vector} @{callee}(ptr align {math.gcd(align, at)} {name}.at, "
-                f"<{n} x i1> {name}.on, {vector} {name}.other)",
-                f"  {name}.wide = shufflevector {vector} {name}, {vector} poison, {_lanes(spread)}",
-                f"  {name}.in = shufflevector {match['vector']} {value}, "
-                f"{match['vector']} {name}.wide, {_lanes(joined)}",
-            ]
-            value = f"{name}.in"
-        lines.append(f"  {match['result']} = freeze {match['vector']} {value}")
-        return "\n".join(lines)
-
-    return load
+def _part_loads(
+    masks: dict[str, list[bool]], register: int, match: "re.Match[str]", number: int
+) -> str:
+    """Loads of so many bytes in place of a match."""
+    type, lanes, other = match["type"], int(match["lanes"]), match["other"]
+    width = max(register // _bytes(type), 1)
+    flags = masks.get(match["mask"], [])
+    parts = [range(i, min(i + width, lanes)) for i in range(0, lanes, width)]
+    live = [part for part in parts if any(flags[part.start : part.stop])]
+    if not flags or len(live) == len(parts):
+        return match[0]
+    value, lines = other, list[str]()
+    for part in live:
+        name, n = f"%tg.part.{number}.{part.start}", len(part)
+        inside = _lanes(part)
+        vector, align = f"<{n} x {type}>", int(match["align"] or 1)
+        callee = f"{_NAME}v{n}{match['callee'].removeprefix(_NAME).lstrip('v0123456789')}"
+        at = part.start * _bytes(type)
+        joined = [lane - part.start + lanes if lane in part else lane for lane in range(lanes)]
+        spread = [min(lane, n - 1) for lane in range(lanes)]
+        lines += [
+            f"  {name}.at = getelementptr {type}, ptr {match['pointer']}, i64 {part.start}",
+            f"  {name}.on = shufflevector <{lanes} x i1> {match['mask']}, "
+            f"<{lanes} x i1> poison, {inside}",
+            f"  {name}.other = shufflevector {match['vector']} {other}, "
+            f"{match['vector']} poison, {inside}",
+            f"  {name} = call {vector} @{callee}(ptr align {math.gcd(align, at)} {name}.at, "
+            f"<{n} x i1> {name}.on, {vector} {name}.other)",
+            f"  {name}.wide = shufflevector {vector} {name}, {vector} poison, {_lanes(spread)}",
+            f"  {name}.in = shufflevector {match['vector']} {value}, "
+            f"{match['vector']} {name}.wide, {_lanes(joined)}",
+        ]
+        value = f"{name}.in"
+    lines.append(f"  {match['result']} = freeze {match['vector']} {value}")
+    return "\n".join(lines)
 
 
 def _lanes(numbers: Iterable[int]) -> str:
@@ -131,32 +131,21 @@ def _bytes(type: str) -> int:
     return _SIZES[type] if type in _SIZES else max(int(type[1:]) // 8, 1)
 
 
-def _element_loads() -> Callable[["re.Match[str]"], str]:
-    """The replacement of a match, for `re.sub`. It numbers the names of new values."""
-    numbers = count()
-
-    def load(match: "re.Match[str]") -> str:
-        vector, type, lanes = match["vector"], match["type"], int(match["lanes"])
-        mask = match["mask"]
-        if mask == "zeroinitializer":
-            flags = ["false"] * lanes
-        else:
-            flags = _LANE.findall(mask)
-            flags *= lanes if mask.startswith("splat") else 1
-        bytes = min(int(match["align"] or 1), _bytes(type))
-        number, value, lines = next(numbers), match["other"], list[str]()
-        for lane, flag in enumerate(flags):
-            if flag != "true":
-                continue
+def _element_loads(match: "re.Match[str]", number: int) -> str:
+    """Loads of elements in place of a match."""
+    vector, type, lanes, mask = match["vector"], match["type"], int(match["lanes"]), match["mask"]
+    flags = _LANE.findall(mask) * (lanes if mask.startswith("splat") else 1)
+    bytes = min(int(match["align"] or 1), _bytes(type))
+    space, pointer = match["space"], match["pointer"]
+    value, lines = match["other"], list[str]()
+    for lane, flag in enumerate(flags):  # None of `zeroinitializer`.
+        if flag == "true":
             name = f"%tg.load.{number}.{lane}"
-            space, pointer = match["space"], match["pointer"]
             lines += [
                 f"  {name}.at = getelementptr {type}, {space} {pointer}, i64 {lane}",
                 f"  {name} = load {type}, {space} {name}.at, align {bytes}",
                 f"  {name}.in = insertelement {vector} {value}, {type} {name}, i64 {lane}",
             ]
             value = f"{name}.in"
-        lines.append(f"  {match['result']} = freeze {vector} {value}")
-        return "\n".join(lines)
-
-    return load
+    lines.append(f"  {match['result']} = freeze {vector} {value}")
+    return "\n".join(lines)

@@ -32,23 +32,23 @@ def without_stores_of_one_lane(module: llvm.ModuleRef) -> llvm.ModuleRef:
     """The module with scalar stores for masked stores with a constant mask of one lane."""
     if not any(function.name.startswith(_NAME) for function in module.functions):
         return module
-    text, found = _ONE_LANE.subn(_scalar_store(), str(module))
+    text, found = _ONE_LANE.subn(numbered(_scalar_store), str(module))
     return llvm.parse_assembly(text) if found else module
 
 
-def _scalar_store() -> Callable[["re.Match[str]"], str]:
-    """The replacement of a match, for `re.sub`. It numbers the names of new values."""
+def numbered(replace: Callable[["re.Match[str]", int], str]) -> Callable[["re.Match[str]"], str]:
+    """The replacement of a match, for `re.sub`, which is given the number of each match, for the
+    names of new values."""
     numbers = count()
+    return lambda match: replace(match, next(numbers))
 
-    def store(match: "re.Match[str]") -> str:
-        type, number = match["type"], next(numbers)
-        lane = match["before"].count("i1")
-        align = min(int(match["align"] or 1), int(match["bits"]) // 8)
-        element, address = f"%tg.lane.{number}", f"%tg.address.{number}"
-        return (
-            f"  {element} = extractelement {match['vector']}, i64 {lane}\n"
-            f"  {address} = getelementptr {type}, ptr {match['pointer']}, i64 {lane}\n"
-            f"  store {type} {element}, ptr {address}, align {align}"
-        )
 
-    return store
+def _scalar_store(match: "re.Match[str]", number: int) -> str:
+    type, lane = match["type"], match["before"].count("i1")
+    align = min(int(match["align"] or 1), int(match["bits"]) // 8)
+    element, address = f"%tg.lane.{number}", f"%tg.address.{number}"
+    return (
+        f"  {element} = extractelement {match['vector']}, i64 {lane}\n"
+        f"  {address} = getelementptr {type}, ptr {match['pointer']}, i64 {lane}\n"
+        f"  store {type} {element}, ptr {address}, align {align}"
+    )

@@ -10,7 +10,6 @@ part is for and how much it saves.
 * `walk.py`: the ops of a block and of regions.
 * `parser.py`: tokens and tensor types; `func_ops.py`: `func.func` and `func.return`;
   `context.py`: the dialects of a parser.
-* `printing.py`: the text of a module.
 
 This is the lowest layer: it imports xDSL and Python's library only, and knows no op of ours. Tests
 (`test/unit/fast_xdsl`) compare each part with xDSL's, and `bench/fast_xdsl.py` measures both.

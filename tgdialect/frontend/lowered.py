@@ -31,8 +31,9 @@ from tgdialect.runtime.program import DEFAULT_OPT
 
 if TYPE_CHECKING:
     from tgdialect.runtime.footprint import Footprint
-    from tgdialect.runtime.inspection import Compilation, Kernel
+    from tgdialect.runtime.inspection import Kernel
     from tgdialect.runtime.profile import Profile
+    from tgdialect.runtime.staged import StagedModule
 
 
 @dataclass(frozen=True)
@@ -130,7 +131,7 @@ class Lowered:
         return self._build.kernels
 
     @cached_property
-    def _build(self) -> Compilation:
+    def _build(self) -> StagedModule:
         return compiler.prepared(self._source, self._entry)
 
     def compile(

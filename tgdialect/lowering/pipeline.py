@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, fields, replace
-from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
@@ -64,7 +63,6 @@ def stages(
     opts: tuple[str, ...] = (),
     cache: int | None = None,
     output: str | None = None,
-    optimize: type[OptimizePass] = OptimizePass,
     device: str | None = None,
 ) -> Stages:
     """The eight stages from the tensor level to the `llvm` dialect.
@@ -76,7 +74,7 @@ def stages(
             CallifyPass(device),
             RangeifyPass(target),
         ),
-        optimize=optimize(mode, features, threads, l2, opts, target),
+        optimize=OptimizePass(mode, features, threads, l2, opts, target, device),
         kernels=(ExpandPass(), SelectPass(target, features), LinearizePass(), PlanPass()),
         render=RenderPass(target, cache, output),
     )
@@ -103,8 +101,6 @@ class ToLlvmPass(LoweringPass):
     level_before = "tensor"
     level_after = "llvm"
 
-    optimize: ClassVar[type[OptimizePass]] = OptimizePass
-
     target: str | None = None
     """Passed to `tg-rangeify`, `tg-optimize`, `tg-select` and `tg-render`."""
     mode: str = "none"
@@ -126,8 +122,7 @@ class ToLlvmPass(LoweringPass):
 
     def stages(self) -> Sequence[LoweringPass]:
         """The eight stages with these options."""
-        options = {field.name: getattr(self, field.name) for field in fields(self)}
-        return tuple(stages(**options, optimize=self.optimize))
+        return tuple(stages(**{field.name: getattr(self, field.name) for field in fields(self)}))
 
     def lower(self, module: ModuleOp) -> None:
         run_stages(module, self.pipeline())

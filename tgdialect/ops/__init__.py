@@ -25,5 +25,6 @@ What rewrites and analyses build on:
 * `views.py`: the cells that a view shows; `arguments.py`: attributes of function arguments;
 * `arrays.py`: NumPy arrays of the dtypes; `numpy_dtypes.py`: NumPy's dtypes by name;
 * `folding.py`: constant folding; `intervals.py`: interval arithmetic;
-* `affine.py`: sums of integers with coefficients.
+* `affine.py`: sums of integers with coefficients;
+* `printing.py`: the text of a module, and the devices that it names.
 """

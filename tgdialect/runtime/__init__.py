@@ -7,13 +7,14 @@ Compiling:
 * `processes.py`: processes that share the kernels; `children.py`: the children of `fork` that do;
 * `codegen.py`: the thread that LLVM runs on; `speed.py`: interpreter settings meanwhile;
   `progress.py`: the line that says how far it is;
-* `optimize.py`, `pipeline.py`: `tg-optimize` and `tg-to-llvm` with BEAM; `beam.py`: BEAM on a
+* `optimize.py`: what times kernels for `tg-optimize`, BEAM; `beam.py`: the search on a
   machine; `host_bench.py`: times schedules on this CPU;
 * `find_windows.py`: finds the SHRINKs and PADs whose bounds a call has to check.
 
 Programs as data:
 
 * `program.py`: parameters and object code; `windows.py`: bounds that are checked at each call;
+  `expressions.py`: what a call computes from its sizes;
 * `cache.py`: the object cache; `kernel_cache.py`: single kernels in it; `constant_memory.py`: how
   much memory packed weights will need, for a thread that uses it meanwhile.
 

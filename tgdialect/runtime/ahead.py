@@ -11,10 +11,10 @@ from xdsl.dialects.builtin import ModuleOp
 from tgdialect.backends.linkers import cubin
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.custom import CustomCode
+from tgdialect.ops.printing import printed
 from tgdialect.runtime.build import Build
 from tgdialect.runtime.c_build import CBuild
 from tgdialect.runtime.codegen import generated
-from tgdialect.runtime.compiler import named_devices
 from tgdialect.runtime.devices.build import DeviceBuild
 from tgdialect.runtime.devices.device import DEVICES, KINDS
 from tgdialect.runtime.devices.program import DeviceKernel, DeviceProgram
@@ -83,7 +83,7 @@ def compile_ahead(
 
 def _target_of_device(module: ModuleOp) -> str:
     """The target of the device that a program names, or of the host."""
-    named = named_devices(str(module)) or {HOST}
+    named = {*printed(module).devices} or {HOST}
     if len(named) > 1 or "" in named:
         raise ValueError("the program names several devices: name one target for all of them")
     kind = DEVICES.canonicalize(name := named.pop()).partition(":")[0]

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import gc
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, wait
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from threading import Event
 
 from xdsl.dialects.builtin import ModuleOp
@@ -20,7 +19,7 @@ from tgdialect.backends.guarded import guarded
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.backends.llvm_ir.constants import symbol_text
-from tgdialect.custom import CustomCode, CustomFunction, is_in_process
+from tgdialect.custom import is_in_process
 from tgdialect.diagnostics import errors_at, locate
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.lowering.levels import is_before
@@ -30,12 +29,11 @@ from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops import tg
 from tgdialect.runtime.cache import object_cache
 from tgdialect.runtime.codegen import CodeGenerator, generated
-from tgdialect.runtime.host_executable import HostExecutable
-from tgdialect.runtime.inspection import Kernel, host_code, kernels_of
+from tgdialect.runtime.inspection import CodeOf, host_code
 from tgdialect.runtime.kernel_cache import Compiled, KernelCache
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.processes import process_count, spread
-from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
+from tgdialect.runtime.program import Object, Parameter, Program
 from tgdialect.runtime.progress import GENERATING, Progress, progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.staged import (
@@ -238,10 +236,6 @@ class Build(StagedModule):
                     raise locate(_not_in_process(name), op)
 
     def program(self) -> Program:
-        """Compile.
-
-        Raises VerifyException or PassFailedException for programs that cannot be compiled.
-        """
         with (
             progress(f"compiling {self.entry}") as shown,
             at_full_speed(),
@@ -252,22 +246,20 @@ class Build(StagedModule):
             # Free the IR of the stages while LLVM still generates code.
             begun.wait(HEAD_START)
             gc.collect(0)
-            return Program(tuple(signature), tuple(objects()), windows)
+            return Program(signature, tuple(objects()), windows)
 
     def profiled(self) -> Program:
-        """Compile a program that records the time of each kernel."""
         return replace(self, is_profiled=True).program()
 
     def _compiled(
         self, generator: CodeGenerator[..., bytes], shown: Progress, begun: Event
-    ) -> tuple[list[Parameter], Callable[[], Iterator[Object]], tuple[Window, ...]]:
+    ) -> tuple[tuple[Parameter, ...], Callable[[], Iterator[Object]], tuple[Window, ...]]:
         """The parameters of the program, what waits for its objects, and the windows that a call
         checks. `begun` is set when LLVM is in its last call, or has failed.
         """
         module, by_reference = self.copy()
-        passes = self.passes
         # A module at level `llvm` goes to LLVM as it is, which may end a process for it.
-        if passes.render is None:
+        if self.passes.render is None:
             fit_code_to_host(module, cpu_features(host_features()))
             signature = self.signature(module, by_reference)
             function = entry_function(module, self.entry).sym_name.data
@@ -277,11 +269,11 @@ class Build(StagedModule):
             begun.set()
             return signature, lambda: iter((Object(_ENTRY, code, _ENTRY),)), ()
         # Stages on the whole module, and on one kernel after the other.
-        windows = self.until_kernels(module, passes, shown)
+        windows = self.until_kernels(module, shown)
         machine = target_of(module)
         kernels = _Kernels(self, machine, generator, shown)
-        kernels.compile(self.kernels_scheduled(module, passes, shown))
-        signature = self.functions_lowered(module, passes, by_reference)
+        kernels.compile(self.kernels_scheduled(module, shown))
+        signature = self.functions_lowered(module, by_reference)
         ir = self.ir([*kernels.only, *own_functions(module)], machine)
         # Functions only call kernels, unless one shares their object.
         opt = max(map(_level, kernels.only), default=0)
@@ -312,21 +304,9 @@ class Build(StagedModule):
             records = with_records(functions, [OBJECT.symbol(p.sym_name.data) for p in timed])
         return llvm_ir(ModuleOp(list(functions))) + records
 
-    @property
-    def kernels(self) -> Sequence[Kernel]:
-        """Each kernel of the program, in the order of the calls. Empty for a module at level
-        `llvm`, whose kernels are functions like any other."""
-        return self._kernels
-
-    @cached_property
-    def _kernels(self) -> Sequence[Kernel]:
-        if self.level == "llvm":
-            return ()
-        ordered = next((s for s in ("linearize", "plan") if s in self.snapshots), None)
-        module = self.source if ordered is None else self.module(ordered)
-        function = entry_function(module, self.entry)
+    def _code_of(self) -> CodeOf:
         ir = llvm_ir(self.module("render"))
-        return kernels_of(function, host_code(ir, generated(self.target.assembly, ir)))
+        return host_code(ir, generated(self.target.assembly, ir))
 
 
 def _check_brought(module: ModuleOp, *, is_for_here: bool) -> None:
@@ -346,24 +326,6 @@ def _check_brought(module: ModuleOp, *, is_for_here: bool) -> None:
         except OSError as error:
             message = f"the machine code of @{name} is no object code for this machine: {error}"
             raise locate(PassFailedException(message), binary) from error
-
-
-def compile_module(
-    module: ModuleOp,
-    *,
-    entry: str = "main",
-    opt: str = DEFAULT_OPT,
-    allow_custom: bool = False,
-    custom: Mapping[str, CustomFunction] = {},
-) -> HostExecutable:
-    """Compile the function `entry` of a module at any level for this CPU.
-
-    The module is not changed. `opt` is a mode of `tg-optimize`. Raises VerifyException or
-    PassFailedException for programs that cannot be compiled.
-    """
-    code = CustomCode(allow_custom, custom)
-    build = Build(module, entry, opt, code)
-    return HostExecutable(build.program(), lambda: build, custom=code)
 
 
 def _not_in_process(name: str) -> PassFailedException:

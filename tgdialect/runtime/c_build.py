@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from string import Formatter
 
 from xdsl.dialects.builtin import ModuleOp
@@ -13,18 +12,17 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.backends.c_compiler import SourceError, assembly, object_code
 from tgdialect.backends.sources import source_of
-from tgdialect.custom import CustomCode, CustomFunction, is_in_process
+from tgdialect.custom import is_in_process
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.lowering.render.names import SOURCE
 from tgdialect.lowering.render.source import source_text
 from tgdialect.ops import tg
-from tgdialect.runtime.host_executable import HostExecutable
-from tgdialect.runtime.inspection import Kernel, code_in, kernels_of
-from tgdialect.runtime.program import DEFAULT_OPT, Object, Parameter, Program
+from tgdialect.runtime.inspection import CodeOf, code_in
+from tgdialect.runtime.program import Object, Parameter, Program
 from tgdialect.runtime.progress import progress
 from tgdialect.runtime.speed import at_full_speed
-from tgdialect.runtime.staged import StagedModule, entry_function, has_custom
+from tgdialect.runtime.staged import StagedModule, has_custom
 from tgdialect.targets import Target
 from tgdialect.targets.portable import PORTABLE
 
@@ -43,20 +41,12 @@ class CBuild(StagedModule):
         return PORTABLE
 
     def program(self) -> Program:
-        """Compile.
-
-        Raises VerifyException or PassFailedException for programs that cannot be compiled, and if
-        there is no C compiler.
-        """
+        """Also raises PassFailedException if there is no C compiler."""
         with progress(f"compiling {self.entry}") as shown, at_full_speed():
-            module, by_reference = self.copy()
             if self.passes.render is None:
                 message = "a module at level llvm is not for the target c"
-                raise locate(PassFailedException(message), module)
-            windows = self.until_kernels(module, self.passes, shown)
-            for _ in self.kernels_lowered(module, self.passes, shown):
-                shown.step()
-            parameters = self.functions_lowered(module, self.passes, by_reference)
+                raise locate(PassFailedException(message), self.source)
+            module, parameters, windows = self.planned(shown)
             shown.note = "C compiler"
             source = source_of(module, "c") + _frame_entry(self.entry, parameters)
             try:
@@ -64,21 +54,9 @@ class CBuild(StagedModule):
             except SourceError as error:
                 raise _at_custom(error, source.split("\n"), module) from None
             _check_called(module, code)
-            return Program(tuple(parameters), (Object(_ENTRY, code, _ENTRY),), windows)
+            return Program(parameters, (Object(_ENTRY, code, _ENTRY),), windows)
 
-    def profiled(self) -> Program:
-        """Raises PassFailedException: the time of kernels is measured on the target `cpu`."""
-        raise PassFailedException("the target c has no profiles: use the target cpu")
-
-    @property
-    def kernels(self) -> Sequence[Kernel]:
-        """Each kernel of the program, in the order of the calls."""
-        return self._kernels
-
-    @cached_property
-    def _kernels(self) -> Sequence[Kernel]:
-        ordered = next((s for s in ("linearize", "plan") if s in self.snapshots), None)
-        function = entry_function(self.module(ordered) if ordered else self.source, self.entry)
+    def _code_of(self) -> CodeOf:
         module = self.module("render")
         asm = assembly(source_of(module, "c"))
         sources = {
@@ -86,22 +64,7 @@ class CBuild(StagedModule):
             for op in module.ops
             if isinstance(op, tg.ProgramOp)
         }
-        return kernels_of(function, lambda name: (sources[name], code_in(asm, SOURCE.symbol(name))))
-
-
-def compile_c(
-    module: ModuleOp,
-    *,
-    entry: str = "main",
-    opt: str = DEFAULT_OPT,
-    allow_custom: bool = False,
-    custom: Mapping[str, CustomFunction] = {},
-) -> HostExecutable:
-    """Compile the function `entry` of a module at any level with the system's C compiler. The
-    arguments and errors are those of `build.compile_module`."""
-    code = CustomCode(allow_custom, custom)
-    build = CBuild(module, entry, opt, code)
-    return HostExecutable(build.program(), lambda: build, custom=code)
+        return lambda name: (sources[name], code_in(asm, SOURCE.symbol(name)))
 
 
 def _at_custom(error: SourceError, lines: Sequence[str], module: ModuleOp) -> PassFailedException:

@@ -24,7 +24,7 @@ import re
 import stat
 import time
 import warnings
-from collections.abc import Generator, Iterator
+from collections.abc import Callable, Generator, Iterator
 from contextlib import contextmanager, suppress
 from errno import EPERM
 from functools import cache
@@ -289,6 +289,16 @@ def object_cache() -> ObjectCache | None:
     if folder == "" or not limit:
         return None
     return _cache_in(folder or _default_folder(), limit << 20)
+
+
+def cached(make: Callable[[], bytes], *parts: str) -> bytes:
+    """What `make` returns, or has returned for these texts and this version of the compiler."""
+    if (store := object_cache()) is None:
+        return make()
+    key = cache_key(*parts)
+    if (data := store.get(key)) is None:
+        store.put(key, data := make())
+    return data
 
 
 @cache

@@ -5,10 +5,12 @@ For a text that is in the object cache, the compiler is not even imported.
 
 from __future__ import annotations
 
+import json
 import os
-import re
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -16,7 +18,7 @@ import numpy as np
 
 from tgdialect.backends.headroom import check_memory_for_library
 from tgdialect.custom import NO_CUSTOM, CustomCode, CustomFunction
-from tgdialect.runtime.cache import cache_key, object_cache
+from tgdialect.runtime.cache import cache_key, cached, object_cache
 from tgdialect.runtime.constant_memory import with_constant_memory
 from tgdialect.runtime.devices.device import DEVICES, PROCESS, Device
 from tgdialect.runtime.devices.driver import DeviceError
@@ -33,12 +35,12 @@ from tgdialect.targets.portable import PORTABLE
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from tgdialect.runtime.build import Build
-    from tgdialect.runtime.c_build import CBuild
-    from tgdialect.runtime.devices.build import DeviceBuild
+    from tgdialect.ops.printing import PrintedProgram
+    from tgdialect.runtime.memory import Block
+    from tgdialect.runtime.staged import StagedModule
 
-_DEVICES = re.compile(r"#tg\.place<\s*(?:\[|\"([^\"]*)\")")
-"""Places of values: on several devices, or on the one that is named."""
+_PLACE = "tg.place"
+"""A text without this names no device: it need not be parsed to know that."""
 
 AnyProgram = Program | DeviceProgram
 
@@ -93,45 +95,78 @@ def compile(
         MemoryError: there is too little memory to compile.
     """
     code = CustomCode(allow_custom, custom or {})
-    if not _is_text(source):
-        source, is_verified = load_module(source), True
+    program = _source(source, is_verified=is_verified)
     if target == INTERPRETER:
         if opt not in ("none", DEFAULT_OPT):
             raise ValueError(f"opt={opt!r} schedules compiled kernels: the interpreter takes none")
-        return _interpreted(source, entry, code)
-    name, text = _name_and_text(source)
-    if _is_split(text, target):
-        return _sharded(source, name, text, target, entry, opt, code)
-    how = entry, opt, code
-    return _on_one_device(source, name, text, target, *how, is_verified=is_verified)
+        return _interpreted(program, entry, code)
+    make = _sharded if program.is_split(target) else _on_one_device
+    return make(program, target, entry, opt, code)
 
 
-def _is_split(text: str, target: str | None) -> bool:
-    """Whether each device of a program has a program of its own: a value is on several, or on a
-    process of MPI, or the program names several devices and no target stands for all of them."""
-    found = named_devices(text)
-    is_split = any(not device or device.startswith(f"{PROCESS}:") for device in found)
-    return is_split or (target is None and len(found) > 1)
+class _Source:
+    """A program: a text, which is parsed when it has to be compiled, or a module."""
 
+    def __init__(self, name: str, given: str | ModuleOp, *, is_verified: bool = False) -> None:
+        """`name` is that of the text's file, for errors. A module that `is_verified` may be
+        changed."""
+        self.name = name
+        self._given = given
+        self._is_verified = is_verified
+        self.is_text = isinstance(given, str)
+        self.is_ours = self.is_text or is_verified
 
-def named_devices(text: str) -> set[str]:
-    """The devices that a program names; "" stands for lists of several."""
-    return {*_DEVICES.findall(text)}
+    @cached_property
+    def _printed(self) -> PrintedProgram:
+        from tgdialect.ops.printing import printed
+
+        return printed(self.module())
+
+    @property
+    def text(self) -> str:
+        """The program as text: the same one is the same program."""
+        return self._given if isinstance(self._given, str) else self._printed.text
+
+    @cached_property
+    def devices(self) -> frozenset[str]:
+        """The devices that the program names, as its printer says; "" stands for lists of several.
+        The object cache has what was said about a text."""
+        if not isinstance(self._given, str):
+            return self._printed.devices
+        if _PLACE not in self._given:
+            return frozenset()
+        say = lambda: json.dumps(sorted(self._printed.devices)).encode()  # noqa: E731
+        return frozenset(json.loads(cached(say, "devices", self._given)))
+
+    def module(self) -> ModuleOp:
+        """The module, as it was given or new."""
+        given = self._given
+        return parse_verified(self.name, given) if isinstance(given, str) else given
+
+    def verified(self) -> ModuleOp:
+        """The module, verified and in ops of `tg`."""
+        if self.is_text or self._is_verified:
+            return self.module()
+        return load_module(self.module())
+
+    def is_split(self, target: str | None) -> bool:
+        """Whether each device of the program has a program of its own: a value is on several, or
+        on a process of MPI, or it names several and no target stands for all of them."""
+        is_split = any(not each or each.startswith(f"{PROCESS}:") for each in self.devices)
+        return is_split or (target is None and len(self.devices) > 1)
+
+    def errors(self) -> AbstractContextManager[None]:
+        """Within it errors are CompilationErrors of this program."""
+        from tgdialect.diagnostics import SourceFile, errors_in
+
+        return errors_in(SourceFile(self.name, self.text))
 
 
 def _on_one_device(
-    source: str | os.PathLike[str] | ModuleOp,
-    name: str,
-    text: str,
-    target: str | None,
-    entry: str,
-    opt: str,
-    custom: CustomCode,
-    *,
-    is_verified: bool = False,
+    source: _Source, target: str | None, entry: str, opt: str, custom: CustomCode
 ) -> Executable:
     """Compile a program for one device: that of the target, or else the one that it names."""
-    named = named_devices(text) - {HOST} if target is None else ()
+    named = source.devices - {HOST} if target is None else ()
     try:
         device = DEVICES[min(named)] if named else device_for(target)
     except DeviceError as error:
@@ -141,51 +176,49 @@ def _on_one_device(
         raise DeviceError(message) from error
     described = PORTABLE if target == PORTABLE.name else target_of_device(device)
     how = entry, opt, custom
-    is_text = isinstance(source, str | os.PathLike)
     kind = Program if device.is_host else DeviceProgram
-    cache, key, memory = object_cache(), "", None
-    if cache is not None:
-        places = "" if is_text else _window_places(source)
-        cpu = _host_key(described, name, text) if device.is_host else ""
-        key = cache_key(text, places, cpu, str(described), *map(repr, how))
+    cache, memory = object_cache(), None
 
-    def compiled() -> AnyProgram:
+    def build(module: ModuleOp) -> StagedModule:
+        return prepared(module, *how, described, device)
+
+    def compiled() -> tuple[AnyProgram, Block | None]:
         check_memory_for_library()
         _import_compiler(described)
-        if isinstance(source, str | os.PathLike):
-            module = parse_verified(name, text)
-        else:
-            module = source if is_verified else load_module(source)
-        is_ours = is_text or is_verified
-        program = _compiled(module, how, described, device, name, text, is_consumed=is_ours)
-        return _without_name(program, name) if is_text else program
+        module = source.verified()
+
+        def make() -> AnyProgram:
+            with source.errors():
+                program = replace(build(module), is_consumed=source.is_ours).program()
+            return _without_name(program, source.name) if source.is_text else program
+
+        return with_constant_memory(cache, module, described, make)
 
     if cache is None:
-        program = compiled()
-    elif (data := cache.get(key)) is not None:
-        program = kind.from_bytes(data)
+        program, memory = compiled()
     else:
-        with cache.locked(key):
-            if (data := cache.get(key)) is not None:  # Another process has compiled it meanwhile.
-                program = kind.from_bytes(data)
-            else:
-                program, memory = with_constant_memory(cache, text, described, compiled)
-                cache.put(key, program.to_bytes())
-    of = (name, text) if is_text else ("", "")
-    if isinstance(program, Program):
-        build = lambda: _host_build(parse_verified(name, text), *how, described)  # noqa: E731
-        try:
-            return HostExecutable(program, build, source=of, memory=memory, custom=custom)
-        except OSError as error:
-            from tgdialect.diagnostics import CompilationError, Diagnostic
+        places = "" if source.is_text else _window_places(source.module())
+        cpu = _host_key(described, source) if device.is_host else ""
+        key = cache_key(source.text, places, cpu, str(described), *map(repr, how))
+        if (data := cache.get(key)) is not None:
+            program = kind.from_bytes(data)
+        else:
+            with cache.locked(key):
+                if (data := cache.get(key)) is not None:  # Another process has compiled it.
+                    program = kind.from_bytes(data)
+                else:
+                    program, memory = compiled()
+                    cache.put(key, program.to_bytes())
+    of = (source.name, source.text) if source.is_text else ("", "")
+    inspected = lambda: build(parse_verified(source.name, source.text))  # noqa: E731
+    if isinstance(program, DeviceProgram):
+        return DeviceExecutable(program, device, inspected, source=of)
+    try:
+        return HostExecutable(program, inspected, source=of, memory=memory, custom=custom)
+    except OSError as error:
+        from tgdialect.diagnostics import CompilationError, Diagnostic
 
-            raise CompilationError(Diagnostic(str(error))) from error
-    return DeviceExecutable(
-        program,
-        device,
-        lambda: device_build(parse_verified(name, text), *how, described, device),
-        source=of,
-    )
+        raise CompilationError(Diagnostic(str(error))) from error
 
 
 def _import_compiler(target: Target) -> None:
@@ -201,27 +234,18 @@ def _import_compiler(target: Target) -> None:
 
 
 def _sharded(
-    source: str | os.PathLike[str] | ModuleOp,
-    name: str,
-    text: str,
-    target: str | None,
-    entry: str,
-    opt: str,
-    custom: CustomCode,
+    source: _Source, target: str | None, entry: str, opt: str, custom: CustomCode
 ) -> Executable:
     """Compile a program with values on several devices."""
-    from tgdialect.diagnostics import SourceFile, errors_in
     from tgdialect.runtime.distributed.build import build
 
     def compiled(module: ModuleOp, part: str, device: str | None) -> Executable:
-        text = str(module)
-        return _on_one_device(module, "<module>", text, device, part, opt, custom)
+        return _on_one_device(_Source("<module>", module), device, part, opt, custom)
 
     if target not in (None, MPI):
         target = device_for(target).name
-    is_text = isinstance(source, str | os.PathLike)
-    module = parse_verified(name, text) if is_text else load_module(source)
-    with errors_in(SourceFile(name, text)):
+    module = source.verified()
+    with source.errors():
         return build(module, entry, target, compiled)
 
 
@@ -273,7 +297,7 @@ def _without_name(program: AnyProgram, name: str) -> AnyProgram:
     return replace(program, windows=tuple(windows))
 
 
-def _host_key(target: Target, name: str, text: str) -> str:
+def _host_key(target: Target, source: _Source) -> str:
     """A text for all that the code of a program on this machine depends on, besides the program.
 
     Raises CompilationError, of that program, if the target needs a C compiler and there is none.
@@ -281,9 +305,8 @@ def _host_key(target: Target, name: str, text: str) -> str:
     if target.name != PORTABLE.name:
         return host_cpu()
     from tgdialect.backends.c_compiler import compiler_version
-    from tgdialect.diagnostics import SourceFile, errors_in
 
-    with errors_in(SourceFile(name, text)):
+    with source.errors():
         return f"{host_cpu()} {compiler_version()}"
 
 
@@ -292,56 +315,22 @@ def prepared(
     entry: str = "main",
     opt: str = DEFAULT_OPT,
     custom: CustomCode = NO_CUSTOM,
-) -> Build:
-    """The compilation of a module for this CPU, for inspecting its stages. Importing it imports
-    LLVM."""
+    target: Target | None = None,
+    device: Device | None = None,
+) -> StagedModule:
+    """The compilation of a module for a target, by default this CPU. For a CPU it imports LLVM."""
+    if target is not None and target.is_grid:
+        from tgdialect.runtime.devices.build import DeviceBuild
+
+        name = None if device is None else device.name
+        return DeviceBuild(module, entry, opt, custom, target, device=name)
+    if target is not None and target.name == PORTABLE.name:
+        from tgdialect.runtime.c_build import CBuild
+
+        return CBuild(module, entry, opt, custom)
     from tgdialect.runtime.build import Build
 
     return Build(module, entry, opt, custom)
-
-
-def _host_build(
-    module: ModuleOp,
-    entry: str,
-    opt: str,
-    custom: CustomCode,
-    target: Target,
-) -> Build | CBuild:
-    """The compilation of a module for this CPU, by LLVM or as C."""
-    if target.name != PORTABLE.name:
-        return prepared(module, entry, opt, custom)
-    from tgdialect.runtime.c_build import CBuild
-
-    return CBuild(module, entry, opt, custom)
-
-
-def device_build(
-    module: ModuleOp, entry: str, opt: str, custom: CustomCode, target: Target, device: Device
-) -> DeviceBuild:
-    """The compilation of a module for a device."""
-    from tgdialect.runtime.devices.build import DeviceBuild
-
-    return DeviceBuild(module, entry, opt, custom, target, device=device.name)
-
-
-def _compiled(
-    module: ModuleOp,
-    how: tuple[str, str, CustomCode],
-    target: Target,
-    device: Device,
-    name: str,
-    text: str,
-    *,
-    is_consumed: bool,
-) -> AnyProgram:
-    from tgdialect.diagnostics import SourceFile, errors_in
-
-    with errors_in(SourceFile(name, text)):
-        if target.is_grid:
-            build = device_build(module, *how, target, device)
-        else:
-            build = _host_build(module, *how, target)
-        return replace(build, is_consumed=is_consumed).program()
 
 
 def load_module(source: str | os.PathLike[str] | ModuleOp) -> ModuleOp:
@@ -354,7 +343,7 @@ def load_module(source: str | os.PathLike[str] | ModuleOp) -> ModuleOp:
     from tgdialect.upgrades import upgrade, upgrades_for
 
     if isinstance(source, str | os.PathLike):
-        return parse_verified(*_name_and_text(source))
+        return _source(source).module()
     _check_is_module(source)
     verify_module(source)
     if not upgrades_for(source):
@@ -374,39 +363,27 @@ def _check_is_module(source: object) -> None:
         )
 
 
-def _is_text(source: str | os.PathLike[str] | ModuleOp) -> bool:
-    """Whether a program is a text or a module: not a path of a format that is none."""
+def _source(source: str | os.PathLike[str] | ModuleOp, *, is_verified: bool = False) -> _Source:
+    """A program in any form. Raises CompilationError if it cannot be read."""
     if isinstance(source, str) and ("\n" in source or "{" in source):
-        return True
-    if not isinstance(source, str | os.PathLike):
-        return True
-    file = os.fspath(source)
-    if os.path.splitext(file)[1] in ("", ".mlir"):
-        return True  # Plug-ins are not looked through.
-    from tgdialect.input_formats import TextFrontend
-    from tgdialect.registry import frontend_of
-
-    return isinstance(frontend_of(file), TextFrontend | None)
-
-
-def _name_and_text(source: str | os.PathLike[str] | ModuleOp) -> tuple[str, str]:
-    """Where a program comes from, and its text."""
-    if isinstance(source, str) and ("\n" in source or "{" in source):
-        return "<string>", source
+        return _Source("<string>", source)
     if not isinstance(source, str | os.PathLike):
         _check_is_module(source)
-        from tgdialect.fast_xdsl.printing import printed
+        return _Source("<module>", source, is_verified=is_verified)
+    file = os.fspath(source)
+    if os.path.splitext(file)[1] not in ("", ".mlir"):  # Else plug-ins are not looked through.
+        from tgdialect.input_formats import TextFrontend
+        from tgdialect.registry import frontend_of
 
-        return "<module>", printed(source)
-    if not _is_text(source):
-        return os.fspath(source), ""  # Only its front end reads it.
+        if not isinstance(frontend_of(file), TextFrontend | None):
+            return _Source("<module>", parse_verified(file, ""), is_verified=True)
     try:
-        return os.fspath(source), Path(source).read_bytes().decode()
+        return _Source(file, Path(file).read_bytes().decode())
     except (OSError, UnicodeDecodeError):
         from tgdialect.diagnostics import read_source
 
-        file = read_source(os.fspath(source))  # Says what is wrong with it.
-        return file.name, file.text
+        read = read_source(file)  # Says what is wrong with it.
+        return _Source(read.name, read.text)
 
 
 def parse_verified(name: str, text: str, format: str | None = None) -> ModuleOp:
@@ -435,19 +412,18 @@ def parse_verified(name: str, text: str, format: str | None = None) -> ModuleOp:
     return module
 
 
-def _interpreted(
-    source: str | os.PathLike[str] | ModuleOp, entry: str, custom: CustomCode
-) -> Callback:
-    """A callable that runs a program in the interpreter. Errors are CompilationErrors."""
+def _interpreted(source: _Source, entry: str, custom: CustomCode) -> Callback:
+    """A callable that runs a program in the interpreter, which the universe names. Errors are
+    CompilationErrors."""
     from xdsl.utils.exceptions import InterpretationError
 
     from tgdialect.diagnostics import CompilationError, SourceFile, diagnose, errors_in
-    from tgdialect.interpreter import run
+    from tgdialect.registry import universe
     from tgdialect.runtime.staged import check_code
 
-    is_text = isinstance(source, str | os.PathLike)
-    file = SourceFile(*_name_and_text(source)) if is_text else SourceFile("<module>", "")
-    module = parse_verified(file.name, file.text) if is_text else load_module(source)
+    run = universe().all_runners[INTERPRETER]()
+    file = SourceFile(source.name, source.text if source.is_text else "")
+    module = source.verified()
     with errors_in(file):
         check_code(module, custom)
 

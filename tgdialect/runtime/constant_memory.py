@@ -8,14 +8,18 @@ types. A wrong size costs some work of that thread, and no more.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, TypeVar
 
 from tgdialect.runtime.cache import ObjectCache, cache_key
 from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.memory import PIECE, Ahead, Block
 from tgdialect.runtime.program import Program
 from tgdialect.targets import Target
+
+if TYPE_CHECKING:
+    from xdsl.dialects.builtin import ModuleOp
+    from xdsl.ir import SSAValue
 
 P = TypeVar("P", bound=Program | DeviceProgram)
 
@@ -26,13 +30,12 @@ _CONSTANT = "tg.constant"
 
 
 def with_constant_memory(
-    cache: ObjectCache, text: str, target: Target, compiled: Callable[[], P]
+    cache: ObjectCache | None, module: ModuleOp, target: Target, compiled: Callable[[], P]
 ) -> tuple[P, Block | None]:
-    """The program that `compiled` makes of a text, and memory for the values that are derived from
-    its constants, if it was known how much that would be."""
-    if _CONSTANT not in text:
+    """The program that `compiled` makes of a module, and memory for the values that are derived
+    from its constants, if it was known how much that would be."""
+    if cache is None or not (constants := _types_of_constants(module)):
         return compiled(), None
-    constants = [line for line in text.splitlines() if _CONSTANT in line]
     key = PREFIX + cache_key(str(target), *constants)
     known = int(cache.get(key) or 0)
     with Ahead(known) as ahead:
@@ -41,3 +44,17 @@ def with_constant_memory(
     if nbytes >= PIECE and nbytes != known:
         cache.put(key, str(nbytes).encode())
     return program, ahead.block
+
+
+def _types_of_constants(module: ModuleOp) -> Sequence[str]:
+    """The types of the arguments and PARAMs that are constants."""
+    from tgdialect.analysis.symbols import own_functions  # Late: they import the compiler.
+    from tgdialect.ops import tg
+    from tgdialect.ops.arguments import argument_attributes
+
+    constants: list[SSAValue] = []
+    for function in own_functions(module):
+        constants += [a for a in function.args if _CONSTANT in argument_attributes(a)]
+        params = [op for op in function.body.block.ops if isinstance(op, tg.ParamOp)]
+        constants += [op.result for op in params if _CONSTANT in op.attributes]
+    return [str(value.type) for value in constants]

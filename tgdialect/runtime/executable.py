@@ -6,23 +6,24 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
 from tgdialect.runtime.memory import copied
-from tgdialect.runtime.program import HOST, Array, HasShape, Parameter
+from tgdialect.runtime.program import HOST, HasShape, Parameter
 from tgdialect.runtime.released import ReleasedArray
 from tgdialect.runtime.text import show_bytes
-from tgdialect.runtime.windows import Window
+from tgdialect.runtime.windows import Window, check_windows
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from tgdialect.runtime.footprint import DeviceFootprint, Footprint
-    from tgdialect.runtime.inspection import Compilation, Kernel
+    from tgdialect.runtime.inspection import Kernel
     from tgdialect.runtime.launcher import Holders
     from tgdialect.runtime.profile import Profile
+    from tgdialect.runtime.staged import StagedModule
 
 
 _LISTED = 6
@@ -54,7 +55,7 @@ class Executable(ABC):
         self,
         parameters: Sequence[Parameter],
         windows: Sequence[Window],
-        build: Callable[[], Compilation],
+        build: Callable[[], StagedModule],
         source: tuple[str, str],
         place: str = HOST,
     ) -> None:
@@ -68,6 +69,8 @@ class Executable(ABC):
         # Subclasses have the contents of BINARYs in memory of their own.
         self.parameters = [p if p.data is None else replace(p, data=None) for p in parameters]
         slots = [ParameterSlot(i, p) for i, p in enumerate(self.parameters)]
+        self._frame: list[Any] = [0] * len(slots)
+        """The values and the memory that are the same in every call, by position."""
         self._arguments = [s for s in slots if s.parameter.role in ("input", "scalar")]
         self._results = [s for s in slots if s.parameter.role == "output"]
         self._workspaces = [s for s in slots if s.parameter.role == "workspace"]
@@ -148,12 +151,14 @@ class Executable(ABC):
 
     def _overwriting(
         self,
-        call: Callable[[list[Any], Sequence[Any] | None], list[Any]],
+        call: Callable[[Sequence[Any], Sequence[Any] | None], list[Any]],
         arrays: Sequence[Any],
         out: Sequence[Any] | None,
     ) -> list[Any]:
-        """The results of a call that stores some of them in arguments; with `out`, in copies of
+        """The results of a call, some of which may be stored in arguments; with `out`, in copies of
         these. `call` makes the others, and replaces arguments that it must not overwrite."""
+        if not self.overwritten:
+            return call(arrays, out)
         self._check_count(arrays)
         given = list(arrays)
         if out is None:
@@ -171,6 +176,55 @@ class Executable(ABC):
                 result = out[number]
             made.insert(number, result)
         return made
+
+    def _call_frame(self, arrays: Sequence[Any]) -> tuple[list[Any], dict[int, Any]]:
+        """The frame of a call, which has the scalars, and the arrays to be placed in it, by
+        position. `arrays` is a list if some results are stored in arguments: it gets their memory.
+
+        Raises ValueError and TypeError for arguments that do not fit the signature, and
+        CompilationError for a window that is out of bounds.
+        """
+        self._check_count(arrays)
+        frame = self._frame.copy()
+        given: dict[int, Any] = {}
+        written: list[Any] = []
+        for i, slot in enumerate(self._arguments):
+            position, parameter = slot
+            value = arrays[i]
+            if parameter.role == "scalar":
+                frame[position] = parameter.number(value)
+                continue
+            if parameter.result is not None:
+                value = cast("list[Any]", arrays)[i] = self._overwritable(value, written)
+            given[position] = value = self._given(slot, value)
+            if parameter.by_reference:
+                written.append(value)
+        if self._windows:
+            check_windows(self._windows, frame, *self._source)
+        if self._is_dynamic:
+            for position, array in given.items():
+                parameter = self.parameters[position]
+                if array.shape != (wanted := parameter.shape_for(frame)):
+                    raise parameter.wrong_shape(array, wanted)
+        return frame, given
+
+    @abstractmethod
+    def _given(self, slot: ParameterSlot, value: Any) -> Any:
+        """An argument as an array that the program can be passed. Raises TypeError for another
+        dtype, ValueError for another static shape, or if the program would write to a copy."""
+
+    def _overwritable(self, value: Any, written: Sequence[Any]) -> Any:
+        """An argument that the program overwrites, as it does those in `written`; a copy if it
+        must not be overwritten."""
+        return self.copied(value)
+
+    def _scalars(self, arrays: Sequence[Any]) -> list[Any]:
+        """The scalars among the arguments, by position."""
+        frame: list[Any] = [None] * len(self.parameters)
+        for value, (position, parameter) in zip(arrays, self._arguments, strict=False):
+            if parameter.role == "scalar":
+                frame[position] = parameter.number(value)
+        return frame
 
     @staticmethod
     def _assign(parameter: Parameter, target: Any, result: HasShape) -> None:
@@ -232,15 +286,14 @@ class Executable(ABC):
         total = show_bytes(sum(size for _, size in sizes))
         return f"the memory of this call does not fit: {total} ({listed}{more}); {reason}"
 
-    def _check_shapes(self, frame: Sequence[Any], values: Sequence[Any]) -> None:
-        """Raise ValueError for an input whose extents are not those that the scalars give.
 
-        `frame` has the scalars by position, `values` the arrays in order.
-        """
-        arrays = iter(values)
-        for parameter in self.inputs:
-            if parameter.role == "scalar":
-                continue
-            array: Array = next(arrays)
-            if array.shape != (wanted := parameter.shape_for(frame)):
-                raise parameter.wrong_shape(array, wanted)
+def listed(out: Any) -> list[Any] | None:
+    """The memory that a caller gives for the results, one array or one for each."""
+    if isinstance(out, list | tuple):
+        return list(cast("Sequence[Any]", out))
+    return None if out is None else [out]
+
+
+def returned(results: Sequence[Any]) -> Any:
+    """The results of a call as a caller gets them: one, or a tuple of several."""
+    return results[0] if len(results) == 1 else tuple(results)

@@ -2,13 +2,13 @@
 
 The extents and offsets of SHRINK, PAD, RESHAPE and EXPAND are index values. The verifier refuses
 windows that are out of bounds for every call. Those that constants, or the bounds of the arguments,
-prove to be in bounds need no check. The others become polynomials in the arguments, and in what
-other ops compute from these.
+prove to be in bounds need no check. The others become expressions in the arguments.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import partial, reduce
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.func import FuncOp
@@ -35,11 +35,16 @@ from tgdialect.ops.properties import (
     tensor_type,
     window,
 )
-from tgdialect.runtime.windows import OPS, Computed, Polynomial, Window
+from tgdialect.runtime.expressions import OPERATIONS, WRAP, Expression, applied, argument_at
+from tgdialect.runtime.windows import Window
 
 MAX_DEPTH = 6
 """The number of ops, other than sums and products, that may compute a bound one after the other. A
 polynomial may have each of them several times. Beyond it a bound is not checked."""
+
+_FACTORS = OPERATIONS.keys() - {"neg", "add", "sub", "mul", "shl", "shr"}
+"""The operations that compute factors. Sums and products of index values are the expression itself;
+those of bools are other operations."""
 
 _Bounds = tuple[Dim, Dim, Dim]
 """The offset, the inner and the outer extent of a window on one axis."""
@@ -57,10 +62,10 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
 
     `buffers` are the places of its BUFFERs, which are arguments now.
     """
-    positions: dict[SSAValue, int] = {
-        a: a.index for a in function.args if a.type == tensor_type(INDEX)
+    known: dict[SSAValue, Expression] = {
+        a: argument_at(a.index) for a in function.args if a.type == tensor_type(INDEX)
     }
-    if not positions:
+    if not known:
         return ()
     min_max = MinMax()
     found: dict[object, Window] = {}
@@ -69,7 +74,7 @@ def find_windows(function: FuncOp, buffers: Mapping[int, Diagnostic]) -> tuple[W
         for axis, bounds in enumerate(windows):
             if all(isinstance(dim, int) for dim in bounds) or _is_inside(bounds, min_max):
                 continue
-            if (terms := _checked(bounds, positions)) is not None and terms not in found:
+            if (terms := _checked(bounds, known)) is not None and terms not in found:
                 place = at.file or "", at.line or 0, at.column or 0
                 found[terms] = Window(axis, *terms, *place)
 
@@ -126,49 +131,55 @@ def _is_inside(bounds: _Bounds, min_max: MinMax) -> bool:
 
 
 def _checked(
-    bounds: _Bounds, positions: Mapping[SSAValue, int]
-) -> tuple[Polynomial, Polynomial, Polynomial] | None:
+    bounds: _Bounds, known: Mapping[SSAValue, Expression]
+) -> tuple[Expression, Expression, Expression] | None:
     """The part of a window that a call can check: only its extent if its offset is loaded from
     memory."""
-    offset, inner, outer = (_terms(dim, positions) for dim in bounds)
+    offset, inner, outer = (_expression(dim, known) for dim in bounds)
     if offset is not None and inner is not None and outer is not None:
         return offset, inner, outer
     extent = inner if inner is not None else outer
-    return None if extent is None else ((), extent, extent)
+    return None if extent is None else ((0,), extent, extent)
 
 
-def _terms(dim: Dim, positions: Mapping[SSAValue, int], depth: int = 0) -> Polynomial | None:
-    """A polynomial in the arguments and in what is computed from them; None if the extent depends
-    on anything else."""
-    terms: list[tuple[int, tuple[int | Computed, ...]]] = []
+def _expression(
+    dim: Dim, known: Mapping[SSAValue, Expression], depth: int = 0
+) -> Expression | None:
+    """An extent as a sum of products of the arguments and of what is computed from them, in an
+    order that does not depend on that of the program; None if it depends on anything else."""
+    terms: list[Expression] = []
     for factors, coefficient in monomials(polynomial(dim)):
-        known: list[int | Computed] = []
+        found: list[Expression] = []
         for factor in factors:
             if not isinstance(factor, SSAValue):
                 return None
-            found = positions.get(factor)
-            if found is None and (found := _computed(factor, positions, depth)) is None:
+            computed = known.get(factor) or _computed(factor, known, depth)
+            if computed is None:
                 return None
-            known.append(found)
-        terms.append((coefficient, tuple(sorted(known, key=repr))))
-    return tuple(sorted(terms, key=repr))
+            found.append(computed)
+        scale: list[Expression] = [] if coefficient == 1 and found else [(coefficient,)]
+        product = [*scale, *sorted(found, key=repr)]
+        terms.append(reduce(partial(applied, "mul"), product))
+    return reduce(partial(applied, "add"), sorted(terms, key=repr) or [(0,)])
 
 
-def _computed(value: SSAValue, positions: Mapping[SSAValue, int], depth: int) -> Computed | None:
-    """A scalar that an op computes from index values and bools, as a factor."""
+def _computed(
+    value: SSAValue, known: Mapping[SSAValue, Expression], depth: int
+) -> Expression | None:
+    """A scalar that an op computes from index values and bools."""
     op = value.owner
-    if not isinstance(op, ElementwiseOp) or op.name not in OPS or depth == MAX_DEPTH:
+    if not isinstance(op, ElementwiseOp) or depth == MAX_DEPTH or tensor(value).get_shape():
         return None
-    if tensor(value).get_shape():
-        return None
-    dtype = dtype_of(value)
-    bounds: tuple[Polynomial, ...] = ()
+    dtype, name = dtype_of(value), op.name.removeprefix("tg.")
+    bounds: tuple[Expression, ...] = ()
     if isinstance(op, tg.CastOp):
         if dtype.is_float or dtype.is_bool or dtype_of(op.source).is_float:
             return None
-        bounds = ((int(dtype.low), ()),), ((int(dtype.high), ()),)
+        name, bounds = WRAP, ((int(dtype.low),), (int(dtype.high),))
     elif not all(dtype_of(each).name in ("i1", "index") for each in (*op.operands, value)):
         return None
-    operands = [_terms(operand, positions, depth + 1) for operand in op.operands]
-    found = tuple(operand for operand in operands if operand is not None)
-    return Computed(op.name, (*found, *bounds)) if len(found) == len(operands) else None
+    operands = [_expression(operand, known, depth + 1) for operand in op.operands]
+    found = [operand for operand in operands if operand is not None]
+    if name not in _FACTORS or len(found) < len(operands):
+        return None
+    return applied(name, *found, *bounds)

@@ -5,23 +5,22 @@ from __future__ import annotations
 import ctypes
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from operator import is_not
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from numpy import ndarray
 
 from tgdialect.custom import NO_CUSTOM, Callbacks, CustomCode
-from tgdialect.runtime.executable import Executable, ParameterSlot
+from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address, zeros
 from tgdialect.runtime.program import Array, Parameter, Program
 from tgdialect.runtime.released import ReleasedArray
-from tgdialect.runtime.windows import check_windows
 
 if TYPE_CHECKING:
-    from tgdialect.runtime.inspection import HostCompilation
     from tgdialect.runtime.launcher import Holders, Launcher
     from tgdialect.runtime.profile import Profile
+    from tgdialect.runtime.staged import StagedModule
 
 
 class _Kept(NamedTuple):
@@ -75,7 +74,7 @@ class HostExecutable(Executable):
     def __init__(
         self,
         program: Program,
-        build: Callable[[], HostCompilation],
+        build: Callable[[], StagedModule],
         symbols: Mapping[str, int] = {},
         source: tuple[str, str] = ("", ""),
         memory: Block | None = None,
@@ -91,7 +90,6 @@ class HostExecutable(Executable):
         self.buffers: dict[str, Array] = {}
         slots = [ParameterSlot(i, p) for i, p in enumerate(self.parameters)]
         # BUFFERs, whose addresses are the same in every call unless their shape is dynamic.
-        self._frame: list[Any] = [0] * len(slots)
         self._buffer_spans: list[tuple[int, int]] = []
         self._resized = [s for s in slots if s.parameter.role == "buffer" and s.parameter.dims]
         self._sized: dict[int, Array] = {}
@@ -143,7 +141,7 @@ class HostExecutable(Executable):
         # The program is compiled again with clock reads, so that normal calls pay nothing.
         from tgdialect.runtime.profile import new_records, profile, record_symbols
 
-        build = cast("HostCompilation", self._build())
+        build = self._build()
         records = new_records(build)
         symbols = record_symbols(records)
         timed = HostExecutable(build.profiled(), lambda: build, symbols, custom=self._custom)
@@ -165,13 +163,7 @@ class HostExecutable(Executable):
                 if self._launch(result := empty(shape, dtype), *arrays):
                     return result
                 return self._call(arrays, None)[0]
-            if out is not None:
-                out = list(out) if isinstance(out, list | tuple) else [cast(Array, out)]
-            if self.overwritten:
-                results = self._overwriting(self._called, arrays, out)
-            else:
-                results = self._called(arrays, out)
-            return results[0] if len(results) == 1 else tuple(results)
+            return returned(self._overwriting(self._called, arrays, listed(out)))
         except MemoryError as error:
             reason = str(error) or "this process gets no more"
             raise MemoryError(self._does_not_fit(self._scalars(arrays), reason)) from None
@@ -188,14 +180,6 @@ class HostExecutable(Executable):
         if (out is None or not self._clears) and self._launched(results, arrays):
             return results
         return self._call(arrays, out)
-
-    def _scalars(self, arrays: Sequence[Any]) -> Sequence[int | None]:
-        """The scalars among the arguments, by position."""
-        frame: list[int | None] = [None] * len(self.parameters)
-        for value, (position, parameter) in zip(arrays, self._arguments, strict=False):
-            if parameter.role == "scalar":
-                frame[position] = parameter.number(value)
-        return frame
 
     def _launched(self, results: Sequence[Array], arrays: Sequence[Any]) -> bool:
         """Whether the launcher has called the function. It refuses arguments that have to be
@@ -304,47 +288,22 @@ class HostExecutable(Executable):
 
     def _call(self, arrays: Sequence[Any], out: Sequence[Array] | None) -> list[Array]:
         """A call by Python, which checks each argument and converts it if necessary."""
-        self._check_count(arrays)
-        # Inputs: check, convert, and note which addresses are read and written.
-        frame = self._frame.copy()
-        spans = self._buffer_spans.copy()
-        values: list[Array] = []
-        written = self._buffer_spans.copy()
-        for i, (value, (position, parameter)) in enumerate(
-            zip(arrays, self._arguments, strict=True)
-        ):
-            if parameter.role == "scalar":
-                frame[position] = parameter.number(value)
-                continue
-            if parameter.is_read_once and isinstance(value, ReleasedArray):
-                frame[position] = 0
-                values.append(cast(Array, value))
-                continue
-            if parameter.result is not None:
-                value = cast("list[Any]", arrays)[i] = self._overwritable(value, written)
-            if (
-                type(value) is not ndarray
-                or value.shape != parameter.shape
-                or value.dtype != parameter.dtype
-                or not value.flags.carray
-            ):
-                value = parameter.array(value)
-            frame[position] = start = address(value)
-            spans.append((start, start + value.nbytes))
-            values.append(value)
-            if parameter.by_reference:
-                written.append(spans[-1])
-        # Checks and buffers that depend on the values of scalars.
-        if self._windows:
-            check_windows(self._windows, frame, *self._source)
+        frame, given = self._call_frame(arrays)
+        # Note which addresses are read and written.
+        spans, written = self._buffer_spans.copy(), self._buffer_spans.copy()
+        for position, array in given.items():
+            if type(array) is not ReleasedArray:
+                spans.append(span := _span(array))
+                frame[position] = span[0]
+                if self.parameters[position].by_reference:
+                    written.append(span)
+        # Buffers whose shapes depend on the values of scalars.
         sized = [self._sized_buffer(slot, frame) for slot in self._resized]
-        for buffer in sized:
-            written.append((start := address(buffer), start + buffer.nbytes))
-            spans.append(written[-1])
+        for span in map(_span, sized):
+            written.append(span)
+            spans.append(span)
         if written:
-            self._set_apart(frame, values, written)
-        if self._is_dynamic:
-            self._check_shapes(frame, values)
+            self._set_apart(frame, given, written)
         # Results, cached values, and the call.
         if out is None:
             results = self._new_results(frame)
@@ -360,12 +319,22 @@ class HostExecutable(Executable):
             array[...] = result
         return results
 
-    def _overwritable(self, value: Any, written: Sequence[tuple[int, int]]) -> Array:
-        """An argument that the program overwrites; a copy if it is no array to write to."""
+    def _given(self, slot: ParameterSlot, value: Any) -> Any:
+        parameter = slot.parameter
+        if (
+            type(value) is ndarray
+            and value.shape == parameter.shape
+            and value.dtype == parameter.dtype
+            and value.flags.carray
+        ) or (parameter.is_read_once and type(value) is ReleasedArray):
+            return value
+        return parameter.array(value)
+
+    def _overwritable(self, value: Any, written: Sequence[Any]) -> Array:
         if type(value) is not ndarray or not value.flags.carray:
             return self.copied(value)
-        start = address(value)
-        return self.copied(value) if _overlaps((start, start + value.nbytes), written) else value
+        spans = *self._buffer_spans, *map(_span, written)
+        return self.copied(value) if _overlaps(_span(value), spans) else value
 
     def _sized_buffer(self, slot: ParameterSlot, frame: list[Any]) -> Array:
         """A BUFFER of dynamic shape: the last call's if the shape is the same, else zeros."""
@@ -379,19 +348,15 @@ class HostExecutable(Executable):
         return buffer
 
     def _set_apart(
-        self, frame: list[Any], values: list[Array], written: Sequence[tuple[int, int]]
+        self, frame: list[Any], given: dict[int, Any], written: Sequence[tuple[int, int]]
     ) -> None:
         """Copy the inputs that share memory with an array that the program writes, so that it reads
         their contents from before the call."""
-        arrays = iter(enumerate(values))
-        for position, parameter in self._arguments:
-            if parameter.role == "scalar":
-                continue
-            i, value = next(arrays)
+        for position, value in given.items():
             span = frame[position], frame[position] + value.nbytes
-            if not parameter.by_reference and _overlaps(span, written):
-                values[i] = value.copy()
-                frame[position] = address(values[i])
+            if not self.parameters[position].by_reference and _overlaps(span, written):
+                given[position] = value.copy()
+                frame[position] = address(given[position])
 
     def _run(self, frame: list[Any]) -> None:
         blocks = self._scratch()
@@ -424,8 +389,8 @@ class HostExecutable(Executable):
         copies: list[tuple[Array, Array]] = []
         for array, (position, parameter) in zip(given, self._results, strict=True):
             parameter.check_out(array, frame)
-            start = address(array)
-            span = start, start + array.nbytes
+            span = _span(array)
+            start = span[0]
             is_free = array.flags.carray and not _overlaps(span, spans)
             spans.append(span)
             if not is_free:
@@ -442,6 +407,11 @@ def _filled(data: bytes) -> Block:
     block = Block.new(len(data))
     ctypes.memmove(block.address, data, len(data))
     return block
+
+
+def _span(array: Array) -> tuple[int, int]:
+    """The first address of an array, and the one behind it."""
+    return (start := address(array)), start + array.nbytes
 
 
 def _overlaps(span: tuple[int, int], others: Iterable[tuple[int, int]]) -> bool:

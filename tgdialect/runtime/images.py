@@ -26,7 +26,7 @@ _provided: dict[tuple[str, str], bytes] = {}
 
 
 def provide(native: Iterable[NativeCode]) -> None:
-    """Have `load_ir` take this code, which a file has brought, where the object cache has none."""
+    """Have `load_ir` take this code, which a file has brought."""
     _provided.update((each[:2], each.code) for each in native)
 
 
@@ -59,17 +59,14 @@ def load_ir(ir: str, name: str, symbols: Mapping[str, int] = {}) -> ElfImage | J
 
     `symbols` are addresses of external symbols, as in `load_image`, which may raise OSError.
     """
-    from tgdialect.runtime.cache import cache_key, object_cache
+    from tgdialect.runtime.cache import cached
 
-    cache = object_cache()
-    key = "" if cache is None else cache_key(ir, name)
-    code = None if cache is None else cache.get(key)
-    code = code or _provided.get((name, digest_of(ir)))
-    if code is None:
-        from tgdialect.backends.llvm_cpu import CpuTarget
-        from tgdialect.runtime.codegen import generated
+    code = _provided.get((name, digest_of(ir))) if _provided else None
+    return load_image(code or cached(lambda: _generated(ir), ir, name), symbols)
 
-        code = generated(CpuTarget.host().object_code, ir)
-        if cache is not None:
-            cache.put(key, code)
-    return load_image(code, symbols)
+
+def _generated(ir: str) -> bytes:
+    from tgdialect.backends.llvm_cpu import CpuTarget
+    from tgdialect.runtime.codegen import generated
+
+    return generated(CpuTarget.host().object_code, ir)

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
-from xdsl.dialects.builtin import ModuleOp
 from xdsl.dialects.func import FuncOp
 from xdsl.traits import SymbolTable
 
@@ -15,7 +13,6 @@ from tgdialect.analysis.estimates import estimate
 from tgdialect.lowering.render.llvm.threads import body_name
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops import tg
-from tgdialect.runtime.program import Program
 
 
 @dataclass(frozen=True)
@@ -33,32 +30,6 @@ class Kernel:
     bytes: int
     source: str = field(repr=False)
     asm: str = field(repr=False)
-
-
-class Compilation(Protocol):
-    """The compilation of a program, for inspection. `build.Build` implements it."""
-
-    @property
-    def kernels(self) -> Sequence[Kernel]:
-        """Each kernel, in the order of the calls."""
-        ...
-
-    @property
-    def programs(self) -> Mapping[str, tg.ProgramOp]:
-        """The linear programs of the kernels, in order, by their names."""
-        ...
-
-    def module(self, stage: str) -> ModuleOp:
-        """The module after the last stage of that name. Raises ValueError if there is none."""
-        ...
-
-
-class HostCompilation(Compilation, Protocol):
-    """The compilation of a program for this CPU."""
-
-    def profiled(self) -> Program:
-        """The program, compiled to record the time of each kernel (`profile.py`)."""
-        ...
 
 
 CodeOf = Callable[[str], tuple[str, str]]

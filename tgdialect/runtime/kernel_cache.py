@@ -43,20 +43,15 @@ class Compiled(NamedTuple):
 
 def _to_bytes(programs: Sequence[Compiled]) -> bytes:
     """A kernel and what its STAGEs have made as bytes."""
-    return packed({_PROGRAMS: [each[1:] for each in programs]}, [each.code for each in programs])
+    return packed({_PROGRAMS: programs})
 
 
 def _from_bytes(data: bytes) -> Sequence[Compiled]:
     """The inverse of `_to_bytes`."""
-    entries, codes = unpacked(data)
-    found: list[Compiled] = []
-    for code, (symbol, slots, packing) in zip(codes, entries[_PROGRAMS], strict=True):
-        pairs = [(source, target) for source, target in slots]
-        if packing is not None:
-            slot, dtype, shape = packing
-            packing = Packing(slot, dtype, tuple(shape))
-        found.append(Compiled(code, symbol, pairs, packing))
-    return found
+    return [
+        Compiled(code, symbol, in_place, None if packing is None else Packing(*packing))
+        for code, symbol, in_place, packing in unpacked(data)[_PROGRAMS]
+    ]
 
 
 class KernelCache:

@@ -28,10 +28,11 @@ from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops import tg
 from tgdialect.ops.call import parameters
 from tgdialect.ops.intervals import Interval
-from tgdialect.runtime.inspection import Compilation, Kernel
+from tgdialect.runtime.inspection import Kernel
 from tgdialect.runtime.kernel_time import KernelTime
 from tgdialect.runtime.memory import address
 from tgdialect.runtime.program import HOST, Array
+from tgdialect.runtime.staged import StagedModule
 from tgdialect.runtime.text import aligned, show_seconds
 
 if TYPE_CHECKING:
@@ -192,7 +193,7 @@ def _record(kernel: str) -> str:
 # -- measuring -------------------------------------------------------------------------------------
 
 
-def new_records(build: Compilation) -> Records:
+def new_records(build: StagedModule) -> Records:
     """A record for each kernel of a program, by its name."""
     sizes = {name: len(_sizes(program)) for name, program in build.programs.items()}
     return {k.name: np.zeros(_SCALARS + sizes[k.name], int) for k in build.kernels}
@@ -211,7 +212,7 @@ def add_time(record: Array, seconds: float, scalars: Sequence[int]) -> None:
 
 
 def profile(
-    run: Callable[[], object], records: Records, build: Compilation, seconds: float, device: str
+    run: Callable[[], object], records: Records, build: StagedModule, seconds: float, device: str
 ) -> Profile:
     """The times of the kernels of a program that is run for some seconds, at least 4 times.
 

@@ -28,7 +28,8 @@ DEFAULT_OPT = "heuristic"
 _INT64 = np.iinfo(np.int64)
 _LENGTH_BYTES = 8
 """The bytes of the header's length, at the start of a file."""
-_SIZES = "sizes"
+_SIZES, _PIECE = "sizes", "piece"
+"""The keys of the sizes of all pieces, and of the number of one."""
 
 
 class HasShape(Protocol):
@@ -68,6 +69,16 @@ class Parameter:
     is_cleared: bool = False
     result: int | None = None
     data: bytes | None = field(default=None, repr=False)
+
+    @classmethod
+    def of(cls, entry: Mapping[str, Any]) -> Parameter:
+        """A parameter of a packed program. Raises ValueError, LookupError or TypeError for what
+        cannot be one."""
+        given: dict[str, Any] = {**entry, "dtype": dtype_named(entry["dtype"])}
+        found = cls(**given)
+        if found.role == "data" and len(found.data or b"") != found.nbytes:
+            raise ValueError(f"{found} has other contents")
+        return found
 
     def __str__(self) -> str:
         extents = "x".join("?" if d is None else str(d) for d in self.shape)
@@ -176,81 +187,65 @@ class Program:
 
     def to_bytes(self) -> bytes:
         """The program as bytes."""
-        parameters, data = encoded_parameters(self.parameters)
-        entries = {
-            "objects": [(each.name, each.symbol) for each in self.objects],
-            "parameters": parameters,
-            "windows": self.windows,
-        }
-        return packed(entries, [*(each.code for each in self.objects), *data])
+        return packed(fields_of(self))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Program:
-        """The inverse of `to_bytes`. Raises ValueError, KeyError or TypeError for other bytes."""
-        entries, codes = unpacked(data)
-        count = len(entries["objects"])
-        named = zip(entries["objects"], codes[:count], strict=True)
-        objects = tuple(Object(name, code, symbol) for (name, symbol), code in named)
-        parameters = decoded_parameters(entries["parameters"], codes[count:])
-        return cls(parameters, objects, tuple(map(Window.of, entries["windows"])))
+        """The inverse of `to_bytes`. Raises as `unpacked` and `Parameter.of` for other bytes."""
+        entries = unpacked(data)
+        return cls(
+            tuple(map(Parameter.of, entries["parameters"])),
+            tuple(Object(*each) for each in entries["objects"]),
+            tuple(Window(*each) for each in entries["windows"]),
+        )
 
 
 # -- encoding --------------------------------------------------------------------------------------
 
 
-def packed(entries: Mapping[str, Any], codes: Sequence[bytes]) -> bytes:
-    """Entries that JSON knows, and pieces of code, as bytes: the length of a JSON header, the
-    header, the code."""
-    header = json.dumps({**entries, _SIZES: [len(code) for code in codes]}).encode()
-    return b"".join([len(header).to_bytes(_LENGTH_BYTES, "little"), header, *codes])
+def fields_of(value: Any) -> Mapping[str, Any]:
+    """The fields of a dataclass."""
+    return {field.name: getattr(value, field.name) for field in fields(value)}
 
 
-def unpacked(data: bytes) -> tuple[Mapping[str, Any], Sequence[bytes]]:
-    """The inverse of `packed`. Raises ValueError, KeyError or TypeError for other bytes."""
+def packed(entries: Mapping[str, Any]) -> bytes:
+    """Entries as bytes: the length of a JSON header, the header, then the pieces, which are all
+    bytes among the entries, each once. These have values that JSON knows, dtypes and dataclasses
+    besides."""
+    pieces: dict[bytes, int] = {}
+
+    def other(value: Any) -> Any:
+        if isinstance(value, bytes):
+            return {_PIECE: pieces.setdefault(value, len(pieces))}
+        return value.name if isinstance(value, np.dtype) else fields_of(value)
+
+    text = json.dumps(entries, default=other)
+    header = f'{text[:-1]}, "{_SIZES}": {[*map(len, pieces)]}}}'.encode()
+    return b"".join([len(header).to_bytes(_LENGTH_BYTES, "little"), header, *pieces])
+
+
+def unpacked(data: bytes) -> Mapping[str, Any]:
+    """The inverse of `packed`, with tuples for lists, names for dtypes and mappings for
+    dataclasses. Raises ValueError, LookupError or TypeError for other bytes."""
     start = _LENGTH_BYTES + int.from_bytes(data[:_LENGTH_BYTES], "little")
-    entries = json.loads(data[_LENGTH_BYTES:start])
-    codes: list[bytes] = []
-    for size in entries[_SIZES]:
+    entries: dict[str, Any] = json.loads(data[_LENGTH_BYTES:start])
+    pieces: list[bytes] = []
+    for size in entries.pop(_SIZES):
         if size < 0:
             raise ValueError(f"a piece of code has {size} bytes")
-        codes.append(data[start : start + size])
+        pieces.append(data[start : start + size])
         start += size
     if start != len(data):
         raise ValueError(f"the pieces of code end at byte {start} of {len(data)}")
-    return entries, codes
 
+    def found(value: Any) -> Any:
+        kind: object = type(value)
+        if kind is list:
+            return tuple(map(found, value))
+        if kind is not dict:
+            return value
+        if value.keys() == {_PIECE}:
+            return pieces[value[_PIECE]]
+        return {name: found(each) for name, each in value.items()}
 
-def encoded_parameters(
-    parameters: Sequence[Parameter],
-) -> tuple[Sequence[Mapping[str, Any]], Sequence[bytes]]:
-    """Parameters as entries that JSON knows, and the contents of those of role data, each once."""
-    names = [field.name for field in fields(Parameter)]
-    data: dict[bytes, int] = {}
-    entries: list[dict[str, Any]] = []
-    for p in parameters:
-        number = None if p.data is None else data.setdefault(p.data, len(data))
-        given = {name: getattr(p, name) for name in names}
-        entries.append(given | {"dtype": p.dtype.name, "data": number})
-    return entries, [*data]
-
-
-def decoded_parameters(
-    entries: Sequence[Mapping[str, Any]], data: Sequence[bytes]
-) -> tuple[Parameter, ...]:
-    """The inverse of `encoded_parameters`. Raises ValueError, LookupError or TypeError for what
-    cannot be one."""
-
-    def decoded(entry: Mapping[str, Any]) -> Parameter:
-        number = entry["data"]
-        changed: dict[str, Any] = {
-            "dtype": dtype_named(entry["dtype"]),
-            "shape": tuple(entry["shape"]),
-            "dims": tuple(entry["dims"]),
-            "data": None if number is None else data[number],
-        }
-        parameter = Parameter(**{**entry, **changed})
-        if parameter.role == "data" and len(parameter.data or b"") != parameter.nbytes:
-            raise ValueError(f"{parameter} has other contents")
-        return parameter
-
-    return tuple(map(decoded, entries))
+    return found(entries)

@@ -12,10 +12,10 @@ from math import prod
 from typing import NoReturn
 
 from tgdialect.ops.numpy_dtypes import NUMPY_NAMES
-from tgdialect.runtime.devices.expressions import OPERATIONS, Expression
 from tgdialect.runtime.devices.program import DeviceKernel, DeviceProgram, Launch, View
+from tgdialect.runtime.expressions import OPERATIONS, Expression
 from tgdialect.runtime.program import Parameter, Program
-from tgdialect.runtime.windows import OPS, Computed, Polynomial, Window
+from tgdialect.runtime.windows import Window
 
 _ROLES = frozenset({"input", "scalar", "buffer", "data", "output", "workspace", "persistent"})
 _DTYPES = frozenset(NUMPY_NAMES.values())
@@ -23,7 +23,6 @@ _BITS = 63
 """The bits of an i64 beside its sign: sizes and positions are below 2^63."""
 _MOST_BYTES = 1 << 47
 """The memory that a process can address."""
-_TERNARY = frozenset({"tg.where", "tg.cast"})
 _PIECE = b"\x7fELF", b"\xcf\xfa\xed\xfe"
 """How object code of Linux and of macOS begins."""
 
@@ -77,6 +76,8 @@ def _check_parameter(parameter: Parameter, all_of_them: Sequence[Parameter]) -> 
         _refuse(f"the bounds of {p.name}")
     if p.role == "scalar" and (p.shape or p.dtype.name != "int64"):
         _refuse(f"the type of {p.name}")
+    if p.data is not None and type(p.data) is not bytes:
+        _refuse(f"the contents of {p.name}")
     if p.result is not None and not (_is_number(p.result, 0) and p.role == "input"):
         _refuse(f"the result of {p.name}")
 
@@ -93,19 +94,8 @@ def _check_window(window: Window, parameters: Sequence[Parameter]) -> None:
     numbers = window.axis, window.line, window.column
     if not all(_is_number(number, 0) for number in numbers) or not _are_texts(window.file):
         _refuse("the place of a window")
-    stack: list[Polynomial] = [window.offset, window.inner, window.outer]
-    while stack:
-        for coefficient, factors in stack.pop():
-            if not _is_number(coefficient):
-                _refuse("the bounds of a window")
-            for factor in factors:
-                if isinstance(factor, Computed):
-                    operands = 3 if factor.op in _TERNARY else 2
-                    if factor.op not in OPS or len(factor.operands) != operands:
-                        _refuse("the bounds of a window")
-                    stack += factor.operands
-                elif not _is_scalar(factor, parameters):
-                    _refuse("the bounds of a window")
+    for bound in (window.offset, window.inner, window.outer):
+        _check_expression(bound, parameters)
 
 
 def _check_objects(program: Program) -> None:
@@ -135,7 +125,9 @@ def _check_launches(program: DeviceProgram) -> None:
 
 def _check_kernel(kernel: DeviceKernel) -> None:
     count, dtypes = len(kernel.scalars), _DTYPES
-    if not _are_texts(kernel.name, kernel.symbol) or type(kernel.is_binary) is not bool:
+    if type(kernel.code) is not bytes or type(kernel.is_binary) is not bool:
+        _refuse("the code of a kernel")
+    if not _are_texts(kernel.name, kernel.symbol):
         _refuse("the name or the kind of a kernel")
     if not all(each is None or (_are_texts(each) and each in dtypes) for each in kernel.scalars):
         _refuse(f"the parameters of @{kernel.name}")

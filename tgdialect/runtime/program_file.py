@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from hashlib import sha256
 from itertools import chain
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.devices.executable import DeviceExecutable
@@ -23,14 +23,14 @@ from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.images import NativeCode, provide
-from tgdialect.runtime.program import Program, packed, unpacked
+from tgdialect.runtime.program import Program, fields_of, packed, unpacked
 from tgdialect.runtime.program_check import check_code, check_program
 from tgdialect.targets.listed_features import listed_here
 
 AnyProgram = Program | DeviceProgram
 
 SUFFIX = ".tgx"
-_MARK = b"tgdialect program 1\n"
+_MARK = b"tgdialect program 2\n"
 _START = len(_MARK) + sha256().digest_size
 _MALFORMED = ValueError, LookupError, TypeError, AttributeError, ArithmeticError, RecursionError
 """The exceptions of decoding bytes that `ProgramFile.to_bytes` does not write."""
@@ -57,15 +57,8 @@ class ProgramFile:
 
     def to_bytes(self) -> bytes:
         """The contents of a file."""
-        entries = {
-            "target": self.target,
-            "system": self.system,
-            "features": self.features,
-            "programs": [*self.programs],
-            "native": [each[:-1] for each in self.native],
-        }
-        codes = [program.to_bytes() for program in self.programs.values()]
-        payload = packed(entries, [*codes, *(each.code for each in self.native)])
+        programs = {name: program.to_bytes() for name, program in self.programs.items()}
+        payload = packed({**fields_of(self), "programs": programs})
         return _MARK + sha256(payload).digest() + payload
 
     @classmethod
@@ -77,29 +70,23 @@ class ProgramFile:
         if sha256(payload).digest() != data[len(_MARK) : _START]:
             raise ValueError("it is damaged: its checksum is another one")
         try:
-            entries, codes = unpacked(payload)
-            names, native = entries["programs"], entries["native"]
-            texts = entries["target"], entries["system"], *entries["features"], *names
-            if not all(isinstance(text, str) for text in (*texts, *chain(*native))):
+            entries = unpacked(payload)
+            native = tuple(NativeCode(*each) for each in entries["native"])
+            texts = entries["target"], entries["system"], *entries["features"]
+            if not all(
+                isinstance(each, str) for each in (*texts, *chain(*(n[:2] for n in native)))
+            ):
                 raise TypeError("a name is no text")
             kind = Program if entries["system"] else DeviceProgram
-            programs = [kind.from_bytes(code) for code in codes[: len(names)]]
-            if len({*names}) < len(names):
-                raise ValueError("two functions have one name")
-            for program in programs:
+            programs: dict[str, AnyProgram] = {
+                name: kind.from_bytes(code) for name, code in entries["programs"].items()
+            }
+            for program in programs.values():
                 check_program(program)
-            for code in codes[len(names) :]:
-                check_code(code)
-            return cls(
-                dict(zip(names, programs, strict=True)),
-                entries["target"],
-                entries["system"],
-                tuple(entries["features"]),
-                tuple(
-                    NativeCode(name, digest, code)
-                    for (name, digest), code in zip(native, codes[len(names) :], strict=True)
-                ),
-            )
+            for each in native:
+                check_code(each.code)
+            read: dict[str, Any] = {"programs": programs, "native": native}
+            return cls(**{**entries, **read})
         except _MALFORMED as error:
             raise ValueError(f"it has no program: {error}") from error
 

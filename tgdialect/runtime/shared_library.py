@@ -15,10 +15,11 @@ from zlib import crc32
 
 from tgdialect.backends.c_compiler import shared_library
 from tgdialect.lowering.render.names import SOURCE
+from tgdialect.runtime.expressions import OPERATIONS, WRAP, Expression
 from tgdialect.runtime.program import Parameter, Program
 from tgdialect.runtime.program_file import ProgramFile
 from tgdialect.runtime.threads import POOL_LINES
-from tgdialect.runtime.windows import Computed, Polynomial, Window
+from tgdialect.runtime.windows import Window
 from tgdialect.targets.cpu import ALIGNMENT
 from tgdialect.targets.listed_features import CPUINFO, LINE, listed_name, needs_tiles
 
@@ -207,22 +208,24 @@ __asm__(".section .rodata\n.balign {1}\ntg.data{0}: .incbin \"data{0}\"\n.byte 0
 """
 """The contents of a BINARY, which are in a file."""
 _OPERATIONS = {
-    "tg.idiv": "quotient({0}, {1})",
-    "tg.mod": "remainder_of({0}, {1})",
-    "tg.max": "({0} > {1} ? {0} : {1})",
-    "tg.where": "({0} ? {1} : {2})",
-    "tg.and": "({0} & {1})",
-    "tg.or": "({0} | {1})",
-    "tg.xor": "({0} ^ {1})",
-    "tg.cast": "wrapped({0}, {1}, {2})",
-    "tg.cmplt": "({0} < {1})",
-    "tg.cmpgt": "({0} > {1})",
-    "tg.cmple": "({0} <= {1})",
-    "tg.cmpge": "({0} >= {1})",
-    "tg.cmpeq": "({0} == {1})",
-    "tg.cmpne": "({0} != {1})",
+    "add": "({0} + {1})",
+    "mul": "({0} * {1})",
+    "idiv": "quotient({0}, {1})",
+    "mod": "remainder_of({0}, {1})",
+    "max": "({0} > {1} ? {0} : {1})",
+    "where": "({0} ? {1} : {2})",
+    "and": "({0} & {1})",
+    "or": "({0} | {1})",
+    "xor": "({0} ^ {1})",
+    WRAP: "wrapped({0}, {1}, {2})",
+    "cmplt": "({0} < {1})",
+    "cmpgt": "({0} > {1})",
+    "cmple": "({0} <= {1})",
+    "cmpge": "({0} >= {1})",
+    "cmpeq": "({0} == {1})",
+    "cmpne": "({0} != {1})",
 }
-"""`windows.OPS` in C."""
+"""The operations of windows' bounds in C, in which integers wrap (`c_compiler.FLAGS`)."""
 
 
 class _Named(NamedTuple):
@@ -477,21 +480,20 @@ def _number(value: int) -> str:
 
 def _is_outside(window: Window) -> str:
     """Whether the scalars of a call put a window outside of its source, in C."""
-    bounds = map(_polynomial, (window.offset, window.inner, window.outer))
+    bounds = map(_expression, (window.offset, window.inner, window.outer))
     return f"is_outside({', '.join(bounds)})"
 
 
-def _polynomial(polynomial: Polynomial) -> str:
-    """The value of a polynomial, which wraps as index arithmetic does, in C."""
-    terms = [
-        " * ".join([f"(uint64_t){_number(factor)}", *map(_factor, factors)])
-        for factor, factors in polynomial
-    ]
-    return f"(int64_t)({' + '.join(terms) or '0'})"
-
-
-def _factor(factor: int | Computed) -> str:
-    if not isinstance(factor, Computed):
-        return f"(uint64_t)frame[{factor}]"
-    operands = [f"({_polynomial(operand)})" for operand in factor.operands]
-    return f"(uint64_t){_OPERATIONS[factor.op].format(*operands)}"
+def _expression(expression: Expression) -> str:
+    """The value of an expression in C."""
+    stack: list[str] = []
+    for token in expression:
+        if isinstance(token, int):
+            stack.append(_number(token))
+        elif token.startswith("%"):
+            stack.append(f"frame[{token[1:]}]")
+        else:
+            arity = OPERATIONS[token][0]
+            stack[-arity:] = [_OPERATIONS[token].format(*stack[-arity:])]
+    (value,) = stack
+    return value

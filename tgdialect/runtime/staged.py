@@ -40,9 +40,10 @@ from tgdialect.ops.arguments import (
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.source import parameters
+from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.find_windows import buffer_places, find_windows
-from tgdialect.runtime.optimize import MeasuringOptimizePass
-from tgdialect.runtime.program import DEFAULT_OPT, HOST, Parameter
+from tgdialect.runtime.inspection import CodeOf, Kernel, kernels_of
+from tgdialect.runtime.program import DEFAULT_OPT, HOST, Parameter, Program
 from tgdialect.runtime.progress import Progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.windows import Window
@@ -66,7 +67,6 @@ class StagedModule(ABC):
     device: str | None = field(default=None, kw_only=True)
     """The name of the device that has the memory of the program, whatever the module names, and
     that BEAM times schedules on. None is the host or, for BEAM, the first that the target fits."""
-    optimize: ClassVar[type[OptimizePass]] = MeasuringOptimizePass
     on_host: ClassVar[bool] = True
     """Whether the program can call functions that the caller registers."""
 
@@ -74,14 +74,61 @@ class StagedModule(ABC):
     def described_target(self) -> Target:
         """The target of a module that states none."""
 
-    def until_kernels(
-        self, module: ModuleOp, passes: Stages, shown: Progress
-    ) -> tuple[Window, ...]:
+    @abstractmethod
+    def program(self) -> Program | DeviceProgram:
+        """Compile.
+
+        Raises VerifyException or PassFailedException for programs that cannot be compiled.
+        """
+
+    def profiled(self) -> Program:
+        """Compile a program that records the time of each kernel (`profile.py`)."""
+        name = self.described_target().name
+        raise PassFailedException(f"the target {name} has no profiles: use the target cpu")
+
+    @cached_property
+    def kernels(self) -> Sequence[Kernel]:
+        """Each kernel of the program, in the order of the calls. Empty for a module at level
+        `llvm`, whose kernels are functions like any other."""
+        if self.level == "llvm":
+            return ()
+        return kernels_of(entry_function(self._linear, self.entry), self._code_of())
+
+    @abstractmethod
+    def _code_of(self) -> CodeOf:
+        """The code of each kernel."""
+
+    @property
+    def programs(self) -> Mapping[str, tg.ProgramOp]:
+        """The kernels in order, by their names."""
+        return {op.sym_name.data: op for op in self._linear.ops if isinstance(op, tg.ProgramOp)}
+
+    @cached_property
+    def _linear(self) -> ModuleOp:
+        """The program after tg-linearize: as it is if it was at that level before."""
+        return self.snapshots.get("linearize", self.source)
+
+    # -- lowering
+
+    def planned(
+        self, shown: Progress
+    ) -> tuple[ModuleOp, tuple[Parameter, ...], tuple[Window, ...]]:
+        """The module at level `planned`, the parameters of the entry, and the windows that a call
+        checks. `shown` gets the stages, and the number of kernels."""
+        module, by_reference = self.copy()
+        windows = self.until_kernels(module, shown)
+        for scheduled in self.kernels_scheduled(module, shown):
+            lowered = lower_kernel(scheduled, self.passes, shown)
+            pass_packed({lowered.program: lowered.prepacked})
+            shown.step()
+        return module, self.functions_lowered(module, by_reference), windows
+
+    def until_kernels(self, module: ModuleOp, shown: Progress) -> tuple[Window, ...]:
         """Lower a module through the stages that take it as a whole. Returns the windows that a
         call checks. `shown` gets the name of each stage."""
         windows: tuple[Window, ...] = ()
         places = buffer_places(entry_function(module, self.entry))
-        for stage in passes.module:
+        for stage in self.passes.module:
             if stage.level_before == "function":
                 # Before this stage replaces movement ops by index arithmetic.
                 windows = find_windows(entry_function(module, self.entry), places)
@@ -89,12 +136,10 @@ class StagedModule(ABC):
             stage.lower(module)
         return windows
 
-    def kernels_scheduled(
-        self, module: ModuleOp, passes: Stages, shown: Progress
-    ) -> Sequence[Scheduled]:
+    def kernels_scheduled(self, module: ModuleOp, shown: Progress) -> Sequence[Scheduled]:
         """The kernels of a module, those that call others last, each with what is left to do to it
         before the stages that take it by itself. `shown` gets their number."""
-        optimize = passes.optimize
+        optimize = self.passes.optimize
         if optimize is not None and not isinstance(optimize, OptimizePass):
             optimize.lower(module)
         kernels = [op for op in module.ops if isinstance(op, tg.KernelOp | tg.ProgramOp)]
@@ -104,24 +149,12 @@ class StagedModule(ABC):
         shown.total = len(given)
         return given
 
-    def kernels_lowered(
-        self, module: ModuleOp, passes: Stages, shown: Progress
-    ) -> Iterator[tg.KernelOp | tg.ProgramOp]:
-        """Lower the kernels of a module, one after the other, through the stages that take each by
-        itself. Gives each kernel when it is lowered; `shown` gets their number, and the stages."""
-        for scheduled in self.kernels_scheduled(module, passes, shown):
-            lowered = lower_kernel(scheduled, passes, shown)
-            pass_packed({lowered.program: lowered.prepacked})
-            yield lowered.program
-
-    def functions_lowered(
-        self, module: ModuleOp, passes: Stages, by_reference: Set[int]
-    ) -> list[Parameter]:
+    def functions_lowered(self, module: ModuleOp, by_reference: Set[int]) -> tuple[Parameter, ...]:
         """Lower the functions of a module, whose kernels are lowered, through the same stages.
         Returns the parameters of the entry."""
         with kernels_unchanged():
             for function in own_functions(module):
-                for stage in passes.kernels:
+                for stage in self.passes.kernels:
                     stage.lower_function(function)
             return self.signature(module, by_reference)
 
@@ -132,7 +165,7 @@ class StagedModule(ABC):
             run_stages(module, self.passes, after)
             return module
 
-    def signature(self, module: ModuleOp, by_reference: Set[int]) -> list[Parameter]:
+    def signature(self, module: ModuleOp, by_reference: Set[int]) -> tuple[Parameter, ...]:
         """The parameters of the entry of a module at level `planned` or `llvm`.
 
         A program below the tensor level may leave cells of its results as they are. One at the
@@ -214,8 +247,7 @@ class StagedModule(ABC):
             raise PassFailedException(
                 f"opt {self.opt!r} comes too late: loops are settled at level {self.level}"
             )
-        passes = stages(mode=self.opt, optimize=self.optimize, device=self.device or HOST)
-        return passes.from_level(self.level)
+        return stages(mode=self.opt, device=self.device or HOST).from_level(self.level)
 
     @cached_property
     def snapshots(self) -> dict[str, ModuleOp]:
@@ -234,12 +266,6 @@ class StagedModule(ABC):
         if name not in self.snapshots:
             raise ValueError(f"there is no stage {stage!r}; there are: {', '.join(self.snapshots)}")
         return self.snapshots[name]
-
-    @property
-    def programs(self) -> Mapping[str, tg.ProgramOp]:
-        """The kernels in order, by their names."""
-        ops = self.module("linearize").ops
-        return {op.sym_name.data: op for op in ops if isinstance(op, tg.ProgramOp)}
 
 
 class LoweredKernel(NamedTuple):
@@ -352,7 +378,9 @@ def entry_function(module: ModuleOp, name: str) -> FuncOp:
     return functions[name]
 
 
-def _signature(function: FuncOp, by_reference: Set[int], may_be_partial: bool) -> list[Parameter]:
+def _signature(
+    function: FuncOp, by_reference: Set[int], may_be_partial: bool
+) -> tuple[Parameter, ...]:
     """The parameters of a function at level `planned`. `may_be_partial` says that a program may
     leave cells of its results as they are."""
     parameters: list[Parameter] = []
@@ -379,4 +407,4 @@ def _signature(function: FuncOp, by_reference: Set[int], may_be_partial: bool) -
             if (bound := integer_attribute(attributes, name)) is not None
         }
         parameters.append(replace(parameter, **bounds))
-    return parameters
+    return tuple(parameters)

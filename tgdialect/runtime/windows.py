@@ -9,36 +9,13 @@ The compiler is imported only for errors, so that a program from the cache start
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from tgdialect.runtime.expressions import Expression, evaluate
+
 if TYPE_CHECKING:
     from tgdialect.diagnostics import CompilationError
-
-
-class Computed(NamedTuple):
-    """A factor that is the result of an op, as a quotient."""
-
-    op: str
-    operands: tuple[Polynomial, ...]
-
-
-Polynomial = tuple[tuple[int, tuple["int | Computed", ...]], ...]
-"""Terms: a coefficient, and its factors: positions of scalar parameters, and computed values."""
-
-OPS = frozenset(
-    f"tg.{name}"
-    for name in (
-        *("idiv", "mod", "max", "where", "and", "or", "xor", "cast"),
-        *("cmplt", "cmpgt", "cmple", "cmpge", "cmpeq", "cmpne"),
-    )
-)
-"""The ops on index values and bools that factors are computed by. A CAST wraps between two bounds,
-which are operands as well."""
-
-_INDEX_VALUES, _GREATEST_INDEX = 2**64, 2**63 - 1
-"""The number of values of an index, an i64, and the greatest of them."""
 
 
 class Window(NamedTuple):
@@ -48,27 +25,12 @@ class Window(NamedTuple):
     """
 
     axis: int
-    offset: Polynomial
-    inner: Polynomial
-    outer: Polynomial
+    offset: Expression
+    inner: Expression
+    outer: Expression
     file: str
     line: int
     column: int
-
-    @classmethod
-    def of(cls, fields: Sequence[Any]) -> Window:
-        """A window from JSON, which has lists for tuples."""
-        axis, *bounds, file, line, column = fields
-        offset, inner, outer = map(_polynomial, bounds)
-        return cls(axis, offset, inner, outer, file, line, column)
-
-
-def _polynomial(terms: Sequence[Any]) -> Polynomial:
-    return tuple((factor, tuple(map(_factor, at))) for factor, at in terms)
-
-
-def _factor(of: Any) -> int | Computed:
-    return of if isinstance(of, int) else Computed(of[0], tuple(map(_polynomial, of[1])))
 
 
 def check_windows(windows: Sequence[Window], frame: Sequence[Any], name: str, text: str) -> None:
@@ -77,56 +39,11 @@ def check_windows(windows: Sequence[Window], frame: Sequence[Any], name: str, te
     `frame` has the values of the scalars by position; `name` and `text` are those of the program.
     """
     for window in windows:
-        offset = _value(window.offset, frame)
-        inner = _value(window.inner, frame)
-        outer = _value(window.outer, frame)
+        offset = evaluate(window.offset, frame)
+        inner = evaluate(window.inner, frame)
+        outer = evaluate(window.outer, frame)
         if min(offset, inner, outer) < 0 or offset + inner > outer:
             raise _error(window, (offset, inner, outer), name, text)
-
-
-def _value(polynomial: Polynomial, frame: Sequence[Any]) -> int:
-    """The value of a polynomial, which wraps as index arithmetic does."""
-    total = sum(c * math.prod(_computed(f, frame) for f in factors) for c, factors in polynomial)
-    wrapped = total % _INDEX_VALUES
-    return wrapped if wrapped <= _GREATEST_INDEX else wrapped - _INDEX_VALUES
-
-
-def _computed(factor: int | Computed, frame: Sequence[Any]) -> int:
-    if isinstance(factor, Computed):
-        return _evaluated(factor.op, *(_value(operand, frame) for operand in factor.operands))
-    return frame[factor]
-
-
-def _evaluated(op: str, a: int, b: int, c: int = 0) -> int:
-    match op:
-        case "tg.idiv":
-            return a // b if b else 0
-        case "tg.mod":
-            return a % b if b else 0
-        case "tg.max":
-            return max(a, b)
-        case "tg.where":
-            return b if a else c
-        case "tg.and":
-            return a & b
-        case "tg.or":
-            return a | b
-        case "tg.xor":
-            return a ^ b
-        case "tg.cast":
-            return (a - b) % (c - b + 1) + b
-        case "tg.cmplt":
-            return a < b
-        case "tg.cmpgt":
-            return a > b
-        case "tg.cmple":
-            return a <= b
-        case "tg.cmpge":
-            return a >= b
-        case "tg.cmpeq":
-            return a == b
-        case _:
-            return a != b
 
 
 def _error(window: Window, bounds: tuple[int, int, int], name: str, text: str) -> CompilationError:

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from compiling import compile_module
 from random_listings import UNSIZED_CELLS, Listing, random_listing
 from random_seeds import batches
 from sequential_machine import Array, Machine
@@ -26,7 +27,6 @@ from tgdialect.lowering.verify import verify_level
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.dtypes import F32
 from tgdialect.ops.properties import tensor
-from tgdialect.runtime.build import compile_module
 
 EXACT = 2.0**20
 """Sums of whole floats below it are exact in any order."""

@@ -7,6 +7,7 @@ from random import Random
 
 import numpy as np
 import pytest
+from compiling import compile_module
 from random_seeds import batches
 from sequential_machine import Array
 from xdsl.dialects.builtin import FunctionType, ModuleOp
@@ -20,7 +21,6 @@ from tgdialect.legacy.ops.indexing import ViewOp
 from tgdialect.legacy.upgrade.stage import upgrade
 from tgdialect.ops.dtypes import F32
 from tgdialect.ops.properties import tensor_type
-from tgdialect.runtime.build import compile_module
 
 COMPILED = 5
 """One of so many views is compiled, too."""

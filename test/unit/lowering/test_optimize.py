@@ -43,6 +43,7 @@ from tgdialect.lowering.render import RenderPass
 from tgdialect.lowering.select import SelectPass
 from tgdialect.lowering.verify import verify_level
 from tgdialect.ops.call import KernelOp
+from tgdialect.plugin import Plugin
 from tgdialect.runtime.loader import load as load_object
 from tgdialect.targets import target_named
 from tgdialect.targets.attribute import state_target
@@ -185,9 +186,14 @@ def test_what_is_no_optop_is_refused(text: str) -> None:
         parse_opt(text)
 
 
-def test_beam_needs_a_pass_that_times() -> None:
-    with pytest.raises(PassFailedException, match="needs the pass that times kernels"):
-        OptimizePass("beam:4").apply(tg_context(), parse(gemm(2, 2, 2)))
+def test_beam_is_timed_by_what_the_universe_has(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Nothing of the lowering times kernels."""
+    seen: list[object] = []
+    plugin = Plugin(all_timers={"beam": lambda: lambda *given: seen.extend(given)})
+    monkeypatch.setattr("tgdialect.lowering.optimize.stage.universe", lambda: plugin)
+    module, optimize = parse(gemm(2, 2, 2)), OptimizePass("beam:4")
+    optimize.apply(tg_context(), module)
+    assert seen == [module, 4, optimize]
 
 
 PADDED_AND_SHARED: dict[str, tuple[str, list[tuple[int, ...]], int, int]] = {

@@ -12,6 +12,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from compiling import compile_c, compile_module
 from expression import Array
 from opencl_device import DEVICE, target
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, UnitAttr
@@ -24,8 +25,6 @@ from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import is_memory, tensor_type
 from tgdialect.runtime import build
-from tgdialect.runtime.build import compile_module
-from tgdialect.runtime.c_build import compile_c
 from tgdialect.runtime.host_executable import HostExecutable
 from tgdialect.runtime.threads import parallel_runtime
 

@@ -13,6 +13,7 @@ from typing import Any
 from unittest.mock import patch
 
 import numpy as np
+from compiling import compile_module
 from executors import as_sequence, fenced, junk
 from expression import Array
 from opencl_device import DEVICE, KIND
@@ -33,8 +34,7 @@ from tgdialect.ops.dtypes import dtype_row
 from tgdialect.ops.properties import is_memory, place, static_shape, tensor
 from tgdialect.ops.source import BufferOp
 from tgdialect.runtime import c_build
-from tgdialect.runtime.build import compile_module
-from tgdialect.runtime.compiler import device_build, target_of_device
+from tgdialect.runtime.compiler import prepared, target_of_device
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.devices.executable import DeviceExecutable
 from tgdialect.runtime.host_executable import HostExecutable
@@ -331,7 +331,7 @@ def _on_opencl(cases: Sequence[_Case], outcomes: list[Outcome]) -> _Made:
         failed: list[Outcome] = []
         with _recorded(failed, case.seed, "opencl"):
             target = target_of_device(device)
-            build = device_build(
+            build = prepared(
                 case.program.module, case.entry, "heuristic", NO_CUSTOM, target, device
             )
             made.append((case, build.program(), build))

@@ -8,6 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 from agreement import identical
+from compiling import compile_module
 from executors import between_fences
 from expression import Array
 from random_arrays import random_array
@@ -25,7 +26,6 @@ from tgdialect.lowering.pipeline import stages
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.registry import make_context
-from tgdialect.runtime.build import compile_module
 from tgdialect.runtime.compiler import load_module
 from tgdialect.targets.host import host_features
 from tgdialect.transforms.annotate_properties import AnnotatePropertiesPass

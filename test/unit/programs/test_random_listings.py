@@ -7,6 +7,7 @@ from io import StringIO
 from random import Random
 
 import pytest
+from compiling import compile_module
 from executors import between_fences, interpret
 from random_cases import random_case
 from random_schedules import RandomOptimizePass, ScheduledBuild
@@ -17,7 +18,6 @@ from tgdialect.diagnostics import SourceFile, verify_module
 from tgdialect.legacy.listing.printer import UopsTarget
 from tgdialect.legacy.listing.reader import parse_listings
 from tgdialect.registry import make_context
-from tgdialect.runtime.build import compile_module
 
 
 @pytest.mark.parametrize("seeds", batches("TG_RANDOM_LISTINGS", 30), ids=str)

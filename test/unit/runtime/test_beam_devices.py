@@ -13,6 +13,7 @@ from opencl_device import DEVICE, needs_opencl
 from xdsl.utils.exceptions import PassFailedException
 
 import tgdialect as tg
+from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.optimize.optops.apply import spelled
 from tgdialect.lowering.optimize.search import Opts, beam_search, neighbours
 from tgdialect.lowering.pipeline import run_stages, stages
@@ -21,7 +22,6 @@ from tgdialect.runtime import beam
 from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.devices import bench
 from tgdialect.runtime.devices.driver import DeviceError
-from tgdialect.runtime.devices.optimize import DeviceOptimizePass
 from tgdialect.runtime.executable import Executable
 from tgdialect.targets import target_named
 
@@ -208,4 +208,4 @@ def test_a_grid_without_a_device() -> None:
     module = load_module(text)
     run_stages(module, stages().module)
     with pytest.raises(PassFailedException, match="times schedules for amd:gfx942 on a device"):
-        DeviceOptimizePass(mode="beam:2").lower(module)
+        OptimizePass(mode="beam:2").lower(module)

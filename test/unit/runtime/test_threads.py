@@ -14,8 +14,8 @@ from threading import Event, Thread
 
 import numpy as np
 import pytest
+from compiling import compile_module
 
-from tgdialect.runtime.build import compile_module
 from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.threads import parallel_runtime
 from tgdialect.targets.host import thread_count

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 
 import numpy as np
 import pytest
+from compiling import compile_module
 from parsing import parse_module
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -14,7 +15,6 @@ from xdsl.traits import SymbolTable
 
 from tgdialect.interpreter import run
 from tgdialect.ops.properties import tensor
-from tgdialect.runtime.build import compile_module
 from tgdialect.transforms.gradient import GradientPass
 
 G = '#tg.place<"CPU", global>'

@@ -1,6 +1,6 @@
 """Calls and intrinsics of the `llvm` dialect as LLVM IR: one table row per operation."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple, cast
 
 from xdsl.dialects import llvm
@@ -27,6 +27,11 @@ class InstructionRow(NamedTuple):
 
     write: Writer
     spelling: str
+
+
+def _typed(names: Names, op: Operation) -> list[str]:
+    """The operands of an operation, each after its type."""
+    return [names.typed[operand] for operand in op.operands]
 
 
 def _call_text(
@@ -70,15 +75,12 @@ def _inline_assembly(names: Names, op: Operation, spelling: str) -> str:
     flags += "inteldialect " if integer(op, "asm_dialect") == 1 else ""
     text, constraints = string(op, "asm_string"), string(op, "constraints")
     callee = f"asm {flags}{quoted(text.encode())}, {quoted(constraints.encode())}"
-    return _call_text(names, op, callee, [names.typed[operand] for operand in op.operands])
+    return _call_text(names, op, callee, _typed(names, op))
 
 
 def _elementwise(names: Names, op: Operation, spelling: str) -> str:
     result = op.results[0].type
-    arguments = ", ".join([names.typed[operand] for operand in op.operands])
-    return (
-        f"call {fast_math(op)}{names.type(result)} @{spelling}.{names.suffix(result)}({arguments})"
-    )
+    return _call_text(names, op, f"@{spelling}.{names.suffix(result)}", _typed(names, op))
 
 
 def _intrinsic(
@@ -98,21 +100,19 @@ def _overloaded(*operands: int) -> Writer:
 
     def write(names: Names, op: Operation, spelling: str) -> str:
         overloads = [op.operands[index] for index in operands]
-        arguments = [names.typed[operand] for operand in op.operands]
-        return _intrinsic(names, op, spelling, overloads, arguments)
+        return _intrinsic(names, op, spelling, overloads, _typed(names, op))
 
     return write
 
 
-def _memcpy(names: Names, op: Operation, spelling: str) -> str:
-    arguments = [names.typed[operand] for operand in op.operands]
-    return _intrinsic(names, op, spelling, op.operands, [*arguments, _volatile(op)])
+def _block(*overloads: int) -> Writer:
+    """An intrinsic on blocks of memory, overloaded on the types of those operands."""
 
+    def write(names: Names, op: Operation, spelling: str) -> str:
+        arguments = *_typed(names, op), _volatile(op)
+        return _intrinsic(names, op, spelling, [op.operands[i] for i in overloads], arguments)
 
-def _memset(names: Names, op: Operation, spelling: str) -> str:
-    pointer, _, length = op.operands
-    arguments = [names.typed[operand] for operand in op.operands]
-    return _intrinsic(names, op, spelling, (pointer, length), [*arguments, _volatile(op)])
+    return write
 
 
 def _volatile(op: Operation) -> str:
@@ -145,7 +145,7 @@ def _stack_save(names: Names, op: Operation, spelling: str) -> str:
 
 def _named(names: Names, op: Operation, spelling: str) -> str:
     """An intrinsic that is not overloaded."""
-    return _call_text(names, op, f"@{spelling}", [names.typed[operand] for operand in op.operands])
+    return _call_text(names, op, f"@{spelling}", _typed(names, op))
 
 
 def _keyword(op: Operation, name: str) -> str:
@@ -158,7 +158,7 @@ def _keyword(op: Operation, name: str) -> str:
 def _cp_async(names: Names, op: Operation, spelling: str) -> str:
     is_partial = ".s" if len(op.operands) > 2 else ""
     name = f"@{spelling}.{_keyword(op, 'modifier')}.shared.global.{integer(op, 'size')}{is_partial}"
-    return _call_text(names, op, name, [names.typed[operand] for operand in op.operands])
+    return _call_text(names, op, name, _typed(names, op))
 
 
 def _cp_async_wait(names: Names, op: Operation, spelling: str) -> str:
@@ -167,7 +167,7 @@ def _cp_async_wait(names: Names, op: Operation, spelling: str) -> str:
 
 def _shuffle(names: Names, op: Operation, spelling: str) -> str:
     name = f"@{spelling}.{_keyword(op, 'kind')}.{names.suffix(op.results[0].type)}"
-    return _call_text(names, op, name, [names.typed[operand] for operand in op.operands])
+    return _call_text(names, op, name, _typed(names, op))
 
 
 _SPECIAL_REGISTERS = {
@@ -186,28 +186,29 @@ _VECTOR_REDUCTIONS = (
     *("fmax", "fmaximum", "fmin", "fminimum"),
 )
 
-CALLS: dict[str, InstructionRow] = {
+_INTRINSICS: Mapping[str, Writer] = {
+    "masked.load": _masked_load,
+    "masked.store": _masked_store,
+    "memcpy": _block(0, 1, 2),
+    "memset": _block(0, 2),
+    "prefetch": _prefetch,
+    "stacksave": _stack_save,
+    "stackrestore": _overloaded(0),
+    **dict.fromkeys(_ELEMENTWISE_INTRINSICS, _elementwise),
+    **{f"vector.reduce.{name}": _overloaded(0) for name in _VECTOR_REDUCTIONS},
+    **{f"vector.reduce.{name}": _overloaded(1) for name in ("fadd", "fmul")},
+}
+"""By the name after `llvm.intr.` in the dialect, and after `llvm.` in LLVM IR."""
+
+CALLS: Mapping[str, InstructionRow] = {
     # Calls
     "llvm.call": InstructionRow(_call, "call"),
     "llvm.call_intrinsic": InstructionRow(_call_intrinsic, "call"),
     "llvm.inline_asm": InstructionRow(_inline_assembly, "asm"),
     # Intrinsics
-    "llvm.intr.masked.load": InstructionRow(_masked_load, "llvm.masked.load"),
-    "llvm.intr.masked.store": InstructionRow(_masked_store, "llvm.masked.store"),
-    "llvm.intr.memcpy": InstructionRow(_memcpy, "llvm.memcpy"),
-    "llvm.intr.memset": InstructionRow(_memset, "llvm.memset"),
-    "llvm.intr.prefetch": InstructionRow(_prefetch, "llvm.prefetch"),
-    "llvm.intr.stacksave": InstructionRow(_stack_save, "llvm.stacksave"),
-    "llvm.intr.stackrestore": InstructionRow(_overloaded(0), "llvm.stackrestore"),
     **{
-        f"llvm.intr.{name}": InstructionRow(_elementwise, f"llvm.{name}")
-        for name in _ELEMENTWISE_INTRINSICS
-    },
-    **{
-        f"llvm.intr.vector.reduce.{name}": InstructionRow(
-            _overloaded(0), f"llvm.vector.reduce.{name}"
-        )
-        for name in _VECTOR_REDUCTIONS
+        f"llvm.intr.{name}": InstructionRow(write, f"llvm.{name}")
+        for name, write in _INTRINSICS.items()
     },
     # GPUs
     "nvvm.barrier0": InstructionRow(_named, "llvm.nvvm.barrier0"),
@@ -224,6 +225,4 @@ CALLS: dict[str, InstructionRow] = {
         for name, intrinsic in _SPECIAL_REGISTERS.items()
         for axis in "xyz"
     },
-    "llvm.intr.vector.reduce.fadd": InstructionRow(_overloaded(1), "llvm.vector.reduce.fadd"),
-    "llvm.intr.vector.reduce.fmul": InstructionRow(_overloaded(1), "llvm.vector.reduce.fmul"),
 }

@@ -1,8 +1,11 @@
-"""Operations of the `llvm` dialect as LLVM IR instructions: one table row per operation.
+"""Operations of the `llvm` dialect as LLVM IR instructions: a table of functions, and of the names
+of the instructions that each of them writes, which are its argument.
 
-A row is a function and a spelling, its argument. The function returns the instruction without
-`%result =`. Terminators are in `functions.py`, which knows the blocks.
+The function returns the instruction without `%result =`. Terminators are in `functions.py`, which
+knows the blocks.
 """
+
+from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import StringAttr
@@ -10,7 +13,7 @@ from xdsl.dialects.llvm import GEP_USE_SSA_VAL
 from xdsl.ir import Operation
 
 from tgdialect.backends.llvm_ir.attributes import fast_math, has, integer, integers, overflow
-from tgdialect.backends.llvm_ir.calls import CALLS, InstructionRow
+from tgdialect.backends.llvm_ir.calls import CALLS, InstructionRow, Writer
 from tgdialect.backends.llvm_ir.constants import quoted
 from tgdialect.backends.llvm_ir.names import Names
 from tgdialect.llvm_dialect.assembly import ATOMIC_ORDERINGS
@@ -19,47 +22,32 @@ from tgdialect.llvm_dialect.atomics import ATOMIC_RMW_KINDS
 # ---- Arithmetic, comparison and conversion ---------------------------------------------------
 
 
-def _plain_binary(names: Names, op: Operation, spelling: str) -> str:
-    lhs, rhs = op.operands
-    return f"{spelling} {names.typed[lhs]}, {names.name[rhs]}"
+def _binary(flag: Callable[[Operation], str]) -> Writer:
+    """An operation on two values of one type, with flags after its name."""
+
+    def write(names: Names, op: Operation, spelling: str) -> str:
+        lhs, rhs = op.operands
+        return f"{spelling} {flag(op)}{names.typed[lhs]}, {names.name[rhs]}"
+
+    return write
 
 
-def _overflow_binary(names: Names, op: Operation, spelling: str) -> str:
-    lhs, rhs = op.operands
-    return f"{spelling} {overflow(op)}{names.typed[lhs]}, {names.name[rhs]}"
-
-
-def _exact_binary(names: Names, op: Operation, spelling: str) -> str:
-    exact = "exact " if op.properties.get("isExact") is not None else ""
-    lhs, rhs = op.operands
-    return f"{spelling} {exact}{names.typed[lhs]}, {names.name[rhs]}"
-
-
-def _or(names: Names, op: Operation, spelling: str) -> str:
-    disjoint = "disjoint " if op.properties.get("isDisjoint") is not None else ""
-    lhs, rhs = op.operands
-    return f"{spelling} {disjoint}{names.typed[lhs]}, {names.name[rhs]}"
-
-
-def _float_binary(names: Names, op: Operation, spelling: str) -> str:
-    lhs, rhs = op.operands
-    return f"{spelling} {fast_math(op)}{names.typed[lhs]}, {names.name[rhs]}"
+def _flag(name: str, text: str) -> Callable[[Operation], str]:
+    """The text of a flag that an operation may have."""
+    return lambda op: text if op.properties.get(name) is not None else ""
 
 
 def _float_unary(names: Names, op: Operation, spelling: str) -> str:
     return f"{spelling} {fast_math(op)}{names.typed[op.operands[0]]}"
 
 
-def _integer_compare(names: Names, op: Operation, spelling: str) -> str:
-    lhs, rhs = op.operands
-    predicate = llvm.ALL_ICMP_FLAGS[integer(op, "predicate")].value
-    return f"{spelling} {predicate} {names.typed[lhs]}, {names.name[rhs]}"
+def _integer_predicate(op: Operation) -> str:
+    return f"{llvm.ALL_ICMP_FLAGS[integer(op, 'predicate')].value} "
 
 
-def _float_compare(names: Names, op: Operation, spelling: str) -> str:
-    lhs, rhs = op.operands
+def _float_predicate(op: Operation) -> str:
     predicate = llvm.ALL_FCMP_FLAGS[integer(op, "predicate")].value.lstrip("_")
-    return f"{spelling} {fast_math(op)}{predicate} {names.typed[lhs]}, {names.name[rhs]}"
+    return f"{fast_math(op)}{predicate} "
 
 
 def _cast(names: Names, op: Operation, spelling: str) -> str:
@@ -189,60 +177,39 @@ def _fence(names: Names, op: Operation, spelling: str) -> str:
 
 # ---- The table -------------------------------------------------------------------------------
 
-INSTRUCTIONS: dict[str, InstructionRow] = {
+_WRITERS: Sequence[tuple[Writer, Sequence[str]]] = (
     # Integers
-    "llvm.add": InstructionRow(_overflow_binary, "add"),
-    "llvm.sub": InstructionRow(_overflow_binary, "sub"),
-    "llvm.mul": InstructionRow(_overflow_binary, "mul"),
-    "llvm.shl": InstructionRow(_overflow_binary, "shl"),
-    "llvm.udiv": InstructionRow(_exact_binary, "udiv"),
-    "llvm.sdiv": InstructionRow(_exact_binary, "sdiv"),
-    "llvm.lshr": InstructionRow(_exact_binary, "lshr"),
-    "llvm.ashr": InstructionRow(_exact_binary, "ashr"),
-    "llvm.urem": InstructionRow(_plain_binary, "urem"),
-    "llvm.srem": InstructionRow(_plain_binary, "srem"),
-    "llvm.and": InstructionRow(_plain_binary, "and"),
-    "llvm.xor": InstructionRow(_plain_binary, "xor"),
-    "llvm.or": InstructionRow(_or, "or"),
-    "llvm.icmp": InstructionRow(_integer_compare, "icmp"),
+    (_binary(overflow), ("add", "sub", "mul", "shl")),
+    (_binary(_flag("isExact", "exact ")), ("udiv", "sdiv", "lshr", "ashr")),
+    (_binary(_flag("isDisjoint", "disjoint ")), ("or",)),
+    (_binary(lambda op: ""), ("urem", "srem", "and", "xor")),
+    (_binary(_integer_predicate), ("icmp",)),
     # Floats
-    "llvm.fadd": InstructionRow(_float_binary, "fadd"),
-    "llvm.fsub": InstructionRow(_float_binary, "fsub"),
-    "llvm.fmul": InstructionRow(_float_binary, "fmul"),
-    "llvm.fdiv": InstructionRow(_float_binary, "fdiv"),
-    "llvm.frem": InstructionRow(_float_binary, "frem"),
-    "llvm.fneg": InstructionRow(_float_unary, "fneg"),
-    "llvm.fcmp": InstructionRow(_float_compare, "fcmp"),
+    (_binary(fast_math), ("fadd", "fsub", "fmul", "fdiv", "frem")),
+    (_float_unary, ("fneg",)),
+    (_binary(_float_predicate), ("fcmp",)),
     # Conversions
-    "llvm.trunc": InstructionRow(_truncate, "trunc"),
-    "llvm.zext": InstructionRow(_zero_extend, "zext"),
-    "llvm.sext": InstructionRow(_cast, "sext"),
-    "llvm.fptrunc": InstructionRow(_cast, "fptrunc"),
-    "llvm.fpext": InstructionRow(_cast, "fpext"),
-    "llvm.fptosi": InstructionRow(_cast, "fptosi"),
-    "llvm.fptoui": InstructionRow(_cast, "fptoui"),
-    "llvm.sitofp": InstructionRow(_cast, "sitofp"),
-    "llvm.uitofp": InstructionRow(_cast, "uitofp"),
-    "llvm.bitcast": InstructionRow(_cast, "bitcast"),
-    "llvm.ptrtoint": InstructionRow(_cast, "ptrtoint"),
-    "llvm.inttoptr": InstructionRow(_cast, "inttoptr"),
-    "llvm.addrspacecast": InstructionRow(_cast, "addrspacecast"),
+    (_truncate, ("trunc",)),
+    (_zero_extend, ("zext",)),
+    (_cast, ("sext", "fptrunc", "fpext", "fptosi", "fptoui", "sitofp", "uitofp")),
+    (_cast, ("bitcast", "ptrtoint", "inttoptr", "addrspacecast")),
     # Selection, vectors and aggregates
-    "llvm.select": InstructionRow(_select, "select"),
-    "llvm.freeze": InstructionRow(_all_typed, "freeze"),
-    "llvm.insertelement": InstructionRow(_all_typed, "insertelement"),
-    "llvm.extractelement": InstructionRow(_all_typed, "extractelement"),
-    "llvm.shufflevector": InstructionRow(_shuffle_vector, "shufflevector"),
-    "llvm.insertvalue": InstructionRow(_at_position, "insertvalue"),
-    "llvm.extractvalue": InstructionRow(_at_position, "extractvalue"),
+    (_select, ("select",)),
+    (_all_typed, ("freeze", "insertelement", "extractelement")),
+    (_shuffle_vector, ("shufflevector",)),
+    (_at_position, ("insertvalue", "extractvalue")),
     # Memory
-    "llvm.load": InstructionRow(_load, "load"),
-    "llvm.store": InstructionRow(_store, "store"),
-    "llvm.alloca": InstructionRow(_alloca, "alloca"),
-    "llvm.getelementptr": InstructionRow(_get_element_pointer, "getelementptr"),
-    "llvm.atomicrmw": InstructionRow(_atomic_rmw, "atomicrmw"),
-    "llvm.cmpxchg": InstructionRow(_compare_exchange, "cmpxchg"),
-    "llvm.fence": InstructionRow(_fence, "fence"),
+    (_load, ("load",)),
+    (_store, ("store",)),
+    (_alloca, ("alloca",)),
+    (_get_element_pointer, ("getelementptr",)),
+    (_atomic_rmw, ("atomicrmw",)),
+    (_compare_exchange, ("cmpxchg",)),
+    (_fence, ("fence",)),
+)
+
+INSTRUCTIONS: Mapping[str, InstructionRow] = {
+    **{f"llvm.{name}": InstructionRow(write, name) for write, names in _WRITERS for name in names},
     **CALLS,
 }
 """How to write each operation that is neither a constant nor a terminator."""

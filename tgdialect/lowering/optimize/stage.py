@@ -22,15 +22,16 @@ from tgdialect.lowering.optimize.explicit import (
     opts_of,
 )
 from tgdialect.lowering.optimize.heuristics import schedule_kernel, schedule_prepacking
-from tgdialect.lowering.optimize.modes import BEAM, MODES, TF32
+from tgdialect.lowering.optimize.modes import BEAM, MODES, TF32, beam_width
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.overwritten_memory import copy_overwritten
 from tgdialect.lowering.passed_memory import aliased_kernels
 from tgdialect.ops import tg
+from tgdialect.registry import universe
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
-from tgdialect.transforms.simplify import simplify
+from tgdialect.transforms.simplify import simplify, simplify_kernels
 
 
 @dataclass(frozen=True)
@@ -119,6 +120,11 @@ class OptimizePass(LoweringPass):
     kernel but those that a STAGE has made, or to the one that an OptOp names. In one word that is
     `mode="explicit:split 0, 4, upcast; @main_1: order 1, 0"`.
 
+    `mode="beam:N"` times schedules on this machine or, for the target of a device, on that device:
+    a beam of width N (4 if it is not given) is searched for `TG_BEAM_SECONDS` seconds for each
+    kernel at most, by default 20. The best schedule is kept in the object cache. Kernels whose
+    sizes are dynamic have the heuristic's.
+
     With a schedule index arithmetic is simplified: SPLITs have made more of it.
     A kernel that overwrites what it reads in another iteration reads a copy instead, whatever the
     mode is.
@@ -129,7 +135,7 @@ class OptimizePass(LoweringPass):
     level_after = "kernels"
 
     mode: str = "none"
-    """none, heuristic, explicit or, where kernels can be timed, `beam:N`."""
+    """none, heuristic, explicit or `beam:N`."""
     features: tuple[str, ...] = ()
     """The processor's features, in LLVM's names. They imply vectors, MULACC and conversions."""
     threads: int | None = None
@@ -140,6 +146,9 @@ class OptimizePass(LoweringPass):
     """The OptOps of `mode=explicit`, from left to right."""
     target: str | None = None
     """The kind of machine, as `cpu` or `opencl`."""
+    device: str | None = None
+    """The device that times schedules for a grid, as `CL:0`; the first that runs programs for the
+    target unless given."""
 
     def lower(self, module: ModuleOp) -> None:
         for scheduled in self.scheduled(module):
@@ -150,11 +159,12 @@ class OptimizePass(LoweringPass):
         """Lower a module, but for what concerns one kernel alone. Gives each kernel, with what is
         left to do to it; those that call others last."""
         explicit = explicit_opts(self.mode, self.opts)
-        if self.mode.partition(":")[0] == BEAM:
-            raise PassFailedException(
-                f"mode {self.mode!r} needs the pass that times kernels: tgdialect's own tools have "
-                "it (tgdialect/runtime/optimize.py)"
-            )
+        if (width := beam_width(self.mode)) is not None:
+            # What times kernels is above the lowering: the universe brings it.
+            universe().all_timers[BEAM]()(module, width, self)
+            simplify_kernels(module)
+            yield from settled(op for op in module.ops if isinstance(op, tg.KernelOp))
+            return
         if explicit is None and self.mode not in ("none", "heuristic", TF32):
             there_are = ", ".join(MODES)
             raise PassFailedException(

@@ -5,9 +5,9 @@
 * `opencl.py` implements it, as does `cuda.py`, with `cuda_context.py`: contexts and errors,
   `cuda_streams.py`: events and copies, and `cuda_kernels.py`: launches and graphs;
 * `array.py`: arrays in the memory of a device;
-* `program.py`: a compiled program as data; `expressions.py`: sizes that a call computes;
+* `program.py`: a compiled program as data;
 * `build.py`: the stages, then `code.py`: the kernels' code, and `commands.py`: from a planned
-  module to kernels and launches; `optimize.py`, `bench.py`: BEAM on a device;
+  module to kernels and launches; `bench.py`: BEAM on a device;
 * `executable.py`: calls of a program; `call.py`: the memory of one call; `binding.py`: its launches
   with their values; `repeats.py`: the same call again.
 """

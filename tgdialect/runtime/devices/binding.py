@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Any
 
 from tgdialect.runtime.devices.driver import Command, Span
-from tgdialect.runtime.devices.expressions import evaluate
 from tgdialect.runtime.devices.program import Launch, View
+from tgdialect.runtime.expressions import evaluate
 
 
 def bound(launches: Sequence[Launch], frame: Sequence[Any]) -> Sequence[Command]:

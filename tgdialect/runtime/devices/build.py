@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import ClassVar
 
 from xdsl.dialects.builtin import ModuleOp
 
-from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.pipeline import Stages
 from tgdialect.ops import tg
 from tgdialect.runtime.devices.code import give_code
 from tgdialect.runtime.devices.commands import command_buffer
-from tgdialect.runtime.devices.optimize import DeviceOptimizePass
 from tgdialect.runtime.devices.program import DeviceProgram
-from tgdialect.runtime.inspection import Kernel, kernels_of
+from tgdialect.runtime.inspection import CodeOf
 from tgdialect.runtime.progress import GENERATING, progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.staged import StagedModule, entry_function
@@ -29,7 +26,6 @@ class DeviceBuild(StagedModule):
 
     target: Target | None = None
     """The description of the device. A `tg.target` of the module takes precedence."""
-    optimize: ClassVar[type[OptimizePass]] = DeviceOptimizePass
     on_host: ClassVar[bool] = False
 
     def described_target(self) -> Target:
@@ -39,36 +35,18 @@ class DeviceBuild(StagedModule):
     @cached_property
     def passes(self) -> Stages:
         passes = super().passes
-        optimize = passes.optimize
-        if isinstance(optimize, DeviceOptimizePass):
-            optimize = replace(optimize, device=self.device)
-        render = None if _has_code(self.source) else passes.render
-        return replace(passes, optimize=optimize, render=render)
+        return replace(passes, render=None) if _has_code(self.source) else passes
 
     def program(self) -> DeviceProgram:
-        """Compile.
-
-        Raises VerifyException or PassFailedException for programs that cannot be compiled.
-        """
         with progress(f"compiling {self.entry}") as shown, at_full_speed():
-            module, by_reference = self.copy()
-            windows = self.until_kernels(module, self.passes, shown)
-            for _ in self.kernels_lowered(module, self.passes, shown):
-                shown.step()
-            parameters = self.functions_lowered(module, self.passes, by_reference)
+            module, parameters, windows = self.planned(shown)
             if (render := self.passes.render) is not None:
                 shown.note = GENERATING
                 give_code(module, render)
             buffer = command_buffer(entry_function(module, self.entry))
-            return DeviceProgram(tuple(parameters), *buffer, windows)
+            return DeviceProgram(parameters, *buffer, windows)
 
-    @property
-    def kernels(self) -> Sequence[Kernel]:
-        """Each kernel of the program, in the order of the calls."""
-        return self._kernels
-
-    @cached_property
-    def _kernels(self) -> Sequence[Kernel]:
+    def _code_of(self) -> CodeOf:
         code = {kernel.name: kernel for kernel in self.program().kernels}
 
         def code_of(name: str) -> tuple[str, str]:
@@ -77,17 +55,7 @@ class DeviceBuild(StagedModule):
                 return "", kernel.code.hex()
             return ("", kernel.text) if kernel.is_ptx else (kernel.text, "")
 
-        return kernels_of(entry_function(self._linear, self.entry), code_of)
-
-    @cached_property
-    def _linear(self) -> ModuleOp:
-        """The program after tg-linearize: as it is if it was at that level before."""
-        return self.module("linearize") if "linearize" in self.snapshots else self.source
-
-    @property
-    def programs(self) -> Mapping[str, tg.ProgramOp]:
-        """The kernels in order, by their names."""
-        return {op.sym_name.data: op for op in self._linear.ops if isinstance(op, tg.ProgramOp)}
+        return code_of
 
 
 def _has_code(module: ModuleOp) -> bool:

@@ -36,8 +36,8 @@ from tgdialect.ops.properties import (
 )
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import computed, operands_of
-from tgdialect.runtime.devices.expressions import OPERATIONS, Expression, applied, argument
 from tgdialect.runtime.devices.program import DeviceKernel, Launch, View
+from tgdialect.runtime.expressions import OPERATIONS, Expression, applied, argument_at
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import target_of
 
@@ -65,7 +65,7 @@ def command_buffer(function: FuncOp) -> CommandBuffer:
     launches: list[Launch] = []
     positions: dict[str, int] = {}
     arguments: dict[SSAValue, Expression] = {
-        a: argument(a.index) for a in function.args if not is_memory(a)
+        a: argument_at(a.index) for a in function.args if not is_memory(a)
     }
     host = _Expressions(arguments)
     target = target_of(function.parent_op())

@@ -11,7 +11,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
-from tgdialect.runtime.cache import cache_key, object_cache
+from tgdialect.runtime.cache import cached
 from tgdialect.runtime.devices.cuda_context import CudaContext
 from tgdialect.runtime.devices.cuda_kernels import CudaKernels
 from tgdialect.runtime.devices.cuda_streams import Mark, Staging
@@ -52,6 +52,11 @@ def device_count(api: Any = None) -> int:
         return 0
     error, count = api.cuDeviceGetCount()
     return count if error == api.CUresult.CUDA_SUCCESS else 0
+
+
+def open_device(name: str, number: int) -> CudaDriver:
+    """The driver of a GPU, by its number."""
+    return CudaDriver(name, number)
 
 
 class CudaDriver(CudaContext):
@@ -119,18 +124,13 @@ class CudaDriver(CudaContext):
         """
         if kernel.is_binary:
             return kernel.code
-        store = object_cache()
         # The driver assembles PTX for this GPU alone, and NVRTC is a library of its own.
         version = self.checked(self.api.cuDriverGetVersion())
         if not kernel.is_ptx:
             version = self._said(self._compiler, self._compiler.nvrtcVersion())
-        key = cache_key("cuda", self._architecture, str(version), kernel.text)
-        if store is not None and (found := store.get(key)) is not None:
-            return found
-        code = self._assembled(kernel) if kernel.is_ptx else self._compiled(kernel)
-        if store is not None:
-            store.put(key, code)
-        return code
+        make = self._assembled if kernel.is_ptx else self._compiled
+        parts = "cuda", self._architecture, str(version), kernel.text
+        return cached(lambda: make(kernel), *parts)
 
     @property
     def _architecture(self) -> str:

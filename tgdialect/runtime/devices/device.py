@@ -6,6 +6,7 @@ import os
 import re
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from importlib import import_module
 from importlib.util import find_spec
 from typing import Any, NamedTuple, cast
 
@@ -34,33 +35,20 @@ class _Kind(NamedTuple):
     open: Callable[[str, int], Driver]
 
 
-def _opencl_count() -> int:
-    from tgdialect.runtime.devices.opencl import devices
+def _driver(module: str) -> tuple[Callable[[], int], Callable[[str, int], Driver]]:
+    """How many devices a driver has, and how one is opened, by functions of its module, which is
+    imported when it is needed."""
 
-    return len(devices())
+    def late(name: str) -> Callable[..., Any]:
+        path = f"tgdialect.runtime.devices.{module}"
+        return lambda *given: getattr(import_module(path), name)(*given)
 
-
-def _open_opencl(name: str, number: int) -> Driver:
-    from tgdialect.runtime.devices.opencl import OpenClDriver, devices
-
-    return OpenClDriver(name, devices()[number])
-
-
-def _cuda_count() -> int:
-    from tgdialect.runtime.devices.cuda import device_count
-
-    return device_count()
-
-
-def _open_cuda(name: str, number: int) -> Driver:
-    from tgdialect.runtime.devices.cuda import CudaDriver
-
-    return CudaDriver(name, number)
+    return late("device_count"), late("open_device")
 
 
 KINDS: Mapping[str, _Kind] = {
-    "CL": _Kind("pyopencl", "opencl", "opencl", _opencl_count, _open_opencl),
-    "CUDA": _Kind("cuda.bindings", "cuda", "nvidia", _cuda_count, _open_cuda),
+    "CL": _Kind("pyopencl", "opencl", "opencl", *_driver("opencl")),
+    "CUDA": _Kind("cuda.bindings", "cuda", "nvidia", *_driver("cuda")),
 }
 """The kinds of devices other than the host, by the first part of their names."""
 

@@ -22,14 +22,13 @@ from tgdialect.runtime.devices.driver import (
 )
 from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.devices.repeats import Repeats
-from tgdialect.runtime.executable import Executable, ParameterSlot
+from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
 from tgdialect.runtime.program import Array, Parameter
 from tgdialect.runtime.text import show_bytes
-from tgdialect.runtime.windows import check_windows
 
 if TYPE_CHECKING:
-    from tgdialect.runtime.inspection import Compilation
     from tgdialect.runtime.profile import Profile
+    from tgdialect.runtime.staged import StagedModule
 
 Given = Array | DeviceArray
 Submit = Callable[[Sequence[Command]], object]
@@ -57,7 +56,7 @@ class DeviceExecutable(Executable):
         self,
         program: DeviceProgram,
         device: Device,
-        build: Callable[[], Compilation],
+        build: Callable[[], StagedModule],
         source: tuple[str, str] = ("", ""),
     ) -> None:
         """Raises DeviceError if the device refuses a kernel."""
@@ -76,7 +75,9 @@ class DeviceExecutable(Executable):
         data = [p.data for p in program.parameters if p.data is not None]
         arrays = {each: np.frombuffer(each, np.uint8) for each in data}
         copies = {each: DeviceArray.of(self._driver, array) for each, array in arrays.items()}
-        self._contents = [copies[each] for each in data]
+        for slot, each in zip(self._data, data, strict=True):
+            self._frame[slot.position] = copies[each].span
+        self._contents = copies
         self._kept: _Kept | None = None
         self._lock = threading.Lock()
         roles = {p.role for p in self.parameters}
@@ -120,8 +121,8 @@ class DeviceExecutable(Executable):
                 add_time(records[names[command.kernel]], taken, scalars)
 
         given = [
-            array if not p.by_reference else self._given(p, array).copy()
-            for p, array in zip(self.inputs, arrays, strict=False)
+            self._given(slot, array).copy() if slot.parameter.by_reference else array
+            for slot, array in zip(self._arguments, arrays, strict=False)
         ]
         kept, buffers = self._kept, self.buffers
         self._kept, self.buffers = None, {name: b.copy() for name, b in buffers.items()}
@@ -139,17 +140,11 @@ class DeviceExecutable(Executable):
         def called(arrays: Sequence[Any], out: Sequence[Any] | None) -> list[Any]:
             return self._call(arrays, out, submit)
 
-        if out is not None:
-            is_several = isinstance(out, list | tuple)
-            out = list(cast("Sequence[Any]", out)) if is_several else [out]
-        if self.overwritten:
-            results = self._overwriting(called, arrays, out)
-        else:
-            results = called(arrays, out)
+        results = self._overwriting(called, arrays, listed(out))
         self._driver.settle()  # Other libraries' arguments.
         if out is None and not (stays or self._takes_devices(arrays)):
             results = [result.numpy() for result in results]
-        return results[0] if len(results) == 1 else tuple(results)
+        return returned(results)
 
     def _takes_devices(self, arrays: Sequence[Any]) -> bool:
         """Whether an argument of a call is on a device."""
@@ -158,28 +153,7 @@ class DeviceExecutable(Executable):
     def _call(self, arrays: Sequence[Any], out: Sequence[Any] | None, submit: Submit) -> list[Any]:
         """The results that are in no argument. `arrays` is a list if there are others, whose arrays
         it has after the call."""
-        # Check the arguments. Scalars first, since shapes depend on them.
-        self._check_count(arrays)
-        frame = self._new_frame()
-        given: dict[int, Given] = {}
-        overwritten: list[Span] = []
-        for i, (value, (position, parameter)) in enumerate(
-            zip(arrays, self._arguments, strict=True)
-        ):
-            if parameter.role == "scalar":
-                frame[position] = parameter.number(value)
-                continue
-            if parameter.result is not None:
-                is_ours = isinstance(value, DeviceArray) and value.driver is self._driver
-                if not is_ours or any(value.span.overlaps(span) for span in overwritten):
-                    value = self.copied(value)
-                overwritten.append(value.span)
-                cast("list[Any]", arrays)[i] = value
-            given[position] = self._given(parameter, value)
-        if self._windows:
-            check_windows(self._windows, frame, *self._source)
-        if self._is_dynamic:
-            self._check_shapes(frame, list(given.values()))
+        frame, given = self._call_frame(arrays)
         wanted = self._wanted(out, frame)
         self._check_memory(frame)
         # Place all memory: first what is written, so that inputs are kept apart from it.
@@ -196,7 +170,8 @@ class DeviceExecutable(Executable):
             for slot, lease in zip(self._persistent, kept.leases, strict=True):
                 frame[slot.position] = Span(lease.block, 0, lease.block.nbytes)
             for position, array in given.items():
-                if frame[position] is None:
+                parameter = self.parameters[position]
+                if not (parameter.by_reference or parameter.is_constant):
                     memory.read(position, array)
             results = [
                 memory.result(position, p.shape_for(frame), p.dtype, array, is_cleared=p.is_cleared)
@@ -218,16 +193,10 @@ class DeviceExecutable(Executable):
             self._repeats.keep([*inputs, *results], workspaces, loaded.repeated(commands))
         return list(results if out is None else out)
 
-    def _new_frame(self) -> list[Any]:
-        """The memory of a call's parameters, by position: that which is the same in all calls."""
-        frame: list[Any] = [None] * len(self.parameters)
-        for (position, _), array in zip(self._data, self._contents, strict=True):
-            frame[position] = array.span
-        return frame
-
-    def _given(self, parameter: Parameter, value: Any) -> Given:
+    def _given(self, slot: ParameterSlot, value: Any) -> Given:
         """An argument as an array of the host or of this device. Raises TypeError and ValueError
         for one that does not fit the parameter."""
+        parameter = slot.parameter
         if isinstance(value, DeviceArray):
             array = value.to(self._driver)
             if array is not value and parameter.by_reference:
@@ -241,6 +210,11 @@ class DeviceExecutable(Executable):
             return parameter.array(value)
         parameter.check(array)
         return array
+
+    def _overwritable(self, value: Any, written: Sequence[Any]) -> DeviceArray:
+        is_ours = isinstance(value, DeviceArray) and value.driver is self._driver
+        spans = (array.span for array in written if isinstance(array, DeviceArray))
+        return value if is_ours and not any(map(value.span.overlaps, spans)) else self.copied(value)
 
     def _wanted(self, out: Sequence[Any] | None, frame: Sequence[Any]) -> Sequence[Any]:
         """The memory that the caller gives for each result: None, or an array of the host or of
@@ -273,8 +247,7 @@ class DeviceExecutable(Executable):
             kept = self._kept
             if kept is not None and not any(map(is_not, kept.constants, constants)):
                 return kept
-            frame = self._new_frame()
-            memory = CallMemory(self._driver, frame)
+            memory = CallMemory(self._driver, frame := self._frame.copy())
             copies = [
                 memory.read(slot.position, given[slot.position]) for slot in self._constant_slots
             ]

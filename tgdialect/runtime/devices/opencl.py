@@ -60,6 +60,16 @@ def devices() -> Sequence[Any]:
     return sorted(found, key=lambda device: not device.type & cl.device_type.GPU)
 
 
+def device_count() -> int:
+    """How many OpenCL devices there are."""
+    return len(devices())
+
+
+def open_device(name: str, number: int) -> OpenClDriver:
+    """The driver of a device, by its number among all."""
+    return OpenClDriver(name, devices()[number])
+
+
 class OpenClDriver(Driver):
     """An OpenCL device, with a context and an in-order queue."""
 

@@ -3,17 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from tgdialect.runtime.devices.expressions import Expression
-from tgdialect.runtime.program import (
-    Parameter,
-    decoded_parameters,
-    encoded_parameters,
-    packed,
-    unpacked,
-)
+from tgdialect.runtime.expressions import Expression
+from tgdialect.runtime.program import Parameter, fields_of, packed, unpacked
 from tgdialect.runtime.windows import Window
 
 
@@ -64,18 +58,11 @@ class Launch(NamedTuple):
     arguments: tuple[View | Expression, ...]
 
     @classmethod
-    def of(cls, fields: Sequence[Any]) -> Launch:
-        """A launch from JSON, which has lists for tuples."""
-        kernel, (x, y, z), arguments = fields
-        return cls(kernel, (tuple(x), tuple(y), tuple(z)), tuple(map(_argument, arguments)))
-
-
-def _argument(fields: Sequence[Any]) -> View | Expression:
-    """An argument from JSON: only a view has lists inside."""
-    if not any(isinstance(field, list) for field in fields):
-        return tuple(fields)
-    parameter, offset, nbytes = fields
-    return View(parameter, tuple(offset), tuple(nbytes))
+    def of(cls, kernel: int, groups: Any, arguments: Sequence[Any]) -> Launch:
+        """A launch of a packed program, which has tuples for views: only these have some inside."""
+        views = (any(isinstance(part, tuple) for part in each) for each in arguments)
+        given = (View(*a) if is_view else a for a, is_view in zip(arguments, views, strict=True))
+        return cls(kernel, groups, tuple(given))
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,35 +79,16 @@ class DeviceProgram:
 
     def to_bytes(self) -> bytes:
         """The program as bytes."""
-        kernels = [asdict(kernel) for kernel in self.kernels]
-        codes = [kernel.pop("code") for kernel in kernels]
-        parameters, data = encoded_parameters(self.parameters)
-        entries = {
-            "parameters": parameters,
-            "kernels": kernels,
-            "launches": self.launches,
-            "once": self.once,
-            "windows": self.windows,
-        }
-        return packed(entries, [*codes, *data])
+        return packed(fields_of(self))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> DeviceProgram:
-        """The inverse of `to_bytes`. Raises ValueError, KeyError or TypeError for other bytes."""
-        entries, codes = unpacked(data)
-        count = len(entries["kernels"])
-        kernels = [
-            DeviceKernel(code=code, **{k: _frozen(v) for k, v in kernel.items()})
-            for kernel, code in zip(entries["kernels"], codes[:count], strict=True)
-        ]
+        """The inverse of `to_bytes`. Raises as `unpacked` and `Parameter.of` for other bytes."""
+        entries = unpacked(data)
         return cls(
-            decoded_parameters(entries["parameters"], codes[count:]),
-            tuple(kernels),
-            tuple(map(Launch.of, entries["launches"])),
+            tuple(map(Parameter.of, entries["parameters"])),
+            tuple(DeviceKernel(**each) for each in entries["kernels"]),
+            tuple(Launch.of(*each) for each in entries["launches"]),
             entries["once"],
-            tuple(map(Window.of, entries["windows"])),
+            tuple(Window(*each) for each in entries["windows"]),
         )
-
-
-def _frozen(value: Any) -> Any:
-    return tuple(value) if isinstance(value, list) else value  # pyright: ignore[reportUnknownVariableType, reportUnknownArgumentType]

@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections import OrderedDict
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from typing import Any, cast
+from typing import Any
 
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.driver import Driver
-from tgdialect.runtime.executable import ParameterSlot
+from tgdialect.runtime.executable import ParameterSlot, listed, returned
 from tgdialect.runtime.program import Parameter
 
 _CALLS = 64
@@ -55,8 +55,7 @@ class Repeats:
             elif self._overwritten:
                 return None
             else:
-                is_several = isinstance(out, list | tuple)
-                results = [*cast("Sequence[Any]", out)] if is_several else [out]
+                results = listed(out) or []
             key += map(_KEY, results)
             workspaces = [self._driver.pool.take(nbytes) for nbytes in self._workspaces]
         except (AttributeError, MemoryError):  # An array of another class, or no memory for one.
@@ -71,7 +70,7 @@ class Repeats:
                 self._driver.pool.give(block)
         for number, argument in self._overwritten:
             results.insert(number, arrays[argument])
-        return results[0] if len(results) == 1 else tuple(results)
+        return returned(results)
 
     def keep(
         self, arrays: Sequence[DeviceArray], workspaces: Sequence[int], again: Callable[[], object]

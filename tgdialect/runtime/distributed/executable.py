@@ -24,8 +24,8 @@ from tgdialect.runtime.distributed.nccl import NcclCommunicator, NcclLink
 from tgdialect.runtime.distributed.program import CallStep, ExchangeStep, Place, ShardedProgram
 from tgdialect.runtime.distributed.runner import Clock, Runner
 from tgdialect.runtime.distributed.threads import Team
-from tgdialect.runtime.executable import Executable
-from tgdialect.runtime.program import Array, Parameter
+from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
+from tgdialect.runtime.program import Array
 from tgdialect.runtime.windows import Window
 
 if TYPE_CHECKING:
@@ -104,19 +104,17 @@ class ShardedExecutable(Executable):
     def __call__(self, *arrays: Any, out: Any = None) -> Any:
         found = self._run(arrays)
         results = [v.numpy() if isinstance(v, ShardedArray) else np.asarray(v) for v in found]
-        if out is not None:
-            given: list[Any] = list(cast("Sequence[Any]", out)) if is_list(out) else [out]
+        if (given := listed(out)) is not None:
             self._check_out_count(given)
             scalars = self._scalars(arrays)
             for array, (_, parameter), result in zip(given, self._results, results, strict=True):
                 parameter.check_out(array, scalars)
                 array[...] = result
             results = given
-        return results[0] if len(results) == 1 else tuple(results)
+        return returned(results)
 
     def resident(self, *arrays: Any) -> Any:
-        results = self._run(arrays)
-        return results[0] if len(results) == 1 else tuple(results)
+        return returned(self._run(arrays))
 
     def profile(self, *arrays: Any, out: Any = None, seconds: float = 1.0) -> Profile:
         from tgdialect.runtime.kernel_time import KernelTime
@@ -175,9 +173,8 @@ class ShardedExecutable(Executable):
         communicators = self._communicators()
         with communicators[0].lock:
             try:
-                self._check_count(arrays)
-                scalars = self._scalars(arrays)
-                inputs = [self._checked(i, value, scalars) for i, value in enumerate(arrays)]
+                scalars, given = self._call_frame(arrays)
+                inputs = [given.get(i, scalars[i]) for i in range(len(arrays))]
             except Exception as error:
                 communicators[0].refuse(error)
                 raise
@@ -241,30 +238,15 @@ class ShardedExecutable(Executable):
 
     # -- inputs
 
-    def _scalars(self, arrays: Sequence[Any]) -> list[Any]:
-        """The scalars by their positions, which give dynamic extents."""
-        return [
-            p.number(value) if p.role == "scalar" else None
-            for p, value in zip(self.inputs, arrays, strict=True)
-        ]
-
-    def _checked(self, number: int, value: Any, scalars: Sequence[Any]) -> Any:
+    def _given(self, slot: ParameterSlot, value: Any) -> Any:
         """An input that fits the signature: the whole, or a ShardedArray."""
-        parameter, place = self.program.inputs[number]
-        if parameter.role == "scalar":
-            return scalars[number]
+        parameter, place = self.program.inputs[slot.position]
         if isinstance(value, ShardedArray):
             parameter.check(value)
-            if value.shape != (wanted := parameter.shape_for(scalars)):
-                raise parameter.wrong_shape(value, wanted)
-            devices = self._names(place)
-            if (value.devices, value.axis) == (devices, place.axis):
+            if (value.devices, value.axis) == (self._names(place), place.axis):
                 return value
             value = value.numpy()
-        array = parameter.array(value)
-        if array.shape != (wanted := parameter.shape_for(scalars)):
-            raise parameter.wrong_shape(array, wanted)
-        return array
+        return parameter.array(value)
 
     def _names(self, place: Place) -> tuple[str, ...]:
         return tuple(self.program.devices[d] for d in place.devices)
@@ -314,12 +296,8 @@ class ShardedExecutable(Executable):
             for rank, value in zip(ranks, values, strict=True)
             if rank in place.devices
         }
-        shape = tuple(
-            int(scalars[size]) if extent is None else extent
-            for extent, size in self._extents(parameter)
-        )
         found = ShardedArray(
-            shape,
+            parameter.shape_for(scalars),
             parameter.dtype,
             devices[0] if place.is_single else devices,
             place.axis,
@@ -332,12 +310,6 @@ class ShardedExecutable(Executable):
     def _origin(self, number: int) -> tuple[int, int]:
         """Where the result of a number of this call comes from."""
         return (mpi_communicator().agreement.number, number) if self._by_mpi else (0, number)
-
-    @staticmethod
-    def _extents(parameter: Parameter) -> Sequence[tuple[int | None, int]]:
-        """Each extent of a result, and the position of the scalar that gives a dynamic one."""
-        sizes = iter(parameter.dims)
-        return [(d, next(sizes) if d is None else 0) for d in parameter.shape]
 
     def _gathered(self, array: ShardedArray) -> Array:
         """The whole of an array whose parts are in several processes, in each of them."""
@@ -374,11 +346,6 @@ class ShardedExecutable(Executable):
         found = mpi_communicator().start(exchange, own).wait()
         assert found is not None
         return found
-
-
-def is_list(value: object) -> bool:
-    """Whether several results are given."""
-    return isinstance(value, list | tuple)
 
 
 def _no_build() -> Any:

@@ -1,8 +1,8 @@
 """Index expressions: integers that a call computes from its scalar arguments.
 
-Numbers of workgroups and offsets of views are constants, or index arithmetic on the sizes of a
-call. Compiled for a CPU, such arithmetic is part of the host function. A device's command buffer
-has it as data.
+Numbers of workgroups, offsets of views and the bounds of windows (`windows.py`) are constants, or
+index arithmetic on the sizes of a call. Compiled for a CPU, such arithmetic is part of the host
+function. A device's command buffer, and what a call checks, have it as data.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ Expression = tuple[int | str, ...]
 """An expression in postfix notation: numbers, `%i` for the scalar argument at position i, and keys
 of `OPERATIONS`. `("%0", 255, "add", 256, "idiv")` is (argument 0 + 255) // 256."""
 
+WRAP = "wrap"
+"""A CAST: a value is wrapped between two bounds, which are operands as well."""
 _VALUES, _GREATEST, _BITS = 2**64, 2**63 - 1, 64
 """The number of values of an i64, its greatest value, and its bits."""
 
@@ -34,6 +36,10 @@ def _shr(a: int, count: int) -> int:
     return a >> count if 0 <= count < _BITS else -(a < 0)
 
 
+def _wrap(a: int, low: int, high: int) -> int:
+    return (a - low) % (high - low + 1) + low
+
+
 def _where(condition: int, a: int, b: int) -> int:
     return a if condition else b
 
@@ -52,14 +58,19 @@ OPERATIONS: Mapping[str, tuple[int, Callable[..., Any]]] = {
     "or": (2, int.__or__),
     "xor": (2, int.__xor__),
     "cmplt": (2, int.__lt__),
+    "cmpgt": (2, int.__gt__),
+    "cmple": (2, int.__le__),
+    "cmpge": (2, int.__ge__),
+    "cmpeq": (2, int.__eq__),
     "cmpne": (2, int.__ne__),
     "where": (3, _where),
+    WRAP: (3, _wrap),
 }
-"""The ops of the dialect on index values, without the prefix `tg.`: how many operands each has, and
-its value (docs/semantics.md), which is then wrapped to 64 bits."""
+"""The ops of the dialect on index values, without the prefix `tg.`, and `WRAP`: how many operands
+each has, and its value (docs/semantics.md), which is then wrapped to 64 bits."""
 
 
-def argument(position: int) -> Expression:
+def argument_at(position: int) -> Expression:
     """The scalar argument at a position."""
     return (f"%{position}",)
 

@@ -1,14 +1,26 @@
-"""Printing of modules, in the same text as xDSL's `str`, in a third of the time."""
+"""Printing of modules, in the same text as xDSL's `str`, in a third of the time.
+
+The printer says which devices a program names: nobody has to look for them in the text.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from io import StringIO
+from typing import NamedTuple
 
 from xdsl.ir import Attribute, Operation, SSAValue, TypeAttribute
 from xdsl.printer import Printer
 
 from tgdialect.fast_xdsl.operations import FastOp
+from tgdialect.ops.attributes import PlaceAttr
+
+
+class PrintedProgram(NamedTuple):
+    """The text of a module, and the devices that it names; "" stands for lists of several."""
+
+    text: str
+    devices: frozenset[str]
 
 
 class _Printer(Printer):
@@ -26,6 +38,7 @@ class _Printer(Printer):
         By its class and the identities of its attributes and types."""
         self._words: list[str | SSAValue] | None = None
         """The words of the present op, if they are to be kept."""
+        self.devices: set[str] = set()
 
     def print_string(self, text: str, *, indent: int | None = None) -> None:
         if "\n" in text:
@@ -44,13 +57,23 @@ class _Printer(Printer):
         return name
 
     def print_attribute(self, attribute: Attribute) -> None:
+        if isinstance(attribute, PlaceAttr) and (device := attribute.device) is not None:
+            self.devices.add(device if isinstance(device, str) else "")
         if not isinstance(attribute, TypeAttribute):
             super().print_attribute(attribute)
             return
         known = self._texts.get(id(attribute))
         if known is None:
-            known = self._texts[id(attribute)] = attribute, str(attribute)
+            known = self._texts[id(attribute)] = attribute, self._text_of(attribute)
         self.print_string(known[1])
+
+    def _text_of(self, type: TypeAttribute) -> str:
+        """The text of a type, which has no line breaks."""
+        put, words, parts = self._put, self._words, list[str]()
+        self._put, self._words = parts.append, None
+        super().print_attribute(type)
+        self._put, self._words = put, words
+        return "".join(parts)
 
     def print_op(self, op: Operation) -> None:
         if not isinstance(op, FastOp) or op.regions or op.successors:
@@ -77,8 +100,8 @@ class _Printer(Printer):
         self._words = None
 
 
-def printed(op: Operation) -> str:
-    """The text of an op."""
-    stream = StringIO()
-    _Printer(stream).print_op(op)
-    return stream.getvalue()
+def printed(op: Operation) -> PrintedProgram:
+    """The text of an op, and the devices that its types and attributes name."""
+    printer = _Printer(stream := StringIO())
+    printer.print_op(op)
+    return PrintedProgram(stream.getvalue(), frozenset(printer.devices))
