@@ -17,6 +17,7 @@ from tgdialect.frontend.base import (
     number_in,
     number_of,
 )
+from tgdialect.frontend.elementwise import Elementwise
 from tgdialect.frontend.graph import constant, size_node
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
 from tgdialect.frontend.windows import Windows
@@ -31,7 +32,7 @@ _LONGEST_LINE = 2**28
 in cells, whose numbers have to be indices; a longer range has rows of this length."""
 
 
-class Creation(Windows):
+class Creation(Elementwise, Windows):
     """Class methods that make tensors."""
 
     __slots__ = ()

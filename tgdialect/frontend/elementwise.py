@@ -160,6 +160,11 @@ class Elementwise(TensorBase):
         dtype = dtypes.as_float(self.dtype)
         return self.cast(dtype if dtype.bits >= 32 else dtypes.float32)
 
+    def _corrected(self, lost: Self) -> Self:
+        """The sum with what rounding has lost; self where that is not finite, or self is 0."""
+        is_finite = (lost - lost).eq(0) & self.ne(0)
+        return self + is_finite.where(lost, -0.0)
+
     def _product(self, other: Self) -> Self:
         """The product of factors in a sum. Of floats of 16 bits or less it is f32, which holds it
         without an error, as matrix instructions and PyTorch compute it."""

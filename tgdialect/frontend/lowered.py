@@ -17,6 +17,7 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute
 
 from tgdialect.frontend import dtypes
+from tgdialect.frontend.base import TensorBase
 from tgdialect.frontend.graph import Array, Node, Shape
 from tgdialect.frontend.ownership import lose, overwritten
 from tgdialect.frontend.realization import computed, realize
@@ -63,11 +64,11 @@ class Interface:
 
     arguments: Sequence[Argument]
     sizes: Sequence[Atom]
-    captured: Sequence[Tensor]
+    captured: Sequence[TensorBase]
     compound_sizes: Sequence[SymInt]
     structure: Any
     results: Sequence[tuple[Attribute, Shape | None]]
-    changed: Sequence[Tensor | int]
+    changed: Sequence[TensorBase | int]
 
     @cached_property
     def is_direct(self) -> bool:

@@ -19,7 +19,6 @@ from tgdialect.frontend.base import (
 from tgdialect.frontend.dtypes import attribute_of, promote
 from tgdialect.frontend.einops import rearrangement
 from tgdialect.frontend.graph import argument_errors
-from tgdialect.frontend.special import Special
 from tgdialect.frontend.symbolic import (
     Dim,
     SymInt,
@@ -39,7 +38,7 @@ Padding = Sequence[int] | Sequence[tuple[int, int] | None]
 T = TypeVar("T", bound="Movement")
 
 
-class Movement(Special):
+class Movement(TensorBase):
     """Shapes, orders of axes, windows and joins."""
 
     __slots__ = ()
@@ -389,10 +388,8 @@ class Movement(Special):
             pairs[axis] = (start, total - start - t.shape[axis])
             start += t.shape[axis]
             part = t._padded(pairs, 0)
-            if result is None:
-                result = part
-            else:
-                result = result | part if part.dtype.is_bool else result + part
+            plus = tg.OrOp if part.dtype.is_bool else tg.AddOp
+            result = part if result is None else part._apply(plus, result.node, part.node)
         assert result is not None
         return result
 

@@ -19,9 +19,10 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import ArgumentError, extents_of, number_in
-from tgdialect.frontend.decompositions import Decompositions
-from tgdialect.frontend.graph import Node, leaf
+from tgdialect.frontend.graph import leaf
 from tgdialect.frontend.realization import as_array
+from tgdialect.frontend.sorting import Sorting
+from tgdialect.frontend.state import State
 from tgdialect.frontend.symbolic import SymInt, is_surely_less, to_dim, value_of
 from tgdialect.frontend.tracing import is_tracing
 from tgdialect.ops import tg
@@ -50,7 +51,7 @@ _TWO_OVER_LN_2 = (2.8853900432586669922, 3.2734474483568488616e-08)
 _DEVICE_KEY = int.from_bytes(hashlib.sha256((0).to_bytes(4, "big")).digest(), "big") % 2**32
 
 
-class Random(Decompositions):
+class Random(Sorting, State):
     """Class methods that make random tensors, and sampling from weights."""
 
     __slots__ = ()
@@ -80,10 +81,6 @@ class Random(Decompositions):
             used = as_array(state.node) + np.array([0, value_of(words)], np.uint64)
             state._rebind(leaf(used, dtypes.uint64))
         return seed, counter
-
-    def _rebind(self, node: Node) -> None:
-        """Take a node that no other tensor has. `State` also records it while tracing."""
-        self.node = node
 
     @classmethod
     def _words(cls, count: int, device: str | None) -> Self:

@@ -10,6 +10,8 @@ from tgdialect.analysis.parts import parts_of, scan_blocks_of
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import ArgumentError, Number, TensorBase, check_tensors, is_cpu
 from tgdialect.frontend.creation import Creation
+from tgdialect.frontend.functions import Functions
+from tgdialect.frontend.powers import Powers
 from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.ops import tg
@@ -18,7 +20,7 @@ from tgdialect.ops.reduce import ALU, identity
 Axes = int | Sequence[int] | None
 
 
-class Reduction(Creation):
+class Reduction(Functions, Powers, Creation):
     """Sums, extrema and statistics. `axis` is one axis or several; None is all."""
 
     __slots__ = ()

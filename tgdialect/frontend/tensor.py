@@ -12,6 +12,7 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
+from tgdialect.frontend.attention import Attention
 from tgdialect.frontend.base import (
     PARAMETERS,
     ArgumentError,
@@ -22,12 +23,20 @@ from tgdialect.frontend.base import (
     flattened,
 )
 from tgdialect.frontend.casts import Casts
+from tgdialect.frontend.convolutions import Convolutions
+from tgdialect.frontend.decompositions import Decompositions
 from tgdialect.frontend.gradient import gradient_nodes
 from tgdialect.frontend.graph import Array, Node, Shape, sorted_nodes
+from tgdialect.frontend.in_place import InPlace
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.ownership import loss_of
 from tgdialect.frontend.realization import as_array, computed, realize
+from tgdialect.frontend.resizing import Resizing
+from tgdialect.frontend.setitem import SetItem
 from tgdialect.frontend.sharding import Sharding
+from tgdialect.frontend.special import Special
+from tgdialect.frontend.spectral import Spectral
+from tgdialect.frontend.statistics import Statistics
 from tgdialect.frontend.symbolic import SymInt, Variable, to_dim, value_of
 from tgdialect.frontend.tracing import is_tracing, note_gradient
 from tgdialect.ops.attributes import Device as DeviceNames
@@ -38,7 +47,19 @@ _REPR_LIMIT = 1000
 """`repr` abbreviates tensors of more elements."""
 
 
-class Tensor(Sharding, Casts):
+class Tensor(
+    Casts,
+    Special,
+    Convolutions,
+    Statistics,
+    Decompositions,
+    Resizing,
+    Spectral,
+    Attention,
+    InPlace,
+    SetItem,
+    Sharding,
+):
     """A tensor that is computed when its elements are needed.
 
     Args:
