@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import NoReturn, Self, cast
+from typing import NamedTuple, Self, cast
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import check_integers, check_tensors
+from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.linear_algebra import LinearAlgebra
 from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.scattering import Scattering
@@ -29,7 +30,7 @@ class Convolutions(LinearAlgebra, Scattering):
         stride: Size = 1,
         dilation: Size = 1,
         padding: Size | str = 0,
-        dtype: dtypes.DTypeLike | None = None,
+        dtype: DTypeLike = None,
     ) -> Self:
         """A convolution over as many axes as the weight has beyond two, of a batch or of one.
 
@@ -50,12 +51,8 @@ class Convolutions(LinearAlgebra, Scattering):
         if n > 0 and self.ndim == n + 1:
             single = self.unsqueeze(0)
             return single.conv2d(weight, bias, groups, stride, dilation, padding, dtype).squeeze(0)
-        _check_groups("conv2d", groups)
-        if n <= 0 or self.ndim != n + 2 or groups * weight.shape[1] != self.shape[1]:
-            _refuse_convolution("conv2d", self, weight, groups)
+        _check_convolution("conv2d", self, weight, groups, 1)
         batch, out, inside = self.shape[0], *weight.shape[:2]
-        if out % groups:
-            _refuse_convolution("conv2d", self, weight, groups)
         if isinstance(padding, str):
             padding = same_padding(padding, stride, dilation, sizes)
         # (batch, groups, channels out / groups, *counts, channels in / groups, *window): products
@@ -91,15 +88,9 @@ class Convolutions(LinearAlgebra, Scattering):
         sizes = weight.shape[2:]
         n = len(sizes)
         if n > 0 and self.ndim == n + 1:
-            return (
-                self.unsqueeze(0)
-                .conv_transpose2d(weight, bias, groups, stride, dilation, padding, output_padding)
-                .squeeze(0)
-            )
-        _check_groups("conv_transpose2d", groups)
-        is_refused = n <= 0 or self.ndim != n + 2 or weight.shape[0] != self.shape[1]
-        if is_refused or weight.shape[0] % groups:
-            _refuse_convolution("conv_transpose2d", self, weight, groups)
+            options = groups, stride, dilation, padding, output_padding
+            return self.unsqueeze(0).conv_transpose2d(weight, bias, *options).squeeze(0)
+        _check_convolution("conv_transpose2d", self, weight, groups, 0)
         strides, dilations = _each(stride, n), _each(dilation, n)
         if min(*strides, *dilations) <= 0:
             raise ValueError(f"conv_transpose2d with stride {stride} and dilation {dilation}")
@@ -122,26 +113,13 @@ class Convolutions(LinearAlgebra, Scattering):
 
     # -- pooling -----------------------------------------------------------------------------------
 
-    def _pooled(
-        self,
-        kernel_size: Size,
-        stride: Size | None,
-        dilation: Size,
-        padding: Size,
-        ceil_mode: bool,
-        fill: float,
-    ) -> Self:
-        """The windows, flattened into a last axis."""
-        n = _count(kernel_size)
+    def _pooled(self, window: Window, fill: float) -> Self:
+        """The cells of windows, in a last axis."""
+        n = len(window.sizes)
         if self.ndim < n:
             raise ValueError(f"windows of {n} axes of a tensor with {self.ndim}")
-        sizes, dilations = _each(kernel_size, n), _each(dilation, n)
-        strides = sizes if stride is None else _each(stride, n)
-        pairs = _padding_pairs(padding, n)
-        if ceil_mode:
-            pairs = _up_to_whole_windows(pairs, self.shape[-n:], sizes, strides, dilations)
-        x = self._padded([(0, 0)] * (self.ndim - n) + pairs, fill)
-        return x._windows(sizes, strides, dilations).flatten(self.ndim)
+        x = self._padded([(0, 0)] * (self.ndim - n) + window.padding, fill)
+        return x._windows(window.sizes, window.strides, window.dilations).flatten(self.ndim)
 
     def max_pool2d(
         self,
@@ -153,15 +131,15 @@ class Convolutions(LinearAlgebra, Scattering):
         return_indices: bool = False,
     ) -> Self | tuple[Self, Self]:
         """The maximum of each window, and its position if `return_indices`."""
-        low = self.dtype.low
-        windows = self._pooled(kernel_size, stride, dilation, padding, ceil_mode, low)
+        window = Window.of(kernel_size, stride, dilation, padding)
+        extents = self.shape[-len(window.sizes) :]
+        window = window.up_to_whole(extents) if ceil_mode else window
+        windows = self._pooled(window, self.dtype.low)
         values = windows.max(-1)
         if not return_indices:
             return values
-        n = _count(kernel_size)
-        extents = self.shape[-n:]
         places = self.arange(math.prod(extents)).reshape(extents)._broadcast_to(self.shape)
-        positions = places._pooled(kernel_size, stride, dilation, padding, ceil_mode, -1)
+        positions = places._pooled(window, -1)
         first = windows.argmax(-1, keepdim=True)
         return values, positions.gather(-1, first).squeeze(-1)
 
@@ -178,15 +156,14 @@ class Convolutions(LinearAlgebra, Scattering):
         (batch, channels, *extents) becomes (batch, channels * cells of a window, windows); the
         batch may be absent. Raises ValueError for other shapes, and if no window fits.
         """
-        n = _count(kernel_size)
+        window = Window.of(kernel_size, stride, dilation, padding)
+        n = len(window.sizes)
         if self.ndim not in (n + 1, n + 2):
             raise ValueError(f"im2col of {self.shape}: (batch, channels) and {n} axes for windows")
-        windows = self._padded([(0, 0)] * (self.ndim - n) + _padding_pairs(padding, n), 0)._windows(
-            _each(kernel_size, n), _each(stride, n), _each(dilation, n)
-        )
+        windows = self._pooled(window, 0)
         *lead, channels = self.shape[: self.ndim - n]
-        counts = windows.shape[-2 * n : -n]
-        cells = windows.flatten(-n).movedim(-1, len(lead) + 1)
+        counts = windows.shape[-1 - n : -1]
+        cells = windows.movedim(-1, len(lead) + 1)
         return cells.reshape((*lead, channels * cells.shape[len(lead) + 1], math.prod(counts)))
 
     def max_unpool2d(
@@ -207,21 +184,18 @@ class Convolutions(LinearAlgebra, Scattering):
                 It may differ from these by less than a stride.
         """
         check_integers("indices", indices)
-        n = _count(kernel_size)
+        window = Window.of(kernel_size, stride, dilation, padding)
+        n = len(window.sizes)
         if self.ndim < n or indices.shape != self.shape:
             raise ValueError(f"max_unpool2d of {self.shape} in {n} axes by {indices.shape}")
-        sizes, dilations = _each(kernel_size, n), _each(dilation, n)
-        strides = sizes if stride is None else _each(stride, n)
         lead, counts = self.shape[: self.ndim - n], self.shape[self.ndim - n :]
         spans = tuple(
             (c - 1) * s + d * (k - 1) + 1 - a - b
-            for c, k, s, d, (a, b) in zip(
-                counts, sizes, strides, dilations, _padding_pairs(padding, n), strict=True
-            )
+            for c, k, s, d, (a, b) in zip(counts, *window, strict=True)
         )
         extents = spans if output_size is None else tuple(to_dim(e) for e in output_size)[-n:]
         if len(extents) != n or any(
-            abs(e - span) >= s for e, span, s in zip(extents, spans, strides, strict=True)
+            abs(e - span) >= s for e, span, s in zip(extents, spans, window.strides, strict=True)
         ):
             raise ValueError(f"max_unpool2d to {output_size}: windows span {spans}")
         flat = self.zeros(*lead, math.prod(extents), dtype=self.dtype)
@@ -240,26 +214,52 @@ class Convolutions(LinearAlgebra, Scattering):
         divisor_override: int | None = None,
     ) -> Self:
         """The mean of each window; its sum over `divisor_override` if that is given."""
-        windows = self._pooled(kernel_size, stride, dilation, padding, ceil_mode, 0)
+        given = Window.of(kernel_size, stride, dilation, padding)
+        extents = self.shape[-len(given.sizes) :]
+        window = given.up_to_whole(extents) if ceil_mode else given
+        windows = self._pooled(window, 0)
         if divisor_override is not None:
             if divisor_override == 0:
                 raise ValueError("divisor_override is 0")
             return windows._float().sum(-1) / divisor_override
         if count_include_pad and not ceil_mode:
             return windows.mean(-1)
-        n = _count(kernel_size)
-        ones = self.full(self.shape[-n:], 1, dtypes.as_float(self.dtype))
-        if not count_include_pad:
-            counts = ones._pooled(kernel_size, stride, dilation, padding, ceil_mode, 0)
-        else:
-            sizes, dilations = _each(kernel_size, n), _each(dilation, n)
-            strides = sizes if stride is None else _each(stride, n)
-            pairs = _padding_pairs(padding, n)
-            whole = _up_to_whole_windows(pairs, ones.shape, sizes, strides, dilations)
-            more = [(0, w - p) for (_, w), (_, p) in zip(whole, pairs, strict=True)]
-            ones = ones._padded(pairs, 1)._padded(more, 0)
-            counts = ones._windows(sizes, strides, dilations).flatten(n)
-        return windows._float().sum(-1) / counts.sum(-1)
+        ones = self.full(extents, 1, dtypes.as_float(self.dtype))
+        if count_include_pad:
+            both = zip(window.padding, given.padding, strict=True)
+            ones = ones._padded(given.padding, 1)
+            window = window._replace(padding=[(0, w - p) for (_, w), (_, p) in both])
+        return windows._float().sum(-1) / ones._pooled(window, 0).sum(-1)
+
+
+class Window(NamedTuple):
+    """A window that moves over axes: for each axis its size, the distance of windows and of their
+    cells, and the padding before and after the axis."""
+
+    sizes: tuple[int, ...]
+    strides: tuple[int, ...]
+    dilations: tuple[int, ...]
+    padding: list[tuple[int, int]]
+
+    @staticmethod
+    def of(size: Size, stride: Size | None, dilation: Size, padding: Size) -> Window:
+        """The window of these numbers, each for all axes or one for each. It has two axes if its
+        size is a single number, and no windows overlap without a stride."""
+        n = len(size) if isinstance(size, list | tuple) else 2
+        sizes = _each(size, n)
+        strides = sizes if stride is None else _each(stride, n)
+        return Window(sizes, strides, _each(dilation, n), _padding_pairs(padding, n))
+
+    def up_to_whole(self, extents: Sequence[int]) -> Window:
+        """This window with padding that completes the last one, if it begins inside but is cut off
+        at the end."""
+        result: list[tuple[int, int]] = []
+        for e, k, s, d, (a, b) in zip(extents, *self, strict=True):
+            count = -(-(e + a + b - d * (k - 1) - 1) // s) + 1
+            # A window begins at less than e + a, the last one or the one before it.
+            count = smaller(count, larger(-(-(e + a) // s), count - 1))
+            result.append((a, (count - 1) * s + d * (k - 1) + 1 - (e + a)))
+        return self._replace(padding=result)
 
 
 def _each(size: Size, n: int) -> tuple[int, ...]:
@@ -268,11 +268,6 @@ def _each(size: Size, n: int) -> tuple[int, ...]:
     if len(result) != n:
         raise ValueError(f"{size} for {n} axes")
     return tuple(to_dim(s) for s in result)
-
-
-def _count(kernel_size: Size) -> int:
-    """The number of axes of a window: two if its size is a single number."""
-    return len(kernel_size) if isinstance(kernel_size, list | tuple) else 2
 
 
 def _padding_pairs(padding: Size, n: int) -> list[tuple[int, int]]:
@@ -285,24 +280,6 @@ def _padding_pairs(padding: Size, n: int) -> list[tuple[int, int]]:
     if len(given) != 2 * n:
         raise ValueError(f"padding {given} for {n} axes")
     return list(zip(given[::2], given[1::2], strict=True))[::-1]
-
-
-def _up_to_whole_windows(
-    pairs: Sequence[tuple[int, int]],
-    extents: Sequence[int],
-    sizes: Sequence[int],
-    strides: Sequence[int],
-    dilations: Sequence[int],
-) -> list[tuple[int, int]]:
-    """Padding that completes the last window, if it begins inside but is cut off at the end."""
-    result: list[tuple[int, int]] = []
-    for (a, b), d, k, s, f in zip(pairs, extents, sizes, strides, dilations, strict=True):
-        whole = d + a + b - f * (k - 1) - 1
-        count = -(-whole // s) + 1
-        # A window begins at less than d + a, the last one or the one before it.
-        count = smaller(count, larger(-(-(d + a) // s), count - 1))
-        result.append((a, (count - 1) * s + f * (k - 1) + 1 - (d + a)))
-    return result
 
 
 def same_padding(padding: str, stride: Size, dilation: Size, sizes: Sequence[int]) -> Size:
@@ -318,10 +295,13 @@ def same_padding(padding: str, stride: Size, dilation: Size, sizes: Sequence[int
     return [part for t in reversed(totals) for part in (t // 2, t - t // 2)]
 
 
-def _check_groups(name: str, groups: int) -> None:
+def _check_convolution(
+    name: str, x: Convolutions, weight: Convolutions, groups: int, inner_axis: int
+) -> None:
+    """Raise an error unless a convolution has its shapes. `inner_axis` is that of the weight whose
+    channels are those of the input, in each group if it is not the first."""
     if groups <= 0:
         raise ValueError(f"{name} in {groups} groups")
-
-
-def _refuse_convolution(name: str, x: Convolutions, weight: Convolutions, groups: int) -> NoReturn:
-    raise RuntimeError(f"{name} of {x.shape} with weight {weight.shape} in {groups} groups")
+    is_refused = weight.ndim < 3 or x.ndim != weight.ndim or weight.shape[0] % groups != 0
+    if is_refused or x.shape[1] != weight.shape[inner_axis] * groups**inner_axis:
+        raise RuntimeError(f"{name} of {x.shape} with weight {weight.shape} in {groups} groups")

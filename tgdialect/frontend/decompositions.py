@@ -13,6 +13,7 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import ArgumentError
+from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.linear_algebra import LinearAlgebra
 from tgdialect.frontend.precision import rounded_once, widened
 from tgdialect.frontend.reduction import Axes
@@ -50,7 +51,7 @@ class Decompositions(LinearAlgebra, Sorting):
         p: float | Literal["fro", "nuc"] = "fro",
         dim: Axes = None,
         keepdim: bool = False,
-        dtype: dtypes.DTypeLike | None = None,
+        dtype: DTypeLike = None,
     ) -> Self:
         """The p-norm of vectors, or a norm of matrices.
 

@@ -19,7 +19,9 @@ from typing import (
     NamedTuple,
     ParamSpec,
     SupportsIndex,
+    TypedDict,
     TypeVar,
+    Unpack,
     cast,
     overload,
 )
@@ -355,12 +357,7 @@ class Function(Generic[P, R]):
                 Argument(name, t.node.tensor_type, substituted(t.node.extents, atoms))
                 for name, t in zip(names, inputs.tensors, strict=True)
             ],
-            sizes=traced.sizes,
-            captured=traced.implicit,
-            compound_sizes=[*traced.argument_sizes, *traced.result_sizes],
-            structure=traced.structure,
-            results=traced.kinds,
-            changed=traced.changed,
+            traced=traced,
         )
         return Lowered(traced.executable, entry, interface)
 
@@ -389,25 +386,21 @@ def _name_parameters(module: ModuleOp, names: Sequence[str]) -> None:
             param.result.name_hint = lasting_hint(names[param.slot.data])
 
 
-@overload
-def function(
-    fxn: Callable[P, R],
-    *,
-    freeze: bool | Literal["release"] = False,
-    donate: Names = (),
-    static: Names = (),
-    max_signatures: int | None = None,
-) -> Function[P, R]: ...
+class Options(TypedDict, total=False):
+    """The options of `function`."""
+
+    freeze: bool | Literal["release"]
+    donate: Names
+    static: Names
+    max_signatures: int | None
 
 
 @overload
-def function(
-    *,
-    freeze: bool | Literal["release"] = False,
-    donate: Names = (),
-    static: Names = (),
-    max_signatures: int | None = None,
-) -> Callable[[Callable[P, R]], Function[P, R]]: ...
+def function(fxn: Callable[P, R], **options: Unpack[Options]) -> Function[P, R]: ...
+
+
+@overload
+def function(**options: Unpack[Options]) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
 
 def function(
@@ -444,11 +437,10 @@ def function(
     With `max_signatures`, a call raises SignatureError instead of compiling for more signatures, as
     1 in a program that should not be compiled again when a shape differs.
     """
-    if fxn is None:
-        return functools.partial(
-            Function, freeze=freeze, donate=donate, static=static, max_signatures=max_signatures
-        )
-    return Function(fxn, freeze=freeze, donate=donate, static=static, max_signatures=max_signatures)
+    kind: Any = functools.partial(
+        Function, freeze=freeze, donate=donate, static=static, max_signatures=max_signatures
+    )
+    return kind if fxn is None else kind(fxn)
 
 
 def traceable(fxn: Callable[..., Any]) -> Function[..., Any]:

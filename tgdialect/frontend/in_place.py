@@ -2,12 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Self
+from collections.abc import Callable
+from typing import Any, Self, TypeVar
 
 from tgdialect.frontend.base import Number, Operand
-from tgdialect.frontend.graph import Array, same
+from tgdialect.frontend.graph import same
 from tgdialect.frontend.linear_algebra import LinearAlgebra
 from tgdialect.frontend.state import State
+
+E = TypeVar("E", bound="InPlace")
+
+
+def _in_place(method: Callable[[Any, Any], Any]) -> Callable[[E, Any], E]:
+    """The operator that sets a tensor to the result of a method."""
+    return lambda self, x: self._become(method(self, x))  # pyright: ignore[reportPrivateUsage]
 
 
 class InPlace(LinearAlgebra, State):
@@ -33,41 +41,13 @@ class InPlace(LinearAlgebra, State):
         """Set the cells where the mask is true to a value."""
         return self._become(self.masked_fill(mask, value))
 
-    def __iadd__(self, x: Self | Operand) -> Self:
-        return self._become(self.add(x))
-
-    def __isub__(self, x: Self | Operand) -> Self:
-        return self._become(self.sub(x))
-
-    def __imul__(self, x: Self | Operand) -> Self:
-        return self._become(self.mul(x))
-
-    def __itruediv__(self, x: Self | Operand) -> Self:
-        return self._become(self.div(x))
-
     def __ifloordiv__(self, x: Self | Operand) -> Self:
         return self._become(self.div(x, rounding_mode="floor"))
 
-    def __imod__(self, x: Self | Operand) -> Self:
-        return self._become(self.mod(x))
-
-    def __ipow__(self, x: Self | Operand) -> Self:
-        return self._become(self.pow(x))
-
-    def __imatmul__(self, x: Self | Array) -> Self:
-        return self._become(self.matmul(x))
-
-    def __iand__(self, x: Self | Operand) -> Self:
-        return self._become(self.bitwise_and(x))
-
-    def __ior__(self, x: Self | Operand) -> Self:
-        return self._become(self.bitwise_or(x))
-
-    def __ixor__(self, x: Self | Operand) -> Self:
-        return self._become(self.bitwise_xor(x))
-
-    def __ilshift__(self, x: Self | int) -> Self:
-        return self._become(self.lshift(x))
-
-    def __irshift__(self, x: Self | int) -> Self:
-        return self._become(self.rshift(x))
+    __iadd__, __isub__ = _in_place(LinearAlgebra.add), _in_place(LinearAlgebra.sub)
+    __imul__, __itruediv__ = _in_place(LinearAlgebra.mul), _in_place(LinearAlgebra.div)
+    __imod__, __ipow__ = _in_place(LinearAlgebra.mod), _in_place(LinearAlgebra.pow)
+    __imatmul__ = _in_place(LinearAlgebra.matmul)
+    __iand__, __ior__ = _in_place(LinearAlgebra.bitwise_and), _in_place(LinearAlgebra.bitwise_or)
+    __ixor__ = _in_place(LinearAlgebra.bitwise_xor)
+    __ilshift__, __irshift__ = _in_place(LinearAlgebra.lshift), _in_place(LinearAlgebra.rshift)

@@ -13,6 +13,7 @@ from tgdialect.frontend.base import (
     check_tensors,
     operand_of,
 )
+from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.graph import Array
 from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.reduction import Axes, Reduction
@@ -29,7 +30,7 @@ class LinearAlgebra(Reduction):
             return self.sum(axis).cast(dtype)
         return self.sum(axis, dtype=dtype)
 
-    def dot(self, w: Self, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def dot(self, w: Self, dtype: DTypeLike = None) -> Self:
         """The product of vectors, of matrices, or of stacks of matrices that broadcast."""
         check_tensors(w)
         if not self.ndim or not w.ndim:
@@ -48,9 +49,7 @@ class LinearAlgebra(Reduction):
         wanted = out if dtype is None else dtypes.to_dtype(dtype)
         return x._product(y)._total(-1, wanted)
 
-    def matmul(
-        self, x: Self | Array, reverse: bool = False, dtype: dtypes.DTypeLike | None = None
-    ) -> Self:
+    def matmul(self, x: Self | Array, reverse: bool = False, dtype: DTypeLike = None) -> Self:
         """self @ x; x @ self if `reverse`."""
         y = cast(Self, operand_of(self, x))
         check_tensors(y)
@@ -103,9 +102,7 @@ class LinearAlgebra(Reduction):
             raise ValueError(f"outer of {self.shape} and {vec2.shape}: both have one axis")
         return self.unsqueeze(-1) * vec2
 
-    def linear(
-        self, weight: Self, bias: Self | None = None, dtype: dtypes.DTypeLike | None = None
-    ) -> Self:
+    def linear(self, weight: Self, bias: Self | None = None, dtype: DTypeLike = None) -> Self:
         """self @ weight + bias; of a weight with one axis, self * weight + bias. With a dtype, all
         are of it, and so is the result."""
         check_tensors(weight)
@@ -116,7 +113,7 @@ class LinearAlgebra(Reduction):
         return result if bias is None else result + bias
 
     @classmethod
-    def einsum(cls, formula: str, *operands: Any, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def einsum(cls, formula: str, *operands: Any, dtype: DTypeLike = None) -> Self:
         """Sums of products in Einstein's notation: `ij,jk->ik`."""
         # Check the formula against the operands.
         tensors: list[Self] = []

@@ -93,10 +93,14 @@ class Movement(TensorBase):
 
     def unsqueeze(self, dim: int) -> Self:
         """With a new axis of extent 1."""
+        axis = self._new_axis(dim)
+        return self.reshape((*self.shape[:axis], 1, *self.shape[axis:]))
+
+    def _new_axis(self, dim: int) -> int:
+        """A new axis counted from the front. Raises IndexError if it cannot be there."""
         if not -self.ndim - 1 <= dim <= self.ndim:
             raise IndexError(f"axis {dim} of a tensor that will have {self.ndim + 1}")
-        axis = dim % (self.ndim + 1)
-        return self.reshape((*self.shape[:axis], 1, *self.shape[axis:]))
+        return dim % (self.ndim + 1)
 
     def expand(self, shape: Any, *args: Any) -> Self:
         """Axes of extent 1 repeated; -1 or None keeps an extent. New axes come first."""
@@ -159,10 +163,7 @@ class Movement(TensorBase):
 
     def movedim(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Self:
         """Axes moved to other places; the other axes keep their order."""
-        places = [
-            tuple(axes) if isinstance(axes, list | tuple) else (cast(int, axes),)
-            for axes in (source, destination)
-        ]
+        places = [flattened(axes, ()) for axes in (source, destination)]
         if len(places[0]) != len(places[1]):
             raise ValueError(f"movedim of axes {places[0]} to {places[1]}: as many of both")
         old, new = (self._axes(axes) for axes in places)
@@ -223,6 +224,12 @@ class Movement(TensorBase):
             return self
         starts, extents = tuple(a for a, _ in bounds), tuple(b - a for a, b in bounds)
         return self._apply(tg.ShrinkOp, self.node, starts, extents)
+
+    def _part(self, axis: int, start: int, end: int) -> Self:
+        """The cells from start to end of an axis."""
+        bounds: list[tuple[int, int] | None] = [None] * self.ndim
+        bounds[axis] = (start, end)
+        return self.shrink(bounds)
 
     def shrink_to(self, shape: Any, *args: Any) -> Self:
         """The first cells of each axis, up to this shape; None keeps the axis."""
@@ -306,18 +313,12 @@ class Movement(TensorBase):
         extent = self.shape[axis]
         if is_surely_less(extent, larger(-before, 0) + larger(-after, 0)):
             raise ValueError(f"padding {before}, {after} for axis {axis} of extent {extent}")
-
-        def part(start: int, end: int) -> Self:
-            bounds: list[tuple[int, int] | None] = [None] * self.ndim
-            bounds[axis] = (start, end)
-            return self.shrink(bounds)
-
         if is_undecided(before, 0) or is_undecided(after, 0):
             raise ValueError(
                 f"padding {before}, {after} in mode {mode}: whether it is negative depends on the "
                 f"size"
             )
-        middle = part(larger(-before, 0), extent - larger(-after, 0))
+        middle = self._part(axis, larger(-before, 0), extent - larger(-after, 0))
         if mode == "circular" and smaller(before, after) < 0:
             return middle._pad_axis(axis, larger(before, 0), larger(after, 0), mode)
         before, after = larger(before, 0), larger(after, 0)
@@ -330,16 +331,17 @@ class Movement(TensorBase):
             )
         match mode:
             case "reflect":
-                low = part(1, 1 + before).flip(axis)
-                high = part(extent - 1 - after, extent - 1).flip(axis)
+                low = self._part(axis, 1, 1 + before).flip(axis)
+                high = self._part(axis, extent - 1 - after, extent - 1).flip(axis)
             case "circular":
-                low, high = part(extent - before, extent), part(0, after)
+                low = self._part(axis, extent - before, extent)
+                high = self._part(axis, 0, after)
             case _:
                 shape = list(self.shape)
                 shape[axis] = before
-                low = part(0, 1).expand(shape)
+                low = self._part(axis, 0, 1).expand(shape)
                 shape[axis] = after
-                high = part(extent - 1, extent).expand(shape)
+                high = self._part(axis, extent - 1, extent).expand(shape)
         return low.cat(middle, high, dim=axis)
 
     def pad_to(self, shape: Any, *args: Any, value: Number = 0) -> Self:
@@ -374,12 +376,9 @@ class Movement(TensorBase):
                 raise ValueError(f"cat along axis {axis} of {first.shape} and {t.shape}")
         # Equal shapes: stack, and merge the new axis with the other one.
         if len({t.shape for t in tensors}) == 1:
-            stacked = first._apply(tg.StackOp, tuple(t.node for t in tensors))
-            order = [*range(1, axis + 1), 0, *range(axis + 1, first.ndim + 1)]
-            total = len(tensors) * first.shape[axis]
-            return stacked.permute(order).reshape(
-                (*first.shape[:axis], total, *first.shape[axis + 1 :])
-            )
+            shape = list(first.shape)
+            shape[axis] *= len(tensors)
+            return first.stack(*tensors[1:], dim=axis).reshape(shape)
         # Different shapes: the sum of the tensors, each padded with zeros.
         total, start = sum(t.shape[axis] for t in tensors), 0
         result: T | None = None
@@ -402,9 +401,7 @@ class Movement(TensorBase):
         for t in tensors:
             if t.shape != first.shape:
                 raise ValueError(f"stack of {first.shape} and {t.shape}")
-        if not -first.ndim - 1 <= dim <= first.ndim:
-            raise IndexError(f"axis {dim} of a tensor that will have {first.ndim + 1}")
-        axis = dim % (first.ndim + 1)
+        axis = first._new_axis(dim)
         stacked = first._apply(tg.StackOp, tuple(t.node for t in tensors))
         return stacked.permute([*range(1, axis + 1), 0, *range(axis + 1, first.ndim + 1)])
 
@@ -428,9 +425,7 @@ class Movement(TensorBase):
         result: list[Self] = []
         start = 0
         for size in parts:
-            bounds: list[tuple[int, int] | None] = [None] * self.ndim
-            bounds[axis] = (start, start + size)
-            result.append(self.shrink(bounds))
+            result.append(self._part(axis, start, start + size))
             start += size
         return tuple(result)
 
@@ -468,13 +463,12 @@ class Movement(TensorBase):
 
     def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Self:
         """Rotated along axes: cells that leave at one end enter at the other."""
-        amounts = tuple(shifts) if isinstance(shifts, list | tuple) else (cast(int, shifts),)
-        amounts = tuple(to_dim(amount) for amount in amounts)
+        amounts = tuple(to_dim(amount) for amount in flattened(shifts, ()))
         if dims is None:
             if len(amounts) != 1:
                 raise RuntimeError(f"roll without dims takes one shift, got {amounts}")
             return self.flatten().roll(amounts, 0).reshape(self.shape)
-        axes = tuple(dims) if isinstance(dims, list | tuple) else (cast(int, dims),)
+        axes: tuple[int, ...] = flattened(dims, ())
         if len(amounts) != len(axes):
             raise RuntimeError(f"shifts {amounts} for axes {axes}")
         result = self
