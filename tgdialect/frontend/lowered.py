@@ -161,21 +161,20 @@ class Lowered:
             return program
         if isinstance(program, Executable):
             return CompiledFunction(program, interface)
-        return Binding(interface, program).call
+        return Binding(program, interface)
 
 
 class Binding:
     """Calls a program with the arrays of a caller and the parameters that the caller does not
     pass."""
 
-    def __init__(self, interface: Interface, program: compiler.Callback) -> None:
-        self._interface = interface
+    def __init__(self, program: compiler.Callback, interface: Interface) -> None:
         self._program = program
+        self._interface = interface
 
-    def call(self, *arrays: Any, out: Array | Sequence[Array] | None = None) -> Any:
-        """Call the program; returns the function's return value with arrays for tensors.
+    def __call__(self, *arrays: Any, out: Array | Sequence[Array] | None = None) -> Any:
+        """Run the function; `out` gives the memory for its arrays, one or a sequence.
 
-        `out` is memory for these arrays. Tensors that the function assigns to get their new values.
         Raises ValueError and TypeError for arguments that do not fit the signature.
         """
         traced, sizes = self._interface.traced, self._sizes(arrays)
@@ -205,13 +204,6 @@ class Binding:
         traced = self._interface.traced
         nodes = [tensor.node for tensor in traced.implicit]
         return overwritten(program, nodes, given, len(arrays) + len(traced.sizes))
-
-    def arguments(
-        self, arrays: Sequence[Any], out: Array | Sequence[Array] | None
-    ) -> tuple[Sequence[Any], Mapping[str, Any]]:
-        """The arguments of the executable, positional and by name, for the arrays of a caller."""
-        sizes = self._sizes(arrays)
-        return self._completed(arrays, sizes), self._memory(out, sizes)
 
     def _completed(self, arrays: Sequence[Any], sizes: Mapping[Atom, Atom]) -> list[Any]:
         interface = self._interface
@@ -257,7 +249,7 @@ class Binding:
         return {"out": memory}
 
 
-class CompiledFunction:
+class CompiledFunction(Binding):
     """An `Executable` of a Python function that captures or assigns to tensors, has symbolic sizes,
     or does not just return tensors.
 
@@ -267,22 +259,15 @@ class CompiledFunction:
     """
 
     def __init__(self, executable: Executable, interface: Interface) -> None:
+        super().__init__(executable, interface)
         self.executable = executable
-        self._interface = interface
-        self._binding = Binding(interface, executable)
-
-    def __call__(self, *arrays: Any, out: Array | Sequence[Array] | None = None) -> Any:
-        """Run the function; `out` gives the memory for its arrays, one or a sequence.
-
-        Raises ValueError and TypeError for arguments that do not fit the signature.
-        """
-        return self._binding.call(*arrays, out=out)
 
     def profile(
         self, *arrays: Any, out: Array | Sequence[Array] | None = None, seconds: float = 1.0
     ) -> Profile:
         """As `Executable.profile`. Tensors that the function assigns to do not change."""
-        given, memory = self._binding.arguments(arrays, out)
+        sizes = self._sizes(arrays)
+        given, memory = self._completed(arrays, sizes), self._memory(out, sizes)
         return self.executable.profile(*given, seconds=seconds, **memory)
 
     def memory(self, **sizes: int) -> Footprint:

@@ -115,13 +115,13 @@ class Movement(TensorBase):
     def _broadcast_to(self, shape: tuple[int, ...]) -> Self:
         if self.shape == shape:
             return self
-        padded = (1,) * (len(shape) - self.ndim) + self.shape
-        if len(padded) != len(shape) or any(
-            p not in (1, s) for p, s in zip(padded, shape, strict=True)
+        lined = (1,) * (len(shape) - self.ndim) + self.shape
+        if len(lined) != len(shape) or any(
+            e not in (1, s) for e, s in zip(lined, shape, strict=True)
         ):
             raise ValueError(f"{self.shape} cannot be expanded to {shape}")
-        value = self.reshape(padded)
-        return value if padded == shape else value._apply(tg.ExpandOp, value.node, shape)
+        value = self.reshape(lined)
+        return value if lined == shape else value._apply(tg.ExpandOp, value.node, shape)
 
     def _broadcasted(self, *others: Self) -> tuple[Self, ...]:
         """All tensors broadcast to a common shape."""
