@@ -5,10 +5,10 @@ The lazy graph:
 * `dtypes.py`: names of dtypes, and promotion; `symbolic.py`: sizes that are known when called;
 * `graph.py`: nodes, each an op on other nodes; `realization.py`: from nodes to arrays;
 * `gradient.py`: gradients of nodes;
-* `state.py`, `setitem.py`: assignment to tensors, and to cells of them; `views.py`: writes
-  through views.
+* `state.py`, `setitem.py`: assignment to tensors, and to cells of them; `in_place.py`: operators
+  in place; `views.py`: writes through views.
 
-Methods of `Tensor`, one class per family:
+Methods of `Tensor`, one mixin per family, which extends the families whose methods it calls:
 
 * `base.py`: the class that every family extends; `keywords.py`: other names of arguments;
 * `casts.py`, `creation.py`, `random.py`: conversions, and tensors without operands;
@@ -19,8 +19,9 @@ Methods of `Tensor`, one class per family:
 * `indexing.py`, `scattering.py`: slicing, gather and scatter;
 * `einops.py`: formulas of `rearrange`;
 * `reduction.py`, `linear_algebra.py`, `sorting.py`, `statistics.py`: sums, products, sorts, counts;
+* `convolutions.py`: convolutions and pooling;
 * `decompositions.py`: QR, singular values, norms; `spectral.py`: Fourier transforms;
-* `resizing.py`, `neural.py`: images, networks;
+* `resizing.py`, `neural.py`, `attention.py`: images, networks;
 * `sharding.py`: tensors on several devices;
 * `tensor.py`: `Tensor`, which has all of them.
 
@@ -30,7 +31,8 @@ Compiled functions:
 * `spec.py`: shape and dtype of an argument without an array;
 * `structures.py`: tensors in nested arguments and results;
 * `arguments.py`: names, positions and arrays of arguments;
-* `tracing.py`: calls a function on tensors without values;
+* `tracing.py`: calls a function on tensors without values, and captures what else it reads and
+  writes;
 * `loops.py`: `tg.scan` and `tg.while_loop`;
 * `function.py`: `@tg.function`; `traced.py`: one trace of a function, and how it is run;
   `lowered.py`: functions that are compiled before they are called.

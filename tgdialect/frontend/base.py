@@ -14,6 +14,7 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
+from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.graph import (
     ArgumentError,
     Array,
@@ -217,7 +218,7 @@ class TensorBase:
         dtype = self.dtype if dtype is None else dtype
         return self.of_node(constant(number_in(dtype, value), dtype))
 
-    def cast(self, dtype: dtypes.DTypeLike) -> Self:
+    def cast(self, dtype: DTypeLike) -> Self:
         """Convert to a dtype: floats to integers truncate and saturate, integers wrap."""
         target = dtypes.to_dtype(dtype)
         if target == self.dtype:

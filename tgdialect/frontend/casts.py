@@ -5,10 +5,10 @@ from __future__ import annotations
 from typing import Self
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.elementwise import Elementwise
+from tgdialect.frontend.base import TensorBase
 
 
-class Casts(Elementwise):
+class Casts(TensorBase):
     """Conversions, by the names that dtypes have in C. The class has no other methods, since inside
     of it these names hide Python's types."""
 

@@ -17,6 +17,8 @@ from tgdialect.frontend.base import (
     number_in,
     number_of,
 )
+from tgdialect.frontend.dtypes import DTypeLike
+from tgdialect.frontend.elementwise import Elementwise
 from tgdialect.frontend.graph import constant, size_node
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
 from tgdialect.frontend.windows import Windows
@@ -31,15 +33,13 @@ _LONGEST_LINE = 2**28
 in cells, whose numbers have to be indices; a longer range has rows of this length."""
 
 
-class Creation(Windows):
+class Creation(Elementwise, Windows):
     """Class methods that make tensors."""
 
     __slots__ = ()
 
     @classmethod
-    def _number(
-        cls, value: Number, dtype: dtypes.DTypeLike | None, device: Devices | None = None
-    ) -> Self:
+    def _number(cls, value: Number, dtype: DTypeLike, device: Devices | None = None) -> Self:
         """A scalar; on the devices that are named, and wherever it is used otherwise. A size is an
         i32, or an i64 if it may be out of its range."""
         value = number_of(value)
@@ -58,64 +58,49 @@ class Creation(Windows):
 
     @classmethod
     def full(
-        cls,
-        shape: Any,
-        fill_value: Number,
-        dtype: dtypes.DTypeLike | None = None,
-        device: Devices | None = None,
+        cls, shape: Any, fill_value: Number, dtype: DTypeLike = None, device: Devices | None = None
     ) -> Self:
         """One value in every cell."""
         extents = tuple(to_dim(d) for d in flattened(shape, ()))
         return cls._number(fill_value, dtype, device)._broadcast_to(extents)
 
     @classmethod
-    def zeros(
-        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: Devices | None = None
-    ) -> Self:
+    def zeros(cls, *shape: Any, dtype: DTypeLike = None, device: Devices | None = None) -> Self:
         """Zeros, of the default float dtype."""
         wanted = dtypes.default_float if dtype is None else dtype
         return cls.full(extents_of(shape), 0, wanted, device)
 
     @classmethod
-    def ones(
-        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: Devices | None = None
-    ) -> Self:
+    def ones(cls, *shape: Any, dtype: DTypeLike = None, device: Devices | None = None) -> Self:
         """Ones, of the default float dtype."""
         wanted = dtypes.default_float if dtype is None else dtype
         return cls.full(extents_of(shape), 1, wanted, device)
 
     @classmethod
-    def empty(
-        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: Devices | None = None
-    ) -> Self:
+    def empty(cls, *shape: Any, dtype: DTypeLike = None, device: Devices | None = None) -> Self:
         """Unspecified contents; currently zeros."""
         return cls.zeros(*shape, dtype=dtype, device=device)
 
     def full_like(
-        self,
-        fill_value: Number,
-        dtype: dtypes.DTypeLike | None = None,
-        device: str | None = None,
+        self, fill_value: Number, dtype: DTypeLike = None, device: str | None = None
     ) -> Self:
         """One value in every cell, of this shape and dtype, on this device."""
         dtype = self.dtype if dtype is None else dtype
         return self._like(lambda where: self.full(self.shape, fill_value, dtype, where), device)
 
-    def const_like(
-        self, b: Number, dtype: dtypes.DTypeLike | None = None, device: str | None = None
-    ) -> Self:
+    def const_like(self, b: Number, dtype: DTypeLike = None, device: str | None = None) -> Self:
         """`full_like`."""
         return self.full_like(b, dtype, device)
 
-    def zeros_like(self, dtype: dtypes.DTypeLike | None = None, device: str | None = None) -> Self:
+    def zeros_like(self, dtype: DTypeLike = None, device: str | None = None) -> Self:
         """Zeros, of this shape and dtype, on this device."""
         return self.full_like(0, dtype, device)
 
-    def ones_like(self, dtype: dtypes.DTypeLike | None = None, device: str | None = None) -> Self:
+    def ones_like(self, dtype: DTypeLike = None, device: str | None = None) -> Self:
         """Ones, of this shape and dtype, on this device."""
         return self.full_like(1, dtype, device)
 
-    def empty_like(self, dtype: dtypes.DTypeLike | None = None, device: str | None = None) -> Self:
+    def empty_like(self, dtype: DTypeLike = None, device: str | None = None) -> Self:
         """Unspecified contents of this shape and dtype, on this device; currently zeros."""
         return self.full_like(0, dtype, device)
 
@@ -132,7 +117,7 @@ class Creation(Windows):
         start: float,
         stop: float | None = None,
         step: float = 1,
-        dtype: dtypes.DTypeLike | None = None,
+        dtype: DTypeLike = None,
         device: str | None = None,
     ) -> Self:
         """start, start + step, ..., up to but without `stop`. Integers are i32, or i64 if one is
@@ -164,12 +149,7 @@ class Creation(Windows):
 
     @classmethod
     def _symbolic_arange(
-        cls,
-        start: Any,
-        stop: Any,
-        step: Any,
-        dtype: dtypes.DTypeLike | None,
-        device: str | None,
+        cls, start: Any, stop: Any, step: Any, dtype: DTypeLike, device: str | None
     ) -> Self:
         """A range of symbolic length: one of the greatest length, shrunk."""
         if any(isinstance(number, float) for number in (start, stop, step)):
@@ -207,7 +187,7 @@ class Creation(Windows):
         start: float,
         stop: float,
         steps: int,
-        dtype: dtypes.DTypeLike | None = None,
+        dtype: DTypeLike = None,
         device: str | None = None,
     ) -> Self:
         """`steps` evenly spaced numbers from `start` to `stop`, both included."""
@@ -229,11 +209,7 @@ class Creation(Windows):
 
     @classmethod
     def eye(
-        cls,
-        n: int,
-        m: int | None = None,
-        dtype: dtypes.DTypeLike | None = None,
-        device: str | None = None,
+        cls, n: int, m: int | None = None, dtype: DTypeLike = None, device: str | None = None
     ) -> Self:
         """The identity matrix: ones on the diagonal, zeros elsewhere."""
         columns = n if m is None else m

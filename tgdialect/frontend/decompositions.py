@@ -6,18 +6,20 @@ matrices: gradients are those of the first-order change of the result, which nee
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import cache
-from typing import Any, Literal, Self, TypeVar
+from collections.abc import Sequence
+from typing import Literal, Self, TypeVar
 
 import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import ArgumentError
+from tgdialect.frontend.dtypes import DTypeLike
+from tgdialect.frontend.linear_algebra import LinearAlgebra
 from tgdialect.frontend.precision import rounded_once, widened
 from tgdialect.frontend.reduction import Axes
-from tgdialect.frontend.statistics import Statistics
+from tgdialect.frontend.sorting import Sorting
 from tgdialect.frontend.symbolic import SymInt
+from tgdialect.frontend.traced import iterated
 
 _EPSILON = {dtypes.float32: 2.0**-23, dtypes.float64: 2.0**-52}
 """The relative error of numbers, below which singular values are taken to be equal."""
@@ -25,7 +27,7 @@ _EPSILON = {dtypes.float32: 2.0**-23, dtypes.float64: 2.0**-52}
 T = TypeVar("T", bound="Decompositions")
 
 
-class Decompositions(Statistics):
+class Decompositions(LinearAlgebra, Sorting):
     """Methods of matrices, in the last two axes; other axes are a batch."""
 
     __slots__ = ()
@@ -49,7 +51,7 @@ class Decompositions(Statistics):
         p: float | Literal["fro", "nuc"] = "fro",
         dim: Axes = None,
         keepdim: bool = False,
-        dtype: dtypes.DTypeLike | None = None,
+        dtype: DTypeLike = None,
     ) -> Self:
         """The p-norm of vectors, or a norm of matrices.
 
@@ -124,9 +126,10 @@ class Decompositions(Statistics):
         determinant stays: of two rows that change places, one changes its sign."""
         x = self
         for i in range(n):
-            x = _step(type(self)._column_eliminated)(x, self._of_array(np.array(i)))
+            x = x._column_eliminated(self._of_array(np.array(i)))
         return x
 
+    @iterated
     def _column_eliminated(self, i: Self) -> Self:
         """One step: column i, by the row from i on with the greatest cell in it, which becomes row
         i."""
@@ -160,14 +163,15 @@ class Decompositions(Statistics):
         *lead, rows, columns = self.shape
         r, reflections = self, list[Self]()
         for i in range(min(columns, rows - 1)):
-            reflections.append(_step(type(self)._reflection)(r, self._of_array(np.array(i))))
-            r = _step(type(self)._reflected)(r, reflections[-1])
+            reflections.append(r._reflection(self._of_array(np.array(i))))
+            r = r._reflected(reflections[-1])
         q = self.eye(rows, width, dtype=self.dtype)._broadcast_to((*lead, rows, width))
         for reflection in reversed(reflections):
-            q = _step(type(self)._reflected)(q, reflection)
+            q = q._reflected(reflection)
         r = r.shrink([*[None] * len(lead), (0, width), None]).triu()
         return q.detach().contiguous(), r.detach().contiguous()
 
+    @iterated
     def _reflection(self, i: Self) -> Self:
         """The vector v for which x - v vᵀ x has zeros in column i below row i; 0 if it has them.
         Its norm is sqrt(2) or 0."""
@@ -182,6 +186,7 @@ class Decompositions(Statistics):
         scale = is_done.where(0, (2 / is_done.where(1, first * first + rest)).sqrt())
         return places.eq(i).where(first, below) * scale
 
+    @iterated
     def _reflected(self, v: Self) -> Self:
         """self - v vᵀ self, for a column v of norm sqrt(2), or 0."""
         return self - v * (v * self).sum(-2, keepdim=True)
@@ -266,7 +271,7 @@ class Decompositions(Statistics):
         both = x.cat(v, dim=-2)
         order = self._of_array(np.array(_pairing(half), np.int32))
         for _ in range(_sweeps(columns) * (2 * half - 1)):
-            both = _step(type(self)._rotated)(both, order)
+            both = both._rotated(order)
         both = both.detach()
         # After whole sweeps each column is in its place again, and the added one is the last.
         both = both.shrink([*[None] * (len(lead) + 1), (0, columns)])
@@ -279,6 +284,7 @@ class Decompositions(Statistics):
         u = is_zero.unsqueeze(-2).where(0, x / is_zero.where(1, s).unsqueeze(-2))
         return u.cast(self.dtype), (s * scale.squeeze(-1)).cast(self.dtype), v.cast(self.dtype)
 
+    @iterated
     def _rotated(self, order: Self) -> Self:
         """One round: column k of the left half and of the right half are rotated, so that they are
         orthogonal but for the square of rotations at their end, and all columns are moved to their
@@ -325,19 +331,6 @@ class Decompositions(Statistics):
             rest = u.shrink([*none, None, (columns, u.shape[-1])])
             new = new.cat(rest - u1.matmul(outside.transpose(-2, -1).matmul(rest)), dim=-1)
         return new, s + inner.diagonal(0, -2, -1), v + v.matmul(turn_v)
-
-
-def _step(method: Callable[..., T]) -> Callable[..., T]:
-    """A method on tensors as a traced function, which is executed when it is called, or a CALL
-    within another traced function."""
-    return _traced(method)
-
-
-@cache
-def _traced(method: Callable[..., Any]) -> Callable[..., Any]:
-    from tgdialect.frontend.function import Function  # It is made of all methods of tensors.
-
-    return Function(method)
 
 
 def _change(x: T) -> T:

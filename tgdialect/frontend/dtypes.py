@@ -71,8 +71,9 @@ def __getattr__(name: str) -> DType:
     return dtype
 
 
-DTypeLike = DType | str | Any
-"""A dtype, its name, or anything that NumPy converts to a dtype."""
+DTypeLike = DType | str | Any | None
+"""A dtype, its name, or anything that NumPy converts to a dtype; None is a method's default, as in
+NumPy's type of this name."""
 
 _ABOVE: Mapping[DType, tuple[DType, ...]] = {
     bool_: (int8, uint8),

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from typing import Literal, Self, cast
+from collections.abc import Callable
+from typing import Any, Literal, Self, TypeVar, cast
 
 import numpy as np
 
@@ -19,6 +20,7 @@ from tgdialect.frontend.base import (
     number_of,
     operand_of,
 )
+from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.graph import size_node
 from tgdialect.frontend.precision import WIDER, rounded_once
 from tgdialect.frontend.symbolic import SymInt
@@ -26,6 +28,13 @@ from tgdialect.ops import tg
 from tgdialect.ops.dtypes import wrap_to
 from tgdialect.ops.elementwise import BinaryOp, UnaryOp
 from tgdialect.ops.marker import MarkerOp
+
+E = TypeVar("E")
+
+
+def _reflected(method: Callable[[E, Any, bool], E]) -> Callable[[E, Any], E]:
+    """The operator of a method for a tensor on the right."""
+    return lambda self, x: method(self, x, True)
 
 
 class Elementwise(TensorBase):
@@ -45,17 +54,17 @@ class Elementwise(TensorBase):
         other = operand_of(self, other)
         if isinstance(other, TensorBase):
             dtype = dtypes.promote(self.dtype, other.dtype)
-            dtype = dtypes.as_float(dtype) if as_float else dtype
-            x, y = self.cast(dtype), other.cast(dtype)
-        elif isinstance(other, SymInt):
-            dtype = dtypes.promote_number(self.dtype, 1)
-            dtype = dtypes.as_float(dtype) if as_float else dtype
-            x, y = self.cast(dtype), self.of_node(size_node(other)).cast(dtype)
         else:
-            other = number_of(other)
-            dtype = dtypes.promote_number(self.dtype, other)
-            dtype = dtypes.as_float(dtype) if as_float else dtype
-            x, y = self.cast(dtype), self._constant(other, dtype)
+            other = other if isinstance(other, SymInt) else number_of(other)
+            dtype = dtypes.promote_number(self.dtype, 1 if isinstance(other, SymInt) else other)
+        dtype = dtypes.as_float(dtype) if as_float else dtype
+        x = self.cast(dtype)
+        if isinstance(other, TensorBase):
+            y = other.cast(dtype)
+        elif isinstance(other, SymInt):
+            y = self.of_node(size_node(other)).cast(dtype)
+        else:
+            y = self._constant(other, dtype)
         return (y, x) if reverse else (x, y)
 
     def _binary(
@@ -113,9 +122,9 @@ class Elementwise(TensorBase):
             raise ArgumentError(f"rounding_mode is trunc, floor or None, got {rounding_mode!r}")
         if a.dtype.is_float:
             return a._whole_quotient(b, rounding_mode)
-        if rounding_mode == "floor":
-            return a._binary(tg.IDivOp, b)
         floor = a._binary(tg.IDivOp, b)
+        if rounding_mode == "floor":
+            return floor
         is_inexact = a._binary(tg.ModOp, b) != 0
         return floor + (is_inexact & (floor < 0)).cast(floor.dtype)
 
@@ -159,6 +168,11 @@ class Elementwise(TensorBase):
         """Cast to a float of at least 32 bits, in which sums of f16 do not overflow."""
         dtype = dtypes.as_float(self.dtype)
         return self.cast(dtype if dtype.bits >= 32 else dtypes.float32)
+
+    def _corrected(self, lost: Self) -> Self:
+        """The sum with what rounding has lost; self where that is not finite, or self is 0."""
+        is_finite = (lost - lost).eq(0) & self.ne(0)
+        return self + is_finite.where(lost, -0.0)
 
     def _product(self, other: Self) -> Self:
         """The product of factors in a sum. Of floats of 16 bits or less it is f32, which holds it
@@ -428,7 +442,7 @@ class Elementwise(TensorBase):
 
     # -- dtypes and marks --------------------------------------------------------------------------
 
-    def bitcast(self, dtype: dtypes.DTypeLike) -> Self:
+    def bitcast(self, dtype: DTypeLike) -> Self:
         """The same bytes as another dtype; the last axis grows or shrinks."""
         target = dtypes.to_dtype(dtype)
         if target == self.dtype:
@@ -461,95 +475,28 @@ class Elementwise(TensorBase):
 
     # -- operators ---------------------------------------------------------------------------------
 
-    def __neg__(self) -> Self:
-        return self.neg()
-
-    def __invert__(self) -> Self:
-        return self.bitwise_not()
-
-    def __abs__(self) -> Self:
-        return self.abs()
+    __neg__, __invert__, __abs__ = neg, bitwise_not, abs
+    __add__, __radd__ = add, _reflected(add)
+    __sub__, __rsub__ = sub, _reflected(sub)
+    __mul__, __rmul__ = mul, _reflected(mul)
+    __truediv__, __rtruediv__ = div, _reflected(div)
+    __mod__, __rmod__ = mod, _reflected(mod)
+    __and__, __rand__ = bitwise_and, _reflected(bitwise_and)
+    __or__, __ror__ = bitwise_or, _reflected(bitwise_or)
+    __xor__, __rxor__ = bitwise_xor, _reflected(bitwise_xor)
+    __lshift__, __rlshift__ = lshift, _reflected(lshift)
+    __rshift__, __rrshift__ = rshift, _reflected(rshift)
+    __lt__, __gt__ = _less, _reflected(_less)
+    __ge__, __le__ = _at_least, _reflected(_at_least)
 
     def __round__(self, ndigits: int | None = None) -> Self:
         return self.round(ndigits or 0)
-
-    def __add__(self, x: Self | Operand) -> Self:
-        return self.add(x)
-
-    def __radd__(self, x: Operand) -> Self:
-        return self.add(x, True)
-
-    def __sub__(self, x: Self | Operand) -> Self:
-        return self.sub(x)
-
-    def __rsub__(self, x: Operand) -> Self:
-        return self.sub(x, True)
-
-    def __mul__(self, x: Self | Operand) -> Self:
-        return self.mul(x)
-
-    def __rmul__(self, x: Operand) -> Self:
-        return self.mul(x, True)
-
-    def __truediv__(self, x: Self | Operand) -> Self:
-        return self.div(x)
-
-    def __rtruediv__(self, x: Operand) -> Self:
-        return self.div(x, True)
 
     def __floordiv__(self, x: Self | Operand) -> Self:
         return self.div(x, rounding_mode="floor")
 
     def __rfloordiv__(self, x: Operand) -> Self:
         return self.div(x, True, rounding_mode="floor")
-
-    def __mod__(self, x: Self | Operand) -> Self:
-        return self.mod(x)
-
-    def __rmod__(self, x: Operand) -> Self:
-        return self.mod(x, True)
-
-    def __and__(self, x: Self | Operand) -> Self:
-        return self.bitwise_and(x)
-
-    def __rand__(self, x: Operand) -> Self:
-        return self.bitwise_and(x, True)
-
-    def __or__(self, x: Self | Operand) -> Self:
-        return self.bitwise_or(x)
-
-    def __ror__(self, x: Operand) -> Self:
-        return self.bitwise_or(x, True)
-
-    def __xor__(self, x: Self | Operand) -> Self:
-        return self.bitwise_xor(x)
-
-    def __rxor__(self, x: Operand) -> Self:
-        return self.bitwise_xor(x, True)
-
-    def __lshift__(self, x: Self | int) -> Self:
-        return self.lshift(x)
-
-    def __rlshift__(self, x: int) -> Self:
-        return self.lshift(x, True)
-
-    def __rshift__(self, x: Self | int) -> Self:
-        return self.rshift(x)
-
-    def __rrshift__(self, x: int) -> Self:
-        return self.rshift(x, True)
-
-    def __lt__(self, x: Self | Operand) -> Self:
-        return self._less(x)
-
-    def __gt__(self, x: Self | Operand) -> Self:
-        return self._less(x, True)
-
-    def __ge__(self, x: Self | Operand) -> Self:
-        return self._at_least(x)
-
-    def __le__(self, x: Self | Operand) -> Self:
-        return self._at_least(x, True)
 
     def __eq__(self, x: Self | Operand) -> Self:  # type: ignore[override]
         if not is_operand(x):

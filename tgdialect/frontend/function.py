@@ -19,7 +19,9 @@ from typing import (
     NamedTuple,
     ParamSpec,
     SupportsIndex,
+    TypedDict,
     TypeVar,
+    Unpack,
     cast,
     overload,
 )
@@ -30,11 +32,11 @@ from xdsl.ir import Attribute
 
 from tgdialect.diagnostics import lasting_hint
 from tgdialect.frontend.arguments import CallArguments, Names, names_of
-from tgdialect.frontend.base import is_elsewhere, traced_for
-from tgdialect.frontend.graph import Node, serials, size_node
+from tgdialect.frontend.base import TensorBase, is_elsewhere, traced_for
+from tgdialect.frontend.graph import Node, serials
 from tgdialect.frontend.lowered import Argument, Interface, Lowered
 from tgdialect.frontend.neural import Neural
-from tgdialect.frontend.realization import compiled, realize
+from tgdialect.frontend.realization import compiled
 from tgdialect.frontend.spec import Sizes, Spec, spec_of
 from tgdialect.frontend.structures import Inputs, Slot, filled, mapped
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted
@@ -90,7 +92,7 @@ class _Last(NamedTuple):
 
     training: bool
     launch: Callable[..., Any]
-    captured: Sequence[Tensor]
+    captured: Sequence[TensorBase]
 
 
 class SignatureError(RuntimeError):
@@ -191,7 +193,7 @@ class Function(Generic[P, R]):
                     return self._called(known.traced, inputs, nodes, _NO_SIZES, arrays)
                 self._quick.pop(key)
         # Any other arguments.
-        found = Inputs()
+        found = Inputs(Tensor)
         found.signature((args, kwargs))
         traced = self._traced_for(args, kwargs, found.tensors)
         sizes = dict(zip(traced.sizes, found.atoms, strict=True))
@@ -200,12 +202,9 @@ class Function(Generic[P, R]):
 
     def _traced_for(self, args: Any, kwargs: Any, inputs: Sequence[Tensor]) -> Traced[Executable]:
         """The traced function for the signature of these arguments."""
-        found = Inputs()
+        found = Inputs(Tensor)
         signature = found.signature((args, kwargs))
-        kinds = [
-            (t.node.type, t.node.is_tracked, substituted(t.node.extents, found.atoms))
-            for t in inputs
-        ]
+        kinds = [found.kind_of(tensor) for tensor in inputs]
         key = Neural.training, signature, tuple(kinds), tuple(found.atoms.values())
         if self._max_signatures is not None:
             self._count_signature((*key[:2], *((kind, extents) for kind, _, extents in kinds)))
@@ -224,7 +223,8 @@ class Function(Generic[P, R]):
                     inputs,
                     atoms,
                     compiled,
-                    captured=captured,
+                    Tensor,
+                    arguments_captured=captured,
                     donate=self._donate,
                     freeze=bool(self._freeze),
                 )
@@ -267,26 +267,12 @@ class Function(Generic[P, R]):
                     f"{self._name} assigns to an argument, and the call passes an array for it, "
                     "which would not change: pass a tensor, or return the value"
                 )
-        # Add the inputs that are not arguments.
-        for atom in sizes.values():
-            nodes.append(size_node(SymInt.of(atom)))
-        for tensor in traced.implicit:
-            nodes.append(tensor.node)
-        # Within another traced function the call is a FUNCTION; else it is executed.
-        if traced.graph is not None:
-            results = traced.graph.applied(nodes, sizes)
-            if not is_tracing():
-                realize(results)
-        elif is_tracing():
-            results = traced.applied(nodes, sizes)
-        else:
-            realize(nodes)
-            results = traced.run(nodes, sizes, self._name)
-            if self._freeze == "release":
-                traced.release(nodes, self._name)
+        results = traced.called(nodes, sizes, self._name)
+        if self._freeze == "release" and traced.graph is None and not is_tracing():
+            traced.release(nodes, self._name)
         # Assign the new values, then build the return value.
         for changed in traced.changed:
-            tensor = inputs[changed] if isinstance(changed, int) else changed
+            tensor = inputs[changed] if isinstance(changed, int) else cast(Tensor, changed)
             tensor.adopt(results.pop(traced.first_change))
         for slot, name in traced.donated.items() if not is_tracing() else ():
             inputs[slot].expire(
@@ -345,7 +331,7 @@ class Function(Generic[P, R]):
 
             given.arguments[name] = mapped(argument, stand_in)
         # Trace, and describe how the program is called.
-        inputs = Inputs()
+        inputs = Inputs(Tensor)
         inputs.signature((given.args, given.kwargs))
         with traced_for(target or next(iter(places), None)):
             traced = trace(
@@ -355,6 +341,7 @@ class Function(Generic[P, R]):
                 inputs.tensors,
                 list(inputs.atoms),
                 _untouched,
+                Tensor,
                 entry=entry,
                 donate=self._donate,
                 freeze=bool(self._freeze),
@@ -370,12 +357,7 @@ class Function(Generic[P, R]):
                 Argument(name, t.node.tensor_type, substituted(t.node.extents, atoms))
                 for name, t in zip(names, inputs.tensors, strict=True)
             ],
-            sizes=traced.sizes,
-            captured=traced.implicit,
-            compound_sizes=[*traced.argument_sizes, *traced.result_sizes],
-            structure=traced.structure,
-            results=traced.kinds,
-            changed=traced.changed,
+            traced=traced,
         )
         return Lowered(traced.executable, entry, interface)
 
@@ -404,25 +386,21 @@ def _name_parameters(module: ModuleOp, names: Sequence[str]) -> None:
             param.result.name_hint = lasting_hint(names[param.slot.data])
 
 
-@overload
-def function(
-    fxn: Callable[P, R],
-    *,
-    freeze: bool | Literal["release"] = False,
-    donate: Names = (),
-    static: Names = (),
-    max_signatures: int | None = None,
-) -> Function[P, R]: ...
+class Options(TypedDict, total=False):
+    """The options of `function`."""
+
+    freeze: bool | Literal["release"]
+    donate: Names
+    static: Names
+    max_signatures: int | None
 
 
 @overload
-def function(
-    *,
-    freeze: bool | Literal["release"] = False,
-    donate: Names = (),
-    static: Names = (),
-    max_signatures: int | None = None,
-) -> Callable[[Callable[P, R]], Function[P, R]]: ...
+def function(fxn: Callable[P, R], **options: Unpack[Options]) -> Function[P, R]: ...
+
+
+@overload
+def function(**options: Unpack[Options]) -> Callable[[Callable[P, R]], Function[P, R]]: ...
 
 
 def function(
@@ -459,11 +437,10 @@ def function(
     With `max_signatures`, a call raises SignatureError instead of compiling for more signatures, as
     1 in a program that should not be compiled again when a shape differs.
     """
-    if fxn is None:
-        return functools.partial(
-            Function, freeze=freeze, donate=donate, static=static, max_signatures=max_signatures
-        )
-    return Function(fxn, freeze=freeze, donate=donate, static=static, max_signatures=max_signatures)
+    kind: Any = functools.partial(
+        Function, freeze=freeze, donate=donate, static=static, max_signatures=max_signatures
+    )
+    return kind if fxn is None else kind(fxn)
 
 
 def traceable(fxn: Callable[..., Any]) -> Function[..., Any]:

@@ -11,7 +11,7 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import Number
-from tgdialect.frontend.powers import Powers
+from tgdialect.frontend.elementwise import Elementwise
 from tgdialect.frontend.precision import rounded_once, widened
 from tgdialect.ops import tg
 
@@ -22,7 +22,7 @@ _LARGE = {32: 1e15, 64: 1e150}
 too."""
 
 
-class Functions(Powers):
+class Functions(Elementwise):
     """Functions that are transcendental ops, or made of them and of arithmetic."""
 
     __slots__ = ()

@@ -51,9 +51,8 @@ from tgdialect.ops.walk import postorder
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.distributed.array import ShardedArray
-from tgdialect.runtime.program import HOST
+from tgdialect.runtime.program import HOST, Array
 
-Array = np.ndarray[Any, np.dtype[Any]]
 Data = Array | DeviceArray | ShardedArray
 Shape = tuple[Dim, ...]
 

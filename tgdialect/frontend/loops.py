@@ -11,14 +11,13 @@ from xdsl.ir import Block, Region
 from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.structure import Structures
-from tgdialect.frontend.graph import Node, argument_errors, made, serials, sorted_nodes
+from tgdialect.frontend.graph import Node, argument_errors, made
 from tgdialect.frontend.random import seed_once
 from tgdialect.frontend.realization import body_of, realize
 from tgdialect.frontend.structures import Slot, filled, mapped
 from tgdialect.frontend.symbolic import SymInt
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.tracing import is_tracing, parameter, tracing
-from tgdialect.frontend.views import owner, view_of
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.numbering import op_key
@@ -206,9 +205,7 @@ def _loop(
     params = [parameter(t.node, {}) for t in (*state.tensors, *elements)]
     count = len(state.tensors)
     seed_once(Tensor)
-    # Run a step. All nodes that it makes have serials from `start` on.
-    start = next(serials)
-    with tracing() as trace:
+    with tracing() as capture:
         stand_ins = [Tensor.of_node(param) for param in params]
         given = state.filled(stand_ins[:count])
         element = sequence.filled(stand_ins[count:])
@@ -219,37 +216,24 @@ def _loop(
         if steps == 0:
             ys = [_no_outputs(tensor) for tensor in outputs.tensors]
             return state.filled(state.tensors), outputs.filled(ys)
-        # Tensors from before that it assigns to are states, too; views of them follow.
-        changed = cast("list[tuple[Tensor, Node]]", trace.changed())
-        changed = [(t, node) for t, node in changed if node.serial < start and node not in params]
-        before = {id(tensor) for tensor, _ in changed}
-        changed = [
-            (t, node)
-            for t, node in changed
-            if not (view := view_of(t.node)) or id(owner(view)) not in before
-        ]
+        # Tensors from before that it assigns to are states, too.
+        assigned = cast("list[tuple[Tensor, Node]]", capture.assigned())
+        changed = [(t, n) for t, n in assigned if n.serial < capture.start and n not in params]
         results = [tensor.node for tensor in following.tensors]
         results += [tensor.node for tensor, _ in changed]
         stacked = [tensor.node for tensor in outputs.tensors]
     # Everything else that was there before is a constant.
-    order = sorted_nodes([*results, *stacked], since=start)
     states = [*params[:count], *(node for _, node in changed)]
-    leaves = dict.fromkeys([*states, *params[count:]])
-    constants = [
-        node
-        for node in order
-        if node not in leaves and (node.serial < start or node.data is not None)
-    ]
+    graph = capture.graph(list(dict.fromkeys([*states, *params[count:]])), [*results, *stacked])
     inputs = [tensor.node for tensor in state.tensors]
     inputs += [tensor.node for tensor, _ in changed]
     inputs += [tensor.node for tensor in sequence.tensors]
-    inputs += constants
+    inputs += graph.captured
     # The states of all steps are what gradients begin with.
     is_tracked = not is_while and any(node.is_tracked for node in inputs)
     kept = states if is_tracked else []
-    roots = [*results, *stacked, *kept]
-    _check_devices(inputs, order)
-    body = body_of(order, [*leaves, *constants], roots)
+    _check_devices(inputs, graph.order)
+    body = body_of(graph.order, graph.leaves, [*graph.roots, *kept])
     _drop_devices(body)
     with argument_errors("a loop of this step: "):
         op = tg.ScanOp(

@@ -23,6 +23,7 @@ from tgdialect.frontend.realization import computed, realize
 from tgdialect.frontend.structures import Slot, filled, mapped
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted, value_of
 from tgdialect.frontend.tensor import Tensor
+from tgdialect.frontend.traced import Traced
 from tgdialect.runtime import compiler
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.distributed.array import ShardedArray
@@ -55,28 +56,24 @@ class Argument:
 
 @dataclass(frozen=True)
 class Interface:
-    """The calling convention of a function's program.
-
-    `structure` is the return value, with slots for tensors. `results` are the types and symbolic
-    shapes of these tensors, then of the new values of `changed`, the tensors that the function
-    assigns to; an argument among them is its number.
-    """
+    """The calling convention of a traced function's program."""
 
     arguments: Sequence[Argument]
-    sizes: Sequence[Atom]
-    captured: Sequence[Tensor]
-    compound_sizes: Sequence[SymInt]
-    structure: Any
-    results: Sequence[tuple[Attribute, Shape | None]]
-    changed: Sequence[Tensor | int]
+    traced: Traced[ModuleOp]
+
+    @property
+    def compound_sizes(self) -> Sequence[SymInt]:
+        """The compound extents of arguments and results, which the program takes."""
+        return [*self.traced.argument_sizes, *self.traced.result_sizes]
 
     @cached_property
     def is_direct(self) -> bool:
         """Whether the program's parameters are just the arrays of a call, and its results are what
         the function returns."""
-        if self.sizes or self.captured or self.compound_sizes or self.changed:
+        traced = self.traced
+        if traced.sizes or traced.implicit or self.compound_sizes or traced.changed:
             return False
-        structure: Any = self.structure
+        structure: Any = traced.structure
         if type(structure) is not tuple:
             return isinstance(structure, Slot)
         returned = cast("tuple[Any, ...]", structure)
@@ -93,7 +90,7 @@ class Interface:
             for axis, extent in enumerate(argument.shape):
                 if isinstance(extent, SymInt) and extent.atom is not None:
                     found.setdefault(extent.atom, (position, axis))
-        for size in self.sizes:
+        for size in self.traced.sizes:
             if size not in found:
                 name = size.variable.name
                 raise ValueError(f"{name} is the extent of no argument: a call cannot infer it")
@@ -152,7 +149,7 @@ class Lowered:
             ValueError: the function assigns to an argument, or no argument has a size as an extent.
         """
         interface = self._interface
-        for changed in interface.changed:
+        for changed in interface.traced.changed:
             if isinstance(changed, int):
                 name = interface.arguments[changed].name
                 raise ValueError(
@@ -165,38 +162,37 @@ class Lowered:
             return program
         if isinstance(program, Executable):
             return CompiledFunction(program, interface)
-        return Binding(interface, program).call
+        return Binding(program, interface)
 
 
 class Binding:
     """Calls a program with the arrays of a caller and the parameters that the caller does not
     pass."""
 
-    def __init__(self, interface: Interface, program: compiler.Callback) -> None:
-        self._interface = interface
+    def __init__(self, program: compiler.Callback, interface: Interface) -> None:
         self._program = program
+        self._interface = interface
 
-    def call(self, *arrays: Any, out: Array | Sequence[Array] | None = None) -> Any:
-        """Call the program; returns the function's return value with arrays for tensors.
+    def __call__(self, *arrays: Any, out: Array | Sequence[Array] | None = None) -> Any:
+        """Run the function; `out` gives the memory for its arrays, one or a sequence.
 
-        `out` is memory for these arrays. Tensors that the function assigns to get their new values.
         Raises ValueError and TypeError for arguments that do not fit the signature.
         """
-        interface, sizes = self._interface, self._sizes(arrays)
+        traced, sizes = self._interface.traced, self._sizes(arrays)
         given, memory = self._completed(arrays, sizes), self._memory(out, sizes)
         lost = self._overwritten(arrays, given) if out is None else ()
         found = self._program(*given, **memory)
         for node in lost:
             lose(node, "a compiled function has overwritten this value in memory")
         results = list(found) if isinstance(found, tuple) else [found]
-        for tensor in reversed(interface.changed):
+        for tensor in reversed(traced.changed):
             assert isinstance(tensor, Tensor)
-            type, extents = interface.results[len(results) - 1]
+            type, extents = traced.kinds[len(results) - 1]
             node = Node(None, (), type, results.pop(), False, substituted(extents, sizes))
             if isinstance(node.device, str) and not isinstance(node.data, ShardedArray):
                 node.data = DEVICES[node.device].array(node.data)
             tensor.adopt(node)
-        return _valued(filled(interface.structure, results, sizes))
+        return _valued(filled(traced.structure, results, sizes))
 
     def _overwritten(self, arrays: Sequence[Any], given: list[Any]) -> Sequence[Node]:
         """The values of captured tensors that a call overwrites in memory. In `given`, its
@@ -206,23 +202,17 @@ class Binding:
         for _, i in program.overwritten:
             if i < len(arrays) and isinstance(arrays[i], Tensor):
                 given[i] = program.copied(given[i])
-        nodes = [tensor.node for tensor in self._interface.captured]
-        return overwritten(program, nodes, given, len(arrays) + len(self._interface.sizes))
-
-    def arguments(
-        self, arrays: Sequence[Any], out: Array | Sequence[Array] | None
-    ) -> tuple[Sequence[Any], Mapping[str, Any]]:
-        """The arguments of the executable, positional and by name, for the arrays of a caller."""
-        sizes = self._sizes(arrays)
-        return self._completed(arrays, sizes), self._memory(out, sizes)
+        traced = self._interface.traced
+        nodes = [tensor.node for tensor in traced.implicit]
+        return overwritten(program, nodes, given, len(arrays) + len(traced.sizes))
 
     def _completed(self, arrays: Sequence[Any], sizes: Mapping[Atom, Atom]) -> list[Any]:
         interface = self._interface
-        nodes = [tensor.node for tensor in interface.captured]
+        nodes = [tensor.node for tensor in interface.traced.implicit]
         realize(nodes)
         return [
             *(computed(a.node) if isinstance(a, Tensor) else a for a in arrays),
-            *(sizes[atom].value for atom in interface.sizes),
+            *(sizes[atom].value for atom in interface.traced.sizes),
             *(node.data for node in nodes),
             *(size.substituted(sizes).value for size in interface.compound_sizes),
         ]
@@ -235,7 +225,7 @@ class Binding:
             count = len(interface.arguments)
             raise ValueError(f"expected {count} inputs ({names}), got {len(arrays)}")
         values: dict[Atom, Atom] = {}
-        for atom in interface.sizes:
+        for atom in interface.traced.sizes:
             position, axis = interface.sources[atom]
             argument, shape = interface.arguments[position], np.shape(arrays[position])
             if len(shape) != len(argument.shape):
@@ -251,8 +241,8 @@ class Binding:
         if out is None:
             return {}
         memory = list(out) if isinstance(out, list | tuple) else [cast(Array, out)]
-        results = self._interface.results
-        for type, extents in results[len(results) - len(self._interface.changed) :]:
+        traced = self._interface.traced
+        for type, extents in traced.kinds[traced.first_change :]:
             tensor = cast("TensorType[Attribute]", type)
             shape = substituted(extents, sizes) or tensor.get_shape()
             dtype = dtypes.numpy_of(dtypes.of_attribute(tensor.element_type))
@@ -260,7 +250,7 @@ class Binding:
         return {"out": memory}
 
 
-class CompiledFunction:
+class CompiledFunction(Binding):
     """An `Executable` of a Python function that captures or assigns to tensors, has symbolic sizes,
     or does not just return tensors.
 
@@ -270,22 +260,15 @@ class CompiledFunction:
     """
 
     def __init__(self, executable: Executable, interface: Interface) -> None:
+        super().__init__(executable, interface)
         self.executable = executable
-        self._interface = interface
-        self._binding = Binding(interface, executable)
-
-    def __call__(self, *arrays: Any, out: Array | Sequence[Array] | None = None) -> Any:
-        """Run the function; `out` gives the memory for its arrays, one or a sequence.
-
-        Raises ValueError and TypeError for arguments that do not fit the signature.
-        """
-        return self._binding.call(*arrays, out=out)
 
     def profile(
         self, *arrays: Any, out: Array | Sequence[Array] | None = None, seconds: float = 1.0
     ) -> Profile:
         """As `Executable.profile`. Tensors that the function assigns to do not change."""
-        given, memory = self._binding.arguments(arrays, out)
+        sizes = self._sizes(arrays)
+        given, memory = self._completed(arrays, sizes), self._memory(out, sizes)
         return self.executable.profile(*given, seconds=seconds, **memory)
 
     def memory(self, **sizes: int) -> Footprint:
@@ -294,7 +277,7 @@ class CompiledFunction:
         # Sizes that are computed from others have the bounds that these leave.
         bounded = {
             atom: replace(atom, variable=replace(atom.variable, min=sizes[name], max=sizes[name]))
-            for atom in interface.sizes
+            for atom in interface.traced.sizes
             if (name := atom.variable.name) in sizes
         }
         compound = interface.compound_sizes

@@ -19,7 +19,6 @@ from tgdialect.frontend.base import (
 from tgdialect.frontend.dtypes import attribute_of, promote
 from tgdialect.frontend.einops import rearrangement
 from tgdialect.frontend.graph import argument_errors
-from tgdialect.frontend.special import Special
 from tgdialect.frontend.symbolic import (
     Dim,
     SymInt,
@@ -39,7 +38,7 @@ Padding = Sequence[int] | Sequence[tuple[int, int] | None]
 T = TypeVar("T", bound="Movement")
 
 
-class Movement(Special):
+class Movement(TensorBase):
     """Shapes, orders of axes, windows and joins."""
 
     __slots__ = ()
@@ -94,10 +93,14 @@ class Movement(Special):
 
     def unsqueeze(self, dim: int) -> Self:
         """With a new axis of extent 1."""
+        axis = self._new_axis(dim)
+        return self.reshape((*self.shape[:axis], 1, *self.shape[axis:]))
+
+    def _new_axis(self, dim: int) -> int:
+        """A new axis counted from the front. Raises IndexError if it cannot be there."""
         if not -self.ndim - 1 <= dim <= self.ndim:
             raise IndexError(f"axis {dim} of a tensor that will have {self.ndim + 1}")
-        axis = dim % (self.ndim + 1)
-        return self.reshape((*self.shape[:axis], 1, *self.shape[axis:]))
+        return dim % (self.ndim + 1)
 
     def expand(self, shape: Any, *args: Any) -> Self:
         """Axes of extent 1 repeated; -1 or None keeps an extent. New axes come first."""
@@ -112,13 +115,13 @@ class Movement(Special):
     def _broadcast_to(self, shape: tuple[int, ...]) -> Self:
         if self.shape == shape:
             return self
-        padded = (1,) * (len(shape) - self.ndim) + self.shape
-        if len(padded) != len(shape) or any(
-            p not in (1, s) for p, s in zip(padded, shape, strict=True)
+        lined = (1,) * (len(shape) - self.ndim) + self.shape
+        if len(lined) != len(shape) or any(
+            e not in (1, s) for e, s in zip(lined, shape, strict=True)
         ):
             raise ValueError(f"{self.shape} cannot be expanded to {shape}")
-        value = self.reshape(padded)
-        return value if padded == shape else value._apply(tg.ExpandOp, value.node, shape)
+        value = self.reshape(lined)
+        return value if lined == shape else value._apply(tg.ExpandOp, value.node, shape)
 
     def _broadcasted(self, *others: Self) -> tuple[Self, ...]:
         """All tensors broadcast to a common shape."""
@@ -160,10 +163,7 @@ class Movement(Special):
 
     def movedim(self, source: int | Sequence[int], destination: int | Sequence[int]) -> Self:
         """Axes moved to other places; the other axes keep their order."""
-        places = [
-            tuple(axes) if isinstance(axes, list | tuple) else (cast(int, axes),)
-            for axes in (source, destination)
-        ]
+        places = [flattened(axes, ()) for axes in (source, destination)]
         if len(places[0]) != len(places[1]):
             raise ValueError(f"movedim of axes {places[0]} to {places[1]}: as many of both")
         old, new = (self._axes(axes) for axes in places)
@@ -224,6 +224,12 @@ class Movement(Special):
             return self
         starts, extents = tuple(a for a, _ in bounds), tuple(b - a for a, b in bounds)
         return self._apply(tg.ShrinkOp, self.node, starts, extents)
+
+    def _part(self, axis: int, start: int, end: int) -> Self:
+        """The cells from start to end of an axis."""
+        bounds: list[tuple[int, int] | None] = [None] * self.ndim
+        bounds[axis] = (start, end)
+        return self.shrink(bounds)
 
     def shrink_to(self, shape: Any, *args: Any) -> Self:
         """The first cells of each axis, up to this shape; None keeps the axis."""
@@ -307,18 +313,12 @@ class Movement(Special):
         extent = self.shape[axis]
         if is_surely_less(extent, larger(-before, 0) + larger(-after, 0)):
             raise ValueError(f"padding {before}, {after} for axis {axis} of extent {extent}")
-
-        def part(start: int, end: int) -> Self:
-            bounds: list[tuple[int, int] | None] = [None] * self.ndim
-            bounds[axis] = (start, end)
-            return self.shrink(bounds)
-
         if is_undecided(before, 0) or is_undecided(after, 0):
             raise ValueError(
                 f"padding {before}, {after} in mode {mode}: whether it is negative depends on the "
                 f"size"
             )
-        middle = part(larger(-before, 0), extent - larger(-after, 0))
+        middle = self._part(axis, larger(-before, 0), extent - larger(-after, 0))
         if mode == "circular" and smaller(before, after) < 0:
             return middle._pad_axis(axis, larger(before, 0), larger(after, 0), mode)
         before, after = larger(before, 0), larger(after, 0)
@@ -331,16 +331,17 @@ class Movement(Special):
             )
         match mode:
             case "reflect":
-                low = part(1, 1 + before).flip(axis)
-                high = part(extent - 1 - after, extent - 1).flip(axis)
+                low = self._part(axis, 1, 1 + before).flip(axis)
+                high = self._part(axis, extent - 1 - after, extent - 1).flip(axis)
             case "circular":
-                low, high = part(extent - before, extent), part(0, after)
+                low = self._part(axis, extent - before, extent)
+                high = self._part(axis, 0, after)
             case _:
                 shape = list(self.shape)
                 shape[axis] = before
-                low = part(0, 1).expand(shape)
+                low = self._part(axis, 0, 1).expand(shape)
                 shape[axis] = after
-                high = part(extent - 1, extent).expand(shape)
+                high = self._part(axis, extent - 1, extent).expand(shape)
         return low.cat(middle, high, dim=axis)
 
     def pad_to(self, shape: Any, *args: Any, value: Number = 0) -> Self:
@@ -375,12 +376,9 @@ class Movement(Special):
                 raise ValueError(f"cat along axis {axis} of {first.shape} and {t.shape}")
         # Equal shapes: stack, and merge the new axis with the other one.
         if len({t.shape for t in tensors}) == 1:
-            stacked = first._apply(tg.StackOp, tuple(t.node for t in tensors))
-            order = [*range(1, axis + 1), 0, *range(axis + 1, first.ndim + 1)]
-            total = len(tensors) * first.shape[axis]
-            return stacked.permute(order).reshape(
-                (*first.shape[:axis], total, *first.shape[axis + 1 :])
-            )
+            shape = list(first.shape)
+            shape[axis] *= len(tensors)
+            return first.stack(*tensors[1:], dim=axis).reshape(shape)
         # Different shapes: the sum of the tensors, each padded with zeros.
         total, start = sum(t.shape[axis] for t in tensors), 0
         result: T | None = None
@@ -389,10 +387,8 @@ class Movement(Special):
             pairs[axis] = (start, total - start - t.shape[axis])
             start += t.shape[axis]
             part = t._padded(pairs, 0)
-            if result is None:
-                result = part
-            else:
-                result = result | part if part.dtype.is_bool else result + part
+            plus = tg.OrOp if part.dtype.is_bool else tg.AddOp
+            result = part if result is None else part._apply(plus, result.node, part.node)
         assert result is not None
         return result
 
@@ -405,9 +401,7 @@ class Movement(Special):
         for t in tensors:
             if t.shape != first.shape:
                 raise ValueError(f"stack of {first.shape} and {t.shape}")
-        if not -first.ndim - 1 <= dim <= first.ndim:
-            raise IndexError(f"axis {dim} of a tensor that will have {first.ndim + 1}")
-        axis = dim % (first.ndim + 1)
+        axis = first._new_axis(dim)
         stacked = first._apply(tg.StackOp, tuple(t.node for t in tensors))
         return stacked.permute([*range(1, axis + 1), 0, *range(axis + 1, first.ndim + 1)])
 
@@ -431,9 +425,7 @@ class Movement(Special):
         result: list[Self] = []
         start = 0
         for size in parts:
-            bounds: list[tuple[int, int] | None] = [None] * self.ndim
-            bounds[axis] = (start, start + size)
-            result.append(self.shrink(bounds))
+            result.append(self._part(axis, start, start + size))
             start += size
         return tuple(result)
 
@@ -471,13 +463,12 @@ class Movement(Special):
 
     def roll(self, shifts: int | Sequence[int], dims: int | Sequence[int] | None = None) -> Self:
         """Rotated along axes: cells that leave at one end enter at the other."""
-        amounts = tuple(shifts) if isinstance(shifts, list | tuple) else (cast(int, shifts),)
-        amounts = tuple(to_dim(amount) for amount in amounts)
+        amounts = tuple(to_dim(amount) for amount in flattened(shifts, ()))
         if dims is None:
             if len(amounts) != 1:
                 raise RuntimeError(f"roll without dims takes one shift, got {amounts}")
             return self.flatten().roll(amounts, 0).reshape(self.shape)
-        axes = tuple(dims) if isinstance(dims, list | tuple) else (cast(int, dims),)
+        axes: tuple[int, ...] = flattened(dims, ())
         if len(amounts) != len(axes):
             raise RuntimeError(f"shifts {amounts} for axes {axes}")
         result = self

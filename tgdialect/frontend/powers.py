@@ -87,11 +87,6 @@ class Powers(Elementwise):
         assert lost is not None
         return result._corrected(lost) * back
 
-    def _corrected(self, lost: Self) -> Self:
-        """The sum with what rounding has lost; self where that is not finite, or self is 0."""
-        is_finite = (lost - lost).eq(0) & self.ne(0)
-        return self + is_finite.where(lost, -0.0)
-
     def _power_and_rest(self, n: int, zero: Self | None) -> tuple[Self, Self | None]:
         """self ** n, and what its rounding loses; None without a zero, which self loses."""
         if n == 1:

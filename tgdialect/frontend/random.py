@@ -19,9 +19,11 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import ArgumentError, extents_of, number_in
-from tgdialect.frontend.decompositions import Decompositions
-from tgdialect.frontend.graph import Node, leaf
+from tgdialect.frontend.dtypes import DTypeLike
+from tgdialect.frontend.graph import leaf
 from tgdialect.frontend.realization import as_array
+from tgdialect.frontend.sorting import Sorting
+from tgdialect.frontend.state import State
 from tgdialect.frontend.symbolic import SymInt, is_surely_less, to_dim, value_of
 from tgdialect.frontend.tracing import is_tracing
 from tgdialect.ops import tg
@@ -50,7 +52,7 @@ _TWO_OVER_LN_2 = (2.8853900432586669922, 3.2734474483568488616e-08)
 _DEVICE_KEY = int.from_bytes(hashlib.sha256((0).to_bytes(4, "big")).digest(), "big") % 2**32
 
 
-class Random(Decompositions):
+class Random(Sorting, State):
     """Class methods that make random tensors, and sampling from weights."""
 
     __slots__ = ()
@@ -81,10 +83,6 @@ class Random(Decompositions):
             state._rebind(leaf(used, dtypes.uint64))
         return seed, counter
 
-    def _rebind(self, node: Node) -> None:
-        """Take a node that no other tensor has. `State` also records it while tracing."""
-        self.node = node
-
     @classmethod
     def _words(cls, count: int, device: str | None) -> Self:
         """Random words of 32 bits."""
@@ -102,9 +100,7 @@ class Random(Decompositions):
         return self._apply(tg.ThreefryOp, self.node, seed.node)
 
     @classmethod
-    def rand(
-        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: str | None = None
-    ) -> Self:
+    def rand(cls, *shape: Any, dtype: DTypeLike = None, device: str | None = None) -> Self:
         """Uniform in [0, 1)."""
         extents = extents_of(shape)
         if any(is_surely_less(to_dim(d), 0) for d in extents):
@@ -125,13 +121,13 @@ class Random(Decompositions):
         floats = ((bits >> (wanted.bits - fraction)) | one).bitcast(wanted)
         return (floats.shrink([(0, count)]) - 1).reshape(extents).contiguous()
 
-    def rand_like(self, dtype: dtypes.DTypeLike | None = None, device: str | None = None) -> Self:
+    def rand_like(self, dtype: DTypeLike = None, device: str | None = None) -> Self:
         """Uniform in [0, 1), of this shape and dtype, on this device."""
         dtype = self.dtype if dtype is None else dtype
         shape = self.shape
         return self._like(lambda where: self.rand(shape, dtype=dtype, device=where), device)
 
-    def randn_like(self, dtype: dtypes.DTypeLike | None = None, device: str | None = None) -> Self:
+    def randn_like(self, dtype: DTypeLike = None, device: str | None = None) -> Self:
         """Normal with mean 0 and variance 1, of this shape and dtype, on this device: Box &
         Muller's transform."""
         wanted = self.dtype if dtype is None else dtypes.to_dtype(dtype)
@@ -183,9 +179,7 @@ class Random(Decompositions):
         return total
 
     @classmethod
-    def randn(
-        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: str | None = None
-    ) -> Self:
+    def randn(cls, *shape: Any, dtype: DTypeLike = None, device: str | None = None) -> Self:
         """Normal with mean 0 and variance 1."""
         return cls.zeros(*shape, device=device).randn_like(dtype)
 
@@ -195,7 +189,7 @@ class Random(Decompositions):
         *shape: Any,
         mean: float = 0.0,
         std: float = 1.0,
-        dtype: dtypes.DTypeLike | None = None,
+        dtype: DTypeLike = None,
         device: str | None = None,
     ) -> Self:
         """Normal with a mean and a standard deviation."""
@@ -212,7 +206,7 @@ class Random(Decompositions):
         *shape: Any,
         low: float = 0.0,
         high: float = 1.0,
-        dtype: dtypes.DTypeLike | None = None,
+        dtype: DTypeLike = None,
         device: str | None = None,
     ) -> Self:
         """Uniform in [low, high)."""
@@ -230,7 +224,7 @@ class Random(Decompositions):
         *shape: Any,
         low: int = 0,
         high: int = 10,
-        dtype: dtypes.DTypeLike = "int32",
+        dtype: DTypeLike = "int32",
         device: str | None = None,
     ) -> Self:
         """Uniform integers in [low, high)."""
@@ -244,7 +238,7 @@ class Random(Decompositions):
 
     @classmethod
     def scaled_uniform(
-        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: str | None = None
+        cls, *shape: Any, dtype: DTypeLike = None, device: str | None = None
     ) -> Self:
         """Uniform in [-1, 1), divided by the square root of the number of elements."""
         extents = extents_of(shape)
@@ -253,7 +247,7 @@ class Random(Decompositions):
 
     @classmethod
     def glorot_uniform(
-        cls, *shape: Any, dtype: dtypes.DTypeLike | None = None, device: str | None = None
+        cls, *shape: Any, dtype: DTypeLike = None, device: str | None = None
     ) -> Self:
         """Uniform, bounded by sqrt(6 / (in + out)) (Glorot & Bengio, 2010)."""
         extents = extents_of(shape)
@@ -263,11 +257,7 @@ class Random(Decompositions):
 
     @classmethod
     def kaiming_uniform(
-        cls,
-        *shape: Any,
-        a: float = 0.01,
-        dtype: dtypes.DTypeLike | None = None,
-        device: str | None = None,
+        cls, *shape: Any, a: float = 0.01, dtype: DTypeLike = None, device: str | None = None
     ) -> Self:
         """Uniform, for leaky ReLUs of slope a (He et al., 2015)."""
         extents = extents_of(shape)
@@ -277,11 +267,7 @@ class Random(Decompositions):
 
     @classmethod
     def kaiming_normal(
-        cls,
-        *shape: Any,
-        a: float = 0.01,
-        dtype: dtypes.DTypeLike | None = None,
-        device: str | None = None,
+        cls, *shape: Any, a: float = 0.01, dtype: DTypeLike = None, device: str | None = None
     ) -> Self:
         """Normal, for leaky ReLUs of slope a (He et al., 2015)."""
         extents = extents_of(shape)
@@ -290,7 +276,7 @@ class Random(Decompositions):
         return cls.normal(extents, mean=0.0, std=std, dtype=dtype, device=device)
 
     @classmethod
-    def randperm(cls, n: int, dtype: dtypes.DTypeLike = "int32", device: str | None = None) -> Self:
+    def randperm(cls, n: int, dtype: DTypeLike = "int32", device: str | None = None) -> Self:
         """0, ..., n - 1 in random order."""
         return cls.rand(n, dtype=dtypes.float32, device=device).argsort().cast(dtype)
 

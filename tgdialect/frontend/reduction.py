@@ -10,6 +10,9 @@ from tgdialect.analysis.parts import parts_of, scan_blocks_of
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import ArgumentError, Number, TensorBase, check_tensors, is_cpu
 from tgdialect.frontend.creation import Creation
+from tgdialect.frontend.dtypes import DTypeLike
+from tgdialect.frontend.functions import Functions
+from tgdialect.frontend.powers import Powers
 from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.ops import tg
@@ -18,7 +21,7 @@ from tgdialect.ops.reduce import ALU, identity
 Axes = int | Sequence[int] | None
 
 
-class Reduction(Creation):
+class Reduction(Functions, Powers, Creation):
     """Sums, extrema and statistics. `axis` is one axis or several; None is all."""
 
     __slots__ = ()
@@ -28,20 +31,18 @@ class Reduction(Creation):
         if not axes:
             return self._apart_from(self)
         result = self._apply(tg.ReduceOp, kind, self.node, axes)
-        if keepdim:
-            return result
-        return result.reshape(tuple(d for i, d in enumerate(self.shape) if i not in axes))
+        return result if keepdim else result._without(axes)
 
-    def sum(
-        self, axis: Axes = None, keepdim: bool = False, dtype: dtypes.DTypeLike | None = None
-    ) -> Self:
+    def _without(self, axes: Sequence[int]) -> Self:
+        """Without axes that have an extent of 1."""
+        return self.reshape(tuple(d for i, d in enumerate(self.shape) if i not in axes))
+
+    def sum(self, axis: Axes = None, keepdim: bool = False, dtype: DTypeLike = None) -> Self:
         """The sum. Bools and integers of fewer than 32 bits are summed in 32 bits."""
         wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
         return self.cast(wanted)._reduce(tg.ReduceKind.ADD, axis, keepdim)
 
-    def prod(
-        self, axis: Axes = None, keepdim: bool = False, dtype: dtypes.DTypeLike | None = None
-    ) -> Self:
+    def prod(self, axis: Axes = None, keepdim: bool = False, dtype: DTypeLike = None) -> Self:
         """The product."""
         return (self if dtype is None else self.cast(dtype))._prod(axis, keepdim)
 
@@ -93,9 +94,7 @@ class Reduction(Creation):
         """Whether all elements are close (`isclose`)."""
         return self.isclose(other, rtol, atol, equal_nan).all()
 
-    def mean(
-        self, axis: Axes = None, keepdim: bool = False, dtype: dtypes.DTypeLike | None = None
-    ) -> Self:
+    def mean(self, axis: Axes = None, keepdim: bool = False, dtype: DTypeLike = None) -> Self:
         """The mean; a float for integers."""
         return (self if dtype is None else self.cast(dtype))._mean(axis, keepdim)
 
@@ -169,7 +168,7 @@ class Reduction(Creation):
         is_empty = 0 in (self.shape[a] for a in self._axes(axis))
         return (self.sum if is_empty else self.max)(axis, keepdim=True).detach()
 
-    def softmax(self, axis: int = -1, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def softmax(self, axis: int = -1, dtype: DTypeLike = None) -> Self:
         """exp(self) divided by its sum along an axis."""
         return (self if dtype is None else self.cast(dtype))._softmax(axis)
 
@@ -179,11 +178,11 @@ class Reduction(Creation):
         e = (x - x._greatest(axis)).exp()
         return e * e.sum(axis, keepdim=True).reciprocal()
 
-    def softmin(self, axis: int = -1, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def softmin(self, axis: int = -1, dtype: DTypeLike = None) -> Self:
         """softmax(-self)."""
         return (-self).softmax(axis, dtype)
 
-    def log_softmax(self, axis: int = -1, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def log_softmax(self, axis: int = -1, dtype: DTypeLike = None) -> Self:
         """log(softmax(self))."""
         return (self if dtype is None else self.cast(dtype))._log_softmax(axis)
 
@@ -200,10 +199,7 @@ class Reduction(Creation):
         greatest = x._greatest(axis)
         shift = greatest.clamp(-x.dtype.max_finite, x.dtype.max_finite)
         result = (x - shift).exp().sum(axis, keepdim=True).log() + shift
-        if keepdim:
-            return result
-        axes = self._axes(axis)
-        return result.reshape(tuple(d for i, d in enumerate(self.shape) if i not in axes))
+        return result if keepdim else result._without(self._axes(axis))
 
     # -- positions ---------------------------------------------------------------------------------
 
@@ -282,7 +278,7 @@ class Reduction(Creation):
         """`_running` whose parts are not rounded to a narrow float."""
         return self._running(axis, kind)
 
-    def cumsum(self, axis: int = 0, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def cumsum(self, axis: int = 0, dtype: DTypeLike = None) -> Self:
         """Inclusive prefix sums."""
         wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
         return self.cast(wanted)._running_in_f32(axis, tg.ReduceKind.ADD)
@@ -304,14 +300,12 @@ class Reduction(Creation):
         check_tensors(*given)
         x = given[0].cat(*given[1:], dim=axis) if len(given) > 1 else self
         for _ in range(min(n, greatest(x.shape[axis]))):
-            bounds: list[tuple[int, int] | None] = [None] * self.ndim
-            low, high = ([*bounds] for _ in range(2))
-            low[axis], high[axis] = (0, x.shape[axis] - 1), (1, x.shape[axis])
-            before, after = x.shrink(low), x.shrink(high)
+            before = x._part(axis, 0, x.shape[axis] - 1)
+            after = x._part(axis, 1, x.shape[axis])
             x = after.ne(before) if x.dtype.is_bool else after - before
         return x
 
-    def cumprod(self, axis: int, dtype: dtypes.DTypeLike | None = None) -> Self:
+    def cumprod(self, axis: int, dtype: DTypeLike = None) -> Self:
         """Inclusive prefix products."""
         wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
         return self.cast(wanted)._running_in_f32(axis, tg.ReduceKind.MUL)

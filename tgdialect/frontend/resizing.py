@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Self, TypeVar, cast
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.random import Random
+from tgdialect.frontend.reduction import Reduction
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, larger, to_dim
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
@@ -25,7 +25,7 @@ Sizes = int | Sequence[int]
 Factors = float | Sequence[float]
 
 
-class Resizing(Random):
+class Resizing(Reduction):
     """Interpolation along axes."""
 
     __slots__ = ()

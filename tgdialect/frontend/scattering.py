@@ -73,10 +73,9 @@ class Scattering(Indexing):
             values = self._as_src(index, src).reshape((1,))
             flat = self.reshape((1,)).scatter(dim, index.reshape((1,)), values, reduce)
             return flat.reshape(())
-        if reduce == "add":
-            return self.scatter_reduce(dim, index, self._as_src(index, src), "sum")
-        if reduce == "multiply":
-            return self.scatter_reduce(dim, index, self._as_src(index, src), "prod")
+        if reduce is not None:
+            kind = "sum" if reduce == "add" else "prod"
+            return self.scatter_reduce(dim, index, self._as_src(index, src), kind)
         if index.numel() == 0:
             return self._apart_from(self)
         hits, entries, moved = self._scatter_parts(dim, index, src)
@@ -117,6 +116,9 @@ class Scattering(Indexing):
             return line.scatter_reduce(dim, places, values, reduce, include_self).reshape(())
         if index.numel() == 0:
             return self._apart_from(self)
+        if reduce == "amin":
+            old, values = self._inverse(), src._inverse()
+            return old.scatter_reduce(dim, index, values, "amax", include_self)._inverse()
         # Reduce the entries that hit each cell.
         hits, entries, moved = self._scatter_parts(dim, index, src)
         is_hit = hits.any(-1)
@@ -132,18 +134,9 @@ class Scattering(Indexing):
             case "prod":
                 total = hits.where(entries, 1).prod(-1)
                 result = moved * total if include_self else total
-            case "amax":
+            case _:  # amax
                 total = hits.where(entries, self._constant(self.dtype.low)).max(-1)
                 result = moved.maximum(total) if include_self else total
-            case _:  # amin
-                inverse = moved._inverse().scatter_reduce(
-                    -1,
-                    index.transpose(self._axis(dim), -1),
-                    src.transpose(self._axis(dim), -1)._inverse(),
-                    "amax",
-                    include_self,
-                )
-                return inverse._inverse().transpose(self._axis(dim), -1)
         # Cells without an entry keep their value.
         result = result if include_self else is_hit.where(result, moved)
         return result.transpose(self._axis(dim), -1)

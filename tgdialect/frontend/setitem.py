@@ -11,6 +11,7 @@ from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.base import Number, TensorBase
 from tgdialect.frontend.graph import Node
 from tgdialect.frontend.indexing import position_of, slice_bounds, slice_end
+from tgdialect.frontend.sorting import Sorting
 from tgdialect.frontend.state import State
 from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.ops import tg
@@ -21,7 +22,7 @@ comparisons take longer than a sort; smaller: sorts take longer than comparisons
 longer."""
 
 
-class SetItem(State):
+class SetItem(Sorting, State):
     """Writes to cells. Cells that are not written keep their value."""
 
     __slots__ = ()

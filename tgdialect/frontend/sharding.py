@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Self
 
-from tgdialect.frontend.setitem import SetItem
+from tgdialect.frontend.state import State
 from tgdialect.ops import tg
 from tgdialect.runtime.devices.device import DEVICES
 
 
-class Sharding(SetItem):
+class Sharding(State):
     """Splitting a tensor among devices, and copying it to each of them.
 
     What is computed from such tensors is computed on all of their devices: each has its own part,

@@ -17,7 +17,7 @@ from typing import Any, Self, TypeVar
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import is_cpu
 from tgdialect.frontend.graph import apply
-from tgdialect.frontend.linear_algebra import LinearAlgebra
+from tgdialect.frontend.indexing import Indexing
 from tgdialect.frontend.symbolic import greatest, is_surely_less, to_dim
 from tgdialect.kernels.merge_sort import merge_argsort
 from tgdialect.kernels.radix_sort import extent_in_chunks, radix_sort
@@ -56,10 +56,10 @@ _FEW_PAIRS = 1 << 17
 run faster; smaller: it compiles for longer, 1.3 times and more for the shortest. So many pairs take
 some 30 µs to compare."""
 
-T = TypeVar("T", bound=LinearAlgebra)
+T = TypeVar("T", bound=Indexing)
 
 
-class Sorting(LinearAlgebra):
+class Sorting(Indexing):
     """Sorting along an axis."""
 
     __slots__ = ()

@@ -9,6 +9,7 @@ from typing import Any, cast
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import is_array
+from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.graph import Node, static_extents
 from tgdialect.frontend.structures import mapped
 from tgdialect.frontend.symbolic import Atom, Dim, SymInt, Variable
@@ -38,7 +39,7 @@ class Spec:
         return "x".join([*map(str, self.shape), self.dtype.name])
 
 
-def spec(shape: Sequence[Any], dtype: dtypes.DTypeLike = "f32", **bounds: Bounds) -> Spec:
+def spec(shape: Sequence[Any], dtype: DTypeLike = "f32", **bounds: Bounds) -> Spec:
     """The shape and dtype of an argument of `tgdialect.compile` or of `Function.lower`.
 
     Args:

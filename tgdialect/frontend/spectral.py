@@ -12,13 +12,14 @@ import numpy as np
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import ArgumentError, DTypeError
 from tgdialect.frontend.graph import Array
-from tgdialect.frontend.resizing import Resizing
+from tgdialect.frontend.indexing import Indexing
+from tgdialect.frontend.linear_algebra import LinearAlgebra
 from tgdialect.frontend.symbolic import SymInt
 
 Norm = Literal["backward", "ortho", "forward"]
 
 
-class Spectral(Resizing):
+class Spectral(LinearAlgebra, Indexing):
     """Fourier transforms along an axis."""
 
     __slots__ = ()

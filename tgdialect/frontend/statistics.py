@@ -48,9 +48,7 @@ class Statistics(Sorting):
         """The medians along an axis, which is kept, and their positions."""
         order = self.argsort(axis)
         middle = (self.shape[axis] - 1) // 2
-        bounds: list[tuple[int, int] | None] = [None] * self.ndim
-        bounds[axis] = (middle, middle + 1)
-        position = order.shrink(bounds)
+        position = order._part(axis, middle, middle + 1)
         if self.dtype.is_float:
             is_nan = self.isnan()
             position = is_nan.any(axis, keepdim=True).where(is_nan.argmax(axis, True), position)

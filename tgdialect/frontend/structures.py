@@ -5,13 +5,15 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, cast
+from typing import Any, Generic, TypeVar, cast
 
 import numpy as np
 
+from tgdialect.frontend.base import TensorBase
 from tgdialect.frontend.graph import Array, Node, Shape
-from tgdialect.frontend.symbolic import Atom, SymInt, atoms_of
-from tgdialect.frontend.tensor import Tensor
+from tgdialect.frontend.symbolic import Atom, SymInt, atoms_of, substituted
+
+T = TypeVar("T", bound=TensorBase)
 
 
 @dataclass(frozen=True)
@@ -25,20 +27,22 @@ class Slot:
 class Same:
     """The place of a returned tensor that existed before the call; an argument is its number."""
 
-    tensor: Tensor | int
+    tensor: TensorBase | int
 
 
-class Inputs:
-    """The tensors in the arguments of a call, once each, and the numbered variables of sizes."""
+class Inputs(Generic[T]):
+    """The tensors of a class in the arguments of a call, once each, and the numbered variables of
+    sizes."""
 
-    def __init__(self) -> None:
-        self.tensors: list[Tensor] = []
+    def __init__(self, kind: type[T]) -> None:
+        self._kind = kind
+        self.tensors: list[T] = []
         self.atoms: dict[Atom, Atom] = {}
         self._slots: dict[int, Slot] = {}
 
     def signature(self, value: Any) -> Any:
         """A value as a hashable key, with slots for its tensors."""
-        if isinstance(value, Tensor):
+        if isinstance(value, self._kind):
             if id(value) not in self._slots:
                 self._slots[id(value)] = Slot(len(self.tensors))
                 self.tensors.append(value)
@@ -64,6 +68,11 @@ class Inputs:
         except TypeError:
             return _Identity(value)
         return type(value), value
+
+    def kind_of(self, tensor: TensorBase) -> tuple[Any, ...]:
+        """The part of a key that a tensor of the signature decides beside its place."""
+        node = tensor.node
+        return node.type, node.is_tracked, substituted(node.extents, self.atoms)
 
     def _note(self, extents: Shape) -> None:
         for atom in atoms_of(extents):
@@ -96,13 +105,13 @@ def mapped(value: Any, function: Callable[[Any], Any]) -> Any:
 
 
 def structure_of(
-    value: Any, outputs: list[Node], same: Callable[[Tensor], Tensor | int | None]
+    value: Any, outputs: list[Node], same: Callable[[TensorBase], TensorBase | int | None]
 ) -> Any:
     """A return value with a `Same` for each tensor that `same` finds to have existed before, and a
     `Slot` for each new tensor, whose node is added to `outputs`."""
 
     def slot(inner: Any) -> Any:
-        if not isinstance(inner, Tensor):
+        if not isinstance(inner, TensorBase):
             return inner
         if (known := same(inner)) is not None:
             return Same(known)
@@ -116,7 +125,7 @@ def filled(
     structure: Any,
     results: Sequence[Any],
     sizes: Mapping[Atom, Atom],
-    inputs: Sequence[Tensor] = (),
+    inputs: Sequence[TensorBase] = (),
 ) -> Any:
     """A return value with tensors for its slots, and sizes in other variables."""
 

@@ -45,7 +45,7 @@ class Variable:
     name: str
     min: int
     max: int
-    dtype: DTypeLike | None = None
+    dtype: DTypeLike = None
 
     def __post_init__(self) -> None:
         if not 0 <= self.min <= self.max:

@@ -12,6 +12,7 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.arrays import array_of
+from tgdialect.frontend.attention import Attention
 from tgdialect.frontend.base import (
     PARAMETERS,
     ArgumentError,
@@ -22,12 +23,21 @@ from tgdialect.frontend.base import (
     flattened,
 )
 from tgdialect.frontend.casts import Casts
+from tgdialect.frontend.convolutions import Convolutions
+from tgdialect.frontend.decompositions import Decompositions
+from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.gradient import gradient_nodes
-from tgdialect.frontend.graph import Array, Node, Shape, sorted_nodes
+from tgdialect.frontend.graph import Array, Shape, sorted_nodes
+from tgdialect.frontend.in_place import InPlace
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.ownership import loss_of
 from tgdialect.frontend.realization import as_array, computed, realize
+from tgdialect.frontend.resizing import Resizing
+from tgdialect.frontend.setitem import SetItem
 from tgdialect.frontend.sharding import Sharding
+from tgdialect.frontend.special import Special
+from tgdialect.frontend.spectral import Spectral
+from tgdialect.frontend.statistics import Statistics
 from tgdialect.frontend.symbolic import SymInt, Variable, to_dim, value_of
 from tgdialect.frontend.tracing import is_tracing, note_gradient
 from tgdialect.ops.attributes import Device as DeviceNames
@@ -38,7 +48,19 @@ _REPR_LIMIT = 1000
 """`repr` abbreviates tensors of more elements."""
 
 
-class Tensor(Sharding, Casts):
+class Tensor(
+    Casts,
+    Special,
+    Convolutions,
+    Statistics,
+    Decompositions,
+    Resizing,
+    Spectral,
+    Attention,
+    InPlace,
+    SetItem,
+    Sharding,
+):
     """A tensor that is computed when its elements are needed.
 
     Args:
@@ -58,7 +80,7 @@ class Tensor(Sharding, Casts):
     def __init__(
         self,
         data: Any = None,
-        dtype: dtypes.DTypeLike | None = None,
+        dtype: DTypeLike = None,
         requires_grad: bool = False,
         device: Devices | None = None,
     ) -> None:
@@ -84,11 +106,7 @@ class Tensor(Sharding, Casts):
 
     @classmethod
     def from_blob(
-        cls,
-        ptr: int,
-        shape: Any,
-        dtype: dtypes.DTypeLike | None = None,
-        device: str | None = None,
+        cls, ptr: int, shape: Any, dtype: DTypeLike = None, device: str | None = None
     ) -> Self:
         """The elements at an address of the host, in C order, by default floats.
 
@@ -262,28 +280,23 @@ class Tensor(Sharding, Casts):
         for target in targets:
             if not target.dtype.is_float:
                 raise DTypeError(f"the gradient by a float, not by {target.dtype.name}")
-        nodes = self._gradients(gradient, [t.node for t in targets])
+        found = self._gradients(gradient, targets)
         order = set(sorted_nodes([self.node], through_data=True))
-        for target, node in zip(targets, nodes, strict=True):
-            owners = (n.owner() for n in order if n.owner is not None)
-            if node is None and target.node not in order and any(o is target for o in owners):
+        owned = {id(node.owner()) for node in order if node.owner is not None}
+        for target in targets:
+            if target.node not in order and id(target) in owned:
                 raise RuntimeError(f"{target!r} was assigned to after it was used")
-        return [
-            target.zeros_like() if node is None else Tensor.of_node(node).shard_like(target)
-            for target, node in zip(targets, nodes, strict=True)
-        ]
+        return found
 
     def backward(self, gradient: Tensor | None = None) -> Self:
         """Add the gradients of this tensor to the `grad` of all tensors that require one."""
         order = set(sorted_nodes([self.node], through_data=True))
         targets = [t for t in PARAMETERS.values() if t.node in order]
-        nodes = self._gradients(gradient, [t.node for t in targets])
-        for target, node in zip(targets, nodes, strict=True):
-            found = target.zeros_like() if node is None else Tensor.of_node(node).shard_like(target)
+        for target, found in zip(targets, self._gradients(gradient, targets), strict=True):
             accumulate(target, found)
         return self
 
-    def _gradients(self, gradient: Tensor | None, targets: Sequence[Node]) -> list[Node | None]:
+    def _gradients(self, gradient: Tensor | None, targets: Sequence[Tensor]) -> list[Tensor]:
         if gradient is None and self.shape:
             raise ArgumentError(
                 f"without `gradient`, only a scalar has gradients; got shape {self.shape}"
@@ -296,7 +309,11 @@ class Tensor(Sharding, Casts):
             seed = seed.reshape(())._broadcast_to(self.shape)
         if seed.shape != self.shape:
             raise ValueError(f"a gradient of shape {seed.shape} for {self.shape}")
-        return gradient_nodes(self.node, seed.node, targets)
+        nodes = gradient_nodes(self.node, seed.node, [target.node for target in targets])
+        return [
+            target.zeros_like() if node is None else Tensor.of_node(node).shard_like(target)
+            for target, node in zip(targets, nodes, strict=True)
+        ]
 
 
 SymInt.as_tensor = Tensor

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence, Set
 from dataclasses import dataclass
+from functools import wraps
 from inspect import signature
 from typing import Any, Generic, TypeVar, cast
 
@@ -18,29 +19,21 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute, Block
 
 from tgdialect.fast_xdsl.walk import nested_ops
-from tgdialect.frontend.graph import (
-    INDEX_TYPE,
-    Node,
-    Shape,
-    apply,
-    made,
-    serials,
-    size_node,
-    sorted_nodes,
-)
+from tgdialect.frontend.base import TensorBase
+from tgdialect.frontend.graph import INDEX_TYPE, Node, Shape, apply, made, size_node
 from tgdialect.frontend.ownership import lose, overwritten
 from tgdialect.frontend.realization import (
     body_of,
+    compiled,
     compound_sizes,
     device_of,
     function_of,
     named_devices,
+    realize,
 )
-from tgdialect.frontend.structures import Slot, mapped, structure_of
+from tgdialect.frontend.structures import Inputs, Slot, mapped, structure_of
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted
-from tgdialect.frontend.tensor import Tensor
-from tgdialect.frontend.tracing import parameter, size_parameter, tracing
-from tgdialect.frontend.views import owner, view_of
+from tgdialect.frontend.tracing import Graph, is_tracing, parameter, size_parameter, tracing
 from tgdialect.kernels.writer import link
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import ANY_RESULT
@@ -50,27 +43,7 @@ from tgdialect.runtime.program import Array
 
 E = TypeVar("E")
 
-_NO_TENSORS: Mapping[int, Tensor] = {}
-
-
-@dataclass(frozen=True)
-class _Graph:
-    """The nodes of a traced function. A function that names several devices cannot be compiled as
-    one program: its nodes are made anew in each call, and computed device by device."""
-
-    order: Sequence[Node]
-    leaves: Sequence[Node]
-    roots: Sequence[Node]
-
-    def applied(self, nodes: Sequence[Node], sizes: Mapping[Atom, Atom]) -> list[Node]:
-        """The roots with other leaves, and other variables in shapes."""
-        values = dict(zip(self.leaves, nodes, strict=True))
-        for node in self.order:
-            if node not in values:
-                assert node.prototype is not None
-                operands = tuple(values[operand] for operand in node.operands)
-                values[node] = made(node.prototype, operands, substituted(node.extents, sizes))
-        return [values[root] for root in self.roots]
+_NO_TENSORS: Mapping[int, TensorBase] = {}
 
 
 @dataclass(frozen=True)
@@ -81,14 +54,14 @@ class Traced(Generic[E]):
     captured tensors, and compound extents.
     """
 
-    implicit: Sequence[Tensor]
+    implicit: Sequence[TensorBase]
     """The captured tensors that are inputs."""
     implicit_types: list[Attribute]
     captured: frozenset[int]
     """The ids of the captured tensors, whether it reads or assigns to them."""
     sizes: Sequence[Atom]
     """The parameters for the variables in arguments and their shapes."""
-    changed: Sequence[Tensor | int]
+    changed: Sequence[TensorBase | int]
     """The tensors that it assigns to; an argument is its number. Their new values are further
     results."""
     structure: Any
@@ -107,7 +80,7 @@ class Traced(Generic[E]):
     """The GETTUPLEs of it."""
     executable: E | None
     """The executable of its module, or the module itself."""
-    graph: _Graph | None
+    graph: Graph | None
     """The nodes to compute instead of the executable, if the function names several devices."""
     donated: Mapping[int, str]
     """The argument tensors that are gone after a call, and the names of their arguments."""
@@ -119,17 +92,35 @@ class Traced(Generic[E]):
         """Whether the captured tensors still have the types that they had during the trace."""
         return [tensor.node.type for tensor in self.implicit] == self.implicit_types
 
-    def fits(self, inputs: Sequence[Tensor]) -> bool:
+    def fits(self, inputs: Sequence[TensorBase]) -> bool:
         """Whether this trace is valid for these arguments: none of them is a captured tensor."""
         if not self.captured:
             return True
         return self.captured.isdisjoint(map(id, inputs)) and self.is_current()
 
-    def run(
+    def called(
+        self: Traced[Executable], nodes: list[Node], sizes: Mapping[Atom, Atom], name: str
+    ) -> list[Node]:
+        """The results for the nodes of argument tensors, to which the other inputs are added.
+        Within another traced function they are those of a FUNCTION; else it is executed. `name` is
+        what errors call it."""
+        nodes += (size_node(SymInt.of(atom)) for atom in sizes.values())
+        nodes += (tensor.node for tensor in self.implicit)
+        if self.graph is not None:
+            results = self.graph.applied(nodes, sizes)
+            if not is_tracing():
+                realize(results)
+            return results
+        if is_tracing():
+            return self.applied(nodes, sizes)
+        realize(nodes)
+        return self._run(nodes, sizes, name)
+
+    def _run(
         self: Traced[Executable], nodes: Sequence[Node], sizes: Mapping[Atom, Atom], name: str
     ) -> list[Node]:
         """Execute the function on nodes with data. Results have data, some in the memory of the
-        nodes. `name` is what errors call it."""
+        nodes."""
         arrays, lost = self._arrays(nodes, sizes)
         for node in lost:
             lose(
@@ -195,38 +186,38 @@ def trace(
     function: Callable[..., Any],
     args: Any,
     kwargs: Any,
-    inputs: Sequence[Tensor],
+    inputs: Sequence[TensorBase],
     atoms: Sequence[Atom],
     compiled: Callable[[ModuleOp, str | None], E],
+    kind: type[TensorBase],
     *,
-    captured: Mapping[int, Tensor] = _NO_TENSORS,
+    arguments_captured: Mapping[int, TensorBase] = _NO_TENSORS,
     donate: Set[str] = frozenset(),
     freeze: bool = False,
     entry: str = "main",
     is_program: bool = False,
 ) -> Traced[E]:
-    """Trace a function.
+    """Trace a function on tensors of a class.
 
-    The arguments in `captured`, by their numbers, are passed as they are, since the function
-    captures them, too. If it returns a tensor that existed before the call, the call returns
-    that tensor itself; a program (`is_program`) returns a new array instead.
+    The arguments in `arguments_captured`, by their numbers, are passed as they are, since the
+    function captures them, too. If it returns a tensor that existed before the call, the call
+    returns that tensor itself; a program (`is_program`) returns a new array instead.
     """
     # Parameters for sizes and tensors, and tensors that have them as values.
     size_params = [size_parameter(atom.variable) for atom in atoms]
     sizes = dict(zip(atoms, (atom for atom, _ in size_params), strict=True))
     params = [parameter(t.node, sizes) for t in inputs]
     stand_ins = {
-        id(t): t if slot in captured else Tensor.of_node(params[slot])
+        id(t): t if slot in arguments_captured else kind.of_node(params[slot])
         for slot, t in enumerate(inputs)
     }
     slots = {
         id(stand_in): slot
         for slot, stand_in in enumerate(stand_ins.values())
-        if slot not in captured
+        if slot not in arguments_captured
     }
-    numbers = {id(t): slot for slot, t in enumerate(inputs)}
-    donated = _donated(function, donate, args, kwargs, numbers)
-    for slot in captured.keys() & donated.keys():
+    donated = _donated(function, donate, args, kwargs, {id(t): i for i, t in enumerate(inputs)})
+    for slot in arguments_captured.keys() & donated.keys():
         name = name_of(function)
         raise ValueError(f"{name} captures the tensor that is donated as {donated[slot]}")
 
@@ -235,45 +226,29 @@ def trace(
             return value.substituted(sizes)
         if isinstance(value, np.ndarray):
             return cast(Array, value).copy()  # The signature has its present contents.
-        return stand_ins[id(value)] if isinstance(value, Tensor) else value
+        return stand_ins[id(value)] if isinstance(value, TensorBase) else value
 
-    # Run the function. All nodes that it makes have serials from `start` on.
-    start = next(serials)
-    with tracing() as trace:
+    with tracing() as capture:
         new_args, new_kwargs = mapped((args, kwargs), stand_in)
         result = function(*new_args, **new_kwargs)
-        outputs: list[Node] = []
-        before = {id(t): node for t, node in trace.changed()}
 
-        def same(tensor: Tensor) -> Tensor | int | None:
+        def same(tensor: TensorBase) -> TensorBase | int | None:
             """The number of the argument, or the captured tensor, that a result is identical
             to; None if it is new."""
-            if is_program:
-                return None
-            known = before.get(id(tensor), tensor.node)
-            if known.serial >= start or slots.get(id(tensor)) in donated:
+            is_new = is_program or capture.former(tensor).serial >= capture.start
+            if is_new or slots.get(id(tensor)) in donated:
                 return None
             return slots.get(id(tensor), tensor)
 
-        # Results, and the new values of tensors. Views among those follow their tensors.
+        # Results, and the new values of tensors.
+        outputs: list[Node] = []
         structure = structure_of(result, outputs, same)
         del result
-        changed = cast("list[tuple[Tensor, Node]]", trace.changed())
-        changed = [
-            (t, node)
-            for t, node in changed
-            if slots.get(id(t)) not in donated
-            and (id(t) in slots or not (view := view_of(t.node)) or id(owner(view)) not in before)
-        ]
-        assigned = {node for _, node in changed}
+        changed = [c for c in capture.assigned(slots) if slots.get(id(c[0])) not in donated]
         roots = [*outputs, *(t.node for t, _ in changed)]
-    # Leaves that are not parameters are captured.
-    order = sorted_nodes(roots, since=start)
     params += [node for _, node in size_params]
-    given = set(params)
-    implicit = [n for n in order if n not in given and (n.serial < start or n.data is not None)]
-    leaves = [*params, *implicit]
-    constants = [n for n in implicit if n not in assigned and n.size is None]
+    graph = capture.graph(params, roots)
+    order, leaves, implicit = graph.order, graph.leaves, graph.captured
     # Old values of what it assigns to are not needed after a call, nor are donated arguments.
     unneeded = {params[slot]: ANY_RESULT for slot in donated}
     for number, (t, node) in enumerate(changed, len(outputs)):
@@ -281,12 +256,14 @@ def trace(
     # The program, and the FUNCTION by which other traces call it.
     _check_size(function, order)
     is_apart = not is_program and len(named_devices([*leaves, *order])) > 1
-    frozen = constants if freeze else ()
+    assigned = {node for _, node in changed}
+    frozen = [n for n in implicit if freeze and n not in assigned and n.size is None]
     module = ModuleOp([function_of(entry, order, leaves, roots, frozen, unneeded)])
     link(module)
-    prototype = _function_op(order, leaves, roots)
     argument_sizes = compound_sizes(leaves)
-    used = [_owner(node) for node in implicit]
+    types = [leaf.type for leaf in leaves] + [INDEX_TYPE] * len(argument_sizes)
+    prototype = tg.FunctionOp(Block(arg_types=types).args, body_of(order, leaves, roots))
+    used = [_owner(node, kind) for node in implicit]
     return Traced(
         implicit=used,
         implicit_types=[node.type for node in implicit],
@@ -301,7 +278,7 @@ def trace(
         prototype=prototype,
         elements=[tg.GetTupleOp(prototype, i) for i in range(len(roots))],
         executable=None if is_apart else compiled(module, device_of([*leaves, *order])),
-        graph=_Graph(order, leaves, roots) if is_apart else None,
+        graph=graph if is_apart else None,
         donated=donated,
         is_plain=isinstance(structure, Slot)
         and not is_apart
@@ -309,6 +286,29 @@ def trace(
         and not any(n.is_tracked for n in (*implicit, *(t.node for t in inputs)))
         and not any(n.extents is not None or n.size is not None for n in implicit),
     )
+
+
+def iterated(function: Callable[..., E]) -> Callable[..., E]:
+    """A function of tensors that a method calls again and again, with one tensor as result: it is
+    traced once for each signature, and executed when it is called, or a FUNCTION within another
+    traced function."""
+    known: dict[Any, Traced[Executable]] = {}
+
+    @wraps(function)
+    def call(*tensors: Any) -> E:
+        kind = cast("type[TensorBase]", type(tensors[0]))
+        inputs = Inputs(kind)
+        key = inputs.signature(tensors), *(inputs.kind_of(tensor) for tensor in tensors)
+        if (traced := known.get(key)) is None:
+            atoms = list(inputs.atoms)
+            traced = trace(function, tensors, {}, inputs.tensors, atoms, compiled, kind)
+            known[key] = traced
+        sizes = dict(zip(traced.sizes, inputs.atoms, strict=True))
+        nodes = [tensor.node for tensor in inputs.tensors]
+        (result,) = traced.called(nodes, sizes, name_of(function))
+        return cast(E, kind.of_node(result))
+
+    return call
 
 
 def _donated(
@@ -326,7 +326,7 @@ def _donated(
     for name in donate & given.keys():
 
         def note(value: Any, name: str = name) -> Any:
-            if isinstance(value, Tensor):
+            if isinstance(value, TensorBase):
                 found[slots[id(value)]] = name
             return value
 
@@ -352,17 +352,9 @@ def _check_size(function: Callable[..., Any], order: Sequence[Node]) -> None:
         )
 
 
-def _function_op(
-    order: Sequence[Node], leaves: Sequence[Node], roots: Sequence[Node]
-) -> tg.FunctionOp:
-    """The FUNCTION of a graph, on arguments of the types of its leaves."""
-    types = [leaf.type for leaf in leaves] + [INDEX_TYPE] * len(compound_sizes(leaves))
-    return tg.FunctionOp(Block(arg_types=types).args, body_of(order, leaves, roots))
-
-
-def _owner(node: Node) -> Tensor:
+def _owner(node: Node, kind: type[TensorBase]) -> TensorBase:
     """The tensor that owns a node. Later calls read that tensor's value of then."""
     tensor = None if node.owner is None else node.owner()
-    if isinstance(tensor, Tensor) and tensor.node is node:
+    if isinstance(tensor, kind) and tensor.node is node:
         return tensor
-    return Tensor.of_node(node)
+    return kind.of_node(node)

@@ -21,10 +21,9 @@ from tgdialect.nn.layers import (
     LayerNorm,
     LayerNorm2d,
     Linear,
-    LSTMCell,
     RMSNorm,
 )
-from tgdialect.nn.sequences import GRU, LSTM, MultiheadAttention
+from tgdialect.nn.sequences import GRU, LSTM, LSTMCell, MultiheadAttention
 
 __all__ = [
     "GRU",

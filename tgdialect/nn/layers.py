@@ -9,7 +9,7 @@ import math
 from collections.abc import Sequence
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.linear_algebra import same_padding
+from tgdialect.frontend.convolutions import same_padding
 from tgdialect.frontend.precision import rounded_once
 from tgdialect.frontend.symbolic import larger
 from tgdialect.frontend.tensor import Tensor
@@ -17,11 +17,19 @@ from tgdialect.frontend.tensor import Tensor
 Size = int | Sequence[int]
 
 
-def _learnt(*shape: int, bound: float) -> Tensor:
+def learnt(*shape: int, bound: float) -> Tensor:
     """A learnable tensor, uniform in [-bound, bound)."""
     if bound == 0:
         return Tensor.zeros(*shape).requires_grad_()
     return Tensor.uniform(*shape, low=-bound, high=bound).requires_grad_()
+
+
+def _affine(shape: Size, is_wanted: bool) -> tuple[Tensor | None, Tensor | None]:
+    """A learnable factor, ones at first, and summand, zeros at first; None if they are not
+    wanted."""
+    if not is_wanted:
+        return None, None
+    return Tensor.ones(shape).requires_grad_(), Tensor.zeros(shape).requires_grad_()
 
 
 class Linear:
@@ -29,8 +37,8 @@ class Linear:
 
     def __init__(self, in_features: int, out_features: int, bias: bool = True) -> None:
         bound = 1 / math.sqrt(in_features)
-        self.weight = _learnt(out_features, in_features, bound=bound)
-        self.bias = _learnt(out_features, bound=bound) if bias else None
+        self.weight = learnt(out_features, in_features, bound=bound)
+        self.bias = learnt(out_features, bound=bound) if bias else None
 
     def __call__(self, x: Tensor) -> Tensor:
         return x.linear(self.weight.transpose(), self.bias)
@@ -61,10 +69,10 @@ class Conv2d:
         )
         fan_in = in_channels // groups * math.prod(self.kernel_size)
         bound = 1 / math.sqrt(fan_in) if fan_in else 0
-        self.weight = _learnt(
+        self.weight = learnt(
             *self._weight_shape(in_channels, out_channels), *self.kernel_size, bound=bound
         )
-        self.bias = _learnt(out_channels, bound=bound) if bias else None
+        self.bias = learnt(out_channels, bound=bound) if bias else None
 
     def _weight_shape(self, in_channels: int, out_channels: int) -> tuple[int, int]:
         return out_channels, in_channels // self.groups
@@ -196,8 +204,7 @@ class BatchNorm:
     ) -> None:
         self.eps, self.momentum = eps, momentum
         self.track_running_stats = track_running_stats
-        self.weight = Tensor.ones(sz).requires_grad_() if affine else None
-        self.bias = Tensor.zeros(sz).requires_grad_() if affine else None
+        self.weight, self.bias = _affine(sz, affine)
         self.num_batches_tracked = Tensor(0, "int64")
         if track_running_stats:
             self.running_mean, self.running_var = Tensor.zeros(sz), Tensor.ones(sz)
@@ -240,8 +247,7 @@ class GroupNorm:
         self, num_groups: int, num_channels: int, eps: float = 1e-5, affine: bool = True
     ) -> None:
         self.num_groups, self.num_channels, self.eps = num_groups, num_channels, eps
-        self.weight = Tensor.ones(num_channels).requires_grad_() if affine else None
-        self.bias = Tensor.zeros(num_channels).requires_grad_() if affine else None
+        self.weight, self.bias = _affine(num_channels, affine)
 
     def __call__(self, x: Tensor) -> Tensor:
         return _group_norm(x, self.num_groups, self.eps, self.weight, self.bias)
@@ -264,8 +270,7 @@ class LayerNorm:
             (normalized_shape,) if isinstance(normalized_shape, int) else tuple(normalized_shape)
         )
         self.normalized_shape, self.eps = shape, eps
-        self.weight = Tensor.ones(shape).requires_grad_() if elementwise_affine else None
-        self.bias = Tensor.zeros(shape).requires_grad_() if elementwise_affine else None
+        self.weight, self.bias = _affine(shape, elementwise_affine)
 
     def __call__(self, x: Tensor) -> Tensor:
         n = len(self.normalized_shape)
@@ -303,26 +308,3 @@ class Embedding:
         if not idx.dtype.is_integer:
             raise TypeError(f"Expected integer dtype for index in embedding, got {idx.dtype.name}")
         return self.weight[idx]
-
-
-class LSTMCell:
-    """One step of a long short-term memory (Hochreiter & Schmidhuber, 1997)."""
-
-    def __init__(self, input_size: int, hidden_size: int, bias: bool = True) -> None:
-        bound = 1 / math.sqrt(hidden_size)
-        self.weight_ih = _learnt(hidden_size * 4, input_size, bound=bound)
-        self.weight_hh = _learnt(hidden_size * 4, hidden_size, bound=bound)
-        self.bias_ih = _learnt(hidden_size * 4, bound=bound) if bias else None
-        self.bias_hh = _learnt(hidden_size * 4, bound=bound) if bias else None
-
-    def __call__(self, x: Tensor, hc: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
-        """The next output and the next cell state."""
-        size = self.weight_hh.shape[1]
-        if hc is None:
-            hc = (Tensor.zeros(x.shape[0], size), Tensor.zeros(x.shape[0], size))
-        gates = x.linear(self.weight_ih.T, self.bias_ih) + hc[0].linear(
-            self.weight_hh.T, self.bias_hh
-        )
-        i, f, g, o = gates.chunk(4, dim=1)
-        cell = f.sigmoid() * hc[1] + i.sigmoid() * g.tanh()
-        return o.sigmoid() * cell.tanh(), cell

@@ -66,34 +66,6 @@ class Optimizer(ABC):
         """Assign to the parameters and to the optimizer's state, and return the state."""
 
 
-class SGD(Optimizer):
-    """Stochastic gradient descent, with PyTorch's momentum."""
-
-    def __init__(
-        self,
-        params: Sequence[Tensor],
-        lr: float = 0.001,
-        momentum: float = 0.0,
-        weight_decay: float = 0.0,
-        nesterov: bool = False,
-        shard_state: bool = False,
-    ) -> None:
-        super().__init__(params, lr, shard_state)
-        _check_not_negative(momentum=momentum, weight_decay=weight_decay)
-        self.momentum, self.wd, self.nesterov = momentum, weight_decay, nesterov
-        self.b = [self.state_of(p) for p in self.params] if momentum else []
-
-    def update(self, gradients: Sequence[Tensor]) -> list[Tensor]:
-        for i, (param, gradient) in enumerate(zip(self.params, gradients, strict=True)):
-            g = gradient + self.wd * param.detach() if self.wd else gradient
-            if self.momentum:
-                g = g.shard_like(self.b[i])
-                self.b[i].assign(self.momentum * self.b[i] + g)
-                g = g + self.momentum * self.b[i] if self.nesterov else self.b[i]
-            param.assign((param.detach() - g * self.rate).cast(param.dtype))
-        return self.b
-
-
 class AdamW(Optimizer):
     """Adam with decoupled weight decay (Loshchilov & Hutter, 2019)."""
 
@@ -206,9 +178,8 @@ class LARS(Optimizer):
         tcoef: float = 0.001,
         shard_state: bool = False,
     ) -> None:
-        if momentum < 0:
-            raise ValueError(f"momentum is negative: {momentum}")
         super().__init__(params, lr, shard_state)
+        _check_not_negative(momentum=momentum)
         self.momentum, self.wd, self.tcoef = momentum, weight_decay, tcoef
         self.ns_steps, self.ns_coefficients = ns_steps, ns_coefficients
         self.nesterov, self.classic, self.pre_wd = nesterov, classic, pre_wd
@@ -217,11 +188,11 @@ class LARS(Optimizer):
     def update(self, gradients: Sequence[Tensor]) -> list[Tensor]:
         for i, (param, gradient) in enumerate(zip(self.params, gradients, strict=True)):
             value, g = param.detach(), gradient
-            trust = _trust(value, g, self.wd, self.tcoef) if self.tcoef else 1.0
+            trust = _trust(value, g, self.wd, self.tcoef) if self.tcoef else None
             if self.pre_wd and self.wd:
                 g = g + self.wd * value
             if self.classic:
-                g = g * trust * self.rate
+                g = self._scaled(g, trust)
             if self.momentum:
                 g = g.shard_like(self.b[i])
                 self.b[i].assign(self.momentum * self.b[i] + g)
@@ -230,11 +201,40 @@ class LARS(Optimizer):
                 rows = g.reshape((math.prod(g.shape[:1]), math.prod(g.shape[1:])))
                 g = rows.newton_schulz(self.ns_steps, self.ns_coefficients).reshape(g.shape)
             if not self.classic:
-                g = g * trust * self.rate
+                g = self._scaled(g, trust)
             if not self.pre_wd and self.wd:
                 g = g + self.wd * self.rate * value
             param.assign((value - g).cast(param.dtype))
         return self.b
+
+    def _scaled(self, update: Tensor, trust: Tensor | None) -> Tensor:
+        """An update times the trust in it and the learning rate."""
+        return (update if trust is None else update * trust) * self.rate
+
+
+class SGD(LARS):
+    """Stochastic gradient descent, with PyTorch's momentum."""
+
+    def __init__(
+        self,
+        params: Sequence[Tensor],
+        lr: float = 0.001,
+        momentum: float = 0.0,
+        weight_decay: float = 0.0,
+        nesterov: bool = False,
+        shard_state: bool = False,
+    ) -> None:
+        super().__init__(
+            params,
+            lr,
+            momentum,
+            weight_decay,
+            nesterov=nesterov,
+            classic=False,
+            tcoef=0.0,
+            shard_state=shard_state,
+        )
+        _check_not_negative(weight_decay=weight_decay)
 
 
 class Muon(LARS):

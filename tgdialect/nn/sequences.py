@@ -9,7 +9,7 @@ from typing import ClassVar, cast
 
 from tgdialect.frontend.loops import scan
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.nn.layers import Linear
+from tgdialect.nn.layers import Linear, learnt
 
 
 class Recurrent(ABC):
@@ -203,6 +203,27 @@ class LSTM(Recurrent):
         return (hidden.linear(projections[0]) if projections else hidden), cell
 
 
+class LSTMCell:
+    """One step of a long short-term memory (Hochreiter & Schmidhuber, 1997)."""
+
+    def __init__(self, input_size: int, hidden_size: int, bias: bool = True) -> None:
+        bound = 1 / math.sqrt(hidden_size)
+        self.weight_ih = learnt(hidden_size * 4, input_size, bound=bound)
+        self.weight_hh = learnt(hidden_size * 4, hidden_size, bound=bound)
+        self.bias_ih = learnt(hidden_size * 4, bound=bound) if bias else None
+        self.bias_hh = learnt(hidden_size * 4, bound=bound) if bias else None
+
+    def __call__(self, x: Tensor, hc: tuple[Tensor, Tensor] | None = None) -> tuple[Tensor, Tensor]:
+        """The next output and the next cell state."""
+        size = self.weight_hh.shape[1]
+        if hc is None:
+            hc = (Tensor.zeros(x.shape[0], size), Tensor.zeros(x.shape[0], size))
+        weights = [self.weight_hh.T] if self.bias_hh is None else [self.weight_hh.T, self.bias_hh]
+        inputs = x.linear(self.weight_ih.T, self.bias_ih)
+        output, cell = LSTM.step(inputs, hc, weights, self.bias_hh is not None)
+        return output, cell
+
+
 class GRU(Recurrent):
     """Gated recurrent units (Cho et al., 2014), with gates in the order r, z, n."""
 
@@ -264,20 +285,20 @@ class MultiheadAttention:
         self.add_zero_attn, self.batch_first = add_zero_attn, batch_first
         sizes = embed_dim, kdim or embed_dim, vdim or embed_dim
 
-        def learnt(*shape: int) -> Tensor:
+        def glorot(*shape: int) -> Tensor:
             return Tensor.glorot_uniform(*shape).requires_grad_()
 
-        self.in_proj_weight = learnt(3 * embed_dim, embed_dim) if len({*sizes}) == 1 else None
+        self.in_proj_weight = glorot(3 * embed_dim, embed_dim) if len({*sizes}) == 1 else None
         if self.in_proj_weight is None:
             self.q_proj_weight, self.k_proj_weight, self.v_proj_weight = (
-                learnt(embed_dim, size) for size in sizes
+                glorot(embed_dim, size) for size in sizes
             )
         self.in_proj_bias = Tensor.zeros(3 * embed_dim).requires_grad_() if bias else None
         self.out_proj = Linear(embed_dim, embed_dim, bias)
         if self.out_proj.bias is not None:
             self.out_proj.bias = Tensor.zeros(embed_dim).requires_grad_()
-        self.bias_k = learnt(1, 1, embed_dim) if add_bias_kv else None
-        self.bias_v = learnt(1, 1, embed_dim) if add_bias_kv else None
+        self.bias_k = glorot(1, 1, embed_dim) if add_bias_kv else None
+        self.bias_v = glorot(1, 1, embed_dim) if add_bias_kv else None
 
     def __call__(
         self,
