@@ -37,6 +37,25 @@ A function pointer takes numbers by value, and memory by its address; then the d
 memory as i64, in order.
 """
 
+
+class Sort(NamedTuple):
+    """A built-in CUSTOMFUNCTION of two arguments: it sorts the last axis of the first one, stably
+    and with NaN as the greatest number, and stores the first of the sorted values, or of their
+    positions as i32, as many as the second one has."""
+
+    gives_values: bool
+    descending: bool
+
+
+SORTS = {
+    "tg.sort": Sort(gives_values=True, descending=False),
+    "tg.sort_descending": Sort(gives_values=True, descending=True),
+    "tg.argsort": Sort(gives_values=False, descending=False),
+    "tg.argsort_descending": Sort(gives_values=False, descending=True),
+}
+"""The built-in CUSTOMFUNCTIONs, which are executed without `allow_custom`: `tg-choose-sorts` has an
+algorithm for the target in place of a CALL of one."""
+
 REGISTERED = "tg.registered"
 """The attribute of a CUSTOMFUNCTION whose function is registered: code calls it by its `symbol`,
 and otherwise by its name."""

@@ -34,6 +34,7 @@ from tgdialect.frontend.realization import (
     compound_sizes,
     device_of,
     function_of,
+    module_of,
     named_devices,
 )
 from tgdialect.frontend.structures import Slot, mapped, structure_of
@@ -41,7 +42,6 @@ from tgdialect.frontend.symbolic import Atom, SymInt, substituted
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.tracing import parameter, size_parameter, tracing
 from tgdialect.frontend.views import owner, view_of
-from tgdialect.kernels.writer import link
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import ANY_RESULT
 from tgdialect.ops.base import TgOp
@@ -282,8 +282,7 @@ def trace(
     _check_size(function, order)
     is_apart = not is_program and len(named_devices([*leaves, *order])) > 1
     frozen = constants if freeze else ()
-    module = ModuleOp([function_of(entry, order, leaves, roots, frozen, unneeded)])
-    link(module)
+    module = module_of(function_of(entry, order, leaves, roots, frozen, unneeded))
     prototype = _function_op(order, leaves, roots)
     argument_sizes = compound_sizes(leaves)
     used = [_owner(node) for node in implicit]

@@ -73,7 +73,7 @@ def stages(
     """
     return Stages(
         module=(
-            CallifyPass(device),
+            CallifyPass(device, target),
             RangeifyPass(target),
         ),
         optimize=optimize(mode, features, threads, l2, opts, target),
@@ -106,7 +106,7 @@ class ToLlvmPass(LoweringPass):
     optimize: ClassVar[type[OptimizePass]] = OptimizePass
 
     target: str | None = None
-    """Passed to `tg-rangeify`, `tg-optimize`, `tg-select` and `tg-render`."""
+    """Passed to `tg-callify`, `tg-rangeify`, `tg-optimize`, `tg-select` and `tg-render`."""
     mode: str = "none"
     """Passed to `tg-optimize`."""
     features: tuple[str, ...] = ()
@@ -144,7 +144,7 @@ class ToSourcePass(ToLlvmPass):
     level_after = "planned"
 
     target: str | None = "c"
-    """Passed to `tg-rangeify`, `tg-optimize`, `tg-select` and `tg-render`."""
+    """Passed to `tg-callify`, `tg-rangeify`, `tg-optimize`, `tg-select` and `tg-render`."""
     output: str | None = None
     """Passed to `tg-render`: by default the language of the target."""
 
@@ -162,6 +162,6 @@ class ToGpuPass(ToLlvmPass):
     name = "tg-to-gpu"
 
     target: str | None = "nvidia:sm_90"
-    """Passed to `tg-rangeify`, `tg-optimize`, `tg-select` and `tg-render`."""
+    """Passed to `tg-callify`, `tg-rangeify`, `tg-optimize`, `tg-select` and `tg-render`."""
     output: str | None = "gpu"
     """Passed to `tg-render`."""
