@@ -3,6 +3,9 @@
 A function is a Python callable on NumPy arrays, a compiled program (`Executable`), or a host
 function as a function pointer of ctypes. The interpreter calls it on arrays. Compiled code calls it
 by an external symbol, which says all that the loader has to know about the call (`CallSignature`).
+
+A kernel, which all targets compile, takes the place of its CUSTOMFUNCTION before all stages
+(`transforms/link_kernels.py`).
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from tgdialect.ops.numpy_dtypes import NUMPY_NAMES, dtype_named
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
-    from tgdialect.ops.call import CallOp
+    from tgdialect.ops.call import CallOp, KernelOp
     from tgdialect.ops.codegen import CustomCall, CustomFunctionOp, CustomOp
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -37,24 +40,8 @@ A function pointer takes numbers by value, and memory by its address; then the d
 memory as i64, in order.
 """
 
-
-class Sort(NamedTuple):
-    """A built-in CUSTOMFUNCTION of two arguments: it sorts the last axis of the first one, stably
-    and with NaN as the greatest number, and stores the first of the sorted values, or of their
-    positions as i32, as many as the second one has."""
-
-    gives_values: bool
-    descending: bool
-
-
-SORTS = {
-    "tg.sort": Sort(gives_values=True, descending=False),
-    "tg.sort_descending": Sort(gives_values=True, descending=True),
-    "tg.argsort": Sort(gives_values=False, descending=False),
-    "tg.argsort_descending": Sort(gives_values=False, descending=True),
-}
-"""The built-in CUSTOMFUNCTIONs, which are executed without `allow_custom`: `tg-choose-sorts` has an
-algorithm for the target in place of a CALL of one."""
+Registered = Mapping[str, "CustomFunction | KernelOp"]
+"""The functions and kernels of a caller."""
 
 REGISTERED = "tg.registered"
 """The attribute of a CUSTOMFUNCTION whose function is registered: code calls it by its `symbol`,
@@ -205,6 +192,12 @@ class CustomCode:
 
 
 NO_CUSTOM = CustomCode()
+
+
+def kernels_in(registered: Registered) -> Mapping[str, KernelOp]:
+    """The kernels among what is registered. Does not import the dialect."""
+    kernels = {n: f for n, f in registered.items() if getattr(f, "name", None) == "tg.kernel"}
+    return cast("Mapping[str, KernelOp]", kernels)
 
 
 def _is_pointer(function: object) -> bool:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, Self
 
-from tgdialect.custom import SORTS, Sort
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.graph import apply
 from tgdialect.frontend.linear_algebra import LinearAlgebra
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, to_dim
 from tgdialect.ops import tg
+from tgdialect.ops.sorts import SORTS, Sort
 from tgdialect.transforms.sorts import SHORT, pairs_function, sort_function
 
 _NAMES = {sort: name for name, sort in SORTS.items()}

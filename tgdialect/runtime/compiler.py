@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from tgdialect.backends.headroom import check_memory_for_library
-from tgdialect.custom import NO_CUSTOM, CustomCode, CustomFunction
+from tgdialect.custom import NO_CUSTOM, CustomCode, CustomFunction, Registered, kernels_in
 from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.constant_memory import with_constant_memory
 from tgdialect.runtime.devices.device import DEVICES, PROCESS, Device
@@ -33,6 +33,7 @@ from tgdialect.targets.portable import PORTABLE
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from tgdialect.ops.call import KernelOp
     from tgdialect.runtime.build import Build
     from tgdialect.runtime.c_build import CBuild
     from tgdialect.runtime.devices.build import DeviceBuild
@@ -52,7 +53,7 @@ def compile(
     target: str | None = None,
     opt: str = DEFAULT_OPT,
     allow_custom: bool = False,
-    custom: Mapping[str, CustomFunction] | None = None,
+    custom: Registered | None = None,
     is_verified: bool = False,
 ) -> Executable | Callback:
     """Compile the function `entry` of a program at any level (docs/ir.md, "Levels").
@@ -76,8 +77,8 @@ def compile(
         allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS of unknown targets and the BINARY of a
             PROGRAM, which carry code of their own, and modules from level `linear` on, where
             nothing checks memory accesses.
-        custom: functions that stand for CUSTOMs and CUSTOMFUNCTIONs, by name (`tgdialect.custom`);
-            they need `allow_custom`.
+        custom: functions that stand for CUSTOMs and CUSTOMFUNCTIONs, and kernels for the latter, by
+            name (`tgdialect.custom`); they need `allow_custom`.
         is_verified: the source is a module that is known to be valid, in ops of `tg`, and that
             nobody needs afterwards: it may be changed.
 
@@ -92,7 +93,11 @@ def compile(
             registered without `allow_custom`.
         MemoryError: there is too little memory to compile.
     """
-    code = CustomCode(allow_custom, custom or {})
+    kernels = kernels_in(custom or {})
+    functions = {name: f for name, f in (custom or {}).items() if name not in kernels}
+    code = CustomCode(allow_custom, cast("Mapping[str, CustomFunction]", functions))
+    if kernels:
+        source, is_verified = _with_kernels(source, kernels, code), True
     if not _is_text(source):
         source, is_verified = load_module(source), True
     if target == INTERPRETER:
@@ -104,6 +109,21 @@ def compile(
         return _sharded(source, name, text, target, entry, opt, code)
     how = entry, opt, code
     return _on_one_device(source, name, text, target, *how, is_verified=is_verified)
+
+
+def _with_kernels(
+    source: str | os.PathLike[str] | ModuleOp, kernels: Mapping[str, KernelOp], custom: CustomCode
+) -> ModuleOp:
+    """A program with kernels in the place of the CUSTOMFUNCTIONs of their names."""
+    from tgdialect.diagnostics import SourceFile, errors_in
+    from tgdialect.transforms.link_kernels import link_kernels
+
+    if not custom.allowed:
+        raise ValueError("kernels are registered, and allow_custom is not set")
+    module = load_module(source).clone()
+    with errors_in(SourceFile(*_name_and_text(source))):
+        link_kernels(module, kernels)
+    return module
 
 
 def _is_split(text: str, target: str | None) -> bool:

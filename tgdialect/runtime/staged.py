@@ -39,6 +39,7 @@ from tgdialect.ops.arguments import (
 )
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.sorts import SORTS
 from tgdialect.ops.source import parameters
 from tgdialect.runtime.find_windows import buffer_places, find_windows
 from tgdialect.runtime.optimize import MeasuringOptimizePass
@@ -203,9 +204,10 @@ class StagedModule(ABC):
                 elif op.function is not None:
                     raise locate(_not_registered(op, op.function.data), op)
             elif isinstance(op, tg.CustomFunctionOp):
-                if op.sym_name.data not in functions:
+                if op.sym_name.data in functions:
+                    op.attributes[REGISTERED] = UnitAttr()
+                elif _is_code(op):
                     raise locate(_not_registered(op, op.sym_name.data), op)
-                op.attributes[REGISTERED] = UnitAttr()
 
     @cached_property
     def passes(self) -> Stages:
@@ -311,8 +313,10 @@ def _is_code(op: Operation) -> bool:
             return isinstance(op.parent_op(), tg.ProgramOp)
         case tg.InsOp():
             return op.is_foreign
+        case tg.CustomFunctionOp():
+            return op.sym_name.data not in SORTS
         case _:
-            return isinstance(op, tg.CustomOp | tg.CustomFunctionOp)
+            return isinstance(op, tg.CustomOp)
 
 
 def rendered_function(module: ModuleOp, name: str) -> FuncOp | None:

@@ -5,20 +5,20 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
-from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.custom import REGISTERED, SORTS
-from tgdialect.diagnostics import locate
+from tgdialect.custom import REGISTERED
+from tgdialect.diagnostics import errors_at
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.kernels.writer import Library
 from tgdialect.ops import tg
-from tgdialect.ops.dtypes import I32, INDEX, dtype_row
-from tgdialect.ops.properties import Dim, is_memory, same_shape, shape_of, tensor
+from tgdialect.ops.dtypes import INDEX, dtype_row
+from tgdialect.ops.properties import Dim, same_shape, shape_of, tensor
+from tgdialect.ops.sorts import SORTS
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.sorts import Orders, SortBuilder, Sorts
 
@@ -45,7 +45,8 @@ class ChooseSortsPass(ModulePass):
 def choose_sorts(module: ModuleOp, target: str | None = None) -> None:
     """Apply the pass.
 
-    Raises PassFailedException for a CALL whose arguments are not those of a sort.
+    Raises PassFailedException for a long axis whose greatest extent is not known, and for sorted
+    values of a dynamic shape.
     """
     declared = {
         symbol.sym_name.data: symbol
@@ -59,7 +60,8 @@ def choose_sorts(module: ModuleOp, target: str | None = None) -> None:
     chooser = _Chooser(Library(module), is_grid=settle_target(module, target).is_grid)
     for op in nested_ops(module):
         if isinstance(op, tg.CallOp) and op.callee.string_value() in declared:
-            chooser.replace(op)
+            with errors_at(op):
+                chooser.replace(op)
     for symbol in declared.values():
         Rewriter.erase_op(symbol)
 
@@ -76,7 +78,7 @@ class _Chooser:
     def replace(self, call: tg.CallOp) -> None:
         """Replace a CALL, or the FUNCTION that is nothing else, by the ops of an algorithm."""
         sort = SORTS[call.callee.string_value()]
-        source, target = _arguments(call)
+        source, target = call.arguments
         shape = shape_of(source)
         known = [isinstance(dim, SSAValue) and self.intervals[dim].hi for dim in shape]
         most = [
@@ -113,27 +115,6 @@ class _Chooser:
         return extent if isinstance(extent, int) else dtype_row(INDEX).high
 
 
-def _arguments(call: tg.CallOp) -> tuple[SSAValue, SSAValue]:
-    """The memory that a CALL sorts, and that for its result. Raises PassFailedException for other
-    arguments."""
-    name = call.callee.string_value()
-    if len(call.arguments) != 2 or not all(map(is_memory, call.arguments)):
-        raise _error(call, f"@{name} takes the memory that it sorts, and memory for the result")
-    source, target = call.arguments
-    wanted = tensor(source).element_type if SORTS[name].gives_values else I32
-    *lead, n = tensor(source).get_shape() or (DYNAMIC_INDEX,)
-    *others, count = tensor(target).get_shape() or (DYNAMIC_INDEX,)
-    is_shaped = tensor(source).get_shape() and lead == others
-    is_within = count <= n if DYNAMIC_INDEX not in (count, n) else count == n
-    if not (is_shaped and is_within and tensor(target).element_type == wanted):
-        kind = "values" if SORTS[name].gives_values else "positions, of i32,"
-        message = (
-            f"@{name} of {source.type} gives {kind} of as many cells at most, not {target.type}"
-        )
-        raise _error(call, message)
-    return source, target
-
-
 def _parameter(call: tg.CallOp) -> tg.ParamOp | None:
     """The PARAM of the FUNCTION around that a CALL sorts, if that does nothing else: it stores the
     PARAM, and its one result is loaded AFTER the CALL."""
@@ -167,7 +148,3 @@ def _argument(function: tg.FunctionOp, extent: Dim) -> SSAValue:
     assert isinstance(extent, SSAValue)
     assert isinstance(extent.owner, tg.ParamOp), "the PARAM names it"
     return function.arguments[extent.owner.slot.data]
-
-
-def _error(call: tg.CallOp, message: str) -> Exception:
-    return locate(PassFailedException(message), call)

@@ -18,7 +18,6 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.custom import SORTS
 from tgdialect.kernels.merge_sort import merge_argsort
 from tgdialect.kernels.radix_sort import COUNT, extent_in_chunks, radix_sort
 from tgdialect.kernels.smallest import filtered, inserted, is_inserted, selected
@@ -38,6 +37,7 @@ from tgdialect.ops.properties import (
     tensor,
     tensor_type,
 )
+from tgdialect.ops.sorts import SORTS
 from tgdialect.transforms.gradient.builder import Builder
 
 SHORT = 128
@@ -242,6 +242,10 @@ class Sorts:
     def values(self, value: SSAValue, count: int, *, descending: bool = False) -> SSAValue:
         """The first `count` sorted cells of the last axis."""
         b, shape = self.b, static_shape(tensor(value))
+        if DYNAMIC_INDEX in shape:
+            raise PassFailedException(
+                "sorted values of a dynamic shape: gather them by their positions"
+            )
         if self._is_selected(shape, count):
             order = self.positions(value, shape, count, descending=descending)
             return self._gathered(value, order)
@@ -357,7 +361,7 @@ class Sorts:
 def sort_function(
     value: SSAValue, most: Sequence[int], sizes: Sequence[SSAValue], name: str, count: int | None
 ) -> tg.FunctionOp:
-    """A FUNCTION that CALLs a sort of `custom.SORTS` on a value, whose dynamic extents are `sizes`,
+    """A FUNCTION that CALLs a sort of `ops/sorts.py` on a value, whose dynamic extents are `sizes`,
     and whose greatest shape is `most`: for the first `count` sorted cells of the last axis, or
     their positions, as i32; None is all."""
     builder, param = _body(value, most, sizes)
