@@ -28,7 +28,7 @@ def link_kernels(module: ModuleOp, kernels: Mapping[str, tg.KernelOp]) -> None:
             continue
         with errors_at(op):
             if kernel.calls:
-                message = f"the kernel that is registered for @{name} calls others"
+                message = f"the kernel that is registered for @{name} calls another one"
                 raise locate(VerifyException(message), op)
             kernel.verify()
             _check_effects(op, kernel)
@@ -50,8 +50,6 @@ def _check_effects(op: tg.CustomFunctionOp, kernel: tg.KernelOp) -> None:
     found = [sorted(slot for slot, each in effects.items() if each[i]) for i in range(2)]
     declared = [sorted(slots) for slots in op.effects(len(kernel.params))]
     if found != declared:
-        said = [f"reads {reads} writes {writes}" for reads, writes in (declared, found)]
-        message = (
-            f"@{op.sym_name.data} {said[0]}, and the kernel that is registered for it {said[1]}"
-        )
+        declares, does = (f"reads {reads} writes {writes}" for reads, writes in (declared, found))
+        message = f"@{op.sym_name.data} {declares}, and the kernel that is registered {does}"
         raise locate(VerifyException(message), op)

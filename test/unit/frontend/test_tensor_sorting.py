@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -11,8 +12,11 @@ from opencl_device import DEVICE, needs_opencl, takes_opencl_c
 from parity import check, torch, values
 
 import tgdialect as tg
-from tgdialect.frontend import sorting
 from tgdialect.kernels import radix_sort
+from tgdialect.runtime.compiler import load_module
+from tgdialect.targets.attribute import MODULE_ATTRIBUTE
+from tgdialect.transforms import sorts
+from tgdialect.transforms.choose_sorts import choose_sorts
 
 
 @pytest.mark.sampled(4)
@@ -248,12 +252,21 @@ def test_topk_by_blocks(rows: int, n: int, k: int, kind: str, dtype: str):
         same(values.numpy(), np.take_along_axis(x, wanted, -1))
 
 
+def chosen(text: str, kind: str, target: str) -> Any:
+    """A program whose sorts have the algorithms for one kind of target, compiled for another."""
+    module = load_module(text)
+    choose_sorts(module, kind)
+    del module.attributes[MODULE_ATTRIBUTE]
+    assert "sort(" not in str(module)
+    return tg.compile(module, target=target)
+
+
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["sort", "network", "insert", "insert in blocks", "select"])
 def test_long_axes_by_the_interpreter(kind: str, monkeypatch: pytest.MonkeyPatch):
     """The kernels mean what they compute: the interpreter executes the same module."""
-    monkeypatch.setattr(sorting, "_FEW", 1 if "blocks" in kind else 16)
-    monkeypatch.setattr(sorting, "_FEW_PAIRS", 0)
+    monkeypatch.setattr(sorts, "_FEW", 1 if "blocks" in kind else 16)
+    monkeypatch.setattr(sorts, "_FEW_PAIRS", 0)
     shape = (9, 19) if kind == "network" else (2, 140)
     x = tied(shape, "uint8" if kind == "select" else "float16")
 
@@ -265,8 +278,10 @@ def test_long_axes_by_the_interpreter(kind: str, monkeypatch: pytest.MonkeyPatch
             return t.argsort()
         return t.topk({"insert": 4, "select": 36}.get(kind, 2))[1]
 
-    interpreted = found.lower(tg.Tensor(x)).compile(target="interpreter")
-    np.testing.assert_array_equal(interpreted(x), found(tg.Tensor(x)).numpy())
+    text = str(found.lower(tg.Tensor(x)))
+    wanted = tg.compile(text, target="interpreter")(x)
+    for target in ("interpreter", "cpu"):
+        np.testing.assert_array_equal(chosen(text, "cpu", target)(x), wanted)
 
 
 @pytest.mark.sampled(8)
@@ -280,15 +295,19 @@ def test_merging(
     shape: tuple[int, ...], dtype: str, descending: bool, monkeypatch: pytest.MonkeyPatch
 ):
     """What GPUs sort long axes by."""
-    monkeypatch.setattr(sorting, "_SHORT", 8)
-    monkeypatch.setattr(sorting, "is_cpu", lambda device: False)
+    monkeypatch.setattr(sorts, "SHORT", 8)
     x = np.random.default_rng(0).integers(-4, 5, shape).astype(dtype)
     if dtype.startswith("float"):
         x[..., ::5], x[..., 3], x[..., 5], x[..., 7] = -0.0, np.nan, -np.inf, np.nan
-    found, order = tg.Tensor(x).sort(-1, descending)
+
+    @tg.function
+    def found(t: tg.Tensor) -> tuple[tg.Tensor, tg.Tensor]:
+        return t.sort(-1, descending)
+
+    values, order = chosen(str(found.lower(tg.Tensor(x))), "opencl", "cpu")(x)
     expected, wanted = torch.tensor(x).sort(dim=-1, descending=descending, stable=True)
-    np.testing.assert_array_equal(order.numpy(), wanted.numpy())
-    np.testing.assert_array_equal(found.numpy(), expected.numpy())
+    np.testing.assert_array_equal(order, wanted.numpy())
+    np.testing.assert_array_equal(values, expected.numpy())
 
 
 @pytest.mark.sampled(2)
