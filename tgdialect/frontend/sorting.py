@@ -10,10 +10,7 @@ from tgdialect.frontend.graph import apply
 from tgdialect.frontend.linear_algebra import LinearAlgebra
 from tgdialect.frontend.symbolic import SymInt, greatest, is_surely_less, to_dim
 from tgdialect.ops import tg
-from tgdialect.ops.sorts import SORTS, Sort
 from tgdialect.transforms.sorts import SHORT, pairs_function, sort_function
-
-_NAMES = {sort: name for name, sort in SORTS.items()}
 
 
 class Sorting(LinearAlgebra):
@@ -65,13 +62,11 @@ class Sorting(LinearAlgebra):
         x = self.transpose(axis, -1)
         order = x._order(k, descending)
         indices = order.transpose(axis, -1)
-        # Positions are needed for a gradient, and known for all sizes and devices.
-        is_plain = not (
-            self.node.is_tracked or self._is_on_several or self.node.extents is not None
-        )
+        # A gradient needs positions; sizes that are not known, and devices, are for them alone.
+        is_plain = self.node.extents is None and not (self.node.is_tracked or self._is_on_several)
         if not is_plain or 0 in order.shape:
             return self._gathered(axis, indices), indices
-        return x._sorted(Sort(True, descending), k).transpose(axis, -1), indices
+        return x._sorted("tg.sort", k, descending).transpose(axis, -1), indices
 
     def _order(self, k: int | None, descending: bool) -> Self:
         """The positions of the first k sorted cells of the last axis."""
@@ -80,15 +75,15 @@ class Sorting(LinearAlgebra):
         if x.numel() == 0 or k == 0:
             return self.full((*x.shape[:-1], n if k is None else k), 0, "int32")
         if not isinstance(device := x.device, tuple):
-            return x._sorted(Sort(False, descending), k)
+            return x._sorted("tg.argsort", k, descending)
         # A FUNCTION that calls kernels has no memory on several devices.
         if greatest(n) > SHORT:
             return x.to(device[0])._order(k, descending).to(device)
         return x._called(pairs_function, descending)
 
-    def _sorted(self, sort: Sort, k: int | None) -> Self:
-        """What a built-in sort gives for the last axis."""
-        return self._called(sort_function, _NAMES[sort], k)
+    def _sorted(self, sort: str, k: int | None, descending: bool) -> Self:
+        """The result of a built-in sort (`ops/sorts.py`) of the last axis."""
+        return self._called(sort_function, f"{sort}_descending" if descending else sort, k)
 
     def _called(self, function: Callable[..., tg.FunctionOp], *arguments: Any) -> Self:
         """The result of a FUNCTION of this value and its dynamic extents."""

@@ -19,7 +19,7 @@ from tgdialect.ops.dtypes import I32
 from tgdialect.ops.properties import is_memory, tensor
 
 
-class Sort(NamedTuple):
+class SortKind(NamedTuple):
     """Which order, and whether it gives the values or their positions."""
 
     gives_values: bool
@@ -27,10 +27,10 @@ class Sort(NamedTuple):
 
 
 SORTS = {
-    "tg.sort": Sort(gives_values=True, descending=False),
-    "tg.sort_descending": Sort(gives_values=True, descending=True),
-    "tg.argsort": Sort(gives_values=False, descending=False),
-    "tg.argsort_descending": Sort(gives_values=False, descending=True),
+    "tg.sort": SortKind(gives_values=True, descending=False),
+    "tg.sort_descending": SortKind(gives_values=True, descending=True),
+    "tg.argsort": SortKind(gives_values=False, descending=False),
+    "tg.argsort_descending": SortKind(gives_values=False, descending=True),
 }
 """The sorts by their symbols."""
 

@@ -25,12 +25,11 @@ from tgdialect.transforms.sorts import Orders, SortBuilder, Sorts
 
 @dataclass(frozen=True)
 class ChooseSortsPass(ModulePass):
-    """Replace CALLs of `@tg.sort`, `@tg.argsort` and their `_descending` forms by an algorithm for
-    the target.
+    """Replace CALLs of the built-in sorts by an algorithm for the target.
 
-    A FUNCTION that stores a value, CALLs one of them and loads the result becomes the ops that
-    compute the result. Kernels that these call are added to the module. `tg-callify` begins with
-    this pass.
+    They are `@tg.sort`, `@tg.argsort` and both with `_descending` (docs/ir.md). A FUNCTION that is
+    nothing but such a CALL, of its argument, becomes the ops that compute the result. Kernels that
+    these call are added to the module. `tg-callify` begins with this pass.
     """
 
     name = "tg-choose-sorts"
@@ -144,7 +143,7 @@ def _parameter(call: tg.CallOp) -> tg.ParamOp | None:
 
 
 def _argument(function: tg.FunctionOp, extent: Dim) -> SSAValue:
-    """What a FUNCTION is passed for an extent of its PARAM."""
+    """The argument of a FUNCTION for an extent of its PARAM."""
     assert isinstance(extent, SSAValue)
     assert isinstance(extent.owner, tg.ParamOp), "the PARAM names it"
     return function.arguments[extent.owner.slot.data]
