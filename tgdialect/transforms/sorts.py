@@ -21,7 +21,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.kernels.merge_sort import merge_argsort
 from tgdialect.kernels.radix_sort import COUNT, extent_in_chunks, radix_sort
 from tgdialect.kernels.smallest import filtered, inserted, is_inserted, selected
-from tgdialect.kernels.sorting_network import padded, sort_columns
+from tgdialect.kernels.sorting_network import column_length, sort_columns
 from tgdialect.kernels.writer import Library
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
@@ -317,7 +317,7 @@ class Sorts:
         *lead, n = shape = static_shape(tensor(value))
         rows, bits = math.prod(lead), dtype_of(value).bits
         lanes = _VECTOR // bits
-        blocks, m = -(-rows // lanes), padded(n)
+        blocks, m = -(-rows // lanes), column_length(n)
         in_lanes = blocks * lanes * m.bit_length() ** 2 <= _STAGES * rows
         few = n <= SHORT and (rows * n * n <= _FEW_PAIRS or not in_lanes)
         if self.is_grid or few:
