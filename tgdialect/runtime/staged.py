@@ -158,10 +158,10 @@ class StagedModule(ABC):
                 "module is executed with allow_custom only (tg-run --allow-custom)"
             )
         for op in self.source.ops if level != "tensor" else ():
-            if isinstance(op, tg.CustomFunctionOp) and op.sym_name.data in SORTS:
-                if op.sym_name.data not in self.custom.functions:
-                    message = f"@{op.sym_name.data} is for level tensor, and this is level {level}"
-                    raise locate(VerifyException(message), op)
+            name = op.sym_name.data if isinstance(op, tg.CustomFunctionOp) else ""
+            if name in SORTS and name not in self.custom.functions:
+                message = f"@{name} is for level tensor, and the module is at level {level}"
+                raise locate(VerifyException(message), op)
         entry_function(self.source, self.entry)
         module = self.source if self.is_consumed else self.source.clone()
         self._settle_target(module)

@@ -519,5 +519,5 @@ def test_a_built_in_needs_no_allow_custom(target: str):
 def test_a_built_in_is_for_level_tensor():
     program = TRIPLED.replace("EFFECTS", "reads [0] writes [1]").replace("@decode", "@tg.sort")
     program = program.replace("#memory>) {", "#memory> {tg.output}) {")
-    with pytest.raises(tg.CompilationError, match="<string>:3:1: error: @tg.sort is for level"):
+    with pytest.raises(tg.CompilationError, match=r"<string>:3:1: error: @tg\.sort is for level"):
         tg.compile(program)
