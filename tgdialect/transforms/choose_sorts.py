@@ -11,6 +11,7 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.analysis.validity import Validity
 from tgdialect.custom import REGISTERED
 from tgdialect.diagnostics import errors_at
 from tgdialect.fast_xdsl.walk import nested_ops
@@ -72,6 +73,7 @@ class _Chooser:
         self.library = library
         self.is_grid = is_grid
         self.intervals = MinMax()
+        self.validity = Validity()
         self.orders: Orders = {}
 
     def replace(self, call: tg.CallOp) -> None:
@@ -79,10 +81,7 @@ class _Chooser:
         sort = SORTS[call.callee.string_value()]
         source, target = call.arguments
         shape = shape_of(source)
-        known = [isinstance(dim, SSAValue) and self.intervals[dim].hi for dim in shape]
-        most = [
-            dim if isinstance(dim, int) else int(hi) for dim, hi in zip(shape, known, strict=True)
-        ]
+        most = [self.greatest(dim) for dim in shape]
         function, param = call.parent_op(), _parameter(call)
         at = call
         if isinstance(function, tg.FunctionOp) and param is not None:
@@ -91,6 +90,8 @@ class _Chooser:
         builder = SortBuilder(at)
         if not same_shape(shape_of(source), shape):  # Some extents have other names.
             source = builder.shrink(source, shape)
+        if not self.validity[source]:
+            source = builder.put(tg.ContiguousOp(source))
         count = tensor(target).get_shape()[-1]
         sorts = Sorts(builder, self.library, self.orders, is_grid=self.is_grid)
         if sort.gives_values:

@@ -13,6 +13,7 @@ from parity import check, torch, values
 
 import tgdialect as tg
 from tgdialect.kernels import radix_sort
+from tgdialect.ops.sorts import SORTS
 from tgdialect.runtime.compiler import load_module
 from tgdialect.targets.attribute import MODULE_ATTRIBUTE
 from tgdialect.transforms import sorts
@@ -418,3 +419,70 @@ def test_no_rows():
     x = tg.Tensor(np.zeros((0, 500), np.float32))
     assert x.argsort().numpy().shape == (0, 500)
     assert x.topk(10)[0].numpy().shape == (0, 10)
+
+
+def called(value: str, source: str, result: str, sort: str) -> str:
+    """A FUNCTION that calls a built-in sort, as text."""
+    memory = ", #tg.place<global>>"
+    given, wanted = (f"tensor<{type}{memory}" for type in (source, result))
+    return f"""tg.function({value}) {{
+      %p = tg.param 0 : tensor<{source}>
+      %b = tg.buffer 0 : {given}
+      %s = tg.store %b, %p : {given}, tensor<{source}>
+      %a = tg.after %b, %s : ({given}, !tg.void) -> {given}
+      %o = tg.buffer 1 : {wanted}
+      %c = tg.call @{sort}(%a, %o) : ({given}, {wanted}) -> !tg.void
+      %r = tg.after %o, %c : ({wanted}, !tg.void) -> {wanted}
+      %l = tg.load %r : {wanted} -> tensor<{result}>
+      %t = tg.tuple %l : tensor<{result}> -> !tg.tuple<tensor<{result}>>
+    }} : tensor<{source}> -> !tg.tuple<tensor<{result}>>"""
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("target", ["interpreter", "cpu", "c"])
+@pytest.mark.parametrize("n", [5, 200])
+@pytest.mark.parametrize("sort", sorted(SORTS))
+def test_invalid_cells_are_zeros(n: int, sort: str, target: str):
+    """A FUNCTION stores what it sorts, and in memory an invalid cell is 0."""
+    result = f"{n - 1}x{'i32' if 'arg' in sort else 'f32'}"
+    text = f"""
+    tg.customfunction @{sort}() reads [0] writes [1]
+    func.func @main(%x: tensor<3xf32>) -> tensor<{result}> {{
+      %y = tg.pad %x at [1] to [{n}] : tensor<3xf32> -> tensor<{n}xf32>
+      %f = {called("%y", f"{n}xf32", result, sort)}
+      %z = tg.gettuple %f 0 : !tg.tuple<tensor<{result}>> -> tensor<{result}>
+      func.return %z : tensor<{result}>
+    }}
+    """
+    x = np.array([-1, 2, -3], np.float32)
+    cells = np.pad(x, (1, n - 4))
+    order = in_order(cells, "descending" in sort)[:-1]
+    found = tg.compile(text, target=target)(x)
+    np.testing.assert_array_equal(found, order if "arg" in sort else cells[order])
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("target", ["interpreter", "cpu", "c"])
+@pytest.mark.parametrize(
+    ("shape", "count"), [((0, 500), 500), ((3, 0), 0), ((0, 500), 10), ((3, 500), 0), ((4,), 2)]
+)
+@pytest.mark.parametrize("sort", sorted(SORTS))
+def test_calls_on_memory(shape: tuple[int, ...], count: int, sort: str, target: str):
+    """Of any number of cells, and outside of a FUNCTION."""
+    kind = "i32" if "arg" in sort else "f32"
+    source, result = ("x".join(map(str, each)) for each in (shape, (*shape[:-1], count)))
+    given, wanted = f"tensor<{source}xf32, #m>", f"tensor<{result}x{kind}, #m>"
+    text = f"""
+    #m = #tg.place<"CPU", global>
+    tg.customfunction @{sort}() reads [0] writes [1]
+    func.func @main(%x: {given}, %y: {wanted}) {{
+      %0 = tg.call @{sort}(%x, %y) : ({given}, {wanted}) -> !tg.void
+      %1 = tg.sink %0 : !tg.void
+      func.return
+    }}
+    """
+    x = tied(shape, "float32")
+    y = np.full((*shape[:-1], count), 7, np.int32 if kind == "i32" else np.float32)
+    tg.compile(text, target=target)(x, y)
+    order = in_order(x, "descending" in sort)[..., :count]
+    same(y, order.astype(np.int32) if kind == "i32" else np.take_along_axis(x, order, -1))
