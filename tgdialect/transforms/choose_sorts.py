@@ -112,7 +112,7 @@ class _Chooser:
         """An upper bound of an extent."""
         if isinstance(extent, SSAValue):
             return int(self.intervals[extent].hi)
-        return extent if isinstance(extent, int) else dtype_row(INDEX).high
+        return extent if isinstance(extent, int) else int(dtype_row(INDEX).high)
 
 
 def _parameter(call: tg.CallOp) -> tg.ParamOp | None:

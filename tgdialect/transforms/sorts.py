@@ -28,7 +28,6 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import I32, I64, UI64, dtype_row, number_attribute, unsigned
 from tgdialect.ops.movement import MixedDims
 from tgdialect.ops.properties import (
-    Dim,
     Shape,
     dtype_of,
     place,
@@ -116,7 +115,7 @@ class SortBuilder(Builder):
             return value
         return self.put(tg.ShrinkOp(value, [0] * len(shape), shape))
 
-    def line(self, extent: Dim, dtype: Attribute) -> SSAValue:
+    def line(self, extent: int | SSAValue, dtype: Attribute) -> SSAValue:
         """The vector 0, 1, ..., extent - 1."""
         return self.cast(self.positions(extent), dtype)
 
@@ -286,29 +285,31 @@ class Sorts:
         """The positions of the first k sorted cells of the last axis, as i32."""
         b, library = self.b, self.library
         *lead, n = static_shape(tensor(value))
-        rows, bits = math.prod(lead), dtype_of(value).bits
-        ones = 2**bits - 1
+        rows = math.prod(lead)
         key = b.reshaped(b.key(value, descending=descending), (rows, n))
         size = max(math.isqrt(n // k) // _BLOCK, 1) * _BLOCK
-        in_blocks = k * size * _FEW <= n
-        # The least key of each block of neighbours.
-        blocks = -(-n // size)
-        if in_blocks:
-            grouped = b.reshaped(b.pad(key, (rows, blocks * size), ones), (rows, blocks, size))
-            greatest = b.reduced(tg.ReduceKind.MAX, b.op(tg.XorOp, grouped, ones))
-            least = b.op(tg.XorOp, greatest, ones)
-        if is_inserted(bits, k):
-            found = b.called(inserted(library, key, k, *((least, size) if in_blocks else ())))
+        least = self._least_of_blocks(key, size) if k * size * _FEW <= n else None
+        if is_inserted(dtype_of(key).bits, k):
+            found = b.called(inserted(library, key, k, least, size))
         else:
-            if in_blocks:
-                bound = b.put(tg.ShrinkOp(self.values(least, blocks), [0, k - 1], [rows, 1]))
-                bound = b.reshaped(bound, (rows,))
-                both = b.put(filtered(library, key, least, bound, k, size))
-            else:
+            if least is None:
                 both = b.put(selected(library, key, k))
+            else:
+                every = self.values(least, static_shape(tensor(least))[-1])
+                bound = b.reshaped(b.put(tg.ShrinkOp(every, [0, k - 1], [rows, 1])), (rows,))
+                both = b.put(filtered(library, key, least, bound, k, size))
             keys, positions = (b.in_chunks(b.put(tg.GetTupleOp(both, i))) for i in range(2))
             found = b.shrink(b.called(radix_sort(library, keys, positions)), (rows, k))
         return b.reshaped(b.cast(found, I32), (*lead, k))
+
+    def _least_of_blocks(self, key: SSAValue, size: int) -> SSAValue:
+        """The least key of each block of neighbours of a row."""
+        b = self.b
+        rows, n = static_shape(tensor(key))
+        blocks, ones = -(-n // size), 2 ** dtype_of(key).bits - 1
+        grouped = b.reshaped(b.pad(key, (rows, blocks * size), ones), (rows, blocks, size))
+        greatest = b.reduced(tg.ReduceKind.MAX, b.op(tg.XorOp, grouped, ones))
+        return b.op(tg.XorOp, greatest, ones)
 
     def _sorted_alone(self, value: SSAValue, *, descending: bool) -> SSAValue | None:
         """The sorted cells of the last axis, without their positions: None where that is not
@@ -346,7 +347,7 @@ class Sorts:
             if axis == len(shape) - 1:
                 place = b.cast(positions, I64)
             else:
-                line = [extent if a == axis else 1 for a in range(len(shape))]
+                line = tuple(extent if a == axis else 1 for a in range(len(shape)))
                 place = b.expanded(b.reshaped(b.line(extent, I64), line), wanted)
             cell = place if cell is None else b.op(tg.AddOp, b.op(tg.MulOp, cell, extent), place)
         assert cell is not None, "there is a last axis"
