@@ -83,6 +83,7 @@ class SortBuilder(Builder):
             assert at.parent is not None
             super().__init__(at.parent, at)
             self.move_before(at)
+        self._lines: dict[int | SSAValue, SSAValue] = {}
 
     # -- ops
 
@@ -117,7 +118,9 @@ class SortBuilder(Builder):
 
     def line(self, extent: int | SSAValue, dtype: Attribute) -> SSAValue:
         """The vector 0, 1, ..., extent - 1."""
-        return self.cast(self.positions(extent), dtype)
+        if extent not in self._lines:
+            self._lines[extent] = self.positions(extent)
+        return self.cast(self._lines[extent], dtype)
 
     def reduced(self, kind: tg.ReduceKind, value: SSAValue) -> SSAValue:
         """A value reduced over its last axis."""
