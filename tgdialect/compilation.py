@@ -14,11 +14,11 @@ from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.program import DEFAULT_OPT
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from xdsl.dialects.builtin import ModuleOp
 
-    from tgdialect.custom import CustomFunction
+    from tgdialect.custom import Registered
     from tgdialect.frontend.lowered import CompiledFunction
 
 
@@ -30,7 +30,7 @@ def compile(
     target: str | None = ...,
     opt: str = ...,
     allow_custom: bool = ...,
-    custom: Mapping[str, CustomFunction] | None = ...,
+    custom: Registered | None = ...,
 ) -> Executable | compiler.Callback: ...
 
 
@@ -51,7 +51,7 @@ def compile(
     target: str | None = None,
     opt: str = DEFAULT_OPT,
     allow_custom: bool = False,
-    custom: Mapping[str, CustomFunction] | None = None,
+    custom: Registered | None = None,
 ) -> Executable | CompiledFunction | compiler.Callback:
     """Compile the function `entry` of a program at any level (docs/ir.md), or a Python function.
 
@@ -74,8 +74,8 @@ def compile(
             PROGRAM, which carry code of their own, and modules from level `linear` on, where
             nothing checks memory accesses.
         custom: functions that stand for CUSTOMs and CUSTOMFUNCTIONs, by name: Python callables on
-            arrays, Executables, or function pointers of ctypes (docs/embedding.md). They need
-            `allow_custom`.
+            arrays, Executables, or function pointers of ctypes; and kernels (docs/embedding.md).
+            They need `allow_custom`.
 
     Returns:
         A callable on NumPy arrays (or anything with DLPack), one for each argument of the function;

@@ -3,6 +3,9 @@
 A function is a Python callable on NumPy arrays, a compiled program (`Executable`), or a host
 function as a function pointer of ctypes. The interpreter calls it on arrays. Compiled code calls it
 by an external symbol, which says all that the loader has to know about the call (`CallSignature`).
+
+A kernel, which all targets compile, takes the place of its CUSTOMFUNCTION before all stages
+(`transforms/link_kernels.py`).
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from tgdialect.ops.numpy_dtypes import NUMPY_NAMES, dtype_named
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
-    from tgdialect.ops.call import CallOp
+    from tgdialect.ops.call import CallOp, KernelOp
     from tgdialect.ops.codegen import CustomCall, CustomFunctionOp, CustomOp
 
 Array = np.ndarray[Any, np.dtype[Any]]
@@ -36,6 +39,9 @@ arguments that it writes and does not read; an `Executable` of fewer inputs is p
 A function pointer takes numbers by value, and memory by its address; then the dynamic extents of
 memory as i64, in order.
 """
+
+Registered = Mapping[str, "CustomFunction | KernelOp"]
+"""The functions and kernels of a caller."""
 
 REGISTERED = "tg.registered"
 """The attribute of a CUSTOMFUNCTION whose function is registered: code calls it by its `symbol`,
@@ -186,6 +192,12 @@ class CustomCode:
 
 
 NO_CUSTOM = CustomCode()
+
+
+def kernels_in(registered: Registered) -> Mapping[str, KernelOp]:
+    """The kernels among what is registered. Does not import the dialect."""
+    kernels = {n: f for n, f in registered.items() if getattr(f, "name", None) == "tg.kernel"}
+    return cast("Mapping[str, KernelOp]", kernels)
 
 
 def _is_pointer(function: object) -> bool:

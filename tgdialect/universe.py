@@ -23,6 +23,7 @@ PASSES = {
     # tg -> tg, at one level
     "tg-annotate-properties": "tgdialect.transforms.annotate_properties:AnnotatePropertiesPass",
     "tg-check-barriers": "tgdialect.transforms.barriers:CheckBarriersPass",
+    "tg-choose-sorts": "tgdialect.transforms.choose_sorts:ChooseSortsPass",
     "tg-decompose": "tgdialect.transforms.decompose:DecomposePass",
     "tg-explicit-broadcast": "tgdialect.transforms.explicit_broadcast:ExplicitBroadcastPass",
     "tg-gradient": "tgdialect.transforms.gradient:GradientPass",

@@ -84,7 +84,7 @@ def accesses(ops: Iterable[Operation]) -> Iterator[MemoryAccess]:
             symbol = op.callee.string_value()
             if symbol not in effects:
                 known = symbols_around(op) if known is None else known
-                effects[symbol] = _effects_of(known.get(symbol))
+                effects[symbol] = symbol_effects(known.get(symbol))
             effect = effects[symbol]
             for slot, argument in enumerate(op.arguments):
                 if is_memory(argument):
@@ -117,7 +117,7 @@ _ACCESS: Mapping[type[Operation], tuple[bool, bool]] = {
 
 def parameter_effects(call: tg.CallOp) -> Effects | None:
     """Which slots a kernel or program reads and writes; None where that is not known."""
-    return _effects_of(symbols_around(call).get(call.callee.string_value()))
+    return symbol_effects(symbols_around(call).get(call.callee.string_value()))
 
 
 def written_operands(op: tg.CallOp) -> list[SSAValue]:
@@ -130,7 +130,7 @@ def written_operands(op: tg.CallOp) -> list[SSAValue]:
     ]
 
 
-def _effects_of(callee: Operation | None) -> Effects | None:
+def symbol_effects(callee: Operation | None) -> Effects | None:
     """Which slots a symbol reads and writes, as `parameter_effects`."""
     match callee:
         case tg.KernelOp():

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import IntegerAttr, ModuleOp, TensorType, UnitAttr
 from xdsl.dialects.func import FuncOp, ReturnOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 
+from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.frontend.graph import (
     INDEX_TYPE,
     Array,
@@ -24,7 +25,6 @@ from tgdialect.frontend.ownership import loss_of
 from tgdialect.frontend.symbolic import Atom, Derived, Factor, SymInt, check_bound
 from tgdialect.frontend.tracing import is_parameter
 from tgdialect.frontend.views import shared_cells, view_of
-from tgdialect.kernels.writer import link
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_process, is_tensor
 from tgdialect.ops.builder import OpBuilder
@@ -91,8 +91,7 @@ def _compute(order: Sequence[Node], wanted: Sequence[Node], device: str | None) 
     key = (device, *key)
     executable = _executables.get(key)
     if executable is None:
-        module = ModuleOp([function_of("main", order, leaves, wanted)])
-        link(module)
+        module = module_of(function_of("main", order, leaves, wanted))
         executable = _executables[key] = compiled(module, device)
         for oldest in list(_executables)[:-_MAX_EXECUTABLES]:
             _executables.pop(oldest, None)
@@ -181,6 +180,13 @@ def compound_sizes(nodes: Iterable[Node]) -> list[SymInt]:
             if isinstance(extent, SymInt) and extent.atom is None:
                 found[extent] = None
     return list(found)
+
+
+def module_of(function: FuncOp) -> ModuleOp:
+    """A module of a function, with the built-in CUSTOMFUNCTIONs that it calls."""
+    calls = (op for op in nested_ops(function) if isinstance(op, tg.CallOp))
+    names = dict.fromkeys(call.callee.string_value() for call in calls)
+    return ModuleOp([function, *(tg.CustomFunctionOp(name, (), [0], [1]) for name in names)])
 
 
 def function_of(

@@ -28,13 +28,13 @@ from tgdialect.frontend.realization import (
     compound_sizes,
     device_of,
     function_of,
+    module_of,
     named_devices,
     realize,
 )
 from tgdialect.frontend.structures import Inputs, Slot, mapped, structure_of
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted
 from tgdialect.frontend.tracing import Graph, is_tracing, parameter, size_parameter, tracing
-from tgdialect.kernels.writer import link
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import ANY_RESULT
 from tgdialect.ops.base import TgOp
@@ -258,8 +258,7 @@ def trace(
     is_apart = not is_program and len(named_devices([*leaves, *order])) > 1
     assigned = {node for _, node in changed}
     frozen = [n for n in implicit if freeze and n not in assigned and n.size is None]
-    module = ModuleOp([function_of(entry, order, leaves, roots, frozen, unneeded)])
-    link(module)
+    module = module_of(function_of(entry, order, leaves, roots, frozen, unneeded))
     argument_sizes = compound_sizes(leaves)
     types = [leaf.type for leaf in leaves] + [INDEX_TYPE] * len(argument_sizes)
     prototype = tg.FunctionOp(Block(arg_types=types).args, body_of(order, leaves, roots))

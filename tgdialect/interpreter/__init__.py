@@ -21,7 +21,8 @@ What an op computes:
   cells may be invalid;
 * `kernel.py`: the ops of a kernel that take no part in loops; `cell_maps.py`: the cells that a view
   of memory shows; `live.py`: memory that a kernel changes as it runs;
-* `custom.py`: code of the caller; `instructions.py`: what each instruction of a target computes.
+* `custom.py`: code of the caller; `sorting.py`: the built-in sorts; `instructions.py`: what each
+  instruction of a target computes.
 
 Vectorised lanes:
 

@@ -17,9 +17,11 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.custom import CustomCode, signature_of_call, signature_of_custom
 from tgdialect.interpreter.instructions import execute
+from tgdialect.interpreter.sorting import run_sort
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data, compute_dtype, numpy_dtype_of
 from tgdialect.ops.properties import dtype_of, tensor
+from tgdialect.ops.sorts import SORTS
 
 
 def allow(custom: CustomCode, what: str) -> None:
@@ -60,7 +62,11 @@ def run_custom_function(
     custom: CustomCode, op: tg.CallOp, callee: tg.CustomFunctionOp, arrays: Sequence[Data]
 ) -> None:
     """CALL a CUSTOMFUNCTION on arrays, some of which it changes."""
-    _registered(custom, callee.name, callee.sym_name.data)
+    name = callee.sym_name.data
+    if name in SORTS and name not in custom.functions:
+        run_sort(name, *arrays)
+        return
+    _registered(custom, callee.name, name)
     signature = signature_of_call(op, callee)
     for array, argument in zip(arrays, signature.arguments, strict=True):
         array.flags.writeable = argument.writes

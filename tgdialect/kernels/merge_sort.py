@@ -13,7 +13,7 @@ from functools import cache
 from xdsl.ir import SSAValue
 
 from tgdialect.kernels.radix_sort import COUNT
-from tgdialect.kernels.writer import FunctionWriter, KernelWriter
+from tgdialect.kernels.writer import FunctionWriter, KernelWriter, Library
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import INDEX, unsigned
 from tgdialect.ops.properties import dtype_of, tensor
@@ -136,10 +136,10 @@ def _least(w: KernelWriter, a: SSAValue, b: SSAValue) -> SSAValue:
     return w.emit(tg.WhereOp, w.emit(tg.CmpLtOp, a, b), a, b)
 
 
-def merge_argsort(keys: SSAValue, positions: SSAValue) -> tg.FunctionOp:
+def merge_argsort(library: Library, keys: SSAValue, positions: SSAValue) -> tg.FunctionOp:
     """A FUNCTION from unsigned keys and positions of u32, both of shape (rows, n), to the positions
     in the order of the keys of their row."""
-    w = FunctionWriter([keys, positions])
+    w = FunctionWriter([keys, positions], library)
     rows, n = tensor(keys).get_shape()
     key_type, bits = tensor(keys).element_type, dtype_of(keys).bits
     here = tuple(w.stored(value) for value in w.parameters)

@@ -15,7 +15,7 @@ from itertools import chain
 
 from xdsl.ir import SSAValue
 
-from tgdialect.kernels.writer import FunctionWriter, KernelWriter
+from tgdialect.kernels.writer import FunctionWriter, KernelWriter, Library
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import INDEX, unsigned
 from tgdialect.ops.properties import dtype_of, tensor
@@ -159,7 +159,9 @@ def extent_in_chunks(n: int) -> int:
     return -(-n // unit) * unit
 
 
-def radix_sort(keys: SSAValue, positions: SSAValue | None = None) -> tg.FunctionOp:
+def radix_sort(
+    library: Library, keys: SSAValue, positions: SSAValue | None = None
+) -> tg.FunctionOp:
     """A FUNCTION from unsigned keys, of shape (rows, n), to the sorted keys of each row; or from
     keys and positions of u32 to the positions in the order of the keys.
 
@@ -169,7 +171,7 @@ def radix_sort(keys: SSAValue, positions: SSAValue | None = None) -> tg.Function
     rows, n = tensor(keys).get_shape()
     if n != extent_in_chunks(n):
         raise ValueError(f"rows of {n} keys are not in chunks of one size")
-    w = FunctionWriter([keys] if positions is None else [keys, positions])
+    w = FunctionWriter([keys] if positions is None else [keys, positions], library)
     bits = dtype_of(keys).bits
     chunks = _chunks(n)
     width = min(_WIDTHS[chunks > 1], bits)

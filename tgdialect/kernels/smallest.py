@@ -23,7 +23,7 @@ from itertools import pairwise
 from xdsl.ir import SSAValue
 
 from tgdialect.kernels.radix_sort import COUNT
-from tgdialect.kernels.writer import FunctionWriter, KernelWriter
+from tgdialect.kernels.writer import FunctionWriter, KernelWriter, Library
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import INDEX, unsigned
 from tgdialect.ops.properties import dtype_of, tensor
@@ -246,11 +246,11 @@ def is_inserted(bits: int, k: int) -> bool:
 
 
 def inserted(
-    keys: SSAValue, k: int, least: SSAValue | None = None, size: int | None = None
+    library: Library, keys: SSAValue, k: int, least: SSAValue | None = None, size: int | None = None
 ) -> tg.FunctionOp:
     """A FUNCTION from unsigned keys of shape (rows, n), and perhaps the least key of each block of
     a size, to the positions of the k least keys of each row, of u32, in the order of the keys."""
-    w = FunctionWriter([keys] if least is None else [keys, least])
+    w = FunctionWriter([keys] if least is None else [keys, least], library)
     rows, n = tensor(keys).get_shape()
     found = w.memory(COUNT, rows, k)
     stored = [w.stored(value) for value in w.parameters]
@@ -261,7 +261,9 @@ def inserted(
     return w.finish([w.left_by(found, w.call(kernel, *arguments))])
 
 
-def filtered(keys: SSAValue, least: SSAValue, bounds: SSAValue, k: int, size: int) -> tg.FunctionOp:
+def filtered(
+    library: Library, keys: SSAValue, least: SSAValue, bounds: SSAValue, k: int, size: int
+) -> tg.FunctionOp:
     """A FUNCTION from unsigned keys of shape (rows, n), the least key of each block of a size, and
     the k-th of these of each row, to keys and positions of u32 among which are those of the k least
     keys, in the order of the row.
@@ -270,7 +272,7 @@ def filtered(keys: SSAValue, least: SSAValue, bounds: SSAValue, k: int, size: in
     row. At most k - 1 blocks have keys that are less, and of keys that equal the bound the first k
     are enough.
     """
-    w = FunctionWriter([keys, least, bounds])
+    w = FunctionWriter([keys, least, bounds], library)
     rows, n = tensor(keys).get_shape()
     _, blocks = tensor(least).get_shape()
     m = (k - 1) * size + k
@@ -282,12 +284,12 @@ def filtered(keys: SSAValue, least: SSAValue, bounds: SSAValue, k: int, size: in
     return w.finish([w.left_by(memory, call) for memory in found])
 
 
-def selected(keys: SSAValue, k: int) -> tg.FunctionOp:
+def selected(library: Library, keys: SSAValue, k: int) -> tg.FunctionOp:
     """A FUNCTION from unsigned keys of shape (rows, n) to the k least of each row, and their
     positions of u32, in any order."""
     rows, n = tensor(keys).get_shape()
     bits = dtype_of(keys).bits
-    w = FunctionWriter([keys])
+    w = FunctionWriter([keys], library)
     sizes = [w.const(size) for size in (rows, n, k)]
     found = [w.memory(unsigned(bits), rows, k), w.memory(COUNT, rows, k)]
     candidates = [w.memory(unsigned(bits), rows, n), w.memory(COUNT, rows, n)]

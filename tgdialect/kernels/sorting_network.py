@@ -16,7 +16,7 @@ from functools import cache
 
 from xdsl.ir import SSAValue
 
-from tgdialect.kernels.writer import FunctionWriter, KernelWriter
+from tgdialect.kernels.writer import FunctionWriter, KernelWriter, Library
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import unsigned
 from tgdialect.ops.properties import dtype_of, tensor
@@ -122,15 +122,15 @@ def _count(w: KernelWriter, n: SSAValue, size: SSAValue) -> SSAValue:
     return w.emit(tg.IDivOp, more, size)
 
 
-def padded(n: int) -> int:
+def column_length(n: int) -> int:
     """The length of the columns that hold n keys."""
     return max(RUN, 1 << (n - 1).bit_length())
 
 
-def sort_columns(keys: SSAValue, n: int) -> tg.FunctionOp:
+def sort_columns(library: Library, keys: SSAValue, n: int) -> tg.FunctionOp:
     """A FUNCTION from unsigned keys of shape (blocks, m, lanes) to the same with sorted columns,
-    where m is `padded(n)`, and keys from n on are no less than any other."""
-    w = FunctionWriter([keys])
+    where m is `column_length(n)`, and keys from n on are no less than any other."""
+    w = FunctionWriter([keys], library)
     blocks, m, lanes = tensor(keys).get_shape()
     stored = w.stored(*w.parameters)
     sizes = [w.const(size) for size in (n, (m // RUN).bit_length() - 1)]

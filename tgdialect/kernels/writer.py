@@ -1,4 +1,5 @@
-"""Writers of kernels (docs/ir.md, level `kernels`) and of the FUNCTIONs that call them."""
+"""Writers of kernels (docs/ir.md, level `kernels`) and of the FUNCTIONs that call them, and the
+library of a module, which those FUNCTIONs call kernels of."""
 
 from __future__ import annotations
 
@@ -6,27 +7,40 @@ from collections.abc import Callable, Sequence
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.traits import SymbolTable
 
+from tgdialect.fast_xdsl import unchecked
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.numbering import symbols
+from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.properties import place, tensor, tensor_type
 
 Extent = int | SSAValue
 
-_written: dict[str, tg.KernelOp] = {}
-"""The kernels that FUNCTIONs call, by their names."""
 
+class Library:
+    """The kernels that are added to a module, once each."""
 
-def link(module: ModuleOp) -> None:
-    """Add the kernels that FUNCTIONs of a module call to it, if they are written here."""
-    defined = symbols(module)
-    for op in module.walk():
-        if isinstance(op, tg.CallOp) and (name := op.callee.string_value()) not in defined:
-            defined.add(name)
-            module.body.block.add_op(_written[name].clone())
+    def __init__(self, module: ModuleOp) -> None:
+        self._module = module
+        self._taken = symbols(module)
+        self._names: dict[tg.KernelOp, str] = {}
+
+    def name_of(self, kernel: tg.KernelOp) -> str:
+        """The symbol by which the module calls a kernel, of which it gets a copy."""
+        if (name := self._names.get(kernel)) is None:
+            name = kernel.sym_name.data
+            known = SymbolTable.lookup_symbol(self._module, name) if name in self._taken else None
+            if known is None or not known.is_structurally_equivalent(kernel):
+                name = name if known is None else next_symbol(name, 0, self._taken)
+                copy = kernel.clone()
+                copy.properties["sym_name"] = unchecked.text(name)
+                self._module.body.block.add_op(copy)
+                self._taken.add(name)
+            self._names[kernel] = name
+        return name
 
 
 class _Writer(OpBuilder):
@@ -57,14 +71,14 @@ class _Writer(OpBuilder):
 
 
 class FunctionWriter(_Writer):
-    """Appends ops to a new FUNCTION, whose memory is its own."""
+    """Appends ops to a new FUNCTION, whose memory is its own, and is where its arguments are."""
 
-    def __init__(self, arguments: Sequence[SSAValue]) -> None:
+    def __init__(self, arguments: Sequence[SSAValue], library: Library) -> None:
         super().__init__()
         self._arguments = arguments
+        self._library = library
         devices = (device for a in arguments if (device := place(a).device) is not None)
-        # Global memory names a device, also for arguments that may be on any; callify drops names.
-        self._place = tg.PlaceAttr.of(next(devices, "CPU"), tg.AddrSpace.GLOBAL)
+        self._place = tg.PlaceAttr.of(next(devices, None), tg.AddrSpace.GLOBAL)
         self.parameters = [self._parameter(tensor(argument)) for argument in arguments]
 
     def memory(self, dtype: Attribute, *shape: int) -> SSAValue:
@@ -79,8 +93,7 @@ class FunctionWriter(_Writer):
 
     def call(self, kernel: tg.KernelOp, *arguments: SSAValue) -> SSAValue:
         """The effect of a CALL."""
-        _written[kernel.sym_name.data] = kernel
-        return self.put(tg.CallOp(kernel.sym_name.data, arguments))
+        return self.put(tg.CallOp(self._library.name_of(kernel), arguments))
 
     def finish(self, results: Sequence[SSAValue]) -> tg.FunctionOp:
         """The FUNCTION, applied to its arguments."""

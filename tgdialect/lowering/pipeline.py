@@ -71,7 +71,7 @@ def stages(
     """
     return Stages(
         module=(
-            CallifyPass(device),
+            CallifyPass(device, target),
             RangeifyPass(target),
         ),
         optimize=OptimizePass(mode, features, threads, l2, opts, target, device),
@@ -102,7 +102,7 @@ class ToLlvmPass(LoweringPass):
     level_after = "llvm"
 
     target: str | None = None
-    """Passed to `tg-rangeify`, `tg-optimize`, `tg-select` and `tg-render`."""
+    """Passed to `tg-callify`, `tg-rangeify`, `tg-optimize`, `tg-select` and `tg-render`."""
     mode: str = "none"
     """Passed to `tg-optimize`."""
     features: tuple[str, ...] = ()
@@ -139,7 +139,7 @@ class ToSourcePass(ToLlvmPass):
     level_after = "planned"
 
     target: str | None = "c"
-    """Passed to `tg-rangeify`, `tg-optimize`, `tg-select` and `tg-render`."""
+    """Passed to `tg-callify`, `tg-rangeify`, `tg-optimize`, `tg-select` and `tg-render`."""
     output: str | None = None
     """Passed to `tg-render`: by default the language of the target."""
 
@@ -157,6 +157,6 @@ class ToGpuPass(ToLlvmPass):
     name = "tg-to-gpu"
 
     target: str | None = "nvidia:sm_90"
-    """Passed to `tg-rangeify`, `tg-optimize`, `tg-select` and `tg-render`."""
+    """Passed to `tg-callify`, `tg-rangeify`, `tg-optimize`, `tg-select` and `tg-render`."""
     output: str | None = "gpu"
     """Passed to `tg-render`."""

@@ -14,6 +14,7 @@ What ops are declared with:
 * `base.py`: the class of all ops;
 * `syntax.py`: pieces of assembly formats;
 * `instructions.py`: the types of the instructions that INS names;
+* `sorts.py`: the CUSTOMFUNCTIONs that are built in;
 * `properties/`: the rules by which result types are inferred;
 * `canonicalization.py`: the link from an op to its canonicalisation patterns.
 

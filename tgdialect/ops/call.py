@@ -53,6 +53,7 @@ from tgdialect.ops.codegen import (
 from tgdialect.ops.memory import StoreOp
 from tgdialect.ops.ordering import RangeOp, SinkOp
 from tgdialect.ops.properties import is_memory, place, place_of, tensor, tensor_type
+from tgdialect.ops.sorts import SORTS, verify_sort
 from tgdialect.ops.source import BufferOp, ParamOp, parameters
 from tgdialect.ops.views import memory_of
 from tgdialect.ops.walk import Walk
@@ -290,6 +291,8 @@ class _CalleeExists(SymbolUserOpInterface):
         callee = SymbolTable.lookup_symbol(op, op.callee)
         if callee is None:
             raise VerifyException(f"there is no symbol @{symbol}")
+        if isinstance(callee, CustomFunctionOp) and symbol in SORTS:
+            verify_sort(symbol, op.arguments)
         if not isinstance(callee, CustomFunctionOp):
             known = facts("types of parameters")
             if callee not in known:

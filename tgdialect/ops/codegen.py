@@ -60,6 +60,7 @@ from tgdialect.ops.properties import (
     known_index,
     tensor,
 )
+from tgdialect.ops.sorts import SORTS
 from tgdialect.ops.source import BinaryDataOp
 
 
@@ -488,6 +489,9 @@ class CustomFunctionOp(EffectOp):
             slots = _slots(array)
             if any(slot < 0 for slot in slots) or len(set(slots)) < len(slots):
                 raise VerifyException(f"{kind} lists arguments by number, each once: {[*slots]}")
+        name = self.sym_name.data
+        if name in SORTS and self.effects(2) != (frozenset([0]), frozenset([1])):
+            raise VerifyException(f"@{name} is built in, and reads [0] writes [1]")
 
 
 def _slots(array: DenseArrayBase[IntegerType] | None) -> Sequence[int]:

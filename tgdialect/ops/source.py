@@ -111,7 +111,8 @@ class ParamOp(TgOp):
 class BufferOp(TgOp):
     """BUFFER (s), slot, dtype, device, addrspace: memory of shape s.
 
-    A tuple of devices holds the whole buffer in equal parts, split on axis 0.
+    A tuple of devices holds the whole buffer in equal parts, split on axis 0. In a FUNCTION
+    it need not name a device: it is where the FUNCTION is evaluated.
 
     `%0 = tg.buffer 0 : tensor<4x8xf32, #tg.place<"CPU", global>>`
     """
@@ -136,7 +137,9 @@ class BufferOp(TgOp):
             raise VerifyException(f"slot {self.slot.data} is negative")
         if place.addrspace is None:
             raise VerifyException("a buffer needs an address space: global, local or reg")
-        if place.addrspace is AddrSpace.GLOBAL and place.device is None:
+        around = self.parent_op()
+        is_local = around is not None and around.name == "tg.function"
+        if place.addrspace is AddrSpace.GLOBAL and place.device is None and not is_local:
             raise VerifyException("a global buffer needs a device")
         if isinstance(place.device, tuple) and place.axis != 0:
             raise VerifyException(f"a buffer on {len(place.device)} devices is sharded on axis 0")

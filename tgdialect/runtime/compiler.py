@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from tgdialect.backends.headroom import check_memory_for_library
-from tgdialect.custom import NO_CUSTOM, CustomCode, CustomFunction
+from tgdialect.custom import NO_CUSTOM, CustomCode, CustomFunction, Registered, kernels_in
 from tgdialect.runtime.cache import cache_key, cached, object_cache
 from tgdialect.runtime.constant_memory import with_constant_memory
 from tgdialect.runtime.devices.device import DEVICES, PROCESS, Device
@@ -35,6 +35,7 @@ from tgdialect.targets.portable import PORTABLE
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from tgdialect.ops.call import KernelOp
     from tgdialect.ops.printing import PrintedProgram
     from tgdialect.runtime.memory import Block
     from tgdialect.runtime.staged import StagedModule
@@ -54,7 +55,7 @@ def compile(
     target: str | None = None,
     opt: str = DEFAULT_OPT,
     allow_custom: bool = False,
-    custom: Mapping[str, CustomFunction] | None = None,
+    custom: Registered | None = None,
     is_verified: bool = False,
 ) -> Executable | Callback:
     """Compile the function `entry` of a program at any level (docs/ir.md, "Levels").
@@ -78,8 +79,8 @@ def compile(
         allow_custom: execute CUSTOM, CUSTOMFUNCTION, INS of unknown targets and the BINARY of a
             PROGRAM, which carry code of their own, and modules from level `linear` on, where
             nothing checks memory accesses.
-        custom: functions that stand for CUSTOMs and CUSTOMFUNCTIONs, by name (`tgdialect.custom`);
-            they need `allow_custom`.
+        custom: functions that stand for CUSTOMs and CUSTOMFUNCTIONs, and kernels for the latter, by
+            name (`tgdialect.custom`); they need `allow_custom`.
         is_verified: the source is a module that is known to be valid, in ops of `tg`, and that
             nobody needs afterwards: it may be changed.
 
@@ -94,14 +95,32 @@ def compile(
             registered without `allow_custom`.
         MemoryError: there is too little memory to compile.
     """
-    code = CustomCode(allow_custom, custom or {})
+    kernels = kernels_in(custom or {})
+    functions = {name: f for name, f in (custom or {}).items() if name not in kernels}
+    code = CustomCode(allow_custom, cast("Mapping[str, CustomFunction]", functions))
     program = _source(source, is_verified=is_verified)
+    if kernels:
+        program = _with_kernels(program, kernels, code)
     if target == INTERPRETER:
         if opt not in ("none", DEFAULT_OPT):
             raise ValueError(f"opt={opt!r} schedules compiled kernels: the interpreter takes none")
         return _interpreted(program, entry, code)
     make = _sharded if program.is_split(target) else _on_one_device
     return make(program, target, entry, opt, code)
+
+
+def _with_kernels(
+    program: _Source, kernels: Mapping[str, KernelOp], custom: CustomCode
+) -> _Source:
+    """A program with kernels in the place of the CUSTOMFUNCTIONs of their names."""
+    from tgdialect.transforms.link_kernels import link_kernels
+
+    if not custom.allowed:
+        raise ValueError("kernels are registered, and allow_custom is not set")
+    module = program.verified().clone()
+    with program.errors():
+        link_kernels(module, kernels)
+    return _Source(program.name, module, is_verified=True)
 
 
 class _Source:

@@ -39,6 +39,7 @@ from tgdialect.ops.arguments import (
 )
 from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.sorts import SORTS
 from tgdialect.ops.source import parameters
 from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.find_windows import buffer_places, find_windows
@@ -189,6 +190,11 @@ class StagedModule(ABC):
                 f"at level {level} no stage checks memory accesses any more: such a "
                 "module is executed with allow_custom only (tg-run --allow-custom)"
             )
+        for op in self.source.ops if level != "tensor" else ():
+            name = op.sym_name.data if isinstance(op, tg.CustomFunctionOp) else ""
+            if name in SORTS and name not in self.custom.functions:
+                message = f"@{name} is for level tensor, and the module is at level {level}"
+                raise locate(VerifyException(message), op)
         entry_function(self.source, self.entry)
         module = self.source if self.is_consumed else self.source.clone()
         self._settle_target(module)
@@ -236,9 +242,10 @@ class StagedModule(ABC):
                 elif op.function is not None:
                     raise locate(_not_registered(op, op.function.data), op)
             elif isinstance(op, tg.CustomFunctionOp):
-                if op.sym_name.data not in functions:
+                if op.sym_name.data in functions:
+                    op.attributes[REGISTERED] = UnitAttr()
+                elif _is_code(op):
                     raise locate(_not_registered(op, op.sym_name.data), op)
-                op.attributes[REGISTERED] = UnitAttr()
 
     @cached_property
     def passes(self) -> Stages:
@@ -337,8 +344,10 @@ def _is_code(op: Operation) -> bool:
             return isinstance(op.parent_op(), tg.ProgramOp)
         case tg.InsOp():
             return op.is_foreign
+        case tg.CustomFunctionOp():
+            return op.sym_name.data not in SORTS
         case _:
-            return isinstance(op, tg.CustomOp | tg.CustomFunctionOp)
+            return isinstance(op, tg.CustomOp)
 
 
 def rendered_function(module: ModuleOp, name: str) -> FuncOp | None:

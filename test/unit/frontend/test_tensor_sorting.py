@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from typing import Any
 
 import ml_dtypes
 import numpy as np
@@ -11,8 +12,12 @@ from opencl_device import DEVICE, needs_opencl, takes_opencl_c
 from parity import check, torch, values
 
 import tgdialect as tg
-from tgdialect.frontend import sorting
 from tgdialect.kernels import radix_sort
+from tgdialect.ops.sorts import SORTS
+from tgdialect.runtime.compiler import load_module
+from tgdialect.targets.attribute import MODULE_ATTRIBUTE
+from tgdialect.transforms import sorts
+from tgdialect.transforms.choose_sorts import choose_sorts
 
 
 @pytest.mark.sampled(4)
@@ -248,12 +253,21 @@ def test_topk_by_blocks(rows: int, n: int, k: int, kind: str, dtype: str):
         same(values.numpy(), np.take_along_axis(x, wanted, -1))
 
 
+def chosen(text: str, kind: str, target: str) -> Any:
+    """A program whose sorts have the algorithms for one kind of target, compiled for another."""
+    module = load_module(text)
+    choose_sorts(module, kind)
+    del module.attributes[MODULE_ATTRIBUTE]
+    assert "sort(" not in str(module)
+    return tg.compile(module, target=target)
+
+
 @pytest.mark.sampled(4)
 @pytest.mark.parametrize("kind", ["sort", "network", "insert", "insert in blocks", "select"])
 def test_long_axes_by_the_interpreter(kind: str, monkeypatch: pytest.MonkeyPatch):
     """The kernels mean what they compute: the interpreter executes the same module."""
-    monkeypatch.setattr(sorting, "_FEW", 1 if "blocks" in kind else 16)
-    monkeypatch.setattr(sorting, "_FEW_PAIRS", 0)
+    monkeypatch.setattr(sorts, "_FEW", 1 if "blocks" in kind else 16)
+    monkeypatch.setattr(sorts, "_FEW_PAIRS", 0)
     shape = (9, 19) if kind == "network" else (2, 140)
     x = tied(shape, "uint8" if kind == "select" else "float16")
 
@@ -265,8 +279,10 @@ def test_long_axes_by_the_interpreter(kind: str, monkeypatch: pytest.MonkeyPatch
             return t.argsort()
         return t.topk({"insert": 4, "select": 36}.get(kind, 2))[1]
 
-    interpreted = found.lower(tg.Tensor(x)).compile(target="interpreter")
-    np.testing.assert_array_equal(interpreted(x), found(tg.Tensor(x)).numpy())
+    text = str(found.lower(tg.Tensor(x)))
+    wanted = tg.compile(text, target="interpreter")(x)
+    for target in ("interpreter", "cpu"):
+        np.testing.assert_array_equal(chosen(text, "cpu", target)(x), wanted)
 
 
 @pytest.mark.sampled(8)
@@ -280,15 +296,19 @@ def test_merging(
     shape: tuple[int, ...], dtype: str, descending: bool, monkeypatch: pytest.MonkeyPatch
 ):
     """What GPUs sort long axes by."""
-    monkeypatch.setattr(sorting, "_SHORT", 8)
-    monkeypatch.setattr(sorting, "is_cpu", lambda device: False)
+    monkeypatch.setattr(sorts, "SHORT", 8)
     x = np.random.default_rng(0).integers(-4, 5, shape).astype(dtype)
     if dtype.startswith("float"):
         x[..., ::5], x[..., 3], x[..., 5], x[..., 7] = -0.0, np.nan, -np.inf, np.nan
-    found, order = tg.Tensor(x).sort(-1, descending)
+
+    @tg.function
+    def found(t: tg.Tensor) -> tuple[tg.Tensor, tg.Tensor]:
+        return t.sort(-1, descending)
+
+    values, order = chosen(str(found.lower(tg.Tensor(x))), "opencl", "cpu")(x)
     expected, wanted = torch.tensor(x).sort(dim=-1, descending=descending, stable=True)
-    np.testing.assert_array_equal(order.numpy(), wanted.numpy())
-    np.testing.assert_array_equal(found.numpy(), expected.numpy())
+    np.testing.assert_array_equal(order, wanted.numpy())
+    np.testing.assert_array_equal(values, expected.numpy())
 
 
 @pytest.mark.sampled(2)
@@ -399,3 +419,70 @@ def test_no_rows():
     x = tg.Tensor(np.zeros((0, 500), np.float32))
     assert x.argsort().numpy().shape == (0, 500)
     assert x.topk(10)[0].numpy().shape == (0, 10)
+
+
+def called(value: str, source: str, result: str, sort: str) -> str:
+    """A FUNCTION that calls a built-in sort, as text."""
+    memory = ", #tg.place<global>>"
+    given, wanted = (f"tensor<{type}{memory}" for type in (source, result))
+    return f"""tg.function({value}) {{
+      %p = tg.param 0 : tensor<{source}>
+      %b = tg.buffer 0 : {given}
+      %s = tg.store %b, %p : {given}, tensor<{source}>
+      %a = tg.after %b, %s : ({given}, !tg.void) -> {given}
+      %o = tg.buffer 1 : {wanted}
+      %c = tg.call @{sort}(%a, %o) : ({given}, {wanted}) -> !tg.void
+      %r = tg.after %o, %c : ({wanted}, !tg.void) -> {wanted}
+      %l = tg.load %r : {wanted} -> tensor<{result}>
+      %t = tg.tuple %l : tensor<{result}> -> !tg.tuple<tensor<{result}>>
+    }} : tensor<{source}> -> !tg.tuple<tensor<{result}>>"""
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("target", ["interpreter", "cpu", "c"])
+@pytest.mark.parametrize("n", [5, 200])
+@pytest.mark.parametrize("sort", sorted(SORTS))
+def test_invalid_cells_are_zeros(n: int, sort: str, target: str):
+    """A FUNCTION stores what it sorts, and in memory an invalid cell is 0."""
+    result = f"{n - 1}x{'i32' if 'arg' in sort else 'f32'}"
+    text = f"""
+    tg.customfunction @{sort}() reads [0] writes [1]
+    func.func @main(%x: tensor<3xf32>) -> tensor<{result}> {{
+      %y = tg.pad %x at [1] to [{n}] : tensor<3xf32> -> tensor<{n}xf32>
+      %f = {called("%y", f"{n}xf32", result, sort)}
+      %z = tg.gettuple %f 0 : !tg.tuple<tensor<{result}>> -> tensor<{result}>
+      func.return %z : tensor<{result}>
+    }}
+    """
+    x = np.array([-1, 2, -3], np.float32)
+    cells = np.pad(x, (1, n - 4))
+    order = in_order(cells, "descending" in sort)[:-1]
+    found = tg.compile(text, target=target)(x)
+    np.testing.assert_array_equal(found, order if "arg" in sort else cells[order])
+
+
+@pytest.mark.sampled(3)
+@pytest.mark.parametrize("target", ["interpreter", "cpu", "c"])
+@pytest.mark.parametrize(
+    ("shape", "count"), [((0, 500), 500), ((3, 0), 0), ((0, 500), 10), ((3, 500), 0), ((4,), 2)]
+)
+@pytest.mark.parametrize("sort", sorted(SORTS))
+def test_calls_on_memory(shape: tuple[int, ...], count: int, sort: str, target: str):
+    """Of any number of cells, and outside of a FUNCTION."""
+    kind = "i32" if "arg" in sort else "f32"
+    source, result = ("x".join(map(str, each)) for each in (shape, (*shape[:-1], count)))
+    given, wanted = f"tensor<{source}xf32, #m>", f"tensor<{result}x{kind}, #m>"
+    text = f"""
+    #m = #tg.place<"CPU", global>
+    tg.customfunction @{sort}() reads [0] writes [1]
+    func.func @main(%x: {given}, %y: {wanted}) {{
+      %0 = tg.call @{sort}(%x, %y) : ({given}, {wanted}) -> !tg.void
+      %1 = tg.sink %0 : !tg.void
+      func.return
+    }}
+    """
+    x = tied(shape, "float32")
+    y = np.full((*shape[:-1], count), 7, np.int32 if kind == "i32" else np.float32)
+    tg.compile(text, target=target)(x, y)
+    order = in_order(x, "descending" in sort)[..., :count]
+    same(y, order.astype(np.int32) if kind == "i32" else np.take_along_axis(x, order, -1))

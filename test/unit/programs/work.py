@@ -19,9 +19,8 @@ from tgdialect import Tensor
 from tgdialect.analysis.affine.work_items import WorkItems
 from tgdialect.analysis.demand import Demands
 from tgdialect.analysis.min_max import MinMax
+from tgdialect.frontend import realization
 from tgdialect.frontend.graph import sorted_nodes
-from tgdialect.frontend.realization import function_of
-from tgdialect.kernels.writer import link
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.pipeline import run_stages, stages
@@ -73,9 +72,7 @@ def module_of(results: Sequence[Tensor]) -> ModuleOp:
     wanted = [result.node for result in results]
     order = sorted_nodes(wanted)
     leaves = [node for node in order if node.data is not None]
-    module = ModuleOp([function_of("main", order, leaves, wanted)])
-    link(module)
-    return module
+    return realization.module_of(realization.function_of("main", order, leaves, wanted))
 
 
 def work_of(module: ModuleOp, target: Target = TARGET) -> Work:

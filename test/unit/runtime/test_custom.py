@@ -16,7 +16,11 @@ import pytest
 from opencl_device import DEVICE, needs_opencl, takes_opencl_c
 
 import tgdialect as tg
+from tgdialect.ops.attributes import NumberAttr
+from tgdialect.ops.call import KernelOp
 from tgdialect.ops.numpy_dtypes import NUMPY_NAMES, dtype_named
+from tgdialect.ops.source import ParamOp
+from tgdialect.runtime.compiler import load_module
 
 TARGETS = ("interpreter", "cpu", "c")
 Functions = Mapping[str, Callable[..., Any]]
@@ -409,3 +413,111 @@ def test_numbers_and_dynamic_extents(target: str):
         b = np.zeros((2, 5), np.float32)
         run(program, target, 5, a, b, scale=function)
         np.testing.assert_array_equal(b, a.T * 5)
+
+
+KERNEL = """
+tg.kernel @triple {
+  %0 = tg.param 0 : tensor<4xf32, #tg.place<global>>
+  %1 = tg.param 1 : tensor<4xf32, #tg.place<global>>
+  %2 = tg.const 4 : tensor<index>
+  %3 = tg.const 3.0 : tensor<f32>
+  %4 = tg.range 0 loop to %2 : tensor<index>
+  %5 = tg.index %0[%4] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %6 = tg.load %5 : tensor<f32, #tg.place<global>> -> tensor<f32>
+  %7 = tg.mul %6, %3 : tensor<f32>
+  %8 = tg.index %1[%4] : (tensor<4xf32, #tg.place<global>>, tensor<index>) -> tensor<f32, #tg.place<global>>
+  %9 = tg.store %8, %7 : tensor<f32, #tg.place<global>>, tensor<f32>
+  %10 = tg.end %9 over %4 : !tg.void
+  %11 = tg.sink %10 : !tg.void
+}
+"""  # noqa: E501
+
+
+def kernel(text: str = KERNEL) -> KernelOp:
+    """The kernel of a text."""
+    op = load_module(text).body.block.first_op
+    assert isinstance(op, KernelOp)
+    return op
+
+
+TRIPLED = """
+#memory = #tg.place<"CPU", global>
+tg.customfunction @decode() EFFECTS
+func.func @main(%x: tensor<4xf32, #memory>, %y: tensor<4xf32, #memory>) {
+  %0 = tg.call @decode(%x, %y) : (tensor<4xf32, #memory>, tensor<4xf32, #memory>) -> !tg.void
+  %1 = tg.sink %0 : !tg.void
+  func.return
+}
+"""
+
+
+@pytest.mark.parametrize(
+    "target", [*TARGETS, pytest.param("opencl", marks=[needs_opencl, takes_opencl_c])]
+)
+@pytest.mark.parametrize("effects", ["", "reads [0] writes [1]"])
+def test_kernels_are_registered(target: str, effects: str):
+    """All targets compile them, with the program that calls them."""
+    x, y = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+    run(TRIPLED.replace("EFFECTS", effects), target, x, y, decode=kernel())
+    np.testing.assert_array_equal(y, 3 * x)
+
+
+def test_the_cache_keeps_kernels_apart(tmp_path: Any, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setenv("TG_CACHE_DIR", str(tmp_path))
+    for factor in (3, 5, 3):
+        text = KERNEL.replace("3.0", f"{factor}.0")
+        x, y = np.arange(4, dtype=np.float32), np.zeros(4, np.float32)
+        run(TRIPLED.replace("EFFECTS", ""), "cpu", x, y, decode=kernel(text))
+        np.testing.assert_array_equal(y, factor * x)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(
+    ("effects", "old", "new", "message"),
+    [
+        (
+            "reads [1] writes [0]",
+            "",
+            "",
+            r"<string>:3:1: error: .*reads \[1\] writes \[0\], and",
+        ),
+        ("writes [1]", "", "", r"and the kernel that is registered reads \[0\] writes \[1\]"),
+        ("", "4xf32", "5xf32", r"<string>:5:8: error: .*argument 0 is tensor<4xf32"),
+        ("", "%1 = tg.param 1", "%1 = tg.param 2", "<string>:3:1: error: slots are not dense"),
+    ],
+)
+def test_kernels_that_do_not_fit(target: str, effects: str, old: str, new: str, message: str):
+    """The error is at the declaration, or at the CALL."""
+    try:
+        given = kernel(KERNEL.replace(old, new) if old else KERNEL)
+    except tg.CompilationError:  # The text itself has the error: a kernel made by hand may have it.
+        given = kernel()
+        op = next(op for op in given.body.block.ops if isinstance(op, ParamOp) and op.slot.data)
+        op.properties["slot"] = NumberAttr.of(2)
+    x = np.zeros(4, np.float32)
+    with pytest.raises(tg.CompilationError, match=message):
+        run(TRIPLED.replace("EFFECTS", effects), target, x, x.copy(), decode=given)
+
+
+def test_kernels_need_allow_custom():
+    with pytest.raises(ValueError, match="kernels are registered, and allow_custom is not set"):
+        tg.compile(TRIPLED.replace("EFFECTS", ""), custom={"decode": kernel()})
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_a_built_in_needs_no_allow_custom(target: str):
+    """Unless a function of the caller has its name, which then is called."""
+    program = TRIPLED.replace("EFFECTS", "reads [0] writes [1]").replace("@decode", "@tg.sort")
+    x, y = np.array([3, 1, 2, 0], np.float32), np.zeros(4, np.float32)
+    tg.compile(program, target=target)(x, y)
+    np.testing.assert_array_equal(y, [0, 1, 2, 3])
+    for registered in (returned, kernel()):
+        tg.compile(program, target=target, allow_custom=True, custom={"tg.sort": registered})(x, y)
+        np.testing.assert_array_equal(y, 3 * x)
+
+
+def test_a_built_in_is_for_level_tensor():
+    program = TRIPLED.replace("EFFECTS", "reads [0] writes [1]").replace("@decode", "@tg.sort")
+    program = program.replace("#memory>) {", "#memory> {tg.output}) {")
+    with pytest.raises(tg.CompilationError, match=r"<string>:3:1: error: @tg\.sort is for level"):
+        tg.compile(program)

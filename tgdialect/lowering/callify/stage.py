@@ -21,6 +21,7 @@ from tgdialect.lowering.levels import LoweringPass
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.properties import place_of
+from tgdialect.transforms.choose_sorts import choose_sorts
 
 
 @dataclass(frozen=True)
@@ -38,8 +39,11 @@ class CallifyPass(LoweringPass):
     device: str | None = None
     """The device of all memory of the result, whatever the program names. By default the one that
     it names, or `CPU`."""
+    target: str | None = None
+    """The target that sorts are for (`tg-choose-sorts`), by default that of the module."""
 
     def lower(self, module: ModuleOp) -> None:
+        choose_sorts(module, self.target)
         # Functions of other dialects cannot call those whose results become arguments.
         functions = list(own_functions(module))
         for symbol in module.ops:
