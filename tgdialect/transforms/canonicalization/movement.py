@@ -100,8 +100,9 @@ def _shrunk(op: tg.ShrinkOp, inner: tg.ShrinkOp) -> MovementOp | None:
 def _padded(op: tg.PadOp, inner: tg.PadOp) -> MovementOp | None:
     offsets, shape = window(op)
     total = _sum(window(inner)[0], offsets)
-    same = total is not None and inner.fill == op.fill
-    return tg.PadOp(inner.source, total, shape, op.fill) if same else None
+    if total is None or inner.fill != op.fill:
+        return None
+    return tg.PadOp(inner.source, total, shape, op.fill)
 
 
 def _bitcast(op: tg.BitcastOp, inner: tg.BitcastOp) -> MovementOp | None:
