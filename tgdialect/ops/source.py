@@ -184,6 +184,15 @@ def parameters(block: Block | None) -> list[ParamOp]:
     return [by_slot[slot] for slot in slots]
 
 
+def parameter_values(block: Block) -> dict[int, list[SSAValue]]:
+    """The results of the PARAMs of a body by slot."""
+    values: dict[int, list[SSAValue]] = {}
+    for op in block.ops:
+        if isinstance(op, ParamOp):
+            values.setdefault(op.slot.data, []).append(op.result)
+    return values
+
+
 @op_definition
 class ConstOp(TgOp, HasFolderInterface):
     """CONST (), value, dtype: a scalar of shape (). Vectors are STACKs of it; of indices, VCONSTs.

@@ -20,8 +20,8 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping
 
 from tgdialect.targets.cpu import CPU, FEATURES, cpu
-from tgdialect.targets.grid import GRIDS, make_grid
-from tgdialect.targets.portable import PORTABLE, portable
+from tgdialect.targets.grid import GRIDS
+from tgdialect.targets.portable import PORTABLE
 from tgdialect.targets.target import Target
 
 __all__ = [
@@ -35,10 +35,20 @@ __all__ = [
     "target_named",
 ]
 
+
+def _without_features(target: Target, why: str) -> Callable[[Collection[str]], Target]:
+    def make(features: Collection[str] = ()) -> Target:
+        if features:
+            raise ValueError(f"{target.name} has no features: {why}")
+        return target
+
+    return make
+
+
 TARGETS: dict[str, Callable[[Collection[str]], Target]] = {
     "cpu": cpu,
-    PORTABLE.name: portable,
-    **{grid.name: make_grid(grid) for grid in GRIDS},
+    PORTABLE.name: _without_features(PORTABLE, "its compiler knows the processor"),
+    **{grid.name: _without_features(grid, "its name says which processor it is") for grid in GRIDS},
 }
 """The targets that code is generated for: each a function from features to a `Target`."""
 

@@ -62,7 +62,8 @@ class TargetAttr(Data[Stated]):
         if target.name == DEFAULT_TARGET:
             stated["features"] = tuple(without_implied(target.features))
         for name in _WANTED:
-            if (value := getattr(target, name)) != getattr(brought, name):
+            value: Field | frozenset[str] = getattr(target, name)
+            if value != getattr(brought, name):
                 stated[name] = tuple(sorted(value)) if isinstance(value, frozenset) else value
         return unchecked.made(cls, data=Stated(target.name, tuple(stated.items())))
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection
 from dataclasses import replace
 
 from tgdialect.targets.local_factors import WARP_SHAPES, WARPGROUP_SHAPES
@@ -84,15 +83,3 @@ GRIDS = (
 )
 """The grids that code is generated for; after the colon stands the vendor's name of the processor.
 An `a` behind it selects instructions that later processors do not have."""
-
-
-def make_grid(grid: Target) -> Callable[[Collection[str]], Target]:
-    """A function from features to a target, as `targets.TARGETS` has them. A grid has no features:
-    its name says all."""
-
-    def make(features: Collection[str] = ()) -> Target:
-        if features:
-            raise ValueError(f"{grid.name} has no features: its name says which processor it is")
-        return grid
-
-    return make

@@ -148,13 +148,18 @@ def _wide(name: str, types: str, needs: str = "neon") -> Row:
     ]
 
 
+def _on_registers(operands: int, letter: str, bits: int = 32) -> tuple[str, str]:
+    """The types and the constraints of an instruction on registers of some bits."""
+    types = " ".join([f"b{bits}"] * operands) + f" -> b{bits}"
+    return types, ",".join([f"={letter}", *[letter] * operands])
+
+
 def _general(name: str, operands: int) -> Sequence[Row]:
     """An instruction on general registers of 32 bits (`w`) and of 64."""
     rows: list[Row] = []
     for bits, modifier in ((32, ":w"), (64, ":x")):
         places = ", ".join(f"${{{i}{modifier}}}" for i in range(operands + 1))
-        types = " ".join([f"b{bits}"] * operands) + f" -> b{bits}"
-        constraints = ",".join(["=r", *["r"] * operands])
+        types, constraints = _on_registers(operands, "r", bits)
         rows.append(_row(name, types, f"{name} {places}", constraints, "neon"))
     return rows
 
@@ -183,8 +188,7 @@ _SM = "nvidia:sm_80 nvidia:sm_90 nvidia:sm_90a"
 def _ptx(name: str, operands: int, spelled: str = "") -> Row:
     """An instruction on registers of 32 bits."""
     places = ", ".join(f"${i}" for i in range(operands + 1))
-    types = " ".join(["b32"] * operands) + " -> b32"
-    constraints = ",".join(["=r", *["r"] * operands])
+    types, constraints = _on_registers(operands, "r")
     return _row(name, types, f"{spelled or name} {places};", constraints, _SM)
 
 
@@ -234,8 +238,7 @@ _ANY = f"{_CDNA} {_RDNA}"
 def _amd(name: str, operands: int, needs: str = _ANY, modifiers: str = "") -> Row:
     """An instruction on vector registers, of which each work item has 32 bits."""
     places = ", ".join(f"${i}" for i in range(operands + 1))
-    types = " ".join(["b32"] * operands) + " -> b32"
-    constraints = ",".join(["=v", *["v"] * operands])
+    types, constraints = _on_registers(operands, "v")
     whole = f"{name} {modifiers}".rstrip()
     return _row(whole, types, f"{name} {places} {modifiers}".rstrip(), constraints, needs)
 

@@ -31,7 +31,7 @@ Architecture Programmer's Manual, volume 3, appendix E."""
 _SAVES_MORE = 27
 """The bit of register C of leaf 1 that says that there is XCR0."""
 
-_HARDWARE = 16, 26
+HARDWARE = 16, 26
 """The entries of the auxiliary vector with the features of the CPU: AT_HWCAP and AT_HWCAP2."""
 _NAMED = ("CPU implementer", "CPU part", "CPU variant", "Features")
 """The lines of `/proc/cpuinfo` by which LLVM recognises a CPU of AArch64."""
@@ -75,11 +75,16 @@ def _cpuid_words() -> Iterator[int]:
 
 
 def _hardware_words() -> Iterator[int | str]:
-    auxiliary: Any = ctypes.CDLL(None).getauxval
-    auxiliary.restype, auxiliary.argtypes = ctypes.c_ulong, (ctypes.c_ulong,)
-    yield from map(auxiliary, _HARDWARE)
+    yield from map(auxiliary_value, HARDWARE)
     try:
         lines = _CPUINFO.read_text().splitlines()
     except OSError:
         return
     yield from sorted({line for line in lines if line.startswith(_NAMED)})
+
+
+def auxiliary_value(entry: int) -> int:
+    """An entry of the auxiliary vector that Linux gives a process."""
+    read: Any = ctypes.CDLL(None).getauxval
+    read.restype, read.argtypes = ctypes.c_ulong, (ctypes.c_ulong,)
+    return read(entry)

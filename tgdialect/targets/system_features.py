@@ -10,6 +10,8 @@ import platform
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from tgdialect.targets.processor import HARDWARE, auxiliary_value
+
 _ARCHITECTURE = ("fp-armv8", "neon")
 """The features that every processor has which runs a system of ours."""
 
@@ -24,13 +26,11 @@ class _Place(NamedTuple):
     """The name in macOS's `hw.optional.arm`."""
 
 
-_HWCAP, _HWCAP2 = 16, 26
-"""Entries of Linux's auxiliary vector: AT_HWCAP and AT_HWCAP2."""
 _PLACES = {
-    "fullfp16": _Place(_HWCAP, 10, "FEAT_FP16"),
-    "dotprod": _Place(_HWCAP, 20, "FEAT_DotProd"),
-    "i8mm": _Place(_HWCAP2, 13, "FEAT_I8MM"),
-    "bf16": _Place(_HWCAP2, 14, "FEAT_BF16"),
+    "fullfp16": _Place(HARDWARE[0], 10, "FEAT_FP16"),
+    "dotprod": _Place(HARDWARE[0], 20, "FEAT_DotProd"),
+    "i8mm": _Place(HARDWARE[1], 13, "FEAT_I8MM"),
+    "bf16": _Place(HARDWARE[1], 14, "FEAT_BF16"),
 }
 """Sources: Linux, arch/arm64/include/uapi/asm/hwcap.h (asimdhp, asimddp, i8mm, bf16); Apple,
 Determining Instruction Set Characteristics."""
@@ -47,9 +47,7 @@ def system_features() -> Iterator[str]:
 
 
 def _linux_reports(place: _Place) -> bool:
-    entry: Any = ctypes.CDLL(None).getauxval
-    entry.restype, entry.argtypes = ctypes.c_ulong, (ctypes.c_ulong,)
-    return bool(entry(place.vector) >> place.bit & 1)
+    return bool(auxiliary_value(place.vector) >> place.bit & 1)
 
 
 def _macos_reports(place: _Place) -> bool:

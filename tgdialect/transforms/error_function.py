@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from tgdialect.transforms.float_format import format_of
 from tgdialect.transforms.recipe import V, Value, horner
-from tgdialect.transforms.transcendental import clear_sign, exp2_of_normal, head_of
+from tgdialect.transforms.transcendental import at_most, clear_sign, exp2_of_normal, head_of
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -257,10 +257,10 @@ def erfc(x: Value[V]) -> Value[V]:
     """
     form, tables = format_of(x), TABLES[x.dtype]
     z = clear_sign(x, form)
-    z = (z > tables.underflow).where(z.constant(tables.underflow), z)  # NaN stays.
+    z = at_most(z, tables.underflow)
 
     head = head_of(z, form)
-    raised = 2.0**form.exponent_bits / 4
+    raised = form.raised
     square = head * head
     shifted = square.mulacc(-form.log2_e[0], form.to_integer + raised)
     n = shifted - (form.to_integer + raised)
@@ -278,11 +278,17 @@ def erfc(x: Value[V]) -> Value[V]:
     slope = horner(r, (-FACTOR, *tables.exp_tail))
     power = r.mulacc(slope, FACTOR)
     lost = r.mulacc(slope, FACTOR - power)
-    exponent = shifted.bitcast(form.unsigned) << form.stored
-    scale = (inverse.bitcast(form.unsigned) + exponent).bitcast(form.dtype)
+    scale = _scaled(inverse, shifted)
     result = scale.mulacc(power, scale * power.mulacc(ratio, lost))
     result = result * 2.0**-raised  # Rounded once more where it is subnormal.
     return (x < 0.0).where(2.0 - result, result)
+
+
+def _scaled(x: Value[V], shifted: Value[V]) -> Value[V]:
+    """x times the power of two whose exponent is in the low bits of `shifted`."""
+    form = format_of(x)
+    exponent = shifted.bitcast(form.unsigned) << form.stored
+    return (x.bitcast(form.unsigned) + exponent).bitcast(form.dtype)
 
 
 def gelu(x: Value[V]) -> Value[V]:
@@ -293,16 +299,15 @@ def gelu(x: Value[V]) -> Value[V]:
     is a sum of two floats as well, whose product by x is rounded once.
     """
     form, tables = format_of(x), TABLES[x.dtype]
-    high, low = tables.gelu_underflow, -tables.gelu_underflow
-    is_least = x < low
-    y = is_least.where(x.constant(low), x)
-    y = (y > high).where(y.constant(high), y)  # NaN stays.
+    is_least = x < -tables.gelu_underflow
+    y = is_least.where(x.constant(-tables.gelu_underflow), x)
+    y = at_most(y, tables.gelu_underflow)
     z = clear_sign(y, form)
 
     head = head_of(z, form)
     minus_half = head * -0.5
     square = head * minus_half
-    raised = 2.0**form.exponent_bits / 4
+    raised = form.raised
     shifted = square.mulacc(form.log2_e[0], form.to_integer + raised)
     n = shifted - (form.to_integer + raised)
     first, second = form.ln_2
@@ -324,8 +329,7 @@ def gelu(x: Value[V]) -> Value[V]:
     ratio = t.mulacc(horner(t, tuple(coefficients)), lost)  # G - 1
 
     # scale (1 + u + rest) (1 + ratio) = top + small
-    exponent = shifted.bitcast(form.unsigned) << form.stored
-    scale = (inverse.bitcast(form.unsigned) + exponent).bitcast(form.dtype)
+    scale = _scaled(inverse, shifted)
     scale = is_least.where(scale.constant(0.0), scale)
     top = scale.mulacc(u, scale)
     small = scale.mulacc(rest, scale.mulacc(u, scale - top))

@@ -72,6 +72,12 @@ class FloatFormat:
         return 1.5 * 2.0**self.stored
 
     @property
+    def raised(self) -> float:
+        """The exponent by which results are raised that may be subnormal, before they are rounded:
+        the product with the power of two is rounded once."""
+        return 2.0**self.exponent_bits / 4
+
+    @property
     def exponent_bits(self) -> int:
         return (self.bias + 1).bit_length()
 

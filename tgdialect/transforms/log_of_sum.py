@@ -82,7 +82,7 @@ def _sum(high: Value[V], low: Value[V], exponent: Value[V], form: FloatFormat) -
     shifted, minus_n = exponents(exponent, form, less=0)
     first, second = form.ln_2
     r = minus_n.mulacc(second, minus_n.mulacc(first, low) - high)
-    raised = 2.0**form.exponent_bits / 4
+    raised = form.raised
     is_small = exponent < least_of_normal(form, natural=True)
     scale = power_of_two(is_small.where(shifted + raised, shifted), form)
     down = is_small.where(scale.constant(2.0**-raised), 1.0)
@@ -131,7 +131,7 @@ def _near_zero(high: Value[V], low: Value[V]) -> Value[V]:
     e^high - 1 and e^low are sums of exact terms and of three floats, whose errors are 2^-122 of
     them. If both are tiny they are raised.
     """
-    raised = 2.0**F64.exponent_bits / 4
+    raised = F64.raised
     is_tiny = low < TINY
     # A small `high` is its own remainder; of others that for the factor 1/2 is.
     is_small = high > -SMALL

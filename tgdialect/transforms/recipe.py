@@ -68,20 +68,21 @@ class Value(Operators["Value[V] | int | float", "Value[V]"], Generic[V]):
         dtype = dtype or self.dtype
         return Value(self.semantics, self.semantics.constant(value, dtype), dtype)
 
-    def _lift(self, other: Operand[V]) -> Value[V]:
+    def lifted(self, other: Operand[V]) -> Value[V]:
+        """A value; of a number a constant of this value's dtype."""
         return other if isinstance(other, Value) else self.constant(other)
 
     def applied(self, op: str, *others: Operand[V], dtype: Dtype | None = None) -> Value[V]:
         """A primitive, whose result has this value's dtype unless another one is given."""
         dtype = dtype or ("i1" if op.startswith("cmp") else self.dtype)
-        handles = (self.handle, *(self._lift(other).handle for other in others))
+        handles = (self.handle, *(self.lifted(other).handle for other in others))
         return Value(self.semantics, self.semantics.apply(op, handles, dtype), dtype)
 
     def __rsub__(self, other: int | float) -> Value[V]:
         return self.constant(other) - self
 
     def __gt__(self, other: Operand[V]) -> Value[V]:
-        return self._lift(other) < self
+        return self.lifted(other) < self
 
     def mulacc(self, factor: Operand[V], addend: Operand[V]) -> Value[V]:
         """self * factor + addend, the product rounded or not."""
@@ -101,7 +102,7 @@ class Value(Operators["Value[V] | int | float", "Value[V]"], Generic[V]):
 
     def where(self, yes: Value[V], no: Operand[V]) -> Value[V]:
         """`yes` where this bool holds, else `no`."""
-        return self.applied("where", yes, yes._lift(no), dtype=yes.dtype)
+        return self.applied("where", yes, yes.lifted(no), dtype=yes.dtype)
 
 
 Operand = Value[V] | int | float

@@ -255,12 +255,8 @@ def select_window(
     for level, step in enumerate(steps):
         distance = 1 << (len(steps) - 1 - level)
         keep = count + distance - 1
-        window = [step.where(_constant(like, window[i + distance]), window[i]) for i in range(keep)]
-    return [_constant(like, word) for word in window]
-
-
-def _constant(like: Value[V], word: Operand[V]) -> Value[V]:
-    return word if isinstance(word, Value) else like.constant(word)
+        window = [step.where(like.lifted(window[i + distance]), window[i]) for i in range(keep)]
+    return [like.lifted(word) for word in window]
 
 
 def _high_product(a: Value[V], b: Value[V], *, exact: bool) -> Value[V]:

@@ -24,9 +24,7 @@ def exp2(x: Value[V]) -> Value[V]:
 
 def exp2_of_more(x: Value[V]) -> Value[V]:
     """2^x, if x is at least `least_of_normal` or NaN; else anything."""
-    form = format_of(x)
-    high = x.constant(float(form.bias + 2))
-    return exp2_of_normal((x > high).where(high, x))
+    return exp2_of_normal(at_most(x, float(format_of(x).bias + 2)))
 
 
 def least_of_normal(form: FloatFormat, *, natural: bool = False) -> float:
@@ -38,11 +36,11 @@ def least_of_normal(form: FloatFormat, *, natural: bool = False) -> float:
 def exp(x: Value[V]) -> Value[V]:
     """e^x; shape and dtype of x."""
     form = format_of(x)
-    low = x.constant(float(math.floor(-(form.bias + form.precision + 2) * LN_2)))
-    x = _below_overflow((x < low).where(low, x), form)
+    low = float(math.floor(-(form.bias + form.precision + 2) * LN_2))
+    x = _below_overflow(at_least(x, low), form)
     shifted, r = exp_parts(x, form)
     # Where the result may be subnormal, it is raised and then rounded once, by the last product.
-    raised = 2.0**form.exponent_bits / 4
+    raised = form.raised
     is_small = x < least_of_normal(form, natural=True)
     shifted = is_small.where(shifted + raised, shifted)
     result = _exp_of_parts(shifted, r, form)
@@ -53,8 +51,7 @@ def expm1(x: Value[V]) -> Value[V]:
     """e^x - 1 = 2^n (e^r - 1) + 2^n - 1. The terms of the first order are added with what their
     rounding loses. Half of the result is computed, so that 2^n is finite."""
     form = format_of(x)
-    low = x.constant(float(math.ceil(-(form.bias - 3) * LN_2)))
-    bounded = _below_overflow((x < low).where(low, x), form)
+    bounded = _below_overflow(at_least(x, float(math.ceil(-(form.bias - 3) * LN_2))), form)
     shifted, minus_n = exponents(bounded, form)
     first, second = form.ln_2
     high = minus_n.mulacc(first, bounded)
@@ -81,8 +78,7 @@ def exp_of_more(x: Value[V]) -> Value[V]:
 
 def _below_overflow(x: Value[V], form: FloatFormat) -> Value[V]:
     """x, or a bound above which e^x is infinite."""
-    high = x.constant(float(math.ceil((form.bias + 1) * LN_2)))
-    return (x > high).where(high, x)
+    return at_most(x, float(math.ceil((form.bias + 1) * LN_2)))
 
 
 def exp_parts(x: Value[V], form: FloatFormat, less: int = 1) -> tuple[Value[V], Value[V]]:
@@ -123,10 +119,16 @@ def log(x: Value[V]) -> Value[V]:
     """The natural logarithm; -inf at zeros and NaN below."""
     form = format_of(x)
     m, e = _split_exponent(x, form)
-    f = m - 1.0
+    return _log_special(x, _natural_log(m - 1.0, e))
+
+
+def _natural_log(f: Value[V], e: Value[V], lost: Value[V] | None = None) -> Value[V]:
+    """log(1 + f) + e ln 2 + lost."""
+    form = format_of(f)
     first, second = form.ln_2
-    rest = (f * f).mulacc(horner(f, form.log_tail), e * second)
-    return _log_special(x, e.mulacc(first, f + rest))
+    square, tail = f * f, horner(f, form.log_tail)
+    rest = square.mulacc(tail, e * second if lost is None else e.mulacc(second, lost))
+    return e.mulacc(first, f + rest)
 
 
 def log10(x: Value[V]) -> Value[V]:
@@ -153,11 +155,9 @@ def log1p(x: Value[V]) -> Value[V]:
     m, e = _split_exponent(total, form)
     is_near = e.eq(0.0)
     f = is_near.where(x, m - 1.0)
-    first, second = form.ln_2
     lost = is_near.where(x.constant(0.0), lost)
-    rest = (f * f).mulacc(horner(f, form.log_tail), e.mulacc(second, lost))
-    result = _log_special(total, e.mulacc(first, f + rest))
-    return _unless_tiny(x, result, form)
+    result = _natural_log(f, e, lost)
+    return _unless_tiny(x, _log_special(total, result), form)
 
 
 NEAR, NEAR_FACTOR = -1.1875, 2447 / 4096
@@ -193,12 +193,12 @@ def softplus(x: Value[V]) -> Value[V]:
     of f is exact. It is added to the other terms of log(1 + f), which are smaller, after these.
     """
     form = format_of(x)
-    low = x.constant(float(math.floor(-(form.bias + form.precision + 2) * LN_2)))
     exponent = (x.bitcast(form.unsigned) | form.sign_bit).bitcast(form.dtype)
-    exponent = (exponent < low).where(low, exponent)
+    low = float(math.floor(-(form.bias + form.precision + 2) * LN_2))
+    exponent = at_least(exponent, low)
     shifted, r = exp_parts(exponent, form, less=0)
     # Where e^-|x| may be subnormal, it is raised: log(1 + f) is then f.
-    raised = 2.0**form.exponent_bits / 4
+    raised = form.raised
     is_small = exponent < least_of_normal(form, natural=True)
     shifted = is_small.where(shifted + raised, shifted)
     scale = power_of_two(shifted, form)
@@ -254,7 +254,7 @@ def power(x: Value[V], y: Value[V]) -> Value[V]:
     # Past this bound x^y is 0, 1 or inf, and products of y would overflow.
     bound = 2.0 ** (form.precision + form.exponent_bits + 2)
     finite_y = (y < bound).where(y, bound)
-    finite_y = (finite_y < -bound).where(y.constant(-bound), finite_y)
+    finite_y = at_least(finite_y, -bound)
     y_head = head_of(finite_y, form)
     tail = (finite_y - y_head) * log_head + finite_y * log_tail
     head = y_head * log_head
@@ -284,6 +284,18 @@ def power_of_two(shifted: Value[V], form: FloatFormat) -> Value[V]:
     return (shifted.bitcast(form.unsigned) << form.stored).bitcast(form.dtype)
 
 
+def at_most(x: Value[V], high: float) -> Value[V]:
+    """x, or a bound where it is greater; NaN stays."""
+    bound = x.constant(high)
+    return (x > bound).where(bound, x)
+
+
+def at_least(x: Value[V], low: float) -> Value[V]:
+    """x, or a bound where it is less; NaN stays."""
+    bound = x.constant(low)
+    return (x < bound).where(bound, x)
+
+
 def clear_sign(x: Value[V], form: FloatFormat) -> Value[V]:
     """|x|."""
     return (x.bitcast(form.unsigned) & (form.sign_bit - 1)).bitcast(form.dtype)
@@ -297,10 +309,8 @@ def head_of(x: Value[V], form: FloatFormat) -> Value[V]:
 def _clamped_exponent(x: Value[V]) -> Value[V]:
     """x, moved to where 2^x has just become 0 or inf if it lies beyond; NaN stays."""
     form = format_of(x)
-    high = float(form.bias + 2)
-    low = -float(form.bias + form.precision + 2)
-    x = (x > high).where(x.constant(high), x)
-    return (x < low).where(x.constant(low), x)
+    x = at_most(x, float(form.bias + 2))
+    return at_least(x, -float(form.bias + form.precision + 2))
 
 
 def _exp2_sum(x: Value[V], tail: Value[V] | None) -> Value[V]:
@@ -309,7 +319,7 @@ def _exp2_sum(x: Value[V], tail: Value[V] | None) -> Value[V]:
     Where the result may be subnormal, x is raised first: it is rounded once, by the last product.
     """
     form = format_of(x)
-    raised = 2.0**form.exponent_bits / 4
+    raised = form.raised
     is_small = x < least_of_normal(form)
     result = exp2_of_normal(is_small.where(x + raised, x), tail)
     return is_small.where(result * 2.0**-raised, result)

@@ -69,10 +69,14 @@ def _leaf(interval: MinMaxRule = min_max.dtype_range) -> Row:
 
 
 def _movement(
-    new_shape: ShapeRule, new_axis: AxisRule = axis.source, interval: MinMaxRule = min_max.source
+    new_shape: ShapeRule,
+    new_axis: AxisRule = axis.source,
+    interval: MinMaxRule = min_max.source,
+    new_dtype: DTypeRule = dtype.source,
+    new_device: DeviceRule = device.source,
 ) -> Row:
     """A movement op: its result is memory if the source is memory."""
-    return Row(dtype.source, new_shape, device.source, device.source_addrspace, new_axis, interval)
+    return Row(new_dtype, new_shape, new_device, device.source_addrspace, new_axis, interval)
 
 
 def _elementwise(
@@ -148,25 +152,11 @@ TABLE: Rules = {
     "tg.expand": _movement(shape.expanded, axis.uncut),
     "tg.pad": _movement(shape.padded, axis.uncut, min_max.padded),
     "tg.shrink": _movement(shape.shrunk, axis.uncut),
-    "tg.index": Row(
-        dtype.source,
-        shape.indexed,
-        device.common,
-        device.source_addrspace,
-        axis.indexed,
-        min_max.indexed,
-    ),
+    "tg.index": _movement(shape.indexed, axis.indexed, min_max.indexed, new_device=device.common),
     "tg.stack": Row(
         dtype.source, shape.stacked, device.common, axis=axis.stacked, min_max=min_max.union
     ),
-    "tg.bitcast": Row(
-        dtype.argument,
-        shape.bitcast,
-        device.source,
-        device.source_addrspace,
-        axis.bitcast,
-        min_max.bitcast,
-    ),
+    "tg.bitcast": _movement(shape.bitcast, axis.bitcast, min_max.bitcast, dtype.argument),
     # reduce
     "tg.reduce": Row(dtype.source, shape.reduced, device.source, axis=axis.reduced),
     # call

@@ -24,7 +24,7 @@ from tgdialect.transforms.simplify.matching import (
     constant_of,
     match,
     operand_dtype,
-    repeat,
+    repeated,
 )
 
 RULES = RuleIndex(IDENTITIES)
@@ -56,13 +56,8 @@ class NewOps(OpBuilder):
 
     def widened(self, value: SSAValue, type: Attribute) -> SSAValue | None:
         """A value in a type: itself, or a constant repeated; None where it cannot be."""
-        if value.type == type:
-            return value
-        if constant_of(value) is None or (ops := repeat(value, type)) is None:
-            return None
-        for op in ops:
-            value = self.put(op)
-        return value
+        is_known = value.type == type or constant_of(value) is not None
+        return repeated(value, type, self.put) if is_known else None
 
 
 class ApplyIdentities(RewritePattern):

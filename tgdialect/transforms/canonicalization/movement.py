@@ -5,6 +5,9 @@ Where a value is sharded, two reshapes may place the shard boundary where one ca
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping
+from typing import Any, cast
+
 from xdsl.dialects.builtin import IntegerAttr
 from xdsl.ir import Operation
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
@@ -45,19 +48,6 @@ class SameType(RewritePattern):
             rewriter.replace(op, (), (source,))
 
 
-class BitcastOfBitcast(RewritePattern):
-    """bitcast(bitcast(x)) is one bitcast; between sizes an invalid cell would spread on the way."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: tg.BitcastOp, rewriter: PatternRewriter) -> None:
-        inner = op.source.owner
-        if not isinstance(inner, tg.BitcastOp):
-            return
-        sizes = {dtype_of(v).itemsize for v in (inner.source, inner.result, op.result)}
-        if len(sizes) == 1 or Validity()[inner.source]:
-            _replace(op, tg.BitcastOp(inner.source, op.dtype), rewriter)
-
-
 class TrivialPermute(RewritePattern):
     """A permute that keeps every axis in its place."""
 
@@ -66,18 +56,6 @@ class TrivialPermute(RewritePattern):
         order = integers(op, "order")
         if order == tuple(range(len(order))):
             rewriter.replace(op, (), (op.source,))
-
-
-class PermuteOfPermute(RewritePattern):
-    """permute(permute(x, a), b) is permute(x, a[b])."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: tg.PermuteOp, rewriter: PatternRewriter) -> None:
-        inner = op.source.owner
-        if isinstance(inner, tg.PermuteOp):
-            order = integers(inner, "order")
-            composed = [order[axis] for axis in integers(op, "order")]
-            _replace(op, tg.PermuteOp(inner.source, composed), rewriter)
 
 
 class TrivialFlip(RewritePattern):
@@ -93,61 +71,59 @@ class TrivialFlip(RewritePattern):
             _replace(op, tg.FlipOp(op.source, needed), rewriter)
 
 
-class FlipOfFlip(RewritePattern):
-    """flip(flip(x, a), b) is flip(x, a xor b)."""
+class TwoOfAKind(RewritePattern):
+    """Two movements of one kind in a row are one."""
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: tg.FlipOp, rewriter: PatternRewriter) -> None:
-        inner = op.source.owner
-        if isinstance(inner, tg.FlipOp):
-            pairs = zip(integers(inner, "flags"), integers(op, "flags"), strict=True)
-            _replace(op, tg.FlipOp(inner.source, [bool(a) != bool(b) for a, b in pairs]), rewriter)
+    def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter) -> None:
+        inner = op.operands[0].owner
+        if isinstance(inner, type(op)) and (new := _JOINED[type(op)](op, inner)) is not None:
+            _replace(cast(MovementOp, op), new, rewriter)
 
 
-class ReshapeOfReshape(RewritePattern):
-    """reshape(reshape(x)) is reshape(x)."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: tg.ReshapeOp, rewriter: PatternRewriter) -> None:
-        inner = op.source.owner
-        if isinstance(inner, tg.ReshapeOp) and place(inner.source).axis is None:
-            _replace(op, tg.ReshapeOp(inner.source, mixed(op, "shape", op.dims)), rewriter)
+def _flipped(op: tg.FlipOp, inner: tg.FlipOp) -> MovementOp:
+    pairs = zip(integers(inner, "flags"), integers(op, "flags"), strict=True)
+    return tg.FlipOp(inner.source, [bool(a) != bool(b) for a, b in pairs])
 
 
-class ExpandOfExpand(RewritePattern):
-    """expand(expand(x)) is expand(x)."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: tg.ExpandOp, rewriter: PatternRewriter) -> None:
-        inner = op.source.owner
-        if isinstance(inner, tg.ExpandOp):
-            _replace(op, tg.ExpandOp(inner.source, mixed(op, "shape", op.dims)), rewriter)
+def _reshaped(op: tg.ReshapeOp, inner: tg.ReshapeOp) -> MovementOp | None:
+    if place(inner.source).axis is not None:
+        return None
+    return tg.ReshapeOp(inner.source, mixed(op, "shape", op.dims))
 
 
-class ShrinkOfShrink(RewritePattern):
-    """shrink(shrink(x, o), p) is shrink(x, o + p)."""
-
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: tg.ShrinkOp, rewriter: PatternRewriter) -> None:
-        inner = op.source.owner
-        if not isinstance(inner, tg.ShrinkOp):
-            return
-        offsets, shape = window(op)
-        if (total := _sum(window(inner)[0], offsets)) is not None:
-            _replace(op, tg.ShrinkOp(inner.source, total, shape), rewriter)
+def _shrunk(op: tg.ShrinkOp, inner: tg.ShrinkOp) -> MovementOp | None:
+    offsets, shape = window(op)
+    total = _sum(window(inner)[0], offsets)
+    return None if total is None else tg.ShrinkOp(inner.source, total, shape)
 
 
-class PadOfPad(RewritePattern):
-    """pad(pad(x, o), p) of the same fill is pad(x, o + p)."""
+def _padded(op: tg.PadOp, inner: tg.PadOp) -> MovementOp | None:
+    offsets, shape = window(op)
+    total = _sum(window(inner)[0], offsets)
+    if total is None or inner.fill != op.fill:
+        return None
+    return tg.PadOp(inner.source, total, shape, op.fill)
 
-    @op_type_rewrite_pattern
-    def match_and_rewrite(self, op: tg.PadOp, rewriter: PatternRewriter) -> None:
-        inner = op.source.owner
-        if not isinstance(inner, tg.PadOp) or inner.fill != op.fill:
-            return
-        offsets, shape = window(op)
-        if (total := _sum(window(inner)[0], offsets)) is not None:
-            _replace(op, tg.PadOp(inner.source, total, shape, op.fill), rewriter)
+
+def _bitcast(op: tg.BitcastOp, inner: tg.BitcastOp) -> MovementOp | None:
+    """Between sizes an invalid cell would spread on the way."""
+    sizes = {dtype_of(v).itemsize for v in (inner.source, inner.result, op.result)}
+    is_one = len(sizes) == 1 or Validity()[inner.source]
+    return tg.BitcastOp(inner.source, op.dtype) if is_one else None
+
+
+_JOINED: Mapping[type[Operation], Callable[[Any, Any], MovementOp | None]] = {
+    tg.PermuteOp: lambda op, inner: tg.PermuteOp(
+        inner.source, [integers(inner, "order")[axis] for axis in integers(op, "order")]
+    ),
+    tg.FlipOp: _flipped,
+    tg.ReshapeOp: _reshaped,
+    tg.ExpandOp: lambda op, inner: tg.ExpandOp(inner.source, mixed(op, "shape", op.dims)),
+    tg.ShrinkOp: _shrunk,
+    tg.PadOp: _padded,
+    tg.BitcastOp: _bitcast,
+}
+"""The op that an op on an inner one of its kind is; None if there is none."""
 
 
 def _sum(a: Shape, b: Shape) -> list[Dim] | None:
@@ -223,12 +199,12 @@ class IndexOfStack(RewritePattern):
 
 
 PATTERNS: dict[str, tuple[RewritePattern, ...]] = {
-    "tg.permute": (TrivialPermute(), PermuteOfPermute()),
-    "tg.flip": (TrivialFlip(), FlipOfFlip()),
-    "tg.reshape": (SameType(), ReshapeOfReshape()),
-    "tg.expand": (SameType(), ExpandOfExpand()),
-    "tg.pad": (SameType(), PadOfPad()),
-    "tg.shrink": (SameType(), ShrinkOfShrink(), ShrinkOfPad()),
+    "tg.permute": (TrivialPermute(), TwoOfAKind()),
+    "tg.flip": (TrivialFlip(), TwoOfAKind()),
+    "tg.reshape": (SameType(), TwoOfAKind()),
+    "tg.expand": (SameType(), TwoOfAKind()),
+    "tg.pad": (SameType(), TwoOfAKind()),
+    "tg.shrink": (SameType(), TwoOfAKind(), ShrinkOfPad()),
     "tg.index": (IndexOfNothing(), IndexOfStack()),
-    "tg.bitcast": (SameType(), BitcastOfBitcast()),
+    "tg.bitcast": (SameType(), TwoOfAKind()),
 }

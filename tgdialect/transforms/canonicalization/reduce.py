@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriter, RewritePattern, op_type_rewrite_pattern
 
 from tgdialect.analysis.validity import Validity
 from tgdialect.analysis.zeros import may_be_negative_zero
 from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of, integers, tensor
-from tgdialect.transforms.simplify.matching import repeat
+from tgdialect.transforms.simplify.matching import repeated
 
 
 class ReduceOfNothing(RewritePattern):
@@ -27,14 +28,17 @@ class ReduceOfNothing(RewritePattern):
         if op.kind.data is not tg.ReduceKind.ADD or not may_be_negative_zero(op.source):
             rewriter.replace(op, (), (op.source,))
             return
-        zero = tg.ConstOp(0, tensor(op.source).element_type)
-        if (zeros := repeat(zero.result, op.source.type)) is None:
-            return
-        new = [zero, *zeros]
-        new.append(tg.AddOp(op.source, new[-1].results[0]))
-        for each in new:
+        new: list[Operation] = []
+
+        def put(each: Operation) -> SSAValue:
             each.location = op.location
-        rewriter.replace(op, new)
+            new.append(each)
+            return each.results[0]
+
+        zero = put(tg.ConstOp(0, tensor(op.source).element_type))
+        if (zeros := repeated(zero, op.source.type, put)) is not None:
+            put(tg.AddOp(op.source, zeros))
+            rewriter.replace(op, new)
 
 
 class ReduceOfUnitAxis(RewritePattern):

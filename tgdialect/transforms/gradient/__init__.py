@@ -36,6 +36,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.properties import shape_of, tensor, tensor_type
+from tgdialect.ops.source import parameter_values
 from tgdialect.transforms.gradient.builder import Builder, is_float
 from tgdialect.transforms.gradient.reverse import Differentiate, gradient_sums, gradients
 
@@ -130,11 +131,7 @@ def gradient_function(function: FuncOp, name: str, differentiate: Differentiate)
     function.parent.insert_op_after(new, function)
     # Differentiate with respect to float arguments, and float PARAMs grouped by slot.
     wrt = [[a] for a in block.args if is_float(a)]
-    by_slot: dict[int, list[SSAValue]] = {}
-    for param in block.ops:
-        if isinstance(param, tg.ParamOp) and is_float(param.result):
-            by_slot.setdefault(param.slot.data, []).append(param.result)
-    wrt += [by_slot[slot] for slot in sorted(by_slot)]
+    wrt += [values for _, values in sorted(parameter_values(block).items()) if is_float(values[0])]
     # Add an argument for the gradient of each float result. A value returned twice has their sum.
     seeds: dict[SSAValue, SSAValue] = {}
     builder = Builder(block)

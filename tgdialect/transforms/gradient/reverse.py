@@ -17,6 +17,7 @@ from tgdialect.ops.dtypes import dtype_row
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import place, same_shape, shape_of, tensor, tensor_type
+from tgdialect.ops.source import parameter_values
 from tgdialect.transforms.gradient.builder import Builder, is_float, zeros_like
 from tgdialect.transforms.gradient.memory import Versions, operands_with_captured
 from tgdialect.transforms.gradient.rules import RULES
@@ -264,10 +265,7 @@ def _gradient_body(
         seed = builder.put(_parameter(builder, slot, value, place(gradient)))
         builder.add_to(seeds, value, seed)
     # Return the gradients of the wanted parameters in place of the results.
-    parameters: dict[int, list[SSAValue]] = {}
-    for inner in block.ops:
-        if isinstance(inner, tg.ParamOp):
-            parameters.setdefault(inner.slot.data, []).append(inner.result)
+    parameters = parameter_values(block)
     inside = Validity(
         {
             value: isinstance(op, tg.ScanOp) or validity[op.arguments[slot]]

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeVar
+from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
@@ -35,25 +35,6 @@ from tgdialect.transforms.tg_semantics import Tg, TgSemantics
 
 Gradients = Sequence[SSAValue | None]
 Rule = Callable[[Builder, Any, SSAValue], Gradients]
-OpT = TypeVar("OpT", bound=Operation)
-
-_RULES: dict[type[Operation], Rule] = {}
-RULES: Mapping[type[Operation], Rule] = _RULES
-"""The rule of each differentiable op; `reverse.py` handles FUNCTION and CALL."""
-
-
-def _rule(
-    *ops: type[OpT],
-) -> Callable[[Callable[[Builder, OpT, SSAValue], Gradients]], Rule]:
-    """Register a function as the rule of some ops."""
-
-    def register(function: Callable[[Builder, OpT, SSAValue], Gradients]) -> Rule:
-        for op in ops:
-            _RULES[op] = function
-        return function
-
-    return register
-
 
 # -- elementwise ---------------------------------------------------------------------------------
 
@@ -175,69 +156,26 @@ _ELEMENTWISE: Mapping[type[Operation], Callable[..., Parts]] = {
 """For each elementwise op, (g, y, *operands) -> the gradients of the operands."""
 
 
-@_rule(*_ELEMENTWISE)
-def _elementwise(b: Builder, op: Operation, g: SSAValue) -> Gradients:
-    values = map(TgSemantics(b).value, (g, op.results[0], *op.operands))
-    parts = _ELEMENTWISE[type(op)](*values)
-    return [None if part is None else part.handle for part in parts]
+# -- movement and memory -------------------------------------------------------------------------
 
 
-@_rule(tg.DetachOp)
-def _detach(b: Builder, op: tg.DetachOp, g: SSAValue) -> Gradients:
-    return (None,)
-
-
-# -- movement ------------------------------------------------------------------------------------
-
-
-@_rule(tg.ReshapeOp)
-def _reshape(b: Builder, op: tg.ReshapeOp, g: SSAValue) -> Gradients:
-    return _first(op, b.reshaped(g, shape_of(op.source)))
-
-
-@_rule(tg.ExpandOp)
-def _expand(b: Builder, op: tg.ExpandOp, g: SSAValue) -> Gradients:
-    return _first(op, b.summed_to(g, shape_of(op.source)))
-
-
-@_rule(tg.PermuteOp)
-def _permute(b: Builder, op: tg.PermuteOp, g: SSAValue) -> Gradients:
+def _permute(b: Builder, op: tg.PermuteOp, g: SSAValue) -> SSAValue:
     order = integers(op, "order")
-    return (b.put(tg.PermuteOp(g, sorted(range(len(order)), key=order.__getitem__))),)
+    return b.put(tg.PermuteOp(g, sorted(range(len(order)), key=order.__getitem__)))
 
 
-@_rule(tg.FlipOp)
-def _flip(b: Builder, op: tg.FlipOp, g: SSAValue) -> Gradients:
-    return (b.put(op.rebuild((g,))),)
-
-
-@_rule(tg.PadOp)
-def _pad(b: Builder, op: tg.PadOp, g: SSAValue) -> Gradients:
+def _pad(b: Builder, op: tg.PadOp, g: SSAValue) -> SSAValue:
     offsets, _ = window(op)
-    inside = tg.ShrinkOp(g, b.known(offsets), b.known(shape_of(op.source)))
-    return _first(op, b.put(inside))
+    return b.put(tg.ShrinkOp(g, b.known(offsets), b.known(shape_of(op.source))))
 
 
-@_rule(tg.ShrinkOp)
-def _shrink(b: Builder, op: tg.ShrinkOp, g: SSAValue) -> Gradients:
+def _shrink(b: Builder, op: tg.ShrinkOp, g: SSAValue) -> SSAValue:
     offsets, _ = window(op)
     fill = number_attribute(0, tensor(g).element_type)
-    whole = tg.PadOp(g, b.known(offsets), b.known(shape_of(op.source)), fill)
-    return _first(op, b.put(whole))
+    return b.put(tg.PadOp(g, b.known(offsets), b.known(shape_of(op.source)), fill))
 
 
-@_rule(tg.StackOp)
-def _stack(b: Builder, op: tg.StackOp, g: SSAValue) -> Gradients:
-    shape = b.known(shape_of(op.sources[0]))
-    none = (0,) * len(shape)
-    return [
-        b.reshaped(b.put(tg.ShrinkOp(g, (i, *none), (1, *shape))), shape)
-        for i in range(len(op.sources))
-    ]
-
-
-@_rule(tg.IndexOp)
-def _index(b: Builder, op: tg.IndexOp, g: SSAValue) -> Gradients:
+def _index(b: Builder, op: tg.IndexOp, g: SSAValue) -> SSAValue:
     """Add the gradient of each read to the cell that was read.
 
     This is the specification's scatter_add: a sum over one-hot masks, axis by axis.
@@ -268,111 +206,123 @@ def _index(b: Builder, op: tg.IndexOp, g: SSAValue) -> Gradients:
         hits = b.put(tg.WhereOp(b.put(tg.CmpEqOp(column, row)), lined, zero))
         total = b.put(tg.ReduceOp(tg.ReduceKind.ADD, hits, [axis]))
         g = b.reshaped(total, (*shape[:axis], size, *after))
-    return _first(op, g)
+    return g
 
 
-def _first(op: Operation, gradient: SSAValue) -> Gradients:
-    """The gradients of an op whose first operand is the only one with a gradient."""
-    return (gradient, *(None,) * (len(op.operands) - 1))
-
-
-@_rule(tg.BitcastOp)
-def _bitcast(b: Builder, op: tg.BitcastOp, g: SSAValue) -> Gradients:
+def _bitcast(b: Builder, op: tg.BitcastOp, g: SSAValue) -> SSAValue:
     if tensor(op.source).element_type == tensor(op.result).element_type:
-        return (g,)
+        return g
     old, new = dtype_of(op.source).name, dtype_of(op.result).name
     raise locate(PassFailedException(f"a BITCAST from {old} to {new} has no gradient"), op)
 
 
-# -- reductions ----------------------------------------------------------------------------------
-
-
-@_rule(tg.ReduceOp)
-def _reduce(b: Builder, op: tg.ReduceOp, g: SSAValue) -> Gradients:
-    if op.ranges:
-        raise locate(PassFailedException("a REDUCE over RANGEs has no gradient"), op)
-    shape, x = shape_of(op.source), op.source
-    wide = b.expanded(g, shape)
-    zero = b.constant(0, g)
-    match op.kind.data:
-        case tg.ReduceKind.ADD:
-            return (wide,)
-        case tg.ReduceKind.MAX:
-            greatest = b.put(tg.CmpEqOp(x, op.result))
-            ones = b.put(tg.CastOp(greatest, tensor(g).element_type))
-            count = b.put(tg.ReduceOp(tg.ReduceKind.ADD, ones, _axes(op)))
-            return (b.put(tg.WhereOp(greatest, b.put(tg.DivOp(g, count)), zero)),)
-        case tg.ReduceKind.MUL:
-            return (_product(b, op, g, wide, zero),)
-
-
-def _product(b: Builder, op: tg.ReduceOp, g: SSAValue, wide: SSAValue, zero: SSAValue) -> SSAValue:
-    """The gradient of REDUCE MUL: for each factor the product of the other factors, times g.
-
-    If one factor is 0, only that factor has a gradient other than 0. If two are 0, all gradients
-    are 0. An infinite factor makes the gradients of all other factors infinite, and 0 becomes NaN.
-    """
-    # Classify the factors.
-    # A dtype without infinities has NaN here, which nothing is equal to.
-    highest = math.inf if math.isinf(dtype_of(g).high) else math.nan
-    one, infinity, x = b.constant(1, g), b.constant(highest, g), op.source
-    is_zero = b.put(tg.CmpEqOp(x, zero))
-    is_below = b.put(tg.CmpEqOp(x, b.constant(-highest, g)))
-    is_infinite = b.put(tg.OrOp(b.put(tg.CmpEqOp(x, infinity)), is_below))
-
-    def among_others(condition: SSAValue) -> SSAValue:
-        """For each factor, whether the condition holds for one of the other factors."""
-        ones = b.put(tg.CastOp(condition, tensor(g).element_type))
-        count = b.put(tg.ReduceOp(tg.ReduceKind.ADD, ones, _axes(op)))
-        return b.put(tg.CmpNeOp(count, ones))
-
-    # Replace zeros by 1 and infinities by their sign. Then the product of the other factors is the
-    # product of all factors divided by this one.
-    sign = b.put(tg.WhereOp(is_below, b.constant(-1, g), one))
-    filled = b.put(tg.WhereOp(is_zero, one, b.put(tg.WhereOp(is_infinite, sign, x))))
-    product = b.put(tg.MulOp(b.put(tg.ReduceOp(tg.ReduceKind.MUL, filled, _axes(op))), g))
-    quotient = b.put(tg.DivOp(product, filled))
-    # Put back the infinities and zeros of the other factors.
-    has_infinity = among_others(is_infinite)
-    infinite = b.put(tg.MulOp(quotient, infinity))
-    at_zero = b.put(tg.WhereOp(has_infinity, b.constant(math.nan, g), zero))
-    elsewhere = b.put(tg.WhereOp(has_infinity, infinite, quotient))
-    return b.put(tg.WhereOp(among_others(is_zero), at_zero, elsewhere))
-
-
-def _axes(op: tg.ReduceOp) -> Sequence[int]:
-    return integers(op, "axes")
-
-
-# -- memory --------------------------------------------------------------------------------------
-
-
-@_rule(tg.ContiguousOp)
-def _same(b: Builder, op: tg.ContiguousOp, g: SSAValue) -> Gradients:
-    return (g,)
-
-
-@_rule(tg.ContiguousBackwardOp)
-def _contiguous(b: Builder, op: tg.ContiguousBackwardOp, g: SSAValue) -> Gradients:
-    return (b.put(tg.ContiguousOp(g)),)
-
-
-@_rule(tg.CopyOp)
-def _copy(b: Builder, op: tg.CopyOp, g: SSAValue) -> Gradients:
-    return (b.moved(g, place(op.source)),)
-
-
-@_rule(tg.ReplicatedOp)
-def _replicated(b: Builder, op: tg.ReplicatedOp, g: SSAValue) -> Gradients:
+def _replicated(b: Builder, op: tg.ReplicatedOp, g: SSAValue) -> SSAValue:
     """The gradient goes to the first shard. The other shards are copies with gradient 0."""
     whole, axis = b.known(shape_of(op.source)), op.axis.data
     lined = b.reshaped(g, (*whole[:axis], 1, *whole[axis + 1 :]))
     fill = number_attribute(0, tensor(g).element_type)
     first = b.put(tg.PadOp(lined, (0,) * len(whole), whole, fill))
-    return (b.moved(first, place(op.source)),)
+    return b.moved(first, place(op.source))
 
 
-@_rule(tg.LoadOp)
+# -- reductions ----------------------------------------------------------------------------------
+
+
+def _reduce(b: Builder, op: tg.ReduceOp, gradient: SSAValue) -> SSAValue:
+    if op.ranges:
+        raise locate(PassFailedException("a REDUCE over RANGEs has no gradient"), op)
+    wide = b.expanded(gradient, shape_of(op.source))
+    x, y, g = map(TgSemantics(b).value, (op.source, op.result, gradient))
+    zero = g.constant(0)
+
+    def reduced(kind: tg.ReduceKind, source: Tg) -> Tg:
+        total = b.put(tg.ReduceOp(kind, source.handle, integers(op, "axes")))
+        return TgSemantics(b).value(total)
+
+    match op.kind.data:
+        case tg.ReduceKind.ADD:
+            return wide
+        case tg.ReduceKind.MAX:
+            greatest = x.eq(y)
+            count = reduced(tg.ReduceKind.ADD, greatest.cast(g.dtype))
+            return greatest.where(g / count, zero).handle
+        case tg.ReduceKind.MUL:
+            highest = math.inf if math.isinf(dtype_of(gradient).high) else math.nan
+            return _product(x, g, highest, reduced).handle
+
+
+def _product(x: Tg, g: Tg, highest: float, reduced: Callable[[tg.ReduceKind, Tg], Tg]) -> Tg:
+    """The gradient of REDUCE MUL: for each factor the product of the other factors, times g.
+
+    If one factor is 0, only that factor has a gradient other than 0. If two are 0, all gradients
+    are 0. An infinite factor makes the gradients of all other factors infinite, and 0 becomes NaN.
+    `highest` is the infinity, or of a dtype without infinities NaN, which nothing is equal to.
+    """
+    # Classify the factors.
+    zero, one, infinity = (g.constant(value) for value in (0, 1, highest))
+    is_zero = x.eq(zero)
+    is_below = x.eq(-highest)
+    is_infinite = x.eq(infinity) | is_below
+
+    def among_others(condition: Tg) -> Tg:
+        """For each factor, whether the condition holds for one of the other factors."""
+        ones = condition.cast(g.dtype)
+        return reduced(tg.ReduceKind.ADD, ones).ne(ones)
+
+    # Replace zeros by 1 and infinities by their sign. Then the product of the other factors is the
+    # product of all factors divided by this one.
+    sign = is_below.where(g.constant(-1), one)
+    filled = is_zero.where(one, is_infinite.where(sign, x))
+    quotient = reduced(tg.ReduceKind.MUL, filled) * g / filled
+    # Put back the infinities and zeros of the other factors.
+    has_infinity = among_others(is_infinite)
+    infinite = quotient * infinity
+    at_zero = has_infinity.where(g.constant(math.nan), zero)
+    elsewhere = has_infinity.where(infinite, quotient)
+    return among_others(is_zero).where(at_zero, elsewhere)
+
+
+# -- all ops -------------------------------------------------------------------------------------
+
+_OF_FIRST: Mapping[type[Operation], Callable[[Builder, Any, SSAValue], SSAValue]] = {
+    tg.ReshapeOp: lambda b, op, g: b.reshaped(g, shape_of(op.source)),
+    tg.ExpandOp: lambda b, op, g: b.summed_to(g, shape_of(op.source)),
+    tg.PermuteOp: _permute,
+    tg.FlipOp: lambda b, op, g: b.put(op.rebuild((g,))),
+    tg.PadOp: _pad,
+    tg.ShrinkOp: _shrink,
+    tg.IndexOp: _index,
+    tg.BitcastOp: _bitcast,
+    tg.ReduceOp: _reduce,
+    tg.ContiguousOp: lambda b, op, g: g,
+    tg.ContiguousBackwardOp: lambda b, op, g: b.put(tg.ContiguousOp(g)),
+    tg.CopyOp: lambda b, op, g: b.moved(g, place(op.source)),
+    tg.ReplicatedOp: _replicated,
+    # An AFTER that sees no write equals its buffer; `memory.py` handles all others.
+    tg.AfterOp: lambda b, op, g: g,
+}
+"""The rules of ops whose first operand is the only one with a gradient."""
+
+
+def _first(b: Builder, op: Operation, g: SSAValue) -> Gradients:
+    return (_OF_FIRST[type(op)](b, op, g), *(None,) * (len(op.operands) - 1))
+
+
+def _elementwise(b: Builder, op: Operation, g: SSAValue) -> Gradients:
+    values = map(TgSemantics(b).value, (g, op.results[0], *op.operands))
+    parts = _ELEMENTWISE[type(op)](*values)
+    return [None if part is None else part.handle for part in parts]
+
+
+def _stack(b: Builder, op: tg.StackOp, g: SSAValue) -> Gradients:
+    shape = b.known(shape_of(op.sources[0]))
+    none = (0,) * len(shape)
+    return [
+        b.reshaped(b.put(tg.ShrinkOp(g, (i, *none), (1, *shape))), shape)
+        for i in range(len(op.sources))
+    ]
+
+
 def _load(b: Builder, op: tg.LoadOp, g: SSAValue) -> Gradients:
     """The gradient goes to the buffer where the gate is true, and to `alt` elsewhere."""
     if op.device is not None:
@@ -384,7 +334,11 @@ def _load(b: Builder, op: tg.LoadOp, g: SSAValue) -> Gradients:
     return taken, b.put(tg.WhereOp(op.gate, zero, g)), None
 
 
-@_rule(tg.AfterOp)
-def _after(b: Builder, op: tg.AfterOp, g: SSAValue) -> Gradients:
-    """An AFTER that sees no write equals its buffer; `memory.py` handles all others."""
-    return _first(op, g)
+RULES: Mapping[type[Operation], Rule] = {
+    **dict.fromkeys(_ELEMENTWISE, _elementwise),
+    **dict.fromkeys(_OF_FIRST, _first),
+    tg.StackOp: _stack,
+    tg.LoadOp: _load,
+    tg.DetachOp: lambda b, op, g: (None,),
+}
+"""The rule of each differentiable op; `reverse.py` handles FUNCTION and CALL."""

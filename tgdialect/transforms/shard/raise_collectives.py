@@ -114,6 +114,13 @@ def _is_used_once(values: Sequence[SSAValue]) -> bool:
     return all(len(list(value.uses)) == 1 for value in values)
 
 
+def _layout(chain: Sequence[SSAValue], source: Layout) -> Layout | None:
+    """The layout of the first value of a chain; None if a factor of it is repeated."""
+    layout = layout_in(chain, source)
+    is_plain = layout is not None and not any(f.is_repeated for a in layout.axes for f in a)
+    return layout if is_plain else None
+
+
 # -- one part, repeated for each device ----------------------------------------------------------
 
 
@@ -159,8 +166,8 @@ def _raise_reduction(op: tg.ReduceOp, grids: dict[str, Grid]) -> SSAValue | None
     name = "concat_axis" if isinstance(joined, AllToAllOp) else "gather_axis"
     source = Layout.of(tensor(joined.result).get_shape())
     devices = source.leading(_axis(joined, name), len(grid.devices))
-    layout = layout_in(chain, source)
-    if layout is None or devices is None or any(f.is_repeated for a in layout.axes for f in a):
+    layout = _layout(chain, source)
+    if layout is None or devices is None:
         return None
     axes = op.axes.get_values()
     reduced = [f for axis in axes for f in layout.axes[axis]]
@@ -217,8 +224,7 @@ def _raise_all_gather(op: AllGatherOp, grids: dict[str, Grid]) -> SSAValue | Non
     grid = _grid(op, grids)
     # The axes of what is reduced, of which the scattered one begins with the devices.
     source = Layout.of(tensor(scattered.result).get_shape())
-    layout = layout_in(chain, source)
-    if layout is None or any(f.is_repeated for axis in layout.axes for f in axis):
+    if (layout := _layout(chain, source)) is None:
         return None
     devices = AxisFactor(len(grid.devices))
     whole, gathered = source.axes, layout.axes
@@ -243,8 +249,7 @@ def _raise_all_slice(op: AllSliceOp, grids: dict[str, Grid]) -> SSAValue | None:
     if not is_plain(op.input) or not _is_used_once(chain) or (kind := _kind(reduced)) is None:
         return None
     source = Layout.of(tensor(reduced.result).get_shape())
-    layout = layout_in(chain, source)
-    if layout is None or any(f.is_repeated for axis in layout.axes for f in axis):
+    if (layout := _layout(chain, source)) is None:
         return None
     builder = OpBuilder.before(op)
     value = emit(builder, reduced.input, source, layout)

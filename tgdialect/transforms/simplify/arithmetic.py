@@ -37,20 +37,7 @@ REPETITION = (Rule("add of same", x + x, x * 2),)
 """A repeated operand becomes a multiple, which is one term of a linear form."""
 
 DIVISION = (
-    Rule("multiple idiv", (x * y) // y, x, when=(Fits(x * y), y.ne(0))),
     Rule("multiple mod", (x * y) % y, lit(0), when=(Fits(x * y),)),
-    Rule(
-        "sum idiv",
-        (x * y + z) // y,
-        x,
-        when=(Fits(x * y + z), lit(0) <= z, z < y),
-    ),
-    Rule(
-        "sum mod",
-        (x * y + z) % y,
-        z,
-        when=(Fits(x * y + z), lit(0) <= z, z < y),
-    ),
     Rule(
         "idiv of idiv",
         (x // k1) // k2,
@@ -76,7 +63,8 @@ DIVISION = (
         when=(lit(0) < k1, lit(0) < k2, (k1 % k2).eq(0)),
     ),
 )
-"""Division by a variable, and nested division by constants."""
+"""Nested division by constants. `quotients.py` divides by variables, but by none that may be 0: a
+multiple of such a one is 0 mod it, too."""
 
 SHIFTS = (
     Rule("shr of and", (x & k1) >> k2, x >> k2, when=((k1 >> k2).eq(lit(-1) >> k2),)),

@@ -37,7 +37,7 @@ from tgdialect.transforms.simplify.matching import (
     match,
     operand_dtype,
     proven,
-    repeat,
+    repeated,
     same_extent,
 )
 from tgdialect.transforms.simplify.settled import Settled, depends_on_context
@@ -306,13 +306,7 @@ class Engine:
 
     def splat(self, value: Attribute, type: Attribute) -> SSAValue | None:
         """A tensor of `type` with a constant in every cell; None if the type has a place."""
-        result = self.constant(value)
-        ops = repeat(result, type)
-        if ops is None:
-            return None
-        for op in ops:
-            result = self.insert(op)
-        return result
+        return repeated(self.constant(value), type, self.insert)
 
     def widened(self, value: SSAValue, like: SSAValue) -> SSAValue | None:
         """A value of the type of `like`: the value itself, or its constant broadcast; else None."""

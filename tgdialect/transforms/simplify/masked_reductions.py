@@ -102,19 +102,18 @@ def _fixed(
             continue
         # Compute the value and the other conditions at the solution `at`.
         others = [c for c in mask.conditions if c[0] is not solved]
-        values = computed_at(engine, [mask.value, *(value for value, _ in others)], axis, at)
-        if values is None:
+        if (there := masked_at(engine, Masked(mask.value, others), axis, at)) is None:
             return None
         # The solution must lie in the loop, and the other conditions must hold there.
         zero = engine.constant(number_attribute(0, INDEX))
         conditions = [
             (engine.apply("tg.cmplt", (at, zero)), False),
             (engine.apply("tg.cmplt", (at, axis.bound)), True),
-            *((new, holds) for new, (_, holds) in zip(values[1:], others, strict=True)),
+            *there.conditions,
         ]
         # The REDUCE keeps its other ranges, and disappears if it has none.
         kept = [value for value in op.ranges if value is not axis.result]
-        value = values[0]
+        value = there.value
         if not kept and op.kind.data is tg.ReduceKind.ADD:
             value = summed(engine, value)
         result = where_all(engine, op, conditions, value)
@@ -156,6 +155,15 @@ def computed_at(
                 new[value] = engine.insert(op.rebuild([new[o] for o in op.operands]))
                 made += 1
     return [new[root] for root in roots]
+
+
+def masked_at(engine: Engine, mask: Masked, axis: tg.RangeOp, at: SSAValue) -> Masked | None:
+    """A value and its conditions in the iteration of a range in which its variable is `at`."""
+    roots = [mask.value, *(value for value, _ in mask.conditions)]
+    if (values := computed_at(engine, roots, axis, at)) is None:
+        return None
+    pairs = zip(values[1:], mask.conditions, strict=True)
+    return Masked(values[0], [(new, holds) for new, (_, holds) in pairs])
 
 
 def _counted(
@@ -227,11 +235,9 @@ def _narrowed(
     number = next(engine.builder.free_axes)
     shorter = engine.builder.put(tg.RangeOp(number, axis.axis_type.data, size))
     at = engine.apply("tg.add", (shorter, engine.constant(number_attribute(low, INDEX))))
-    values = computed_at(engine, [mask.value, *(value for value, _ in kept)], axis, at)
-    if values is None:
+    if (there := masked_at(engine, Masked(mask.value, kept), axis, at)) is None:
         return None
-    conditions = [(new, holds) for new, (_, holds) in zip(values[1:], kept, strict=True)]
-    source = where_all(engine, op, conditions, values[0])
+    source = where_all(engine, op, there.conditions, there.value)
     ranges = [shorter if value is axis.result else value for value in op.ranges]
     ordered = op.ordered is not None
     return engine.insert(tg.ReduceOp(op.kind.data, source, (), ranges, ordered=ordered))

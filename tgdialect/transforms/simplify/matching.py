@@ -83,19 +83,19 @@ def same_extent(a: Attribute, b: Attribute) -> bool:
     return a.encoding is b.encoding or a.encoding == b.encoding
 
 
-def repeat(scalar: SSAValue, type: Attribute) -> list[Operation] | None:
-    """The ops that broadcast a scalar to a type.
+def repeated(
+    scalar: SSAValue, type: Attribute, put: Callable[[Operation], SSAValue]
+) -> SSAValue | None:
+    """A scalar broadcast to a type, by ops that `put` inserts.
 
     None for a type of dynamic shape, or in another place than the scalar.
     """
     if scalar.type == type:
-        return []
+        return scalar
     if not is_tensor(type) or not type.has_static_shape() or place_of(type) != place(scalar):
         return None
-    reshape = tg.ReshapeOp(scalar, (1,) * len(type.get_shape()))
-    if reshape.result.type == type:
-        return [reshape]
-    return [reshape, tg.ExpandOp(reshape, type.get_shape())]
+    value = put(tg.ReshapeOp(scalar, (1,) * len(type.get_shape())))
+    return value if value.type == type else put(tg.ExpandOp(value, type.get_shape()))
 
 
 # -- matching ------------------------------------------------------------------------------------

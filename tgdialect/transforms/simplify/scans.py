@@ -28,7 +28,7 @@ from tgdialect.ops.dtypes import dtype_row, number_attribute
 from tgdialect.ops.properties import dtype_of, tensor, tensor_type
 from tgdialect.ops.reduce import ALU, accumulated_dtype, identity
 from tgdialect.transforms.simplify.engine import Engine
-from tgdialect.transforms.simplify.masked_reductions import computed_at
+from tgdialect.transforms.simplify.masked_reductions import computed_at, masked_at
 from tgdialect.transforms.simplify.masks import (
     Constraints,
     Masked,
@@ -115,11 +115,9 @@ def _prefix(
         new = engine.builder.insert(tg.RangeOp(number, tg.AxisType.REDUCE, extent))
         variable = new.result
         at = engine.apply("tg.sub", (variable, outer.result))
-        values = computed_at(engine, [value, *(c for c, _ in conditions)], axis, at)
-        if values is None:
+        if (there := masked_at(engine, mask, axis, at)) is None:
             return None
-        value = values[0]
-        conditions = [(c, holds) for c, (_, holds) in zip(values[1:], conditions, strict=True)]
+        value, conditions = there.value, there.conditions
         i: Linear = Affine({outer.result: 1})
         known = Constraints([i], [i + n])
         axis = new
