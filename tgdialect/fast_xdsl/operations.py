@@ -47,8 +47,7 @@ class FastOp(IRDLOperation, metaclass=_OpClass):
         result_types: Sequence[Any] | None = None,
         attributes: Mapping[str, Attribute | None] | None = None,
         properties: Mapping[str, Attribute | None] | None = None,
-        successors: Sequence[Any] | None = None,
-        regions: Sequence[Any] | None = None,
+        **others: Any,
     ) -> Self:
         """The constructor of assembly formats. xDSL's method takes four times as long: it makes
         those ops that `initialize` does not, and reports what does not fit the definition."""
@@ -59,8 +58,7 @@ class FastOp(IRDLOperation, metaclass=_OpClass):
                 result_types=result_types,
                 attributes=attributes,
                 properties=properties,
-                successors=successors,
-                regions=regions,
+                **others,
             )
         op = cls.__new__(cls)
         given = {name: value for name, value in (properties or {}).items() if value is not None}
