@@ -41,7 +41,6 @@ def parts() -> Iterator[tuple[str, Work, Work]]:
     from xdsl.dialects.builtin import Builtin, TensorType, f32
     from xdsl.dialects.func import Func
     from xdsl.ir import Operation
-    from xdsl.irdl import IRDLOperation
     from xdsl.irdl.declarative_assembly_format import FormatProgram
     from xdsl.irdl.operations import get_accessors_from_op_def
     from xdsl.parser import Parser
@@ -71,10 +70,8 @@ def parts() -> Iterator[tuple[str, Work, Work]]:
     fields = {"operands": (one, one, one), "result_types": (scalar,)}
     op = created(MulAccOp, *fields.values())
     theirs = get_accessors_from_op_def(MulAccOp.get_irdl_definition(), None)
-    slow_build: Any = vars(IRDLOperation)["build"].__func__
     slow_create: Any = vars(Operation)["create"].__func__
     slow_operands: Any = vars(Operation)["operands"].fget
-    groups = {"operands": [[one]] * 3, "result_types": [[scalar]]}
     definitions = [(k.assembly_format, k.get_irdl_definition()) for k in TG.operations]
     formats = [(text, definition) for text, definition in definitions if text is not None]
 
@@ -108,11 +105,6 @@ def parts() -> Iterator[tuple[str, Work, Work]]:
         f"operations: create {OPS:,} ops",
         repeated(OPS, lambda: slow_create(MulAccOp, **fields)),
         repeated(OPS, lambda: MulAccOp.create(**fields)),
-    )
-    yield (
-        f"operations: build {OPS // 10:,} ops",
-        repeated(OPS // 10, lambda: slow_build(MulAccOp, **groups)),
-        repeated(OPS // 10, lambda: MulAccOp.build(**groups)),
     )
     yield (
         "accessors: 100,000 operands by name",
@@ -241,7 +233,7 @@ def _no_operations() -> None:
     operations = _module("fast_xdsl.operations")
     for name in ("__instancecheck__", "__subclasscheck__"):
         delattr(operations._OpClass, name)
-    del operations.FastOp.build, operations.FastOp.create
+    del operations.FastOp.create
 
 
 def _no_unchecked() -> None:

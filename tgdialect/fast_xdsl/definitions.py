@@ -2,14 +2,14 @@
 
 xDSL resolves the variables of constraints while it parses an op, and looks at every field of the
 definition to build it. Here the types that the text says are taken as they stand, since the
-verifier checks them, and a class knows how many values each of its fields has.
+verifier checks them, and an op is created at once if each field has as many values as it must.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
-from typing import Any, NamedTuple, TypeVar, cast
+from typing import TypeVar, cast
 
 from xdsl.dialects.builtin import TensorType
 from xdsl.ir import Attribute
@@ -18,6 +18,9 @@ from xdsl.irdl.declarative_assembly_format import FormatProgram, ParsingState
 from xdsl.parser import Parser, UnresolvedOperand
 
 from tgdialect.fast_xdsl import formats
+from tgdialect.fast_xdsl.accessors import SEGMENTS
+from tgdialect.fast_xdsl.creation import created
+from tgdialect.fast_xdsl.unchecked import segments
 
 OpT = TypeVar("OpT", bound=IRDLOperation)
 
@@ -47,41 +50,38 @@ def _parsed(program: FormatProgram, parser: Parser, kind: type[OpT]) -> OpT:
         operand_types = program.resolve_operand_types(state, definition)
         types = (*operand_types, *program.resolve_result_types(state, definition))
     known = cast("Sequence[Sequence[Attribute]]", types)
-    operands = cast("Sequence[Sequence[UnresolvedOperand]]", state.operands)
-    return kind.build(
-        operands=[
-            parser.resolve_operands(values, known[i], parser.pos)
-            for i, values in enumerate(operands)
-        ],
-        result_types=known[len(operands) :],
-        attributes=state.attributes,
-        properties=state.properties,
-        regions=state.regions,
-        successors=state.successors,
+    unresolved = cast("Sequence[Sequence[UnresolvedOperand]]", state.operands)
+    operands = [
+        parser.resolve_operands(values, known[i], parser.pos) for i, values in enumerate(unresolved)
+    ]
+    results = known[len(operands) :]
+    sizes = map(len, (*operands, *results))
+    expected = None if state.attributes else counts(kind)
+    if expected is None or any(n not in (None, m) for n, m in zip(expected, sizes, strict=True)):
+        return kind.build(
+            operands=operands,
+            result_types=results,
+            attributes=state.attributes,
+            properties=state.properties,
+            regions=state.regions,
+            successors=state.successors,
+        )
+    properties = {name: value for name, value in state.properties.items() if value is not None}
+    if definition.options:
+        properties[SEGMENTS] = segments(*map(len, operands))
+    return created(
+        kind,
+        [value for group in operands for value in group],
+        [type for group in results for type in group],
+        properties,
     )
 
 
-class Counts(NamedTuple):
-    """How many values each operand and result of a definition stands for; None for any number."""
-
-    operands: Sequence[int | None]
-    results: Sequence[int | None]
-    are_segmented: bool
-    """Whether a property says how many there are of each operand."""
-
-    def fit(self, operands: Sequence[Any], results: Sequence[Any]) -> bool:
-        """Whether groups of values are lists or tuples, and have these numbers of values."""
-        counts, groups = (*self.operands, *self.results), (*operands, *results)
-        return len(counts) == len(groups) and all(
-            type(group) in (list, tuple) and count in (None, len(group))
-            for count, group in zip(counts, groups, strict=True)
-        )
-
-
 @cache
-def counts(kind: type[IRDLOperation]) -> Counts | None:
-    """How many operands and results ops of a class have. None for ops with regions or successors,
-    and for those that may have one or none of something."""
+def counts(kind: type[IRDLOperation]) -> Sequence[int | None] | None:
+    """How many values each operand and result of a definition stands for; None for any number. No
+    counts for ops with regions or successors, and for those that may have one or none of
+    something: xDSL builds these, and those that do not fit."""
     definition = kind.get_irdl_definition()
     segmented = definition.options == [AttrSizedOperandSegments(as_property=True)]
     operands, results = (
@@ -98,4 +98,4 @@ def counts(kind: type[IRDLOperation]) -> Counts | None:
         or (operands.count(None) > 1 and not segmented)
     ):
         return None
-    return Counts(operands, results, segmented)
+    return *operands, *results

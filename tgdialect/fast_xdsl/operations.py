@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from abc import ABCMeta
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 from xdsl.dialects.builtin import LocationAttr
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.irdl import IRDLOperation
 
-from tgdialect.fast_xdsl.accessors import SEGMENTS, operands, quicker
+from tgdialect.fast_xdsl.accessors import operands, quicker
 from tgdialect.fast_xdsl.creation import initialize
-from tgdialect.fast_xdsl.definitions import counts
-from tgdialect.fast_xdsl.unchecked import segments
 
 
 class _OpClass(ABCMeta):
@@ -38,42 +36,6 @@ class FastOp(IRDLOperation, metaclass=_OpClass):
     __hash__ = object.__hash__
     if not TYPE_CHECKING:  # For which it is xDSL's.
         operands = operands
-
-    @classmethod
-    def build(
-        cls,
-        *,
-        operands: Sequence[Any] | None = None,
-        result_types: Sequence[Any] | None = None,
-        attributes: Mapping[str, Attribute | None] | None = None,
-        properties: Mapping[str, Attribute | None] | None = None,
-        successors: Sequence[Any] | None = None,
-        regions: Sequence[Any] | None = None,
-    ) -> Self:
-        """The constructor of assembly formats. xDSL's method takes four times as long: it makes
-        those ops that `initialize` does not, and reports what does not fit the definition."""
-        numbers = counts(cls)
-        if attributes or numbers is None or not numbers.fit(operands or (), result_types or ()):
-            return super().build(
-                operands=operands,
-                result_types=result_types,
-                attributes=attributes,
-                properties=properties,
-                successors=successors,
-                regions=regions,
-            )
-        op = cls.__new__(cls)
-        given = {name: value for name, value in (properties or {}).items() if value is not None}
-        if numbers.are_segmented:
-            given[SEGMENTS] = segments(*map(len, operands or ()))
-        initialize(
-            op,
-            [value for group in operands or () for value in group],
-            given,
-            [type for group in result_types or () for type in group],
-        )
-        Operation.__post_init__(op)
-        return op
 
     @classmethod
     def create(

@@ -13,7 +13,7 @@ from tgdialect.interpreter.cell_maps import CellMap
 from tgdialect.interpreter.custom import allow
 from tgdialect.interpreter.execution import run_block
 from tgdialect.interpreter.host import Frame, check_parameter
-from tgdialect.interpreter.host_values import TensorValue, Value, VersionedView, whole
+from tgdialect.interpreter.host_values import HostValue, TensorValue, VersionedView, whole
 from tgdialect.interpreter.kernel import LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import Callee, Contents, Outcome, RunContext, write_back
@@ -100,14 +100,14 @@ def _block(
     return Outcome([], [_live_contents(value) for value in values])
 
 
-def _argument(value: SSAValue, data: Data, name: str) -> Value:
+def _argument(value: SSAValue, data: Data, name: str) -> HostValue:
     """An argument as a function's body sees it."""
     if is_memory(value):
         return whole(VersionedMemory(data, dtype_of(value), name))
     return TensorValue(Array(data))
 
 
-def _contents(frame: Frame, value: Value) -> Contents | None:
+def _contents(frame: Frame, value: HostValue) -> Contents | None:
     if not isinstance(value, VersionedView) or not value.memory.stores:
         return None
     memory = value.memory

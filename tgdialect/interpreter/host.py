@@ -20,9 +20,9 @@ from xdsl.utils.exceptions import InterpretationError
 from tgdialect.diagnostics import errors_at
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.interpreter.host_values import (
+    HostValue,
     TensorValue,
     Tuple,
-    Value,
     VersionedView,
     Void,
     waits_for,
@@ -49,7 +49,7 @@ class Frame:
     """One run of a function: its stores, its buffers, and the values of its PARAMs."""
 
     context: RunContext
-    parameters: Sequence[Value] = ()
+    parameters: Sequence[HostValue] = ()
     journal: Journal = field(default_factory=Journal)
     buffers: dict[tuple[str, int], VersionedMemory] = field(
         default_factory=dict[tuple[str, int], VersionedMemory]
@@ -57,9 +57,9 @@ class Frame:
     is_function: bool = False
     """Whether this is an evaluation of a FUNCTION, whose buffers the caller gives no contents."""
 
-    def run(self, block: Block, arguments: Sequence[Value] = ()) -> Sequence[Value]:
+    def run(self, block: Block, arguments: Sequence[HostValue] = ()) -> Sequence[HostValue]:
         """Evaluate a block. Returns the operands of its `func.return` or of a final `tg.tuple`."""
-        known: dict[SSAValue, Value] = dict(zip(block.args, arguments, strict=True))
+        known: dict[SSAValue, HostValue] = dict(zip(block.args, arguments, strict=True))
         last_use = _last_uses(block)
         # The results of a cycle that nothing needs, and what is computed from them.
         left_out: set[SSAValue] = set()
@@ -83,8 +83,8 @@ class Frame:
         return ()
 
     def evaluate(
-        self, op: Operation, operands: Sequence[Value], known: Mapping[SSAValue, Value] = {}
-    ) -> Sequence[Value]:
+        self, op: Operation, operands: Sequence[HostValue], known: Mapping[SSAValue, HostValue] = {}
+    ) -> Sequence[HostValue]:
         """The values of an op's results. `known` holds the values that a LINEAR captures."""
         with errors_at(op):
             if isinstance(op, tg.LinearOp):
@@ -100,7 +100,7 @@ class Frame:
 
     # -- reading and making memory
 
-    def read(self, op: Operation, value: Value, after: Stores | None = None) -> Array:
+    def read(self, op: Operation, value: HostValue, after: Stores | None = None) -> Array:
         """The array of an operand, for an op that waits for the stores `after`.
 
         A view shows one version of its memory. If the op waits for a store to that memory which the
@@ -118,7 +118,7 @@ class Frame:
             )
         return value.array
 
-    def fresh(self, value: SSAValue, array: Array, after: Stores) -> Value:
+    def fresh(self, value: SSAValue, array: Array, after: Stores) -> HostValue:
         """The run-time value of `value`: a tensor, or new memory that holds the array."""
         if not is_memory(value):
             return TensorValue(array, after)
@@ -155,7 +155,7 @@ class Frame:
 
     # -- calls
 
-    def _linear(self, op: tg.LinearOp, known: Mapping[SSAValue, Value]) -> Void:
+    def _linear(self, op: tg.LinearOp, known: Mapping[SSAValue, HostValue]) -> Void:
         """LINEAR: run its ops, and record one store for each memory that it changed."""
         outer = captured(op, known)
         after = waits_for([*outer.values(), *self.parameters])
@@ -166,7 +166,9 @@ class Frame:
             done |= self.store(op, whole(memory), contents, mask, after)
         return Void(done)
 
-    def call(self, op: Operation, symbol: str, operands: Sequence[Value]) -> Sequence[Value]:
+    def call(
+        self, op: Operation, symbol: str, operands: Sequence[HostValue]
+    ) -> Sequence[HostValue]:
         """CALL or `func.call`: the results, after the stores of the callee to its arguments."""
         # The arguments as arrays. Memory that the callee only writes may be an old version.
         callee = symbol_of(op, symbol)
@@ -231,13 +233,13 @@ def _last_uses(block: Block) -> dict[Operation, list[SSAValue]]:
 # -- one function per op -------------------------------------------------------------------------
 
 
-def _pure(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+def _pure(frame: Frame, op: Operation, operands: Sequence[HostValue]) -> HostValue:
     after = waits_for(operands)
     arrays = [frame.read(op, operand, after) for operand in operands]
     return frame.fresh(op.results[0], PURE[op.name](op, arrays, 0), after)
 
 
-def _movement(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+def _movement(frame: Frame, op: Operation, operands: Sequence[HostValue]) -> HostValue:
     """A movement op: a view of memory if the source is memory, and otherwise a tensor."""
     source, after = operands[0], waits_for(operands)
     movement = AppliedMovement(op, [frame.read(op, operand, after) for operand in operands[1:]])
@@ -249,11 +251,11 @@ def _movement(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     return TensorValue(movement.of(frame.read(op, source)), after)
 
 
-def _identity(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+def _identity(frame: Frame, op: Operation, operands: Sequence[HostValue]) -> HostValue:
     return operands[0]
 
 
-def _param(frame: Frame, op: tg.ParamOp, operands: Sequence[Value]) -> Value:
+def _param(frame: Frame, op: tg.ParamOp, operands: Sequence[HostValue]) -> HostValue:
     slot = op.slot.data
     if slot >= len(frame.parameters):
         raise InterpretationError(f"parameter {slot} has no argument")
@@ -270,7 +272,7 @@ def check_parameter(op: tg.ParamOp, value: Data) -> None:
     check_bounds(f"parameter {name}", value, low, high)
 
 
-def _buffer(frame: Frame, op: tg.BufferOp, operands: Sequence[Value]) -> Value:
+def _buffer(frame: Frame, op: tg.BufferOp, operands: Sequence[HostValue]) -> HostValue:
     """BUFFER: one memory per slot and address space. It begins as the caller's contents for the
     slot if it is global and there are some, and otherwise as zeros."""
     sizes = [frame.read(op, operand) for operand in operands]
@@ -303,14 +305,14 @@ def _allocated(shape: Sequence[int], value: SSAValue) -> Data:
     return np.zeros(tuple(shape), dtype)
 
 
-def _load(frame: Frame, op: tg.LoadOp, operands: Sequence[Value]) -> Value:
+def _load(frame: Frame, op: tg.LoadOp, operands: Sequence[HostValue]) -> HostValue:
     after = waits_for(operands)
     buffer, *rest = (frame.read(op, operand, after) for operand in operands)
     alt, gate = rest if rest else (None, None)
     return frame.fresh(op.results[0], load(op, buffer, alt, gate, 0), after)
 
 
-def _store(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+def _store(frame: Frame, op: Operation, operands: Sequence[HostValue]) -> HostValue:
     """STORE and ATOMICADD: write the valid cells of the value where the gate is true."""
     after = waits_for(operands)
     view, value = operands[0], frame.read(op, operands[1], after)
@@ -321,21 +323,21 @@ def _store(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
     return Void(frame.store(op, view, value.data, mask, after, adds=isinstance(op, tg.AtomicAddOp)))
 
 
-def _after(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+def _after(frame: Frame, op: Operation, operands: Sequence[HostValue]) -> HostValue:
     view, *dependencies = operands
     assert isinstance(view, VersionedView)
     return frame.refresh(view, waits_for(dependencies))
 
 
-def _ordering(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+def _ordering(frame: Frame, op: Operation, operands: Sequence[HostValue]) -> HostValue:
     return Void(waits_for(operands))
 
 
-def _tuple(frame: Frame, op: Operation, operands: Sequence[Value]) -> Value:
+def _tuple(frame: Frame, op: Operation, operands: Sequence[HostValue]) -> HostValue:
     return Tuple(tuple(operands), waits_for(operands))
 
 
-def _get_tuple(frame: Frame, op: tg.GetTupleOp, operands: Sequence[Value]) -> Value:
+def _get_tuple(frame: Frame, op: tg.GetTupleOp, operands: Sequence[HostValue]) -> HostValue:
     source = operands[0]
     assert isinstance(source, Tuple)
     value = source.values[op.index.data]
@@ -344,7 +346,7 @@ def _get_tuple(frame: Frame, op: tg.GetTupleOp, operands: Sequence[Value]) -> Va
     return value
 
 
-def _function(frame: Frame, op: tg.FunctionOp, operands: Sequence[Value]) -> Value:
+def _function(frame: Frame, op: tg.FunctionOp, operands: Sequence[HostValue]) -> HostValue:
     """FUNCTION: evaluate the body with argument k as the value of PARAM k."""
     inner = Frame(frame.context, operands, frame.journal, is_function=True)
     with frame.context.nested("a FUNCTION"):
@@ -352,7 +354,7 @@ def _function(frame: Frame, op: tg.FunctionOp, operands: Sequence[Value]) -> Val
     return Tuple(tuple(values), waits_for((*values, *operands)))
 
 
-def _scan(frame: Frame, op: tg.ScanOp, operands: Sequence[Value]) -> Value:
+def _scan(frame: Frame, op: tg.ScanOp, operands: Sequence[HostValue]) -> HostValue:
     """SCAN: evaluate the body for one step after the other."""
     after = waits_for(operands)
     arguments = [frame.read(op, operand, after).materialised() for operand in operands]
@@ -381,11 +383,11 @@ def _scan(frame: Frame, op: tg.ScanOp, operands: Sequence[Value]) -> Value:
     return Tuple(tuple(results), after)
 
 
-def _call(frame: Frame, op: tg.CallOp, operands: Sequence[Value]) -> Value:
+def _call(frame: Frame, op: tg.CallOp, operands: Sequence[HostValue]) -> HostValue:
     return frame.call(op, op.callee.string_value(), operands)[0]
 
 
-HOST: dict[str, Callable[[Frame, Any, Sequence[Value]], Value]] = {
+HOST: dict[str, Callable[[Frame, Any, Sequence[HostValue]], HostValue]] = {
     **dict.fromkeys(PURE, _pure),
     **dict.fromkeys(MOVEMENTS, _movement),
     "tg.detach": _identity,

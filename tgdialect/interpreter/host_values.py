@@ -43,11 +43,11 @@ class Void:
 class Tuple:
     """The values of a TUPLE; as a whole it waits for `after`."""
 
-    values: Sequence[Value]
+    values: Sequence[HostValue]
     after: Stores = 0
 
 
-Value = TensorValue | VersionedView | Void | Tuple
+HostValue = TensorValue | VersionedView | Void | Tuple
 
 
 def whole(memory: VersionedMemory) -> VersionedView:
@@ -55,7 +55,7 @@ def whole(memory: VersionedMemory) -> VersionedView:
     return VersionedView(Array(memory.initial), memory, memory.cell_map)
 
 
-def waits_for(values: Sequence[Value]) -> Stores:
+def waits_for(values: Sequence[HostValue]) -> Stores:
     """The stores that any of the values waits for."""
     result: Stores = 0
     for value in values:

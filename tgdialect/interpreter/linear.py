@@ -8,7 +8,7 @@ import numpy as np
 from xdsl.ir import SSAValue
 
 from tgdialect.interpreter.execution import run_block
-from tgdialect.interpreter.host_values import TensorValue, Value, VersionedView
+from tgdialect.interpreter.host_values import HostValue, TensorValue, VersionedView
 from tgdialect.interpreter.kernel import LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import RunContext
@@ -17,7 +17,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.arrays import Data
 
 
-def captured(op: tg.LinearOp, known: Mapping[SSAValue, Value]) -> Mapping[SSAValue, Value]:
+def captured(op: tg.LinearOp, known: Mapping[SSAValue, HostValue]) -> Mapping[SSAValue, HostValue]:
     """The values from outside that the ops of a LINEAR take."""
     return {
         operand: known[operand]
@@ -30,8 +30,8 @@ def captured(op: tg.LinearOp, known: Mapping[SSAValue, Value]) -> Mapping[SSAVal
 def run_linear(
     context: RunContext,
     op: tg.LinearOp,
-    outer: Mapping[SSAValue, Value],
-    arguments: Sequence[Value],
+    outer: Mapping[SSAValue, HostValue],
+    arguments: Sequence[HostValue],
     journal: Journal,
 ) -> Sequence[tuple[VersionedMemory, Data, Data]]:
     """Run a LINEAR on what it captures and the arguments of its PARAMs, by slot.
@@ -44,7 +44,7 @@ def run_linear(
         versions[view.memory] = versions.get(view.memory, 0) | view.version
     lived: dict[VersionedMemory, LiveMemory] = {}
 
-    def live(value: Value) -> LiveValue:
+    def live(value: HostValue) -> LiveValue:
         if isinstance(value, TensorValue):
             return value.array
         return (

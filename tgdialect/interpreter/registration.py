@@ -25,7 +25,14 @@ from tgdialect.custom import CustomCode
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.calls import CALLEES
 from tgdialect.interpreter.host import HOST, Frame
-from tgdialect.interpreter.host_values import TensorValue, Tuple, Value, VersionedView, Void, whole
+from tgdialect.interpreter.host_values import (
+    HostValue,
+    TensorValue,
+    Tuple,
+    VersionedView,
+    Void,
+    whole,
+)
 from tgdialect.interpreter.run_context import RunContext, write_back
 from tgdialect.interpreter.values import Array
 from tgdialect.interpreter.versions import VersionedMemory
@@ -58,7 +65,7 @@ class TgFunctions(InterpreterFunctions):
     def run_op(self, interpreter: Interpreter, op: Operation, values: PythonValues) -> OpImplResult:
         """One tg op in the function that is running."""
         operands = [_value(v, value) for v, value in zip(op.operands, values, strict=True)]
-        known: dict[SSAValue, Value] = {}
+        known: dict[SSAValue, HostValue] = {}
         if isinstance(op, tg.LinearOp):
             inside = {result for inner in op.body.walk() for result in inner.results}
             outer = {o for inner in op.body.walk() for o in inner.operands if o not in inside}
@@ -121,14 +128,14 @@ def _data(value: SSAValue, given: Any) -> Data:
     return array
 
 
-def _value(value: SSAValue, given: Any) -> Value:
+def _value(value: SSAValue, given: Any) -> HostValue:
     """An operand, whether a tg op made it or not."""
     if isinstance(given, TensorValue | VersionedView | Void | Tuple):
         return given
     return TensorValue(Array(_data(value, given)))
 
 
-def _plain(value: Value) -> Any:
+def _plain(value: HostValue) -> Any:
     """A value as a plain array, if it has no invalid cells and waits for no store."""
     if isinstance(value, TensorValue) and value.array.valid is None and not value.after:
         return value.array.data

@@ -21,9 +21,7 @@ from tgdialect.legacy.ops import (
     movement,
     vectors,
 )
-from tgdialect.ops import codegen, marker, ordering, source
-from tgdialect.ops import elementwise as e
-from tgdialect.ops import movement as new_movement
+from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 
 FAMILIES = (
@@ -59,21 +57,31 @@ class Unchanged(NamedTuple):
 
 
 _ELEMENTWISE = (
-    *(e.Exp2Op, e.Log2Op, e.SinOp, e.SqrtOp, e.RecipOp, e.NegOp, e.AddOp, e.MulOp, e.MaxOp),
-    *(e.CmpLtOp, e.CmpNeOp, e.XorOp, e.ShlOp, e.ShrOp, e.OrOp, e.AndOp, e.SubOp, e.PowOp),
-    *(e.WhereOp, e.MulAccOp, e.CastOp),
+    *(
+        tg.Exp2Op,
+        tg.Log2Op,
+        tg.SinOp,
+        tg.SqrtOp,
+        tg.RecipOp,
+        tg.NegOp,
+        tg.AddOp,
+        tg.MulOp,
+        tg.MaxOp,
+    ),
+    *(tg.CmpLtOp, tg.CmpNeOp, tg.XorOp, tg.ShlOp, tg.ShrOp, tg.OrOp, tg.AndOp, tg.SubOp, tg.PowOp),
+    *(tg.WhereOp, tg.MulAccOp, tg.CastOp),
 )
 
 _STAGES: Mapping[str, Sequence[type[TgOp]]] = {
-    "graph construction, scheduling": (ordering.SinkOp,),
-    "all": (source.ConstOp, new_movement.BitcastOp, *_ELEMENTWISE),
+    "graph construction, scheduling": (tg.SinkOp,),
+    "all": (tg.ConstOp, tg.BitcastOp, *_ELEMENTWISE),
     "high level, lowering": (
-        *(new_movement.ReshapeOp, new_movement.PermuteOp),
-        *(new_movement.ExpandOp, new_movement.FlipOp),
+        *(tg.ReshapeOp, tg.PermuteOp),
+        *(tg.ExpandOp, tg.FlipOp),
     ),
-    "lowering, codegen": (codegen.BarrierOp,),
+    "lowering, codegen": (tg.BarrierOp,),
     "graph construction, early simplification": (
-        *(marker.ContiguousOp, marker.ContiguousBackwardOp, marker.DetachOp),
+        *(tg.ContiguousOp, tg.ContiguousBackwardOp, tg.DetachOp),
     ),
 }
 

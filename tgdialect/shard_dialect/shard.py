@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from abc import ABC
+
 from xdsl.dialects import shard
 from xdsl.dialects.builtin import IndexTypeConstr, IntegerAttr, TensorType
 from xdsl.ir import Attribute, Dialect
@@ -14,8 +16,22 @@ _TENSOR = TensorType[Attribute]
 _AXIS = IntegerAttr.constr(IndexTypeConstr)
 
 
+def _format(arguments: str) -> str:
+    return (
+        f"$input `on` $grid (`grid_axes` `=` $grid_axes^)? {arguments} attr-dict `:` "
+        "type($input) `->` type($result)"
+    )
+
+
+class _CollectiveOp(shard.CollectiveCommunicationOp, ABC):
+    input = operand_def(_TENSOR)
+    result = result_def(_TENSOR)
+
+    traits = traits_def(Pure())
+
+
 @op_definition
-class AllGatherOp(shard.CollectiveCommunicationOp):
+class AllGatherOp(_CollectiveOp):
     """The concatenation of the values of all devices along `gather_axis`, on each device.
 
     ```mlir
@@ -26,20 +42,13 @@ class AllGatherOp(shard.CollectiveCommunicationOp):
 
     name = "shard.all_gather"
 
-    input = operand_def(_TENSOR)
     gather_axis = prop_def(_AXIS)
-    result = result_def(_TENSOR)
 
-    traits = traits_def(Pure())
-
-    assembly_format = (
-        "$input `on` $grid (`grid_axes` `=` $grid_axes^)? `gather_axis` `=` $gather_axis "
-        "attr-dict `:` type($input) `->` type($result)"
-    )
+    assembly_format = _format("`gather_axis` `=` $gather_axis")
 
 
 @op_definition
-class AllToAllOp(shard.CollectiveCommunicationOp):
+class AllToAllOp(_CollectiveOp):
     """Each value is split along `split_axis`, part k goes to device k, and the parts that a device
     gets are concatenated along `concat_axis`.
 
@@ -51,21 +60,14 @@ class AllToAllOp(shard.CollectiveCommunicationOp):
 
     name = "shard.all_to_all"
 
-    input = operand_def(_TENSOR)
     split_axis = prop_def(_AXIS)
     concat_axis = prop_def(_AXIS)
-    result = result_def(_TENSOR)
 
-    traits = traits_def(Pure())
-
-    assembly_format = (
-        "$input `on` $grid (`grid_axes` `=` $grid_axes^)? `split_axis` `=` $split_axis "
-        "`concat_axis` `=` $concat_axis attr-dict `:` type($input) `->` type($result)"
-    )
+    assembly_format = _format("`split_axis` `=` $split_axis `concat_axis` `=` $concat_axis")
 
 
 @op_definition
-class ReduceScatterOp(shard.CollectiveCommunicationOp):
+class ReduceScatterOp(_CollectiveOp):
     """The reduction of the values of all devices, of which device k gets part k along
     `scatter_axis`.
 
@@ -77,23 +79,16 @@ class ReduceScatterOp(shard.CollectiveCommunicationOp):
 
     name = "shard.reduce_scatter"
 
-    input = operand_def(_TENSOR)
     reduction = prop_def(
         shard.ReductionKindAttr, default_value=shard.ReductionKindAttr(shard.ReductionKind.SUM)
     )
     scatter_axis = prop_def(_AXIS)
-    result = result_def(_TENSOR)
 
-    traits = traits_def(Pure())
-
-    assembly_format = (
-        "$input `on` $grid (`grid_axes` `=` $grid_axes^)? (`reduction` `=` $reduction^)? "
-        "`scatter_axis` `=` $scatter_axis attr-dict `:` type($input) `->` type($result)"
-    )
+    assembly_format = _format("(`reduction` `=` $reduction^)? `scatter_axis` `=` $scatter_axis")
 
 
 @op_definition
-class AllSliceOp(shard.CollectiveCommunicationOp):
+class AllSliceOp(_CollectiveOp):
     """Part k along `slice_axis`, on device k, of a value that all devices have.
 
     ```mlir
@@ -104,16 +99,9 @@ class AllSliceOp(shard.CollectiveCommunicationOp):
 
     name = "shard.all_slice"
 
-    input = operand_def(_TENSOR)
     slice_axis = prop_def(_AXIS)
-    result = result_def(_TENSOR)
 
-    traits = traits_def(Pure())
-
-    assembly_format = (
-        "$input `on` $grid (`grid_axes` `=` $grid_axes^)? `slice_axis` `=` $slice_axis "
-        "attr-dict `:` type($input) `->` type($result)"
-    )
+    assembly_format = _format("`slice_axis` `=` $slice_axis")
 
 
 SHARD_WITH_GAPS = Dialect(

@@ -7,8 +7,8 @@ import argparse
 import os
 import sys
 import traceback
-from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Callable, Generator, Iterable, Mapping
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from importlib.metadata import version
 from typing import Any, NoReturn, TextIO
@@ -28,11 +28,25 @@ _MOST_DIGITS = 18
 """The most digits of a number in an option: as many are always below 2^63."""
 
 
-class UsageError(CompilationError):
-    """The command line is wrong by itself, whatever the files hold."""
+class ToolError(CompilationError):
+    """A mistake of the user, or a failure of the system, in one diagnostic."""
 
     def __init__(self, error: str | Diagnostic) -> None:
         super().__init__(Diagnostic(error) if isinstance(error, str) else error)
+
+
+class UsageError(ToolError):
+    """The command line is wrong by itself, whatever the files hold."""
+
+
+@contextmanager
+def tool_errors(*kinds: type[Exception], context: str = "") -> Generator[None]:
+    """Raise exceptions of some kinds as `ToolError`s, with `context` before their text."""
+    try:
+        yield
+    except kinds as error:
+        reason = error.strerror or error if isinstance(error, OSError) else error
+        raise ToolError(f"{context}{reason}") from error
 
 
 # -- options ---------------------------------------------------------------------------------------
@@ -124,7 +138,7 @@ def show(text: str | bytes, stream: TextIO | None = None) -> None:
     name = "stdout" if stream is None else "stderr"
     stream = sys.stdout if stream is None else stream
     if stream is None:  # As `sys.stdout` is if the process began without one.
-        raise CompilationError(Diagnostic(f"cannot write to {name}: it is closed"))
+        raise ToolError(f"cannot write to {name}: it is closed")
     try:
         stream.flush()
         if (binary := getattr(stream, "buffer", None)) is None:
@@ -138,8 +152,7 @@ def show(text: str | bytes, stream: TextIO | None = None) -> None:
         _discard(stream)
         if isinstance(error, BrokenPipeError):
             raise
-        message = f"cannot write to {name}: {error.strerror or error}"
-        raise CompilationError(Diagnostic(message)) from error
+        raise ToolError(f"cannot write to {name}: {error.strerror or error}") from error
 
 
 def _discard(stream: TextIO) -> None:

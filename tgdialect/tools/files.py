@@ -3,11 +3,11 @@
 import errno
 import os
 import stat
-from collections.abc import Callable, Generator, Sequence
-from contextlib import ExitStack, contextmanager
+from collections.abc import Callable, Sequence
+from contextlib import ExitStack
 from typing import BinaryIO
 
-from tgdialect.diagnostics import CompilationError, Diagnostic
+from tgdialect.tools.console import ToolError, tool_errors
 
 
 def write_files(paths: Sequence[str], writers: Sequence[Callable[[BinaryIO], object]]) -> None:
@@ -20,12 +20,11 @@ def write_files(paths: Sequence[str], writers: Sequence[Callable[[BinaryIO], obj
     places = [os.path.realpath(path) if _is_file(path) else path for path in paths]
     files = [place for place in places if _is_file(place)]
     if len(set(files)) < len(files):
-        message = f"several results for one file: {', '.join(paths)}"
-        raise CompilationError(Diagnostic(message))
+        raise ToolError(f"several results for one file: {', '.join(paths)}")
     with ExitStack() as cleanup:
         renames: list[tuple[str, str, str]] = []
         for number, (path, place, write) in enumerate(zip(paths, places, writers, strict=True)):
-            with _errors_naming(path):
+            with tool_errors(OSError, context=f"cannot write {path}: "):
                 if not _is_file(place):
                     with open(place, "wb") as file:
                         write(file)
@@ -39,18 +38,8 @@ def write_files(paths: Sequence[str], writers: Sequence[Callable[[BinaryIO], obj
                     write(file)
                 renames.append((path, temporary, place))
         for path, temporary, place in renames:
-            with _errors_naming(path):
+            with tool_errors(OSError, context=f"cannot write {path}: "):
                 os.replace(temporary, place)
-
-
-@contextmanager
-def _errors_naming(path: str) -> Generator[None]:
-    """Turns errors of the system into `CompilationError`s that name the file."""
-    try:
-        yield
-    except OSError as error:
-        message = f"cannot write {path}: {error.strerror or error}"
-        raise CompilationError(Diagnostic(message)) from error
 
 
 def _mode(place: str) -> int | None:

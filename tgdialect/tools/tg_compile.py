@@ -11,6 +11,7 @@ from tgdialect.tools.console import (
     exit_code,
     file_name,
     input_format,
+    tool_errors,
     whole_number,
 )
 
@@ -98,7 +99,7 @@ def _compile(args: Sequence[str]) -> int:
     if extension not in (".so", ".tgx"):
         raise UsageError(f"-o {parsed.output}: the extension is .so or .tgx, not {extension!r}")
     # Imported late: --help and errors in the arguments need no compiler.
-    from tgdialect.diagnostics import CompilationError, Diagnostic, errors_in
+    from tgdialect.diagnostics import errors_in
     from tgdialect.registry import read_program
     from tgdialect.runtime.ahead import compile_ahead
     from tgdialect.runtime.compiler import parse_verified
@@ -111,7 +112,7 @@ def _compile(args: Sequence[str]) -> int:
     with errors_in(source):
         module = parse_verified(source.name, source.text, parsed.frontend)
         entries = [find_entry(module, entry).sym_name.data for entry in parsed.entry or [None]]
-        try:
+        with tool_errors(ValueError, DeviceError):
             made = compile_ahead(
                 module,
                 entries,
@@ -128,8 +129,6 @@ def _compile(args: Sequence[str]) -> int:
                 library = SharedLibrary(made, name, source.name)
                 outputs[parsed.output] = library.code(name)
                 outputs[f"{parsed.output[: -len(extension)]}.h"] = library.header(name).encode()
-        except (ValueError, DeviceError) as error:
-            raise CompilationError(Diagnostic(str(error))) from error
     write_files([*outputs], [lambda file, data=data: file.write(data) for data in outputs.values()])
     return 0
 

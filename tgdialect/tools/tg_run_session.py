@@ -33,6 +33,7 @@ from tgdialect.diagnostics import (
 from tgdialect.interpreter import run
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import ALLOCATED, argument_attributes, overwritten_arguments
+from tgdialect.ops.arrays import Data
 from tgdialect.ops.dtypes import DTYPES, INDEX
 from tgdialect.ops.properties import shape_of, tensor_type
 from tgdialect.runtime import compiler
@@ -45,10 +46,9 @@ from tgdialect.runtime.program import DEFAULT_OPT
 from tgdialect.runtime.staged import check_code, rendered_function, rendered_names
 from tgdialect.runtime.text import show_seconds
 from tgdialect.targets import INTERPRETER, MPI
-from tgdialect.tools.console import UsageError, show
+from tgdialect.tools.console import ToolError, UsageError, show, tool_errors
 from tgdialect.tools.pass_pipeline import nearest_names
 from tgdialect.tools.tg_run_values import (
-    Array,
     ProgramInput,
     literal,
     read_input,
@@ -62,7 +62,7 @@ class Executor(NamedTuple):
     """An entry: `run` executes it on its inputs, any number of times. A compiled one has an
     `executable`."""
 
-    run: Callable[[Sequence[Array]], tuple[Array, ...]]
+    run: Callable[[Sequence[Data]], tuple[Data, ...]]
     executable: Executable | None = None
 
 
@@ -76,12 +76,12 @@ _MOST_AXES = 64
 """The axes of NumPy's arrays (`NPY_MAXDIMS`)."""
 
 
-def _results(value: Array | Sequence[Array]) -> tuple[Array, ...]:
-    return tuple(value) if isinstance(value, tuple | list) else (cast(Array, value),)
+def _results(value: Data | Sequence[Data]) -> tuple[Data, ...]:
+    return tuple(value) if isinstance(value, tuple | list) else (cast(Data, value),)
 
 
 def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
-    def execute(inputs: Sequence[Array]) -> tuple[Array, ...]:
+    def execute(inputs: Sequence[Data]) -> tuple[Data, ...]:
         how = {"allow_custom": options.allow_custom, "scalar": options.scalar}
         return _results(run(module, entry, inputs, custom=custom, **how))
 
@@ -125,28 +125,23 @@ def _reporting(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
-    opt, allow_custom = options.opt or DEFAULT_OPT, options.allow_custom
     target = options.target
-    try:
+    with tool_errors(ValueError, DeviceError, RankError):
         if target is None and launched_size() > 1 and mpi_communicator().size > 1:
             target = MPI
         executable = compiler.compile(
             module,
             entry=entry,
             target=target,
-            opt=opt,
-            allow_custom=allow_custom,
+            opt=options.opt or DEFAULT_OPT,
+            allow_custom=options.allow_custom,
             custom=_registered(options.custom),
         )
-    except (ValueError, DeviceError, RankError) as error:
-        raise CompilationError(Diagnostic(str(error))) from error
     assert isinstance(executable, Executable)
 
-    def execute(inputs: Sequence[Array]) -> tuple[Array, ...]:
-        try:
+    def execute(inputs: Sequence[Data]) -> tuple[Data, ...]:
+        with tool_errors(DeviceError, MemoryError, RankError):
             return _results(executable(*inputs))
-        except (DeviceError, MemoryError, RankError) as error:
-            raise CompilationError(Diagnostic(str(error))) from error
 
     return Executor(execute, executable)
 
@@ -171,7 +166,7 @@ def find_entry(module: ModuleOp, name: str | None) -> FuncOp:
     hint = f"name one by --entry: {there_are}" if functions else "the program has none"
     if nearest := nearest_names(name, functions):
         hint = f"did you mean {' or '.join(nearest)}?"
-    raise CompilationError(Diagnostic(f"there is no function @{name}; {hint}"))
+    raise ToolError(f"there is no function @{name}; {hint}")
 
 
 def find_parameters(entry: FuncOp) -> list[ProgramInput]:
@@ -234,7 +229,7 @@ def _tensor_type(entry: FuncOp, type: Attribute) -> TensorType[Attribute]:
 
 def bind_inputs(
     parameters: Sequence[ProgramInput], positional: Sequence[str], named: Sequence[str]
-) -> list[Array]:
+) -> list[Data]:
     """An array for each parameter: those of `--arg` by name, `--input` for the others in order."""
     texts = _texts_of(parameters, positional, named)
     arrays = [read_input(t, p) for t, p in zip(texts, parameters, strict=True) if t is not None]
@@ -269,7 +264,7 @@ def _texts_of(
             raise UsageError(f"--arg {name}: given twice")
         if name not in (names := [p.name for p in parameters if p.name is not None]):
             known = f"the inputs are {', '.join(names)}" if names else "the inputs have no names"
-            raise CompilationError(Diagnostic(f"there is no input {name!r}: {known}"))
+            raise ToolError(f"there is no input {name!r}: {known}")
         given[name] = value
     rest = iter(positional)
     texts = [given.get(p.name) if p.name in given else next(rest, None) for p in parameters]
@@ -281,11 +276,10 @@ def _texts_of(
 def _wrong_count(parameters: Sequence[ProgramInput], count: int) -> CompilationError:
     expected = ", ".join(_show_parameter(p) for p in parameters) or "none"
     plural = "" if len(parameters) == 1 else "s"
-    message = f"expected {len(parameters)} input{plural}, got {count}: {expected}"
-    return CompilationError(Diagnostic(message))
+    return ToolError(f"expected {len(parameters)} input{plural}, got {count}: {expected}")
 
 
-def _check_dimensions(parameter: ProgramInput, array: Array, inputs: Sequence[Array]) -> None:
+def _check_dimensions(parameter: ProgramInput, array: Data, inputs: Sequence[Data]) -> None:
     """Raise if an index input is out of bounds, or a dynamic extent is not equal to its index
     input."""
     if array.shape == () and parameter.dtype.is_integer and int(array) not in parameter.interval:
@@ -305,7 +299,7 @@ def _show_parameter(parameter: ProgramInput) -> str:
 # -- running -------------------------------------------------------------------------------------
 
 
-def benchmark(executor: Executor, inputs: Sequence[Array], repetitions: int) -> str:
+def benchmark(executor: Executor, inputs: Sequence[Data], repetitions: int) -> str:
     """A table of the times of so many runs; for 0, of as many as take a second."""
     start = time.perf_counter()
     executor.run(inputs)
@@ -333,11 +327,10 @@ def run_session(options: argparse.Namespace) -> None:
     """Execute the command line. Raises `CompilationError` for mistakes of the user."""
     if options.target not in (INTERPRETER, MPI):
         try:
-            compiler.device_for(options.target)
+            with tool_errors(DeviceError):
+                compiler.device_for(options.target)
         except ValueError as error:
             raise UsageError(str(error)) from error
-        except DeviceError as error:
-            raise CompilationError(Diagnostic(str(error))) from error
     if options.scalar and options.target != INTERPRETER:
         raise UsageError("--scalar is a way to run --target=interpreter: give both")
     if options.opt not in (None, "none", DEFAULT_OPT) and options.target == INTERPRETER:
@@ -365,8 +358,7 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     written = [parameter for parameter in parameters if parameter.is_written]
     if options.output and len(options.output) not in (len(results), len(results) + len(written)):
         also = f" and {len(written)} written inputs" if written else ""
-        message = f"{len(options.output)} --output files for {len(results)} results{also}"
-        raise CompilationError(Diagnostic(message))
+        raise ToolError(f"{len(options.output)} --output files for {len(results)} results{also}")
     if options.custom and not options.allow_custom:
         raise UsageError("--custom registers functions for code that needs --allow-custom")
     check_code(module, CustomCode(options.allow_custom))
@@ -380,13 +372,11 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
     inputs = bind_inputs(parameters, options.input, options.arg)
     executor = make(module, entry.sym_name.data, options)
     if options.profile is not None and executor.executable is None:
-        message = f"--profile times compiled kernels, and target {options.target!r} has none"
-        raise CompilationError(Diagnostic(message))
+        of = f"target {options.target!r}"
+        raise ToolError(f"--profile times compiled kernels, and {of} has none")
     if options.profile:
-        try:
+        with tool_errors(ImportError, context=f"--profile={options.profile}: "):
             require_matplotlib()
-        except ImportError as error:
-            raise CompilationError(Diagnostic(f"--profile={options.profile}: {error}")) from error
     # Run it, as often as times are asked for, and show times or results.
     outputs = executor.run(inputs)
     tables: list[str] = []
@@ -404,8 +394,7 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
         try:
             profile.plot(options.profile)
         except (OSError, ValueError) as error:
-            message = f"cannot write {options.profile}: {error}"
-            raise CompilationError(Diagnostic(message)) from error
+            raise ToolError(f"cannot write {options.profile}: {error}") from error
     if tables:
         show("\n\n".join(tables) + "\n")
     elif not options.output:
@@ -420,13 +409,11 @@ def run_module(module: ModuleOp, options: argparse.Namespace) -> None:
 def memory(executable: Executable | None, sizes: Mapping[int, int]) -> str:
     """A table of the memory of a call; `sizes` are the scalars that are given, by position."""
     if executable is None:
-        message = f"--print-memory is for compiled programs, and target {INTERPRETER!r} has none"
-        raise CompilationError(Diagnostic(message))
+        of = f"target {INTERPRETER!r}"
+        raise ToolError(f"--print-memory is for compiled programs, and {of} has none")
     named = {executable.inputs[position].name: size for position, size in sizes.items()}
-    try:
+    with tool_errors(ValueError):
         return str(executable.memory(**named))
-    except ValueError as error:
-        raise CompilationError(Diagnostic(str(error))) from error
 
 
 def signature(

@@ -13,18 +13,16 @@ from dataclasses import dataclass
 from typing import Any, BinaryIO, cast
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute
 
-from tgdialect.diagnostics import CompilationError, Diagnostic
-from tgdialect.ops.arrays import numpy_dtype
+from tgdialect.diagnostics import CompilationError
+from tgdialect.ops.arrays import Data, numpy_dtype
 from tgdialect.ops.dtypes import DTYPES, DType, to_nearest
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import tensor_type
+from tgdialect.tools.console import ToolError
 from tgdialect.tools.files import write_files
-
-Array = NDArray[Any]
 
 _RAW_DTYPES = frozenset({"bf16", "f8E4M3FN", "f8E5M2"})
 """Dtypes that NumPy itself lacks: its files have their bits."""
@@ -80,7 +78,7 @@ class ProgramInput:
         return f"input {self.position}" + ("" if self.name is None else f" (%{self.name})")
 
     def error(self, message: str) -> CompilationError:
-        return CompilationError(Diagnostic(f"{self.label}: {message}"))
+        return ToolError(f"{self.label}: {message}")
 
 
 def show_type(type: TensorType[Any]) -> str:
@@ -92,7 +90,7 @@ def show_type(type: TensorType[Any]) -> str:
 # -- reading -------------------------------------------------------------------------------------
 
 
-def read_input(text: str, parameter: ProgramInput) -> Array:
+def read_input(text: str, parameter: ProgramInput) -> Data:
     """The array of an argument of `--input` or `--arg`, of the parameter's dtype and shape.
 
     Raises `CompilationError` if the text or the file is malformed or does not fit the type.
@@ -137,7 +135,7 @@ def _parse_type(text: str, parameter: ProgramInput) -> TensorType[Attribute]:
     return tensor_type(_BY_NAME[match[2]], shape)
 
 
-def _parse_values(text: str, shape: tuple[int, ...], parameter: ProgramInput) -> Array:
+def _parse_values(text: str, shape: tuple[int, ...], parameter: ProgramInput) -> Data:
     """Values in row-major order, with or without brackets; a single value is used everywhere."""
     dtype = numpy_dtype(parameter.dtype)
     if (random := _RANDOM.fullmatch(text.strip())) is not None:
@@ -164,7 +162,7 @@ def _parse_values(text: str, shape: tuple[int, ...], parameter: ProgramInput) ->
     return np.full(shape, array[0], dtype) if len(values) == 1 else array.reshape(shape)
 
 
-def _random(seed: int, shape: tuple[int, ...], parameter: ProgramInput) -> Array:
+def _random(seed: int, shape: tuple[int, ...], parameter: ProgramInput) -> Data:
     """Random values that depend on the seed and the position among the inputs only."""
     rng = np.random.default_rng([seed, parameter.position])
     if parameter.dtype.is_float:
@@ -197,14 +195,14 @@ def _shorten(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:57]}...")
 
 
-def _load(path: str, member: str | None, parameter: ProgramInput) -> Array:
+def _load(path: str, member: str | None, parameter: ProgramInput) -> Data:
     """An array from a .npy file, or from a .npz file by its name. Pickles are refused."""
     try:
         loaded = np.load(path, allow_pickle=False)
         if not isinstance(loaded, np.lib.npyio.NpzFile):
             if member is not None:
                 raise parameter.error(f"{path} holds one array, there is no {member!r} in it")
-            return cast(Array, loaded)
+            return cast(Data, loaded)
         with loaded:
             names = loaded.files
             if member is None and len(names) == 1:
@@ -213,7 +211,7 @@ def _load(path: str, member: str | None, parameter: ProgramInput) -> Array:
                 raise parameter.error(
                     f"{path} holds {', '.join(names) or 'nothing'}: name one as {path}:NAME"
                 )
-            return cast(Array, loaded[member])
+            return cast(Data, loaded[member])
     except CompilationError:
         raise
     except OSError as error:
@@ -226,7 +224,7 @@ def _load(path: str, member: str | None, parameter: ProgramInput) -> Array:
         raise parameter.error(f"cannot read {path}: {reason}") from error
 
 
-def _as_dtype(array: Array, path: str, parameter: ProgramInput) -> Array:
+def _as_dtype(array: Data, path: str, parameter: ProgramInput) -> Data:
     """The array in native byte order; bf16 and fp8 also from raw bits, as NumPy stores them."""
     expected = numpy_dtype(parameter.dtype)
     raw = parameter.dtype.name in _RAW_DTYPES and array.dtype.itemsize == expected.itemsize
@@ -245,7 +243,7 @@ def _as_dtype(array: Array, path: str, parameter: ProgramInput) -> Array:
 # -- writing -------------------------------------------------------------------------------------
 
 
-def literal(array: Array, dtype: DType, *, digits: int | None, full: bool) -> str:
+def literal(array: Data, dtype: DType, *, digits: int | None, full: bool) -> str:
     """An array as MLIR writes it: `dense<[[1.0, 2.0]]> : tensor<1x2xf32>`.
 
     Floats have the fewest digits that identify them, or `digits` significant ones, or are `nan`,
@@ -285,7 +283,7 @@ def _show_float(value: Any, digits: int | None) -> str:
     return (mantissa if "." in mantissa else f"{mantissa}.0") + e + exponent
 
 
-def _storable(array: Array) -> Array:
+def _storable(array: Data) -> Data:
     """The array, or its bits if NumPy's files lack the dtype."""
     raw = array.dtype in [numpy_dtype(DTYPES[_BY_NAME[name]]) for name in _RAW_DTYPES]
     return np.asarray(array, order="C").view(f"u{array.dtype.itemsize}") if raw else array
@@ -301,14 +299,14 @@ class _Writer:
         return self.file.write(data)
 
 
-def write_outputs(paths: Sequence[str], arrays: Sequence[Array]) -> None:
+def write_outputs(paths: Sequence[str], arrays: Sequence[Data]) -> None:
     """Write .npy files, all or none.
 
     bf16 and fp8 are written as their raw bits, which NumPy can read back without `ml_dtypes`.
     Raises `CompilationError` if a file cannot be written.
     """
 
-    def writer(array: Array) -> Callable[[BinaryIO], object]:
+    def writer(array: Data) -> Callable[[BinaryIO], object]:
         # NumPy's `tofile`, which it calls for a file, can neither write to a pipe nor say why it
         # has failed.
         return lambda file: np.save(_Writer(file), _storable(array), allow_pickle=False)

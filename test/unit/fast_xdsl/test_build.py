@@ -6,12 +6,10 @@ from pathlib import Path
 import pytest
 from example_files import EXAMPLES
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.irdl import IRDLOperation
 
 from tgdialect.diagnostics import SourceFile
 from tgdialect.diagnostics.parser import LocatedParser, parse_module
-from tgdialect.fast_xdsl.operations import FastOp
-from tgdialect.ops.base import TgOp
+from tgdialect.fast_xdsl import definitions
 from tgdialect.ops.syntax import parse_optional_index_array
 from tgdialect.registry import make_context
 
@@ -23,8 +21,7 @@ def parsed(path: Path) -> ModuleOp:
 @pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
 def test_ops_are_those_of_xdsl(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     quick = parsed(path)
-    monkeypatch.delattr(FastOp, "build")
-    assert TgOp.build.__func__ is IRDLOperation.build.__func__  # pyright: ignore
+    monkeypatch.setattr(definitions, "counts", lambda kind: None)  # pyright: ignore
     slow = parsed(path)
     assert str(quick) == str(slow)
     for one, other in zip(quick.walk(), slow.walk(), strict=True):

@@ -14,7 +14,7 @@ from tgdialect.diagnostics import CompilationError
 from tgdialect.legacy.attributes import LegacyWmmaAttr, axes_attribute, integer_list
 from tgdialect.legacy.listing.dtypes import ELEMENTS
 from tgdialect.legacy.listing.lines import Line, Token
-from tgdialect.legacy.listing.values import Call, Value, Word, parse_value
+from tgdialect.legacy.listing.values import Call, PythonValue, Word, parse_value
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import number_attribute
 
@@ -24,11 +24,11 @@ def _malformed(line: Line, example: str) -> CompilationError:
     return line.argument.error(f"the argument of {line.name} reads {example}")
 
 
-def _is_index(value: Value) -> bool:
+def _is_index(value: PythonValue) -> bool:
     return type(value) is int and 0 <= value < 2**63
 
 
-def number(value: Value, dtype: Attribute, place: Token) -> Attribute:
+def number(value: PythonValue, dtype: Attribute, place: Token) -> Attribute:
     """A number as an attribute of a dtype."""
     if value == Word("Invalid"):
         return tg.InvalidAttr(dtype)
@@ -40,7 +40,7 @@ def number(value: Value, dtype: Attribute, place: Token) -> Attribute:
         raise place.error(str(error)) from error
 
 
-def accumulator(line: Line) -> tuple[Value, int]:
+def accumulator(line: Line) -> tuple[PythonValue, int]:
     """DEFINE_ACC, the initial value and the number: `0.0`, or `(0.0, 0, 0)`."""
     match parse_value(line.argument):
         case (initial, *_, int(number)) if _is_index(number):
@@ -112,7 +112,7 @@ _SPACES = {Word(f"AddrSpace.{space.name}"): space for space in tg.AddrSpace}
 def parameter(line: Line) -> ParamArgument:
     """`0`, or `ParamArg(0, dtypes.float, name='n', vmin_vmax=(1, 8), addrspace=AddrSpace.REG)`."""
     value = parse_value(line.argument)
-    keywords: dict[str, Value] = {}
+    keywords: dict[str, PythonValue] = {}
     if isinstance(value, Call) and value.function == "ParamArg" and value.arguments:
         value, keywords = value.arguments[0], value.keywords
     name, bounds = keywords.get("name"), keywords.get("vmin_vmax")
@@ -210,18 +210,18 @@ def wmma(line: Line) -> LegacyWmmaAttr:
     )
 
 
-def _tuple(line: Line, value: Value) -> tuple[Value, ...]:
+def _tuple(line: Line, value: PythonValue) -> tuple[PythonValue, ...]:
     if not isinstance(value, tuple):
         raise _malformed(line, "tuples for the axes")
     return value
 
 
-def _integers(line: Line, value: Value) -> list[int]:
+def _integers(line: Line, value: PythonValue) -> list[int]:
     found = [v for v in _tuple(line, value) if isinstance(v, int)]
     if len(found) != len(_tuple(line, value)):
         raise _malformed(line, "integers for the dims and axes")
     return found
 
 
-def _pairs(line: Line, value: Value) -> Sequence[Sequence[int]]:
+def _pairs(line: Line, value: PythonValue) -> Sequence[Sequence[int]]:
     return [_integers(line, each) for each in _tuple(line, value)]

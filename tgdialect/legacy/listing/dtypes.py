@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute
 
 from tgdialect.legacy.listing.lines import Token
-from tgdialect.legacy.listing.values import Call, Value, Word, parse_value
+from tgdialect.legacy.listing.values import Call, PythonValue, Word, parse_value
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import Device
 from tgdialect.ops.dtypes import DTYPES, TYPES
@@ -167,7 +167,7 @@ def _shaped(token: Token, *, is_pointer: bool) -> Shaped:
     return Shaped(tuple(shape), space, _device(token, device), axis)
 
 
-def _space(token: Token, value: Value) -> tg.AddrSpace:
+def _space(token: Token, value: PythonValue) -> tg.AddrSpace:
     name = value.text if isinstance(value, Word) else ""
     spaces = {f"AddrSpace.{space.name}": space for space in tg.AddrSpace}
     if name not in spaces:
@@ -175,7 +175,7 @@ def _space(token: Token, value: Value) -> tg.AddrSpace:
     return spaces[name]
 
 
-def _device(token: Token, value: Value) -> Device:
+def _device(token: Token, value: PythonValue) -> Device:
     if value is None or isinstance(value, str):
         return value
     names = [name for name in value if isinstance(name, str)] if isinstance(value, tuple) else []

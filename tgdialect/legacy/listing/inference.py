@@ -15,7 +15,7 @@ from tgdialect.diagnostics import CompilationError
 from tgdialect.legacy.listing.dtypes import show_element
 from tgdialect.legacy.listing.forms import Matched
 from tgdialect.legacy.listing.lines import Line, Source, Token
-from tgdialect.legacy.listing.values import Value, parse_value
+from tgdialect.legacy.listing.values import PythonValue, parse_value
 from tgdialect.ops.dtypes import BOOL, F32, I32
 
 _BY_LITERAL: Mapping[type, tuple[int, Attribute]] = {
@@ -165,6 +165,6 @@ def _clash(
     )
 
 
-def _literal(value: Value) -> Value:
+def _literal(value: PythonValue) -> PythonValue:
     """The initial value among the arguments of DEFINE_ACC; the value of a CONST."""
     return value[0] if isinstance(value, tuple) and value else value

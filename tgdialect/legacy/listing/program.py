@@ -11,7 +11,7 @@ from tgdialect.legacy.listing.forms import Matched
 from tgdialect.legacy.listing.inference import Dtypes
 from tgdialect.legacy.listing.lines import Source, Token
 from tgdialect.legacy.listing.nesting import Nesting
-from tgdialect.legacy.listing.values import Value, parse_value
+from tgdialect.legacy.listing.values import PythonValue, parse_value
 from tgdialect.ops import source
 
 
@@ -57,7 +57,7 @@ class ProgramBuilder:
         self.ops.append(op)
         return op.results[0]
 
-    def number(self, value: Value, dtype: Attribute, place: Token | None = None) -> SSAValue:
+    def number(self, value: PythonValue, dtype: Attribute, place: Token | None = None) -> SSAValue:
         """Add a constant."""
         attribute = arguments.number(value, dtype, place or self.line.argument)
         return self.add(source.ConstOp(attribute))

@@ -22,11 +22,11 @@ class Call:
     """A call, such as `ParamArg(0, dtypes.int, addrspace=AddrSpace.REG)`."""
 
     function: str
-    arguments: tuple[Value, ...]
-    keywords: dict[str, Value]
+    arguments: tuple[PythonValue, ...]
+    keywords: dict[str, PythonValue]
 
 
-Value = int | float | str | Word | Call | None | tuple["Value", ...]
+PythonValue = int | float | str | Word | Call | None | tuple["PythonValue", ...]
 """The value of an argument. A list is a tuple; `<AxisType.LOOP: 1>` is the Word `AxisType.LOOP`."""
 
 _TOKEN = re.compile(
@@ -40,7 +40,7 @@ _TOKEN = re.compile(
     )""",
     re.VERBOSE | re.ASCII,
 )
-_WORDS: dict[str, Value] = {"None": None, "True": True, "False": False}
+_WORDS: dict[str, PythonValue] = {"None": None, "True": True, "False": False}
 _CLOSING = {"(": ")", "[": "]"}
 _MOST_DIGITS = 400
 """The most characters of a number. `int` takes quadratic time and fails at 4300 digits; no dtype
@@ -50,7 +50,7 @@ _DEEPEST = 50
 refused. tinygrad prints no deeper than a few."""
 
 
-def parse_value(token: Token) -> Value:
+def parse_value(token: Token) -> PythonValue:
     """The value that a text is. Raises CompilationError at the character that is wrong."""
     parser = _Parser(token)
     value = parser.value()
@@ -85,7 +85,7 @@ class _Parser:
         """An error at the next token."""
         return self.token.part(self.start).error(message)
 
-    def value(self) -> Value:
+    def value(self) -> PythonValue:
         kind, text, start = self.kind, self.text, self.start
         if kind == "mark" and text in _CLOSING:
             return self.items(_CLOSING[text])[0]
@@ -103,13 +103,13 @@ class _Parser:
             return Call(text, *self.items(")"))
         return _WORDS[text] if text in _WORDS else Word(text)
 
-    def items(self, closing: str) -> tuple[tuple[Value, ...], dict[str, Value]]:
+    def items(self, closing: str) -> tuple[tuple[PythonValue, ...], dict[str, PythonValue]]:
         """The values up to a closing bracket, and those with a name."""
         self.depth += 1
         if self.depth > _DEEPEST:
             raise self.error("brackets are nested too deeply")
-        values: list[Value] = []
-        named: dict[str, Value] = {}
+        values: list[PythonValue] = []
+        named: dict[str, PythonValue] = {}
         self.advance()
         while (self.kind, self.text) != ("mark", closing):
             name, value = self.item()
@@ -125,7 +125,7 @@ class _Parser:
         self.depth -= 1
         return tuple(values), named
 
-    def item(self) -> tuple[str | None, Value]:
+    def item(self) -> tuple[str | None, PythonValue]:
         value = self.value()
         if (self.kind, self.text) != ("mark", "="):
             return None, value

@@ -2,7 +2,7 @@
 
 * `stage.py`: the pass; `host.py`: the function that calls the kernel of a listing;
 * `kernel.py`: a kernel as the graph of a `tg.kernel`: its ops are in order (`ordered.py`), in
-  blocks (`blocks.py`), or a graph (`unordered.py`);
+  blocks, or a graph (`unordered.py`);
 * `memory.py`: which version of memory an access sees; `accesses.py`, `loops.py`: what ops and loops
   access; `accumulators.py`: loops that reduce;
 * `arithmetic.py`: values, and integers as indices; `shapes.py`: values in other shapes;
