@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import cast
 
 from xdsl.ir import SSAValue
@@ -182,12 +183,11 @@ class SourceAccesses(SourceBuilder):
         if view.lanes == 1:
             return self._gated(self._loaded(view), gate, alt, 0)
         if view.elements:
-            each = (self._loaded(element) for element in view.elements)
-            return Vector(tuple(self._gated(v, gate, alt, lane) for lane, v in enumerate(each)))
-        if gate is None and self._is_vector_access(view):
+            each = map(self._loaded, view.elements)
+        elif gate is None and self._is_vector_access(view):
             return Vector((), self._vector_access(self.language.vector_load, view))
-        view = self._with_named_index(view)
-        each = (self._loaded(view, lane) for lane in range(view.lanes))
+        else:
+            each = map(self._loaded, repeat(self._with_named_index(view)), range(view.lanes))
         return Vector(tuple(self._gated(v, gate, alt, lane) for lane, v in enumerate(each)))
 
     def _loaded(self, view: View, lane: int = 0) -> Scalar:
