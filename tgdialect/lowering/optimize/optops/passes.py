@@ -7,10 +7,10 @@ kernel, or to the one that it names, and fails with the reason where that is not
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -54,7 +54,7 @@ class OptOpPass(LoweringPass, ABC):
         for field in fields(self):
             value: Any = getattr(self, field.name)
             if field.name != "kernel" and value is not False:
-                values: tuple[Any, ...] = value if isinstance(value, tuple) else (value,)
+                values = cast("Sequence[int | str]", value if type(value) is tuple else (value,))
                 arguments += (field.name if each is True else each for each in values)
         return checked_opt(self.op, *arguments)
 
