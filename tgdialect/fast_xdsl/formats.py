@@ -141,10 +141,9 @@ def operations_of(*files: ModuleType) -> list[type[Operation]]:
         each
         for file in files
         for each in vars(file).values()
-        if isinstance(each, type)
-        and issubclass(each, Operation)
-        and each.__module__ == file.__name__
-        if "name" in vars(each)
+        if isinstance(each, type) and each.__module__ == file.__name__ and "name" in vars(each)
+        # Last: to see that a class is no op takes a look at all ops.
+        if issubclass(each, Operation)
     ]
 
 

@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, UnitAttr, i64
 from xdsl.ir import Attribute, Operation
 from xdsl.parser import Parser
 from xdsl.printer import Printer
@@ -66,13 +66,27 @@ def print_optional_atomic(
         printer.print_string(f" {ATOMIC_ORDERINGS[ordering.value.data]}")
 
 
-def move_to_properties(
-    names: Sequence[str], source: dict[str, Attribute], to: dict[str, Attribute]
-) -> None:
-    """Moves the entries that an attribute dictionary spells as properties."""
-    to.update({name: source.pop(name) for name in names if name in source})
+def parse_flags(parser: Parser, **names: str) -> dict[str, Attribute]:
+    """The properties of the keywords that are there, each by its name."""
+    found = (
+        name for word, name in names.items() if parser.parse_optional_keyword(word) is not None
+    )
+    return {name: UnitAttr() for name in found}
 
 
-def print_with_attributes(op: Operation, printer: Printer, names: Sequence[str]) -> None:
+def parse_attributes(
+    parser: Parser, names: Sequence[str], properties: dict[str, Attribute]
+) -> dict[str, Attribute]:
+    """An attribute dictionary, and the colon before types. The entries of some names become
+    properties."""
+    attributes = parser.parse_optional_attr_dict()
+    properties.update({name: attributes.pop(name) for name in names if name in attributes})
+    parser.parse_punctuation(":")
+    return attributes
+
+
+def print_attributes(op: Operation, printer: Printer, names: Sequence[str]) -> None:
+    """The dictionary, and the colon."""
     shown = {name: op.properties[name] for name in names if name in op.properties}
     printer.print_op_attributes(shown | op.attributes)
+    printer.print_string(" : ")

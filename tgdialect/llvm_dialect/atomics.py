@@ -22,12 +22,13 @@ from xdsl.utils.exceptions import VerifyException
 from tgdialect.llvm_dialect.assembly import (
     ATOMIC_ORDERING_BY_KEYWORD,
     ATOMIC_ORDERINGS,
-    move_to_properties,
+    parse_attributes,
+    parse_flags,
     parse_keyword,
     parse_ordering,
     parse_syncscope,
+    print_attributes,
     print_syncscope,
-    print_with_attributes,
     verify_ordering,
 )
 
@@ -82,9 +83,7 @@ class AtomicRMWOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> "AtomicRMWOp":
-        properties: dict[str, Attribute] = {}
-        if parser.parse_optional_keyword("volatile") is not None:
-            properties["volatile_"] = UnitAttr()
+        properties = parse_flags(parser, volatile="volatile_")
         kinds = {kind: index for index, kind in enumerate(ATOMIC_RMW_KINDS)}
         properties["bin_op"] = IntegerAttr(parse_keyword(parser, "atomic operation", kinds), i64)
         ptr = parser.parse_unresolved_operand()
@@ -93,9 +92,7 @@ class AtomicRMWOp(IRDLOperation):
         if (scope := parse_syncscope(parser)) is not None:
             properties["syncscope"] = scope
         properties["ordering"] = parse_ordering(parser)
-        attributes = parser.parse_optional_attr_dict()
-        move_to_properties(("alignment",), attributes, properties)
-        parser.parse_punctuation(":")
+        attributes = parse_attributes(parser, ("alignment",), properties)
         address = parser.resolve_operand(ptr, parser.parse_type())
         parser.parse_punctuation(",")
         type = parser.parse_type()
@@ -112,8 +109,7 @@ class AtomicRMWOp(IRDLOperation):
         printer.print_list(self.operands, printer.print_ssa_value)
         print_syncscope(printer, self.syncscope)
         printer.print_string(f" {ATOMIC_ORDERINGS[self.ordering.value.data]}")
-        print_with_attributes(self, printer, ("alignment",))
-        printer.print_string(" : ")
+        print_attributes(self, printer, ("alignment",))
         printer.print_list(self.operand_types, printer.print_attribute)
 
 
@@ -140,10 +136,7 @@ class AtomicCmpXchgOp(IRDLOperation):
 
     @classmethod
     def parse(cls, parser: Parser) -> "AtomicCmpXchgOp":
-        properties: dict[str, Attribute] = {}
-        for keyword, name in (("weak", "weak"), ("volatile", "volatile_")):
-            if parser.parse_optional_keyword(keyword) is not None:
-                properties[name] = UnitAttr()
+        properties = parse_flags(parser, weak="weak", volatile="volatile_")
         names = parser.parse_comma_separated_list(
             parser.Delimiter.NONE, parser.parse_unresolved_operand
         )
@@ -153,9 +146,7 @@ class AtomicCmpXchgOp(IRDLOperation):
             properties["syncscope"] = scope
         properties["success_ordering"] = parse_ordering(parser)
         properties["failure_ordering"] = parse_ordering(parser)
-        attributes = parser.parse_optional_attr_dict()
-        move_to_properties(("alignment",), attributes, properties)
-        parser.parse_punctuation(":")
+        attributes = parse_attributes(parser, ("alignment",), properties)
         pointer_type = parser.parse_type()
         parser.parse_punctuation(",")
         type = parser.parse_type()
@@ -173,8 +164,7 @@ class AtomicCmpXchgOp(IRDLOperation):
         print_syncscope(printer, self.syncscope)
         printer.print_string(f" {ATOMIC_ORDERINGS[self.success_ordering.value.data]}")
         printer.print_string(f" {ATOMIC_ORDERINGS[self.failure_ordering.value.data]}")
-        print_with_attributes(self, printer, ("alignment",))
-        printer.print_string(" : ")
+        print_attributes(self, printer, ("alignment",))
         printer.print_list((self.ptr.type, self.val.type), printer.print_attribute)
 
 

@@ -34,10 +34,11 @@ from xdsl.printer import Printer
 
 from tgdialect.fast_xdsl.formats import WidenedOp, op_definition
 from tgdialect.llvm_dialect.assembly import (
-    move_to_properties,
+    parse_attributes,
+    parse_flags,
     parse_optional_atomic,
+    print_attributes,
     print_optional_atomic,
-    print_with_attributes,
     verify_ordering,
 )
 
@@ -63,16 +64,11 @@ class LoadOp(WidenedOp, llvm.LoadOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> "LoadOp":
-        volatile = parser.parse_optional_keyword("volatile")
+        properties = parse_flags(parser, volatile="volatile_")
         ptr = parser.parse_unresolved_operand()
-        properties = parse_optional_atomic(parser)
-        if volatile is not None:
-            properties["volatile_"] = UnitAttr()
-        if parser.parse_optional_keyword("invariant") is not None:
-            properties["invariant"] = UnitAttr()
-        attributes = parser.parse_optional_attr_dict()
-        move_to_properties(_ACCESS_PROPERTIES, attributes, properties)
-        parser.parse_punctuation(":")
+        properties |= parse_optional_atomic(parser)
+        properties |= parse_flags(parser, invariant="invariant")
+        attributes = parse_attributes(parser, _ACCESS_PROPERTIES, properties)
         address = parser.resolve_operand(ptr, parser.parse_type())
         parser.parse_punctuation("->")
         return cls.create(
@@ -88,8 +84,7 @@ class LoadOp(WidenedOp, llvm.LoadOp):
         print_optional_atomic(printer, self.ordering, self.syncscope)
         if self.invariant is not None:
             printer.print_string(" invariant")
-        print_with_attributes(self, printer, _ACCESS_PROPERTIES)
-        printer.print_string(" : ")
+        print_attributes(self, printer, _ACCESS_PROPERTIES)
         printer.print_attribute(self.ptr.type)
         printer.print_string(" -> ")
         printer.print_attribute(self.dereferenced_value.type)
@@ -113,16 +108,12 @@ class StoreOp(WidenedOp, llvm.StoreOp):
 
     @classmethod
     def parse(cls, parser: Parser) -> "StoreOp":
-        volatile = parser.parse_optional_keyword("volatile")
+        properties = parse_flags(parser, volatile="volatile_")
         value = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
         ptr = parser.parse_unresolved_operand()
-        properties = parse_optional_atomic(parser)
-        if volatile is not None:
-            properties["volatile_"] = UnitAttr()
-        attributes = parser.parse_optional_attr_dict()
-        move_to_properties(_ACCESS_PROPERTIES, attributes, properties)
-        parser.parse_punctuation(":")
+        properties |= parse_optional_atomic(parser)
+        attributes = parse_attributes(parser, _ACCESS_PROPERTIES, properties)
         stored = parser.resolve_operand(value, parser.parse_type())
         parser.parse_punctuation(",")
         address = parser.resolve_operand(ptr, parser.parse_type())
@@ -132,8 +123,7 @@ class StoreOp(WidenedOp, llvm.StoreOp):
         printer.print_string(" volatile " if self.volatile_ is not None else " ")
         printer.print_list(self.operands, printer.print_ssa_value)
         print_optional_atomic(printer, self.ordering, self.syncscope)
-        print_with_attributes(self, printer, _ACCESS_PROPERTIES)
-        printer.print_string(" : ")
+        print_attributes(self, printer, _ACCESS_PROPERTIES)
         printer.print_list(self.operand_types, printer.print_attribute)
 
 

@@ -22,7 +22,7 @@ from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.formats import WidenedOp, op_definition
-from tgdialect.llvm_dialect.assembly import move_to_properties, print_with_attributes
+from tgdialect.llvm_dialect.assembly import parse_attributes, print_attributes
 from tgdialect.llvm_dialect.types import AnyFloatLike, AnyIntegerLike, BoolLike
 
 
@@ -135,19 +135,18 @@ class FCmpOp(WidenedOp, llvm.FCmpOp):
         lhs = parser.parse_unresolved_operand()
         parser.parse_punctuation(",")
         rhs = parser.parse_unresolved_operand()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
+        properties: dict[str, Attribute] = {}
+        attributes = parse_attributes(parser, ("fastmathFlags",), properties)
         type = parser.parse_type()
         op = cls(parser.resolve_operand(lhs, type), parser.resolve_operand(rhs, type), predicate)
-        move_to_properties(("fastmathFlags",), attributes, op.properties)
+        op.properties |= properties
         op.attributes |= attributes
         return op
 
     def print(self, printer: Printer) -> None:
         printer.print_string(f' "{FCmpPredicateFlag.from_int(self.predicate.value.data)}" ')
         printer.print_list(self.operands, printer.print_ssa_value)
-        print_with_attributes(self, printer, ("fastmathFlags",) if self.fastmathFlags.data else ())
-        printer.print_string(" : ")
+        print_attributes(self, printer, ("fastmathFlags",) if self.fastmathFlags.data else ())
         printer.print_attribute(self.lhs.type)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence, Set
+from collections.abc import Mapping, Sequence, Set
 
 from xdsl.ir import Block, Operation
 
@@ -23,6 +23,20 @@ Nest = tuple[tg.RangeOp, ...]
 def nest(around: Sequence[Operation], kinds: Set[tg.AxisType]) -> Nest:
     """The loops of some axis types among the blocks around an op."""
     return tuple(op for op in around if isinstance(op, tg.RangeOp) and op.axis_type.data in kinds)
+
+
+def loops_by_depth(
+    around: Mapping[Operation, Sequence[Operation]], kinds: Set[tg.AxisType]
+) -> list[list[tg.RangeOp]]:
+    """The loops of some axis types, by how many such loops are around each; `around` has the blocks
+    around each op."""
+    levels: list[list[tg.RangeOp]] = []
+    for op, blocks in around.items():
+        if isinstance(op, tg.RangeOp) and op.axis_type.data in kinds:
+            depth = len(nest(blocks, kinds))
+            levels.extend([] for _ in range(depth + 1 - len(levels)))
+            levels[depth].append(op)
+    return levels
 
 
 def close_one_by_one(block: Block) -> None:

@@ -1,4 +1,5 @@
-"""Expressions that a kernel computes again for other iterations of its loops."""
+"""Expressions that a kernel computes again for other iterations of its loops, or of other numbers
+of these."""
 
 from __future__ import annotations
 
@@ -7,6 +8,9 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 
+NAMING = (tg.EndOp, tg.ReduceOp, tg.AfterOp)
+"""Ops whose operands after the first name loops. Every other op with a RANGE as operand computes
+with the number of its iteration."""
 IN_LOOPS = (tg.EndOp, tg.ReduceOp, tg.GroupOp, tg.StoreOp, tg.AtomicAddOp)
 """The ops that belong to loops: what depends on one cannot be computed again in other loops."""
 NOT_COPIED: tuple[type[Operation], ...] = (tg.RangeOp, *IN_LOOPS)
@@ -18,3 +22,11 @@ def computed_again(
 ) -> SSAValue:
     """A value for other ranges, or other values, than the keys of `mapping` (`OpBuilder.clone`)."""
     return builder.clone(value, mapping, shared=NOT_COPIED)
+
+
+def renumber(range: tg.RangeOp, number: SSAValue, *keep: object) -> None:
+    """Have all ops that compute with the number of an iteration take another one, but for some."""
+    for use in list(range.result.uses):
+        op = use.operation
+        if op not in keep and not (isinstance(op, NAMING) and use.index):
+            op.operands[use.index] = number

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.ranges import closed_ranges
+from tgdialect.lowering.recomputation import renumber
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.properties import known_index
@@ -40,11 +41,7 @@ def _is_single(range: tg.RangeOp) -> bool:
 
 def _drop(range: tg.RangeOp) -> None:
     builder = OpBuilder.before(range)
-    zero = builder.index_constant(0)
-    for use in list(range.result.uses):
-        op = use.operation
-        if not isinstance(op, tg.EndOp | tg.AfterOp) or use.index == 0:
-            op.operands[use.index] = zero
+    renumber(range, builder.index_constant(0))
     for op in dict.fromkeys(use.operation for use in range.result.uses):
         kept: list[SSAValue] = [operand for operand in op.operands if operand is not range.result]
         if len(kept) > 1:

@@ -29,7 +29,7 @@ from tgdialect.analysis.affine.cells import CellNumbers
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.lowering.linear_blocks import GROUPS, ITEMS, close_one_by_one, nest
+from tgdialect.lowering.linear_blocks import GROUPS, ITEMS, close_one_by_one, loops_by_depth, nest
 from tgdialect.lowering.linearize.loads import load_once
 from tgdialect.lowering.linearize.registers import keep_in_registers
 from tgdialect.lowering.linearize.shared_indices import share_indices
@@ -81,26 +81,22 @@ def _beyond(block: Block, target: Target) -> set[tg.RangeOp]:
     """Loops over work items for which the target's workgroups have no room, although they have for
     each nest by itself: at one depth, those that make its axis longer than others do. As many work
     items as possible are left."""
-    levels: dict[int, list[tg.RangeOp]] = defaultdict(list)
-    for op, around in nesting(ops_of(block)).items():
-        if isinstance(op, tg.RangeOp) and op.axis_type.data in ITEMS:
-            outer = nest(around, ITEMS)
-            levels[len(outer)].append(op)
-            if math.prod(known_index(r.bound) or 1 for r in (*outer, op)) > target.workgroup:
-                return set()
-    extents = {range: known_index(range.bound) or 1 for same in levels.values() for range in same}
-    longest = {depth: max(map(extents.__getitem__, same)) for depth, same in levels.items()}
-    size = math.prod(longest.values())
-    if size <= target.workgroup:
+    around = nesting(ops_of(block))
+    levels = loops_by_depth(around, ITEMS)
+    extents = {range: known_index(range.bound) or 1 for same in levels for range in same}
+    nests = [(*nest(around[range], ITEMS), range) for range in extents]
+    largest = max((math.prod(map(extents.__getitem__, each)) for each in nests), default=1)
+    longest = [max(map(extents.__getitem__, same)) for same in levels]
+    size = math.prod(longest)
+    if largest > target.workgroup or size <= target.workgroup:
         return set()
     choices: list[tuple[int, set[tg.RangeOp]]] = []
-    for depth, same in levels.items():
-        long = {range for range in same if extents[range] == longest[depth]}
+    for same, most in zip(levels, longest, strict=True):
+        long = {range for range in same if extents[range] == most}
         if any(range.axis_type.data is tg.AxisType.WARP for range in long):
             continue
         others = (extents[range] for range in same if range not in long)
-        left = size // longest[depth] * max(others, default=1)
-        choices.append((left, long))
+        choices.append((size // most * max(others, default=1), long))
     fitting = [choice for choice in choices if choice[0] <= target.workgroup]
     if fitting:
         return max(fitting, key=lambda choice: choice[0])[1]
@@ -226,12 +222,7 @@ class _Grid:
 
     def _axes(self, kinds: Set[tg.AxisType], name: str) -> list[_Axis]:
         """The axes that the loops of some types are, the outermost first."""
-        levels: list[list[tg.RangeOp]] = []
-        for op, around in self._around.items():
-            if isinstance(op, tg.RangeOp) and op.axis_type.data in kinds:
-                depth = len(nest(around, kinds))
-                levels.extend([] for _ in range(depth + 1 - len(levels)))
-                levels[depth].append(op)
+        levels = loops_by_depth(self._around, kinds)
         bounds = [max(ranges, key=lambda r: known_index(r.bound) or 0).bound for ranges in levels]
         put, clone = self._front.put, self._front.clone
         values = [

@@ -18,7 +18,7 @@ from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.analysis.uniform import uniform_blocks
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.kernel_memory import buffer_type
-from tgdialect.lowering.linear_blocks import ITEMS, Nest, nest
+from tgdialect.lowering.linear_blocks import ITEMS, Nest, loops_by_depth, nest
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import MovementOp
@@ -34,7 +34,7 @@ def share_registers(block: Block, around: Mapping[Operation, Sequence[Operation]
         if place(access.memory).addrspace is tg.AddrSpace.REG:
             uses[access.memory].append(access)
     alike = uniform_blocks(block.ops if uses else ())
-    extents = _extents(around)
+    extents = [{known_index(r.bound) for r in same} for same in loops_by_depth(around, ITEMS)]
     for memory, same in uses.items():
         nests = [nest(around[access.op], ITEMS) for access in same]
         written = max((n for n, a in zip(nests, same, strict=True) if a.writes), key=len)
@@ -58,15 +58,6 @@ def share_registers(block: Block, around: Mapping[Operation, Sequence[Operation]
         owner = memory.owner
         assert isinstance(owner, tg.BufferOp)
         _move_to(owner, tg.AddrSpace.LOCAL)
-
-
-def _extents(around: Mapping[Operation, Sequence[Operation]]) -> list[set[int | None]]:
-    """The extents of the loops over work items at each depth, the outermost first."""
-    levels: dict[int, set[int | None]] = defaultdict(set)
-    for op, blocks in around.items():
-        if isinstance(op, tg.RangeOp) and op.axis_type.data in ITEMS:
-            levels[len(nest(blocks, ITEMS))].add(known_index(op.bound))
-    return [levels[depth] for depth in sorted(levels)]
 
 
 def _have_alike(

@@ -15,7 +15,7 @@ from tgdialect.analysis.ranges import Ranges, closed_ranges, needed_ops, open_ra
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.passed_memory import aliased_kernels
-from tgdialect.lowering.recomputation import IN_LOOPS
+from tgdialect.lowering.recomputation import IN_LOOPS, renumber
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
@@ -29,10 +29,6 @@ from tgdialect.transforms.dead_ops import erase_dead_ops
 from tgdialect.transforms.simplify import Engines, scheduled_engine, simplify
 
 T = TypeVar("T")
-
-NAMING = (tg.EndOp, tg.ReduceOp, tg.AfterOp)
-"""Ops whose operands after the first name loops. Every other op with a RANGE as operand computes
-with the number of its iteration."""
 
 
 class IllegalOptError(PassFailedException):
@@ -267,12 +263,7 @@ class Axes:
         self, range: tg.RangeOp, outer: tg.RangeOp, inner: tg.RangeOp, index: SSAValue
     ) -> None:
         """Replace a range by two that are in the block; `index` is the number of its iteration."""
-        for use in list(range.result.uses):
-            op = use.operation
-            if op is index.owner or op in (outer, inner):
-                continue
-            if not isinstance(op, NAMING) or use.index == 0:
-                op.operands[use.index] = index
+        renumber(range, index, index.owner, outer, inner)
         for op in list(dict.fromkeys(use.operation for use in range.result.uses)):
             pair = (inner, outer) if isinstance(op, tg.EndOp) else (outer, inner)
             operands: list[SSAValue] = []

@@ -141,6 +141,8 @@ class ReductionTiles:
         loads = [a for a in nests.accesses if isinstance(a.op, tg.LoadOp)]
         self._reads = [a for a in loads if loops & opened[a.op]]
         """The LOADs in its loops."""
+        self._splats = [a.strides for a in self._reads if not a.strides.get(vector, 0)]
+        """The strides of those whose elements are broadcast to all lanes."""
         self._rows = [
             r
             for r in axes.ranges.values()
@@ -155,6 +157,8 @@ class ReductionTiles:
         inner = nests.work_in.get(vector, ())
         self._body = sum(cycles_of(op, target) for op in inner if opened[op] & loops)
         """The cycles of one step for a register, without loads of single lanes."""
+        self._step = self._body + sum(map(self._single_loads, self._reads))
+        """The same with these loads."""
         # Cells that are not neighbours in memory are accessed lane by lane, unless rows transpose
         # them.
         after = [op for op in inner if not opened[op] & loops and is_arithmetic(op)]
@@ -239,14 +243,11 @@ class ReductionTiles:
 
     def _registers(self, row: tg.RangeOp | None, height: int, vectors: int) -> int:
         """The registers of a tile: accumulators, a row of each operand, and broadcast elements."""
-        along = [a.strides for a in self._reads if a.strides.get(self._vector, 0)]
-        splats = [a.strides for a in self._reads if not a.strides.get(self._vector, 0)]
-        broadcast = 1
+        along, broadcast = len(self._reads) - len(self._splats), 1
         if self._target.load_store:
-            broadcast = sum(
-                1 if row is None or strides.get(row, 0) == 0 else height for strides in splats
-            )
-        return height * vectors * self._accumulators + vectors * len(along) + broadcast
+            apart = sum(1 for s in self._splats if row is not None and s.get(row, 0) != 0)
+            broadcast = len(self._splats) + (height - 1) * apart
+        return height * vectors * self._accumulators + vectors * along + broadcast
 
     def _squares(self) -> Iterator[Tile]:
         """Tiles of two ranges, with one vector along the reduction for each result: each of two
@@ -280,8 +281,7 @@ class ReductionTiles:
         """A tile with its cost: the loads per multiply-accumulate, times the iterations that
         padding adds, times the latency that too few accumulators leave exposed."""
         reads, vector, results = self._reads, self._vector, height * vectors
-        step = self._body + sum(map(self._single_loads, reads))
-        written = self._written_out(results * step)
+        written = self._written_out(results * self._step)
         each = [self._loads_of_rows(a, row, height, written) for a in reads]
         held = sum(
             rows.held * (vectors if access.strides.get(vector, 0) else 1)

@@ -10,9 +10,9 @@ from tgdialect.analysis.affine.strides import strides, unclamped
 from tgdialect.analysis.ranges import closed_ranges, is_expanded
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.matrix_products import is_zero, product_of
-from tgdialect.lowering.optimize.axes import NAMING, Axes, IllegalOptError, NoChangeError
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError, NoChangeError
 from tgdialect.lowering.optimize.optops.workgroups import check_work_items
-from tgdialect.lowering.recomputation import computed_again
+from tgdialect.lowering.recomputation import computed_again, renumber
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES, INDEX
@@ -118,10 +118,7 @@ def _pad(axes: Axes, range: tg.RangeOp, multiple: int, gated: Sequence[tg.LoadOp
     inside = OpBuilder.after(range)
     gate = inside.put(tg.CmpLtOp(range.result, extent))
     clamped = inside.put(tg.WhereOp(gate, range.result, last))
-    keep = {gate.owner, clamped.owner}
-    for use in list(range.result.uses):
-        if use.operation not in keep and not (isinstance(use.operation, NAMING) and use.index > 0):
-            use.operation.operands[use.index] = clamped
+    renumber(range, clamped, gate.owner, clamped.owner)
     zero = [
         op
         for op in axes.ops

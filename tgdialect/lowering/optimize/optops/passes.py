@@ -7,10 +7,10 @@ kernel, or to the one that it names, and fails with the reason where that is not
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import product
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self, cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
@@ -52,15 +52,10 @@ class OptOpPass(LoweringPass, ABC):
         """The record of the OptOp on the kernel: what the fields say, of flags the names."""
         arguments: list[int | str] = []
         for field in fields(self):
-            match getattr(self, field.name):
-                case bool() as is_said:
-                    arguments += [field.name] * is_said
-                case tuple() as numbers:
-                    arguments += numbers
-                case value if field.name != "kernel":
-                    arguments.append(value)
-                case _:
-                    pass
+            value: Any = getattr(self, field.name)
+            if field.name != "kernel" and value is not False:
+                values = cast("Sequence[int | str]", value if type(value) is tuple else (value,))
+                arguments += (field.name if each is True else each for each in values)
         return checked_opt(self.op, *arguments)
 
     @classmethod

@@ -19,8 +19,9 @@ from tgdialect.lowering.matrix_products import (
     places,
     product_of,
 )
-from tgdialect.lowering.optimize.axes import NAMING, Axes, IllegalOptError
+from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.padto import padto
+from tgdialect.lowering.recomputation import NAMING, renumber
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import DTYPES
@@ -115,10 +116,7 @@ def _shorten(
     after = OpBuilder.after(range)
     start = after.put(tg.MulOp(range, after.index_constant(size)))
     whole = after.insert(tg.AddOp(start, part))
-    for use in list(range.result.uses):
-        op = use.operation
-        if op is not start.owner and not (isinstance(op, NAMING) and use.index):
-            op.operands[use.index] = whole.results[0]
+    renumber(range, whole.results[0], start.owner)
     new = [each.result for each in own]
     for op in dict.fromkeys(use.operation for use in range.result.uses):
         if not isinstance(op, NAMING) or any(value in op.operands for value in new):

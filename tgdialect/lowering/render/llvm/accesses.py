@@ -12,7 +12,7 @@ from dataclasses import replace
 
 from xdsl.dialects import llvm
 from xdsl.dialects.builtin import i8, i32, i64
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.lanes import covering
@@ -39,18 +39,9 @@ steps prefetch in shares of a line is in L1 after the first share: networks of c
 class LLVMAccesses(LLVMEmitter):
     """A function whose memory is accessed through views."""
 
-    def __init__(
-        self,
-        name: str,
-        inputs: Sequence[Attribute],
-        *flags: str,
-        target: Target,
-        streamed: Set[SSAValue] = frozenset(),
-    ) -> None:
-        """STOREs to `streamed` parameters bypass the caches. `flags` as in `LLVMEmitter`."""
-        super().__init__(name, inputs, *flags)
-        self._target = target
-        self._streamed = streamed
+    _target: Target
+    _streamed: Set[SSAValue]
+    """The parameters to which STOREs bypass the caches."""
 
     def address(self, view: View) -> SSAValue:
         if view.index is None:

@@ -87,12 +87,12 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
         covered: Set[tg.BufferOp] = frozenset(),
     ) -> None:
         """`flags` are unit attributes of the function. One that is threaded takes its arguments
-        from a `threads.SharedFrame`. `covered` are buffers of which each cell is stored before it
-        is read. The others are those of `LLVMAccesses`."""
+        from a `threads.SharedFrame`. STOREs to `streamed` parameters bypass the caches. `covered`
+        are buffers of which each cell is stored before it is read."""
         types = [argument_type(p, self.global_pointer) for p in parameters]
         inputs = [POINTER] if is_threaded else types
-        super().__init__(name, inputs, *flags, target=target, streamed=streamed)
-        self._prefetched = prefetched
+        super().__init__(name, inputs, *flags)
+        self._target, self._streamed, self._prefetched = target, streamed, prefetched
         self._values: dict[SSAValue, SSAValue] = {}
         """The memory and loop variables that addresses to prefetch are made of."""
         self._covered = covered

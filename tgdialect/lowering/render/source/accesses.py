@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
+from itertools import repeat
 from typing import cast
 
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
@@ -28,6 +29,7 @@ from tgdialect.lowering.render.source.expressions import (
     scalar_of,
 )
 from tgdialect.lowering.render.source.language import Language
+from tgdialect.lowering.render.source.placement import Placement
 from tgdialect.ops import intervals as interval_arithmetic
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES, INDEX, DType
@@ -41,21 +43,15 @@ View = PointerView[SourceValue]
 class SourceAccesses(SourceBuilder):
     """A function whose memory is accessed through views."""
 
-    def __init__(
-        self,
-        language: Language,
-        initial_stores: Mapping[SSAValue, Operation],
-        dynamic: DynamicLocal | None,
-        called: Iterable[str],
-    ) -> None:
-        """`initial_stores` are the STOREs that declare a buffer (`placement.py`); `dynamic` is
-        where the LOCAL buffers are that the launch allocates, `called` are the names of functions
-        that it may call."""
+    _dynamic: DynamicLocal | None
+    """Where the LOCAL buffers are that the launch allocates."""
+    _placement: Placement
+
+    def __init__(self, language: Language, called: Iterable[str]) -> None:
+        """`called` are the names of functions that it may call."""
         super().__init__(language, called)
-        self._dynamic = dynamic
         self._local_memory = ""
-        """The name of the array of all of these."""
-        self._initial_stores = initial_stores
+        """The name of the array of the buffers that the launch allocates."""
         self._undeclared: dict[SSAValue, Pointer] = {}
         """Buffers that are declared where they are stored first."""
 
@@ -113,7 +109,7 @@ class SourceAccesses(SourceBuilder):
             aligned = self.language.aligned.format(bytes=alignment)
             qualifiers = f"{aligned}{self.language.shared}{self.memory_type(dtype)}"
             self.line(f"{qualifiers} {name}[{max(cells, 1)}];")
-        elif op.result in self._initial_stores:
+        elif op.result in self._placement.initial_stores:
             self._undeclared[op.result] = pointer
         elif is_variable:
             of = dtype if dtype.is_bool else self.stored(dtype)
@@ -187,12 +183,11 @@ class SourceAccesses(SourceBuilder):
         if view.lanes == 1:
             return self._gated(self._loaded(view), gate, alt, 0)
         if view.elements:
-            each = (self._loaded(element) for element in view.elements)
-            return Vector(tuple(self._gated(v, gate, alt, lane) for lane, v in enumerate(each)))
-        if gate is None and self._is_vector_access(view):
+            each = map(self._loaded, view.elements)
+        elif gate is None and self._is_vector_access(view):
             return Vector((), self._vector_access(self.language.vector_load, view))
-        view = self._with_named_index(view)
-        each = (self._loaded(view, lane) for lane in range(view.lanes))
+        else:
+            each = map(self._loaded, repeat(self._with_named_index(view)), range(view.lanes))
         return Vector(tuple(self._gated(v, gate, alt, lane) for lane, v in enumerate(each)))
 
     def _loaded(self, view: View, lane: int = 0) -> Scalar:

@@ -74,11 +74,11 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
         """`ops` are those that will be rendered; `written` are the parameters that they write,
         `dynamic` is the LOCAL memory that the launch allocates, and `called` are the symbols that
         it may call."""
-        self._placement = Placement(ops)
+        self._placement, self._dynamic = Placement(ops), dynamic
         codes = [op.fmt.data for op in ops if isinstance(op, tg.CustomOp)]
         taken = {name for code in codes for name in _IDENTIFIER.findall(code)}
         names = [*map(language.names.symbol, called), *sorted(taken)]
-        super().__init__(language, self._placement.initial_stores, dynamic, names)
+        super().__init__(language, names)
         self.location: LocationAttr = UNKNOWN_LOC
         self.parameters: list[str] = []
         self.given: list[SourceValue] = []
