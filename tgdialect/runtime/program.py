@@ -239,13 +239,14 @@ def unpacked(data: bytes) -> Mapping[str, Any]:
         raise ValueError(f"the pieces of code end at byte {start} of {len(data)}")
 
     def found(value: Any) -> Any:
-        kind: object = type(value)
-        if kind is list:
-            return tuple(map(found, value))
-        if kind is not dict:
+        if isinstance(value, list):
+            return tuple(map(found, cast("list[Any]", value)))
+        if not isinstance(value, dict):
             return value
-        if value.keys() == {_PIECE}:
-            return pieces[value[_PIECE]]
-        return {name: found(each) for name, each in value.items()}
+        named = cast("dict[str, Any]", value)
+        if named.keys() == {_PIECE}:
+            number: int = named[_PIECE]
+            return pieces[number]
+        return {name: found(each) for name, each in named.items()}
 
     return found(entries)
