@@ -53,10 +53,10 @@ def parts() -> Iterator[tuple[str, Work, Work]]:
     from tgdialect.fast_xdsl.formats import compiled_format
     from tgdialect.fast_xdsl.operations import FastOp
     from tgdialect.fast_xdsl.parser import FastParser
-    from tgdialect.ops.printing import printed
     from tgdialect.fast_xdsl.walk import nested_ops, ops_of
     from tgdialect.ops.dtypes import number_attribute
     from tgdialect.ops.elementwise import MulAccOp
+    from tgdialect.ops.printing import printed
     from tgdialect.ops.properties import tensor_type
     from tgdialect.ops.source import ConstOp
 

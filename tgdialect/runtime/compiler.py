@@ -189,7 +189,8 @@ def _on_one_device(
 
         def make() -> AnyProgram:
             with source.errors():
-                program = replace(build(module), is_consumed=source.is_ours).program()
+                staged = replace(build(module), is_consumed=source.is_ours)
+                program = cast(AnyProgram, staged.program())
             return _without_name(program, source.name) if source.is_text else program
 
         return with_constant_memory(cache, module, described, make)
@@ -418,10 +419,11 @@ def _interpreted(source: _Source, entry: str, custom: CustomCode) -> Callback:
     from xdsl.utils.exceptions import InterpretationError
 
     from tgdialect.diagnostics import CompilationError, SourceFile, diagnose, errors_in
-    from tgdialect.registry import universe
+    from tgdialect.plugin import named
     from tgdialect.runtime.staged import check_code
+    from tgdialect.universe import INTERPRETER as RUN
 
-    run = universe().all_runners[INTERPRETER]()
+    run = named(RUN)
     file = SourceFile(source.name, source.text if source.is_text else "")
     module = source.verified()
     with errors_in(file):

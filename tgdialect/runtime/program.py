@@ -175,19 +175,25 @@ class Object(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
-    """Objects, each of which may call those before it. The last one has the entry, which takes a
-    frame: 8 bytes for each parameter, the address of an array or the value of a scalar.
-    """
+class CompiledProgram:
+    """A program for the host or for a device, as data."""
 
     parameters: tuple[Parameter, ...]
-    objects: tuple[Object, ...]
-    windows: tuple[Window, ...] = ()
-    """Bounds that the scalars of a call have to satisfy."""
 
     def to_bytes(self) -> bytes:
         """The program as bytes."""
         return packed(fields_of(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Program(CompiledProgram):
+    """Objects, each of which may call those before it. The last one has the entry, which takes a
+    frame: 8 bytes for each parameter, the address of an array or the value of a scalar.
+    """
+
+    objects: tuple[Object, ...]
+    windows: tuple[Window, ...] = ()
+    """Bounds that the scalars of a call have to satisfy."""
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Program:
