@@ -175,6 +175,7 @@ def _on_one_device(
         message = f"the program names the device {min(named)}, and no target stands for it: {error}"
         raise DeviceError(message) from error
     described = PORTABLE if target == PORTABLE.name else target_of_device(device)
+    name, text = source.name, source.text  # As it is before it is consumed.
     how = entry, opt, custom
     kind = Program if device.is_host else DeviceProgram
     cache, memory = object_cache(), None
@@ -191,7 +192,7 @@ def _on_one_device(
             with source.errors():
                 staged = replace(build(module), is_consumed=source.is_ours)
                 program = cast(AnyProgram, staged.program())
-            return _without_name(program, source.name) if source.is_text else program
+            return _without_name(program, name) if source.is_text else program
 
         return with_constant_memory(cache, module, described, make)
 
@@ -200,7 +201,7 @@ def _on_one_device(
     else:
         places = "" if source.is_text else _window_places(source.module())
         cpu = _host_key(described, source) if device.is_host else ""
-        key = cache_key(source.text, places, cpu, str(described), *map(repr, how))
+        key = cache_key(text, places, cpu, str(described), *map(repr, how))
         if (data := cache.get(key)) is not None:
             program = kind.from_bytes(data)
         else:
@@ -210,8 +211,8 @@ def _on_one_device(
                 else:
                     program, memory = compiled()
                     cache.put(key, program.to_bytes())
-    of = (source.name, source.text) if source.is_text else ("", "")
-    inspected = lambda: build(parse_verified(source.name, source.text))  # noqa: E731
+    of = (name, text) if source.is_text else ("", "")
+    inspected = lambda: build(parse_verified(name, text))  # noqa: E731
     if isinstance(program, DeviceProgram):
         return DeviceExecutable(program, device, inspected, source=of)
     try:
