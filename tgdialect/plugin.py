@@ -33,16 +33,10 @@ class Plugin(Universe):
     output format (`-t`).
     `all_upgrades` are the passes that rewrite the ops of a dialect into ops of `tg`, by the name of
     the dialect. `compile` and `tg-run` run them.
-    `all_timers` find schedules by timing kernels, by the mode of `tg-optimize`: each takes a
-    module, the width of the search and the pass.
-    `all_runners` execute a module that is not compiled, by the `target` of `compile`: each has the
-    arguments of `interpreter.run`.
     """
 
     all_languages: dict[str, Callable[[], Any]]
     all_upgrades: dict[str, str]
-    all_timers: dict[str, Callable[[], Callable[..., None]]]
-    all_runners: dict[str, Callable[[], Callable[..., Any]]]
 
     def __init__(
         self,
@@ -53,8 +47,6 @@ class Plugin(Universe):
         all_frontends: Mapping[str, Callable[[], type[Frontend]]] = {},
         all_languages: Mapping[str, Callable[[], Any]] = {},
         all_upgrades: Mapping[str, str] = {},
-        all_timers: Mapping[str, Callable[[], Callable[..., None]]] = {},
-        all_runners: Mapping[str, Callable[[], Callable[..., Any]]] = {},
     ) -> None:
         of_languages = {name: partial(_language_target, name) for name in all_languages}
         super().__init__(
@@ -65,13 +57,11 @@ class Plugin(Universe):
         )
         self.all_languages = dict(all_languages)
         self.all_upgrades = dict(all_upgrades)
-        self.all_timers = dict(all_timers)
-        self.all_runners = dict(all_runners)
 
 
 FIELDS = (
     *("all_dialects", "all_passes", "all_targets"),
-    *("all_frontends", "all_languages", "all_upgrades", "all_timers", "all_runners"),
+    *("all_frontends", "all_languages", "all_upgrades"),
 )
 """The tables of a `Plugin`. A `Universe` has the first ones."""
 

@@ -81,11 +81,11 @@ LANGUAGES = {
 }
 """C-like languages, each of which is a target as well."""
 
-TIMERS = {"beam": "tgdialect.runtime.optimize:search"}
-"""What times kernels for `tg-optimize`, by its mode: it is above the pass."""
+TIMER = "tgdialect.runtime.optimize:search"
+"""What times kernels for `tg-optimize`, whose mode `beam` finds it here: it is above the pass."""
 
-RUNNERS = {"interpreter": "tgdialect.interpreter:run"}
-"""What executes modules that are not compiled, by the target of `compile`."""
+INTERPRETER = "tgdialect.interpreter:run"
+"""What executes modules for the target `interpreter` of `compile`, which finds it here."""
 
 EXTENDED_DIALECTS = {
     "gpu": "tgdialect.gpu_dialect:GPU_WITH_GAPS",
@@ -101,8 +101,6 @@ OWN = Plugin(
     all_passes=factories(PASSES),
     all_targets=factories(TARGETS),
     all_languages=factories(LANGUAGES),
-    all_timers=factories(TIMERS),
-    all_runners=factories(RUNNERS),
 )
 """This package without the plug-ins in it."""
 

@@ -220,12 +220,12 @@ def test_every_pass_is_described(name: str):
     assert (pass_type.__doc__ or "").strip().partition("\n")[0].endswith(".")
 
 
-LISTED = re.compile(r"`(\w+(?:\.py|\.ll|/))`")
+LISTED = re.compile(r"`(\w+(?:\.py|\.ll|\.c|\.h|/))`")
 
 
 def files_of(package: Path) -> set[str]:
     """The modules and data files of a package, and its subpackages with a slash."""
-    files = {file.name for file in package.iterdir() if file.suffix in (".py", ".ll")}
+    files = {file.name for file in package.iterdir() if file.suffix in (".py", ".ll", ".c", ".h")}
     subpackages = {f"{init.parent.name}/" for init in package.glob("*/__init__.py")}
     return files - {"__init__.py"} | subpackages
 

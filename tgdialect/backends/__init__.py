@@ -4,7 +4,7 @@
 * `llvm_machine.py`: from LLVM IR to object code and assembly; `llvm_cpu.py`: of a CPU;
 * `masked_stores.py` and `masked_loads.py`: rewrites of LLVM IR that avoid miscompilations, and a
   crash of code generation for NVPTX;
-* `half_conversions.py`: conversions of f16 and bf16 for CPUs that lack them;
+* `half_conversions.py`, `half_conversions.ll`: conversions of f16 and bf16 for CPUs that lack them;
 * `headroom.py`: the check that LLVM will have memory;
 * `guarded.py`: LLVM in a child, where it may end the process; `foreign_code.py`: modules of the
   `llvm` dialect for other CPUs;

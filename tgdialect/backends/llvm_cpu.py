@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Self
 
-from tgdialect.backends.half_conversions import HALF_CONVERSION_NAMES, HALF_CONVERSIONS
+from tgdialect.backends.half_conversions import HALF_CONVERSION_NAMES, half_conversions
 from tgdialect.backends.llvm_machine import Machine
 from tgdialect.targets import Target
 from tgdialect.targets.cpu import vector_registers
@@ -40,4 +40,4 @@ class CpuTarget(Machine):
     def _library_of(self, code: bytes) -> str:
         """The conversions of f16 and bf16 that the CPU lacks."""
         needs_any = any(name.encode() in code for name in HALF_CONVERSION_NAMES)
-        return HALF_CONVERSIONS if needs_any else ""
+        return half_conversions() if needs_any else ""

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import cache
+from typing import TypeVar
 
 import llvmlite.binding as llvm
 from xdsl.utils.exceptions import LLVMTranslationException
@@ -25,6 +26,8 @@ from tgdialect.targets.architectures import (
     INTRINSICS,
     LIBRARY_INTRINSICS,
 )
+
+T = TypeVar("T")
 
 _PERHAPS_REFUSED = (*ALL_INTRINSICS, *LIBRARY_INTRINSICS, "\\")
 """Substrings of which a module has one if it declares such an intrinsic; names may be written with
@@ -117,7 +120,6 @@ class Machine:
         self,
         ir: str,
         *,
-        code_model: str = "small",
         opt: int = 2,
         begun: Callable[[], object] = lambda: None,
     ) -> bytes:
@@ -126,50 +128,41 @@ class Machine:
 
         Args:
             ir: the module as text; its triple and data layout are replaced by the target's.
-            code_model: LLVM's code model: `small`, `medium`, `large` or `kernel`.
             opt: the level of code generation, 0 to 3. The passes on IR are those of O1 at most.
             begun: called when the last and longest call of LLVM begins, which needs no Python.
 
         Raises LLVMTranslationException, with LLVM's message, for a module that LLVM rejects, and
         MemoryError if it is likely to run out of memory.
         """
-        compiled = self._compiled(ir, code_model, opt)
+        module, machine = self._compiled(ir, opt)
         begun()
-        code = self._emitted(*compiled)
+        code = _emitted(machine.emit_object, module)
         if library := self._library_of(code):
-            code = self._emitted(*self._compiled(ir, code_model, opt, library))
+            module, machine = self._compiled(ir, opt, library)
+            code = _emitted(machine.emit_object, module)
         return code
-
-    def _emitted(self, module: llvm.ModuleRef, machine: llvm.TargetMachine) -> bytes:
-        try:
-            return machine.emit_object(module)
-        except RuntimeError as error:
-            raise LLVMTranslationException(f"LLVM generates no code: {error}") from error
 
     def _library_of(self, code: bytes) -> str:
         """LLVM IR of functions that object code calls, and that the processor's library lacks."""
         return ""
 
-    def assembly(self, ir: str, *, code_model: str = "small", opt: int = 2) -> str:
+    def assembly(self, ir: str) -> str:
         """The same as text in the target's assembly language."""
-        module, machine = self._compiled(ir, code_model, opt)
-        try:
-            return machine.emit_assembly(module)
-        except RuntimeError as error:
-            raise LLVMTranslationException(f"LLVM generates no code: {error}") from error
+        module, machine = self._compiled(ir, 2)
+        return _emitted(machine.emit_assembly, module)
 
     def optimized_ir(self, ir: str) -> str:
         """The LLVM IR that code is generated from."""
-        return str(self._compiled(ir, "small", 2)[0])
+        return str(self._compiled(ir, 2)[0])
 
     def _compiled(
-        self, ir: str, code_model: str, opt: int, library: str = ""
+        self, ir: str, opt: int, library: str = ""
     ) -> tuple[llvm.ModuleRef, llvm.TargetMachine]:
         check_memory_for(ir)
         # Each call of llvmlite releases Python's lock and may have to wait for it afterwards, so
         # there are as few calls as possible.
         # Passes and code generation change a machine's state: one machine per module.
-        machine = self._machine(opt, code_model)
+        machine = self._machine(opt)
         module = self._verified(ir)
         linked = [llvm.parse_assembly(library)] if library else []
         triple, data_layout = self._module_target(machine)
@@ -189,10 +182,10 @@ class Machine:
             module = repaired(module)
         return module, machine
 
-    def _machine(self, opt: int, code_model: str) -> llvm.TargetMachine:
+    def _machine(self, opt: int) -> llvm.TargetMachine:
         try:
             return _target(self.triple).create_target_machine(
-                cpu=self.cpu, features=self.features, opt=opt, reloc="pic", codemodel=code_model
+                cpu=self.cpu, features=self.features, opt=opt, reloc="pic", codemodel="small"
             )
         except RuntimeError as error:
             raise LLVMTranslationException(f"LLVM has no target '{self.triple}'") from error
@@ -228,6 +221,14 @@ class Machine:
             raise LLVMTranslationException(
                 f"{self.triple} has no calling convention '{convention[1]}'"
             )
+
+
+def _emitted(emit: Callable[[llvm.ModuleRef], T], module: llvm.ModuleRef) -> T:
+    """The code of a module. Raises LLVMTranslationException, with LLVM's message."""
+    try:
+        return emit(module)
+    except RuntimeError as error:
+        raise LLVMTranslationException(f"LLVM generates no code: {error}") from error
 
 
 _module_targets: dict[Machine, tuple[str, str]] = {}

@@ -68,14 +68,24 @@ Run = Callable[[], float]
 class Bench(ABC):
     """Where schedules of one kernel are compiled and timed."""
 
+    def __init__(self, call: tg.CallOp, target: Target) -> None:
+        """`target` is what instructions go by."""
+        self._call = call
+        self._target = target
+        self._arrays = [filled(argument) for argument in call.arguments]
+
     @property
     @abstractmethod
     def key(self) -> Sequence[str]:
         """The inputs of the times, besides the kernel and the target."""
 
-    @abstractmethod
     def compiled(self, candidate: tg.KernelOp) -> Run | None:
         """The kernel with a schedule; None if some stage, or the device, refuses it."""
+        return self._run(*timed_module(candidate, self._call, self._arrays, self._target))
+
+    @abstractmethod
+    def _run(self, module: ModuleOp, entry: str, arrays: Sequence[Array]) -> Run | None:
+        """The function `entry` of a module, with arrays for its arguments."""
 
     def agree(self, run: Run, other: Run) -> bool:
         """Whether two schedules give the same results, up to the order of sums."""

@@ -194,6 +194,7 @@ def _on_one_device(
         message = f"the program names the device {min(named)}, and no target stands for it: {error}"
         raise DeviceError(message) from error
     described = PORTABLE if target == PORTABLE.name else target_of_device(device)
+    name, text = source.name, source.text  # As it is before it is consumed.
     how = entry, opt, custom
     kind = Program if device.is_host else DeviceProgram
     cache, memory = object_cache(), None
@@ -208,8 +209,9 @@ def _on_one_device(
 
         def make() -> AnyProgram:
             with source.errors():
-                program = replace(build(module), is_consumed=source.is_ours).program()
-            return _without_name(program, source.name) if source.is_text else program
+                staged = replace(build(module), is_consumed=source.is_ours)
+                program = cast(AnyProgram, staged.program())
+            return _without_name(program, name) if source.is_text else program
 
         return with_constant_memory(cache, module, described, make)
 
@@ -218,7 +220,7 @@ def _on_one_device(
     else:
         places = "" if source.is_text else _window_places(source.module())
         cpu = _host_key(described, source) if device.is_host else ""
-        key = cache_key(source.text, places, cpu, str(described), *map(repr, how))
+        key = cache_key(text, places, cpu, str(described), *map(repr, how))
         if (data := cache.get(key)) is not None:
             program = kind.from_bytes(data)
         else:
@@ -228,8 +230,8 @@ def _on_one_device(
                 else:
                     program, memory = compiled()
                     cache.put(key, program.to_bytes())
-    of = (source.name, source.text) if source.is_text else ("", "")
-    inspected = lambda: build(parse_verified(source.name, source.text))  # noqa: E731
+    of = (name, text) if source.is_text else ("", "")
+    inspected = lambda: build(parse_verified(name, text))  # noqa: E731
     if isinstance(program, DeviceProgram):
         return DeviceExecutable(program, device, inspected, source=of)
     try:
@@ -437,10 +439,11 @@ def _interpreted(source: _Source, entry: str, custom: CustomCode) -> Callback:
     from xdsl.utils.exceptions import InterpretationError
 
     from tgdialect.diagnostics import CompilationError, SourceFile, diagnose, errors_in
-    from tgdialect.registry import universe
+    from tgdialect.plugin import named
     from tgdialect.runtime.staged import check_code
+    from tgdialect.universe import INTERPRETER as RUN
 
-    run = universe().all_runners[INTERPRETER]()
+    run = named(RUN)
     file = SourceFile(source.name, source.text if source.is_text else "")
     module = source.verified()
     with errors_in(file):

@@ -16,10 +16,11 @@ from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops import tg
-from tgdialect.runtime.beam import Bench, Run, filled, search_schedules, timed_module
+from tgdialect.runtime.beam import Bench, Run, search_schedules
 from tgdialect.runtime.codegen import generated
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import address
+from tgdialect.runtime.program import Array
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import MODULE_ATTRIBUTE, lacking_here, settle_target
 from tgdialect.targets.host import host_features
@@ -58,19 +59,16 @@ class HostBench(Bench):
     """Runs candidates on arrays of this process, by the clock of this process."""
 
     def __init__(self, call: tg.CallOp, cpu: CpuTarget, target: Target) -> None:
-        """`target` is what instructions go by, `cpu` what LLVM generates code for."""
-        self._call = call
+        """`cpu` is what LLVM generates code for."""
+        super().__init__(call, target)
         self._cpu = cpu
-        self._target = target
-        self._arrays = [filled(argument) for argument in call.arguments]
         self._stages = replace(stages(), module=(), optimize=None)
 
     @property
     def key(self) -> Sequence[str]:
         return (repr(self._cpu),)
 
-    def compiled(self, candidate: tg.KernelOp) -> Run | None:
-        module, entry, arrays = timed_module(candidate, self._call, self._arrays, self._target)
+    def _run(self, module: ModuleOp, entry: str, arrays: Sequence[Array]) -> Run | None:
         try:
             run_stages(module, self._stages)
             code = load(generated(self._cpu.object_code, llvm_ir(module)))

@@ -5,13 +5,19 @@ from __future__ import annotations
 import sys
 from collections.abc import Iterable, Mapping
 from hashlib import sha256
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple, Protocol
 
 if sys.platform == "linux":
     from tgdialect.runtime.elf import ElfImage, UnsupportedError
 
-if TYPE_CHECKING:
-    from tgdialect.runtime.jit import JitLibrary
+
+class Image(Protocol):
+    """Object code in memory: an `ElfImage` or a `JitLibrary`. Its addresses are valid as long as
+    this object lives."""
+
+    def address(self, name: str) -> int:
+        """The address of a function or variable. Raises OSError if there is none of that name."""
+        ...
 
 
 class NativeCode(NamedTuple):
@@ -35,7 +41,7 @@ def digest_of(ir: str) -> str:
     return sha256(ir.encode()).hexdigest()
 
 
-def load_image(object_code: bytes, symbols: Mapping[str, int] = {}) -> ElfImage | JitLibrary:
+def load_image(object_code: bytes, symbols: Mapping[str, int] = {}) -> Image:
     """Loads position-independent object code for this machine.
 
     Names need only be unique within one object. `symbols` has addresses of external symbols; the
@@ -53,7 +59,7 @@ def load_image(object_code: bytes, symbols: Mapping[str, int] = {}) -> ElfImage 
     return JitLibrary(object_code, symbols)
 
 
-def load_ir(ir: str, name: str, symbols: Mapping[str, int] = {}) -> ElfImage | JitLibrary:
+def load_ir(ir: str, name: str, symbols: Mapping[str, int] = {}) -> Image:
     """Compiles and loads LLVM IR of the runtime itself. The object cache keeps the object code;
     `name` is part of its key.
 

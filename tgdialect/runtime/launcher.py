@@ -12,18 +12,14 @@ import ctypes
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 
 from tgdialect.runtime import launcher_layout as layout
-from tgdialect.runtime.images import load_ir
+from tgdialect.runtime.images import Image, load_ir
 from tgdialect.runtime.launcher_layout import MAX_AXES, MAX_SLOTS
 from tgdialect.runtime.once import once
-
-if TYPE_CHECKING:
-    from tgdialect.runtime.elf import ElfImage
-    from tgdialect.runtime.jit import JitLibrary
 
 Launcher = Callable[..., bool]
 """Takes an array, or an address, for each slot. Returns whether it has called the function."""
@@ -188,7 +184,7 @@ class _Code(NamedTuple):
     """The machine code of one kind of launcher: `method` points into `library`."""
 
     method: _Method
-    library: ElfImage | JitLibrary
+    library: Image
 
 
 _NEW_BUILTIN: Any = ctypes.PYFUNCTYPE(
@@ -212,7 +208,7 @@ def _code(name: str) -> _Code | None:
 
 
 @once
-def _library() -> ElfImage | JitLibrary | None:
+def _library() -> Image | None:
     if not _has_known_layout():
         return None
     try:

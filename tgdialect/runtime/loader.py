@@ -3,17 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from tgdialect.runtime.images import load_image
+from tgdialect.runtime.images import Image, load_image
 from tgdialect.targets.host import may_use_tiles
 
-if TYPE_CHECKING:
-    from tgdialect.runtime.elf import ElfImage
-    from tgdialect.runtime.jit import JitLibrary
 
-
-def load(object_code: bytes, functions: Mapping[str, int] = {}) -> ElfImage | JitLibrary:
+def load(object_code: bytes, functions: Mapping[str, int] = {}) -> Image:
     """Loads position-independent object code for this machine.
 
     External symbols are looked up in `functions`, which has their addresses, in the parallel

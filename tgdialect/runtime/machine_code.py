@@ -18,7 +18,13 @@ from tgdialect.backends.guarded import guarded
 from tgdialect.backends.linkers import cubin, hsaco
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.runtime.ahead import native_code
-from tgdialect.runtime.shared_library import THREADS_OF_LIBRARY
+from tgdialect.runtime.shared_library import threads_of_library
+
+_THREADS = """\
+#include "threads.c"
+__attribute__((constructor)) static void start(void) { start_threads(); }
+"""
+"""C of a library whose functions are the program's own: the threads of its loops."""
 
 
 @dataclass(frozen=True)
@@ -64,11 +70,11 @@ class SharedLibraryTarget(ObjectTarget):
             for op in module.ops
             if isinstance(op, llvm.FuncOp) and SIGNATURE in op.attributes
         ]
-        source = ""
+        source, files = "", dict[str, bytes]()
         if b"tg_parallel" in objects[0]:
-            source = THREADS_OF_LIBRARY
+            source, files = _THREADS, threads_of_library()
             objects += [n.code for n in native_code(has_threads=True) if n.name == "pool"]
-        return shared_library(source, objects, exported, {})
+        return shared_library(source, objects, exported, files)
 
 
 @dataclass(frozen=True)

@@ -175,19 +175,25 @@ class Object(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Program:
-    """Objects, each of which may call those before it. The last one has the entry, which takes a
-    frame: 8 bytes for each parameter, the address of an array or the value of a scalar.
-    """
+class CompiledProgram:
+    """A program for the host or for a device, as data."""
 
     parameters: tuple[Parameter, ...]
-    objects: tuple[Object, ...]
-    windows: tuple[Window, ...] = ()
-    """Bounds that the scalars of a call have to satisfy."""
 
     def to_bytes(self) -> bytes:
         """The program as bytes."""
         return packed(fields_of(self))
+
+
+@dataclass(frozen=True, slots=True)
+class Program(CompiledProgram):
+    """Objects, each of which may call those before it. The last one has the entry, which takes a
+    frame: 8 bytes for each parameter, the address of an array or the value of a scalar.
+    """
+
+    objects: tuple[Object, ...]
+    windows: tuple[Window, ...] = ()
+    """Bounds that the scalars of a call have to satisfy."""
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Program:
@@ -239,13 +245,14 @@ def unpacked(data: bytes) -> Mapping[str, Any]:
         raise ValueError(f"the pieces of code end at byte {start} of {len(data)}")
 
     def found(value: Any) -> Any:
-        kind: object = type(value)
-        if kind is list:
-            return tuple(map(found, value))
-        if kind is not dict:
+        if isinstance(value, list):
+            return tuple(map(found, cast("list[Any]", value)))
+        if not isinstance(value, dict):
             return value
-        if value.keys() == {_PIECE}:
-            return pieces[value[_PIECE]]
-        return {name: found(each) for name, each in value.items()}
+        named = cast("dict[str, Any]", value)
+        if named.keys() == {_PIECE}:
+            number: int = named[_PIECE]
+            return pieces[number]
+        return {name: found(each) for name, each in named.items()}
 
     return found(entries)

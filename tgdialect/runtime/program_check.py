@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from math import prod
-from typing import NoReturn
 
 from tgdialect.ops.numpy_dtypes import NUMPY_NAMES
 from tgdialect.runtime.devices.program import DeviceKernel, DeviceProgram, Launch, View
@@ -28,16 +27,16 @@ _PIECE = b"\x7fELF", b"\xcf\xfa\xed\xfe"
 
 
 def check_program(program: Program | DeviceProgram) -> None:
-    """Raise ValueError for a program whose tables contradict themselves."""
+    """Raise ValueError, or an error of a value of another type, for a program whose tables
+    contradict themselves."""
     parameters = program.parameters
     for parameter in parameters:
         _check_parameter(parameter, parameters)
     outputs = sum(p.role == "output" for p in parameters)
     overwritten = sorted(p.result for p in parameters if p.result is not None)
-    if len({*overwritten}) < len(overwritten) or overwritten[-1:] > [
-        outputs + len(overwritten) - 1
-    ]:
-        _refuse("the numbers of the results")
+    count = outputs + len(overwritten)
+    _require(len({*overwritten}) == len(overwritten), "the numbers of the results")
+    _require(all(each < count for each in overwritten), "the numbers of the results")
     for window in program.windows:
         _check_window(window, parameters)
     if isinstance(program, DeviceProgram):
@@ -46,8 +45,9 @@ def check_program(program: Program | DeviceProgram) -> None:
         _check_objects(program)
 
 
-def _refuse(what: str) -> NoReturn:
-    raise ValueError(f"{what} cannot be what a compiler has written")
+def _require(is_right: bool, what: str) -> None:
+    if not is_right:
+        raise ValueError(f"{what} cannot be what a compiler has written")
 
 
 def _is_number(value: object, low: int = -(1 << _BITS), high: int = (1 << _BITS) - 1) -> bool:
@@ -59,27 +59,25 @@ def _are_texts(*values: object) -> bool:
 
 
 def _check_parameter(parameter: Parameter, all_of_them: Sequence[Parameter]) -> None:
-    p = parameter
-    if not _are_texts(p.name, p.role) or p.role not in _ROLES:
-        _refuse("the name or role of a parameter")
+    p, dtype = parameter, parameter.dtype
+    _require(_are_texts(p.name, p.role) and p.role in _ROLES, "the name or role of a parameter")
     flags = p.by_reference, p.is_constant, p.is_read_once, p.is_cleared
-    is_known = p.dtype.name in _DTYPES and p.dtype.isnative
-    if any(type(flag) is not bool for flag in flags) or not is_known:
-        _refuse(f"the dtype or a flag of {p.name}")
-    if not all(extent is None or _is_number(extent, 0) for extent in p.shape) or len(p.shape) > 64:
-        _refuse(f"the shape of {p.name}")
-    if p.dtype.itemsize * prod(extent or 1 for extent in p.shape) > _MOST_BYTES:
-        _refuse(f"the shape of {p.name}")
-    if len(p.dims) != p.shape.count(None) or not all(_is_scalar(d, all_of_them) for d in p.dims):
-        _refuse(f"the dynamic sizes of {p.name}")
-    if not (_is_number(p.low) and _is_number(p.high) and p.low <= p.high):
-        _refuse(f"the bounds of {p.name}")
-    if p.role == "scalar" and (p.shape or p.dtype.name != "int64"):
-        _refuse(f"the type of {p.name}")
-    if p.data is not None and type(p.data) is not bytes:
-        _refuse(f"the contents of {p.name}")
-    if p.result is not None and not (_is_number(p.result, 0) and p.role == "input"):
-        _refuse(f"the result of {p.name}")
+    is_known = dtype.name in _DTYPES and dtype.isnative
+    _require(is_known and all(type(f) is bool for f in flags), f"the dtype or a flag of {p.name}")
+    are_extents = all(extent is None or _is_number(extent, 0) for extent in p.shape)
+    _require(are_extents and len(p.shape) <= 64, f"the shape of {p.name}")
+    nbytes = dtype.itemsize * prod(extent or 1 for extent in p.shape)
+    _require(nbytes <= _MOST_BYTES, f"the shape of {p.name}")
+    are_sizes = len(p.dims) == p.shape.count(None)
+    are_sizes = are_sizes and all(_is_scalar(d, all_of_them) for d in p.dims)
+    _require(are_sizes, f"the dynamic sizes of {p.name}")
+    are_numbers = _is_number(p.low) and _is_number(p.high)
+    _require(are_numbers and p.low <= p.high, f"the bounds of {p.name}")
+    is_index = not p.shape and dtype.name == "int64"
+    _require(p.role != "scalar" or is_index, f"the type of {p.name}")
+    _require(p.data is None or type(p.data) is bytes, f"the contents of {p.name}")
+    is_input = _is_number(p.result, 0) and p.role == "input"
+    _require(p.result is None or is_input, f"the result of {p.name}")
 
 
 def _is_scalar(position: object, parameters: Sequence[Parameter]) -> bool:
@@ -91,95 +89,83 @@ def _is_scalar(position: object, parameters: Sequence[Parameter]) -> bool:
 
 
 def _check_window(window: Window, parameters: Sequence[Parameter]) -> None:
-    numbers = window.axis, window.line, window.column
-    if not all(_is_number(number, 0) for number in numbers) or not _are_texts(window.file):
-        _refuse("the place of a window")
+    place = window.axis, window.line, window.column
+    are_numbers = all(_is_number(number, 0) for number in place)
+    _require(are_numbers and _are_texts(window.file), "the place of a window")
     for bound in (window.offset, window.inner, window.outer):
         _check_expression(bound, parameters)
 
 
 def _check_objects(program: Program) -> None:
     names = [each.name for each in program.objects]
-    if not names or len({*names}) < len(names):
-        _refuse("the number or the names of the pieces of machine code")
+    are_distinct = len({*names}) == len(names) > 0
+    _require(are_distinct, "the number or the names of the pieces of machine code")
     for each in program.objects:
-        if not _are_texts(each.name, each.symbol):
-            _refuse("the name of a piece of machine code")
+        _require(_are_texts(each.name, each.symbol), "the name of a piece of machine code")
         check_code(each.code)
 
 
 def check_code(code: bytes) -> None:
     """Raise ValueError for bytes that do not begin as object code of a CPU does."""
-    if not code.startswith(_PIECE):
-        _refuse("the size of a piece of machine code")
+    _require(code.startswith(_PIECE), "the size of a piece of machine code")
 
 
 def _check_launches(program: DeviceProgram) -> None:
     for kernel in program.kernels:
         _check_kernel(kernel)
-    if not _is_number(program.once, 0, len(program.launches)):
-        _refuse("the number of launches that run once")
+    is_once = _is_number(program.once, 0, len(program.launches))
+    _require(is_once, "the number of launches that run once")
     for launch in program.launches:
         _check_launch(launch, program)
 
 
 def _check_kernel(kernel: DeviceKernel) -> None:
-    count, dtypes = len(kernel.scalars), _DTYPES
-    if type(kernel.code) is not bytes or type(kernel.is_binary) is not bool:
-        _refuse("the code of a kernel")
-    if not _are_texts(kernel.name, kernel.symbol):
-        _refuse("the name or the kind of a kernel")
-    if not all(each is None or (_are_texts(each) and each in dtypes) for each in kernel.scalars):
-        _refuse(f"the parameters of @{kernel.name}")
-    if not all(_is_number(each, 0, count - 1) for each in kernel.written):
-        _refuse(f"the parameters of @{kernel.name}")
-    if len(kernel.workgroup) != 3 or not all(_is_number(n, 1, 1 << 20) for n in kernel.workgroup):
-        _refuse(f"the workgroup of @{kernel.name}")
-    if not _is_number(kernel.local, 0, 1 << 31):
-        _refuse(f"the LOCAL memory of @{kernel.name}")
+    name, last = kernel.name, len(kernel.scalars) - 1
+    is_code = type(kernel.code) is bytes and type(kernel.is_binary) is bool
+    _require(is_code and _are_texts(name, kernel.symbol), "the name or the kind of a kernel")
+    are_dtypes = all(n is None or (_are_texts(n) and n in _DTYPES) for n in kernel.scalars)
+    are_slots = all(_is_number(slot, 0, last) for slot in kernel.written)
+    _require(are_dtypes and are_slots, f"the parameters of @{name}")
+    are_sizes = len(kernel.workgroup) == 3
+    are_sizes = are_sizes and all(_is_number(n, 1, 1 << 20) for n in kernel.workgroup)
+    _require(are_sizes, f"the workgroup of @{name}")
+    _require(_is_number(kernel.local, 0, 1 << 31), f"the LOCAL memory of @{name}")
     if not kernel.is_binary:
         kernel.code.decode()
 
 
 def _check_launch(launch: Launch, program: DeviceProgram) -> None:
-    if not _is_number(launch.kernel, 0, len(program.kernels) - 1):
-        _refuse("the kernel of a launch")
-    kernel, parameters = program.kernels[launch.kernel], program.parameters
-    if len(launch.arguments) != len(kernel.scalars):
-        _refuse(f"the number of arguments of @{kernel.name}")
+    kernels, parameters = program.kernels, program.parameters
+    _require(_is_number(launch.kernel, 0, len(kernels) - 1), "the kernel of a launch")
+    kernel = kernels[launch.kernel]
+    is_count = len(launch.arguments) == len(kernel.scalars)
+    _require(is_count, f"the number of arguments of @{kernel.name}")
     expressions: list[Expression] = [*launch.groups]
     for argument, scalar in zip(launch.arguments, kernel.scalars, strict=True):
-        if isinstance(argument, View) != (scalar is None):
-            _refuse(f"an argument of @{kernel.name}")
-        if not isinstance(argument, View):
+        is_view = isinstance(argument, View)
+        _require(is_view == (scalar is None), f"an argument of @{kernel.name}")
+        if isinstance(argument, View):
+            is_memory = _is_number(argument.parameter, 0, len(parameters) - 1)
+            is_memory = is_memory and parameters[argument.parameter].role != "scalar"
+            _require(is_memory, f"an argument of @{kernel.name}")
+            expressions += argument.offset, argument.nbytes
+        else:
             expressions.append(argument)
-            continue
-        if not _is_number(argument.parameter, 0, len(parameters) - 1):
-            _refuse(f"an argument of @{kernel.name}")
-        if parameters[argument.parameter].role == "scalar":
-            _refuse(f"an argument of @{kernel.name}")
-        expressions += argument.offset, argument.nbytes
     for expression in expressions:
         _check_expression(expression, parameters)
 
 
 def _check_expression(expression: Iterable[object], parameters: Sequence[Parameter]) -> None:
-    """Whether an expression in postfix notation has one value."""
+    """Raise ValueError unless an expression in postfix notation has one value."""
     depth = 0
     for token in expression:
-        if _is_number(token):
-            depth += 1
-            continue
         text = token if isinstance(token, str) else ""
         if text.startswith("%"):
             position = text[1:]
             is_one = position.isascii() and position.isdecimal() and len(position) < 10
-            if not (is_one and _is_scalar(int(position), parameters)):
-                _refuse("an expression")
-            depth += 1
-            continue
-        if text not in OPERATIONS or depth < OPERATIONS[text][0]:
-            _refuse("an expression")
-        depth -= OPERATIONS[text][0] - 1
-    if depth != 1:
-        _refuse("an expression")
+            _require(is_one and _is_scalar(int(position), parameters), "an expression")
+        elif not _is_number(token):
+            _require(text in OPERATIONS and depth >= OPERATIONS[text][0], "an expression")
+            depth -= OPERATIONS[text][0]
+        depth += 1
+    _require(depth == 1, "an expression")

@@ -9,13 +9,13 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Iterator, Sequence
-from string import Template
 from typing import NamedTuple
 from zlib import crc32
 
 from tgdialect.backends.c_compiler import shared_library
 from tgdialect.lowering.render.names import SOURCE
 from tgdialect.runtime.expressions import OPERATIONS, WRAP, Expression
+from tgdialect.runtime.native import native_text
 from tgdialect.runtime.program import Parameter, Program
 from tgdialect.runtime.program_file import ProgramFile
 from tgdialect.runtime.threads import POOL_LINES
@@ -37,171 +37,10 @@ _TYPES = {
 dtype has 8 of them."""
 
 _HEADER_FILE = "library.h"
-_HEADER = Template("""\
-/* $library: @$entry of $file, compiled by tg-compile for $system.
-
-   Arrays are contiguous, in row-major order, and as aligned as their elements; f16, bf16 and fp8
-   are passed as their bits, and i1 as 0 or 1. The caller allocates all arrays. Those that are not
-   const are written, and share no memory with any other argument. $calls
-   Loops run on as many threads as TG_NUM_THREADS says, or else as there are cores. */
-
-#ifndef $guard
-#define $guard
-
-#include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
-
-#ifndef ${prefix}_CODES
-#define ${prefix}_CODES
-enum {
-  ${prefix}_OK = 0,
-  ${prefix}_NO_MEMORY = 1,    /* there is too little memory for intermediate values */
-  ${prefix}_BAD_ARGUMENT = 2, /* a null pointer, or an integer out of its bounds */
-  ${prefix}_WRONG_CPU = 3     /* the CPU lacks a feature: $features */
-};
-#endif
-
-/* Returns one of these codes; after an error no array has changed.
-
-$arguments */
-int $name($parameters);
-
-#ifdef __cplusplus
-}
-#endif
-
-#endif
-""")
 _ANY_THREAD = "Any number\n   of threads may call at the same time."
 _ONE_THREAD = """Calls of
    several threads take turns: the program has BUFFERs, which live from call to call."""
 
-_BODY = Template("""\
-#define _GNU_SOURCE
-#include "$header"
-#include <pthread.h>
-#include <sched.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <sys/syscall.h>
-#include <unistd.h>
-
-void tg_program(const int64_t *frame) __asm__("$symbol");
-typedef __int128 wide;
-
-static const char *const needed[] = {$needed 0};
-static int is_able = 1;
-
-static void look_for_features(void) {
-  char *line = 0;
-  size_t room = 0;
-  FILE *file = needed[0] ? fopen("$cpuinfo", "r") : 0;
-  if (file == 0) return;
-  while (getline(&line, &room, file) > 0) {
-    if ($begins) continue;
-    for (char *c = line; *c; ++c)
-      if (*c == ':' || *c == '\\t' || *c == '\\n') *c = ' ';
-    for (const char *const *name = needed; *name; ++name) {
-      char word[64];
-      snprintf(word, sizeof word, " %s ", *name);
-      if (strstr(line, word) == 0) is_able = 0;
-    }
-    break;
-  }
-  free(line);
-  fclose(file);
-$tiles}
-$threads
-static pthread_once_t once = PTHREAD_ONCE_INIT;
-static void start(void) {
-  look_for_features();
-$start}
-
-static uint64_t times(uint64_t a, uint64_t b) {
-  uint64_t product;
-  int is_too_large = __builtin_mul_overflow(a, b, &product) || product > INT64_MAX / 2;
-  return is_too_large ? INT64_MAX / 2 : product; /* Nobody has so much memory. */
-}
-static void *block(uint64_t bytes) {
-  return aligned_alloc($alignment, (bytes + $alignment) / $alignment * $alignment);
-}
-$helpers
-int $name($parameters) {
-  int64_t frame[$count] = {0};
-  int code = ${prefix}_NO_MEMORY;
-  pthread_once(&once, start);
-  if (!is_able) return ${prefix}_WRONG_CPU;
-$steps  tg_program(frame);
-  code = ${prefix}_OK;
-end:
-$ends  return code;
-}
-""")
-
-_THREADS = f"""
-void *tg_pool, (*tg_parallel)(void (*)(void *), void *, int, int);
-int32_t tg_threads = 1;
-void tg_run_pool(void (*)(void *), void *, int, int);
-
-static void new_pool(void) {{ /* A child of fork has no threads of its parent. */
-  char *pool = aligned_alloc(64, 64 * {POOL_LINES});
-  if (pool == 0) abort();
-  memset(pool, 0, 64 * {POOL_LINES});
-  pthread_mutex_init((pthread_mutex_t *)(pool + 64), 0);
-  pthread_cond_init((pthread_cond_t *)(pool + 128), 0);
-  pthread_cond_init((pthread_cond_t *)(pool + 192), 0);
-  tg_pool = pool;
-}}
-"""
-_START_THREADS = """\
-  const char *asked = getenv("TG_NUM_THREADS");
-  cpu_set_t cores;
-  int count = asked ? atoi(asked) : 0;
-  if (count <= 0 && sched_getaffinity(0, sizeof cores, &cores) == 0) count = CPU_COUNT(&cores);
-  tg_threads = count > 0 ? count : 1;
-  tg_parallel = tg_run_pool;
-  new_pool();
-  pthread_atfork(0, 0, new_pool);
-"""
-THREADS_OF_LIBRARY = f"""\
-#define _GNU_SOURCE
-#include <pthread.h>
-#include <sched.h>
-#include <stdint.h>
-#include <stdlib.h>
-#include <string.h>
-{_THREADS}
-__attribute__((constructor)) static void start(void) {{
-{_START_THREADS}}}
-"""
-"""C of a library whose functions are the program's own: the threads of its loops."""
-_TURNS = """
-static pthread_mutex_t turn = PTHREAD_MUTEX_INITIALIZER;
-static void new_turn(void) { pthread_mutex_init(&turn, 0); } /* A child has no other's turn. */
-"""
-_START_TURNS = "  pthread_atfork(0, 0, new_turn);\n"
-_TILES = """\
-  if (syscall(SYS_arch_prctl, 0x1023, 18)) is_able = 0; /* The tile registers. */
-"""
-_WINDOWS = """
-static int64_t quotient(int64_t a, int64_t b) {
-  return b == 0 ? 0 : (int64_t)((wide)a / b - ((wide)a % b != 0 && (a < 0) != (b < 0)));
-}
-static int64_t remainder_of(int64_t a, int64_t b) {
-  return b == 0 ? 0 : (int64_t)((wide)a - (wide)quotient(a, b) * b);
-}
-static int64_t wrapped(int64_t a, int64_t low, int64_t high) {
-  wide count = (wide)high - low + 1, rest = ((wide)a - low) % count;
-  return (int64_t)(low + (rest < 0 ? rest + count : rest));
-}
-static int is_outside(int64_t offset, int64_t inner, int64_t outer) {
-  return offset < 0 || inner < 0 || outer < 0 || (wide)offset + inner > outer;
-}
-"""
 _DATA = r"""
 extern const char data{0}[] __asm__("tg.data{0}") __attribute__((visibility("hidden")));
 __asm__(".section .rodata\n.balign {1}\ntg.data{0}: .incbin \"data{0}\"\n.byte 0\n.previous");
@@ -226,6 +65,11 @@ _OPERATIONS = {
     "cmpne": "({0} != {1})",
 }
 """The operations of windows' bounds in C, in which integers wrap (`c_compiler.FLAGS`)."""
+
+
+def threads_of_library() -> dict[str, bytes]:
+    """The C of a library whose loops have threads, as a file that it includes."""
+    return {"threads.c": native_text("threads.c", POOL_LINES=POOL_LINES).encode()}
 
 
 class _Named(NamedTuple):
@@ -306,7 +150,8 @@ class SharedLibrary:
 
     def header(self, name: str) -> str:
         """The header, a file of that name without extension."""
-        return _HEADER.substitute(
+        return native_text(
+            "library.h",
             library=_in_comment(name),
             entry=_in_comment(self._entry),
             file=_in_comment(self._source),
@@ -324,10 +169,11 @@ class SharedLibrary:
         """The library, for the header of that name. Raises PassFailedException without a C
         compiler."""
         objects = [each.code for each in self._program.objects]
-        if self._has_threads:
-            objects += [each.code for each in self._file.native if each.name == "pool"]
         files = {_HEADER_FILE: self.header(name).encode()}
         files |= {f"data{number}": data for data, number in self._data.items()}
+        if self._has_threads:
+            objects += [each.code for each in self._file.native if each.name == "pool"]
+            files |= threads_of_library()
         return shared_library(self._body(), objects, [self.function], files)
 
     def _guard(self, name: str) -> str:
@@ -358,24 +204,21 @@ class SharedLibrary:
         return f"   {each.name}: {', '.join(notes)}"
 
     def _body(self) -> str:
-        needed = "".join(f'"{listed_name(feature)}", ' for feature in self._file.features)
-        has_tiles = needs_tiles(self._file.features)
-        begins = " && ".join(f'strncmp(line, "{word}", {len(word)})' for word in LINE)
-        takes_turns = self._buffers or self._derives_once
         steps, ends = [*self._checks()], list[str]()
         self._allocate(steps, ends)
-        return _BODY.substitute(
+        return native_text(
+            "library.c",
             header=_HEADER_FILE,
             symbol=self._program.objects[-1].symbol,
-            needed=needed,
+            needed="".join(f'"{listed_name(feature)}", ' for feature in self._file.features),
             cpuinfo=CPUINFO,
-            begins=begins,
-            tiles=_TILES if has_tiles else "",
-            threads=(_THREADS if self._has_threads else "") + (_TURNS if takes_turns else ""),
-            start=(_START_THREADS if self._has_threads else "")
-            + (_START_TURNS if takes_turns else ""),
+            begins=" && ".join(f'strncmp(line, "{word}", {len(word)})' for word in LINE),
+            has_tiles=int(needs_tiles(self._file.features)),
+            has_threads=int(self._has_threads),
+            takes_turns=int(bool(self._buffers) or self._derives_once),
+            has_windows=int(bool(self._program.windows)),
             alignment=ALIGNMENT,
-            helpers=self._constants() + self._state() + (_WINDOWS if self._program.windows else ""),
+            state=self._constants() + self._state(),
             name=self.function,
             parameters=", ".join(p.declared(p.local) for p in self._given) or "void",
             count=max(len(self._named), 1),

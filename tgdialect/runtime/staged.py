@@ -41,10 +41,9 @@ from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 from tgdialect.ops.sorts import SORTS
 from tgdialect.ops.source import parameters
-from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.find_windows import buffer_places, find_windows
 from tgdialect.runtime.inspection import CodeOf, Kernel, kernels_of
-from tgdialect.runtime.program import DEFAULT_OPT, HOST, Parameter, Program
+from tgdialect.runtime.program import DEFAULT_OPT, HOST, CompiledProgram, Parameter, Program
 from tgdialect.runtime.progress import Progress
 from tgdialect.runtime.speed import at_full_speed
 from tgdialect.runtime.windows import Window
@@ -76,7 +75,7 @@ class StagedModule(ABC):
         """The target of a module that states none."""
 
     @abstractmethod
-    def program(self) -> Program | DeviceProgram:
+    def program(self) -> CompiledProgram:
         """Compile.
 
         Raises VerifyException or PassFailedException for programs that cannot be compiled.

@@ -21,6 +21,7 @@ from stages import Array, kernel, load, parse, store
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect import universe
 from tgdialect.backends.llvm_cpu import CpuTarget
 from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.interpreter import run
@@ -43,7 +44,7 @@ from tgdialect.lowering.render import RenderPass
 from tgdialect.lowering.select import SelectPass
 from tgdialect.lowering.verify import verify_level
 from tgdialect.ops.call import KernelOp
-from tgdialect.plugin import Plugin
+from tgdialect.runtime import optimize as optimize_runtime
 from tgdialect.runtime.loader import load as load_object
 from tgdialect.targets import target_named
 from tgdialect.targets.attribute import state_target
@@ -189,8 +190,8 @@ def test_what_is_no_optop_is_refused(text: str) -> None:
 def test_beam_is_timed_by_what_the_universe_has(monkeypatch: pytest.MonkeyPatch) -> None:
     """Nothing of the lowering times kernels."""
     seen: list[object] = []
-    plugin = Plugin(all_timers={"beam": lambda: lambda *given: seen.extend(given)})
-    monkeypatch.setattr("tgdialect.lowering.optimize.stage.universe", lambda: plugin)
+    monkeypatch.setattr(universe, "TIMER", "tgdialect.runtime.optimize:noted")
+    monkeypatch.setattr(optimize_runtime, "noted", lambda *given: seen.extend(given), raising=False)
     module, optimize = parse(gemm(2, 2, 2)), OptimizePass("beam:4")
     optimize.apply(tg_context(), module)
     assert seen == [module, 4, optimize]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
@@ -9,7 +11,8 @@ import pytest
 from opencl_device import needs_opencl
 
 import tgdialect as tg
-from tgdialect.runtime import launcher
+from tgdialect.runtime import compiler, launcher
+from tgdialect.runtime.compiler import load_module
 from tgdialect.runtime.host_executable import HostExecutable
 
 MEMORY = 'tensor<4xf32, #tg.place<"CPU", global>>'
@@ -377,8 +380,6 @@ def test_errors_have_a_place(tmp_path):
 
 
 def test_the_module_of_the_caller_is_left_as_it_is():
-    from tgdialect.runtime.compiler import load_module
-
     module = load_module(ADD)
     before = str(module)
     tg.compile(module)
@@ -492,3 +493,15 @@ def test_cells_of_a_result_that_nothing_stores_are_zero(target: str):
         out = np.full(4, 7.0, np.float32)
         run(np.full(4, 3.0, np.float32), out=out)
         np.testing.assert_array_equal(out, [0, 0, 3, 0])
+
+
+def test_an_executable_keeps_no_module():
+    """It is inspected by its text: the module, and what it has become, may be large."""
+    module = load_module(ADD)
+    kept = weakref.ref(module)
+    executable = compiler.compile(module, is_verified=True)
+    assert isinstance(executable, HostExecutable)
+    del module
+    gc.collect()
+    assert kept() is None
+    assert executable.module("rangeify") is not None

@@ -22,13 +22,12 @@ from tgdialect.lowering.optimize.explicit import (
     opts_of,
 )
 from tgdialect.lowering.optimize.heuristics import schedule_kernel, schedule_prepacking
-from tgdialect.lowering.optimize.modes import BEAM, MODES, TF32, beam_width
+from tgdialect.lowering.optimize.modes import MODES, TF32, beam_width
 from tgdialect.lowering.optimize.optops.apply import begin_schedule, has_schedule
 from tgdialect.lowering.optimize.optops.prepack import pass_packed
 from tgdialect.lowering.overwritten_memory import copy_overwritten
 from tgdialect.lowering.passed_memory import aliased_kernels
 from tgdialect.ops import tg
-from tgdialect.registry import universe
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
 from tgdialect.transforms.simplify import simplify, simplify_kernels
@@ -160,8 +159,11 @@ class OptimizePass(LoweringPass):
         left to do to it; those that call others last."""
         explicit = explicit_opts(self.mode, self.opts)
         if (width := beam_width(self.mode)) is not None:
-            # What times kernels is above the lowering: the universe brings it.
-            universe().all_timers[BEAM]()(module, width, self)
+            # What times kernels is above the lowering: the universe names it.
+            from tgdialect.plugin import named
+            from tgdialect.universe import TIMER
+
+            named(TIMER)(module, width, self)
             simplify_kernels(module)
             yield from settled(op for op in module.ops if isinstance(op, tg.KernelOp))
             return

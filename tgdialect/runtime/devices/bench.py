@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import numpy as np
+from xdsl.dialects.builtin import ModuleOp
 from xdsl.utils.exceptions import DiagnosticException
 
 from tgdialect.lowering.pipeline import run_stages, stages
@@ -14,7 +15,7 @@ from tgdialect.lowering.render import RenderPass
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
 from tgdialect.ops.properties import dtype_of
-from tgdialect.runtime.beam import Bench, Run, filled, timed_module
+from tgdialect.runtime.beam import Bench, Run
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.binding import bound
 from tgdialect.runtime.devices.code import give_code
@@ -34,10 +35,8 @@ class DeviceBench(Bench):
     """Runs candidates on arrays of a device, by the clock of the device."""
 
     def __init__(self, call: tg.CallOp, driver: Driver, target: Target) -> None:
-        self._call = call
+        super().__init__(call, target)
         self._driver = driver
-        self._target = target
-        self._arrays = [filled(argument) for argument in call.arguments]
         self._dtypes = [dtype_of(argument) for argument in call.arguments]
         self._copies: dict[int, DeviceArray] = {}
         """Copies of these arrays on the device, by position. All candidates use them."""
@@ -47,8 +46,7 @@ class DeviceBench(Bench):
     def key(self) -> Sequence[str]:
         return self._driver.identity
 
-    def compiled(self, candidate: tg.KernelOp) -> Run | None:
-        module, entry, arrays = timed_module(candidate, self._call, self._arrays, self._target)
+    def _run(self, module: ModuleOp, entry: str, arrays: Sequence[Array]) -> Run | None:
         try:
             run_stages(module, self._kernels)
             give_code(module, RenderPass())

@@ -66,6 +66,10 @@ class CudaContext(Driver):
         self._device = self.checked(self.api.cuDeviceGet(number))
         memory = self.checked(self.api.cuDeviceTotalMem(self._device))
         attribute = self._attribute
+
+        def axes(name: str) -> tuple[int, int, int]:
+            return attribute(f"{name}_X"), attribute(f"{name}_Y"), attribute(f"{name}_Z")
+
         self.capability = tuple(map(attribute, _CAPABILITY))
         super().__init__(
             name,
@@ -75,16 +79,8 @@ class CudaContext(Driver):
                 allocation=memory,
                 local=attribute("MAX_SHARED_MEMORY_PER_BLOCK_OPTIN"),
                 workgroup=attribute("MAX_THREADS_PER_BLOCK"),
-                workgroup_axes=(
-                    attribute("MAX_BLOCK_DIM_X"),
-                    attribute("MAX_BLOCK_DIM_Y"),
-                    attribute("MAX_BLOCK_DIM_Z"),
-                ),
-                groups=(
-                    attribute("MAX_GRID_DIM_X"),
-                    attribute("MAX_GRID_DIM_Y"),
-                    attribute("MAX_GRID_DIM_Z"),
-                ),
+                workgroup_axes=axes("MAX_BLOCK_DIM"),
+                groups=axes("MAX_GRID_DIM"),
                 units=attribute("MULTIPROCESSOR_COUNT"),
                 alignment=1,
             ),

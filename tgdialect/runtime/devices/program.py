@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from tgdialect.runtime.expressions import Expression
-from tgdialect.runtime.program import Parameter, fields_of, packed, unpacked
+from tgdialect.runtime.program import CompiledProgram, Parameter, unpacked
 from tgdialect.runtime.windows import Window
 
 
@@ -66,20 +66,15 @@ class Launch(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class DeviceProgram:
+class DeviceProgram(CompiledProgram):
     """Kernels, and the launches of a call in order. The first `once` of these compute values
     derived from constant arguments: they run only in the first call with these constants."""
 
-    parameters: tuple[Parameter, ...]
     kernels: tuple[DeviceKernel, ...]
     launches: tuple[Launch, ...]
     once: int = 0
     windows: tuple[Window, ...] = ()
     """Bounds that the scalars of a call have to satisfy."""
-
-    def to_bytes(self) -> bytes:
-        """The program as bytes."""
-        return packed(fields_of(self))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> DeviceProgram:

@@ -62,15 +62,9 @@ class Extent(NamedTuple):
     is_dynamic: bool = False
 
 
-class Input(NamedTuple):
-    """An input of a program."""
-
-    parameter: Parameter
-    place: Place
-
-
-class Result(NamedTuple):
-    """A result of a program: the shape of the whole, or of a static part of it."""
+class Placed(NamedTuple):
+    """An input or a result of a program: a result has the shape of the whole, or of a static part
+    of it."""
 
     parameter: Parameter
     place: Place
@@ -128,12 +122,12 @@ class ShardedProgram:
     """
 
     devices: tuple[str, ...]
-    inputs: Sequence[Input]
+    inputs: Sequence[Placed]
     ranks: Sequence[tuple[int, ...]]
     buffers: Sequence[Parameter]
     steps: Sequence[ProgramStep]
     returned: Sequence[int]
-    results: Sequence[Result]
+    results: Sequence[Placed]
     parts: dict[str, ModuleOp]
     text: str
     """The program as text, which has to be the same on all devices."""
@@ -180,14 +174,14 @@ class _Reader:
         for op in body.ops:  # Several PARAMs of a slot are one value.
             if isinstance(op, tg.ParamOp):
                 self.numbers[op.result] = len(body.args) + op.slot.data
-        inputs: list[Input] = []
+        inputs: list[Placed] = []
         ranks: list[tuple[int, ...]] = []
         for value, where in zip(values, places, strict=True):
             if isinstance(where, SymbolRefAttr):
                 ranks.append(self.members(self.grids[where.string_value()]))
             else:
                 where = self.place(where)
-                inputs.append(Input(self.parameter(value, len(inputs), where), where))
+                inputs.append(Placed(self.parameter(value, len(inputs), where), where))
         buffers: list[Parameter] = []
         by_slot: dict[int, int] = {}
         for op in body.ops:
@@ -201,7 +195,7 @@ class _Reader:
         last = body.last_op
         assert isinstance(last, ReturnOp)
         results = [
-            Result(self.parameter(value, i, self.place(where), "output"), self.place(where))
+            Placed(self.parameter(value, i, self.place(where), "output"), self.place(where))
             for i, (value, where) in enumerate(zip(last.operands, wheres, strict=True))
         ]
         parts = {s.name: self.part(s.name) for s in steps if isinstance(s, CallStep)}

@@ -12,20 +12,16 @@ import os
 from collections.abc import Callable, Sequence
 from functools import cache, partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import numpy as np
 
-from tgdialect.runtime.images import load_ir
+from tgdialect.runtime.images import Image, load_ir
 from tgdialect.runtime.launcher import FrameSlot, launcher
 from tgdialect.runtime.launcher_layout import MAX_AXES as MAX_AXES
 from tgdialect.runtime.native import native_ir
 from tgdialect.runtime.program import Array
 from tgdialect.targets.host import pause_instruction
-
-if TYPE_CHECKING:
-    from tgdialect.runtime.elf import ElfImage
-    from tgdialect.runtime.jit import JitLibrary
 
 _COUNTER_BYTES = 128
 """The distance of two processes' counters, in bytes: a cache line on all CPUs, and two where they
@@ -44,7 +40,7 @@ whether one has failed. More: this is seen later; fewer: Python runs more often.
 as often as the caller offered the core between such looks before."""
 _LEAST_BYTES = 64
 """The least bytes of a slot for each process: a piece of a part has eight elements at least."""
-_reductions: list[ElfImage | JitLibrary] = []
+_reductions: list[Image] = []
 """The code of reductions, which is never unloaded."""
 
 
@@ -115,7 +111,7 @@ def _rounded(nbytes: int) -> int:
 
 
 @cache
-def _code() -> ElfImage | JitLibrary:
+def _code() -> Image:
     ir = native_ir("segment", STRIDE=_COUNTER_BYTES, TURNS=_TURNS, PAUSE=pause_instruction())
     return load_ir(ir, "segment")
 
