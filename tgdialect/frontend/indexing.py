@@ -161,11 +161,11 @@ class Indexing(Reduction):
         """The positions where a mask is true, a tensor for each axis: the first `count`, or all."""
         flat = self.flatten()
         positions = flat._ranked(flat._count_of_true() if count is None else count)
-        result: list[Self] = []
-        for axis in range(self.ndim):
-            inner = math.prod(self.shape[axis + 1 :])
-            result.append(positions.div(inner, rounding_mode="floor") % self.shape[axis])
-        return result
+        inner = (math.prod(self.shape[axis + 1 :]) for axis in range(self.ndim))
+        return [
+            positions.div(cells, rounding_mode="floor") % extent
+            for cells, extent in zip(inner, self.shape, strict=True)
+        ]
 
     def _ranked(self, count: int) -> Self:
         """The positions of the first `count` true cells of a mask with one axis."""
@@ -323,13 +323,10 @@ class Indexing(Reduction):
     def _places(self, axis: int) -> list[Self]:
         """Positions of cells along every axis, for an index along one axis: those of the other axes
         are the cell's own."""
-        result: list[Self] = []
-        for a, extent in enumerate(self.shape):
-            line = self.arange(extent).reshape(
-                tuple(extent if i == a else 1 for i in range(self.ndim))
-            )
-            result.append(self if a == axis else line._broadcast_to(self.shape))
-        return result
+        return [
+            self if a == axis else self._line(extent, a)._broadcast_to(self.shape)
+            for a, extent in enumerate(self.shape)
+        ]
 
     def index_select(self, dim: int, index: Self) -> Self:
         """The cells of an axis at the positions in `index`, which has one axis or none."""
