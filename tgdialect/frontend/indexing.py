@@ -217,24 +217,23 @@ class Indexing(Reduction):
         except ValueError:
             shapes = ", ".join(str(t.shape) for _, t in tensors)
             raise IndexError(f"indices of shapes {shapes} do not broadcast") from None
-        rest = [i for i in range(self.ndim) if i not in axes]
-        moved = self.permute([*axes, *rest])
-        flat = moved.reshape(
-            (
-                -1 if moved.numel() != 0 else math.prod(self.shape[a] for a in axes),
-                *(self.shape[i] for i in rest),
-            )
-        )
+        flat = self._rows(axes)
         linear = self._linear(indices, [self.shape[a] for a in axes])
         picked = flat._apply(tg.IndexOp, flat.node, (linear.flatten().node,))
         shape = indices[0].shape
-        picked = picked.reshape((*shape, *(self.shape[i] for i in rest)))
+        picked = picked.reshape((*shape, *flat.shape[1:]))
         if axes != list(range(axes[0], axes[0] + len(axes))):
             return picked
-        before = sum(i < axes[0] for i in rest)
+        before = sum(i < axes[0] for i in range(self.ndim) if i not in axes)
         rank = len(shape)
         order = [*range(rank, rank + before), *range(rank), *range(rank + before, picked.ndim)]
         return picked.permute(order)
+
+    def _rows(self, axes: Sequence[int]) -> Self:
+        """Some axes merged into the first one."""
+        rest = [i for i in range(self.ndim) if i not in axes]
+        count = math.prod(self.shape[a] for a in axes)
+        return self.permute([*axes, *rest]).reshape((count, *(self.shape[i] for i in rest)))
 
     @classmethod
     def _linear(
