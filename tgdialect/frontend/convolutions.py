@@ -113,7 +113,7 @@ class Convolutions(LinearAlgebra, Scattering):
 
     # -- pooling -----------------------------------------------------------------------------------
 
-    def _pooled(self, window: Window, fill: float) -> Self:
+    def _pooled(self, window: MovingWindow, fill: float) -> Self:
         """The cells of windows, in a last axis."""
         n = len(window.sizes)
         if self.ndim < n:
@@ -131,7 +131,7 @@ class Convolutions(LinearAlgebra, Scattering):
         return_indices: bool = False,
     ) -> Self | tuple[Self, Self]:
         """The maximum of each window, and its position if `return_indices`."""
-        window = Window.of(kernel_size, stride, dilation, padding)
+        window = MovingWindow.of(kernel_size, stride, dilation, padding)
         extents = self.shape[-len(window.sizes) :]
         window = window.up_to_whole(extents) if ceil_mode else window
         windows = self._pooled(window, self.dtype.low)
@@ -156,7 +156,7 @@ class Convolutions(LinearAlgebra, Scattering):
         (batch, channels, *extents) becomes (batch, channels * cells of a window, windows); the
         batch may be absent. Raises ValueError for other shapes, and if no window fits.
         """
-        window = Window.of(kernel_size, stride, dilation, padding)
+        window = MovingWindow.of(kernel_size, stride, dilation, padding)
         n = len(window.sizes)
         if self.ndim not in (n + 1, n + 2):
             raise ValueError(f"im2col of {self.shape}: (batch, channels) and {n} axes for windows")
@@ -184,7 +184,7 @@ class Convolutions(LinearAlgebra, Scattering):
                 It may differ from these by less than a stride.
         """
         check_integers("indices", indices)
-        window = Window.of(kernel_size, stride, dilation, padding)
+        window = MovingWindow.of(kernel_size, stride, dilation, padding)
         n = len(window.sizes)
         if self.ndim < n or indices.shape != self.shape:
             raise ValueError(f"max_unpool2d of {self.shape} in {n} axes by {indices.shape}")
@@ -214,7 +214,7 @@ class Convolutions(LinearAlgebra, Scattering):
         divisor_override: int | None = None,
     ) -> Self:
         """The mean of each window; its sum over `divisor_override` if that is given."""
-        given = Window.of(kernel_size, stride, dilation, padding)
+        given = MovingWindow.of(kernel_size, stride, dilation, padding)
         extents = self.shape[-len(given.sizes) :]
         window = given.up_to_whole(extents) if ceil_mode else given
         windows = self._pooled(window, 0)
@@ -232,7 +232,7 @@ class Convolutions(LinearAlgebra, Scattering):
         return windows._float().sum(-1) / ones._pooled(window, 0).sum(-1)
 
 
-class Window(NamedTuple):
+class MovingWindow(NamedTuple):
     """A window that moves over axes: for each axis its size, the distance of windows and of their
     cells, and the padding before and after the axis."""
 
@@ -242,15 +242,15 @@ class Window(NamedTuple):
     padding: list[tuple[int, int]]
 
     @staticmethod
-    def of(size: Size, stride: Size | None, dilation: Size, padding: Size) -> Window:
+    def of(size: Size, stride: Size | None, dilation: Size, padding: Size) -> MovingWindow:
         """The window of these numbers, each for all axes or one for each. It has two axes if its
         size is a single number, and no windows overlap without a stride."""
         n = len(size) if isinstance(size, list | tuple) else 2
         sizes = _each(size, n)
         strides = sizes if stride is None else _each(stride, n)
-        return Window(sizes, strides, _each(dilation, n), _padding_pairs(padding, n))
+        return MovingWindow(sizes, strides, _each(dilation, n), _padding_pairs(padding, n))
 
-    def up_to_whole(self, extents: Sequence[int]) -> Window:
+    def up_to_whole(self, extents: Sequence[int]) -> MovingWindow:
         """This window with padding that completes the last one, if it begins inside but is cut off
         at the end."""
         result: list[tuple[int, int]] = []

@@ -104,9 +104,8 @@ class Decompositions(LinearAlgebra, Sorting):
         lead = self.shape[:-2]
         one = self.eye(n, dtype=self.dtype)._broadcast_to((*lead, n, n))
         both = self.detach().cat(one, dim=-1)._eliminated(n)
-        none: list[tuple[int, int] | None] = [None] * (self.ndim - 1)
-        pivots = both.shrink([*none, (0, n)]).diagonal(0, -2, -1).unsqueeze(-1)
-        inverse = (both.shrink([*none, (n, 2 * n)]) / pivots).detach().contiguous()
+        pivots = both._part(-1, 0, n).diagonal(0, -2, -1).unsqueeze(-1)
+        inverse = (both._part(-1, n, 2 * n) / pivots).detach().contiguous()
         return inverse - inverse.matmul(_change(self)).matmul(inverse)
 
     @widened
@@ -168,7 +167,7 @@ class Decompositions(LinearAlgebra, Sorting):
         q = self.eye(rows, width, dtype=self.dtype)._broadcast_to((*lead, rows, width))
         for reflection in reversed(reflections):
             q = q._reflected(reflection)
-        r = r.shrink([*[None] * len(lead), (0, width), None]).triu()
+        r = r._part(-2, 0, width).triu()
         return q.detach().contiguous(), r.detach().contiguous()
 
     @iterated
@@ -195,25 +194,22 @@ class Decompositions(LinearAlgebra, Sorting):
         """Q and R of this tensor, which are known but for their gradient: that of their first-order
         change with the matrix."""
         columns = min(self.shape[-2:])
-        none = [None] * (self.ndim - 2)
-        q1, square = q.shrink([*none, None, (0, columns)]), r.shrink([*none, *[(0, columns)] * 2])
+        q1, square = q._part(-1, 0, columns), r._part(-2, 0, columns)._part(-1, 0, columns)
         change = _change(self)
         inner = q1.transpose(-2, -1).matmul(change)
         # d(A) R⁻¹ = (turn + d(R) R⁻¹ seen from Q's space), whose second part is upper triangular.
         inverse = square._inverse_of_triangle()
-        quotient = change.shrink([*none, None, (0, columns)]).matmul(inverse)
+        quotient = change._part(-1, 0, columns).matmul(inverse)
         seen = q1.transpose(-2, -1).matmul(quotient)
         below = seen.tril(-1)
         turn = below - below.transpose(-2, -1)
         outside = quotient - q1.matmul(seen)
         new = q1 + q1.matmul(turn) + outside
         if q.shape[-1] > columns:
-            rest = q.shrink([*none, None, (columns, q.shape[-1])])
+            rest = q._part(-1, columns, q.shape[-1])
             new = new.cat(rest - q1.matmul(outside.transpose(-2, -1).matmul(rest)), dim=-1)
-        moved = (inner - turn.matmul(r.shrink([*none, (0, columns), None]))).triu()
-        return new, r + moved._padded(
-            [*((0, 0) for _ in none), (0, r.shape[-2] - columns), (0, 0)], 0
-        )
+        moved = (inner - turn.matmul(r._part(-2, 0, columns))).triu()
+        return new, r + moved._placed([0] * r.ndim, r.shape, 0)
 
     @widened
     def _inverse_of_triangle(self) -> Self:
@@ -250,7 +246,7 @@ class Decompositions(LinearAlgebra, Sorting):
         u, s, v = self.detach()._jacobi()
         q = u.qr("complete" if full_matrices else "reduced")[0]
         # Columns of Q are those of U up to their sign; where a singular value is 0, U has none.
-        sign = (q.shrink([None] * (q.ndim - 1) + [(0, columns)]) * u).sum(-2, keepdim=True) < 0
+        sign = (q._part(-1, 0, columns) * u).sum(-2, keepdim=True) < 0
         sign = sign.where(-1.0, 1.0).cast(self.dtype)
         sign = sign._padded([(0, 0)] * (q.ndim - 1) + [(0, q.shape[-1] - columns)], 1)
         u, s, v = self._svd_near((q * sign).contiguous(), v.contiguous(), s.contiguous())
@@ -274,13 +270,12 @@ class Decompositions(LinearAlgebra, Sorting):
             both = both._rotated(order)
         both = both.detach()
         # After whole sweeps each column is in its place again, and the added one is the last.
-        both = both.shrink([*[None] * (len(lead) + 1), (0, columns)])
-        x, v = both.split((rows, 2 * half), -2)
-        v = v.shrink([*[None] * len(lead), (0, columns), None])
+        x, v = both._part(-1, 0, columns).split((rows, 2 * half), -2)
+        v = v._part(-2, 0, columns)
         s, order = (x * x).sum(-2).sqrt().sort(-1, descending=True)
         s = s.contiguous()
         x, v = (t.gather(-1, order.unsqueeze(-2).expand(t.shape)) for t in (x, v))
-        is_zero = s <= s.shrink([*[None] * len(lead), (0, 1)]) * (rows * _EPSILON[self.dtype])
+        is_zero = s <= s._part(-1, 0, 1) * (rows * _EPSILON[self.dtype])
         u = is_zero.unsqueeze(-2).where(0, x / is_zero.where(1, s).unsqueeze(-2))
         return u.cast(self.dtype), (s * scale.squeeze(-1)).cast(self.dtype), v.cast(self.dtype)
 
@@ -290,8 +285,7 @@ class Decompositions(LinearAlgebra, Sorting):
         orthogonal but for the square of rotations at their end, and all columns are moved to their
         next partners."""
         rows, half = self.shape[-2] - self.shape[-1], self.shape[-1] // 2
-        none = [None] * (self.ndim - 2)
-        left, right = self.shrink([*none, (0, rows), None]).split(half, -1)
+        left, right = self._part(-2, 0, rows).split(half, -1)
         alpha, beta, gamma = (
             (a * b).sum(-2) for a, b in ((left, left), (right, right), (left, right))
         )
@@ -310,8 +304,7 @@ class Decompositions(LinearAlgebra, Sorting):
         """The singular value decomposition of this tensor, which is known but for its gradient: the
         gradient of the first-order change of U, S and V with the matrix (Wedin, 1972)."""
         columns = s.shape[-1]
-        none = [None] * (self.ndim - 2)
-        u1 = u.shrink([*none, None, (0, columns)])
+        u1 = u._part(-1, 0, columns)
         wide = s.unsqueeze(-1)
         image = self.matmul(v)
         inner = _change(u1.transpose(-2, -1).matmul(image))
@@ -328,7 +321,7 @@ class Decompositions(LinearAlgebra, Sorting):
         outside = _change(image - u1.matmul(u1.transpose(-2, -1).matmul(image))) * inverse
         new = u1 + u1.matmul(turn_u) + outside
         if u.shape[-1] > columns:
-            rest = u.shrink([*none, None, (columns, u.shape[-1])])
+            rest = u._part(-1, columns, u.shape[-1])
             new = new.cat(rest - u1.matmul(outside.transpose(-2, -1).matmul(rest)), dim=-1)
         return new, s + inner.diagonal(0, -2, -1), v + v.matmul(turn_v)
 

@@ -33,7 +33,7 @@ from xdsl.ir import Attribute
 from tgdialect.diagnostics import lasting_hint
 from tgdialect.frontend.arguments import CallArguments, Names, names_of
 from tgdialect.frontend.base import TensorBase, is_elsewhere, traced_for
-from tgdialect.frontend.graph import Node, serials
+from tgdialect.frontend.graph import Node
 from tgdialect.frontend.lowered import Argument, Interface, Lowered
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.realization import compiled
@@ -41,12 +41,11 @@ from tgdialect.frontend.spec import Sizes, Spec, spec_of
 from tgdialect.frontend.structures import Inputs, Slot, filled, mapped
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted
 from tgdialect.frontend.tensor import Tensor
-from tgdialect.frontend.traced import Traced, name_of, trace
+from tgdialect.frontend.traced import Traced, name_of, refuse_call, trace
 from tgdialect.frontend.tracing import is_tracing
 from tgdialect.ops.source import parameters
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.executable import Executable
-from tgdialect.runtime.launcher import Holders
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -57,12 +56,6 @@ smaller number a program would be warned that pads its inputs to some sizes on p
 greater one, a program that traces in each call learns of it late. An order of magnitude."""
 
 _NO_SIZES: Mapping[Atom, Atom] = {}
-
-_HOLDERS = Holders("node", "data", "owner", "serial", serials, ("type", "is_tracked"))
-
-
-def _unknown(*_: object) -> None:
-    """The launcher of functions that are not plain: it refuses every call, by returning None."""
 
 
 @dataclass(slots=True)
@@ -76,14 +69,9 @@ class _Signature:
     """The launcher, made on the second call with this signature."""
 
     def launcher(self) -> Callable[..., Any]:
-        """A callable from tensors of this signature, and then those that the function captures, to
-        the result; it returns None for others."""
+        """`Traced.launcher` for this signature."""
         if self.launch is None:
-            example = Tensor.of_node(Node(None, (), self.traced.kinds[0][0]))
-            inputs = [(type_, False) for type_ in (*self.types, *self.traced.implicit_types)]
-            assert self.traced.executable is not None
-            found = self.traced.executable.holding_launcher(_HOLDERS, inputs, example)
-            self.launch = found or _unknown
+            self.launch = self.traced.launcher(self.types, Tensor)
         return self.launch
 
 
@@ -126,7 +114,7 @@ class Function(Generic[P, R]):
         self._signatures: set[Any] = set()
         self._traced: dict[Any, Traced[Executable]] = {}
         self._quick: dict[Any, _Signature] = {}
-        self._last = _Last(False, _unknown, ())
+        self._last = _Last(False, refuse_call, ())
         functools.update_wrapper(self, function)
 
     def __reduce_ex__(self, protocol: SupportsIndex) -> str | tuple[Any, ...]:

@@ -487,13 +487,10 @@ def extents_of_value(value: SSAValue, factors: Mapping[SSAValue, Factor]) -> Sha
         assert isinstance(atom, SSAValue), "an extent is no size"
         return factors[atom]
 
-    result: list[Dim] = []
-    for dim in shape_of(value):
-        if isinstance(dim, int):
-            result.append(dim)
-            continue
-        result.append(SymInt(renamed(polynomial(dim), named)))
-    return tuple(result)
+    return tuple(
+        dim if isinstance(dim, int) else SymInt(renamed(polynomial(dim), named))
+        for dim in shape_of(value)
+    )
 
 
 # -- walks ---------------------------------------------------------------------------------------

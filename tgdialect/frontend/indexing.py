@@ -161,11 +161,11 @@ class Indexing(Reduction):
         """The positions where a mask is true, a tensor for each axis: the first `count`, or all."""
         flat = self.flatten()
         positions = flat._ranked(flat._count_of_true() if count is None else count)
-        result: list[Self] = []
-        for axis in range(self.ndim):
-            inner = math.prod(self.shape[axis + 1 :])
-            result.append(positions.div(inner, rounding_mode="floor") % self.shape[axis])
-        return result
+        inner = (math.prod(self.shape[axis + 1 :]) for axis in range(self.ndim))
+        return [
+            positions.div(cells, rounding_mode="floor") % extent
+            for cells, extent in zip(inner, self.shape, strict=True)
+        ]
 
     def _ranked(self, count: int) -> Self:
         """The positions of the first `count` true cells of a mask with one axis."""
@@ -217,24 +217,23 @@ class Indexing(Reduction):
         except ValueError:
             shapes = ", ".join(str(t.shape) for _, t in tensors)
             raise IndexError(f"indices of shapes {shapes} do not broadcast") from None
-        rest = [i for i in range(self.ndim) if i not in axes]
-        moved = self.permute([*axes, *rest])
-        flat = moved.reshape(
-            (
-                -1 if moved.numel() != 0 else math.prod(self.shape[a] for a in axes),
-                *(self.shape[i] for i in rest),
-            )
-        )
+        flat = self._rows(axes)
         linear = self._linear(indices, [self.shape[a] for a in axes])
         picked = flat._apply(tg.IndexOp, flat.node, (linear.flatten().node,))
         shape = indices[0].shape
-        picked = picked.reshape((*shape, *(self.shape[i] for i in rest)))
+        picked = picked.reshape((*shape, *flat.shape[1:]))
         if axes != list(range(axes[0], axes[0] + len(axes))):
             return picked
-        before = sum(i < axes[0] for i in rest)
+        before = sum(i < axes[0] for i in range(self.ndim) if i not in axes)
         rank = len(shape)
         order = [*range(rank, rank + before), *range(rank), *range(rank + before, picked.ndim)]
         return picked.permute(order)
+
+    def _rows(self, axes: Sequence[int]) -> Self:
+        """Some axes merged into the first one."""
+        rest = [i for i in range(self.ndim) if i not in axes]
+        count = math.prod(self.shape[a] for a in axes)
+        return self.permute([*axes, *rest]).reshape((count, *(self.shape[i] for i in rest)))
 
     @classmethod
     def _linear(
@@ -323,13 +322,10 @@ class Indexing(Reduction):
     def _places(self, axis: int) -> list[Self]:
         """Positions of cells along every axis, for an index along one axis: those of the other axes
         are the cell's own."""
-        result: list[Self] = []
-        for a, extent in enumerate(self.shape):
-            line = self.arange(extent).reshape(
-                tuple(extent if i == a else 1 for i in range(self.ndim))
-            )
-            result.append(self if a == axis else line._broadcast_to(self.shape))
-        return result
+        return [
+            self if a == axis else self._line(extent, a)._broadcast_to(self.shape)
+            for a, extent in enumerate(self.shape)
+        ]
 
     def index_select(self, dim: int, index: Self) -> Self:
         """The cells of an axis at the positions in `index`, which has one axis or none."""

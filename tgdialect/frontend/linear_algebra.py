@@ -132,19 +132,12 @@ class LinearAlgebra(Reduction):
             raise ArgumentError(f"{formula}: {len(terms)} terms for {len(tensors)} tensors")
         # Replace each ellipsis by letters that the formula does not use.
         free = [c for c in string.ascii_letters if c not in formula]
-        most = max(
-            (
-                t.ndim - len(term.replace("...", ""))
-                for term, t in zip(terms, tensors, strict=True)
-                if "..." in term
-            ),
-            default=0,
-        )
+        named = (len(term.replace("...", "")) for term in terms)
+        rest = [t.ndim - n for t, n in zip(tensors, named, strict=True)]
+        most = max((n for term, n in zip(terms, rest, strict=True) if "..." in term), default=0)
         dots = "".join(free[:most])
         for i, (term, t) in enumerate(zip(terms, tensors, strict=True)):
-            if "..." in term:
-                n = t.ndim - len(term.replace("...", ""))
-                terms[i] = term.replace("...", dots[most - n :])
+            terms[i] = term.replace("...", dots[most - rest[i] :])
             if len(terms[i]) != t.ndim:
                 raise ArgumentError(f"{formula}: {term} for a tensor with {t.ndim} axes")
         # The letters of the result: without `->`, those that occur once, in order.

@@ -378,7 +378,7 @@ class Movement(TensorBase):
         if len({t.shape for t in tensors}) == 1:
             shape = list(first.shape)
             shape[axis] *= len(tensors)
-            return first.stack(*tensors[1:], dim=axis).reshape(shape)
+            return _stacked(tensors, axis).reshape(shape)
         # Different shapes: the sum of the tensors, each padded with zeros.
         total, start = sum(t.shape[axis] for t in tensors), 0
         result: T | None = None
@@ -401,9 +401,7 @@ class Movement(TensorBase):
         for t in tensors:
             if t.shape != first.shape:
                 raise ValueError(f"stack of {first.shape} and {t.shape}")
-        axis = first._new_axis(dim)
-        stacked = first._apply(tg.StackOp, tuple(t.node for t in tensors))
-        return stacked.permute([*range(1, axis + 1), 0, *range(axis + 1, first.ndim + 1)])
+        return _stacked(tensors, first._new_axis(dim))
 
     def split(self, sizes: int | Sequence[int], dim: int = 0) -> tuple[Self, ...]:
         """Parts of one size, of which the last may be smaller; or parts of the given sizes."""
@@ -486,6 +484,12 @@ def _joined(first: Any, rest: Sequence[Any], dim: int) -> tuple[Sequence[Any], i
     if isinstance(first, list | tuple) and len(rest) == 1 and not isinstance(rest[0], TensorBase):
         return flattened(first, ()), index(rest[0])
     return flattened(first, rest), dim
+
+
+def _stacked(tensors: Sequence[T], axis: int) -> T:
+    """Tensors of one shape and dtype along a new axis."""
+    stacked = tensors[0]._apply(tg.StackOp, tuple(t.node for t in tensors))  # pyright: ignore[reportPrivateUsage]
+    return stacked.permute([*range(1, axis + 1), 0, *range(axis + 1, stacked.ndim)])
 
 
 def _of_one_dtype(name: str, tensors: Sequence[T]) -> tuple[T, ...]:

@@ -161,9 +161,7 @@ class Neural(Indexing):
                 )
 
     def _classes_as_axis(self, axis: int, like: Self) -> Self:
-        line = self.arange(like.shape[axis])
-        line = line.reshape((-1, *[1] * (like.ndim - axis - 1)))
-        return self.unsqueeze(axis).eq(line)
+        return self.unsqueeze(axis).eq(like._line(like.shape[axis], axis))
 
     @rounded_once
     def nll_loss(

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from typing import Any, Self, cast
 
@@ -101,10 +100,9 @@ class SetItem(Sorting, State):
         # The indexed axes come first, merged into one of rows.
         axes = [axis for axis, _ in tensors]
         rest = [i for i in range(self.ndim) if i not in axes]
-        order = [*axes, *rest]
         extents = [self.shape[a] for a in axes]
-        cells = tuple(self.shape[i] for i in rest)
-        rows = self.permute(order).reshape((math.prod(extents), *cells))
+        rows = self._rows(axes)
+        cells = rows.shape[1:]
         # A row of values for each position.
         indices = tensors[0][1]._broadcasted(*(t for _, t in tensors[1:]))
         rank, before = indices[0].ndim, sum(i < axes[0] for i in rest)
@@ -119,7 +117,7 @@ class SetItem(Sorting, State):
         taken = values._apply(tg.IndexOp, values.node, ((last - 1).node,))
         is_hit = (last > 0).reshape((rows.shape[0], *(1 for _ in rest)))
         new = is_hit.where(taken, rows).reshape((*extents, *cells))
-        return new.permute([order.index(axis) for axis in range(self.ndim)])
+        return new.permute([[*axes, *rest].index(axis) for axis in range(self.ndim)])
 
     def _last_entries(self, count: int) -> Self:
         """For each number below `count`, 1 + the last place where it is in this tensor of one axis;

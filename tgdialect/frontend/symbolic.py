@@ -140,20 +140,24 @@ Factor = Atom | Derived
 Polynomial = affine.Polynomial[Factor]
 
 
-def _or_in_floats(
+def _operator(
+    of_sizes: Callable[[SymInt, Dim], Dim], of_tensors: Callable[[Any, Any], Any]
+) -> Callable[[SymInt, Dim], Dim]:
+    """An operator on two sizes; with a float it is that on scalar tensors."""
+
+    def compute(self: SymInt, other: Dim) -> Dim:
+        if isinstance(cast(object, other), Dim):
+            return of_sizes(self, other)
+        return self.in_floats(of_tensors, other)
+
+    return compute
+
+
+def _operator_on_tensors(
     operation: Callable[[Any, Any], Any],
-) -> Callable[[Callable[[SymInt, Dim], Dim]], Callable[[SymInt, Dim], Dim]]:
-    """Make a method of two sizes take a float: then it is `operation` on scalar tensors."""
-
-    def decorate(of_sizes: Callable[[SymInt, Dim], Dim]) -> Callable[[SymInt, Dim], Dim]:
-        def compute(self: SymInt, other: Dim) -> Dim:
-            if isinstance(cast(object, other), Dim):
-                return of_sizes(self, other)
-            return self.in_floats(operation, other)
-
-        return compute
-
-    return decorate
+) -> Callable[[SymInt, Any], Any]:
+    """An operator whose result is a scalar tensor."""
+    return lambda self, other: self.in_floats(operation, other)
 
 
 class SymInt:
@@ -304,53 +308,30 @@ class SymInt:
 
     # -- arithmetic --------------------------------------------------------------------------------
 
-    @_or_in_floats(operator.add)
-    def __add__(self, other: Dim) -> Dim:
-        return _simplest(self.polynomial + _polynomial(other))
-
-    @_or_in_floats(operator.sub)
-    def __sub__(self, other: Dim) -> Dim:
-        return _simplest(self.polynomial - _polynomial(other))
-
-    @_or_in_floats(lambda a, b: b - a)
-    def __rsub__(self, other: Dim) -> Dim:
-        return -self + other
-
-    @_or_in_floats(operator.mul)
-    def __mul__(self, other: Dim) -> Dim:
-        product = times(self.polynomial, _polynomial(other))
-        if product is None or not is_small(product):
-            raise ValueError(f"({self!r}) * ({other!r}) has too many terms")
-        return _simplest(product)
-
-    def __neg__(self) -> SymInt:
-        return SymInt(-self.polynomial)
-
-    __radd__ = __add__
-    __rmul__ = __mul__
-
-    def __truediv__(self, other: Any) -> Any:
-        return self.in_floats(lambda a, b: a / b, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self.in_floats(lambda a, b: b / a, other)
-
-    def __pow__(self, other: Any) -> Any:
-        if isinstance(other, int) and other >= 0:
-            return reduce(operator.mul, repeat(self, other), cast(Dim, 1))
-        return self.in_floats(lambda a, b: a**b, other)
-
-    def __rpow__(self, other: Any) -> Any:
-        return self.in_floats(lambda a, b: b**a, other)
-
     def in_floats(self, operation: Callable[[Any, Any], Any], other: object) -> Any:
         """An operation on this size as a scalar tensor."""
         if not isinstance(other, int | float | SymInt):
             return NotImplemented
         return operation(SymInt.as_tensor(self), other)
 
-    @_or_in_floats(lambda a, b: a // b)
-    def __floordiv__(self, other: Dim) -> Dim:
+    def __neg__(self) -> SymInt:
+        return SymInt(-self.polynomial)
+
+    def __pow__(self, other: Any) -> Any:
+        if isinstance(other, int) and other >= 0:
+            return reduce(operator.mul, repeat(self, other), cast(Dim, 1))
+        return self.in_floats(lambda a, b: a**b, other)
+
+    def __divmod__(self, other: Dim) -> tuple[Dim, Dim]:
+        return self // other, self % other
+
+    def _times(self, other: Dim) -> Dim:
+        product = times(self.polynomial, _polynomial(other))
+        if product is None or not is_small(product):
+            raise ValueError(f"({self!r}) * ({other!r}) has too many terms")
+        return _simplest(product)
+
+    def _divided(self, other: Dim) -> Dim:
         quotient, rest = Affine[tuple[Factor, ...]](), self.polynomial
         if len(terms := list(monomials(_polynomial(other)))) == 1:
             ((factors, divisor),) = terms
@@ -359,20 +340,19 @@ class SymInt:
             raise ValueError(f"{self!r} divided by {other!r}, which may be 0 or less")
         return _simplest(quotient) + _floor(_simplest(rest), other)
 
-    @_or_in_floats(operator.mod)
-    def __mod__(self, other: Dim) -> Dim:
-        return self - other * (self // other)
-
-    def __divmod__(self, other: Dim) -> tuple[Dim, Dim]:
-        return self // other, self % other
-
-    @_or_in_floats(lambda a, b: b // a)
-    def __rfloordiv__(self, other: Dim) -> Dim:
-        return SymInt(_polynomial(other)) // self
-
-    @_or_in_floats(lambda a, b: b % a)
-    def __rmod__(self, other: Dim) -> Dim:
-        return SymInt(_polynomial(other)) % self
+    __add__ = __radd__ = _operator(
+        lambda a, b: _simplest(a.polynomial + _polynomial(b)), operator.add
+    )
+    __sub__ = _operator(lambda a, b: _simplest(a.polynomial - _polynomial(b)), operator.sub)
+    __rsub__ = _operator(lambda a, b: -a + b, lambda a, b: b - a)
+    __mul__ = __rmul__ = _operator(_times, operator.mul)
+    __floordiv__ = _operator(_divided, lambda a, b: a // b)
+    __rfloordiv__ = _operator(lambda a, b: SymInt(_polynomial(b)) // a, lambda a, b: b // a)
+    __mod__ = _operator(lambda a, b: a - b * (a // b), operator.mod)
+    __rmod__ = _operator(lambda a, b: SymInt(_polynomial(b)) % a, lambda a, b: b % a)
+    __truediv__ = _operator_on_tensors(lambda a, b: a / b)
+    __rtruediv__ = _operator_on_tensors(lambda a, b: b / a)
+    __rpow__ = _operator_on_tensors(lambda a, b: b**a)
 
     # -- comparisons -------------------------------------------------------------------------------
 

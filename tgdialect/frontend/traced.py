@@ -20,7 +20,7 @@ from xdsl.ir import Attribute, Block
 
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.frontend.base import TensorBase
-from tgdialect.frontend.graph import INDEX_TYPE, Node, Shape, apply, made, size_node
+from tgdialect.frontend.graph import INDEX_TYPE, Node, Shape, apply, made, serials, size_node
 from tgdialect.frontend.ownership import lose, overwritten
 from tgdialect.frontend.realization import (
     body_of,
@@ -39,11 +39,17 @@ from tgdialect.ops import tg
 from tgdialect.ops.arguments import ANY_RESULT
 from tgdialect.ops.base import TgOp
 from tgdialect.runtime.executable import Executable
+from tgdialect.runtime.launcher import Holders
 from tgdialect.runtime.program import Array
 
 E = TypeVar("E")
 
 _NO_TENSORS: Mapping[int, TensorBase] = {}
+_HOLDERS = Holders("node", "data", "owner", "serial", serials, ("type", "is_tracked"))
+
+
+def refuse_call(*_: object) -> None:
+    """The launcher of functions that are not plain: it refuses every call, by returning None."""
 
 
 @dataclass(frozen=True)
@@ -97,6 +103,16 @@ class Traced(Generic[E]):
         if not self.captured:
             return True
         return self.captured.isdisjoint(map(id, inputs)) and self.is_current()
+
+    def launcher(
+        self: Traced[Executable], types: Sequence[Attribute], kind: type[TensorBase]
+    ) -> Callable[..., Any]:
+        """A callable from tensors of these types, and then the captured ones, to the result of a
+        plain function; it returns None for others."""
+        example = kind.of_node(Node(None, (), self.kinds[0][0]))
+        inputs = [(type_, False) for type_ in (*types, *self.implicit_types)]
+        assert self.executable is not None
+        return self.executable.holding_launcher(_HOLDERS, inputs, example) or refuse_call
 
     def called(
         self: Traced[Executable], nodes: list[Node], sizes: Mapping[Atom, Atom], name: str
@@ -292,9 +308,13 @@ def iterated(function: Callable[..., E]) -> Callable[..., E]:
     traced once for each signature, and executed when it is called, or a FUNCTION within another
     traced function."""
     known: dict[Any, Traced[Executable]] = {}
+    last: tuple[Traced[Executable] | None, Callable[..., Any]] = None, refuse_call
 
     @wraps(function)
     def call(*tensors: Any) -> E:
+        nonlocal last
+        if not is_tracing() and (result := last[1](*tensors)) is not None:
+            return result
         kind = cast("type[TensorBase]", type(tensors[0]))
         inputs = Inputs(kind)
         key = inputs.signature(tensors), *(inputs.kind_of(tensor) for tensor in tensors)
@@ -304,8 +324,10 @@ def iterated(function: Callable[..., E]) -> Callable[..., E]:
             known[key] = traced
         sizes = dict(zip(traced.sizes, inputs.atoms, strict=True))
         nodes = [tensor.node for tensor in inputs.tensors]
-        (result,) = traced.called(nodes, sizes, name_of(function))
-        return cast(E, kind.of_node(result))
+        if traced is not last[0] and traced.is_plain and not traced.implicit:
+            last = traced, traced.launcher([node.type for node in nodes], kind)
+        (node,) = traced.called(nodes, sizes, name_of(function))
+        return cast(E, kind.of_node(node))
 
     return call
 

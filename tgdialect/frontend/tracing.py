@@ -42,7 +42,7 @@ class Graph:
 
 @dataclass(eq=False)
 class Capture:
-    """What a function reads and assigns to beside its arguments, while a thread traces it.
+    """The tensors that a function reads and assigns to beside its arguments, while it is traced.
 
     The function runs on tensors that have parameters as nodes. All other nodes that it makes have
     serials from `start` on, so nodes before that are read from outside. Assignments are undone
@@ -134,7 +134,7 @@ def is_tracing() -> bool:
 
 
 def _innermost() -> Capture | None:
-    """What this thread captures now, in its innermost trace."""
+    """The capture of this thread's innermost trace."""
     here = get_ident()
     return next((capture for capture in reversed(_captures) if capture.thread == here), None)
 

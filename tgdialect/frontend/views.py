@@ -191,16 +191,11 @@ def _step(node: Node) -> Step:
 
 def _offsets(op: WindowOp, sizes: Sequence[Node]) -> tuple[Dim, ...]:
     """The offsets of an op's window; the dynamic ones are the first of its sizes."""
-    symbolic = iter(sizes)
-    result: list[Dim] = []
-    for offset in op.offsets.get_values():
-        if offset != DYNAMIC_INDEX:
-            result.append(int(offset))
-            continue
-        size = next(symbolic).size
-        assert size is not None, "an offset is a size"
-        result.append(size)
-    return tuple(result)
+    symbolic = (cast(Dim, node.size) for node in sizes)
+    return tuple(
+        next(symbolic) if offset == DYNAMIC_INDEX else int(offset)
+        for offset in op.offsets.get_values()
+    )
 
 
 def _placed(node: Node, offsets: tuple[Dim, ...], shape: Shape | tuple[int, ...]) -> Node:

@@ -9,6 +9,7 @@ import pytest
 from parity import check, torch, values
 
 import tgdialect as tg
+from tgdialect.frontend import traced
 
 T = tg.Tensor
 
@@ -177,3 +178,32 @@ def test_refused_counts():
         T([1]).bincount(T([1.0, 2.0]))
     with pytest.raises(ValueError, match="it has one axis"):
         T([[1]]).bincount()
+
+
+def test_steps_are_compiled_once(monkeypatch: pytest.MonkeyPatch):
+    """A step of an iteration has one program for all steps, matrices and sizes of a batch."""
+    names: list[str] = []
+    original = traced.compiled
+
+    def compiled(module: Any, device: str | None) -> Any:
+        names.append(str(device))
+        return original(module, device)
+
+    monkeypatch.setattr(traced, "compiled", compiled)
+    n = tg.Variable("n", 1, 9)
+    for size in (2, 3):
+        # Of three rows and columns, as no other test has them with a batch of this name.
+        a = matrix(size, 3, 3, seed=size).astype("f")
+        whole = tg.Tensor(np.concatenate([a, matrix(9 - size, 3, 3).astype("f")]))
+        found = whole[: n.bind(size)].det()
+        np.testing.assert_allclose(found.numpy(), np.linalg.det(a), rtol=1e-4)
+    assert len(names) == 1
+
+
+def test_steps_within_a_traced_function_are_its_own():
+    """They are FUNCTIONs of its program, before and after the same steps are executed."""
+    a = matrix(4, 3)
+    det = tg.function(lambda x: x.qr("reduced")[1].prod(-1).sum())
+    for _ in range(2):
+        expected = tg.Tensor(a).qr("reduced")[1].prod(-1).sum().numpy()
+        np.testing.assert_allclose(det(tg.Tensor(a)).numpy(), expected)

@@ -10,6 +10,7 @@ import pytest
 from parity import check, torch, values
 
 import tgdialect as tg
+from tgdialect.frontend.base import TensorBase
 from tgdialect.frontend.keywords import SYNONYMS
 
 T = tg.Tensor
@@ -71,3 +72,11 @@ def test_unknown_names_say_which_there_are():
 def test_synonyms_are_pairs():
     assert len(set(SYNONYMS)) == len(SYNONYMS)
     assert all(ours != theirs for ours, theirs in SYNONYMS)
+
+
+def test_families_of_methods_are_no_chain():
+    """A family extends those whose methods it calls, and no other one."""
+    families = {kind.__name__: kind for kind in tg.Tensor.__mro__}
+    assert not issubclass(families["Neural"], families["Random"])
+    assert not issubclass(families["Spectral"], families["Resizing"])
+    assert families["Movement"].__bases__ == (TensorBase,)
