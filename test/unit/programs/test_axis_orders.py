@@ -1,5 +1,5 @@
-"""Networks whose buffers do not have their axes in order (`analysis/axis_orders.py`), against NumPy
-in float64."""
+"""Networks whose buffers do not have their axes in order (`planning/axis_orders.py`), against
+NumPy in float64."""
 
 from __future__ import annotations
 

@@ -15,8 +15,8 @@ from test_axis_orders import convolution, kernels_of, windows
 from xdsl.dialects.func import FuncOp
 
 import tgdialect as tg
-from tgdialect.analysis.fusion import Fusion, plan_fusion
 from tgdialect.lowering.rangeify import stage
+from tgdialect.lowering.rangeify.planning.fusion import Fusion, plan_fusion
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.movement import StackOp
 from tgdialect.ops.properties import tensor

@@ -15,7 +15,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
-from tgdialect.analysis.uniform import uniform_blocks
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.linearize.blocks import ITEMS, Nest, nest
 from tgdialect.ops import tg
@@ -23,6 +22,7 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import known_index, place, tensor, tensor_type
+from tgdialect.work_items.uniform import uniform_blocks
 
 
 def share_registers(block: Block, around: Mapping[Operation, Sequence[Operation]]) -> None:

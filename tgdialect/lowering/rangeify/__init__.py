@@ -7,7 +7,7 @@ Function level to kernels level (docs/ir.md). In reading order:
 * `maxima.py` lets the maxima that softmaxes subtract be relaxed;
 * `partial.py` splits a reduction into parts, for threads to share or for a cache;
 * `closed_form.py` finds the reductions that need no loop;
-* `analysis/fusion.py` chooses the values that are stored in buffers;
+* `planning/` chooses the values that are stored in buffers, and the loops of kernels;
 * `schedule.py` makes a task of each such value, STORE and CALL, and orders the tasks;
 * `emitter.py` appends scalar ops and loops to a kernel, `cells.py` says how each op is computed at
   an index, and `kernel.py` makes the kernel of a task of both;

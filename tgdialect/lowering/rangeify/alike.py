@@ -14,10 +14,10 @@ from typing import Any, NamedTuple, cast
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 
-from tgdialect.analysis.fusion import Fusion
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.structure import Structures
 from tgdialect.lowering.rangeify.kernel import Realised
+from tgdialect.lowering.rangeify.planning.fusion import Fusion
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.properties import is_memory, tensor

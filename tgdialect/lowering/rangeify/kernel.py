@@ -17,7 +17,6 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.affine.movement import moved
 from tgdialect.analysis.affine.positions import Index, Position, interval_of
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.padding import Padded
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.cells import (
@@ -30,6 +29,7 @@ from tgdialect.lowering.rangeify.cells import (
     materialised,
 )
 from tgdialect.lowering.rangeify.emitter import ScalarEmitter
+from tgdialect.lowering.rangeify.planning.padding import Padded
 from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.base import TgOp

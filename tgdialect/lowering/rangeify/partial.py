@@ -16,7 +16,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.affine.views import affine_views
-from tgdialect.analysis.contractions import summed_product
 from tgdialect.analysis.one_hot import constant_values, may_be_one_hot, scatters
 from tgdialect.analysis.parts import (
     COLUMNS,
@@ -27,6 +26,7 @@ from tgdialect.analysis.parts import (
     scatter_parts_of,
 )
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.rangeify.planning.contractions import summed_product
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.properties import dtype_of, integers, tensor

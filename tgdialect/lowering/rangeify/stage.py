@@ -14,13 +14,8 @@ from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.positions import Index
-from tgdialect.analysis.demand import is_storage
-from tgdialect.analysis.fusion import plan_fusion
 from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.online import OnlineSums
-from tgdialect.analysis.online_blocks import Blocks
 from tgdialect.analysis.overwriting import overwritten_reads
-from tgdialect.analysis.padding import border
 from tgdialect.analysis.ranges import needed_ops
 from tgdialect.analysis.structure import Structures
 from tgdialect.analysis.symbols import callees_first, own_functions
@@ -40,6 +35,10 @@ from tgdialect.lowering.rangeify.maxima import relax_maxima
 from tgdialect.lowering.rangeify.online import OnlineKernel
 from tgdialect.lowering.rangeify.partial import split_reductions
 from tgdialect.lowering.rangeify.phases import split_phases
+from tgdialect.lowering.rangeify.planning.fusion import plan_fusion
+from tgdialect.lowering.rangeify.planning.online import OnlineSums
+from tgdialect.lowering.rangeify.planning.online_blocks import Blocks
+from tgdialect.lowering.rangeify.planning.padding import border
 from tgdialect.lowering.rangeify.residues import split_residues
 from tgdialect.lowering.rangeify.schedule import Task, early_reads, schedule, tasks_of
 from tgdialect.lowering.rangeify.updates import nest_updates
@@ -51,7 +50,7 @@ from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.numbering import next_symbol, symbols
 from tgdialect.ops.properties import Shape, integers, is_memory, place, shape_of, tensor
-from tgdialect.ops.views import memory_of, movements
+from tgdialect.ops.views import is_storage, memory_of, movements
 from tgdialect.ops.walk import Walk, operands_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target

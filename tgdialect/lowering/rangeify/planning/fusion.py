@@ -23,9 +23,12 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import depends_of, surrounding, trips_of
-from tgdialect.analysis.axis_orders import axis_orders
 from tgdialect.analysis.constants import derived_values
-from tgdialect.analysis.contractions import (
+from tgdialect.analysis.one_hot import constant_values
+from tgdialect.diagnostics import SHAPES, emit_remark, kept_facts, remarks_are_wanted
+from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.rangeify.planning.axis_orders import axis_orders
+from tgdialect.lowering.rangeify.planning.contractions import (
     all_elements,
     epilogue,
     has_narrow_factor,
@@ -33,7 +36,7 @@ from tgdialect.analysis.contractions import (
     is_long,
     is_product,
 )
-from tgdialect.analysis.demand import (
+from tgdialect.lowering.rangeify.planning.demand import (
     LOAD,
     LOCAL_LOAD,
     LOCAL_STORE,
@@ -42,15 +45,13 @@ from tgdialect.analysis.demand import (
     DemandCost,
     Demands,
     demand_cost,
-    is_storage,
-    own_cost,
 )
-from tgdialect.analysis.loop_order import RootLoops
-from tgdialect.analysis.one_hot import constant_values, one_hot_mask
-from tgdialect.analysis.online import OnlineSums
-from tgdialect.analysis.online_blocks import Blocks, blocks_of
-from tgdialect.analysis.online_recognition import online_sums
-from tgdialect.analysis.padding import (
+from tgdialect.lowering.rangeify.planning.loop_order import RootLoops
+from tgdialect.lowering.rangeify.planning.one_hot import one_hot_mask
+from tgdialect.lowering.rangeify.planning.online import OnlineSums
+from tgdialect.lowering.rangeify.planning.online_blocks import Blocks, blocks_of
+from tgdialect.lowering.rangeify.planning.online_recognition import online_sums
+from tgdialect.lowering.rangeify.planning.padding import (
     MANY_MASKS,
     MANY_WINDOWS,
     TILE_ROWS,
@@ -59,14 +60,13 @@ from tgdialect.analysis.padding import (
     padded,
     padding,
 )
-from tgdialect.diagnostics import SHAPES, emit_remark, kept_facts, remarks_are_wanted
-from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.elementwise import ElementwiseOp, own_cost
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.views import is_storage
 from tgdialect.ops.walk import Walk, behind
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import matrix_instructions

@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import Index, LoopVariable, depends_of
-from tgdialect.analysis.demand import Demand, Demands, is_storage
+from tgdialect.lowering.rangeify.planning.demand import Demand, Demands
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.properties import shape_of
+from tgdialect.ops.views import is_storage
 from tgdialect.ops.walk import Walk
 
 _NEAR = 48

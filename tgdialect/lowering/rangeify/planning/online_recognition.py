@@ -17,9 +17,10 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.movement import broadcast, moved
 from tgdialect.analysis.affine.positions import Index, LoopVariable, Position, depends_of
-from tgdialect.analysis.contractions import epilogue, is_long, is_product
-from tgdialect.analysis.demand import Demands
-from tgdialect.analysis.online import (
+from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.rangeify.planning.contractions import epilogue, is_long, is_product
+from tgdialect.lowering.rangeify.planning.demand import Demands
+from tgdialect.lowering.rangeify.planning.online import (
     MOST,
     Factor,
     OnlineSum,
@@ -29,7 +30,6 @@ from tgdialect.analysis.online import (
     moved_from,
     reduced_at,
 )
-from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import ElementwiseOp
