@@ -32,7 +32,4 @@ Reductions:
 * `one_hot.py`: sums with a one-hot mask, which become loads;
 * `index_sets.py`: where a loop falls into parts in which its conditions are decided;
 * `parts.py`: into how many parts long reductions and scans are divided.
-
-The analyses of `tg-plan-fusion` alone are beside it, in `lowering/rangeify/planning/`, and those of
-the work items of a grid in `work_items/`.
 """

@@ -1,4 +1,4 @@
-"""Networks whose buffers do not have their axes in order (`planning/axis_orders.py`), against
+"""Networks whose buffers do not have their axes in order (`axis_orders.py`), against
 NumPy in float64."""
 
 from __future__ import annotations
