@@ -9,10 +9,10 @@ import numpy as np
 import pytest
 from random_seeds import batches
 
-from tgdialect.work_items import meetings
 from tgdialect.analysis.affine.lanes import compact, is_ramp, shifted
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.intervals import Interval
+from tgdialect.work_items import meetings
 from tgdialect.work_items.accesses import CellShape, Relation, WorkItems
 from tgdialect.work_items.meetings import ItemParts
 
