@@ -1,4 +1,4 @@
-"""The pass: a kernel for each task, and a function that calls the kernels in order."""
+"""The pass that builds a kernel for each task, and a function that calls the kernels in order."""
 
 from __future__ import annotations
 
@@ -9,43 +9,37 @@ from typing import NamedTuple, TypeGuard
 
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
-from xdsl.ir import BlockArgument, Operation, SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.positions import Index
-from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.overwriting import overwritten_reads
 from tgdialect.analysis.ranges import needed_ops
-from tgdialect.analysis.structure import Structures
 from tgdialect.analysis.symbols import callees_first, own_functions
-from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import SHAPES, kept_facts, locate
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.rangeify.alike import LoweredTask, Parts, TaskPlace, Tasks
+from tgdialect.lowering.rangeify.analyses import analyses_of
 from tgdialect.lowering.rangeify.cells import Cell, materialised
-from tgdialect.lowering.rangeify.closed_form import ClosedForms
 from tgdialect.lowering.rangeify.donated import Donors
 from tgdialect.lowering.rangeify.host import CallingKernel, HostFunction
 from tgdialect.lowering.rangeify.index_sets import split_index_sets
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, MemoryCell, Realised
-from tgdialect.lowering.rangeify.maxima import relax_maxima
 from tgdialect.lowering.rangeify.online import OnlineKernel
-from tgdialect.lowering.rangeify.partial import split_reductions
 from tgdialect.lowering.rangeify.phases import split_phases
-from tgdialect.lowering.rangeify.planning.fusion import plan_fusion
 from tgdialect.lowering.rangeify.planning.online import OnlineSums
 from tgdialect.lowering.rangeify.planning.online_blocks import Blocks
 from tgdialect.lowering.rangeify.planning.padding import border
-from tgdialect.lowering.rangeify.residues import split_residues
-from tgdialect.lowering.rangeify.schedule import Task, early_reads, schedule, tasks_of
+from tgdialect.lowering.rangeify.planning.plan import read_plan
+from tgdialect.lowering.rangeify.relax_maxima import has_cheap_maxima
+from tgdialect.lowering.rangeify.results import is_result, only_store_of_result, store_of_result
+from tgdialect.lowering.rangeify.schedule import Task, schedule, tasks_of
 from tgdialect.lowering.rangeify.updates import nest_updates
-from tgdialect.lowering.rangeify.views import copy_non_contiguous, store_before_movement
 from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
-from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.numbering import next_symbol, symbols
@@ -54,8 +48,6 @@ from tgdialect.ops.views import is_storage, memory_of, movements
 from tgdialect.ops.walk import Walk, operands_of
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target
-from tgdialect.targets.cpu import has_maximum
-from tgdialect.transforms.demotion import demote_f64
 from tgdialect.transforms.simplify import simplify
 
 MANY_PARTS = 32
@@ -88,7 +80,7 @@ class _Finished(NamedTuple):
     arguments: Sequence[SSAValue]
 
 
-class _Rangeifier:
+class _FunctionKernels:
     """The splitting of one function into kernels and calls."""
 
     def __init__(self, function: FuncOp, device: str, taken: set[str], target: Target) -> None:
@@ -97,7 +89,6 @@ class _Rangeifier:
         self.taken = taken
         self.target = target
         self.kernels: list[tg.KernelOp] = []
-        self.structures = Structures()
         self.symbols: dict[str, Parts] = {}
         """The kernels by their structure: those that are alike are one, and one that is split is
         several."""
@@ -106,34 +97,18 @@ class _Rangeifier:
         self.realised: dict[Operation, Realised] = {}
         self.stored: dict[tg.StoreOp, SSAValue | None] = {}
         """STOREs that the kernel which realises their value has done, and its CALL."""
-        self.validity = Validity()
-        self.intervals = MinMax()
-        self.is_closed = ClosedForms(self.structures, self.intervals)
-        self.has_cheap_maxima = target.is_grid or has_maximum(target)
         block = function.body.block
-        if not target.has_f64:
-            demote_f64(block)
-        if not self.has_cheap_maxima:
-            relax_maxima(block)
-        copy_non_contiguous(block)
-        apart = split_residues(block)
-        store_before_movement(block)
-        apart |= split_reductions(block, self.is_whole, target)
+        analyses = analyses_of(block)
+        self.structures, self.intervals = analyses.structures, analyses.intervals
+        self.validity, self.is_closed = analyses.validity, analyses.is_closed
+        for op in block.ops:
+            if isinstance(op, tg.ReduceOp):
+                self.is_closed(op)  # The forms of those that read no memory.
         self.donors = Donors(function)
-        windows = [op for op in self.donors.windows() if self.store_of_output(op.results[0])]
-        # Values of what memory was, where they are used after a STORE to it, are stored before.
-        while True:
-            is_valid = self.validity.__getitem__
-            self.fusion = plan_fusion(block, self.is_closed, is_valid, apart, target)
-            self.fusion.realised.update(windows)
-            self.scheduled = tasks_of(block, self.fusion.realised)
-            if not (early := early_reads(self.scheduled) - apart):
-                break
-            apart |= early
+        self.fusion = read_plan(block, self.validity.__getitem__)
+        self.scheduled = tasks_of(block, self.fusion.realised)
         self.host = HostFunction(function, device)
-        self.tasks = Tasks(
-            self.structures, self.fusion, self.realised, self.intervals, self.is_output
-        )
+        self.tasks = Tasks(self.structures, self.fusion, self.realised, self.intervals, is_result)
         self.number = 0
         """The number of the present task in the order of execution."""
 
@@ -155,11 +130,11 @@ class _Rangeifier:
         op = store.value.owner
         if not isinstance(op, TgOp) or op not in self.fusion.realised:
             return store
-        return op if self.store_of_output(store.value) is store else store
+        return op if self.store_of_result(store.value) is store else store
 
-    def is_whole(self, op: tg.ReduceOp) -> bool:
-        """Whether a REDUCE is not to be split: it has a closed form, or skips invalid cells."""
-        return self.is_closed(op) or not self.validity[op.source]
+    def store_of_result(self, value: SSAValue) -> tg.StoreOp | None:
+        """The STORE of just this value in a whole result of the function, if there is one."""
+        return store_of_result(value, self.validity.__getitem__)
 
     def builder(self, local_axes: Mapping[Operation, tuple[int, ...]] = {}) -> KernelBuilder:
         builder = KernelBuilder(
@@ -200,7 +175,7 @@ class _Rangeifier:
             return self.realise_border(op, self.realised[inside.op])
         builder = self.builder(self.fusion.local_axes)
         # The buffer, which users of the value read from now on.
-        store = None if apart else self.store_of_output(result)
+        store = None if apart else self.store_of_result(result)
         if store is not None and (donor := self.overwrite(store, op, result)) is not None:
             self.realised[op] = Realised(donor, None)
             return self.stored[store]
@@ -299,7 +274,11 @@ class _Rangeifier:
         """A kernel that stores a value of which sums are computed in one pass over blocks."""
         result = op.results[0]
         builder = self.builder()
-        store = None if apart else self.only_store(result) or self.store_of_output(result)
+        store = (
+            None
+            if apart
+            else only_store_of_result(result) or self.store_of_result(result)
+        )
         data = store.buffer if store else self.host.buffer(result, tensor(result).element_type)
         leaf = memory_of(data)
         where = self.tasks.place(op, [result, data], [leaf], (group, blocks))
@@ -307,35 +286,12 @@ class _Rangeifier:
             self.realised[op] = Realised(data, None)
             return self.effect_of(store, self.call_again(where, known, [leaf]))
         builder.parameter(leaf)
-        kernel = OnlineKernel(builder, group, blocks, is_relaxed=not self.has_cheap_maxima)
+        kernel = OnlineKernel(builder, group, blocks, is_relaxed=not has_cheap_maxima(self.target))
         cell, index, gate, ranges = kernel.emit()
         self.online.append(kernel)
         self.realised[op] = Realised(data, None)
         stores = [builder.store(builder.locate(data, index), cell, gate)]
         return self.effect_of(store, self.call_new(builder, stores, ranges, [leaf], where))
-
-    def only_store(self, value: SSAValue) -> tg.StoreOp | None:
-        """The STORE of a value in a view of a result of the function, if that is its only use."""
-        uses = [use.operation for use in value.uses]
-        if len(uses) != 1 or not isinstance(store := uses[0], tg.StoreOp) or store.gate is not None:
-            return None
-        is_same = tensor(store.buffer).element_type == tensor(value).element_type
-        return store if is_same and self.is_output(memory_of(store.buffer)) else None
-
-    def store_of_output(self, value: SSAValue) -> tg.StoreOp | None:
-        """The STORE of just this value in a whole result of the function, if there is one."""
-        for use in value.uses:
-            op = use.operation
-            if (
-                isinstance(op, tg.StoreOp)
-                and use.index == 1
-                and op.gate is None
-                and self.is_output(op.buffer)
-                and tensor(op.buffer).element_type == tensor(value).element_type
-                and self.validity[value]
-            ):
-                return op
-        return None
 
     def store(self, op: tg.StoreOp, *, copied: bool = False) -> SSAValue | None:
         """A kernel for a STORE; `copied` says that a copy of what it overwrites has been made."""
@@ -412,7 +368,7 @@ class _Rangeifier:
         index, ranges = self.loops(builder, root, shape_of(target))
         where = builder.locate(target, index)
         cell = builder.cell(value, index)
-        if self.is_output(leaf):
+        if is_result(leaf):
             cell = Cell(materialised(builder, cell), None)
         condition = None
         if gate is not None:
@@ -460,13 +416,6 @@ class _Rangeifier:
         splits = self.fusion.splits.get(root, ())[first:]
         order = [a - first for a in self.fusion.orders.get(root, ()) if a >= first]
         return builder.loops(shape, tg.AxisType.LOOP, splits, order)
-
-    @staticmethod
-    def is_output(leaf: SSAValue) -> bool:
-        """Whether memory is, or may become, a result of the function: invalid cells of it are 0."""
-        if not isinstance(leaf, BlockArgument):
-            return False
-        return not {"tg.output", "tg.donated"}.isdisjoint(argument_attributes(leaf))
 
     def lower(
         self,
@@ -578,21 +527,20 @@ def _is_empty(value: SSAValue) -> bool:
 
 
 @dataclass(frozen=True)
-class RangeifyPass(LoweringPass):
-    """Split each function into kernels, and break everything in them down to shape ().
+class BuildKernelsPass(LoweringPass):
+    """Build the kernels that `tg-plan-fusion` has planned, with everything in them broken down to
+    shape (), and let each function call them.
 
     Then simplify: masks become fewer iterations, and reductions that select become LOADs. Kernels
-    that record OptOps stay as they are. For a target without f64, what is f64 only between CASTs
-    from and to narrower floats is computed in f32.
+    that record OptOps stay as they are. A function without a plan has a kernel for each STORE.
     """
 
-    name = "tg-rangeify"
+    name = "tg-build-kernels"
     level_before = "function"
     level_after = "kernels"
 
     target: str | None = None
-    """The kind of machine, as `cpu`: its LOCAL memory limits what a kernel keeps there, and its
-    vectors decide in which order buffers have their axes."""
+    """The kind of machine, as `cpu`. By default that of the module, or of this machine."""
 
     def lower(self, module: ModuleOp) -> None:
         target = settle_target(module, self.target)
@@ -608,11 +556,11 @@ class RangeifyPass(LoweringPass):
                 continue
             devices = [place(a).device for a in function.args if is_memory(a)]
             device = next((d for d in devices if isinstance(d, str)), "CPU")
-            rangeifier = _Rangeifier(function, device, taken, target)
+            builder = _FunctionKernels(function, device, taken, target)
             with kept_facts(SHAPES):
-                rangeifier.run()
-            online += rangeifier.online
-            module.body.block.insert_ops_before(rangeifier.kernels, function)
+                builder.run()
+            online += builder.online
+            module.body.block.insert_ops_before(builder.kernels, function)
         # Outlined functions, whose calls are in their callers now.
         for function in functions:
             if function.sym_visibility == StringAttr("private"):

@@ -19,7 +19,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.lowering.rangeify.views import copy_arguments
+from tgdialect.lowering.rangeify.copies import copy_arguments
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 
@@ -49,7 +48,7 @@ from tgdialect.lowering.rangeify.planning.demand import (
 from tgdialect.lowering.rangeify.planning.loop_order import RootLoops
 from tgdialect.lowering.rangeify.planning.one_hot import one_hot_mask
 from tgdialect.lowering.rangeify.planning.online import OnlineSums
-from tgdialect.lowering.rangeify.planning.online_blocks import Blocks, blocks_of
+from tgdialect.lowering.rangeify.planning.online_blocks import blocks_of
 from tgdialect.lowering.rangeify.planning.online_recognition import online_sums
 from tgdialect.lowering.rangeify.planning.padding import (
     MANY_MASKS,
@@ -60,6 +59,7 @@ from tgdialect.lowering.rangeify.planning.padding import (
     padded,
     padding,
 )
+from tgdialect.lowering.rangeify.planning.plan import Fusion
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.base import TgOp
@@ -113,41 +113,6 @@ _MANY_CUTS = 4
 recurrence over n earlier values has n values at each cut. Below this number each of their kernels
 computes up to MAX_FUSED; beyond, each value of the recurrence has a kernel of its own. A greater
 number has kernels compute more again, and takes longer to compile. An order of magnitude."""
-
-
-@dataclass
-class Fusion:
-    """Which values are stored, and the loops of kernels. A value that is not here is fused."""
-
-    realised: set[Operation] = field(default_factory=set[Operation])
-    """Values that are stored by a kernel of their own."""
-    local_axes: dict[Operation, tuple[int, ...]] = field(
-        default_factory=dict[Operation, tuple[int, ...]]
-    )
-    """The axes of each local value that its LOCAL buffer has. Along the other axes the loops around
-    the buffer fix the index."""
-    splits: Mapping[Operation, Sequence[Sequence[int]]] = field(
-        default_factory=dict[Operation, Sequence[Sequence[int]]]
-    )
-    """For each axis of a root, the divisors at which its loop is split, the greatest first."""
-    orders: Mapping[Operation, tuple[int, ...]] = field(
-        default_factory=dict[Operation, tuple[int, ...]]
-    )
-    """For roots whose loops are not in the order of the axes: the axes, outermost first."""
-    axis_orders: dict[Operation, tuple[int, ...]] = field(
-        default_factory=dict[Operation, tuple[int, ...]]
-    )
-    """For realised values whose buffers do not have the axes in order: the axes, outermost
-    first."""
-    online: dict[Operation, tuple[OnlineSums, Blocks]] = field(
-        default_factory=dict[Operation, tuple[OnlineSums, Blocks]]
-    )
-    """For roots that are computed in one pass over blocks of steps (`online.py`): how."""
-    paddings: dict[tg.PadOp, Padded] = field(default_factory=dict[tg.PadOp, Padded])
-    """Realised PADs, and the realised values whose kernels store them inside of the PAD's buffer.
-    The PAD is realised by kernels that store the border around the value."""
-    padded_by: dict[Operation, tg.PadOp] = field(default_factory=dict[Operation, tg.PadOp])
-    """The inverse of `paddings`."""
 
 
 @kept_facts(SHAPES)

@@ -47,11 +47,18 @@ def online_sums(
     """
     found: list[OnlineSums] = []
     for op in ops_of(block):
-        if isinstance(op, tg.ReduceOp) and op.kind.data is tg.ReduceKind.MAX:
-            group = _Recognizer(op, is_valid).recognize()
-            if group is not None and not group.inside & stored and group.root not in stored:
-                found.append(group)
+        group = online_sums_of(op, is_valid)
+        if group is not None and not group.inside & stored and group.root not in stored:
+            found.append(group)
     return found
+
+
+def online_sums_of(op: Operation, is_valid: Callable[[SSAValue], bool]) -> OnlineSums | None:
+    """The sums over the exponentials of differences to a maximum; None if an op is no maximum, or
+    there are no such sums."""
+    if not isinstance(op, tg.ReduceOp) or op.kind.data is not tg.ReduceKind.MAX:
+        return None
+    return _Recognizer(op, is_valid).recognize()
 
 
 class _Recognizer:
