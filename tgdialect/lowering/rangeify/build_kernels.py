@@ -10,13 +10,11 @@ from typing import NamedTuple, TypeGuard
 from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation, SSAValue
-from xdsl.traits import SymbolTable
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.positions import Index
 from tgdialect.analysis.overwriting import overwritten_reads
 from tgdialect.analysis.ranges import needed_ops
-from tgdialect.analysis.symbols import callees_first, own_functions
 from tgdialect.diagnostics import SHAPES, kept_facts, locate
 from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.walk import ops_of
@@ -25,6 +23,7 @@ from tgdialect.lowering.rangeify.alike import LoweredTask, Parts, TaskPlace, Tas
 from tgdialect.lowering.rangeify.analyses import analyses_of
 from tgdialect.lowering.rangeify.cells import Cell, materialised
 from tgdialect.lowering.rangeify.donated import Donors
+from tgdialect.lowering.rangeify.function_pass import called_function, functions_in_order
 from tgdialect.lowering.rangeify.host import CallingKernel, HostFunction
 from tgdialect.lowering.rangeify.index_sets import split_index_sets
 from tgdialect.lowering.rangeify.kernel import KernelBuilder, MemoryCell, Realised
@@ -154,8 +153,7 @@ class _FunctionKernels:
             case tg.StoreOp() as op:
                 return self.stored[op] if op in self.stored else self.store(op)
             case tg.CallOp() as op:
-                callee = SymbolTable.lookup_symbol(self.function, op.callee)
-                if isinstance(callee, FuncOp):
+                if (callee := called_function(op)) is not None:
                     return self.host.inline(op, callee)
                 return self.host.repeat(op)
             case op:
@@ -274,11 +272,7 @@ class _FunctionKernels:
         """A kernel that stores a value of which sums are computed in one pass over blocks."""
         result = op.results[0]
         builder = self.builder()
-        store = (
-            None
-            if apart
-            else only_store_of_result(result) or self.store_of_result(result)
-        )
+        store = None if apart else only_store_of_result(result) or self.store_of_result(result)
         data = store.buffer if store else self.host.buffer(result, tensor(result).element_type)
         leaf = memory_of(data)
         where = self.tasks.place(op, [result, data], [leaf], (group, blocks))
@@ -545,12 +539,11 @@ class BuildKernelsPass(LoweringPass):
     def lower(self, module: ModuleOp) -> None:
         target = settle_target(module, self.target)
         # Kernels and calls, of the callees first.
-        functions = list(own_functions(module))
         taken = symbols(module)
         online: list[OnlineKernel] = []
         given = ops_of(module.body.block)
-        calling = [op for op in given if isinstance(op, tg.KernelOp) and _calls_functions(op)]
-        for function in callees_first([*functions, *calling]):
+        functions = functions_in_order(module)
+        for function in functions:
             if isinstance(function, tg.KernelOp):
                 _call_kernels(function)
                 continue
@@ -563,7 +556,7 @@ class BuildKernelsPass(LoweringPass):
             module.body.block.insert_ops_before(builder.kernels, function)
         # Outlined functions, whose calls are in their callers now.
         for function in functions:
-            if function.sym_visibility == StringAttr("private"):
+            if isinstance(function, FuncOp) and function.sym_visibility == StringAttr("private"):
                 module.body.block.erase_op(function)
         for symbol in given:
             if symbol.parent is not None and not _is_scheduled(symbol):
@@ -574,7 +567,7 @@ class BuildKernelsPass(LoweringPass):
 
 def _call_kernels(kernel: tg.KernelOp) -> None:
     """Let a kernel call the kernels of the functions that it calls, after which it is put."""
-    callee = next(f for f in map(_callee, kernel.body.block.ops) if isinstance(f, FuncOp))
+    callee = next(filter(None, map(called_function, kernel.body.block.ops)))
     CallingKernel(kernel).run()
     kernel.detach()
     block = callee.parent
@@ -582,15 +575,6 @@ def _call_kernels(kernel: tg.KernelOp) -> None:
     block.insert_op_after(kernel, callee)
 
 
-def _callee(op: Operation) -> Operation | None:
-    """The symbol that an op calls."""
-    return SymbolTable.lookup_symbol(op, op.callee) if isinstance(op, tg.CallOp) else None
-
-
 def _is_scheduled(symbol: Operation) -> bool:
     """Whether a symbol is a kernel that records OptOps."""
     return isinstance(symbol, tg.KernelOp) and symbol.sink.opts is not None
-
-
-def _calls_functions(kernel: tg.KernelOp) -> bool:
-    return any(isinstance(_callee(op), FuncOp) for op in kernel.body.block.ops)

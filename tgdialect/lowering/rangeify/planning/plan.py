@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects.builtin import (
     ArrayAttr,
@@ -65,8 +65,11 @@ ATTRIBUTES: Mapping[str, type[Attribute]] = {
 }
 """The class of each attribute."""
 
-Axes = tuple[int, ...]
-"""Axes of a value by number."""
+_FLAGS = frozenset({"reads_zeros", "is_tiled", "is_grid"})
+"""The sizes of blocks that are true or false."""
+
+AxisNumbers = tuple[int, ...]
+"""AxisNumbers of a value by number."""
 
 
 @dataclass
@@ -75,14 +78,14 @@ class Fusion:
 
     realised: set[Operation] = field(default_factory=set[Operation])
     """Values that are stored by a kernel of their own."""
-    local_axes: dict[Operation, Axes] = field(default_factory=dict[Operation, Axes])
+    local_axes: dict[Operation, AxisNumbers] = field(default_factory=dict[Operation, AxisNumbers])
     """The axes of each local value that its LOCAL buffer has. Along the other axes the loops around
     the buffer fix the index."""
-    splits: dict[Operation, list[Axes]] = field(default_factory=dict[Operation, list[Axes]])
+    splits: dict[Operation, list[AxisNumbers]] = field(default_factory=dict[Operation, list[AxisNumbers]])
     """For each axis of a root, the divisors at which its loop is split, the greatest first."""
-    orders: dict[Operation, Axes] = field(default_factory=dict[Operation, Axes])
+    orders: dict[Operation, AxisNumbers] = field(default_factory=dict[Operation, AxisNumbers])
     """For roots whose loops are not in the order of the axes: the axes, outermost first."""
-    axis_orders: dict[Operation, Axes] = field(default_factory=dict[Operation, Axes])
+    axis_orders: dict[Operation, AxisNumbers] = field(default_factory=dict[Operation, AxisNumbers])
     """For realised values whose buffers do not have the axes in order: the axes, outermost
     first."""
     online: dict[Operation, tuple[OnlineSums, Blocks]] = field(
@@ -159,8 +162,8 @@ def read_plan(block: Block, is_valid: Callable[[SSAValue], bool]) -> Fusion:
         for name in (LOCAL_AXES, AXIS_ORDER, LOOP_ORDER):
             if (order := op.attributes.get(name)) is not None:
                 _read_axes(plan, op, name, array_values(order))
-        if isinstance(splits := op.attributes.get(LOOP_SPLITS), ArrayAttr):
-            plan.splits[op] = _read_splits(op, splits)
+        if (splits := op.attributes.get(LOOP_SPLITS)) is not None:
+            plan.splits[op] = _read_splits(op, cast("ArrayAttr[Attribute]", splits))
         if HOLDS_SOURCE in op.attributes:
             inside = padded(op) if isinstance(op, tg.PadOp) and is_realised(op) else None
             if inside is None or not is_realised(inside.op) or inside.op in plan.padded_by:
@@ -175,7 +178,7 @@ def read_plan(block: Block, is_valid: Callable[[SSAValue], bool]) -> Fusion:
     return plan
 
 
-def _read_axes(plan: Fusion, op: Operation, name: str, axes: Axes) -> None:
+def _read_axes(plan: Fusion, op: Operation, name: str, axes: AxisNumbers) -> None:
     """Read a list of axes: of a LOCAL buffer, or all axes in another order."""
     shape = _loop_shape(op)
     _check(op, name, len({*axes}) == len(axes) and all(0 <= axis < len(shape) for axis in axes))
@@ -187,7 +190,7 @@ def _read_axes(plan: Fusion, op: Operation, name: str, axes: Axes) -> None:
     (plan.axis_orders if name == AXIS_ORDER else plan.orders)[op] = axes
 
 
-def _read_splits(op: Operation, attribute: ArrayAttr[Attribute]) -> list[Axes]:
+def _read_splits(op: Operation, attribute: ArrayAttr[Attribute]) -> list[AxisNumbers]:
     """Read the divisors at which loops are split: each divides the one before, or the extent."""
     shape = _loop_shape(op)
     _check(op, LOOP_SPLITS, all(isinstance(each, DenseArrayBase) for each in attribute))
@@ -202,17 +205,13 @@ def _read_splits(op: Operation, attribute: ArrayAttr[Attribute]) -> list[Axes]:
 
 def _read_blocks(op: Operation, attribute: DictionaryAttr) -> Blocks:
     """Read the sizes of blocks."""
-    sizes = {
-        name: bool(size.value.data) if size.type == i1 else size.value.data
-        for name, size in attribute.data.items()
-        if isinstance(size, IntegerAttr)
-    }
-    fields = Blocks._field_defaults | {"rows": 1, "steps": 1, "reads_zeros": False}
-    fits = sizes.keys() == fields.keys() and all(
-        type(size) is type(fields[name]) and size >= type(size)() for name, size in sizes.items()
-    )
-    _check(op, ONLINE_BLOCKS, fits and all(sizes[n] > 0 for n in ("rows", "steps", "columns")))
-    return Blocks(**cast("dict[str, int]", sizes))
+    sizes: dict[str, Any] = {}
+    for name, size in attribute.data.items():
+        number = cast("IntegerAttr", size).value.data if isinstance(size, IntegerAttr) else -1
+        sizes[name] = bool(number) if name in _FLAGS else number
+    _check(op, ONLINE_BLOCKS, sizes.keys() == {*Blocks._fields})
+    _check(op, ONLINE_BLOCKS, all(sizes[name] > 0 for name in sizes.keys() - _FLAGS))
+    return Blocks(**sizes)
 
 
 def _loop_shape(op: Operation) -> Sequence[int]:
