@@ -81,7 +81,9 @@ class Fusion:
     local_axes: dict[Operation, AxisNumbers] = field(default_factory=dict[Operation, AxisNumbers])
     """The axes of each local value that its LOCAL buffer has. Along the other axes the loops around
     the buffer fix the index."""
-    splits: dict[Operation, list[AxisNumbers]] = field(default_factory=dict[Operation, list[AxisNumbers]])
+    splits: dict[Operation, list[AxisNumbers]] = field(
+        default_factory=dict[Operation, list[AxisNumbers]]
+    )
     """For each axis of a root, the divisors at which its loop is split, the greatest first."""
     orders: dict[Operation, AxisNumbers] = field(default_factory=dict[Operation, AxisNumbers])
     """For roots whose loops are not in the order of the axes: the axes, outermost first."""
