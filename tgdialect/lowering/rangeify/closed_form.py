@@ -84,9 +84,8 @@ class ClosedForms:
         structure = None
         if self._are_several:
             computed = self._structures.computing([op.result], self._leaf)
-            structure = (
-                None if computed is None else Structure(computed.text, [*computed.numbers], [])
-            )
+            if computed is not None:
+                structure = Structure(computed.text, [*computed.numbers], [])
         found = None if structure is None else self._alike.find(structure)
         if found is None:
             with self._facts.recording() as asked:

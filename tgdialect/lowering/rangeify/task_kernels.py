@@ -6,7 +6,8 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from typing import TypeGuard
 
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.dialects.builtin import LocationAttr, UnknownLoc
+from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import Index
 from tgdialect.lowering.rangeify.alike import Facts
@@ -43,8 +44,8 @@ class TaskKernels:
     ) -> None:
         """`realised` are the buffers that there are so far. What a kernel depends on besides ops,
         types and the plan, it asks of `facts`."""
-        self.location: Attribute | None = None
-        """Of the task."""
+        self.location: LocationAttr = UnknownLoc()
+        """That of the present task."""
         self._plan = plan
         self._realised = realised
         self._form = facts.recorded(analyses.is_closed.form)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import fields
+from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
@@ -37,8 +38,11 @@ def structure_of_task(
 
     def described(stored: Realised) -> str:
         """All that is known of how a value is stored."""
-        known = (getattr(stored, field.name) for field in fields(stored))
-        return " ".join(memory(v) if isinstance(v, SSAValue) else str(v) for v in known)
+        known = [getattr(stored, field.name) for field in fields(stored)]
+        return " ".join(
+            memory(cast("SSAValue", each)) if isinstance(each, SSAValue) else str(each)
+            for each in known
+        )
 
     def leaf(value: SSAValue) -> str | None:
         owner = value.owner

@@ -68,8 +68,8 @@ ATTRIBUTES: Mapping[str, type[Attribute]] = {
 _FLAGS = frozenset({"reads_zeros", "is_tiled", "is_grid"})
 """The sizes of blocks that are true or false."""
 
-AxisNumbers = tuple[int, ...]
-"""AxisNumbers of a value by number."""
+AxisList = tuple[int, ...]
+"""AxisList of a value by number."""
 
 
 @dataclass
@@ -78,16 +78,14 @@ class Fusion:
 
     realised: set[Operation] = field(default_factory=set[Operation])
     """Values that are stored by a kernel of their own."""
-    local_axes: dict[Operation, AxisNumbers] = field(default_factory=dict[Operation, AxisNumbers])
+    local_axes: dict[Operation, AxisList] = field(default_factory=dict[Operation, AxisList])
     """The axes of each local value that its LOCAL buffer has. Along the other axes the loops around
     the buffer fix the index."""
-    splits: dict[Operation, list[AxisNumbers]] = field(
-        default_factory=dict[Operation, list[AxisNumbers]]
-    )
+    splits: dict[Operation, list[AxisList]] = field(default_factory=dict[Operation, list[AxisList]])
     """For each axis of a root, the divisors at which its loop is split, the greatest first."""
-    orders: dict[Operation, AxisNumbers] = field(default_factory=dict[Operation, AxisNumbers])
+    orders: dict[Operation, AxisList] = field(default_factory=dict[Operation, AxisList])
     """For roots whose loops are not in the order of the axes: the axes, outermost first."""
-    axis_orders: dict[Operation, AxisNumbers] = field(default_factory=dict[Operation, AxisNumbers])
+    axis_orders: dict[Operation, AxisList] = field(default_factory=dict[Operation, AxisList])
     """For realised values whose buffers do not have the axes in order: the axes, outermost
     first."""
     online: dict[Operation, tuple[OnlineSums, Blocks]] = field(
@@ -180,7 +178,7 @@ def read_plan(block: Block, is_valid: Callable[[SSAValue], bool]) -> Fusion:
     return plan
 
 
-def _read_axes(plan: Fusion, op: Operation, name: str, axes: AxisNumbers) -> None:
+def _read_axes(plan: Fusion, op: Operation, name: str, axes: AxisList) -> None:
     """Read a list of axes: of a LOCAL buffer, or all axes in another order."""
     shape = _loop_shape(op)
     _check(op, name, len({*axes}) == len(axes) and all(0 <= axis < len(shape) for axis in axes))
@@ -192,7 +190,7 @@ def _read_axes(plan: Fusion, op: Operation, name: str, axes: AxisNumbers) -> Non
     (plan.axis_orders if name == AXIS_ORDER else plan.orders)[op] = axes
 
 
-def _read_splits(op: Operation, attribute: ArrayAttr[Attribute]) -> list[AxisNumbers]:
+def _read_splits(op: Operation, attribute: ArrayAttr[Attribute]) -> list[AxisList]:
     """Read the divisors at which loops are split: each divides the one before, or the extent."""
     shape = _loop_shape(op)
     _check(op, LOOP_SPLITS, all(isinstance(each, DenseArrayBase) for each in attribute))
