@@ -78,15 +78,15 @@ class Structure:
 
 
 class Alike(Generic[T]):
-    """What has been found for structures: all that are alike have the same."""
+    """Results for structures: those that are alike share one."""
 
     def __init__(self) -> None:
         self._found: dict[str, list[tuple[list[tuple[Fact, int, Any]], T]]] = defaultdict(list)
-        """By the text of a structure: the facts that what was found depends on, each with the
-        place of its value and the answer."""
+        """By the text of a structure: its result, and the facts that this depends on,
+        each with the place of its value and the answer."""
 
     def find(self, structure: Structure) -> T | None:
-        """What was found for one that is like this one."""
+        """The result for a structure that is like this one; None if there is none."""
         if (found := self._found.get(structure.text)) is not None:
             for facts, result in found:
                 if all(fact(structure.values[at]) == answer for fact, at, answer in facts):
@@ -94,8 +94,8 @@ class Alike(Generic[T]):
         return None
 
     def add(self, structure: Structure, asked: Asked, result: T) -> None:
-        """What was found for a structure by asking facts. If one is about a value that is elsewhere
-        in the function, no other structure is like this one."""
+        """Record the result for a structure, and the facts that it depends on. If one is about a
+        value that is elsewhere in the function, no other structure is like this one."""
         places: dict[SSAValue, int] = {}
         for place, value in enumerate(structure.values):
             places.setdefault(value, place)

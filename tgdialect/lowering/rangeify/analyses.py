@@ -16,7 +16,7 @@ a function: the passes keep what each value is."""
 
 
 class Analyses:
-    """What is known of the values of a function."""
+    """Analyses of the values of a function."""
 
     def __init__(self) -> None:
         self.structures = Structures()

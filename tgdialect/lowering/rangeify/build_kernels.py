@@ -323,11 +323,11 @@ def _is_empty(value: SSAValue) -> bool:
 
 @dataclass(frozen=True)
 class BuildKernelsPass(LoweringPass):
-    """Build the kernels that `tg-plan-fusion` has planned, with everything in them broken down to
-    shape (), and let each function call them.
+    """Build the kernels that `tg-plan-fusion` has planned, and let each function call them.
 
-    Then simplify: masks become fewer iterations, and reductions that select become LOADs. Kernels
-    that record OptOps stay as they are. A function without a plan has a kernel for each STORE.
+    Everything in a kernel is broken down to shape (). Then simplify: masks become fewer iterations,
+    and reductions that select become LOADs. Kernels that record OptOps stay as they are. A function
+    without a plan has a kernel for each STORE.
     """
 
     name = "tg-build-kernels"

@@ -13,8 +13,11 @@ from tgdialect.transforms.demotion import demote_f64
 
 @dataclass(frozen=True)
 class DemoteF64Pass(TargetFunctionPass):
-    """For a target without f64, compute in f32 what is f64 only between CASTs from and to narrower
-    floats. Elsewhere change nothing."""
+    """Compute f64 in f32, for a target without f64.
+
+    That is done for values that are f64 only between CASTs from and to narrower floats. Elsewhere
+    the pass changes nothing.
+    """
 
     name = "tg-demote-f64"
 

@@ -34,7 +34,7 @@ class Emitted(NamedTuple):
         return memory in self.builder.loads
 
 
-class Finished(NamedTuple):
+class KernelParts(NamedTuple):
     """The kernels that one has become, and the memory that is passed for its parameters."""
 
     parts: Parts
@@ -58,7 +58,7 @@ class KernelSet:
         self._parts: dict[str, Parts] = {}
         """By the structure of a kernel."""
 
-    def finish(self, emitted: Emitted, *, in_place: SSAValue | None = None) -> Finished | None:
+    def finish(self, emitted: Emitted, *, in_place: SSAValue | None = None) -> KernelParts | None:
         """Finish a kernel, or take an equal one that there is already. It is several, one after the
         other, if it is split (`index_sets.py`, `phases.py`).
 
@@ -74,7 +74,7 @@ class KernelSet:
             if (kernels := self._split(kernel, is_shared=is_shared)) is None:
                 return None
             parts = self._parts[key] = [*self._named(kernels)]
-        return Finished(parts, list(builder.arguments))
+        return KernelParts(parts, list(builder.arguments))
 
     def _split(
         self, kernel: tg.KernelOp, *, is_shared: bool

@@ -19,8 +19,11 @@ from tgdialect.targets.cpu import has_maximum
 
 @dataclass(frozen=True)
 class RelaxMaximaPass(TargetFunctionPass):
-    """Let maxima be relaxed where softmaxes subtract them, for a processor without an instruction
-    for exact ones. Elsewhere change nothing."""
+    """Let maxima be relaxed where softmaxes subtract them.
+
+    That is done for a processor without an instruction for exact maxima. Elsewhere the pass changes
+    nothing.
+    """
 
     name = "tg-relax-maxima"
 

@@ -71,8 +71,10 @@ once. Larger: more traffic; smaller: fewer sums have parts. An order of magnitud
 
 @dataclass(frozen=True)
 class SplitReductionsPass(TargetFunctionPass):
-    """Split long reductions of few results. The reductions of the parts are `tg.realised`: their
-    results have to be stored. A REDUCE stays whole if it has a closed form, or skips invalid cells.
+    """Split long reductions of few results.
+
+    The reductions of the parts are `tg.realised`: their results have to be stored. A REDUCE stays
+    whole if it has a closed form, or skips invalid cells.
 
     rewrite: `reduce %x [0] : 1048576 -> 1` ->
         `reduce (reshape %x [64, 16384]) [1]`, `reduce ... [0]`, `reshape ... [1]`

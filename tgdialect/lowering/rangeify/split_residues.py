@@ -50,8 +50,9 @@ padding of a convolution, a sum over cells has a few steps more. An order of mag
 
 @dataclass(frozen=True)
 class SplitResiduesPass(FunctionPass):
-    """Divide sums over a dilated value by the residues of their results. The sums for several
-    residues of one value are `tg.realised`: each is to have a kernel of its own.
+    """Divide sums over a dilated value by the residues of their results.
+
+    The sums for several residues of one value are `tg.realised`: each has a kernel of its own.
 
     rewrite: `reduce (mul (windows (dilate %x)), %w) [k]` ->
         `stack (reduce (mul (windows %x), %w0) [k]), (reduce (mul (windows %x), %w1) [k])`,

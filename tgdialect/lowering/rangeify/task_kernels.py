@@ -45,7 +45,7 @@ class TaskKernels:
         """`realised` are the buffers that there are so far. What a kernel depends on besides ops,
         types and the plan, it asks of `facts`."""
         self.location: LocationAttr = UnknownLoc()
-        """That of the present task."""
+        """The location of the present task."""
         self._plan = plan
         self._realised = realised
         self._form = facts.recorded(analyses.is_closed.form)

@@ -2,6 +2,7 @@
 
 In reading order:
 
+* `plan.py`: the plan, and its attributes on ops;
 * `fusion.py`: the walk that decides which values are stored, kept locally, or computed again;
 * `demand.py`: the elements that an element is computed from, and what computing it costs;
 * `contractions.py`: which reductions are long, and which are products of matrices;

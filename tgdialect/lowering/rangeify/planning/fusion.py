@@ -223,7 +223,21 @@ class _Planner:
         self.fusion.splits, self.fusion.orders = self.roots.splits, self.roots.orders
         if not self.target.is_grid:
             self.order_axes()
+        self.note_orders()
         return self.fusion
+
+    def note_orders(self) -> None:
+        """Note the reasons for the orders of axes and loops."""
+        for op, order in self.fusion.axis_orders.items():
+            self.note(
+                op, f"axis order {[*order]}: it costs the kernels that access the buffer least"
+            )
+        for op, order in self.roots.orders.items():
+            self.note(op, f"loop order {[*order]}: reductions outside of loops run least often")
+        for op, splits in self.fusion.splits.items():
+            self.note(
+                op, f"loops split at {[*map(list, splits)]}: values are the same for each part"
+            )
 
     def order_axes(self) -> None:
         """Decide in which order buffers have their axes, and the loops that store them."""
@@ -323,6 +337,11 @@ class _Planner:
         # Some ops leave no choice.
         is_stored = op in self.stored or op in self.fusion.padded_by or op in self.fusion.online
         if isinstance(op, tg.LoadOp) or is_stored:
+            if op in self.fusion.online:
+                rows, steps, *_ = self.fusion.online[op][1]
+                self.note(op, f"online: one pass over blocks of {rows} rows and {steps} steps")
+            elif op not in self.fusion.padded_by:
+                self.note(op, "realised: a copy of memory, or asked for before")
             return [self.realise(op, value)]
         if (group := self.online.get(op)) is not None:
             # A score is computed once, in the block that all sums share.
@@ -341,6 +360,7 @@ class _Planner:
             return asked
         # A value that is used once is fused, unless an inner loop would compute it.
         if not is_gather and self.is_worth_keeping(value, asked):
+            self.note(op, "realised: constants alone decide it, so that it is computed once")
             return [self.realise(op, value)]
         fresh = all_elements(self.demands, op, value)
         elements = fresh.trips
@@ -348,6 +368,7 @@ class _Planner:
         once = cache(lambda: demand_cost(self.demands, [fresh], self.prices))
         if not is_gather and self.is_too_long(op, asked) and once().cost > CHEAP * elements:
             self.cuts.add(op)
+            self.note(op, f"realised: a kernel would compute more than {MAX_FUSED} for an element")
             return [self.realise(op, value)]
         if self.is_for_cuts(op, asked):
             return asked
@@ -374,7 +395,7 @@ class _Planner:
         costs = {"fused": fused, "local": local, "realised": realised}
         choice = min(costs, key=costs.__getitem__)
         if remarks_are_wanted():
-            self.remark(op, choice, asked, elements, costs)
+            self.note(op, _reason(choice, asked, elements, costs))
         if choice == "fused":
             return asked
         if choice == "local" and row is not None:
@@ -432,14 +453,21 @@ class _Planner:
             row = self.row_of(asked[0], inner)
             if row is not None and runs >= MANY_WINDOWS * row.trips:
                 self.windows[op] = root = asked[0].root
-                return [self.keep(op, inner, row)] if self.copies_windows(root) else asked
+                if not self.copies_windows(root):
+                    return asked
+                self.note(
+                    op, f"local: windows read {runs / max(row.trips, 1):.3g} times as many elements"
+                )
+                return [self.keep(op, inner, row)]
         least = MANY_WINDOWS if op in self.windowed else MANY_MASKS
         if op not in self.windowed | self.padded:
             return asked
         elements = all_elements(self.demands, op, value).trips
         if runs < least * elements:
             return asked
+        self.note(op, f"realised: reductions read each element {runs / max(elements, 1):.3g} times")
         if (inside := self.padded_in_place(op)) is not None:
+            self.note(inside.op, "realised: stored inside of the buffer of what is padded")
             self.fusion.paddings[op] = inside
             self.fusion.padded_by[inside.op] = op
         return [self.realise(op, value)]
@@ -496,24 +524,9 @@ class _Planner:
         self.prices[op] = LOCAL_LOAD
         return row
 
-    def remark(
-        self,
-        op: Operation,
-        choice: str,
-        asked: Sequence[Demand],
-        elements: float,
-        costs: Mapping[str, float],
-    ) -> None:
-        """Note the choice, and what each alternative would have cost."""
-        reads = sum(demand.trips for demand in asked)
-        prices = ", ".join(
-            f"{way} {'never' if math.isinf(cost) else f'{cost:.4g}'}" for way, cost in costs.items()
-        )
-        text = (
-            f"{choice}: {_WHAT[choice]} ({len(asked)} uses, {reads:.4g} reads of {elements:.4g} "
-            f"elements; cost {prices})"
-        )
-        self.remarks.append((op, text))
+    def note(self, op: Operation, remark: str) -> None:
+        """Note the reason of a decision."""
+        self.remarks.append((op, remark))
 
     # -- local buffers
 
@@ -651,6 +664,20 @@ def _moved(op: Operation) -> Operation:
     before = behind(op.operands[0], MovementOp).owner
     assert isinstance(before, TgOp)
     return before
+
+
+def _reason(
+    choice: str, asked: Sequence[Demand], elements: float, costs: Mapping[str, float]
+) -> str:
+    """A choice, and what each alternative would have cost."""
+    reads = sum(demand.trips for demand in asked)
+    prices = ", ".join(
+        f"{way} {'never' if math.isinf(cost) else f'{cost:.4g}'}" for way, cost in costs.items()
+    )
+    return (
+        f"{choice}: {_WHAT[choice]} ({len(asked)} uses, {reads:.4g} reads of {elements:.4g} "
+        f"elements; cost {prices})"
+    )
 
 
 _WHAT = {
