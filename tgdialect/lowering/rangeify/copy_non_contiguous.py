@@ -20,8 +20,8 @@ class CopyNonContiguousPass(FunctionPass):
     """Copy each view that is not contiguous before a CALL: a program gets a pointer.
 
     rewrite: `%0 = call @k(permute %a)` ->
-        `%s = store %b, (permute %a)`, `%c = call @k(after %b, %s)`; and if `@k` writes the argument
-        `%t = store (permute %a), (after %b, %c)`, `%0 = group %c, %t`
+    `%s = store %b, (permute %a)`, `%c = call @k(after %b, %s)`; and if `@k` writes the argument
+    `%t = store (permute %a), (after %b, %c)`, `%0 = group %c, %t`
     """
 
     name = "tg-copy-non-contiguous"

@@ -77,7 +77,7 @@ class SplitReductionsPass(TargetFunctionPass):
     whole if it has a closed form, or skips invalid cells.
 
     rewrite: `reduce %x [0] : 1048576 -> 1` ->
-        `reduce (reshape %x [64, 16384]) [1]`, `reduce ... [0]`, `reshape ... [1]`
+    `reduce (reshape %x [64, 16384]) [1]`, `reduce ... [0]`, `reshape ... [1]`
 
     The remainder that does not fill a part is reduced by itself, and combined with the rest.
     """

@@ -55,8 +55,8 @@ class SplitResiduesPass(FunctionPass):
     The sums for several residues of one value are `tg.realised`: each has a kernel of its own.
 
     rewrite: `reduce (mul (windows (dilate %x)), %w) [k]` ->
-        `stack (reduce (mul (windows %x), %w0) [k]), (reduce (mul (windows %x), %w1) [k])`,
-        with the weights `%w0` and `%w1` at even and odd places, and a RESHAPE that interleaves them
+    `stack (reduce (mul (windows %x), %w0) [k]), (reduce (mul (windows %x), %w1) [k])`,
+    with the weights `%w0` and `%w1` at even and odd places, and a RESHAPE that interleaves them
     """
 
     name = "tg-split-residues"
