@@ -98,3 +98,23 @@ func.func @online(%x: tensor<4x8xf32, #tg.place<"CPU", global>>, %o: tensor<4x8x
   %k = tg.sink %s : !tg.void
   func.return
 }
+
+// -----
+
+func.func @argument(%x: tensor<4xf32, #tg.place<"CPU", global>>, %o: tensor<6xf32, #tg.place<"CPU", global>> {tg.output}) {
+  // expected-error @+1 {{tg.holds_source needs a PAD and a source that are tg.realised}}
+  %p = tg.pad %x at [1] to [6] fill 0.0 : f32 {tg.realised, tg.holds_source} : tensor<4xf32, #tg.place<"CPU", global>> -> tensor<6xf32, #tg.place<"CPU", global>>
+  %s = tg.store %o, %p : tensor<6xf32, #tg.place<"CPU", global>>, tensor<6xf32, #tg.place<"CPU", global>>
+  %k = tg.sink %s : !tg.void
+  func.return
+}
+
+// -----
+
+func.func @buffer(%o: tensor<4xf32, #tg.place<"CPU", global>> {tg.output}) {
+  // expected-error @+1 {{tg.realised does not fit this op}}
+  %b = tg.buffer 0 {tg.realised} : tensor<4xf32, #tg.place<"CPU", global>>
+  %s = tg.store %o, %b : tensor<4xf32, #tg.place<"CPU", global>>, tensor<4xf32, #tg.place<"CPU", global>>
+  %k = tg.sink %s : !tg.void
+  func.return
+}

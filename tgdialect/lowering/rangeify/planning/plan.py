@@ -42,9 +42,10 @@ from tgdialect.lowering.rangeify.planning.online_recognition import online_sums_
 from tgdialect.lowering.rangeify.planning.padding import Padded, padded
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.properties import index_array, tensor
+from tgdialect.ops.properties import index_array, is_memory, tensor
 from tgdialect.ops.properties.values import array_values
 from tgdialect.ops.views import is_storage
+from tgdialect.ops.walk import users_of
 
 REALISED = "tg.realised"
 LOCAL_AXES = "tg.local_axes"
@@ -166,7 +167,7 @@ def read_plan(block: Block, is_valid: Callable[[SSAValue], bool]) -> Fusion:
             plan.splits[op] = _read_splits(op, cast("ArrayAttr[Attribute]", splits))
         if HOLDS_SOURCE in op.attributes:
             inside = padded(op) if isinstance(op, tg.PadOp) and is_realised(op) else None
-            if inside is None or not is_realised(inside.op) or inside.op in plan.padded_by:
+            if inside is None or not _may_hold(inside, is_valid) or inside.op in plan.padded_by:
                 raise _error(op, f"{HOLDS_SOURCE} needs a PAD and a source that are {REALISED}")
             plan.paddings[inside.pad] = inside
             plan.padded_by[inside.op] = inside.pad
@@ -176,6 +177,20 @@ def read_plan(block: Block, is_valid: Callable[[SSAValue], bool]) -> Fusion:
             assert group is not None
             plan.online[group.root] = group, _read_blocks(op, sizes)
     return plan
+
+
+def _may_hold(inside: Padded, is_valid: Callable[[SSAValue], bool]) -> bool:
+    """Whether a kernel can store a value inside of the buffer of its PAD: both are stored by
+    kernels of their own, in no result of the function, and have no invalid cells."""
+    value, pad = inside.value, inside.pad
+    return (
+        isinstance(value.owner, Operation)
+        and is_realised(value.owner)
+        and not is_memory(value)
+        and pad.fill is not None
+        and all(map(is_valid, (value, pad.result)))
+        and not any(isinstance(u, tg.StoreOp) for op in (inside.op, pad) for u in users_of(op))
+    )
 
 
 def _read_axes(plan: Fusion, op: Operation, name: str, axes: AxisList) -> None:
