@@ -9,7 +9,8 @@ From the lowest layer to the highest:
 * `diagnostics/`: errors that name file, line and column;
 * `ops/`: the ops, types and attributes of the dialect, and their derived properties;
 * `targets/`: descriptions of processors;
-* `analysis/`: read-only analyses and the cost model of fusion;
+* `analysis/`: read-only analyses;
+* `work_items/`: races of the work items of a grid, and the BARRIERs that they need;
 * `transforms/`: rewrites from `tg` to `tg` at one level;
 * `dialect.py`: the dialect, with its canonicalisation patterns;
 * `lowering/`: the eight stages from tensors to code;

@@ -36,6 +36,18 @@ PASSES = {
     # the stages
     "tg-callify": "tgdialect.lowering.callify:CallifyPass",
     "tg-rangeify": "tgdialect.lowering.rangeify:RangeifyPass",
+    "tg-demote-f64": "tgdialect.lowering.rangeify.demote_f64:DemoteF64Pass",
+    "tg-relax-maxima": "tgdialect.lowering.rangeify.relax_maxima:RelaxMaximaPass",
+    "tg-copy-non-contiguous": (
+        "tgdialect.lowering.rangeify.copy_non_contiguous:CopyNonContiguousPass"
+    ),
+    "tg-split-residues": "tgdialect.lowering.rangeify.split_residues:SplitResiduesPass",
+    "tg-store-before-movement": (
+        "tgdialect.lowering.rangeify.store_before_movement:StoreBeforeMovementPass"
+    ),
+    "tg-split-reductions": "tgdialect.lowering.rangeify.split_reductions:SplitReductionsPass",
+    "tg-plan-fusion": "tgdialect.lowering.rangeify.plan_fusion:PlanFusionPass",
+    "tg-build-kernels": "tgdialect.lowering.rangeify.build_kernels:BuildKernelsPass",
     "tg-optimize": "tgdialect.lowering.optimize:OptimizePass",
     "tg-tc": "tgdialect.lowering.optimize.optops.passes:TcPass",
     "tg-split": "tgdialect.lowering.optimize.optops.passes:SplitPass",

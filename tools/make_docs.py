@@ -58,6 +58,7 @@ from tgdialect.legacy.dialect import TG_LEGACY, UNCHANGED, Unchanged
 from tgdialect.legacy.upgrade.stage import UpgradeLegacyPass
 from tgdialect.lowering.levels import STAGES, LoweringPass
 from tgdialect.lowering.optimize.optops.passes import OptOpPass
+from tgdialect.lowering.rangeify import RangeifyPass
 from tgdialect.ops import elementwise
 from tgdialect.ops.attributes import DataAttr
 from tgdialect.ops.base import OfType
@@ -385,6 +386,7 @@ _STAGES = {name for names in STAGES.values() for name in names}
 _GROUPS: Mapping[str, Callable[[PassType], bool]] = {
     "Stages": lambda each: each.name in _STAGES,
     "Pipelines": lambda each: hasattr(each, "pipeline"),
+    "Passes of tg-rangeify": lambda each: each in {type(step) for step in RangeifyPass().passes()},
     "OptOps": lambda each: issubclass(each, OptOpPass),
     "From the older vocabularies": lambda each: each is UpgradeLegacyPass,
     "Transforms at one level": lambda each: True,

@@ -10,10 +10,7 @@ Graphs and loops:
 * `memory_order.py`: the order that versions of memory ask for;
 * `overwriting.py`: whether a kernel reads what it overwrites in time, in any order of iterations;
 * `liveness.py`: live ranges of the buffers of a LINEAR;
-* `coverage.py`: which LOCAL buffers may be read where nothing was stored;
 * `capacity.py`: the number of elements that storage of dynamic shape has to hold;
-* `barriers.py`: conflicting accesses of the work items of a grid, and the BARRIERs that they need;
-* `async_copies.py`: copies to LOCAL memory that may be asynchronous, and where they are waited for;
 * `register_loops.py`: loops whose index chooses registers;
 * `in_place.py`: which parameters may be the same memory;
 * `constants.py`: what depends on constant arguments alone;
@@ -27,22 +24,12 @@ Values:
 * `min_max.py`: intervals of values; `divisors.py`: what divides an index;
 * `conditions.py`: what a true or a false condition implies;
 * `validity.py`: which values may have invalid cells;
-* `uniform.py`: which neighbouring work items have the same value;
 * `zeros.py`: the sign of zero in sums;
 * `sparsity.py`: where trees of elementwise ops are zero.
 
-Fusion:
+Reductions:
 
-* `demand.py`: what computing one element asks of the operands, and what it costs;
 * `one_hot.py`: sums with a one-hot mask, which become loads;
-* `contractions.py`: which reductions are long, and which are products of matrices;
-* `padding.py`: which padded operands of reductions a copy pays for;
 * `index_sets.py`: where a loop falls into parts in which its conditions are decided;
-* `loop_order.py`: the loops around the root of a kernel, their order and splits;
-* `online.py`: sums of exponentials that one pass over blocks of steps can compute, as an attention,
-  and `online_recognition.py` finds them;
-* `online_blocks.py`: the sizes of these blocks, and whether they pay;
-* `parts.py`: into how many parts long reductions and scans are divided;
-* `fusion.py`: which values get a buffer;
-* `axis_orders.py`: the order in which these buffers have their axes.
+* `parts.py`: into how many parts long reductions and scans are divided.
 """

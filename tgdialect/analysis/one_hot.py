@@ -6,17 +6,16 @@ stores its mask, which would be a large tensor.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tgdialect.analysis.affine.positions import depends_of
-from tgdialect.analysis.demand import Demand, Demands, is_storage
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import dtype_of, integers, shape_of, tensor
+from tgdialect.ops.properties import dtype_of, integers, tensor
+from tgdialect.ops.views import is_storage
 
 
 def constant_values(block: Block) -> set[Operation]:
@@ -29,35 +28,9 @@ def constant_values(block: Block) -> set[Operation]:
     return found
 
 
-def one_hot_mask(
-    demands: Demands, op: tg.ReduceOp, constants: set[Operation]
-) -> frozenset[Operation]:
-    """The ops of the one-hot mask of a sum, from its operand to the comparison; empty if it has
-    none.
-
-    One side of the comparison depends on the axis and on no memory. The other side does not depend
-    on the axis.
-    """
-    if not (paths := list(_paths(op))):
-        return frozenset()
-    index = demands.loops(shape_of(op.source))
-    along = {loop for loop, _ in depends_of(*(index[axis] for axis in integers(op, "axes")))}
-    for path in paths:
-        demand = Demand(op, op.source, index)
-        for owner in path[1:]:
-            demand = next(d for d in demands.operands(demand) if d.value.owner is owner)
-        left, right = demands.operands(demand)
-        if any(
-            _counts(one, along, constants) and not along & {d[0] for d in other.depends}
-            for one, other in ((left, right), (right, left))
-        ):
-            return frozenset(path)
-    return frozenset()
-
-
 def may_be_one_hot(op: tg.ReduceOp) -> bool:
     """Whether comparisons mask a sum."""
-    return any(True for _ in _paths(op))
+    return any(True for _ in paths_to_comparisons(op))
 
 
 def scatters(op: tg.ReduceOp, constants: set[Operation]) -> bool:
@@ -73,7 +46,7 @@ def scatters(op: tg.ReduceOp, constants: set[Operation]) -> bool:
         shape = tensor(value).get_shape()
         return [i + rank - len(shape) for i, extent in enumerate(shape) if extent != 1]
 
-    for path in _paths(op):
+    for path in paths_to_comparisons(op):
         if any(isinstance(step, MovementOp) for step in path):
             continue
         left, right = path[-1].operands
@@ -85,7 +58,7 @@ def scatters(op: tg.ReduceOp, constants: set[Operation]) -> bool:
     return False
 
 
-def _paths(op: tg.ReduceOp) -> Iterator[list[Operation]]:
+def paths_to_comparisons(op: tg.ReduceOp) -> Iterator[list[Operation]]:
     """For each comparison that may mask a sum, one path of ops from the sum's operand to it."""
     if op.kind.data is not tg.ReduceKind.ADD or len(integers(op, "axes")) != 1:
         return
@@ -113,10 +86,3 @@ def _paths(op: tg.ReduceOp) -> Iterator[list[Operation]]:
                 stack.append((owner.source, owner))
             case _:
                 pass
-
-
-def _counts(demand: Demand, along: Iterable[object], constants: set[Operation]) -> bool:
-    """Whether a value depends on an axis, and on nothing that is unknown when the kernel is
-    compiled."""
-    value: SSAValue = demand.value
-    return value.owner in constants and bool(set(along) & {d[0] for d in demand.depends})

@@ -18,7 +18,7 @@ _WITHOUT_FLOATS = (TensorType, DenseArrayBase, tg.NumberAttr, tg.AxisTypeAttr, t
 equal."""
 
 
-class Structure(NamedTuple):
+class Computation(NamedTuple):
     """The structure of what computes some values."""
 
     text: str
@@ -58,14 +58,12 @@ class Structures:
         self,
         values: Sequence[SSAValue],
         leaf: Callable[[SSAValue], str | None],
-        note: Callable[[Operation], str],
-    ) -> Structure | None:
+    ) -> Computation | None:
         """The structure of all that computes some values, down to leaves; None if an argument is
         not one, if extents or offsets are values, of which other ops are known as well, or if views
         wait for effects.
 
-        `leaf` gives what a leaf is, and None for a value that is computed, and `note` what else
-        counts of an op, or "".
+        `leaf` gives what a leaf is, and None for a value that is computed.
         """
         numbers: dict[SSAValue, int] = {}
         lines: list[str] = []
@@ -84,10 +82,9 @@ class Structures:
                     return None
                 stack += reversed(missing)
             else:
-                line, more = self._line(op, numbers), note(op)
-                lines.append(f"{line} ; {more}" if more else line)
+                lines.append(self._line(op, numbers))
         roots = " ".join(str(numbers[value]) for value in values)
-        return Structure("\n".join([*lines, roots]), numbers)
+        return Computation("\n".join([*lines, roots]), numbers)
 
     def _line(self, op: Operation, numbers: dict[SSAValue, int]) -> str:
         """An op; `numbers` gets its results."""

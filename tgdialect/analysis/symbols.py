@@ -42,11 +42,13 @@ def callees_first(symbols: Iterable[SymbolT]) -> list[SymbolT]:
     Raises PassFailedException if one calls itself.
     """
     callees: dict[Operation, list[Operation]] = {symbol: [] for symbol in symbols}
+    known: Mapping[str, Operation] = {}
     for caller, called in callees.items():
+        known = known or symbols_around(caller)
         for op in nested_ops(caller):
             if isinstance(op, KernelCallOp):
-                callee = SymbolTable.lookup_symbol(op, op.callee)
-                called += [callee] if callee in callees else []
+                callee = known.get(op.callee.string_value())
+                called += [callee] if callee is not None and callee in callees else []
     try:
         return cast("list[SymbolT]", [*TopologicalSorter(callees).static_order()])
     except CycleError as error:

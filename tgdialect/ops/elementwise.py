@@ -9,10 +9,11 @@ from __future__ import annotations
 from abc import ABC
 from collections.abc import Sequence
 from enum import Enum
+from functools import cache
 from typing import ClassVar
 
 from xdsl.interfaces import HasFolderInterface
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.irdl import AnyAttr, operand_def, opt_operand_def, prop_def, result_def, traits_def
 from xdsl.traits import Commutative
 from xdsl.utils.exceptions import VerifyException
@@ -759,3 +760,10 @@ OPS: dict[str, type[ElementwiseOp]] = {op.name: op for op in (*PRIMITIVES, *DECO
 COMPARISONS = frozenset(name for name, op in OPS.items() if issubclass(op, CompareOp))
 COMMUTATIVE = frozenset(name for name, op in OPS.items() if issubclass(op, CommutativeOp))
 """Ops whose two operands may be swapped."""
+
+
+@cache
+def own_cost(kind: type[Operation]) -> float:
+    """The cost of an op per element, without its operands."""
+    # A REDUCE costs its iterations, which `demand_cost` counts.
+    return kind.COST if issubclass(kind, ElementwiseOp) else 0

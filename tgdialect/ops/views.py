@@ -6,15 +6,27 @@ from collections.abc import Iterator, Sequence
 
 from xdsl.ir import Operation, SSAValue
 
+from tgdialect.ops.base import TgOp
 from tgdialect.ops.movement import MovementOp, ShrinkOp
 from tgdialect.ops.ordering import AfterOp
-from tgdialect.ops.properties import integers, polynomial, tensor, window
+from tgdialect.ops.properties import integers, is_memory, polynomial, tensor, window
+from tgdialect.ops.source import BufferOp, ParamOp
 from tgdialect.ops.walk import behind, through
 
 
 def memory_of(location: SSAValue) -> SSAValue:
     """The buffer, parameter or argument that a location or view belongs to."""
     return behind(location, MovementOp, AfterOp)
+
+
+def is_storage(value: SSAValue) -> bool:
+    """Whether a value is a buffer, a parameter or an argument that is memory, in any version."""
+    if not is_memory(value):
+        return False
+    owner = behind(value, AfterOp).owner
+    # The operands of a BUFFER or a PARAM are its dynamic extents.
+    is_view = isinstance(owner, TgOp) and owner.operands
+    return not is_view or isinstance(owner, BufferOp | ParamOp)
 
 
 def movements(location: SSAValue) -> Iterator[MovementOp]:

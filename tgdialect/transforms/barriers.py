@@ -10,10 +10,10 @@ from xdsl.ir import Block
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.barriers import Barriers, Conflict, ConflictError
 from tgdialect.diagnostics import add_note, locate
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
+from tgdialect.work_items.barriers import Barriers, Conflict, ConflictError
 
 
 def insert_barriers(block: Block) -> None:

@@ -11,14 +11,19 @@ import numpy as np
 import pytest
 from random_seeds import batches
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import SSAValue
 
 import tgdialect as tg
 from tgdialect.analysis.structure import Structures
 from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.lowering.callify import CallifyPass
 from tgdialect.lowering.rangeify import RangeifyPass
+from tgdialect.lowering.rangeify.alike import Alike, Facts, Structure
 from tgdialect.lowering.rangeify.kernel import KernelBuilder
+from tgdialect.lowering.rangeify.task_kernels import TaskKernels
 from tgdialect.ops.call import KernelOp
+from tgdialect.ops.dtypes import INDEX, number_attribute
+from tgdialect.ops.source import ConstOp
 from tgdialect.registry import make_context
 
 Block = Callable[[tg.Tensor, tg.Tensor], tg.Tensor]
@@ -141,6 +146,59 @@ def test_zeros_of_either_sign_are_different():
         return a.copysign(0.0).contiguous() + b.copysign(-0.0).contiguous()
 
     both(program)
+
+
+def test_a_fact_that_a_kernel_asks_keeps_tasks_apart(monkeypatch: pytest.MonkeyPatch):
+    """A kernel that depends on a fact of which nothing else knows is shared only where it is the
+    same: the fact is recorded where the kernel asks it."""
+    colours: dict[SSAValue, int] = {}
+    asked: list[int] = []
+
+    def colour(value: SSAValue) -> int:
+        """Another one for each third value that is asked about."""
+        return colours.setdefault(value, len(colours) % 3)
+
+    made = TaskKernels.__init__
+
+    def init(self: TaskKernels, plan: Any, realised: Any, analyses: Any, facts: Facts) -> None:
+        made(self, plan, realised, analyses, facts)
+        self.colour = facts.recorded(colour)  # pyright: ignore
+
+    realising = TaskKernels.realising
+
+    def coloured(self: Any, op: Any, *given: Any) -> Any:
+        asked.append(self.colour(op.results[0]))
+        return realising(self, op, *given)
+
+    def program(x: tg.Tensor, *weights: tg.Tensor) -> tg.Tensor:
+        for w in weights:
+            x = (x @ w).contiguous()
+        return x
+
+    text = tg.function(program).lower(*[tg.spec((SIZE, SIZE))] * (BLOCKS + 1)).as_text()
+    _, before = rangeified(text)
+    monkeypatch.setattr(TaskKernels, "__init__", init)
+    monkeypatch.setattr(TaskKernels, "realising", coloured)
+    _, after = rangeified(text)
+    # One kernel for each colour of a product; the first one and the last one are others anyway.
+    assert {*asked} == {0, 1, 2}
+    assert before < after < BLOCKS + 1
+
+
+def test_a_fact_about_a_value_elsewhere_is_shared_with_none():
+    facts, alike = Facts(), Alike[int]()
+    here, there = (ConstOp(number_attribute(n, INDEX)).result for n in (1, 2))
+    fact = facts.recorded(lambda value: value is there)
+    structure = Structure("text", [here], [])
+    with facts.recording() as asked:
+        fact(here)
+    alike.add(structure, asked, 1)
+    assert alike.find(Structure("text", [here], [])) == 1
+    assert alike.find(Structure("text", [there], [])) is None
+    with facts.recording() as asked:
+        fact(there)
+    alike.add(Structure("other", [here], []), asked, 2)
+    assert alike.find(Structure("other", [here], [])) is None
 
 
 def test_results_are_those_of_each_block():

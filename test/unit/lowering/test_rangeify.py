@@ -7,10 +7,10 @@ import numpy as np
 import pytest
 
 import tgdialect as tg
-from tgdialect.analysis.fusion import MAX_FUSED
 from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.lowering.rangeify.phases import split_phases
+from tgdialect.lowering.rangeify.planning.fusion import MAX_FUSED
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.elementwise import SinOp
 from tgdialect.registry import make_context

@@ -11,7 +11,6 @@ from parsing import tg_context
 from stages import parse
 
 from tgdialect.analysis.affine.cells import CellNumbers
-from tgdialect.analysis.coverage import uncovered
 from tgdialect.interpreter import run
 from tgdialect.interpreter.wmma import coordinates
 from tgdialect.lowering.callify import CallifyPass
@@ -27,6 +26,7 @@ from tgdialect.ops.codegen import ProgramOp
 from tgdialect.targets import target_named
 from tgdialect.targets.grid import GRIDS
 from tgdialect.targets.matrix import LOCAL_INSTRUCTIONS, matrix_instructions
+from tgdialect.work_items.coverage import uncovered
 
 WGMMA = [each for each in LOCAL_INSTRUCTIONS if each.is_asynchronous]
 INSTRUCTIONS = [

@@ -1,5 +1,5 @@
-"""Networks whose buffers do not have their axes in order (`analysis/axis_orders.py`), against NumPy
-in float64."""
+"""Networks whose buffers do not have their axes in order (`axis_orders.py`), against
+NumPy in float64."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Operation
 
 import tgdialect as tg
-from tgdialect.analysis import fusion
 from tgdialect.analysis.affine.positions import Index
 from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.lowering.callify import CallifyPass
 from tgdialect.lowering.optimize import OptimizePass
 from tgdialect.lowering.rangeify import RangeifyPass
+from tgdialect.lowering.rangeify.planning import fusion
 from tgdialect.ops.call import KernelOp
 from tgdialect.ops.elementwise import SqrtOp
 from tgdialect.ops.memory import StoreOp

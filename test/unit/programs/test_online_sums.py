@@ -1,4 +1,4 @@
-"""Attentions and their like in one kernel that goes over blocks of keys (`analysis/online.py`),
+"""Attentions and their like in one kernel that goes over blocks of keys (`online_recognition.py`),
 against NumPy in float64.
 
 On a CPU they are compiled.

@@ -15,8 +15,9 @@ from test_axis_orders import convolution, kernels_of, windows
 from xdsl.dialects.func import FuncOp
 
 import tgdialect as tg
-from tgdialect.analysis.fusion import Fusion, plan_fusion
-from tgdialect.lowering.rangeify import stage
+from tgdialect.lowering.rangeify import plan_fusion as planning_pass
+from tgdialect.lowering.rangeify.planning.fusion import plan_fusion
+from tgdialect.lowering.rangeify.planning.plan import Fusion
 from tgdialect.ops.call import CallOp
 from tgdialect.ops.movement import StackOp
 from tgdialect.ops.properties import tensor
@@ -51,7 +52,7 @@ def watched() -> Generator[list[Fusion]]:
         return found[-1]
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(stage, "plan_fusion", planned)
+        patch.setattr(planning_pass, "plan_fusion", planned)
         yield found
 
 

@@ -17,12 +17,12 @@ from opencl_device import opencl
 from xdsl.dialects.builtin import ModuleOp
 
 import tgdialect as tg
-from tgdialect.analysis.async_copies import async_copies
 from tgdialect.diagnostics import SourceFile, parse_module
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.ops.codegen import BarrierOp, ProgramOp
 from tgdialect.ops.ordering import RangeOp
 from tgdialect.registry import make_context
+from tgdialect.work_items.async_copies import async_copies
 
 SEEDS = range(12)
 

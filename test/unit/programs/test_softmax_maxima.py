@@ -1,5 +1,5 @@
-"""Softmaxes whose maxima are relaxed (`lowering/rangeify/maxima.py`), against NumPy in float64:
-rows with NaN, infinities and zeros of both signs."""
+"""Softmaxes whose maxima are relaxed (`lowering/rangeify/relax_maxima.py`), against NumPy in
+float64: rows with NaN, infinities and zeros of both signs."""
 
 from __future__ import annotations
 

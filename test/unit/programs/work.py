@@ -16,20 +16,20 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import OpResult
 
 from tgdialect import Tensor
-from tgdialect.analysis.affine.work_items import WorkItems
-from tgdialect.analysis.demand import Demands
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.frontend import realization
 from tgdialect.frontend.graph import sorted_nodes
 from tgdialect.lowering.levels import LoweringPass
 from tgdialect.lowering.optimize.axes import Axes
 from tgdialect.lowering.pipeline import run_stages, stages
+from tgdialect.lowering.rangeify.planning.demand import Demands
 from tgdialect.ops.codegen import ProgramOp
 from tgdialect.ops.memory import LoadOp, StoreOp
 from tgdialect.ops.properties import is_memory, tensor
 from tgdialect.targets import Target, target_named
 from tgdialect.targets.attribute import state_target
 from tgdialect.transforms.simplify.engine import Engine
+from tgdialect.work_items.accesses import WorkItems
 
 FEATURES = ("avx512f", "avx512dq", "avx512bw", "avx512vl", "avx2", "avx", "fma", "f16c")
 TARGET = replace(target_named("cpu", FEATURES), threads=2, l1=48 << 10, l2=1 << 20, llc=32 << 20)

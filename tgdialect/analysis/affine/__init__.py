@@ -8,7 +8,5 @@
 * `strides.py`: the stride of a memory access in each range;
 * `cell_positions.py`: the cell of a location as positions in loops, the normal form of accesses;
 * `cells.py`: the numbers of the cells of an access, as polynomials;
-* `work_items.py`: the cells that each work item accesses, and whether two may meet;
-* `meetings.py`: the arithmetic of that;
 * `lanes.py`: vectors of indices, and the vector loads that cover them.
 """

@@ -10,7 +10,6 @@ from xdsl.dialects.func import CallOp as FuncCallOp
 from xdsl.dialects.func import FuncOp
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tgdialect.analysis.demand import is_storage
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.callify.arguments import SEVERAL_DEVICES, NewFunction
 from tgdialect.lowering.callify.outlining import Outliner, function_for
@@ -23,7 +22,7 @@ from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import BOOL, I32, INDEX, UI8, dtype_row
 from tgdialect.ops.movement import ResizeOp, WindowOp
 from tgdialect.ops.properties import dtype_of, integers, place, place_of, tensor, tensor_type
-from tgdialect.ops.views import views_of
+from tgdialect.ops.views import is_storage, views_of
 from tgdialect.transforms.substitution import Substitution, called_function
 
 

@@ -15,7 +15,6 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.demand import own_cost
 from tgdialect.analysis.ranges import closed_ranges, excess, is_expanded, open_ranges
 from tgdialect.diagnostics import locate
 from tgdialect.ops import tg
@@ -23,6 +22,7 @@ from tgdialect.ops.axis_types import EXPANDED
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import UniquingBuilder
 from tgdialect.ops.dtypes import INDEX, number_attribute
+from tgdialect.ops.elementwise import own_cost
 from tgdialect.ops.numbering import next_slot
 from tgdialect.ops.properties import number
 

@@ -7,11 +7,11 @@ import math
 from xdsl.ir import Block
 
 from tgdialect.analysis.affine.cells import CellNumbers
-from tgdialect.analysis.coverage import uncovered
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.properties import known_index, tensor
+from tgdialect.work_items.coverage import uncovered
 
 
 def clear_uncovered(block: Block, numbers: CellNumbers) -> None:

@@ -15,7 +15,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
-from tgdialect.analysis.uniform import uniform_blocks
 from tgdialect.diagnostics import locate
 from tgdialect.lowering.kernel_memory import buffer_type
 from tgdialect.lowering.linear_blocks import ITEMS, Nest, loops_by_depth, nest
@@ -24,6 +23,7 @@ from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import known_index, place, tensor
 from tgdialect.ops.walk import Walk
+from tgdialect.work_items.uniform import uniform_blocks
 
 
 def share_registers(block: Block, around: Mapping[Operation, Sequence[Operation]]) -> None:

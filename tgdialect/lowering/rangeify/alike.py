@@ -1,141 +1,104 @@
 """Tasks that are alike: the first is lowered, and the others call its kernels.
 
 In a program of equal layers most tasks compute the same of other buffers. What a task becomes
-depends on the ops between its root and memory, on what fusion has decided about these, and on the
-types of the buffers. That is a text, which takes a quarter of the time of lowering the task.
+depends on the ops between its root and memory, the plan in their attributes included, on the types
+of the buffers, and on facts about values. The ops are a text, which takes a quarter of the time of
+lowering the task. The facts are recorded where a kernel asks them: a task is like another if they
+are the same for the values in the same places. So no dependence is listed, and none forgotten.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import fields, is_dataclass
-from typing import Any, NamedTuple, cast
+from collections import defaultdict
+from collections.abc import Callable, Generator, Iterable, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
 
-from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import SSAValue
 
-from tgdialect.analysis.fusion import Fusion
-from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.structure import Structures
-from tgdialect.lowering.rangeify.kernel import Realised
-from tgdialect.ops import tg
-from tgdialect.ops.base import TgOp
-from tgdialect.ops.properties import is_memory, tensor
-from tgdialect.ops.walk import behind
+T = TypeVar("T")
 
-Parts = Sequence[tuple[str, Sequence[int]]]
-"""The names of the kernels that one becomes, and the slots of the arguments that each gets."""
+Fact = Callable[[SSAValue], Any]
+Asked = dict[tuple[Fact, SSAValue], Any]
+"""Facts about values that have been asked, and the answers."""
 
 
-class LoweredTask(NamedTuple):
-    """The kernels of a task that has been lowered."""
+class Facts:
+    """Facts about the values of a function, of which those that are asked are recorded."""
 
-    parts: Parts
-    arguments: Sequence[int]
-    """The number of each argument among the buffers of the task."""
-    is_masked: bool = False
-    """Whether it has stored the validity of its cells as well: in the last of its buffers."""
+    def __init__(self) -> None:
+        self._asked: Asked | None = None
+
+    def recorded(self, fact: Callable[[SSAValue], T]) -> Callable[[SSAValue], T]:
+        """A fact about a value, by a function that records that it is asked. Its answers are
+        compared by equality, so they must not name ops or values of the function."""
+
+        def ask(value: SSAValue) -> T:
+            answer = fact(value)
+            if self._asked is not None:
+                self._asked[fact, value] = answer
+            return answer
+
+        return ask
+
+    @contextmanager
+    def recording(self) -> Generator[Asked]:
+        """The facts that are asked while this is entered; it is not entered again inside."""
+        assert self._asked is None
+        self._asked = asked = {}
+        try:
+            yield asked
+        finally:
+            self._asked = None
 
 
-class TaskPlace(NamedTuple):
-    """Where a task is in the function: its structure, and the memory there."""
+@dataclass
+class Structure:
+    """Where something is in a function: the text of its structure, and the values there."""
 
     text: str
-    buffers: list[SSAValue]
+    values: Sequence[SSAValue]
+    """The values in it: those of equal texts that have one number have one place."""
+    memory: list[SSAValue]
     """The memory that it accesses, in an order that the structure decides."""
 
-    def arguments_of(self, lowered: LoweredTask) -> list[SSAValue]:
-        """The arguments of the kernels that a task of this structure has become."""
-        return [self.buffers[number] for number in lowered.arguments]
+    def add_memory(self, memory: Iterable[SSAValue]) -> None:
+        """Append memory that is not there yet."""
+        self.memory.extend(buffer for buffer in memory if buffer not in self.memory)
 
-    def numbers_of(self, arguments: Iterable[SSAValue]) -> list[int]:
-        """The inverse of `arguments_of`."""
-        numbers = {buffer: number for number, buffer in enumerate(self.buffers)}
+    def arguments_at(self, places: Iterable[int]) -> list[SSAValue]:
+        """The memory at some places."""
+        return [self.memory[place] for place in places]
+
+    def places_of(self, arguments: Iterable[SSAValue]) -> list[int]:
+        """The inverse of `arguments_at`."""
+        numbers = {buffer: number for number, buffer in enumerate(self.memory)}
         return [numbers[argument] for argument in arguments]
 
 
-class Tasks:
-    """The lowered tasks of one function, in `lowered`, by the texts of their structures."""
+class Alike(Generic[T]):
+    """Results for structures: those that are alike share one."""
 
-    def __init__(
-        self,
-        structures: Structures,
-        fusion: Fusion,
-        realised: Mapping[Operation, Realised],
-        intervals: MinMax,
-        is_output: Callable[[SSAValue], bool],
-    ) -> None:
-        """`is_output` says of memory whether invalid cells are 0 in it."""
-        self.lowered: dict[str, LoweredTask] = {}
-        self.are_several = True
-        """Whether there is another task that one may be like."""
-        self._structures = structures
-        self._fusion = fusion
-        self._realised = realised
-        self._intervals = intervals
-        self._is_output = is_output
+    def __init__(self) -> None:
+        self._found: dict[str, list[tuple[list[tuple[Fact, int, Any]], T]]] = defaultdict(list)
+        """By the text of a structure: its result, and the facts that this depends on,
+        each with the place of its value and the answer."""
 
-    def place(
-        self, root: Operation, values: Sequence[SSAValue], written: Sequence[SSAValue], about: Any
-    ) -> TaskPlace | None:
-        """The structure of a task that computes some values, and first accesses what it has
-        `written`; None if it is the only task, or depends on sizes that are no constants. `about`
-        is what else its kernels depend on: ops and values in it are among those that it computes.
-        """
-        if not self.are_several:
-            return None
-        numbers: dict[SSAValue, int] = {}
-        words: list[str] = []
-        text_of = self._structures.text
+    def find(self, structure: Structure) -> T | None:
+        """The result for a structure that is like this one; None if there is none."""
+        if (found := self._found.get(structure.text)) is not None:
+            for facts, result in found:
+                if all(fact(structure.values[at]) == answer for fact, at, answer in facts):
+                    return result
+        return None
 
-        def number(buffer: SSAValue) -> str:
-            """Memory, with its number."""
-            known = numbers.setdefault(buffer, len(numbers))
-            own = "output" if self._is_output(buffer) else ""
-            return f"{known} {own} {text_of(buffer.type)}"
-
-        def leaf(value: SSAValue) -> str | None:
-            owner = value.owner
-            if owner is not root and isinstance(owner, TgOp):
-                if (known := self._realised.get(owner)) is not None:
-                    memories = [known.data] if known.mask is None else [known.data, known.mask]
-                    return " ".join(["realised", known.place, *map(number, memories)])
-                if owner.operands and not isinstance(owner, tg.AfterOp | tg.BufferOp):
-                    return None
-            memory = behind(value, tg.AfterOp)
-            if is_memory(memory) and isinstance(memory.owner, tg.BufferOp | Block):
-                return f"memory {number(memory)}"
-            return None
-
-        words += map(number, written)
-        structure = self._structures.computing(values, leaf, self._note)
-        dynamic = (DYNAMIC_INDEX in tensor(buffer).get_shape() for buffer in numbers)
-        if structure is None or any(dynamic):
-            return None
-        fusion = self._fusion
-        words += map(str, (fusion.splits.get(root, ()), fusion.orders.get(root, ())))
-        words += map(str, _numbered(about, structure.numbers))
-        return TaskPlace("\n".join([*words, structure.text]), [*numbers])
-
-    def _note(self, op: Operation) -> str:
-        """The facts about an op that a kernel also depends on: its LOCAL buffer, and the intervals
-        of indices, which decide whether they are clamped."""
-        axes = self._fusion.local_axes.get(op)
-        text = "" if axes is None else f"local {axes}"
-        if isinstance(op, tg.IndexOp):
-            text += str([self._intervals[index] for index in op.indices])
-        return text
-
-
-def _numbered(what: Any, numbers: Mapping[SSAValue, int]) -> Sequence[Any]:
-    """Something that refers to ops and values, with their numbers instead of them."""
-    if isinstance(what, TgOp):
-        return ["op", *(numbers[result] for result in what.results)]
-    if isinstance(what, SSAValue):
-        return ["value", numbers[what]]
-    if isinstance(what, Set | tuple | list):
-        found = [_numbered(each, numbers) for each in cast("Iterable[Any]", what)]
-        return sorted(found) if isinstance(what, Set) else found
-    if is_dataclass(what):
-        return [_numbered(getattr(what, field.name), numbers) for field in fields(what)]
-    return [str(what)]
+    def add(self, structure: Structure, asked: Asked, result: T) -> None:
+        """Record the result for a structure, and the facts that it depends on. If one is about a
+        value that is elsewhere in the function, no other structure is like this one."""
+        places: dict[SSAValue, int] = {}
+        for place, value in enumerate(structure.values):
+            places.setdefault(value, place)
+        if all(value in places for _, value in asked):
+            facts = [(fact, places[value], answer) for (fact, value), answer in asked.items()]
+            self._found[structure.text].append((facts, result))

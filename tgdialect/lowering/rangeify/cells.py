@@ -119,7 +119,7 @@ def indices(
 def _clamped(k: ScalarEmitter, operand: SSAValue, value: SSAValue, extent: Dim) -> SSAValue:
     """A position that is stored, clamped to an axis in which the function proves it to be. The
     kernel that loads it has no other proof, and would need a gate for each access."""
-    if not isinstance(extent, int) or not k.function_intervals[operand].within(0, extent - 1):
+    if not isinstance(extent, int) or not k.function_interval(operand).within(0, extent - 1):
         return value
     found, dtype = k.intervals[value], tensor(value).element_type
     if found.lo < 0:

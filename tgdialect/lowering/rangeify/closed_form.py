@@ -9,6 +9,7 @@ from xdsl.ir import Operation, SSAValue
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.one_hot import constant_values
 from tgdialect.analysis.structure import Structures
+from tgdialect.lowering.rangeify.alike import Alike, Facts, Structure
 from tgdialect.lowering.rangeify.kernel import ClosedForm, KernelBuilder
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
@@ -42,8 +43,9 @@ class ClosedForms:
         """Whether several REDUCEs of the function read no memory. The structure of a single one is
         compared with none, and takes a sixth of its trial."""
         self._structures = structures
-        self._intervals = intervals
-        self._alike: dict[str, tuple[bool, ClosedForm | None]] = {}
+        self._facts = Facts()
+        self._interval = self._facts.recorded(intervals.__getitem__)
+        self._alike = Alike[tuple[bool, ClosedForm | None]]()
         """By the structure of what computes a REDUCE: whether it has a closed form, and the form if
         it depends on the index alone."""
 
@@ -58,6 +60,10 @@ class ClosedForms:
             if not known:
                 self._loops.add(op)
         return known
+
+    def form(self, value: SSAValue) -> ClosedForm | None:
+        """The closed form that a kernel computes instead of a REDUCE; None if it has none."""
+        return self.forms.get(value.owner) if isinstance(value.owner, Operation) else None
 
     def _reads(self, op: tg.ReduceOp) -> bool:
         """Whether a REDUCE depends on memory or on a REDUCE without a closed form. Those with a
@@ -77,12 +83,15 @@ class ClosedForms:
             self._are_several = sum(isinstance(each, tg.ReduceOp) for each in constants) > 1
         structure = None
         if self._are_several:
-            structure = self._structures.computing([op.result], self._leaf, self._note)
-        found = None if structure is None else self._alike.get(structure.text)
+            computed = self._structures.computing([op.result], self._leaf)
+            if computed is not None:
+                structure = Structure(computed.text, [*computed.numbers], [])
+        found = None if structure is None else self._alike.find(structure)
         if found is None:
-            found = self._try(op)
+            with self._facts.recording() as asked:
+                found = self._try(op)
             if structure is not None:
-                self._alike[structure.text] = found
+                self._alike.add(structure, asked, found)
         is_closed, form = found
         if form is not None:
             self.forms[op] = form
@@ -95,16 +104,10 @@ class ClosedForms:
         known = None if form is None else form.value.owner
         return str(known.value) if isinstance(known, tg.ConstOp) else None
 
-    def _note(self, op: Operation) -> str:
-        """The intervals of indices, which decide whether they are clamped."""
-        if not isinstance(op, tg.IndexOp):
-            return ""
-        return str([self._intervals[index] for index in op.indices])
-
     def _try(self, op: tg.ReduceOp) -> tuple[bool, ClosedForm | None]:
         """Simplify a kernel that stores the elements of a REDUCE: whether none is left in it, and
         what it stores if that depends on the index alone."""
-        builder = KernelBuilder({}, forms=self.forms, intervals=self._intervals)
+        builder = KernelBuilder({}, {}, self.form, self._interval)
         shape = shape_of(op.result)
         index, ranges = builder.loops(shape, tg.AxisType.LOOP)
         cell = builder.cell(op.result, index)

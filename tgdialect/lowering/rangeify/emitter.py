@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from functools import partial, reduce
 from typing import NamedTuple, cast
 
@@ -24,6 +24,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import UniquingBuilder
 from tgdialect.ops.dtypes import DTYPES, INDEX, number_attribute, wrap_to
+from tgdialect.ops.intervals import Interval
 from tgdialect.ops.ordering import dependent_ranges
 from tgdialect.ops.properties import Dim, Shape, is_memory, place, shape_of, tensor, tensor_type
 
@@ -47,10 +48,10 @@ class _Part(NamedTuple):
 class ScalarEmitter(Positions, UniquingBuilder):
     """The block of a kernel under construction. Ops are appended, and equal ops are one."""
 
-    def __init__(self, function_intervals: MinMax) -> None:
-        """`function_intervals` are those of the values of the function."""
+    def __init__(self, function_interval: Callable[[SSAValue], Interval]) -> None:
+        """`function_interval` is that of a value of the function."""
         Positions.__init__(self)
-        self.function_intervals = function_intervals
+        self.function_interval = function_interval
         UniquingBuilder.__init__(self, InsertPoint.at_end(Block()))
         self.arguments: dict[SSAValue, SSAValue] = {}
         """The PARAM for each buffer and index scalar of the host, in the order of slots."""

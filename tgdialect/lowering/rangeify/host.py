@@ -17,7 +17,8 @@ from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.creation import created
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.passed_memory import add_parameters
-from tgdialect.lowering.rangeify.views import buffer_like
+from tgdialect.lowering.rangeify.copies import buffer_like
+from tgdialect.lowering.rangeify.planning.plan import erase_plan
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.base import TgOp
@@ -181,6 +182,7 @@ class HostFunction(Calls):
         for op in reversed(self._old):
             if op not in self._kept:
                 Rewriter.erase_op(op)
+        erase_plan(ops_of(self.block))
         for op in reversed(self.block.ops):
             if isinstance(op, tg.AfterOp) and not op.result.uses:
                 self.block.erase_op(op)

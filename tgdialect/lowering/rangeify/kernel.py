@@ -16,8 +16,6 @@ from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.movement import moved
 from tgdialect.analysis.affine.positions import Index, Position, interval_of
-from tgdialect.analysis.min_max import MinMax
-from tgdialect.analysis.padding import Padded
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.cells import (
@@ -30,11 +28,13 @@ from tgdialect.lowering.rangeify.cells import (
     materialised,
 )
 from tgdialect.lowering.rangeify.emitter import ScalarEmitter
+from tgdialect.lowering.rangeify.planning.padding import AxisPlace
 from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import unsigned
 from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.intervals import Interval
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import Dim, dtype_of, is_memory, shape_of, tensor, tensor_type
 from tgdialect.ops.views import movements
@@ -60,19 +60,13 @@ class Realised:
     mask: SSAValue | None
     order: tuple[int, ...] = ()
     """The axes of the value as the buffers have them, outermost first; empty if in order."""
-    inside: Padded | None = None
-    """The window of the PAD's buffer that holds the value; None if the value has a buffer of its
-    own."""
-
-    @property
-    def place(self) -> str:
-        """Where elements of the value are in the buffers, as a text."""
-        return f"{self.order} {self.inside.places if self.inside else ''}"
+    places: tuple[AxisPlace, ...] = ()
+    """Where the value is along each axis of the buffer of a PAD; empty if it has one of its own."""
 
     def at(self, index: Index) -> Index:
         """The index in the buffers of an element of the value."""
-        if self.inside is not None:
-            index = self.inside.at(index)
+        if self.places:
+            index = tuple(place.at(index) for place in self.places)
         return tuple(index[axis] for axis in self.order) if self.order else index
 
 
@@ -95,15 +89,15 @@ class KernelBuilder(ScalarEmitter):
     def __init__(
         self,
         realised: dict[Operation, Realised],
-        local_axes: Mapping[Operation, tuple[int, ...]] = {},
-        forms: Mapping[Operation, ClosedForm] = {},
-        intervals: MinMax | None = None,
+        local_axes: Mapping[Operation, tuple[int, ...]],
+        form: Callable[[SSAValue], ClosedForm | None],
+        interval: Callable[[SSAValue], Interval],
     ) -> None:
-        """`realised` values are loaded from memory, values of `local_axes` get a LOCAL buffer with
-        these axes (`Fusion`), and those of `forms` are computed by them. `intervals` are those of
-        the values of the function, realised ones among them."""
-        super().__init__(intervals or MinMax())
-        self.forms = forms
+        """`realised` values are loaded from memory, and values of `local_axes` get a LOCAL buffer
+        with these axes (`Fusion`). A REDUCE that has a closed `form` is computed by it. `interval`
+        is that of a value of the function, which may be a realised one."""
+        super().__init__(interval)
+        self.form = form
         self.realised = realised
         self.local_axes = local_axes
         self.loads: dict[SSAValue, set[Index]] = {}
@@ -150,7 +144,7 @@ class KernelBuilder(ScalarEmitter):
             data = self._load(buffers.data, at)
             mask = None if buffers.mask is None else self._load(buffers.mask, at)
             return done(Cell(data, mask))
-        if isinstance(owner, TgOp) and (form := self.forms.get(owner)) is not None:
+        if isinstance(owner, tg.ReduceOp) and (form := self.form(value)) is not None:
             at = {loop: self.value(index[axis]) for loop, axis in form.axes.items()}
             return done(Cell(self.clone(form.value, at, everything=True), None))
         # Leaves.

@@ -10,7 +10,7 @@
       out = o / l
 
 Each line is a loop nest over LOCAL buffers of its own, which the schedule gives to the work items
-of a workgroup. `analysis/online_recognition.py` proves that this is what the function asks for.
+of a workgroup. `planning/online_recognition.py` proves that this is what the function asks for.
 
 If one block has all steps, nothing is there before or after it: m and l are stored once, and o is
 computed where the result is stored.
@@ -29,11 +29,11 @@ from xdsl.ir import Attribute, Operation, SSAValue
 
 from tgdialect.analysis.affine.movement import broadcast
 from tgdialect.analysis.affine.positions import ZERO, Index, Position
-from tgdialect.analysis.online import OnlineSum, OnlineSums, follow, reduced_at
-from tgdialect.analysis.online_blocks import SCORED_STEPS, Blocks
 from tgdialect.lowering.rangeify.cells import Cell, Lowering, done
 from tgdialect.lowering.rangeify.kernel import KernelBuilder
 from tgdialect.lowering.rangeify.masked_blocks import skip_masked_blocks
+from tgdialect.lowering.rangeify.planning.online import OnlineSum, OnlineSums, follow, reduced_at
+from tgdialect.lowering.rangeify.planning.online_blocks import SCORED_STEPS, Blocks
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DTYPES
 from tgdialect.ops.movement import MovementOp

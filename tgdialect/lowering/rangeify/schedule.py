@@ -14,19 +14,18 @@ from dataclasses import dataclass, field
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.demand import is_storage
 from tgdialect.analysis.memory_order import written_operands
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.topological import topological
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
-from tgdialect.lowering.rangeify.views import copy_arguments
+from tgdialect.lowering.rangeify.copies import copy_arguments
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.properties import integers, is_memory, tensor, window
-from tgdialect.ops.views import memory_of, movements, versions
+from tgdialect.ops.views import is_storage, memory_of, movements, versions
 from tgdialect.ops.walk import Walk, behind, computed_from, operands_of
 
 

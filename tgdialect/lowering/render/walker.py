@@ -16,7 +16,6 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.affine.lanes import only_locates
-from tgdialect.analysis.async_copies import AsyncCopies, async_copies
 from tgdialect.analysis.constants import constants
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.register_loops import register_loops
@@ -51,6 +50,7 @@ from tgdialect.ops.views import memory_of
 from tgdialect.targets import Target
 from tgdialect.targets.local_factors import CORE_BYTES
 from tgdialect.targets.matrix import MatrixInstruction, instruction_of
+from tgdialect.work_items.async_copies import AsyncCopies, async_copies
 
 _ELEMENTWISE = frozenset({*PRIMITIVES, *DECOMPOSED, tg.BitcastOp})
 

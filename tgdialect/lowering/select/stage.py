@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.analysis.demand import own_cost
 from tgdialect.analysis.ranges import too_much_code
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl import unchecked
@@ -25,7 +24,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import BOOL, INDEX
-from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, ElementwiseOp
+from tgdialect.ops.elementwise import DECOMPOSED, PRIMITIVES, ElementwiseOp, own_cost
 from tgdialect.ops.properties import dtype_of, is_memory, place, static_shape, tensor
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import settle_target, target_of

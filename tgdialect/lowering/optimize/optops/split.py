@@ -7,12 +7,12 @@ from collections.abc import Callable, Set
 
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.analysis.demand import own_cost
 from tgdialect.analysis.ranges import closed_ranges, excess
 from tgdialect.lowering.optimize.axes import Axes, IllegalOptError
 from tgdialect.lowering.optimize.optops.workgroups import check_work_items
 from tgdialect.ops import tg
 from tgdialect.ops.axis_types import EXPANDED
+from tgdialect.ops.elementwise import own_cost
 from tgdialect.ops.properties import dtype_of, known_index, place, tensor
 from tgdialect.ops.views import memory_of
 

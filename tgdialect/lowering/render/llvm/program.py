@@ -9,7 +9,6 @@ from xdsl.dialects.func import FuncOp
 from xdsl.ir import Block, Operation, Region
 
 from tgdialect.analysis.affine.cells import CellNumbers
-from tgdialect.analysis.coverage import uncovered
 from tgdialect.analysis.eviction import evicted
 from tgdialect.diagnostics import locate
 from tgdialect.fast_xdsl.walk import ops_of
@@ -28,6 +27,7 @@ from tgdialect.ops import tg
 from tgdialect.ops.call import parameters
 from tgdialect.ops.properties import place
 from tgdialect.targets import Target
+from tgdialect.work_items.coverage import uncovered
 
 
 def render_symbols(

@@ -1,24 +1,42 @@
-"""The maxima that softmaxes subtract from their exponents."""
+"""The pass that relaxes the maxima which softmaxes subtract from their exponents."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import UnitAttr
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.rangeify.function_pass import TargetFunctionPass
 from tgdialect.ops import tg
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.walk import behind
+from tgdialect.targets import Target
+from tgdialect.targets.cpu import has_maximum
 
 
-def relax_maxima(block: Block) -> None:
-    """Let maxima be relaxed where softmaxes subtract them, for a processor without an instruction
-    for exact ones."""
-    for op in ops_of(block):
-        if isinstance(op, tg.ReduceOp) and _is_shift(op):
-            op.relaxed = UnitAttr()
+@dataclass(frozen=True)
+class RelaxMaximaPass(TargetFunctionPass):
+    """Let maxima be relaxed where softmaxes subtract them.
+
+    That is done for a processor without an instruction for exact maxima. Elsewhere the pass changes
+    nothing.
+    """
+
+    name = "tg-relax-maxima"
+
+    def rewrite(self, block: Block, target: Target) -> None:
+        if not has_cheap_maxima(target):
+            for op in ops_of(block):
+                if isinstance(op, tg.ReduceOp) and _is_shift(op):
+                    op.relaxed = UnitAttr()
+
+
+def has_cheap_maxima(target: Target) -> bool:
+    """Whether a target has an instruction for exact maxima."""
+    return target.is_grid or has_maximum(target)
 
 
 def _is_shift(op: tg.ReduceOp) -> bool:

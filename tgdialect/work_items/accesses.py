@@ -21,7 +21,6 @@ from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.bounds import exact_polynomial
 from tgdialect.analysis.affine.lanes import lane_indices, shifted
-from tgdialect.analysis.affine.meetings import ItemParts, Meeting, Numbers, Sums, distances
 from tgdialect.analysis.memory_order import MemoryAccess
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.ops import tg
@@ -39,6 +38,7 @@ from tgdialect.ops.properties import (
     tensor,
 )
 from tgdialect.ops.walk import Walk, behind, computed, operands_of
+from tgdialect.work_items.meetings import ItemParts, Meeting, Numbers, Sums, distances
 
 MOST_WORK_ITEMS = 2048
 """Workgroups with more work items, or with a number that is not constant, are not enumerated: then

@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 from random_seeds import batches
 
-from tgdialect.analysis.affine import meetings
 from tgdialect.analysis.affine.lanes import compact, is_ramp, shifted
-from tgdialect.analysis.affine.meetings import ItemParts
-from tgdialect.analysis.affine.work_items import CellShape, Relation, WorkItems
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.intervals import Interval
+from tgdialect.work_items import meetings
+from tgdialect.work_items.accesses import CellShape, Relation, WorkItems
+from tgdialect.work_items.meetings import ItemParts
 
 ITEMS = 6
 BEYOND = 60

@@ -7,12 +7,13 @@ from typing import NamedTuple
 
 from xdsl.ir import Operation
 
-from tgdialect.analysis.demand import LOAD, STORE, is_storage
-from tgdialect.analysis.online import OnlineSum, OnlineSums
+from tgdialect.lowering.rangeify.planning.demand import LOAD, STORE
+from tgdialect.lowering.rangeify.planning.online import OnlineSum, OnlineSums
 from tgdialect.ops import tg
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import dtype_of, integers, tensor
+from tgdialect.ops.views import is_storage
 from tgdialect.targets import Target
 
 ROWS = (64, 32, 16)

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import trips_of
-from tgdialect.analysis.demand import Demand, Demands
+from tgdialect.lowering.rangeify.planning.demand import Demand, Demands
 from tgdialect.ops import tg
 from tgdialect.ops.elementwise import ElementwiseOp
 from tgdialect.ops.movement import MovementOp

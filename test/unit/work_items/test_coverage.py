@@ -10,8 +10,8 @@ from parsing import parse_module
 from random_seeds import batches
 
 from tgdialect.analysis.affine.cells import CellNumbers
-from tgdialect.analysis.coverage import uncovered
 from tgdialect.ops.codegen import ProgramOp
+from tgdialect.work_items.coverage import uncovered
 
 PLACE = "#tg.place<local>"
 BYTES = {"f32": 4, "ui16": 2, "ui64": 8}

@@ -17,9 +17,10 @@ from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.movement import broadcast, moved
 from tgdialect.analysis.affine.positions import Index, LoopVariable, Position, depends_of
-from tgdialect.analysis.contractions import epilogue, is_long, is_product
-from tgdialect.analysis.demand import Demands
-from tgdialect.analysis.online import (
+from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.rangeify.planning.contractions import epilogue, is_long, is_product
+from tgdialect.lowering.rangeify.planning.demand import Demands
+from tgdialect.lowering.rangeify.planning.online import (
     MOST,
     Factor,
     OnlineSum,
@@ -29,7 +30,6 @@ from tgdialect.analysis.online import (
     moved_from,
     reduced_at,
 )
-from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.elementwise import ElementwiseOp
@@ -47,11 +47,18 @@ def online_sums(
     """
     found: list[OnlineSums] = []
     for op in ops_of(block):
-        if isinstance(op, tg.ReduceOp) and op.kind.data is tg.ReduceKind.MAX:
-            group = _Recognizer(op, is_valid).recognize()
-            if group is not None and not group.inside & stored and group.root not in stored:
-                found.append(group)
+        group = online_sums_of(op, is_valid)
+        if group is not None and not group.inside & stored and group.root not in stored:
+            found.append(group)
     return found
+
+
+def online_sums_of(op: Operation, is_valid: Callable[[SSAValue], bool]) -> OnlineSums | None:
+    """The sums over the exponentials of differences to a maximum; None if an op is no maximum, or
+    there are no such sums."""
+    if not isinstance(op, tg.ReduceOp) or op.kind.data is not tg.ReduceKind.MAX:
+        return None
+    return _Recognizer(op, is_valid).recognize()
 
 
 class _Recognizer:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 from xdsl.ir import Operation, SSAValue
@@ -28,11 +28,12 @@ from tgdialect.analysis.affine.positions import (
 from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.elementwise import ElementwiseOp, own_cost
 from tgdialect.ops.intervals import Interval
 from tgdialect.ops.movement import MovementOp
-from tgdialect.ops.properties import Shape, dtype_of, integers, is_memory, shape_of, tensor
-from tgdialect.ops.walk import Walk, behind
+from tgdialect.ops.properties import Shape, dtype_of, integers, shape_of, tensor
+from tgdialect.ops.views import is_storage
+from tgdialect.ops.walk import Walk
 
 # Costs, in cheap elementwise operations on one element. They are no fields of `Target`, so that a
 # program has the same kernels on most targets: what a target decides about fusion is the size of
@@ -215,13 +216,6 @@ _UNKNOWN_TRIPS = 1024
 """The extent that a dynamic dimension counts as, unless its maximum is less."""
 
 
-@cache
-def own_cost(kind: type[Operation]) -> float:
-    """The cost of an op per element, without its operands."""
-    # A REDUCE costs its iterations, which `demand_cost` counts.
-    return kind.COST if issubclass(kind, ElementwiseOp) else 0
-
-
 class DemandCost(NamedTuple):
     """The cost of some demands together, and the reductions among all that they lead to.
 
@@ -266,13 +260,3 @@ def demand_cost(
                 cost += each.trips
         walk.add(inner)
     return DemandCost(cost, reductions)
-
-
-def is_storage(value: SSAValue) -> bool:
-    """Whether a value is a buffer, a parameter or an argument that is memory, in any version."""
-    if not is_memory(value):
-        return False
-    owner = behind(value, tg.AfterOp).owner
-    # The operands of a BUFFER or a PARAM are its dynamic extents.
-    is_view = isinstance(owner, TgOp) and owner.operands
-    return not is_view or isinstance(owner, tg.BufferOp | tg.ParamOp)

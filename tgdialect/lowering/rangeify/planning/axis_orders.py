@@ -30,7 +30,7 @@ from tgdialect.analysis.affine.positions import (
     depends_of,
     trips_of,
 )
-from tgdialect.analysis.demand import Demand
+from tgdialect.lowering.rangeify.planning.demand import Demand
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.properties import tensor

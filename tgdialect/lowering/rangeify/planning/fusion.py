@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
-from dataclasses import dataclass, field
 from functools import cache
 from itertools import chain
 
@@ -23,9 +22,12 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block, Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import depends_of, surrounding, trips_of
-from tgdialect.analysis.axis_orders import axis_orders
 from tgdialect.analysis.constants import derived_values
-from tgdialect.analysis.contractions import (
+from tgdialect.analysis.one_hot import constant_values
+from tgdialect.diagnostics import SHAPES, emit_remark, kept_facts, remarks_are_wanted
+from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.rangeify.planning.axis_orders import axis_orders
+from tgdialect.lowering.rangeify.planning.contractions import (
     all_elements,
     epilogue,
     has_narrow_factor,
@@ -33,7 +35,7 @@ from tgdialect.analysis.contractions import (
     is_long,
     is_product,
 )
-from tgdialect.analysis.demand import (
+from tgdialect.lowering.rangeify.planning.demand import (
     LOAD,
     LOCAL_LOAD,
     LOCAL_STORE,
@@ -42,15 +44,13 @@ from tgdialect.analysis.demand import (
     DemandCost,
     Demands,
     demand_cost,
-    is_storage,
-    own_cost,
 )
-from tgdialect.analysis.loop_order import RootLoops
-from tgdialect.analysis.one_hot import constant_values, one_hot_mask
-from tgdialect.analysis.online import OnlineSums
-from tgdialect.analysis.online_blocks import Blocks, blocks_of
-from tgdialect.analysis.online_recognition import online_sums
-from tgdialect.analysis.padding import (
+from tgdialect.lowering.rangeify.planning.loop_order import RootLoops
+from tgdialect.lowering.rangeify.planning.one_hot import one_hot_mask
+from tgdialect.lowering.rangeify.planning.online import OnlineSums
+from tgdialect.lowering.rangeify.planning.online_blocks import blocks_of
+from tgdialect.lowering.rangeify.planning.online_recognition import online_sums
+from tgdialect.lowering.rangeify.planning.padding import (
     MANY_MASKS,
     MANY_WINDOWS,
     TILE_ROWS,
@@ -59,14 +59,14 @@ from tgdialect.analysis.padding import (
     padded,
     padding,
 )
-from tgdialect.diagnostics import SHAPES, emit_remark, kept_facts, remarks_are_wanted
-from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.rangeify.planning.plan import Fusion
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import argument_attributes
 from tgdialect.ops.base import TgOp
-from tgdialect.ops.elementwise import ElementwiseOp
+from tgdialect.ops.elementwise import ElementwiseOp, own_cost
 from tgdialect.ops.movement import MovementOp
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
+from tgdialect.ops.views import is_storage
 from tgdialect.ops.walk import Walk, behind
 from tgdialect.targets import Target
 from tgdialect.targets.matrix import matrix_instructions
@@ -113,41 +113,6 @@ _MANY_CUTS = 4
 recurrence over n earlier values has n values at each cut. Below this number each of their kernels
 computes up to MAX_FUSED; beyond, each value of the recurrence has a kernel of its own. A greater
 number has kernels compute more again, and takes longer to compile. An order of magnitude."""
-
-
-@dataclass
-class Fusion:
-    """Which values are stored, and the loops of kernels. A value that is not here is fused."""
-
-    realised: set[Operation] = field(default_factory=set[Operation])
-    """Values that are stored by a kernel of their own."""
-    local_axes: dict[Operation, tuple[int, ...]] = field(
-        default_factory=dict[Operation, tuple[int, ...]]
-    )
-    """The axes of each local value that its LOCAL buffer has. Along the other axes the loops around
-    the buffer fix the index."""
-    splits: Mapping[Operation, Sequence[Sequence[int]]] = field(
-        default_factory=dict[Operation, Sequence[Sequence[int]]]
-    )
-    """For each axis of a root, the divisors at which its loop is split, the greatest first."""
-    orders: Mapping[Operation, tuple[int, ...]] = field(
-        default_factory=dict[Operation, tuple[int, ...]]
-    )
-    """For roots whose loops are not in the order of the axes: the axes, outermost first."""
-    axis_orders: dict[Operation, tuple[int, ...]] = field(
-        default_factory=dict[Operation, tuple[int, ...]]
-    )
-    """For realised values whose buffers do not have the axes in order: the axes, outermost
-    first."""
-    online: dict[Operation, tuple[OnlineSums, Blocks]] = field(
-        default_factory=dict[Operation, tuple[OnlineSums, Blocks]]
-    )
-    """For roots that are computed in one pass over blocks of steps (`online.py`): how."""
-    paddings: dict[tg.PadOp, Padded] = field(default_factory=dict[tg.PadOp, Padded])
-    """Realised PADs, and the realised values whose kernels store them inside of the PAD's buffer.
-    The PAD is realised by kernels that store the border around the value."""
-    padded_by: dict[Operation, tg.PadOp] = field(default_factory=dict[Operation, tg.PadOp])
-    """The inverse of `paddings`."""
 
 
 @kept_facts(SHAPES)
@@ -258,7 +223,21 @@ class _Planner:
         self.fusion.splits, self.fusion.orders = self.roots.splits, self.roots.orders
         if not self.target.is_grid:
             self.order_axes()
+        self.note_orders()
         return self.fusion
+
+    def note_orders(self) -> None:
+        """Note the reasons for the orders of axes and loops."""
+        for op, order in self.fusion.axis_orders.items():
+            self.note(
+                op, f"axis order {[*order]}: it costs the kernels that access the buffer least"
+            )
+        for op, order in self.roots.orders.items():
+            self.note(op, f"loop order {[*order]}: reductions outside of loops run least often")
+        for op, splits in self.fusion.splits.items():
+            self.note(
+                op, f"loops split at {[*map(list, splits)]}: values are the same for each part"
+            )
 
     def order_axes(self) -> None:
         """Decide in which order buffers have their axes, and the loops that store them."""
@@ -358,6 +337,11 @@ class _Planner:
         # Some ops leave no choice.
         is_stored = op in self.stored or op in self.fusion.padded_by or op in self.fusion.online
         if isinstance(op, tg.LoadOp) or is_stored:
+            if op in self.fusion.online:
+                rows, steps, *_ = self.fusion.online[op][1]
+                self.note(op, f"online: one pass over blocks of {rows} rows and {steps} steps")
+            elif op not in self.fusion.padded_by:
+                self.note(op, "realised: a copy of memory, or asked for before")
             return [self.realise(op, value)]
         if (group := self.online.get(op)) is not None:
             # A score is computed once, in the block that all sums share.
@@ -376,6 +360,7 @@ class _Planner:
             return asked
         # A value that is used once is fused, unless an inner loop would compute it.
         if not is_gather and self.is_worth_keeping(value, asked):
+            self.note(op, "realised: constants alone decide it, so that it is computed once")
             return [self.realise(op, value)]
         fresh = all_elements(self.demands, op, value)
         elements = fresh.trips
@@ -383,6 +368,7 @@ class _Planner:
         once = cache(lambda: demand_cost(self.demands, [fresh], self.prices))
         if not is_gather and self.is_too_long(op, asked) and once().cost > CHEAP * elements:
             self.cuts.add(op)
+            self.note(op, f"realised: a kernel would compute more than {MAX_FUSED} for an element")
             return [self.realise(op, value)]
         if self.is_for_cuts(op, asked):
             return asked
@@ -409,7 +395,7 @@ class _Planner:
         costs = {"fused": fused, "local": local, "realised": realised}
         choice = min(costs, key=costs.__getitem__)
         if remarks_are_wanted():
-            self.remark(op, choice, asked, elements, costs)
+            self.note(op, _reason(choice, asked, elements, costs))
         if choice == "fused":
             return asked
         if choice == "local" and row is not None:
@@ -467,14 +453,21 @@ class _Planner:
             row = self.row_of(asked[0], inner)
             if row is not None and runs >= MANY_WINDOWS * row.trips:
                 self.windows[op] = root = asked[0].root
-                return [self.keep(op, inner, row)] if self.copies_windows(root) else asked
+                if not self.copies_windows(root):
+                    return asked
+                self.note(
+                    op, f"local: windows read {runs / max(row.trips, 1):.3g} times as many elements"
+                )
+                return [self.keep(op, inner, row)]
         least = MANY_WINDOWS if op in self.windowed else MANY_MASKS
         if op not in self.windowed | self.padded:
             return asked
         elements = all_elements(self.demands, op, value).trips
         if runs < least * elements:
             return asked
+        self.note(op, f"realised: reductions read each element {runs / max(elements, 1):.3g} times")
         if (inside := self.padded_in_place(op)) is not None:
+            self.note(inside.op, "realised: stored inside of the buffer of what is padded")
             self.fusion.paddings[op] = inside
             self.fusion.padded_by[inside.op] = op
         return [self.realise(op, value)]
@@ -531,24 +524,9 @@ class _Planner:
         self.prices[op] = LOCAL_LOAD
         return row
 
-    def remark(
-        self,
-        op: Operation,
-        choice: str,
-        asked: Sequence[Demand],
-        elements: float,
-        costs: Mapping[str, float],
-    ) -> None:
-        """Note the choice, and what each alternative would have cost."""
-        reads = sum(demand.trips for demand in asked)
-        prices = ", ".join(
-            f"{way} {'never' if math.isinf(cost) else f'{cost:.4g}'}" for way, cost in costs.items()
-        )
-        text = (
-            f"{choice}: {_WHAT[choice]} ({len(asked)} uses, {reads:.4g} reads of {elements:.4g} "
-            f"elements; cost {prices})"
-        )
-        self.remarks.append((op, text))
+    def note(self, op: Operation, remark: str) -> None:
+        """Note the reason of a decision."""
+        self.remarks.append((op, remark))
 
     # -- local buffers
 
@@ -686,6 +664,20 @@ def _moved(op: Operation) -> Operation:
     before = behind(op.operands[0], MovementOp).owner
     assert isinstance(before, TgOp)
     return before
+
+
+def _reason(
+    choice: str, asked: Sequence[Demand], elements: float, costs: Mapping[str, float]
+) -> str:
+    """A choice, and what each alternative would have cost."""
+    reads = sum(demand.trips for demand in asked)
+    prices = ", ".join(
+        f"{way} {'never' if math.isinf(cost) else f'{cost:.4g}'}" for way, cost in costs.items()
+    )
+    return (
+        f"{choice}: {_WHAT[choice]} ({len(asked)} uses, {reads:.4g} reads of {elements:.4g} "
+        f"elements; cost {prices})"
+    )
 
 
 _WHAT = {

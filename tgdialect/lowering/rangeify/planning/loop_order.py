@@ -12,10 +12,11 @@ from collections.abc import Callable, Iterator, Sequence, Set
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import Index, LoopVariable, depends_of
-from tgdialect.analysis.demand import Demand, Demands, is_storage
+from tgdialect.lowering.rangeify.planning.demand import Demand, Demands
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.properties import shape_of
+from tgdialect.ops.views import is_storage
 from tgdialect.ops.walk import Walk
 
 _NEAR = 48
@@ -53,9 +54,9 @@ class RootLoops:
         return self._axis.keys()
 
     @property
-    def splits(self) -> dict[Operation, list[list[int]]]:
+    def splits(self) -> dict[Operation, list[tuple[int, ...]]]:
         """For each axis of a root, the divisors at which its loop is split, the greatest first."""
-        return {root: [_chain(each) for each in axes] for root, axes in self._divisors.items()}
+        return {root: [*map(_chain, axes)] for root, axes in self._divisors.items()}
 
     def index(self, root: Operation, like: SSAValue, inner: Sequence[int] = ()) -> Index:
         """The index of a kernel's root: a loop for each axis of `like`, in the cheapest order.
@@ -142,10 +143,10 @@ class RootLoops:
                 axes[axis].append(divisor)
 
 
-def _chain(divisors: Sequence[int]) -> list[int]:
+def _chain(divisors: Sequence[int]) -> tuple[int, ...]:
     """The divisors, the greatest first, without those that do not divide the one before."""
     result: list[int] = []
     for divisor in sorted(set(divisors), reverse=True):
         if not result or result[-1] % divisor == 0:
             result.append(divisor)
-    return result
+    return tuple(result)

@@ -22,12 +22,14 @@ from itertools import pairwise, product
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.affine.views import AffineView, AxisView, affine_views
 from tgdialect.analysis.sparsity import elementwise_leaves, is_zero_where
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.rangeify.function_pass import FunctionPass
+from tgdialect.lowering.rangeify.planning.plan import realise
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.movement import MovementOp
@@ -46,21 +48,25 @@ padding of a convolution, a sum over cells has a few steps more. An order of mag
 4x4 weights took as long by both ways at a ratio of 1, and those of 3x3 half as long at 0.75."""
 
 
-def split_residues(block: Block) -> set[Operation]:
-    """Divide sums over a dilated value by the residues of their results; returns the sums for
-    several residues of one value, each of which is to have a kernel of its own.
+@dataclass(frozen=True)
+class SplitResiduesPass(FunctionPass):
+    """Divide sums over a dilated value by the residues of their results.
+
+    The sums for several residues of one value are `tg.realised`: each has a kernel of its own.
 
     rewrite: `reduce (mul (windows (dilate %x)), %w) [k]` ->
-        `stack (reduce (mul (windows %x), %w0) [k]), (reduce (mul (windows %x), %w1) [k])`,
-        with the weights `%w0` and `%w1` at even and odd places, and a RESHAPE that interleaves them
+    `stack (reduce (mul (windows %x), %w0) [k]), (reduce (mul (windows %x), %w1) [k])`,
+    with the weights `%w0` and `%w1` at even and odd places, and a RESHAPE that interleaves them
     """
-    apart: set[Operation] = set()
-    for op in ops_of(block):
-        if isinstance(op, tg.ReduceOp) and _is_plain(op) and (found := _find(op)) is not None:
-            Rewriter.replace_op(op, (), [found.emit()])
-            if len(found.sums) > 1:
-                apart.update(found.sums)
-    return apart
+
+    name = "tg-split-residues"
+
+    def rewrite(self, block: Block) -> None:
+        for op in ops_of(block):
+            if isinstance(op, tg.ReduceOp) and _is_plain(op) and (found := _find(op)) is not None:
+                Rewriter.replace_op(op, (), [found.emit()])
+                if len(found.sums) > 1:
+                    realise(*found.sums)
 
 
 def _is_plain(op: tg.ReduceOp) -> bool:

@@ -15,14 +15,14 @@ from typing import NamedTuple
 
 from xdsl.ir import Block, Operation, SSAValue
 
-from tgdialect.analysis.affine.meetings import Meeting
-from tgdialect.analysis.affine.work_items import CellShape, Relation, WorkItems
 from tgdialect.analysis.memory_order import MemoryAccess, accesses
 from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.properties import place
 from tgdialect.ops.walk import nesting
+from tgdialect.work_items.accesses import CellShape, Relation, WorkItems
+from tgdialect.work_items.meetings import Meeting
 
 
 @dataclass(eq=False)

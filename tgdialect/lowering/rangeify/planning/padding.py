@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.analysis.affine.positions import Index, Position
-from tgdialect.analysis.contractions import summed_product
+from tgdialect.lowering.rangeify.planning.contractions import summed_product
 from tgdialect.ops import tg
 from tgdialect.ops.affine import Affine
 from tgdialect.ops.movement import MovementOp

@@ -9,14 +9,14 @@ Source: tinygrad's schedule does the same (`split_reduceop`), for the same reaso
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from dataclasses import dataclass
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
-from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir import Block, SSAValue
 from xdsl.rewriter import Rewriter
 
 from tgdialect.analysis.affine.views import affine_views
-from tgdialect.analysis.contractions import summed_product
 from tgdialect.analysis.one_hot import constant_values, may_be_one_hot, scatters
 from tgdialect.analysis.parts import (
     COLUMNS,
@@ -27,6 +27,10 @@ from tgdialect.analysis.parts import (
     scatter_parts_of,
 )
 from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.rangeify.analyses import analyses_of
+from tgdialect.lowering.rangeify.function_pass import TargetFunctionPass
+from tgdialect.lowering.rangeify.planning.contractions import summed_product
+from tgdialect.lowering.rangeify.planning.plan import realise
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.properties import dtype_of, integers, tensor
@@ -65,26 +69,35 @@ PARTS_OF_L2 = 8
 once. Larger: more traffic; smaller: fewer sums have parts. An order of magnitude."""
 
 
-def split_reductions(
-    block: Block, is_whole: Callable[[tg.ReduceOp], bool], target: Target
-) -> set[Operation]:
-    """Split long reductions of few results; returns the reductions of the parts, whose results have
-    to be stored. A REDUCE that `is_whole` holds for stays.
+@dataclass(frozen=True)
+class SplitReductionsPass(TargetFunctionPass):
+    """Split long reductions of few results.
+
+    The reductions of the parts are `tg.realised`: their results have to be stored. A REDUCE stays
+    whole if it has a closed form, or skips invalid cells.
 
     rewrite: `reduce %x [0] : 1048576 -> 1` ->
-        `reduce (reshape %x [64, 16384]) [1]`, `reduce ... [0]`, `reshape ... [1]`
+    `reduce (reshape %x [64, 16384]) [1]`, `reduce ... [0]`, `reshape ... [1]`
 
     The remainder that does not fill a part is reduced by itself, and combined with the rest.
     """
-    found: set[Operation] = set()
-    for op in ops_of(block):
-        if not isinstance(op, tg.ReduceOp) or is_whole(op) or not _is_splittable(op):
-            continue
-        if (split := _axis(op, target)) is not None:
-            found.add(_split(op, *split))
-        elif not target.is_grid and (sizes := _cached_parts(op, target)):
-            found.add(_split_axes(op, sizes))
-    return found
+
+    name = "tg-split-reductions"
+
+    def rewrite(self, block: Block, target: Target) -> None:
+        analyses = analyses_of(block)
+        for op in ops_of(block):
+            if (
+                not isinstance(op, tg.ReduceOp)
+                or analyses.is_closed(op)
+                or not analyses.validity[op.source]
+                or not _is_splittable(op)
+            ):
+                continue
+            if (split := _axis(op, target)) is not None:
+                realise(_split(op, *split))
+            elif not target.is_grid and (sizes := _cached_parts(op, target)):
+                realise(_split_axes(op, sizes))
 
 
 def _is_splittable(op: tg.ReduceOp) -> bool:

@@ -1,0 +1,246 @@
+"""The plan of a function: which values are stored, and the loops of kernels, as attributes of ops.
+
+| attribute | on | meaning |
+|---|---|---|
+| `tg.realised` | a value | a kernel of its own stores it |
+| `tg.local_axes = array<i64: 1>` | a value | its kernel keeps these axes of it in a LOCAL buffer |
+| `tg.axis_order = array<i64: 1, 0>` | a stored value | the axes of its buffer, outermost first |
+| `tg.loop_order = array<i64: 1, 0>` | a root | the axes of its loops, outermost first |
+| `tg.loop_splits = [array<i64: 4>]` | a root | per axis, where its loop is split, greatest first |
+| `tg.holds_source` | a stored PAD | what it pads is stored inside of its buffer |
+| `tg.online_blocks = {…}` | a maximum | sums over its exponentials take one pass over blocks |
+
+A root is a STORE, or a value that a kernel of its own stores. A value without an attribute is
+fused: computed again wherever it is used. No attribute names another op: which value a PAD pads,
+and which sums go over the exponentials of a maximum, follow from the ops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, cast
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    DictionaryAttr,
+    IntegerAttr,
+    UnitAttr,
+    i1,
+    i64,
+)
+from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.utils.exceptions import PassFailedException
+
+from tgdialect.diagnostics import locate
+from tgdialect.fast_xdsl.walk import ops_of
+from tgdialect.lowering.rangeify.planning.online import OnlineSums
+from tgdialect.lowering.rangeify.planning.online_blocks import Blocks
+from tgdialect.lowering.rangeify.planning.online_recognition import online_sums_of
+from tgdialect.lowering.rangeify.planning.padding import Padded, padded
+from tgdialect.ops import tg
+from tgdialect.ops.attributes import is_tensor
+from tgdialect.ops.properties import index_array, is_memory, tensor
+from tgdialect.ops.properties.values import array_values
+from tgdialect.ops.views import is_storage
+from tgdialect.ops.walk import users_of
+
+REALISED = "tg.realised"
+LOCAL_AXES = "tg.local_axes"
+AXIS_ORDER = "tg.axis_order"
+LOOP_ORDER = "tg.loop_order"
+LOOP_SPLITS = "tg.loop_splits"
+HOLDS_SOURCE = "tg.holds_source"
+ONLINE_BLOCKS = "tg.online_blocks"
+
+ATTRIBUTES: Mapping[str, type[Attribute]] = {
+    REALISED: UnitAttr,
+    LOCAL_AXES: DenseArrayBase,
+    AXIS_ORDER: DenseArrayBase,
+    LOOP_ORDER: DenseArrayBase,
+    LOOP_SPLITS: ArrayAttr,
+    HOLDS_SOURCE: UnitAttr,
+    ONLINE_BLOCKS: DictionaryAttr,
+}
+"""The class of each attribute."""
+
+_FLAGS = frozenset({"reads_zeros", "is_tiled", "is_grid"})
+"""The sizes of blocks that are true or false."""
+
+AxisList = tuple[int, ...]
+"""AxisList of a value by number."""
+
+
+@dataclass
+class Fusion:
+    """The plan as the planner makes it and as kernels are built by it."""
+
+    realised: set[Operation] = field(default_factory=set[Operation])
+    """Values that are stored by a kernel of their own."""
+    local_axes: dict[Operation, AxisList] = field(default_factory=dict[Operation, AxisList])
+    """The axes of each local value that its LOCAL buffer has. Along the other axes the loops around
+    the buffer fix the index."""
+    splits: dict[Operation, list[AxisList]] = field(default_factory=dict[Operation, list[AxisList]])
+    """For each axis of a root, the divisors at which its loop is split, the greatest first."""
+    orders: dict[Operation, AxisList] = field(default_factory=dict[Operation, AxisList])
+    """For roots whose loops are not in the order of the axes: the axes, outermost first."""
+    axis_orders: dict[Operation, AxisList] = field(default_factory=dict[Operation, AxisList])
+    """For realised values whose buffers do not have the axes in order: the axes, outermost
+    first."""
+    online: dict[Operation, tuple[OnlineSums, Blocks]] = field(
+        default_factory=dict[Operation, tuple[OnlineSums, Blocks]]
+    )
+    """For roots that are computed in one pass over blocks of steps (`online.py`): how."""
+    paddings: dict[tg.PadOp, Padded] = field(default_factory=dict[tg.PadOp, Padded])
+    """Realised PADs, and the realised values whose kernels store them inside of the PAD's buffer.
+    The PAD is realised by kernels that store the border around the value."""
+    padded_by: dict[Operation, tg.PadOp] = field(default_factory=dict[Operation, tg.PadOp])
+    """The inverse of `paddings`."""
+
+
+def realise(*ops: Operation) -> None:
+    """Have the plan store values, whatever it would cost to compute them again."""
+    for op in ops:
+        op.attributes[REALISED] = UnitAttr()
+
+
+def is_realised(op: Operation) -> bool:
+    """Whether the plan stores a value by a kernel of its own."""
+    return REALISED in op.attributes
+
+
+def erase_plan(ops: Sequence[Operation]) -> None:
+    """Take the plan away from ops."""
+    for op in ops:
+        if op.attributes:
+            for name in ATTRIBUTES:
+                op.attributes.pop(name, None)
+
+
+def write_plan(block: Block, plan: Fusion) -> None:
+    """State a plan on the ops of a function, in place of what they state."""
+    erase_plan(ops_of(block))
+    realise(*plan.realised)
+    for name, orders in (
+        (LOCAL_AXES, plan.local_axes),
+        (AXIS_ORDER, plan.axis_orders),
+        (LOOP_ORDER, plan.orders),
+    ):
+        for op, axes in orders.items():
+            op.attributes[name] = index_array(axes)
+    for op, splits in plan.splits.items():
+        op.attributes[LOOP_SPLITS] = ArrayAttr(map(index_array, splits))
+    for op in plan.paddings:
+        op.attributes[HOLDS_SOURCE] = UnitAttr()
+    for group, blocks in plan.online.values():
+        sizes = {
+            name: IntegerAttr(size, i1 if isinstance(size, bool) else i64)
+            for name, size in blocks._asdict().items()
+        }
+        group.greatest.attributes[ONLINE_BLOCKS] = DictionaryAttr(sizes)
+
+
+def read_plan(block: Block, is_valid: Callable[[SSAValue], bool]) -> Fusion:
+    """The plan that the ops of a function state. `is_valid` says of a value whether all of its
+    cells are valid.
+
+    Raises PassFailedException, located at the op, for an attribute that is malformed, or that does
+    not fit the op.
+    """
+    plan = Fusion()
+    stated = [op for op in ops_of(block) if op.attributes]
+    for op in stated:
+        for name in op.attributes.keys() & ATTRIBUTES.keys():
+            if not isinstance(op.attributes[name], ATTRIBUTES[name]):
+                raise _error(op, f"{name} is no {ATTRIBUTES[name].name}")
+        if REALISED in op.attributes:
+            _check(op, REALISED, len(op.results) == 1 and is_tensor(op.results[0].type))
+            _check(op, REALISED, not is_storage(op.results[0]))
+            plan.realised.add(op)
+    for op in stated:
+        for name in (LOCAL_AXES, AXIS_ORDER, LOOP_ORDER):
+            if (order := op.attributes.get(name)) is not None:
+                _read_axes(plan, op, name, array_values(order))
+        if (splits := op.attributes.get(LOOP_SPLITS)) is not None:
+            plan.splits[op] = _read_splits(op, cast("ArrayAttr[Attribute]", splits))
+        if HOLDS_SOURCE in op.attributes:
+            inside = padded(op) if isinstance(op, tg.PadOp) and is_realised(op) else None
+            if inside is None or not _may_hold(inside, is_valid) or inside.op in plan.padded_by:
+                raise _error(op, f"{HOLDS_SOURCE} needs a PAD and a source that are {REALISED}")
+            plan.paddings[inside.pad] = inside
+            plan.padded_by[inside.op] = inside.pad
+        if isinstance(sizes := op.attributes.get(ONLINE_BLOCKS), DictionaryAttr):
+            group = online_sums_of(op, is_valid)
+            _check(op, ONLINE_BLOCKS, group is not None and is_realised(group.root))
+            assert group is not None
+            plan.online[group.root] = group, _read_blocks(op, sizes)
+    return plan
+
+
+def _may_hold(inside: Padded, is_valid: Callable[[SSAValue], bool]) -> bool:
+    """Whether a kernel can store a value inside of the buffer of its PAD: both are stored by
+    kernels of their own, in no result of the function, and have no invalid cells."""
+    value, pad = inside.value, inside.pad
+    return (
+        isinstance(value.owner, Operation)
+        and is_realised(value.owner)
+        and not is_memory(value)
+        and pad.fill is not None
+        and all(map(is_valid, (value, pad.result)))
+        and not any(isinstance(u, tg.StoreOp) for op in (inside.op, pad) for u in users_of(op))
+    )
+
+
+def _read_axes(plan: Fusion, op: Operation, name: str, axes: AxisList) -> None:
+    """Read a list of axes: of a LOCAL buffer, or all axes in another order."""
+    shape = _loop_shape(op)
+    _check(op, name, len({*axes}) == len(axes) and all(0 <= axis < len(shape) for axis in axes))
+    if name == LOCAL_AXES:
+        _check(op, name, bool(op.results) and bool(axes) and all(shape[a] >= 0 for a in axes))
+        plan.local_axes[op] = axes
+        return
+    _check(op, name, len(axes) == len(shape))
+    (plan.axis_orders if name == AXIS_ORDER else plan.orders)[op] = axes
+
+
+def _read_splits(op: Operation, attribute: ArrayAttr[Attribute]) -> list[AxisList]:
+    """Read the divisors at which loops are split: each divides the one before, or the extent."""
+    shape = _loop_shape(op)
+    _check(op, LOOP_SPLITS, all(isinstance(each, DenseArrayBase) for each in attribute))
+    splits = [array_values(each) for each in attribute]
+    _check(op, LOOP_SPLITS, len(splits) == len(shape))
+    for extent, divisors in zip(shape, splits, strict=True):
+        chain = (extent, *divisors)
+        fits = all(b > 0 and a >= 0 and a % b == 0 for a, b in pairwise(chain))
+        _check(op, LOOP_SPLITS, not divisors or fits)
+    return splits
+
+
+def _read_blocks(op: Operation, attribute: DictionaryAttr) -> Blocks:
+    """Read the sizes of blocks."""
+    sizes: dict[str, Any] = {}
+    for name, size in attribute.data.items():
+        number = cast("IntegerAttr", size).value.data if isinstance(size, IntegerAttr) else -1
+        sizes[name] = bool(number) if name in _FLAGS else number
+    _check(op, ONLINE_BLOCKS, sizes.keys() == {*Blocks._fields})
+    _check(op, ONLINE_BLOCKS, all(sizes[name] > 0 for name in sizes.keys() - _FLAGS))
+    return Blocks(**sizes)
+
+
+def _loop_shape(op: Operation) -> Sequence[int]:
+    """The shape of what an op gives, or of what a STORE writes."""
+    value = op.operands[0] if isinstance(op, tg.StoreOp) else next(iter(op.results), None)
+    if value is None or not is_tensor(value.type):
+        raise _error(op, f"{op.name} has no axes to plan")
+    return tensor(value).get_shape()
+
+
+def _check(op: Operation, name: str, fits: bool) -> None:
+    if not fits:
+        raise _error(op, f"{name} does not fit this op")
+
+
+def _error(op: Operation, message: str) -> PassFailedException:
+    return locate(PassFailedException(message), op)
