@@ -109,9 +109,7 @@ def compile(
     return make(program, target, entry, opt, code)
 
 
-def _with_kernels(
-    program: _Source, kernels: Mapping[str, KernelOp], custom: CustomCode
-) -> _Source:
+def _with_kernels(program: _Source, kernels: Mapping[str, KernelOp], custom: CustomCode) -> _Source:
     """A program with kernels in the place of the CUSTOMFUNCTIONs of their names."""
     from tgdialect.transforms.link_kernels import link_kernels
 
