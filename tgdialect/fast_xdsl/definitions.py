@@ -66,7 +66,7 @@ def _parsed(program: FormatProgram, parser: Parser, kind: type[OpT]) -> OpT:
             regions=state.regions,
             successors=state.successors,
         )
-    properties = {name: value for name, value in state.properties.items() if value is not None}
+    properties = dict(state.properties)
     if definition.options:
         properties[SEGMENTS] = segments(*map(len, operands))
     return created(
