@@ -45,10 +45,10 @@ from tgdialect.ops.base import (
     SIGNATURE,
     TENSOR,
     VOID_EDGE,
-    EdgeOp,
     PureInGraph,
     TgOp,
     Value,
+    VoidOp,
 )
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.instructions import INSTRUCTIONS, InstructionSignature
@@ -64,7 +64,7 @@ from tgdialect.ops.source import BinaryDataOp
 
 
 @op_definition
-class BarrierOp(EdgeOp):
+class BarrierOp(VoidOp):
     """BARRIER (deps...): synchronise the threads of a workgroup.
 
     `%1 = tg.barrier %0 : !tg.void`
@@ -201,7 +201,7 @@ class SpecialOp(TgOp):
 
 
 @op_definition
-class IfOp(EdgeOp):
+class IfOp(VoidOp):
     """IF (gate,): begin a block that executes only where the gate is true.
 
     `%1 = tg.if %0 : tensor<i1>`
@@ -230,7 +230,7 @@ class IfOp(EdgeOp):
 
 
 @op_definition
-class EndIfOp(EdgeOp):
+class EndIfOp(VoidOp):
     """ENDIF (if,): end a conditional block.
 
     `%2 = tg.endif %1`
@@ -417,7 +417,7 @@ class CustomOp(TgOp):
 
 
 @op_definition
-class AtomicAddOp(EdgeOp):
+class AtomicAddOp(VoidOp):
     """ATOMICADD (idx, val): an atomic read-modify-write, buf[idx] += val.
 
     `%2 = tg.atomicadd %0, %1 : tensor<f32, #tg.place<global>>, tensor<f32>`
@@ -442,7 +442,7 @@ class AtomicAddOp(EdgeOp):
 
 
 @op_definition
-class CustomFunctionOp(EdgeOp):
+class CustomFunctionOp(VoidOp):
     """CUSTOMFUNCTION (meta...), name: an opaque device function, invoked through CALL.
 
     `reads` and `writes` are the arguments whose memory it reads and writes; without either it may
@@ -495,7 +495,7 @@ def _slots(array: DenseArrayBase[IntegerType] | None) -> Sequence[int]:
 
 
 @op_definition
-class SourceOp(EdgeOp):
+class SourceOp(VoidOp):
     """SOURCE (), str: human-readable rendered source code.
 
     Its `language` is a target of tg-opt, as `c`, `opencl` or `ptx`.
