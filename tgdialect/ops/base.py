@@ -169,7 +169,7 @@ class TgOp(FastOp):
         """Check the op's rule beyond its result type; raises VerifyException."""
 
 
-class EffectOp(TgOp, ABC):
+class VoidOp(TgOp, ABC):
     """An op whose result is an edge of the order of execution."""
 
     result = result_def(VOID_EDGE)

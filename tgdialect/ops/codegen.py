@@ -45,10 +45,10 @@ from tgdialect.ops.base import (
     SIGNATURE,
     TENSOR,
     VOID_EDGE,
-    EffectOp,
     PureInGraph,
     TgOp,
     Value,
+    VoidOp,
 )
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.instructions import INSTRUCTIONS, InstructionSignature
@@ -65,7 +65,7 @@ from tgdialect.ops.source import BinaryDataOp
 
 
 @op_definition
-class BarrierOp(EffectOp):
+class BarrierOp(VoidOp):
     """BARRIER (deps...): synchronise the threads of a workgroup.
 
     `%1 = tg.barrier %0 : !tg.void`
@@ -202,7 +202,7 @@ class SpecialOp(TgOp):
 
 
 @op_definition
-class IfOp(EffectOp):
+class IfOp(VoidOp):
     """IF (gate,): begin a block that executes only where the gate is true.
 
     `%1 = tg.if %0 : tensor<i1>`
@@ -231,7 +231,7 @@ class IfOp(EffectOp):
 
 
 @op_definition
-class EndIfOp(EffectOp):
+class EndIfOp(VoidOp):
     """ENDIF (if,): end a conditional block.
 
     `%2 = tg.endif %1`
@@ -418,7 +418,7 @@ class CustomOp(TgOp):
 
 
 @op_definition
-class AtomicAddOp(EffectOp):
+class AtomicAddOp(VoidOp):
     """ATOMICADD (idx, val): an atomic read-modify-write, buf[idx] += val.
 
     `%2 = tg.atomicadd %0, %1 : tensor<f32, #tg.place<global>>, tensor<f32>`
@@ -443,7 +443,7 @@ class AtomicAddOp(EffectOp):
 
 
 @op_definition
-class CustomFunctionOp(EffectOp):
+class CustomFunctionOp(VoidOp):
     """CUSTOMFUNCTION (meta...), name: an opaque device function, invoked through CALL.
 
     `reads` and `writes` are the arguments whose memory it reads and writes; without either it may
@@ -499,7 +499,7 @@ def _slots(array: DenseArrayBase[IntegerType] | None) -> Sequence[int]:
 
 
 @op_definition
-class SourceOp(EffectOp):
+class SourceOp(VoidOp):
     """SOURCE (), str: human-readable rendered source code.
 
     Its `language` is a target of tg-opt, as `c`, `opencl` or `ptx`.

@@ -22,7 +22,7 @@ from tgdialect.fast_xdsl import unchecked
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.fast_xdsl.unchecked import segments
 from tgdialect.ops.attributes import AddrSpace, Device
-from tgdialect.ops.base import TENSOR, EffectOp, PureInGraph, TgOp, Value
+from tgdialect.ops.base import TENSOR, PureInGraph, TgOp, Value, VoidOp
 from tgdialect.ops.canonicalization import HasTgCanonicalization
 from tgdialect.ops.dtypes import BOOL
 from tgdialect.ops.properties import (
@@ -127,7 +127,7 @@ class LoadOp(TgOp):
 
 
 @op_definition
-class StoreOp(EffectOp):
+class StoreOp(VoidOp):
     """STORE (buf, val, gate?): write val into buf where the gate is true. The only side effect.
 
     Invalid cells of val, and locations out of bounds, are not written.

@@ -33,11 +33,11 @@ from tgdialect.ops.base import (
     SIGNATURE,
     TENSOR,
     VOID_EDGE,
-    EffectOp,
     NothingInGraph,
     PureInGraph,
     TgOp,
     Value,
+    VoidOp,
 )
 from tgdialect.ops.properties import dtype_of, integer, is_memory, known_index, tensor
 from tgdialect.ops.walk import computed, operands_of
@@ -117,7 +117,7 @@ def ranges_after(op: Operation, sources: Sequence[frozenset[RangeOp]]) -> frozen
 
 
 @op_definition
-class EndOp(EffectOp):
+class EndOp(VoidOp):
     """END (body, ranges...): close the loops of ranges, the innermost first.
 
     `%3 = tg.end %2 over %1, %0 : !tg.void`
@@ -195,7 +195,7 @@ class AfterOp(TgOp):
 
 
 @op_definition
-class GroupOp(EffectOp):
+class GroupOp(VoidOp):
     """GROUP (u0, u1, ...): merge several STOREs into one node, unordered.
 
     `%2 = tg.group %0, %1`
@@ -212,7 +212,7 @@ class GroupOp(EffectOp):
 
 
 @op_definition
-class SinkOp(EffectOp):
+class SinkOp(VoidOp):
     """SINK (s0, s1, ...): collect side effects into a single root node.
 
     In a kernel it records the OptOps that were applied, from left to right.
@@ -265,7 +265,7 @@ class SinkOp(EffectOp):
 
 
 @op_definition
-class LinearOp(EffectOp):
+class LinearOp(VoidOp):
     """LINEAR (uops...): a total order of ops, in which RANGE/END and IF/ENDIF nest.
 
     A value is used after its definition, and before the enclosing RANGE or IF is closed.
