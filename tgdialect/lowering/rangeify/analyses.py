@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from xdsl.ir import Block
+from xdsl.ir import Block, Operation
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.structure import Structures
 from tgdialect.analysis.validity import Validity
 from tgdialect.diagnostics import facts
 from tgdialect.lowering.rangeify.closed_form import ClosedForms
+from tgdialect.lowering.rangeify.planning.online import OnlineSums
 
 ANALYSES = "analyses"
 """The kind of facts that are the analyses of functions. They stay true while `tg-rangeify` rewrites
@@ -23,6 +24,8 @@ class Analyses:
         self.intervals = MinMax()
         self.validity = Validity()
         self.is_closed = ClosedForms(self.structures, self.intervals)
+        self.online: dict[Operation, OnlineSums] = {}
+        """The sums over the exponentials of maxima that are planned, by these."""
 
 
 def analyses_of(block: Block) -> Analyses:

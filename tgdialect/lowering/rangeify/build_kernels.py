@@ -65,7 +65,7 @@ class _FunctionKernels:
         self.is_valid = analyses.validity.__getitem__
         self.structures = analyses.structures
         self.is_relaxed = not has_cheap_maxima(target)
-        self.plan = read_plan(block, self.is_valid)
+        self.plan = read_plan(block, self.is_valid, analyses.online)
         self.donors = Donors(function)
         overwrites = ((self.writer(store), memory) for store, memory in self.donors.pairs())
         self.order = schedule(tasks_of(block, self.plan.realised), overwrites)

@@ -45,4 +45,5 @@ class PlanFusionPass(TargetFunctionPass):
             if not (early := early_reads(tasks_of(block, plan.realised)) - apart):
                 break
             apart |= early
+        analyses.online = {group.greatest: group for group, _ in plan.online.values()}
         write_plan(block, plan)

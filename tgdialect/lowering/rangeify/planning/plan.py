@@ -142,9 +142,11 @@ def write_plan(block: Block, plan: Fusion) -> None:
         group.greatest.attributes[ONLINE_BLOCKS] = DictionaryAttr(sizes)
 
 
-def read_plan(block: Block, is_valid: Callable[[SSAValue], bool]) -> Fusion:
+def read_plan(
+    block: Block, is_valid: Callable[[SSAValue], bool], online: Mapping[Operation, OnlineSums]
+) -> Fusion:
     """The plan that the ops of a function state. `is_valid` says of a value whether all of its
-    cells are valid.
+    cells are valid, and `online` has the sums that are known, by their maxima.
 
     Raises PassFailedException, located at the op, for an attribute that is malformed, or that does
     not fit the op.
@@ -172,7 +174,7 @@ def read_plan(block: Block, is_valid: Callable[[SSAValue], bool]) -> Fusion:
             plan.paddings[inside.pad] = inside
             plan.padded_by[inside.op] = inside.pad
         if isinstance(sizes := op.attributes.get(ONLINE_BLOCKS), DictionaryAttr):
-            group = online_sums_of(op, is_valid)
+            group = online.get(op) or online_sums_of(op, is_valid)
             _check(op, ONLINE_BLOCKS, group is not None and is_realised(group.root))
             assert group is not None
             plan.online[group.root] = group, _read_blocks(op, sizes)
