@@ -94,10 +94,10 @@ LANGUAGES = {
 """C-like languages, each of which is a target as well."""
 
 TIMER = "tgdialect.runtime.optimize:search"
-"""What times kernels for `tg-optimize`, whose mode `beam` finds it here: it is above the pass."""
+"""The timer of `tg-optimize`, whose mode `beam` finds it here: it is above the pass."""
 
 INTERPRETER = "tgdialect.interpreter:run"
-"""What executes modules for the target `interpreter` of `compile`, which finds it here."""
+"""The interpreter, which `compile` finds here for the target of that name."""
 
 EXTENDED_DIALECTS = {
     "gpu": "tgdialect.gpu_dialect:GPU_WITH_GAPS",

@@ -11,7 +11,7 @@ from tempfile import TemporaryDirectory
 def said_by(
     command: Sequence[str], refused: Callable[[str], Exception], folder: str | None = None
 ) -> str:
-    """What a command prints. Raises `refused` of what it says if it fails."""
+    """The output of a command. Raises `refused` of what it says if it fails."""
     done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=folder)
     if done.returncode:
         raise refused(done.stderr)

@@ -292,7 +292,7 @@ def object_cache() -> ObjectCache | None:
 
 
 def cached(make: Callable[[], bytes], *parts: str) -> bytes:
-    """What `make` returns, or has returned for these texts and this version of the compiler."""
+    """The result of `make`, which the object cache keeps for these texts and this compiler."""
     if (store := object_cache()) is None:
         return make()
     key = cache_key(*parts)

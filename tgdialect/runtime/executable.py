@@ -151,14 +151,12 @@ class Executable(ABC):
 
     def _overwriting(
         self,
-        call: Callable[[Sequence[Any], Sequence[Any] | None], list[Any]],
+        call: Callable[[list[Any], Sequence[Any] | None], list[Any]],
         arrays: Sequence[Any],
         out: Sequence[Any] | None,
     ) -> list[Any]:
-        """The results of a call, some of which may be stored in arguments; with `out`, in copies of
+        """The results of a call that stores some of them in arguments; with `out`, in copies of
         these. `call` makes the others, and replaces arguments that it must not overwrite."""
-        if not self.overwritten:
-            return call(arrays, out)
         self._check_count(arrays)
         given = list(arrays)
         if out is None:

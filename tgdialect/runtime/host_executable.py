@@ -11,7 +11,7 @@ import numpy as np
 from numpy import ndarray
 
 from tgdialect.custom import NO_CUSTOM, Callbacks, CustomCode
-from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
+from tgdialect.runtime.executable import Executable, ParameterSlot, listed
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address, zeros
 from tgdialect.runtime.program import Array, Parameter, Program
@@ -163,7 +163,12 @@ class HostExecutable(Executable):
                 if self._launch(result := empty(shape, dtype), *arrays):
                     return result
                 return self._call(arrays, None)[0]
-            return returned(self._overwriting(self._called, arrays, listed(out)))
+            given = listed(out)
+            if self.overwritten:
+                results = self._overwriting(self._called, arrays, given)
+            else:
+                results = self._called(arrays, given)
+            return results[0] if len(results) == 1 else tuple(results)
         except MemoryError as error:
             reason = str(error) or "this process gets no more"
             raise MemoryError(self._does_not_fit(self._scalars(arrays), reason)) from None
@@ -293,10 +298,10 @@ class HostExecutable(Executable):
         spans, written = self._buffer_spans.copy(), self._buffer_spans.copy()
         for position, array in given.items():
             if type(array) is not ReleasedArray:
-                spans.append(span := _span(array))
-                frame[position] = span[0]
+                frame[position] = start = address(array)
+                spans.append((start, start + array.nbytes))
                 if self.parameters[position].by_reference:
-                    written.append(span)
+                    written.append(spans[-1])
         # Buffers whose shapes depend on the values of scalars.
         sized = [self._sized_buffer(slot, frame) for slot in self._resized]
         for span in map(_span, sized):

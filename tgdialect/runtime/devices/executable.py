@@ -140,7 +140,11 @@ class DeviceExecutable(Executable):
         def called(arrays: Sequence[Any], out: Sequence[Any] | None) -> list[Any]:
             return self._call(arrays, out, submit)
 
-        results = self._overwriting(called, arrays, listed(out))
+        memory = listed(out)
+        if self.overwritten:
+            results = self._overwriting(called, arrays, memory)
+        else:
+            results = called(arrays, memory)
         self._driver.settle()  # Other libraries' arguments.
         if out is None and not (stays or self._takes_devices(arrays)):
             results = [result.numpy() for result in results]

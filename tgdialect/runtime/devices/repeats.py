@@ -13,7 +13,7 @@ from typing import Any
 
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.driver import Driver
-from tgdialect.runtime.executable import ParameterSlot, listed, returned
+from tgdialect.runtime.executable import ParameterSlot, listed
 from tgdialect.runtime.program import Parameter
 
 _CALLS = 64
@@ -70,7 +70,7 @@ class Repeats:
                 self._driver.pool.give(block)
         for number, argument in self._overwritten:
             results.insert(number, arrays[argument])
-        return returned(results)
+        return results[0] if len(results) == 1 else tuple(results)
 
     def keep(
         self, arrays: Sequence[DeviceArray], workspaces: Sequence[int], again: Callable[[], object]
