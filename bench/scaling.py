@@ -117,18 +117,18 @@ class Step:
         x, y = model.batch(np.random.default_rng(0))
         with tg.Tensor.train():
             lowered = step.lower(tg.spec(x.shape, x.dtype), tg.spec(y.shape, y.dtype))
-        interface = lowered._interface
+        traced = lowered._interface.traced
         owner = {id(w): name for name, w in weights.items()}
         states = zip(optimizer.params, optimizer.m, optimizer.v, strict=True)
         for weight, m, v in states:
             name = owner[id(weight)]
             owner |= {id(m): f"m of {name}", id(v): f"v of {name}"}
-        captured = [id(t) for t in interface.captured]
+        captured = [id(t) for t in traced.implicit]
         return Step(
             lowered._source,
             [owner.get(i, "") for i in captured],
-            interface.captured,
-            [2 + captured.index(id(t)) for t in interface.changed],
+            traced.implicit,
+            [2 + captured.index(id(t)) for t in traced.changed],
             model.batch,
             model.split_axes(),
         )

@@ -18,7 +18,7 @@ F = TypeVar("F")
 """A function under construction in an output language."""
 
 
-class Computation(NamedTuple, Generic[F, V]):
+class ComputedOp(NamedTuple, Generic[F, V]):
     """An elementwise op, or BITCAST, that a function computes of values in its language."""
 
     function: F
@@ -48,7 +48,7 @@ class Computation(NamedTuple, Generic[F, V]):
 
 
 Columns = Mapping[Kind, Callable[[Any], Any]]
-"""Writers of the result of a `Computation`, by the kind of the first operand's dtype."""
+"""Writers of the result of a `ComputedOp`, by the kind of the first operand's dtype."""
 
 
 def of_integers(writer: Callable[[Any], Any]) -> Columns:
@@ -61,7 +61,7 @@ def of_any(writer: Callable[[Any], Any]) -> Columns:
     return dict.fromkeys(Kind, writer)
 
 
-def written(table: Mapping[str, Columns], language: str, of: Computation[Any, V]) -> V:
+def written(table: Mapping[str, Columns], language: str, of: ComputedOp[Any, V]) -> V:
     """The result of a computation by a table. Raises for an op or a dtype that it lacks."""
     if (columns := table.get(of.op.name)) is None:
         raise refusal(of.op)

@@ -33,7 +33,7 @@ from tgdialect.fast_xdsl.creation import created
 from tgdialect.llvm_dialect.assembly import ATOMIC_ORDERING_BY_KEYWORD
 from tgdialect.llvm_dialect.memory import LoadOp, MemsetOp, StoreOp
 from tgdialect.llvm_dialect.values import ExtractElementOp, FCmpOp, PoisonOp, SelectOp
-from tgdialect.lowering.render.elementwise import Computation
+from tgdialect.lowering.render.elementwise import ComputedOp
 from tgdialect.lowering.render.llvm.types import (
     POINTER,
     Literal,
@@ -432,5 +432,5 @@ class LLVMEmitter(OpBuilder):
         self.insertion_point = InsertPoint.at_end(block)
 
 
-Emitted = Computation[LLVMEmitter, SSAValue]
+Emitted = ComputedOp[LLVMEmitter, SSAValue]
 """An elementwise op that a function computes."""

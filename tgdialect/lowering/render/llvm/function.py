@@ -14,7 +14,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.custom import CallSignature
 from tgdialect.llvm_dialect.atomics import AtomicRMWOp
 from tgdialect.llvm_dialect.loops import FULLY_UNROLLED, LOOP_ANNOTATION
-from tgdialect.lowering.render.elementwise import Computation
+from tgdialect.lowering.render.elementwise import ComputedOp
 from tgdialect.lowering.render.llvm.accesses import LLVMAccesses, View
 from tgdialect.lowering.render.llvm.arithmetic import across, any_register, compute
 from tgdialect.lowering.render.llvm.custom import call_host, custom
@@ -126,7 +126,7 @@ class LLVMFunction(LLVMAccesses, Output[SSAValue]):
             if not scales(self._target):
                 raise refusal(op, self._target)
             return exponential(self, *operands)
-        return compute(Computation(self, op, operands, intervals))
+        return compute(ComputedOp(self, op, operands, intervals))
 
     def define(self, result: SSAValue, value: SSAValue) -> SSAValue:
         if value.name_hint is None:

@@ -10,7 +10,7 @@ from itertools import count
 import numpy as np
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.lowering.render.elementwise import Computation
+from tgdialect.lowering.render.elementwise import ComputedOp
 from tgdialect.lowering.render.source.expressions import INT, LONG, Precedence, Scalar, index_type
 from tgdialect.lowering.render.source.helpers import HELPERS
 from tgdialect.lowering.render.source.language import Language
@@ -298,5 +298,5 @@ def _keeps_bits(source: DType, between: DType, result: DType) -> bool:
     return is_integer and source.bits == between.bits == result.bits
 
 
-Spelled = Computation[SourceBuilder, Scalar]
+Spelled = ComputedOp[SourceBuilder, Scalar]
 """An elementwise op that a function computes."""

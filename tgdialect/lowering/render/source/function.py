@@ -15,7 +15,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.custom import CallSignature
 from tgdialect.lowering.render.dynamic_local import DynamicLocal
-from tgdialect.lowering.render.elementwise import Computation
+from tgdialect.lowering.render.elementwise import ComputedOp
 from tgdialect.lowering.render.memory import copy_parts
 from tgdialect.lowering.render.output import Output, refusal
 from tgdialect.lowering.render.ptx import PROXY_FENCE
@@ -127,7 +127,7 @@ class SourceFunction(SourceAccesses, Output[SourceValue]):
         self, op: Operation, operands: Sequence[SourceValue], intervals: MinMax
     ) -> SourceValue:
         lanes = zip(*(lanes_of(operand) for operand in operands), strict=True)
-        found = tuple(compute(Computation(self, op, lane, intervals)) for lane in lanes)
+        found = tuple(compute(ComputedOp(self, op, lane, intervals)) for lane in lanes)
         return Vector(found) if isinstance(operands[0], Vector) else found[0]
 
     def define(self, result: SSAValue, value: SourceValue) -> SourceValue:
