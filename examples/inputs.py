@@ -15,13 +15,14 @@ from collections.abc import Sequence
 import numpy as np
 
 from tgdialect.diagnostics import CompilationError
-from tgdialect.ops.arrays import Data, numpy_dtype
+from tgdialect.ops.arrays import numpy_dtype
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.compiler import load_module
 from tgdialect.tools.tg_run_session import find_entry, find_parameters
 from tgdialect.tools.tg_run_values import ProgramInput
 
 
-def make_input(parameter: ProgramInput, seed: int, extent: int) -> Data:
+def make_input(parameter: ProgramInput, seed: int, extent: int) -> Array:
     """An array for a parameter; integers are below `extent`."""
     rng = np.random.default_rng([seed, parameter.position])
     shape = parameter.type.get_shape()

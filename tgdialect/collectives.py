@@ -83,8 +83,10 @@ def _devices(tensor: Tensor) -> tuple[str, ...]:
     device = tensor.device
     if not isinstance(device, tuple) or tensor.axis != 0:
         where = "on " + (device if isinstance(device, str) else ", ".join(device))
-        how = "" if tensor.axis is None else f", split along axis {tensor.axis}"
-        raise ValueError(f"a tensor that is split along axis 0 among devices, not one {where}{how}")
+        layout = "" if tensor.axis is None else f", split along axis {tensor.axis}"
+        raise ValueError(
+            f"a tensor that is split along axis 0 among devices, not one {where}{layout}"
+        )
     return device
 
 

@@ -20,15 +20,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
-from tgdialect.ops.numpy_dtypes import NUMPY_NAMES, dtype_named
+from tgdialect.ops.numpy_dtypes import NUMPY_NAMES, Array, dtype_named
 
 if TYPE_CHECKING:
     from xdsl.ir import SSAValue
 
     from tgdialect.ops.call import CallOp, KernelOp
     from tgdialect.ops.codegen import CustomCall, CustomFunctionOp, CustomOp
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 CustomFunction = Callable[..., Any]
 """A function of a CUSTOM or INS takes an array for each operand, which broadcast, and returns the

@@ -58,7 +58,7 @@ def loop_nest(block: Block) -> LoopTree:
     Raises PassFailedException where loops do not nest, a RANGE is not closed, memory is needed in
     two orders at once, or two unordered STOREs of a kernel without OptOps write one cell.
     """
-    return _Scheduler(needed_ops(block)).schedule()
+    return _Scheduler(needed_ops(block)).loop_tree()
 
 
 class _Scheduler:
@@ -86,7 +86,7 @@ class _Scheduler:
         self.loop = [self._innermost(mask) for mask in self.open]
         """The innermost loop around an op; of an END, the one around the loops that it closes."""
 
-    def schedule(self) -> LoopTree:
+    def loop_tree(self) -> LoopTree:
         memory = MemoryOrder(self.ops)
         if not any(isinstance(op, tg.SinkOp) and op.opts for op in self.ops):
             # OptOps make iterations that store equal values to one cell, in any two forms.

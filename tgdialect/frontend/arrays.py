@@ -7,9 +7,9 @@ from typing import Any, cast
 import numpy as np
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.graph import Array
 from tgdialect.ops.arrays import convert
 from tgdialect.ops.dtypes import DType
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.dlpack import host_array
 
 

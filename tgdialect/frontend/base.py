@@ -17,7 +17,6 @@ from tgdialect.frontend.arrays import array_of
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.graph import (
     ArgumentError,
-    Array,
     Data,
     Node,
     Shape,
@@ -33,6 +32,7 @@ from tgdialect.frontend.views import NO_VIEW, HasViews, register_view
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import DType
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import DEVICES, KINDS, on_a_device
 from tgdialect.runtime.program import HOST

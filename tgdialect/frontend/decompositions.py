@@ -16,7 +16,7 @@ from tgdialect.frontend.base import ArgumentError
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.linear_algebra import LinearAlgebra
 from tgdialect.frontend.precision import rounded_once, widened
-from tgdialect.frontend.reduction import Axes
+from tgdialect.frontend.reduction import AxisArgument
 from tgdialect.frontend.sorting import Sorting
 from tgdialect.frontend.symbolic import SymInt
 from tgdialect.frontend.traced import iterated
@@ -49,7 +49,7 @@ class Decompositions(LinearAlgebra, Sorting):
     def norm(
         self,
         p: float | Literal["fro", "nuc"] = "fro",
-        dim: Axes = None,
+        dim: AxisArgument = None,
         keepdim: bool = False,
         dtype: DTypeLike = None,
     ) -> Self:
@@ -70,7 +70,7 @@ class Decompositions(LinearAlgebra, Sorting):
         return x._norm(2 if isinstance(p, str) else p, dim, keepdim)
 
     @rounded_once
-    def _nuclear_norm(self, dim: Axes, keepdim: bool) -> Self:
+    def _nuclear_norm(self, dim: AxisArgument, keepdim: bool) -> Self:
         axes = self._axes(dim)
         if len(axes) != 2:
             raise ValueError(f"the nuclear norm of axes {axes} of {self.shape}: it takes two")

@@ -39,6 +39,7 @@ from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX, DType, round_to
 from tgdialect.ops.multi import placing
 from tgdialect.ops.numbering import op_key
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import (
     UnknownDim,
     place_of,
@@ -51,7 +52,7 @@ from tgdialect.ops.walk import postorder
 from tgdialect.runtime.devices.array import DeviceArray
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.distributed.array import ShardedArray
-from tgdialect.runtime.program import HOST, Array
+from tgdialect.runtime.program import HOST
 
 Data = Array | DeviceArray | ShardedArray
 Shape = tuple[Dim, ...]

@@ -19,7 +19,7 @@ from tgdialect.frontend.base import (
     check_integers,
     check_tensors,
 )
-from tgdialect.frontend.graph import Array, argument_errors
+from tgdialect.frontend.graph import argument_errors
 from tgdialect.frontend.realization import as_array
 from tgdialect.frontend.reduction import Reduction
 from tgdialect.frontend.symbolic import (
@@ -36,6 +36,7 @@ from tgdialect.frontend.tracing import is_tracing
 from tgdialect.frontend.views import mark_view
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import broadcast_shapes
 
 Bounds = list[tuple[int, int] | None]

@@ -14,9 +14,9 @@ from tgdialect.frontend.base import (
     operand_of,
 )
 from tgdialect.frontend.dtypes import DTypeLike
-from tgdialect.frontend.graph import Array
 from tgdialect.frontend.precision import rounded_once
-from tgdialect.frontend.reduction import Axes, Reduction
+from tgdialect.frontend.reduction import AxisArgument, Reduction
+from tgdialect.ops.numpy_dtypes import Array
 
 
 class LinearAlgebra(Reduction):
@@ -24,7 +24,7 @@ class LinearAlgebra(Reduction):
 
     __slots__ = ()
 
-    def _total(self, axis: Axes, dtype: dtypes.DType) -> Self:
+    def _total(self, axis: AxisArgument, dtype: dtypes.DType) -> Self:
         """The sum of products, which is rounded once to a narrower float."""
         if self.dtype.is_float and dtype.is_float and dtype.bits < self.dtype.bits:
             return self.sum(axis).cast(dtype)

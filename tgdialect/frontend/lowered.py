@@ -17,13 +17,14 @@ from xdsl.dialects.builtin import ModuleOp, TensorType
 from xdsl.ir import Attribute
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.graph import Array, Node, Shape
+from tgdialect.frontend.graph import Node, Shape
 from tgdialect.frontend.ownership import lose, overwritten
 from tgdialect.frontend.realization import computed, realize
 from tgdialect.frontend.structures import Slot, filled, mapped
 from tgdialect.frontend.symbolic import Atom, SymInt, substituted, value_of
 from tgdialect.frontend.tensor import Tensor
 from tgdialect.frontend.traced import Traced
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime import compiler
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.distributed.array import ShardedArray

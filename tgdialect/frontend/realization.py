@@ -13,7 +13,6 @@ from xdsl.ir import Attribute, Block, Region, SSAValue
 from tgdialect.fast_xdsl.walk import nested_ops
 from tgdialect.frontend.graph import (
     INDEX_TYPE,
-    Array,
     Data,
     Node,
     Shape,
@@ -28,6 +27,7 @@ from tgdialect.frontend.views import shared_cells, view_of
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_process, is_tensor
 from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import place_of, shape_of
 from tgdialect.ops.source import parameters
 from tgdialect.runtime.compiler import compile

@@ -18,7 +18,7 @@ from tgdialect.frontend.symbolic import SymInt, greatest, larger
 from tgdialect.ops import tg
 from tgdialect.ops.reduce import ALU, identity
 
-Axes = int | Sequence[int] | None
+AxisArgument = int | Sequence[int] | None
 
 
 class Reduction(Functions, Powers, Creation):
@@ -26,7 +26,7 @@ class Reduction(Functions, Powers, Creation):
 
     __slots__ = ()
 
-    def _reduce(self, kind: tg.ReduceKind, axis: Axes, keepdim: bool) -> Self:
+    def _reduce(self, kind: tg.ReduceKind, axis: AxisArgument, keepdim: bool) -> Self:
         axes = self._axes(axis)
         if not axes:
             return self._apart_from(self)
@@ -37,27 +37,31 @@ class Reduction(Functions, Powers, Creation):
         """Without axes that have an extent of 1."""
         return self.reshape(tuple(d for i, d in enumerate(self.shape) if i not in axes))
 
-    def sum(self, axis: Axes = None, keepdim: bool = False, dtype: DTypeLike = None) -> Self:
+    def sum(
+        self, axis: AxisArgument = None, keepdim: bool = False, dtype: DTypeLike = None
+    ) -> Self:
         """The sum. Bools and integers of fewer than 32 bits are summed in 32 bits."""
         wanted = _sum_dtype(self.dtype) if dtype is None else dtypes.to_dtype(dtype)
         return self.cast(wanted)._reduce(tg.ReduceKind.ADD, axis, keepdim)
 
-    def prod(self, axis: Axes = None, keepdim: bool = False, dtype: DTypeLike = None) -> Self:
+    def prod(
+        self, axis: AxisArgument = None, keepdim: bool = False, dtype: DTypeLike = None
+    ) -> Self:
         """The product."""
         return (self if dtype is None else self.cast(dtype))._prod(axis, keepdim)
 
     @rounded_once
-    def _prod(self, axis: Axes, keepdim: bool) -> Self:
+    def _prod(self, axis: AxisArgument, keepdim: bool) -> Self:
         return self._reduce(tg.ReduceKind.MUL, axis, keepdim)
 
-    def max(self, axis: Axes | Self = None, keepdim: bool = False) -> Self:
+    def max(self, axis: AxisArgument | Self = None, keepdim: bool = False) -> Self:
         """The maximum; NaN if there is one. Over no elements it is the least value of the dtype, as
         -inf. With a tensor as argument it is `maximum`."""
         if isinstance(axis, TensorBase):
             return self.maximum(axis)
         return self._reduce(tg.ReduceKind.MAX, axis, keepdim)
 
-    def min(self, axis: Axes | Self = None, keepdim: bool = False) -> Self:
+    def min(self, axis: AxisArgument | Self = None, keepdim: bool = False) -> Self:
         """The minimum; NaN if there is one. Over no elements it is the greatest value of the dtype,
         as inf. With a tensor as argument it is `minimum`."""
         if isinstance(axis, TensorBase):
@@ -68,19 +72,19 @@ class Reduction(Functions, Powers, Creation):
         """An order-reversing map: the negative, or the complement of integers."""
         return -self if self.dtype.is_float else ~self
 
-    def _check_nonempty(self, name: str, axis: Axes) -> None:
+    def _check_nonempty(self, name: str, axis: AxisArgument) -> None:
         if 0 in (self.shape[a] for a in self._axes(axis)):
             raise ValueError(f"{name} over no elements: {self.shape}")
 
-    def any(self, axis: Axes = None, keepdim: bool = False) -> Self:
+    def any(self, axis: AxisArgument = None, keepdim: bool = False) -> Self:
         """Whether any element is not 0."""
         return self.cast(dtypes.bool_)._reduce(tg.ReduceKind.MAX, axis, keepdim)
 
-    def all(self, axis: Axes = None, keepdim: bool = False) -> Self:
+    def all(self, axis: AxisArgument = None, keepdim: bool = False) -> Self:
         """Whether no element is 0."""
         return self.logical_not().any(axis, keepdim).logical_not()
 
-    def count_nonzero(self, dim: Axes = None) -> Self:
+    def count_nonzero(self, dim: AxisArgument = None) -> Self:
         """The number of elements that are not 0."""
         return self.cast(dtypes.bool_).sum(dim)
 
@@ -94,18 +98,20 @@ class Reduction(Functions, Powers, Creation):
         """Whether all elements are close (`isclose`)."""
         return self.isclose(other, rtol, atol, equal_nan).all()
 
-    def mean(self, axis: Axes = None, keepdim: bool = False, dtype: DTypeLike = None) -> Self:
+    def mean(
+        self, axis: AxisArgument = None, keepdim: bool = False, dtype: DTypeLike = None
+    ) -> Self:
         """The mean; a float for integers."""
         return (self if dtype is None else self.cast(dtype))._mean(axis, keepdim)
 
     @rounded_once
-    def _mean(self, axis: Axes, keepdim: bool) -> Self:
+    def _mean(self, axis: AxisArgument, keepdim: bool) -> Self:
         count = math.prod(self.shape[a] for a in self._axes(axis))
         total = self._float().sum(axis, keepdim)
         return total * math.nan if count == 0 else total / count
 
     @rounded_once
-    def var(self, axis: Axes = None, keepdim: bool = False, correction: float = 1) -> Self:
+    def var(self, axis: AxisArgument = None, keepdim: bool = False, correction: float = 1) -> Self:
         """The variance: the sum of squares over n - correction."""
         x = self._float()
         difference = x - x.mean(axis, keepdim=True)
@@ -116,20 +122,20 @@ class Reduction(Functions, Powers, Creation):
         return total / (self._number(count, x.dtype) - correction).maximum(0)
 
     def var_mean(
-        self, axis: Axes = None, keepdim: bool = False, correction: float = 1
+        self, axis: AxisArgument = None, keepdim: bool = False, correction: float = 1
     ) -> tuple[Self, Self]:
         """`var` and `mean`."""
         return self.var(axis, keepdim, correction), self.mean(axis, keepdim)
 
     @rounded_once
-    def std(self, axis: Axes = None, keepdim: bool = False, correction: float = 1) -> Self:
+    def std(self, axis: AxisArgument = None, keepdim: bool = False, correction: float = 1) -> Self:
         """The square root of the variance, with gradient 0 where it is 0."""
         variance = self.var(axis, keepdim, correction)
         is_zero = variance.eq(0)
         return is_zero.where(0, is_zero.where(1, variance).sqrt())
 
     def std_mean(
-        self, axis: Axes = None, keepdim: bool = False, correction: float = 1
+        self, axis: AxisArgument = None, keepdim: bool = False, correction: float = 1
     ) -> tuple[Self, Self]:
         """`std` and `mean`."""
         return self.std(axis, keepdim, correction), self.mean(axis, keepdim)
@@ -141,7 +147,7 @@ class Reduction(Functions, Powers, Creation):
         return x / x._norm(p, dim, True).maximum(eps)
 
     @rounded_once
-    def _norm(self, p: float, axis: Axes, keepdim: bool) -> Self:
+    def _norm(self, p: float, axis: AxisArgument, keepdim: bool) -> Self:
         """The p-norm of a float tensor along axes, with gradient 0 where it is 0."""
         if p == 0:
             return self._with_zero_gradient((self != 0).cast(self.dtype)).sum(axis, keepdim)
@@ -163,7 +169,7 @@ class Reduction(Functions, Powers, Creation):
 
     # -- softmax and its like ----------------------------------------------------------------------
 
-    def _greatest(self, axis: Axes) -> Self:
+    def _greatest(self, axis: AxisArgument) -> Self:
         """The maximum along axes, which are kept; 0 if there are no elements."""
         is_empty = 0 in (self.shape[a] for a in self._axes(axis))
         return (self.sum if is_empty else self.max)(axis, keepdim=True).detach()
@@ -193,7 +199,7 @@ class Reduction(Functions, Powers, Creation):
         return x - x.exp().sum(axis, keepdim=True).log()
 
     @rounded_once
-    def logsumexp(self, axis: Axes = None, keepdim: bool = False) -> Self:
+    def logsumexp(self, axis: AxisArgument = None, keepdim: bool = False) -> Self:
         """log(sum(exp(self)))."""
         x = self._float()
         greatest = x._greatest(axis)

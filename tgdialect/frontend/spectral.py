@@ -11,10 +11,10 @@ import numpy as np
 
 from tgdialect.frontend import dtypes
 from tgdialect.frontend.base import ArgumentError, DTypeError
-from tgdialect.frontend.graph import Array
 from tgdialect.frontend.indexing import Indexing
 from tgdialect.frontend.linear_algebra import LinearAlgebra
 from tgdialect.frontend.symbolic import SymInt
+from tgdialect.ops.numpy_dtypes import Array
 
 Norm = Literal["backward", "ortho", "forward"]
 

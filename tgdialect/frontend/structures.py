@@ -10,8 +10,9 @@ from typing import Any, Generic, TypeVar, cast
 import numpy as np
 
 from tgdialect.frontend.base import TensorBase
-from tgdialect.frontend.graph import Array, Node, Shape
+from tgdialect.frontend.graph import Node, Shape
 from tgdialect.frontend.symbolic import Atom, SymInt, atoms_of, substituted
+from tgdialect.ops.numpy_dtypes import Array
 
 T = TypeVar("T", bound=TensorBase)
 

@@ -27,7 +27,7 @@ from tgdialect.frontend.convolutions import Convolutions
 from tgdialect.frontend.decompositions import Decompositions
 from tgdialect.frontend.dtypes import DTypeLike
 from tgdialect.frontend.gradient import gradient_nodes
-from tgdialect.frontend.graph import Array, Shape, sorted_nodes
+from tgdialect.frontend.graph import Shape, sorted_nodes
 from tgdialect.frontend.in_place import InPlace
 from tgdialect.frontend.neural import Neural
 from tgdialect.frontend.ownership import loss_of
@@ -41,6 +41,7 @@ from tgdialect.frontend.statistics import Statistics
 from tgdialect.frontend.symbolic import SymInt, Variable, to_dim, value_of
 from tgdialect.frontend.tracing import is_tracing, note_gradient
 from tgdialect.ops.attributes import Device as DeviceNames
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.device import DEVICES
 from tgdialect.runtime.dlpack import host_capsule
 

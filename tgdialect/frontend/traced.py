@@ -38,9 +38,9 @@ from tgdialect.frontend.tracing import Graph, is_tracing, parameter, size_parame
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import ANY_RESULT
 from tgdialect.ops.base import TgOp
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.launcher import Holders
-from tgdialect.runtime.program import Array
 
 E = TypeVar("E")
 

@@ -13,12 +13,13 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Block
 
 from tgdialect.frontend import dtypes
-from tgdialect.frontend.graph import Array, Node, Shape, apply, constant, interned, made
+from tgdialect.frontend.graph import Node, Shape, apply, constant, interned, made
 from tgdialect.frontend.symbolic import Dim, value_of
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 from tgdialect.ops.dtypes import number_attribute
 from tgdialect.ops.movement import WindowOp
+from tgdialect.ops.numpy_dtypes import Array
 
 _VIEWS = (
     tg.BitcastOp,

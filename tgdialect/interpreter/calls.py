@@ -18,16 +18,16 @@ from tgdialect.interpreter.kernel import LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import Callee, Contents, Outcome, RunContext, write_back
 from tgdialect.interpreter.signature import body_of
-from tgdialect.interpreter.values import Array
+from tgdialect.interpreter.values import MaskedArray
 from tgdialect.interpreter.versions import VersionedMemory
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import Data
 from tgdialect.ops.call import parameters
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of, is_memory
 
 
 def _function(
-    context: RunContext, callee: func.FuncOp, arguments: Sequence[Data], extra: Sequence[Data]
+    context: RunContext, callee: func.FuncOp, arguments: Sequence[Array], extra: Sequence[Array]
 ) -> Outcome:
     block = body_of(callee)
     values = [
@@ -57,13 +57,13 @@ def _function(
 
 
 def _kernel(
-    context: RunContext, callee: tg.KernelOp, arguments: Sequence[Data], extra: Sequence[Data]
+    context: RunContext, callee: tg.KernelOp, arguments: Sequence[Array], extra: Sequence[Array]
 ) -> Outcome:
     return _block(context, callee, callee.body.block, arguments, graph=True)
 
 
 def _program(
-    context: RunContext, callee: tg.ProgramOp, arguments: Sequence[Data], extra: Sequence[Data]
+    context: RunContext, callee: tg.ProgramOp, arguments: Sequence[Array], extra: Sequence[Array]
 ) -> Outcome:
     if callee.binary is not None:
         allow(context.custom, f"{callee.binary.name} of @{callee.sym_name.data}")
@@ -71,7 +71,7 @@ def _program(
 
 
 def _block(
-    context: RunContext, callee: Operation, block: Block, arguments: Sequence[Data], *, graph: bool
+    context: RunContext, callee: Operation, block: Block, arguments: Sequence[Array], *, graph: bool
 ) -> Outcome:
     params = parameters(block)
     _, written = context.effects(callee)
@@ -83,7 +83,7 @@ def _block(
             if not is_memory(param.result):
                 with errors_at(param):
                     check_parameter(param, data)
-                values.append(Array(data))
+                values.append(MaskedArray(data))
                 continue
             memory = LiveMemory(
                 data.copy() if slot in written else data,
@@ -100,11 +100,11 @@ def _block(
     return Outcome([], [_live_contents(value) for value in values])
 
 
-def _argument(value: SSAValue, data: Data, name: str) -> HostValue:
+def _argument(value: SSAValue, data: Array, name: str) -> HostValue:
     """An argument as a function's body sees it."""
     if is_memory(value):
         return whole(VersionedMemory(data, dtype_of(value), name))
-    return TensorValue(Array(data))
+    return TensorValue(MaskedArray(data))
 
 
 def _contents(frame: Frame, value: HostValue) -> Contents | None:

@@ -15,10 +15,11 @@ from typing import Any
 import numpy as np
 
 from tgdialect.interpreter.movement import AppliedMovement
-from tgdialect.interpreter.values import Array, check_size, lifted
+from tgdialect.interpreter.values import MaskedArray, check_size, lifted
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import Data, numpy_dtype
+from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.dtypes import DType
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of
 
 
@@ -30,10 +31,10 @@ class Cells:
     elements; then the last axis of `numbers` has the bytes of one element.
     """
 
-    numbers: Data
+    numbers: Array
     bytewise: bool
 
-    def written(self, mask: Data | None) -> Data:
+    def written(self, mask: Array | None) -> Array:
         """Which of `numbers` are there and, for each element, chosen by `mask`."""
         there = self.numbers != 0
         if mask is None:
@@ -53,7 +54,7 @@ class CellMap:
     lanes: int = 0
     source: CellMap | None = None
     movement: AppliedMovement | None = None
-    _cache: dict[bool, Array] = field(default_factory=dict[bool, Array])
+    _cache: dict[bool, MaskedArray] = field(default_factory=dict[bool, MaskedArray])
 
     def moved(self, movement: AppliedMovement) -> CellMap:
         """This cell map with one more movement."""
@@ -79,7 +80,7 @@ class CellMap:
             cell_map = cell_map.source
         return result[::-1]
 
-    def read(self, contents: Array) -> Array:
+    def read(self, contents: MaskedArray) -> MaskedArray:
         """The view of this memory's `contents`, an array of the memory's shape."""
         for movement in self.movements:
             contents = movement.of(contents)
@@ -106,12 +107,12 @@ class CellMap:
         return Cells(self._numbers(False).materialised(), False)
 
     @cached_property
-    def byte_numbers(self) -> Data:
+    def byte_numbers(self) -> Array:
         """Where each byte of each element lies, on a new last axis: one-based, 0 for nowhere."""
         numbers = self._numbers(True).materialised()
         return np.ascontiguousarray(numbers).reshape(numbers.shape)[..., np.newaxis].view(np.int64)
 
-    def _numbers(self, bytewise: bool) -> Array:
+    def _numbers(self, bytewise: bool) -> MaskedArray:
         """Cell numbers as an array that movements apply to; a chain's prefixes are kept."""
         chain: list[CellMap] = []
         cell_map = self
@@ -127,7 +128,7 @@ class CellMap:
             cell_map._cache[bytewise] = numbers
         return numbers
 
-    def _base_numbers(self, bytewise: bool) -> Array:
+    def _base_numbers(self, bytewise: bool) -> MaskedArray:
         size = math.prod(self.shape)
         shape = (1,) * self.lanes + tuple(self.shape)
         width = self.dtype.itemsize if bytewise else 1
@@ -135,7 +136,7 @@ class CellMap:
         numbers = np.arange(1, size * width + 1, dtype=np.int64)
         if bytewise:
             numbers = numbers.view(np.dtype((np.void, 8 * width)))
-        return Array(numbers.reshape(shape))
+        return MaskedArray(numbers.reshape(shape))
 
 
 def _changes_size(movement: AppliedMovement) -> bool:
@@ -145,7 +146,7 @@ def _changes_size(movement: AppliedMovement) -> bool:
     return dtype_of(op.source).itemsize != dtype_of(op.result).itemsize
 
 
-def to_cells(value: Data, dtype: DType, bytewise: bool) -> Data:
+def to_cells(value: Array, dtype: DType, bytewise: bool) -> Array:
     """The elements of `value` as cells: as they are, or bytes on a new last axis."""
     if not bytewise:
         return value
@@ -153,17 +154,17 @@ def to_cells(value: Data, dtype: DType, bytewise: bool) -> Data:
     return contiguous.reshape(value.shape)[..., np.newaxis].view(np.uint8)
 
 
-def from_cells(cells: Data, dtype: DType, bytewise: bool) -> Data:
+def from_cells(cells: Array, dtype: DType, bytewise: bool) -> Array:
     """The inverse of `to_cells`."""
     if not bytewise:
         return cells.view(numpy_dtype(dtype)) if cells.dtype != numpy_dtype(dtype) else cells
-    joined: Data = np.ascontiguousarray(cells)
+    joined: Array = np.ascontiguousarray(cells)
     if dtype.is_bool:
         return joined[..., 0] != 0
     return joined.view(numpy_dtype(dtype))[..., 0]
 
 
-def flat_cells(memory: Data, bytewise: bool) -> Data:
+def flat_cells(memory: Array, bytewise: bool) -> Array:
     """A contiguous memory as a one-dimensional array of its cells, sharing its storage."""
     flat: np.ndarray[Any, Any] = memory.reshape(-1)
     return flat.view(np.uint8) if bytewise else flat

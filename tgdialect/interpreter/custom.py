@@ -19,7 +19,8 @@ from tgdialect.custom import CustomCode, signature_of_call, signature_of_custom
 from tgdialect.interpreter.instructions import execute
 from tgdialect.interpreter.sorting import run_sort
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import Data, compute_dtype, numpy_dtype_of
+from tgdialect.ops.arrays import compute_dtype, numpy_dtype_of
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of, tensor
 from tgdialect.ops.sorts import SORTS
 
@@ -33,8 +34,8 @@ def allow(custom: CustomCode, what: str) -> None:
 
 
 def run_custom(
-    custom: CustomCode, op: tg.CustomOp | tg.InsOp, arrays: Sequence[Data]
-) -> Data | None:
+    custom: CustomCode, op: tg.CustomOp | tg.InsOp, arrays: Sequence[Array]
+) -> Array | None:
     """The result of a CUSTOM or INS, as an array of its dtype; None if it is `!tg.void`. The last
     axes must be the op's shape."""
     if isinstance(op, tg.InsOp) and not op.is_foreign:
@@ -59,7 +60,7 @@ def run_custom(
 
 
 def run_custom_function(
-    custom: CustomCode, op: tg.CallOp, callee: tg.CustomFunctionOp, arrays: Sequence[Data]
+    custom: CustomCode, op: tg.CallOp, callee: tg.CustomFunctionOp, arrays: Sequence[Array]
 ) -> None:
     """CALL a CUSTOMFUNCTION on arrays, some of which it changes."""
     name = callee.sym_name.data

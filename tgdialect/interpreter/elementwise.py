@@ -13,21 +13,14 @@ from typing import Any
 import numpy as np
 
 from tgdialect.interpreter.threefry import threefry
-from tgdialect.ops.arrays import (
-    FLOAT32,
-    FLOAT64,
-    Data,
-    compute_dtype,
-    convert,
-    narrowed,
-    numpy_dtype,
-)
+from tgdialect.ops.arrays import FLOAT32, FLOAT64, compute_dtype, convert, narrowed, numpy_dtype
 from tgdialect.ops.dtypes import DType
+from tgdialect.ops.numpy_dtypes import Array
 
-Arithmetic = Callable[..., Data]
+Arithmetic = Callable[..., Array]
 
 
-def compute(name: str, operands: Sequence[Data], dtypes: Sequence[DType], result: DType) -> Data:
+def compute(name: str, operands: Sequence[Array], dtypes: Sequence[DType], result: DType) -> Array:
     """The data of elementwise op `name` on arrays of `dtypes`, as an array of dtype `result`."""
     if name == "tg.cast":
         return np.asarray(convert(operands[0], dtypes[0], result))
@@ -45,7 +38,7 @@ def compute(name: str, operands: Sequence[Data], dtypes: Sequence[DType], result
 # -- exact arithmetic ----------------------------------------------------------------------------
 
 
-def maximum(a: Data, b: Data) -> Data:
+def maximum(a: Array, b: Array) -> Array:
     """NaN if either is; max(-0, +0) = +0, which np.maximum leaves open."""
     result = np.maximum(a, b)
     if result.dtype.kind != "f":
@@ -53,59 +46,59 @@ def maximum(a: Data, b: Data) -> Data:
     return np.where((a == 0) & (b == 0), a + b, result)
 
 
-def floor_divide(a: Data, b: Data) -> Data:
+def floor_divide(a: Array, b: Array) -> Array:
     """floor(a / b); x idiv 0 = 0; the least integer idiv -1 wraps."""
     minus_one = b == -1 if b.dtype.kind == "i" else np.zeros_like(b, np.bool_)
     plain = np.floor_divide(a, np.where((b == 0) | minus_one, b.dtype.type(1), b))
     return np.where(b == 0, a.dtype.type(0), np.where(minus_one, np.negative(a), plain))
 
 
-def modulo(a: Data, b: Data) -> Data:
+def modulo(a: Array, b: Array) -> Array:
     """a - b * floor(a / b), with the sign of b; x mod 0 = 0."""
     # Modulo 1, as modulo -1, is 0.
     trivial = (b == 0) | (b == -1) if b.dtype.kind == "i" else b == 0
     return np.remainder(a, np.where(trivial, b.dtype.type(1), b))
 
 
-def _count(a: Data, count: Data) -> tuple[Data, Data]:
+def _count(a: Array, count: Array) -> tuple[Array, Array]:
     """A shift count in a's dtype, and where it is negative or not less than a's width."""
     excessive = (count < 0) | (count >= a.dtype.itemsize * 8)
     return np.where(excessive, 0, count).astype(a.dtype), excessive
 
 
-def shift_left(a: Data, b: Data) -> Data:
+def shift_left(a: Array, b: Array) -> Array:
     """a << b; 0 for a count past the width."""
     count, excessive = _count(a, b)
     return np.where(excessive, a.dtype.type(0), np.left_shift(a, count))
 
 
-def shift_right(a: Data, b: Data) -> Data:
+def shift_right(a: Array, b: Array) -> Array:
     """a >> b, arithmetic on signed dtypes; 0 or the sign for a count past the width."""
     count, excessive = _count(a, b)
     return np.where(excessive, np.where(a < 0, -1, 0).astype(a.dtype), np.right_shift(a, count))
 
 
-def truncate(x: Data) -> Data:
+def truncate(x: Array) -> Array:
     """Round toward zero; integers and bools are whole."""
     return np.trunc(x) if x.dtype.kind == "f" else x
 
 
-def reciprocal(x: Data) -> Data:
+def reciprocal(x: Array) -> Array:
     """1/x."""
     return np.divide(x.dtype.type(1), x)
 
 
-def not_less(a: Data, b: Data) -> Data:
+def not_less(a: Array, b: Array) -> Array:
     """The negation of CMPLT, so true where either is NaN."""
     return np.logical_not(np.less(a, b))
 
 
-def not_greater(a: Data, b: Data) -> Data:
+def not_greater(a: Array, b: Array) -> Array:
     """The negation of CMPGT, so true where either is NaN."""
     return np.logical_not(np.greater(a, b))
 
 
-def multiply_add(a: Data, b: Data, c: Data) -> Data:
+def multiply_add(a: Array, b: Array, c: Array) -> Array:
     """a * b + c, as MUL then ADD."""
     return np.add(np.multiply(a, b), c)
 
@@ -116,7 +109,7 @@ def multiply_add(a: Data, b: Data, c: Data) -> Data:
 def _in_wider(function: Arithmetic) -> Arithmetic:
     """Evaluate f32 in f64, and f64 in the platform's long double, and round."""
 
-    def rounded(*arguments: Data) -> Data:
+    def rounded(*arguments: Array) -> Array:
         dtype = arguments[0].dtype
         wide: Any = FLOAT64 if dtype == FLOAT32 else np.longdouble
         return np.asarray(function(*(a.astype(wide) for a in arguments))).astype(dtype)
@@ -124,7 +117,7 @@ def _in_wider(function: Arithmetic) -> Arithmetic:
     return rounded
 
 
-def gate(x: Data, t: Data, lost: Data | None = None) -> Data:
+def gate(x: Array, t: Array, lost: Array | None = None) -> Array:
     """x / (1 + e^-(t + lost)); NaN of an infinite x, unless t is so large that x is the result."""
     is_x = t > math.floor(16 * (np.finfo(x.dtype).nmant + 1.5) * math.log(2)) / 16
     rest = np.zeros_like(t) if lost is None else np.where(is_x | np.isinf(t), 0, lost)
@@ -132,11 +125,11 @@ def gate(x: Data, t: Data, lost: Data | None = None) -> Data:
     return np.where(np.isinf(x) & ~is_x, np.asarray(np.nan, x.dtype), result)
 
 
-def _gate(x: Data, t: Data, rest: Data) -> Data:
+def _gate(x: Array, t: Array, rest: Array) -> Array:
     return np.divide(x, 1 + np.exp(-(t + rest)))
 
 
-def _softplus(x: Data) -> Data:
+def _softplus(x: Array) -> Array:
     """log(1 + e^x)."""
     return np.logaddexp(x, x.dtype.type(0))
 
@@ -144,7 +137,7 @@ def _softplus(x: Data) -> Data:
 _erfc = np.vectorize(math.erfc, otypes=[FLOAT64])
 
 
-def _gelu(x: Data) -> Data:
+def _gelu(x: Array) -> Array:
     """x P(Z < x) for a normal Z: ERFC of the rounded x / sqrt 2, and its first-order change by what
     the rounding loses."""
     quotient = np.clip(x.astype(np.longdouble) / np.sqrt(np.longdouble(2)), -40, 40)
@@ -156,7 +149,7 @@ def _gelu(x: Data) -> Data:
 _log_of_gamma = np.vectorize(math.lgamma, otypes=[FLOAT64])
 
 
-def _lgamma(x: Data, approximation: Data) -> Data:
+def _lgamma(x: Array, approximation: Array) -> Array:
     """The approximation where it loses no digits, or math.lgamma has no value."""
     is_near = (x > -60) & (x < -1.5) & (x != np.trunc(x))
     return np.where(is_near, _log_of_gamma(np.where(is_near, x, -2.5)), approximation)

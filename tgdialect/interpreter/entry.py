@@ -14,7 +14,7 @@ from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.calls import CALLEES
 from tgdialect.interpreter.run_context import RunContext, symbol_of, write_back
 from tgdialect.interpreter.signature import bind, signature
-from tgdialect.ops.arrays import Data
+from tgdialect.ops.numpy_dtypes import Array
 
 
 def run(
@@ -24,9 +24,9 @@ def run(
     *,
     allow_custom: bool = False,
     custom: Mapping[str, CustomFunction] | None = None,
-    buffers: dict[int, Data] | None = None,
+    buffers: dict[int, Array] | None = None,
     scalar: bool = False,
-) -> list[Data]:
+) -> list[Array]:
     """Execute a function, kernel or program of `module`.
 
     `inputs` are NumPy arrays (or Python numbers, for scalars) for the arguments that are not

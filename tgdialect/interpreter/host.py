@@ -33,10 +33,11 @@ from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
 from tgdialect.interpreter.pure import PURE, load
 from tgdialect.interpreter.run_context import RunContext, symbol_of
 from tgdialect.interpreter.signature import check_bounds
-from tgdialect.interpreter.values import Array, all_valid, broadcast, check_size
+from tgdialect.interpreter.values import MaskedArray, all_valid, broadcast, check_size
 from tgdialect.interpreter.versions import Journal, Store, Stores, VersionedMemory
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import Data, numpy_dtype_of
+from tgdialect.ops.arrays import numpy_dtype_of
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor
 
 
@@ -100,7 +101,7 @@ class Frame:
 
     # -- reading and making memory
 
-    def read(self, op: Operation, value: HostValue, after: Stores | None = None) -> Array:
+    def read(self, op: Operation, value: HostValue, after: Stores | None = None) -> MaskedArray:
         """The array of an operand, for an op that waits for the stores `after`.
 
         A view shows one version of its memory. If the op waits for a store to that memory which the
@@ -118,7 +119,7 @@ class Frame:
             )
         return value.array
 
-    def fresh(self, value: SSAValue, array: Array, after: Stores) -> HostValue:
+    def fresh(self, value: SSAValue, array: MaskedArray, after: Stores) -> HostValue:
         """The run-time value of `value`: a tensor, or new memory that holds the array."""
         if not is_memory(value):
             return TensorValue(array, after)
@@ -130,7 +131,7 @@ class Frame:
         version = view.version | (after & view.memory.stores)
         if version == view.version:
             return replace(view, after=view.after | after)
-        contents = Array(view.memory.contents(version, self.journal))
+        contents = MaskedArray(view.memory.contents(version, self.journal))
         return VersionedView(
             view.cell_map.read(contents), view.memory, view.cell_map, version, view.after | after
         )
@@ -139,8 +140,8 @@ class Frame:
         self,
         op: Operation,
         view: VersionedView,
-        value: Data,
-        mask: Data | None,
+        value: Array,
+        mask: Array | None,
         after: Stores,
         *,
         adds: bool = False,
@@ -174,7 +175,7 @@ class Frame:
         callee = symbol_of(op, symbol)
         after = waits_for(operands)
         read, written = self.context.effects(callee, len(operands))
-        arrays: list[Data] = []
+        arrays: list[Array] = []
         for slot, operand in enumerate(operands):
             if isinstance(operand, VersionedView) and slot in written and slot not in read:
                 arrays.append(operand.array.materialised())
@@ -189,11 +190,11 @@ class Frame:
         # The results: several for a `func.call`, a tuple or an ordering edge for a CALL.
         if isinstance(op, func.CallOp):
             return [
-                self.fresh(result, Array(data), done)
+                self.fresh(result, MaskedArray(data), done)
                 for result, data in zip(op.results, outcome.results, strict=True)
             ]
         if isinstance(op.results[0].type, tg.TupleType):
-            return [Tuple([TensorValue(Array(data), done) for data in outcome.results], done)]
+            return [Tuple([TensorValue(MaskedArray(data), done) for data in outcome.results], done)]
         return [Void(done)]
 
 
@@ -265,7 +266,7 @@ def _param(frame: Frame, op: tg.ParamOp, operands: Sequence[HostValue]) -> HostV
     return value
 
 
-def check_parameter(op: tg.ParamOp, value: Data) -> None:
+def check_parameter(op: tg.ParamOp, value: Array) -> None:
     """Raise InterpretationError if an argument is outside the bounds of its parameter."""
     name = op.slot.data if op.symbol is None else op.symbol.data
     low, high = (None if bound is None else bound.data for bound in (op.min, op.max))
@@ -298,7 +299,7 @@ def _buffer(frame: Frame, op: tg.BufferOp, operands: Sequence[HostValue]) -> Hos
     return whole(memory)
 
 
-def _allocated(shape: Sequence[int], value: SSAValue) -> Data:
+def _allocated(shape: Sequence[int], value: SSAValue) -> Array:
     """Zeroed storage for a value of that shape."""
     dtype = numpy_dtype_of(value)
     check_size(shape, dtype.itemsize)
@@ -360,15 +361,15 @@ def _scan(frame: Frame, op: tg.ScanOp, operands: Sequence[HostValue]) -> HostVal
     arguments = [frame.read(op, operand, after).materialised() for operand in operands]
     states, count, steps = op.states.data, op.sequences.data, op.steps.data
     current, sequences = arguments[:states], arguments[states : states + count]
-    constants = [TensorValue(Array(data), after) for data in arguments[states + count :]]
-    stacked: list[Sequence[Data]] = []
+    constants = [TensorValue(MaskedArray(data), after) for data in arguments[states + count :]]
+    stacked: list[Sequence[Array]] = []
     for element in reversed(range(steps)) if op.reverse is not None else range(steps):
         if op.is_while is not None and not current[0]:
             break
         given = [*current, *(sequence[element] for sequence in sequences)]
         inner = Frame(
             frame.context,
-            [*(TensorValue(Array(np.asarray(data)), after) for data in given), *constants],
+            [*(TensorValue(MaskedArray(np.asarray(data)), after) for data in given), *constants],
             frame.journal,
             is_function=True,
         )
@@ -379,7 +380,7 @@ def _scan(frame: Frame, op: tg.ScanOp, operands: Sequence[HostValue]) -> HostVal
         stacked.append(new[states:])
     rows = stacked[::-1] if op.reverse is not None else stacked
     stacks = [np.stack(row) for row in zip(*rows, strict=True)]
-    results = [TensorValue(Array(data), after) for data in (*current, *stacks)]
+    results = [TensorValue(MaskedArray(data), after) for data in (*current, *stacks)]
     return Tuple(tuple(results), after)
 
 

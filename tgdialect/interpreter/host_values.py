@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from tgdialect.interpreter.cell_maps import CellMap
-from tgdialect.interpreter.values import Array
+from tgdialect.interpreter.values import MaskedArray
 from tgdialect.interpreter.versions import Stores, VersionedMemory
 
 
@@ -14,7 +14,7 @@ from tgdialect.interpreter.versions import Stores, VersionedMemory
 class TensorValue:
     """A value, and the stores that it waits for."""
 
-    array: Array
+    array: MaskedArray
     after: Stores = 0
 
 
@@ -25,7 +25,7 @@ class VersionedView:
     `version` are the stores to `memory` that the view sees; it may wait for others as well.
     """
 
-    array: Array
+    array: MaskedArray
     memory: VersionedMemory
     cell_map: CellMap
     version: Stores = 0
@@ -52,7 +52,7 @@ HostValue = TensorValue | VersionedView | Void | Tuple
 
 def whole(memory: VersionedMemory) -> VersionedView:
     """The view of all of a memory, before any store."""
-    return VersionedView(Array(memory.initial), memory, memory.cell_map)
+    return VersionedView(MaskedArray(memory.initial), memory, memory.cell_map)
 
 
 def waits_for(values: Sequence[HostValue]) -> Stores:

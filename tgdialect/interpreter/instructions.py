@@ -15,14 +15,15 @@ import numpy as np
 
 from tgdialect.interpreter.warps import check_warps
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import Data, numpy_dtype_of
+from tgdialect.ops.arrays import numpy_dtype_of
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.codegen import warp_of
+from tgdialect.ops.numpy_dtypes import Array
 
 Meaning = Callable[..., Any]
 
 
-def execute(op: tg.InsOp, operands: Sequence[Data]) -> Data | None:
+def execute(op: tg.InsOp, operands: Sequence[Array]) -> Array | None:
     """The result of an instruction of a table, in the dtype of the op; None if it has none. Raises
     InterpretationError for one of a warp: there are no work items."""
     check_warps(op, warp_of(op), (), ())
@@ -37,49 +38,49 @@ def execute(op: tg.InsOp, operands: Sequence[Data]) -> Data | None:
 # -- bits ------------------------------------------------------------------------------------------
 
 
-def _width(x: Data) -> int:
+def _width(x: Array) -> int:
     return 8 * x.dtype.itemsize
 
 
-def _bit(x: Data, i: Any) -> Data:
+def _bit(x: Array, i: Any) -> Array:
     """Bit i of each word; i may be an array."""
     return x >> np.asarray(i, x.dtype) & x.dtype.type(1)
 
 
-def _word(bits: Sequence[Data]) -> Data:
+def _word(bits: Sequence[Array]) -> Array:
     """The word of some bits, the least significant first."""
     return reduce(np.bitwise_or, (b << b.dtype.type(i) for i, b in enumerate(bits)))
 
 
-def _popcount(x: Data) -> Data:
+def _popcount(x: Array) -> Array:
     return np.bitwise_count(x).astype(x.dtype)
 
 
-def _counted(x: Data, total: Data) -> Data:
+def _counted(x: Array, total: Array) -> Array:
     return _popcount(x) + total
 
 
-def _leading_zeros(x: Data) -> Data:
+def _leading_zeros(x: Array) -> Array:
     for shift in (1, 2, 4, 8, 16, 32):
         if shift < _width(x):
             x = x | x >> x.dtype.type(shift)
     return x.dtype.type(_width(x)) - _popcount(x)
 
 
-def _trailing_zeros(x: Data) -> Data:
+def _trailing_zeros(x: Array) -> Array:
     return _popcount((x & -x) - x.dtype.type(1))
 
 
-def _reversed_bits(x: Data) -> Data:
+def _reversed_bits(x: Array) -> Array:
     return _word([_bit(x, i) for i in range(_width(x))][::-1])
 
 
-def _first_one(x: Data) -> Data:
+def _first_one(x: Array) -> Array:
     """The leading zeros; all ones where there is no one."""
     return np.where(x == 0, ~x, _leading_zeros(x))
 
 
-def _deposited(x: Data, mask: Data) -> Data:
+def _deposited(x: Array, mask: Array) -> Array:
     """PDEP: the low bits of x, at the places that are set in the mask."""
     total, taken = np.zeros_like(x & mask), np.zeros_like(x & mask)
     for i in range(_width(mask)):
@@ -90,7 +91,7 @@ def _deposited(x: Data, mask: Data) -> Data:
     return total
 
 
-def _extracted(x: Data, mask: Data) -> Data:
+def _extracted(x: Array, mask: Array) -> Array:
     """PEXT: the bits of x at the places that are set in the mask, as low bits."""
     total, count = np.zeros_like(x & mask), np.zeros_like(x & mask)
     for i in range(_width(mask)):
@@ -101,7 +102,7 @@ def _extracted(x: Data, mask: Data) -> Data:
     return total
 
 
-def _field(x: Data, start: Any, length: Any) -> Data:
+def _field(x: Array, start: Any, length: Any) -> Array:
     """Some bits of a word, as low bits; those behind its end are 0."""
     width = _width(x)
     start, length = (np.asarray(y, np.int64) for y in (start, length))
@@ -109,7 +110,7 @@ def _field(x: Data, start: Any, length: Any) -> Data:
     return shifted.astype(x.dtype) & _ones(x, length)
 
 
-def _ones(x: Data, count: Any) -> Data:
+def _ones(x: Array, count: Any) -> Array:
     """A word of so many ones, the least significant bits."""
     width, count = _width(x), np.asarray(count, np.int64)
     full = ~x.dtype.type(0)
@@ -117,22 +118,22 @@ def _ones(x: Data, count: Any) -> Data:
     return np.where(count > 0, full >> np.clip(width - count, 0, width - 1).astype(x.dtype), 0)
 
 
-def _bytes_swapped(x: Data) -> Data:
+def _bytes_swapped(x: Array) -> Array:
     return x.byteswap()
 
 
-def _x86_field(x: Data, control: Data) -> Data:
+def _x86_field(x: Array, control: Array) -> Array:
     """BEXTR: start and length are bytes of the control word."""
     low = control & control.dtype.type(0xFF)
     return _field(x, low, control >> control.dtype.type(8) & control.dtype.type(0xFF))
 
 
-def _low_bits(x: Data, count: Data) -> Data:
+def _low_bits(x: Array, count: Array) -> Array:
     """BZHI: the bits from a number on are 0."""
     return x & _ones(x, count & count.dtype.type(0xFF))
 
 
-def _ptx_field(x: Data, start: Data, length: Data, *, signed: bool) -> Data:
+def _ptx_field(x: Array, start: Array, length: Array, *, signed: bool) -> Array:
     start, length = (
         np.minimum(y & y.dtype.type(0xFF), 255).astype(np.int64) for y in (start, length)
     )
@@ -145,14 +146,14 @@ def _ptx_field(x: Data, start: Data, length: Data, *, signed: bool) -> Data:
     return np.where(sign == 1, value | ~own, value)
 
 
-def _inserted(field: Data, into: Data, start: Data, length: Data) -> Data:
+def _inserted(field: Array, into: Array, start: Array, length: Array) -> Array:
     start, length = (y.astype(np.int64) & 0xFF for y in (start, length))
     at = np.minimum(start, 31).astype(into.dtype)
     mask = np.where(start < 32, _ones(into, length) << at, 0).astype(into.dtype)
     return (into & ~mask) | (field << at & mask)
 
 
-def _amd_field(x: Data, start: Data, length: Data, *, signed: bool) -> Data:
+def _amd_field(x: Array, start: Array, length: Array, *, signed: bool) -> Array:
     start, length = (y.astype(np.int64) & 31 for y in (start, length))
     if not signed:
         return _field(x, start, length)
@@ -161,11 +162,11 @@ def _amd_field(x: Data, start: Data, length: Data, *, signed: bool) -> Data:
     return np.where(sign == 1, value | ~_ones(x, length), value)
 
 
-def _chosen(mask: Data, a: Data, b: Data) -> Data:
+def _chosen(mask: Array, a: Array, b: Array) -> Array:
     return (mask & a) | (~mask & b)
 
 
-def _funnel(high: Data, low: Data, distance: Data, *, left: bool) -> Data:
+def _funnel(high: Array, low: Array, distance: Array, *, left: bool) -> Array:
     """A word of two, shifted modulo 32: the upper half of it to the left, the lower one to the
     right."""
     both = high.astype(np.uint64) << np.uint64(32) | low
@@ -173,14 +174,14 @@ def _funnel(high: Data, low: Data, distance: Data, *, left: bool) -> Data:
     return both << n >> np.uint64(32) if left else both >> n
 
 
-def _funnel_of_low_first(low: Data, high: Data, distance: Data, *, left: bool) -> Data:
+def _funnel_of_low_first(low: Array, high: Array, distance: Array, *, left: bool) -> Array:
     return _funnel(high, low, distance, left=left)
 
 
 def _crc32(reversed_polynomial: int) -> Meaning:
     """The remainder of a checksum and a word of 32 or 64 bits, the least significant bit first."""
 
-    def checksum(crc: Data, data: Data) -> Data:
+    def checksum(crc: Array, data: Array) -> Array:
         x = (crc ^ data) & np.uint64(0xFFFFFFFF)
         words = [data.astype(np.uint64) >> np.uint64(32)] if _width(data) == 64 else []
         total = _divided(x.astype(np.uint64), reversed_polynomial)
@@ -191,7 +192,7 @@ def _crc32(reversed_polynomial: int) -> Meaning:
     return checksum
 
 
-def _divided(x: Data, polynomial: int) -> Data:
+def _divided(x: Array, polynomial: int) -> Array:
     for _ in range(32):
         x = x >> np.uint64(1) ^ np.where(x & np.uint64(1), np.uint64(polynomial), np.uint64(0))
     return x
@@ -200,7 +201,7 @@ def _divided(x: Data, polynomial: int) -> Data:
 # -- parts of words --------------------------------------------------------------------------------
 
 
-def _parts(x: Data, bits: int, *, signed: bool = False) -> Data:
+def _parts(x: Array, bits: int, *, signed: bool = False) -> Array:
     """The parts of each word, on a new last axis, the least significant first; as i64."""
     kind = f"{'i' if signed else 'u'}{bits // 8}"
     split = np.ascontiguousarray(x)[..., None].view(kind)
@@ -208,43 +209,43 @@ def _parts(x: Data, bits: int, *, signed: bool = False) -> Data:
 
 
 def _dot(
-    total: Data,
-    a: Data,
-    b: Data,
+    total: Array,
+    a: Array,
+    b: Array,
     *,
     signs: tuple[bool, bool],
     bits: int = 8,
     saturate: bool = False,
-) -> Data:
+) -> Array:
     """total + the products of the parts of two words."""
     products = _parts(a, bits, signed=signs[0]) * _parts(b, bits, signed=signs[1])
     value = total.view(np.int32).astype(np.int64) + products.sum(axis=-1)
     return np.clip(value, -(2**31), 2**31 - 1) if saturate else value
 
 
-def _dot_then_add(a: Data, b: Data, total: Data, *, signs: tuple[bool, bool]) -> Data:
+def _dot_then_add(a: Array, b: Array, total: Array, *, signs: tuple[bool, bool]) -> Array:
     return _dot(total, a, b, signs=signs)
 
 
-def _pairs(a: Data, b: Data) -> Data:
+def _pairs(a: Array, b: Array) -> Array:
     """VPMADDWD: the sum of the two products of signed halves."""
     return _dot(np.zeros((), np.uint32), a, b, signs=(True, True), bits=16)
 
 
-def _saturated_pairs(a: Data, b: Data) -> Data:
+def _saturated_pairs(a: Array, b: Array) -> Array:
     """VPMADDUBSW: the sum of the products of bytes, unsigned in a and signed in b, saturated."""
     products = _parts(a, 8) * _parts(b, 8, signed=True)
     return np.clip(products.sum(axis=-1), -(2**15), 2**15 - 1)
 
 
-def _differences(a: Data, b: Data, total: Data | int = 0) -> Data:
+def _differences(a: Array, b: Array, total: Array | int = 0) -> Array:
     """The sum of the absolute differences of bytes."""
     # Words of 64 bits do not fit i64, and sums wrap.
     sums = np.abs(_parts(a, 8) - _parts(b, 8)).sum(axis=-1)
     return sums.astype(np.uint64) + np.asarray(total, np.uint64)
 
 
-def _difference(a: Data, b: Data, total: Data | int = 0) -> Data:
+def _difference(a: Array, b: Array, total: Array | int = 0) -> Array:
     x, y = a.astype(np.int64), b.astype(np.int64)
     return np.abs(x - y) + np.asarray(total, np.int64)
 
@@ -252,7 +253,7 @@ def _difference(a: Data, b: Data, total: Data | int = 0) -> Data:
 def _saturating(sign: int, *, signed: bool) -> Meaning:
     """a + b, or a - b, at the bounds of the dtype where it would wrap."""
 
-    def function(a: Data, b: Data) -> Data:
+    def function(a: Array, b: Array) -> Array:
         bounds = np.iinfo(f"{'i' if signed else 'u'}{a.dtype.itemsize}")
         x, y = (z.view(bounds.dtype).astype(np.int64) for z in (a, b))
         return np.clip(x + sign * y, bounds.min, bounds.max)
@@ -260,19 +261,19 @@ def _saturating(sign: int, *, signed: bool) -> Meaning:
     return function
 
 
-def _average(a: Data, b: Data) -> Data:
+def _average(a: Array, b: Array) -> Array:
     """Rounded up."""
     return (a.astype(np.int64) + b + 1) >> 1
 
 
-def _high_product(a: Data, b: Data, *, saturate: bool) -> Data:
+def _high_product(a: Array, b: Array, *, saturate: bool) -> Array:
     """The product of two fractions with a sign, rounded to nearest, ties up."""
     x, y = (z.view(np.int16).astype(np.int64) for z in (a, b))
     value = (x * y + (1 << 14)) >> 15
     return np.minimum(value, 2**15 - 1) if saturate else value
 
 
-def _ptx_bytes(a: Data, b: Data, selector: Data) -> Data:
+def _ptx_bytes(a: Array, b: Array, selector: Array) -> Array:
     """PRMT: four bytes of b and a, chosen by a digit each, of which bit 3 replicates the sign."""
     both = _parts(b.astype(np.uint64) << np.uint64(32) | a, 8)
     total = np.zeros_like(a & b & selector, np.int64)
@@ -283,7 +284,7 @@ def _ptx_bytes(a: Data, b: Data, selector: Data) -> Data:
     return total
 
 
-def _amd_bytes(a: Data, b: Data, selector: Data) -> Data:
+def _amd_bytes(a: Array, b: Array, selector: Array) -> Array:
     """V_PERM: four bytes of a and b, chosen by a byte each; 8 to 11 are the signs of halves, 12 is
     0 and what is greater 0xff."""
     both = _parts(a.astype(np.uint64) << np.uint64(32) | b, 8)
@@ -297,19 +298,19 @@ def _amd_bytes(a: Data, b: Data, selector: Data) -> Data:
     return total
 
 
-def _taken(parts: Data, places: Data) -> Data:
+def _taken(parts: Array, places: Array) -> Array:
     """The part of each word at a place."""
     shape = np.broadcast_shapes(parts.shape[:-1], places.shape)
     parts = np.broadcast_to(parts, (*shape, parts.shape[-1]))
     return np.take_along_axis(parts, np.broadcast_to(places, shape)[..., None], -1)[..., 0]
 
 
-def _multiplied_24(a: Data, b: Data, total: Data) -> Data:
+def _multiplied_24(a: Array, b: Array, total: Array) -> Array:
     x, y = (z.astype(np.uint64) & np.uint64(0xFFFFFF) for z in (a, b))
     return x * y + total
 
 
-def _to_tf32(x: Data) -> Data:
+def _to_tf32(x: Array) -> Array:
     """A float of 32 bits rounded to 10 bits behind the point, to nearest with ties away from 0."""
     exponent, fraction = x & np.uint32(0x7F800000), x & np.uint32(0x7FFFFF)
     special = np.where(fraction, x | np.uint32(0x400000), x)

@@ -22,12 +22,12 @@ from tgdialect.interpreter.live import LiveView
 from tgdialect.interpreter.movement import MOVEMENTS, AppliedMovement, extents
 from tgdialect.interpreter.pure import PURE, load
 from tgdialect.interpreter.run_context import RunContext, symbol_of
-from tgdialect.interpreter.values import Array, aligned, lifted
+from tgdialect.interpreter.values import MaskedArray, aligned, lifted
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import Data
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import is_memory, tensor
 
-LiveValue = Array | LiveView | None
+LiveValue = MaskedArray | LiveView | None
 """A value, memory, or an ordering edge."""
 
 
@@ -51,15 +51,15 @@ class KernelRun(ABC):
         self.known: dict[SSAValue, LiveValue] = {v: self.lift(what) for v, what in captured.items()}
 
     @abstractmethod
-    def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Data | None) -> Data:
+    def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Array | None) -> Array:
         """The elements that an op reads from memory where `gate` is true; 0 elsewhere."""
 
     @abstractmethod
-    def write(self, op: Operation, view: LiveView, value: Data, mask: Data | None) -> None:
+    def write(self, op: Operation, view: LiveView, value: Array, mask: Array | None) -> None:
         """Write a value through a view, where `mask` is true."""
 
     @abstractmethod
-    def hold(self, op: Operation, array: Array) -> LiveView:
+    def hold(self, op: Operation, array: MaskedArray) -> LiveView:
         """New memory that holds a value, for an op whose result is memory."""
 
     @abstractmethod
@@ -71,7 +71,7 @@ class KernelRun(ABC):
         """An op in the iterations that are running, of which a position in the lanes is one."""
 
     def check_bounds(
-        self, op: Operation, location: SSAValue, view: LiveView, mask: Data | None
+        self, op: Operation, location: SSAValue, view: LiveView, mask: Array | None
     ) -> None:
         """Refuse an access outside of its memory, where `mask` is true, in a LINEAR.
 
@@ -90,7 +90,9 @@ class KernelRun(ABC):
             index = self._index_text(op, location, outside.shape, first)
             raise out_of_bounds(now, index, memory.name, memory.size)
 
-    def _index_text(self, op: Operation, location: SSAValue, shape: Sequence[int], at: Data) -> str:
+    def _index_text(
+        self, op: Operation, location: SSAValue, shape: Sequence[int], at: Array
+    ) -> str:
         """The indices of the element at a position of what a location shows."""
         if not isinstance(owner := location.owner, tg.IndexOp):
             return f"{at[self.lanes :].tolist()} of a view"
@@ -111,14 +113,14 @@ class KernelRun(ABC):
         if op.results:
             self.known[op.results[0]] = value
 
-    def array(self, op: Operation, operand: SSAValue, gate: Data | None = None) -> Array:
+    def array(self, op: Operation, operand: SSAValue, gate: Array | None = None) -> MaskedArray:
         """The value of an operand; of memory, what it holds where `op` reads it."""
         value = self.known[operand]
-        if isinstance(value, Array):
+        if isinstance(value, MaskedArray):
             return value
         if value is None:
             raise InterpretationError(f"{op.name} takes a tensor")
-        return Array(self.read(op, operand, value, gate))
+        return MaskedArray(self.read(op, operand, value, gate))
 
     def lift(self, value: LiveValue) -> LiveValue:
         """A value from outside, which has no lane axes."""
@@ -126,7 +128,7 @@ class KernelRun(ABC):
             return LiveView(value.memory, value.cell_map.lifted(self.lanes))
         return None if value is None else lifted(value, self.lanes)
 
-    def result(self, op: Operation, array: Array) -> LiveValue:
+    def result(self, op: Operation, array: MaskedArray) -> LiveValue:
         """A value; or memory that holds it, where the op's result is memory."""
         return self.hold(op, array) if is_memory(op.results[0]) else array
 
@@ -173,7 +175,7 @@ def _buffer(run: KernelRun, op: tg.BufferOp) -> LiveValue:
 def _custom(run: KernelRun, op: tg.CustomOp | tg.InsOp) -> LiveValue:
     arrays = [run.array(op, operand).materialised() for operand in op.operands]
     result = run_custom(run.context.custom, op, arrays)
-    return None if result is None else run.result(op, Array(result))
+    return None if result is None else run.result(op, MaskedArray(result))
 
 
 def _load(run: KernelRun, op: tg.LoadOp) -> LiveValue:
@@ -190,7 +192,7 @@ def _call(run: KernelRun, op: tg.CallOp) -> LiveValue:
     """A CALL in a LINEAR: what the callee writes is in memory at once."""
     callee = symbol_of(op, op.callee)
     lanes = run.lanes
-    arrays: list[Data] = []
+    arrays: list[Array] = []
     for operand in op.operands:
         data = run.array(op, operand).materialised()
         if any(size != 1 for size in data.shape[:lanes]):

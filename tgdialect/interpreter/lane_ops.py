@@ -11,7 +11,7 @@ from tgdialect.interpreter.kernel import COMMON, Function, LiveValue
 from tgdialect.interpreter.lane_run import LaneRun
 from tgdialect.interpreter.live import LiveView
 from tgdialect.interpreter.movement import extent
-from tgdialect.interpreter.values import Array, aligned, all_valid
+from tgdialect.interpreter.values import MaskedArray, aligned, all_valid
 from tgdialect.interpreter.warps import shuffle
 from tgdialect.interpreter.wmma import wmma
 from tgdialect.ops import tg
@@ -24,7 +24,7 @@ def _range(run: LaneRun, op: tg.RangeOp) -> LiveValue:
     bound = run.bound(op)
     index = run.values_of(op, int(bound.max(initial=0)))
     run.mask_range(op, bound, index)
-    return Array(index)
+    return MaskedArray(index)
 
 
 def _store(run: LaneRun, op: Operation) -> LiveValue:
@@ -67,7 +67,7 @@ def _special(run: LaneRun, op: tg.SpecialOp) -> LiveValue:
     """SPECIAL: all its values, along its axis. `LaneRun.run` has evaluated it before the block."""
     if (known := run.known.get(op.result)) is not None:
         return known
-    return Array(run.values_of(op, max(extent(run.array(op, op.bound)), 0)))
+    return MaskedArray(run.values_of(op, max(extent(run.array(op, op.bound)), 0)))
 
 
 def _barrier(run: LaneRun, op: Operation) -> LiveValue:
@@ -96,12 +96,14 @@ def _shuffle(run: LaneRun, op: tg.ShuffleOp) -> LiveValue:
     return run.result(op, shuffle(op, value, run.lanes, run.group_axes()))
 
 
-def _of_all_work_items(run: LaneRun, op: Operation, values: Sequence[Array]) -> Sequence[Array]:
+def _of_all_work_items(
+    run: LaneRun, op: Operation, values: Sequence[MaskedArray]
+) -> Sequence[MaskedArray]:
     """Values with an element for each work item, all of which have to reach the op."""
     run.check_reached(op)
     shape, lanes = run.lane_shape(op), run.lanes
     return [
-        Array(
+        MaskedArray(
             np.broadcast_to(
                 x.materialised(),
                 np.broadcast_shapes(shape + (1,) * (x.data.ndim - lanes), x.data.shape),

@@ -15,7 +15,7 @@ from xdsl.ir import Operation
 
 from tgdialect.interpreter.block_analysis import Axis, is_work_item
 from tgdialect.interpreter.instances import Instance, parallel_race
-from tgdialect.ops.arrays import Data
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import known_index
 
 _UNKNOWN_BOUND = 1 << 16
@@ -47,7 +47,7 @@ class Numbering:
             self.ops.append(op)
         return self._ops[op]
 
-    def digit(self, numbers: Data, axis: Axis) -> Data:
+    def digit(self, numbers: Array, axis: Axis) -> Array:
         """The values of one loop variable."""
         return numbers // self.stride[axis] % self.radix[axis]
 
@@ -69,8 +69,8 @@ class LaneInstances:
 
     op: Operation
     numbering: Numbering
-    numbers: Data
-    barriers: Data
+    numbers: Array
+    barriers: Array
 
     def at(self, number: int) -> Instance:
         return self.numbering.instance(self.op, number)
@@ -81,11 +81,11 @@ class _Batch:
     """Accesses by one op: for each a different cell, the number of its iteration, and BARRIERs."""
 
     op: int
-    cells: Data
-    numbers: Data
-    barriers: Data
+    cells: Array
+    numbers: Array
+    barriers: Array
 
-    def where(self, chosen: Data) -> _Batch:
+    def where(self, chosen: Array) -> _Batch:
         return _Batch(self.op, self.cells[chosen], self.numbers[chosen], self.barriers[chosen])
 
 
@@ -97,16 +97,16 @@ class _Accesses:
 
     def __init__(self, cells: int, conflict: _Conflict):
         # For each of the two: the op (-1 for none), the number of the iteration, and BARRIERs.
-        self._known: Data = np.full((2, 3, cells), -1, np.int64)
+        self._known: Array = np.full((2, 3, cells), -1, np.int64)
         self._conflict = conflict
 
-    def conflicting(self, batch: _Batch) -> tuple[Data, Data]:
+    def conflicting(self, batch: _Batch) -> tuple[Array, Array]:
         """Where accesses are in no order with one of the cell's; and those, as (op, number)."""
         latest, earlier = self._both(batch)
         conflicts = self._conflict(batch, latest), self._conflict(batch, earlier)
         return conflicts[0] | conflicts[1], np.where(conflicts[0], latest[:2], earlier[:2])
 
-    def _both(self, batch: _Batch) -> tuple[Data, Data]:
+    def _both(self, batch: _Batch) -> tuple[Array, Array]:
         return self._known[0][:, batch.cells], self._known[1][:, batch.cells]
 
     def add(self, batch: _Batch) -> None:
@@ -129,7 +129,7 @@ class _Conflict:
     def __init__(self, numbering: Numbering, axes: Sequence[Axis]):
         self._numbering, self._axes = numbering, axes
 
-    def __call__(self, now: _Batch, before: Data, *, always: bool = False) -> Data:
+    def __call__(self, now: _Batch, before: Array, *, always: bool = False) -> Array:
         """`before` are the ops, numbers and BARRIERs of the earlier accesses. `always` leaves out
         those that a BARRIER would order."""
         ops, numbers, barriers = before
@@ -160,14 +160,14 @@ class LaneRaces:
         self._writers = _Accesses(cells, conflict)
         self._adders = _Accesses(cells, conflict)
 
-    def read(self, cells: Data, there: Data, now: LaneInstances) -> None:
+    def read(self, cells: Array, there: Array, now: LaneInstances) -> None:
         """Lanes read cells, where `there`."""
         for batch in _batches(cells, there, now):
             self._check(batch, "reads", self._writers, "has written")
             self._check(batch, "reads", self._adders, "has added to")
             self._readers.add(batch)
 
-    def write(self, cells: Data, there: Data, changed: Data, now: LaneInstances) -> None:
+    def write(self, cells: Array, there: Array, changed: Array, now: LaneInstances) -> None:
         """Lanes write cells, where `there`; `changed` says which of these are changed.
 
         Several may write a cell in one op: `check_parallel_writes` compares their values.
@@ -182,7 +182,7 @@ class LaneRaces:
         for batch in _batches(cells, there, now):
             self._writers.add(batch)
 
-    def add(self, cells: Data, there: Data, now: LaneInstances) -> None:
+    def add(self, cells: Array, there: Array, now: LaneInstances) -> None:
         """Lanes add to cells, where `there`."""
         for batch in _batches(cells, there, now):
             self._check(batch, "adds to", self._readers, "has read")
@@ -200,7 +200,7 @@ class LaneRaces:
         raise parallel_race(self._show(int(batch.cells[at])), now, does, other, did)
 
 
-def _batches(cells: Data, there: Data, now: LaneInstances) -> Sequence[_Batch]:
+def _batches(cells: Array, there: Array, now: LaneInstances) -> Sequence[_Batch]:
     """The accesses of lanes, where `there`: the first and the last iteration for each cell.
 
     Of several workgroups these are two different ones, and of several work items too.
@@ -218,12 +218,12 @@ def _batches(cells: Data, there: Data, now: LaneInstances) -> Sequence[_Batch]:
     return (first,) if np.array_equal(first.numbers, last.numbers) else (first, last)
 
 
-def on_elements(lanes: Data, shape: Sequence[int]) -> Data:
+def on_elements(lanes: Array, shape: Sequence[int]) -> Array:
     """An array of lanes, broadcast to the elements that each lane has."""
     return np.broadcast_to(lanes.reshape(lanes.shape + (1,) * (len(shape) - lanes.ndim)), shape)
 
 
-def differ(a: Data, b: Data) -> Data:
+def differ(a: Array, b: Array) -> Array:
     """Where two one-dimensional arrays of one dtype differ in any bit: a NaN equals itself."""
     width = a.dtype.itemsize
     one, other = (np.ascontiguousarray(x).view(np.uint8).reshape(-1, width) for x in (a, b))
@@ -231,7 +231,7 @@ def differ(a: Data, b: Data) -> Data:
 
 
 def check_parallel_writes(
-    cells: Data, lost: Data, there: Data, now: LaneInstances, show: Callable[[int], str]
+    cells: Array, lost: Array, there: Array, now: LaneInstances, show: Callable[[int], str]
 ) -> None:
     """Refuse writes of one op to one cell by iterations that run in parallel.
 

@@ -29,9 +29,10 @@ from tgdialect.interpreter.pure import PURE
 from tgdialect.interpreter.reduction import accumulate, finish, initial
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.scopes import NO_SCOPE, Scope
-from tgdialect.interpreter.values import Array, all_valid, check_size
+from tgdialect.interpreter.values import MaskedArray, all_valid, check_size
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import Data, numpy_dtype_of
+from tgdialect.ops.arrays import numpy_dtype_of
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of, integers, tensor
 from tgdialect.ops.walk import computed_from, postorder
 
@@ -57,8 +58,8 @@ class LaneRun(KernelRun):
         self.buffers: dict[SSAValue, LiveMemory] = {}
         self._slice: tuple[Operation | None, slice] = (None, slice(None))
         # Where a range has iterations that other lanes do not, and where an IF's gate is true.
-        self.masks: dict[Operation, Data] = {}
-        self._partial: dict[tg.ReduceOp, list[Data]] = {}
+        self.masks: dict[Operation, Array] = {}
+        self._partial: dict[tg.ReduceOp, list[Array]] = {}
         self._watched: set[SSAValue] = set()
         self._errors: list[InterpretationError] = []
         """Reads of cells without contents since the last BARRIER: a later STORE makes each a
@@ -109,7 +110,7 @@ class LaneRun(KernelRun):
             self._evaluate_with_sources(source)
         return max(int(self.bound(op).max(initial=0)), 0)
 
-    def values_of(self, op: Axis, size: int) -> Data:
+    def values_of(self, op: Axis, size: int) -> Array:
         """All the values of a range or SPECIAL, or those of the part that is run now."""
         at, part = self._slice
         check_size((size,), 8)
@@ -151,30 +152,30 @@ class LaneRun(KernelRun):
         with errors_at(loop.axis):
             bound = self.bound(loop.axis)
         for i in range(int(bound.max(initial=0))):
-            self.known[loop.axis.result] = Array(self._scalar(i))
+            self.known[loop.axis.result] = MaskedArray(self._scalar(i))
             self.mask_range(loop.axis, bound, i)
             yield from loop.body
 
-    def _scalar(self, value: int) -> Data:
+    def _scalar(self, value: int) -> Array:
         return np.full((1,) * self.lanes, value, np.int64)
 
-    def bound(self, op: Axis) -> Data:
+    def bound(self, op: Axis) -> Array:
         return self.array(op, op.bound).materialised()
 
-    def mask_range(self, op: Axis, bound: Data, index: Data | int) -> None:
+    def mask_range(self, op: Axis, bound: Array, index: Array | int) -> None:
         """Where bounds differ between lanes, some have fewer iterations."""
         if bound.size > 1:
             self.masks[op] = index < bound
         else:
             self.masks.pop(op, None)
 
-    def mask(self, scope: Scope) -> Data | None:
+    def mask(self, scope: Scope) -> Array | None:
         """Where the iterations of the scope take place and its conditions hold."""
         if not self.masks or not scope:
             return None
         return all_valid([self.masks.get(op) for op in scope])
 
-    def active(self, op: Operation) -> Data | None:
+    def active(self, op: Operation) -> Array | None:
         """The lanes in which an op is executed; None if all."""
         return self.mask(self.analysis.scopes.of.get(op, NO_SCOPE))
 
@@ -192,7 +193,7 @@ class LaneRun(KernelRun):
 
     # -- memory
 
-    def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Data | None) -> Data:
+    def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Array | None) -> Array:
         """In the lanes that `op` is run in."""
         active = all_valid([self._shaped(self.active(op), operand), gate])
         self.check_bounds(op, operand, view, active)
@@ -202,7 +203,7 @@ class LaneRun(KernelRun):
             view.cell_map, active, lambda: self.instances(op), snapshot=snapshot
         )
 
-    def write(self, op: Operation, view: LiveView, value: Data, mask: Data | None) -> None:
+    def write(self, op: Operation, view: LiveView, value: Array, mask: Array | None) -> None:
         view.memory.scatter(view.cell_map, value, mask)
 
     def watch(self, memory: LiveMemory, view: SSAValue) -> None:
@@ -225,7 +226,7 @@ class LaneRun(KernelRun):
         numbers = self._scalar(0)
         for axis in self.parallel_around(op):
             index = self.known[axis.result]
-            assert isinstance(index, Array)
+            assert isinstance(index, MaskedArray)
             numbers = numbers + index.data * self._numbering.stride[axis]
         return LaneInstances(op, self._numbering, numbers, self._barriers)
 
@@ -234,7 +235,7 @@ class LaneRun(KernelRun):
         at = tuple(i if n > 1 else 0 for i, n in zip(lane, numbers.shape, strict=True))
         return self._numbering.instance(op, int(numbers[at]))
 
-    def check_reached(self, op: Operation) -> Data:
+    def check_reached(self, op: Operation) -> Array:
         """Refuse an op that some work items of a workgroup reach and others do not. Returns the
         workgroups that reach it."""
         active = self.active(op)
@@ -259,13 +260,13 @@ class LaneRun(KernelRun):
         if self._errors:
             raise self._errors[0]
 
-    def _shaped(self, active: Data | None, operand: SSAValue) -> Data | None:
+    def _shaped(self, active: Array | None, operand: SSAValue) -> Array | None:
         """A mask of lanes as a mask of a value's elements."""
         if active is None:
             return None
         return active.reshape(active.shape + (1,) * len(tensor(operand).get_shape()))
 
-    def hold(self, op: Operation, array: Array) -> LiveView:
+    def hold(self, op: Operation, array: MaskedArray) -> LiveView:
         """Memory with a copy per lane."""
         lanes = self.lanes
         data = array.materialised()
@@ -306,7 +307,7 @@ class LaneRun(KernelRun):
         with errors_at(op):
             self._partial.setdefault(op, []).append(self._reduced(op))
 
-    def _reduced(self, op: tg.ReduceOp) -> Data:
+    def _reduced(self, op: tg.ReduceOp) -> Array:
         """Over lane axes and shape axes, in the accumulator's dtype."""
         lanes = self.lanes
         source = self.array(op, op.source)
@@ -325,7 +326,7 @@ class LaneRun(KernelRun):
             assert valid is not None
             shape = list(np.broadcast_shapes(shape, valid.shape))
         # An element is reduced once per iteration, also if it does not vary along the range.
-        whole = Array(
+        whole = MaskedArray(
             np.broadcast_to(source.data, shape),
             None if valid is None else np.broadcast_to(valid, shape),
         )
@@ -333,16 +334,16 @@ class LaneRun(KernelRun):
         dtype = dtype_of(op.source)
         return accumulate(op.kind.data, whole, axes, dtype, ordered=op.ordered is not None)
 
-    def reduce(self, op: tg.ReduceOp) -> Array:
+    def reduce(self, op: tg.ReduceOp) -> MaskedArray:
         """The value of a REDUCE, once its stepped ranges are done."""
         dtype, ordered = dtype_of(op.source), op.ordered is not None
         if all(r.owner in self.plan.axes for r in op.ranges):
-            return Array(finish(self._reduced(op), dtype))
+            return MaskedArray(finish(self._reduced(op), dtype))
         # A part for each iteration of the stepped ranges; none if there was no iteration.
         parts = self._partial.pop(op, [])
         if not parts:
             shape = (1,) * self.lanes + tensor(op.result).get_shape()
-            return Array(finish(np.broadcast_to(initial(op), shape), dtype))
-        together = Array(np.stack(np.broadcast_arrays(*parts)))
+            return MaskedArray(finish(np.broadcast_to(initial(op), shape), dtype))
+        together = MaskedArray(np.stack(np.broadcast_arrays(*parts)))
         total = accumulate(op.kind.data, together, [0], dtype, ordered=ordered)[0]
-        return Array(finish(total, dtype))
+        return MaskedArray(finish(total, dtype))

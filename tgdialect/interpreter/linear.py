@@ -14,7 +14,7 @@ from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.versions import Journal, Stores, VersionedMemory
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import Data
+from tgdialect.ops.numpy_dtypes import Array
 
 
 def captured(op: tg.LinearOp, known: Mapping[SSAValue, HostValue]) -> Mapping[SSAValue, HostValue]:
@@ -33,7 +33,7 @@ def run_linear(
     outer: Mapping[SSAValue, HostValue],
     arguments: Sequence[HostValue],
     journal: Journal,
-) -> Sequence[tuple[VersionedMemory, Data, Data]]:
+) -> Sequence[tuple[VersionedMemory, Array, Array]]:
     """Run a LINEAR on what it captures and the arguments of its PARAMs, by slot.
 
     Returns, for each memory that it stores to, the new contents and a mask of written elements.

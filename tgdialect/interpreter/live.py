@@ -20,8 +20,9 @@ from tgdialect.interpreter.lane_races import (
     on_elements,
 )
 from tgdialect.interpreter.values import check_size
-from tgdialect.ops.arrays import Data, numpy_dtype
+from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.dtypes import DType
+from tgdialect.ops.numpy_dtypes import Array
 
 
 class AssumptionError(Exception):
@@ -57,7 +58,7 @@ class LiveMemory:
 
     def __init__(
         self,
-        contents: Data,
+        contents: Array,
         dtype: DType,
         *,
         name: str = "memory",
@@ -71,22 +72,22 @@ class LiveMemory:
         self.dtype = dtype
         self.name = name
         self.contents = np.ascontiguousarray(contents).reshape(contents.shape)
-        self.snapshot: Data | None = None
+        self.snapshot: Array | None = None
         if keep_snapshot:
             self.take_snapshot()
-        self.written: Data | None = None
-        self.defined: Data | None = None
+        self.written: Array | None = None
+        self.defined: Array | None = None
         self._lanes: Lanes | None = None
         self._copies = copies
         self._is_assumed, self._report_undefined = assumed, undefined
         # By a write, the cells whose present value it has written; which are adds.
-        self._writers: dict[Operation, Data] = {}
+        self._writers: dict[Operation, Array] = {}
         self._adders: set[Operation] = set()
         self.watch: Callable[[int, Callable[[int], str]], LaneRaces] | None = None
         self._races: LaneRaces | None = None
 
     @property
-    def first_contents(self) -> Data:
+    def first_contents(self) -> Array:
         """The contents before every store, if a snapshot is kept; otherwise the present ones."""
         return self.contents if self.snapshot is None else self.snapshot
 
@@ -116,7 +117,7 @@ class LiveMemory:
         """The name of the cell at a position in the flat contents of all copies."""
         return f"cell {position % self.size} of {self.name}"
 
-    def _flat(self, cells: Cells, numbers: Data) -> Data:
+    def _flat(self, cells: Cells, numbers: Array) -> Array:
         """Positions in the flat contents of all copies; those of no cell are negative or wrong."""
         if self._lanes is None:
             return numbers - 1
@@ -127,11 +128,11 @@ class LiveMemory:
     def gather(
         self,
         cell_map: CellMap,
-        mask: Data | None,
+        mask: Array | None,
         now: Callable[[], LaneInstances],
         *,
         snapshot: bool = False,
-    ) -> Data:
+    ) -> Array:
         """The elements of a view where `mask` is true and they exist; 0 elsewhere.
 
         `now` says who reads.
@@ -156,7 +157,7 @@ class LiveMemory:
             data = np.where(there, flat[chosen], np.zeros((), flat.dtype))
         return from_cells(data, cell_map.element_dtype, cells.bytewise)
 
-    def _check_defined(self, cells: Data, there: Data, now: Callable[[], LaneInstances]) -> None:
+    def _check_defined(self, cells: Array, there: Array, now: Callable[[], LaneInstances]) -> None:
         assert self.defined is not None
         cells, there = np.broadcast_arrays(cells, there)
         missing = ~self.defined[cells[there]]
@@ -178,8 +179,8 @@ class LiveMemory:
     def scatter(
         self,
         cell_map: CellMap,
-        value: Data,
-        mask: Data | None,
+        value: Array,
+        mask: Array | None,
         now: Callable[[], LaneInstances] | None = None,
         *,
         adds: bool = False,
@@ -209,7 +210,7 @@ class LiveMemory:
         flat = flat_cells(self.contents, cells.bytewise)
         if not adds and values.dtype != flat.dtype:
             values = values.view(flat.dtype)
-        changed: Data | None = None
+        changed: Array | None = None
         if not adds and (self._races is not None or unordered is not None):
             changed = differ(flat[positions], values)
         if self._races is not None and now is not None:
@@ -238,7 +239,7 @@ class LiveMemory:
             self.defined[elements] = True
 
     def _check_order(
-        self, cells: Data, op: Operation, unordered: Set[Operation], changed: Data | None
+        self, cells: Array, op: Operation, unordered: Set[Operation], changed: Array | None
     ) -> None:
         """Raise InterpretationError if an unordered write has written one of these cells before.
 

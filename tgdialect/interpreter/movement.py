@@ -15,9 +15,10 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.interpreter.values import Array, all_valid, check_size
+from tgdialect.interpreter.values import MaskedArray, all_valid, check_size
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import Data, numpy_dtype
+from tgdialect.ops.arrays import numpy_dtype
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import (
     dtype_of,
     integers,
@@ -36,16 +37,16 @@ class AppliedMovement:
     """
 
     op: Operation
-    operands: Sequence[Array]
+    operands: Sequence[MaskedArray]
     lanes: int = 0
 
-    def of(self, source: Array, *, cells: bool = False) -> Array:
+    def of(self, source: MaskedArray, *, cells: bool = False) -> MaskedArray:
         """The result for a source. With `cells`, the source holds cell numbers, and 0 is no
         cell."""
         return _MOVEMENTS[self.op.name](self, source, cells)
 
 
-def extent(value: Array) -> int:
+def extent(value: MaskedArray) -> int:
     """A scalar as a Python integer. Raises InterpretationError if it differs between lanes."""
     values = value.materialised()
     if values.size == 0:
@@ -56,7 +57,7 @@ def extent(value: Array) -> int:
     return first
 
 
-def extents(static: Sequence[int], dynamic: Sequence[Array]) -> tuple[int, ...]:
+def extents(static: Sequence[int], dynamic: Sequence[MaskedArray]) -> tuple[int, ...]:
     """A list of extents, in which values from `dynamic` replace the dynamic entries."""
     result = _numbers(static, dynamic)
     for axis, size in enumerate(result):
@@ -65,23 +66,23 @@ def extents(static: Sequence[int], dynamic: Sequence[Array]) -> tuple[int, ...]:
     return result
 
 
-def _numbers(static: Sequence[int], dynamic: Sequence[Array]) -> tuple[int, ...]:
+def _numbers(static: Sequence[int], dynamic: Sequence[MaskedArray]) -> tuple[int, ...]:
     values = iter(dynamic)
     return tuple(extent(next(values)) if d == DYNAMIC_INDEX else d for d in static)
 
 
-def _permute(move: AppliedMovement, source: Array, cells: bool) -> Array:
+def _permute(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedArray:
     lanes = move.lanes
     order = (*range(lanes), *(lanes + axis for axis in integers(move.op, "order")))
     return source.rearranged(lambda x: x.transpose(order))
 
 
-def _flip(move: AppliedMovement, source: Array, cells: bool) -> Array:
+def _flip(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedArray:
     axes = tuple(move.lanes + i for i, flag in enumerate(integers(move.op, "flags")) if flag)
     return source.rearranged(lambda x: np.flip(x, axes))
 
 
-def _reshape(move: AppliedMovement, source: Array, cells: bool) -> Array:
+def _reshape(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedArray:
     shape = extents(integers(move.op, "shape"), move.operands)
     old, lane_shape = source.data.shape[move.lanes :], source.data.shape[: move.lanes]
     if np.prod(old, dtype=object) != np.prod(shape, dtype=object):
@@ -89,7 +90,7 @@ def _reshape(move: AppliedMovement, source: Array, cells: bool) -> Array:
     return source.rearranged(lambda x: x.reshape(lane_shape + shape))
 
 
-def _expand(move: AppliedMovement, source: Array, cells: bool) -> Array:
+def _expand(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedArray:
     shape = extents(integers(move.op, "shape"), move.operands)
     for axis, (old, new) in enumerate(zip(source.data.shape[move.lanes :], shape, strict=True)):
         if old not in (1, new):
@@ -99,7 +100,7 @@ def _expand(move: AppliedMovement, source: Array, cells: bool) -> Array:
 
 
 def _window(
-    move: AppliedMovement, inner_is_source: bool, source: Array
+    move: AppliedMovement, inner_is_source: bool, source: MaskedArray
 ) -> tuple[tuple[int, ...], tuple[slice, ...]]:
     """The new shape of a PAD or SHRINK, and the slices of the outer array that are the inner one.
     The source is the inner array of a PAD and the outer array of a SHRINK."""
@@ -116,7 +117,7 @@ def _window(
     return shape, (slice(None),) * move.lanes + inside
 
 
-def _pad(move: AppliedMovement, source: Array, cells: bool) -> Array:
+def _pad(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedArray:
     shape, inside = _window(move, True, source)
     shape = source.data.shape[: move.lanes] + shape
     check_size(shape, source.data.dtype.itemsize)
@@ -126,18 +127,18 @@ def _pad(move: AppliedMovement, source: Array, cells: bool) -> Array:
         data[...] = number(fill)
     data[inside] = source.data
     if source.valid is None and fill is not None:
-        return Array(data)
+        return MaskedArray(data)
     valid = np.full(shape, fill is not None)
     valid[inside] = True if source.valid is None else source.valid
-    return Array(data, valid)
+    return MaskedArray(data, valid)
 
 
-def _shrink(move: AppliedMovement, source: Array, cells: bool) -> Array:
+def _shrink(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedArray:
     _, inside = _window(move, False, source)
     return source.rearranged(lambda x: x[inside])
 
 
-def _index(move: AppliedMovement, source: Array, cells: bool) -> Array:
+def _index(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedArray:
     """INDEX of the leading axes. An index that is out of bounds or invalid reads 0."""
     lanes, shape = move.lanes, source.data.shape
     if not move.operands:
@@ -146,7 +147,7 @@ def _index(move: AppliedMovement, source: Array, cells: bool) -> Array:
     rest = shape[lanes + len(move.operands) :]
     rank = sum(lane_rank) + len(rest)
 
-    def on_axis(values: Data, axis: int) -> Data:
+    def on_axis(values: Array, axis: int) -> Array:
         """Values shaped to lie along one axis of the result, behind the lane axes."""
         own_lanes = values.shape[:-1] if values.ndim > 1 else (1,) * lanes
         after = rank - axis - 1
@@ -154,8 +155,8 @@ def _index(move: AppliedMovement, source: Array, cells: bool) -> Array:
 
     # Build one array of positions per axis of the source; together they broadcast to the result.
     # The lane axes select themselves.
-    selectors: list[Data] = []
-    inside: list[Data | None] = []
+    selectors: list[Array] = []
+    inside: list[Array | None] = []
     for axis in range(lanes):
         own = np.arange(shape[axis], dtype=np.int64)
         selectors.append(own.reshape((1,) * axis + (-1,) + (1,) * (lanes - axis - 1 + rank)))
@@ -171,7 +172,7 @@ def _index(move: AppliedMovement, source: Array, cells: bool) -> Array:
             values = values.reshape(values.shape + (1,) * rank)
             valid = None if valid is None else valid.reshape(valid.shape + (1,) * rank)
         bound = shape[lanes + axis]
-        within: Data = (values >= 0) & (values < bound)
+        within: Array = (values >= 0) & (values < bound)
         inside += [within, valid]
         selectors.append(np.where(within, values, values.dtype.type(0)).astype(np.int64))
     # The other axes are kept whole.
@@ -184,19 +185,19 @@ def _index(move: AppliedMovement, source: Array, cells: bool) -> Array:
     result_shape = np.broadcast_shapes(*(s.shape for s in selectors))
     check_size(result_shape, source.data.dtype.itemsize)
     if 0 in shape:
-        return Array(np.zeros(result_shape, source.data.dtype))
+        return MaskedArray(np.zeros(result_shape, source.data.dtype))
     data = np.where(reads, _take(source.data, selectors), np.zeros((), source.data.dtype))
     if source.valid is None:
-        return Array(data)
-    return Array(data, np.logical_or(~reads, _take(source.valid, selectors)))
+        return MaskedArray(data)
+    return MaskedArray(data, np.logical_or(~reads, _take(source.valid, selectors)))
 
 
-def _take(x: Data, selectors: Sequence[Data]) -> Data:
+def _take(x: Array, selectors: Sequence[Array]) -> Array:
     check_size(np.broadcast_shapes(*(s.shape for s in selectors)), x.dtype.itemsize)
     return np.asarray(x[tuple(selectors)])
 
 
-def _bitcast(move: AppliedMovement, source: Array, cells: bool) -> Array:
+def _bitcast(move: AppliedMovement, source: MaskedArray, cells: bool) -> MaskedArray:
     """BITCAST: reinterpret storage. If the element size changes, a new element is invalid where any
     of its bytes is."""
     old, new = dtype_of(move.op.operands[0]), dtype_of(move.op.results[0])
@@ -211,18 +212,18 @@ def _bitcast(move: AppliedMovement, source: Array, cells: bool) -> Array:
     if new.is_bool and not cells:
         data = data != 0
     if source.valid is None or old.itemsize == new.itemsize:
-        return Array(data, source.valid)
+        return MaskedArray(data, source.valid)
     if old.itemsize > new.itemsize:
-        return Array(data, np.repeat(source.valid, old.itemsize // new.itemsize, axis=-1))
+        return MaskedArray(data, np.repeat(source.valid, old.itemsize // new.itemsize, axis=-1))
     joined = source.valid.reshape((*data.shape, new.itemsize // old.itemsize))
-    return Array(data, np.asarray(joined.all(axis=-1)))
+    return MaskedArray(data, np.asarray(joined.all(axis=-1)))
 
 
 _CELL = 8
 """The size of a cell number in bytes."""
 
 
-def _reinterpret(data: Data, dtype: np.dtype[Any]) -> Data:
+def _reinterpret(data: Array, dtype: np.dtype[Any]) -> Array:
     """`data.view(dtype)`, after a copy if the last axis is not contiguous, which NumPy requires."""
     if data.dtype.itemsize == dtype.itemsize:
         return data.view(dtype)
@@ -234,7 +235,7 @@ def _reinterpret(data: Data, dtype: np.dtype[Any]) -> Data:
     return data.view(dtype)
 
 
-_MOVEMENTS: dict[str, Callable[[AppliedMovement, Array, bool], Array]] = {
+_MOVEMENTS: dict[str, Callable[[AppliedMovement, MaskedArray, bool], MaskedArray]] = {
     "tg.permute": _permute,
     "tg.flip": _flip,
     "tg.reshape": _reshape,
@@ -249,7 +250,7 @@ MOVEMENTS: frozenset[str] = frozenset(_MOVEMENTS)
 """The movement ops with one source. STACK has several, so its result is a new value."""
 
 
-def stack(sources: Sequence[Array], lanes: int) -> Array:
+def stack(sources: Sequence[MaskedArray], lanes: int) -> MaskedArray:
     """STACK: join along a new leading axis of the shape."""
     if len({s.data.shape[lanes:] for s in sources}) > 1:
         shapes = " and ".join(str(s.data.shape[lanes:]) for s in sources)
@@ -258,9 +259,9 @@ def stack(sources: Sequence[Array], lanes: int) -> Array:
     check_size((len(sources), *shape), sources[0].data.dtype.itemsize)
     data = np.stack([np.broadcast_to(s.data, shape) for s in sources], axis=lanes)
     if all(s.valid is None for s in sources):
-        return Array(data)
+        return MaskedArray(data)
     masks = [
         np.ones(shape, np.bool_) if s.valid is None else np.broadcast_to(s.valid, shape)
         for s in sources
     ]
-    return Array(data, np.stack(masks, axis=lanes))
+    return MaskedArray(data, np.stack(masks, axis=lanes))

@@ -18,7 +18,7 @@ from tgdialect.interpreter.elementwise import ELEMENTWISE, compute
 from tgdialect.interpreter.movement import stack
 from tgdialect.interpreter.reduction import reduce
 from tgdialect.interpreter.values import (
-    Array,
+    MaskedArray,
     aligned,
     all_valid,
     broadcast,
@@ -34,10 +34,10 @@ MAX_CELLS = 1 << 27
 product of broadcast operands may hold several; with more, a program of a few lines takes all memory
 of the machine, and with fewer, fewer programs run here. An order of magnitude."""
 
-PureFunction = Callable[[Any, Sequence[Array], int], Array]
+PureFunction = Callable[[Any, Sequence[MaskedArray], int], MaskedArray]
 
 
-def elementwise(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+def elementwise(op: Operation, operands: Sequence[MaskedArray], lanes: int) -> MaskedArray:
     """An elementwise op; a cell is invalid where any operand's is. WHERE: of the branch taken."""
     rank = max(x.data.ndim for x in operands) - lanes
     data = [aligned(x.data, lanes, rank) for x in operands]
@@ -50,35 +50,35 @@ def elementwise(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
     result = compute(op.name, data, dtypes, dtype_of(op.results[0]))
     masks = [None if x.valid is None else aligned(x.valid, lanes, rank) for x in operands]
     if all(mask is None for mask in masks):
-        return Array(result)
+        return MaskedArray(result)
     if op.name == "tg.where":
         chosen, a, b = (np.True_ if mask is None else mask for mask in masks)
         valid = np.logical_and(chosen, np.where(data[0], a, b))
     else:
         valid = all_valid(masks)
-    return Array(result, broadcast(valid, shape))
+    return MaskedArray(result, broadcast(valid, shape))
 
 
-def constant(op: tg.ConstOp, operands: Sequence[Array], lanes: int) -> Array:
+def constant(op: tg.ConstOp, operands: Sequence[MaskedArray], lanes: int) -> MaskedArray:
     """CONST: a scalar, which may be an invalid cell."""
     shape = (1,) * lanes
     dtype = numpy_dtype_of(op.result)
     if isinstance(op.value, tg.InvalidAttr):
-        return Array(np.zeros(shape, dtype), np.zeros(shape, np.bool_))
-    return Array(np.full(shape, number(op.value), dtype))
+        return MaskedArray(np.zeros(shape, dtype), np.zeros(shape, np.bool_))
+    return MaskedArray(np.full(shape, number(op.value), dtype))
 
 
-def constants(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
+def constants(op: Operation, operands: Sequence[MaskedArray], lanes: int) -> MaskedArray:
     """VCONST: a vector of indices."""
-    return Array(np.array(integers(op, "values"), np.int64).reshape((1,) * lanes + (-1,)))
+    return MaskedArray(np.array(integers(op, "values"), np.int64).reshape((1,) * lanes + (-1,)))
 
 
-def binary(op: tg.BinaryDataOp, operands: Sequence[Array], lanes: int) -> Array:
+def binary(op: tg.BinaryDataOp, operands: Sequence[MaskedArray], lanes: int) -> MaskedArray:
     """BINARY: its bytes."""
-    return Array(np.frombuffer(op.data.data, np.uint8).reshape((1,) * lanes + (-1,)))
+    return MaskedArray(np.frombuffer(op.data.data, np.uint8).reshape((1,) * lanes + (-1,)))
 
 
-def reduction(op: tg.ReduceOp, operands: Sequence[Array], lanes: int) -> Array:
+def reduction(op: tg.ReduceOp, operands: Sequence[MaskedArray], lanes: int) -> MaskedArray:
     """REDUCE over axes of the shape; loops are the business of the kernel."""
     if op.ranges:
         raise InterpretationError("a REDUCE over ranges outside a kernel")
@@ -88,24 +88,26 @@ def reduction(op: tg.ReduceOp, operands: Sequence[Array], lanes: int) -> Array:
     )
 
 
-def _materialised(op: Operation, operands: Sequence[Array], lanes: int) -> Array:
-    return Array(operands[0].materialised())
+def _materialised(op: Operation, operands: Sequence[MaskedArray], lanes: int) -> MaskedArray:
+    return MaskedArray(operands[0].materialised())
 
 
-def _replicated(op: tg.ReplicatedOp, operands: Sequence[Array], lanes: int) -> Array:
+def _replicated(op: tg.ReplicatedOp, operands: Sequence[MaskedArray], lanes: int) -> MaskedArray:
     """REPLICATED: the shards are copies of one value; entry 0 is it."""
     axis = lanes + op.axis.data
     return operands[0].rearranged(lambda x: np.take(x, 0, axis))
 
 
-def load(op: Operation, read: Array, alt: Array | None, gate: Array | None, lanes: int) -> Array:
+def load(
+    op: Operation, read: MaskedArray, alt: MaskedArray | None, gate: MaskedArray | None, lanes: int
+) -> MaskedArray:
     """LOAD from what the buffer shows; `alt` where it is gated off. The result is all valid."""
     data = read.materialised()
     if gate is None or alt is None:
-        return Array(data)
+        return MaskedArray(data)
     rank = max(data.ndim, alt.data.ndim) - lanes
     chosen = aligned(gate.materialised(), lanes, rank)
-    return Array(np.where(chosen, aligned(data, lanes, rank), alt.materialised()))
+    return MaskedArray(np.where(chosen, aligned(data, lanes, rank), alt.materialised()))
 
 
 PURE: dict[str, PureFunction] = {

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 
 from tgdialect.interpreter.elementwise import ARITHMETIC, LOGICAL
-from tgdialect.interpreter.values import Array
+from tgdialect.interpreter.values import MaskedArray
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import FLOAT32, FLOAT64, Data, numpy_dtype, round_once
+from tgdialect.ops.arrays import FLOAT32, FLOAT64, numpy_dtype, round_once
 from tgdialect.ops.dtypes import DTYPES, F32, DType
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of, integers
 from tgdialect.ops.reduce import identity
 
@@ -38,8 +39,8 @@ def accumulator_dtype(kind: tg.ReduceKind, dtype: DType, *, ordered: bool) -> np
 
 
 def accumulate(
-    kind: tg.ReduceKind, source: Array, axes: Sequence[int], dtype: DType, *, ordered: bool
-) -> Data:
+    kind: tg.ReduceKind, source: MaskedArray, axes: Sequence[int], dtype: DType, *, ordered: bool
+) -> Array:
     """The reduction of `source` over array axes, which become 1, in the accumulator's dtype.
 
     A sum begins with +0, and so is never -0.
@@ -63,7 +64,7 @@ def accumulate(
     return np.asarray(result)
 
 
-def _in_order(ufunc: np.ufunc, data: Data, axes: Sequence[int]) -> Data:
+def _in_order(ufunc: np.ufunc, data: Array, axes: Sequence[int]) -> Array:
     """One after the other, in row-major order of the reduced axes."""
     axes = sorted(axes)
     kept = tuple(1 if axis in axes else size for axis, size in enumerate(data.shape))
@@ -72,7 +73,7 @@ def _in_order(ufunc: np.ufunc, data: Data, axes: Sequence[int]) -> Data:
     return ufunc.accumulate(flat, axis=0)[-1].reshape(kept)
 
 
-def _positive_zero(result: Data, data: Data, axes: tuple[int, ...]) -> Data:
+def _positive_zero(result: Array, data: Array, axes: tuple[int, ...]) -> Array:
     """The maximum of zeros is +0 where one of them is; np.maximum.reduce leaves that open."""
     if not bool((result == 0).any()):
         return result
@@ -81,14 +82,14 @@ def _positive_zero(result: Data, data: Data, axes: tuple[int, ...]) -> Data:
     return np.where(result == 0, zeros, result)
 
 
-def initial(op: tg.ReduceOp) -> Data:
+def initial(op: tg.ReduceOp) -> Array:
     """The initial value of a REDUCE, in the accumulator's dtype."""
     kind, dtype = op.kind.data, dtype_of(op.source)
     accumulator = accumulator_dtype(kind, dtype, ordered=op.ordered is not None)
     return np.asarray(identity(kind, dtype)).astype(accumulator)
 
 
-def combine(op: tg.ReduceOp, total: Data, source: Array) -> Data:
+def combine(op: tg.ReduceOp, total: Array, source: MaskedArray) -> Array:
     """A total and the elements of an array over the axes of a REDUCE, one after the other.
 
     The shape of the result is the array's, with 1 for each axis that is reduced.
@@ -105,7 +106,7 @@ def combine(op: tg.ReduceOp, total: Data, source: Array) -> Data:
     return total
 
 
-def finish(accumulated: Data, dtype: DType) -> Data:
+def finish(accumulated: Array, dtype: DType) -> Array:
     """An accumulator rounded to the dtype of the reduction."""
     if not dtype.is_float or accumulated.dtype == numpy_dtype(dtype):
         return accumulated
@@ -115,7 +116,12 @@ def finish(accumulated: Data, dtype: DType) -> Data:
 
 
 def reduce(
-    kind: tg.ReduceKind, source: Array, axes: Sequence[int], dtype: DType, *, ordered: bool = False
-) -> Array:
+    kind: tg.ReduceKind,
+    source: MaskedArray,
+    axes: Sequence[int],
+    dtype: DType,
+    *,
+    ordered: bool = False,
+) -> MaskedArray:
     """REDUCE: `source` over array axes, in the dtype; every cell of the result is valid."""
-    return Array(finish(accumulate(kind, source, axes, dtype, ordered=ordered), dtype))
+    return MaskedArray(finish(accumulate(kind, source, axes, dtype, ordered=ordered), dtype))

@@ -34,11 +34,12 @@ from tgdialect.interpreter.host_values import (
     whole,
 )
 from tgdialect.interpreter.run_context import RunContext, write_back
-from tgdialect.interpreter.values import Array
+from tgdialect.interpreter.values import MaskedArray
 from tgdialect.interpreter.versions import VersionedMemory
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import Data, numpy_dtype_of
+from tgdialect.ops.arrays import numpy_dtype_of
 from tgdialect.ops.families import OPERATIONS
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of, is_memory, tensor
 
 
@@ -119,7 +120,7 @@ class TgFunctions(InterpreterFunctions):
         return ReturnedValues(values), ()
 
 
-def _data(value: SSAValue, given: Any) -> Data:
+def _data(value: SSAValue, given: Any) -> Array:
     """The value that another dialect's op or the caller gave for a tensor, as a checked array."""
     dtype = numpy_dtype_of(value)
     array = np.asarray(given, dtype) if isinstance(given, bool | int | float) else np.asarray(given)
@@ -132,7 +133,7 @@ def _value(value: SSAValue, given: Any) -> HostValue:
     """An operand, whether a tg op made it or not."""
     if isinstance(given, TensorValue | VersionedView | Void | Tuple):
         return given
-    return TensorValue(Array(_data(value, given)))
+    return TensorValue(MaskedArray(_data(value, given)))
 
 
 def _plain(value: HostValue) -> Any:

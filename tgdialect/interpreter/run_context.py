@@ -20,7 +20,7 @@ from tgdialect.diagnostics import errors_at, locate
 from tgdialect.interpreter.custom import run_custom_function
 from tgdialect.interpreter.memory_uses import Roots, memory_uses
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import Data
+from tgdialect.ops.numpy_dtypes import Array
 
 _MAX_DEPTH = 100
 """The greatest depth of calls and FUNCTIONs within one another. It stops recursion, which would
@@ -36,22 +36,22 @@ class Contents:
     """The contents of a memory argument after a call, and which of its elements the callee
     wrote."""
 
-    data: Data
-    written: Callable[[], Data]
+    data: Array
+    written: Callable[[], Array]
 
 
 @dataclass(frozen=True)
 class Outcome:
     """Of a call: its results, and for each argument its new contents if it was written."""
 
-    results: Sequence[Data]
+    results: Sequence[Array]
     contents: Sequence[Contents | None]
 
 
 Slots = frozenset[int]
 
 
-Callee = Callable[["RunContext", Any, Sequence[Data], Sequence[Data]], Outcome]
+Callee = Callable[["RunContext", Any, Sequence[Array], Sequence[Array]], Outcome]
 """Runs an op that can be called on arrays, and on those of the PARAMs of a `func.func`."""
 
 
@@ -64,7 +64,7 @@ class RunContext:
 
     callees: Mapping[str, Callee]
     custom: CustomCode = field(default_factory=CustomCode)
-    buffers: Mapping[int, Data] = field(default_factory=dict[int, Data])
+    buffers: Mapping[int, Array] = field(default_factory=dict[int, Array])
     scalar: bool = False
     _effects: dict[Operation, tuple[Slots, Slots]] = field(
         default_factory=dict[Operation, tuple[Slots, Slots]]
@@ -86,7 +86,7 @@ class RunContext:
     # -- calls
 
     def call(
-        self, callee: Operation, arguments: Sequence[Data], extra: Sequence[Data] = ()
+        self, callee: Operation, arguments: Sequence[Array], extra: Sequence[Array] = ()
     ) -> Outcome:
         """Run a callee on arrays, which it does not change.
 
@@ -97,7 +97,7 @@ class RunContext:
                 raise InterpretationError(f"{callee.name} is not callable")
             return run(self, callee, arguments, extra)
 
-    def run_call(self, op: Operation, callee: Operation, arguments: Sequence[Data]) -> Outcome:
+    def run_call(self, op: Operation, callee: Operation, arguments: Sequence[Array]) -> Outcome:
         """Run what a CALL or `func.call` calls on arrays, which that does not change."""
         if not (isinstance(op, tg.CallOp) and isinstance(callee, tg.CustomFunctionOp)):
             return self.call(callee, arguments)
@@ -160,7 +160,7 @@ def symbol_of(op: Operation, symbol: str | SymbolRefAttr) -> Operation:
     return found
 
 
-def write_back(contents: Iterable[tuple[str, Data, Data]]) -> None:
+def write_back(contents: Iterable[tuple[str, Array, Array]]) -> None:
     """Write to the caller's arrays: their names, the arrays, and the new contents of each.
 
     The new contents may share the storage of any of the arrays.

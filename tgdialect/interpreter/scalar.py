@@ -25,12 +25,12 @@ from tgdialect.interpreter.nesting import Accumulate, GraphNest, Item, LoopBody,
 from tgdialect.interpreter.reduction import combine, finish, initial
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.scalar_memory import Iteration, ScalarMemory
-from tgdialect.interpreter.values import Array, all_valid
+from tgdialect.interpreter.values import MaskedArray, all_valid
 from tgdialect.interpreter.warps import shuffle
 from tgdialect.interpreter.wmma import wmma
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import Data
 from tgdialect.ops.codegen import warp_of
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of, tensor
 
 
@@ -55,8 +55,8 @@ class ScalarRun(ScalarMemory):
             for op, scope in analysis.scopes.of.items()
             if (inside := [c for c in ifs if c in scope])
         }
-        self._totals: dict[tuple[Operation, Iteration], Data] = {}
-        self._fragments: dict[tuple[Operation, int], Sequence[Array]] = {}
+        self._totals: dict[tuple[Operation, Iteration], Array] = {}
+        self._fragments: dict[tuple[Operation, int], Sequence[MaskedArray]] = {}
         self._done: set[tuple[Operation, Iteration]] = set()
 
     # -- loops
@@ -170,7 +170,7 @@ class ScalarRun(ScalarMemory):
         total = self._totals.get(key, initial(op))
         self._totals[key] = combine(op, total, self.array(op, op.source))
 
-    def reduce(self, op: tg.ReduceOp) -> Array:
+    def reduce(self, op: tg.ReduceOp) -> MaskedArray:
         """The value of a REDUCE, once its loops are done."""
         key = op, self.iteration(self.analysis.loops_around[op])
         if not op.ranges:
@@ -178,22 +178,22 @@ class ScalarRun(ScalarMemory):
         else:
             total = self._totals.pop(key, initial(op))
         total = np.broadcast_to(total, tensor(op.result).get_shape())
-        return Array(finish(total, dtype_of(op.source)))
+        return MaskedArray(finish(total, dtype_of(op.source)))
 
-    def of_warp(self, op: tg.WmmaOp | tg.InsOp | tg.ShuffleOp) -> Array:
+    def of_warp(self, op: tg.WmmaOp | tg.InsOp | tg.ShuffleOp) -> MaskedArray:
         """The part of a product, or the value of a SHUFFLE, that the running work item gets from
         its warp."""
         number, count = self._work_item()
         fragments = zip(*(self._fragments[op, item] for item in range(count)), strict=True)
-        operands = [Array(np.stack([x.materialised() for x in each])) for each in fragments]
+        operands = [MaskedArray(np.stack([x.materialised() for x in each])) for each in fragments]
         if not isinstance(op, tg.ShuffleOp):
-            return Array(wmma(op, operands, 1, [0]).data[number])
+            return MaskedArray(wmma(op, operands, 1, [0]).data[number])
         (value,) = operands
-        return Array(shuffle(op, value, 1, [0]).data[number])
+        return MaskedArray(shuffle(op, value, 1, [0]).data[number])
 
 
-def _index(i: int) -> Array:
-    return Array(np.asarray(i, np.int64))
+def _index(i: int) -> MaskedArray:
+    return MaskedArray(np.asarray(i, np.int64))
 
 
 def _loop_nest(block: Block, analysis: BlockAnalysis, *, graph: bool) -> Sequence[Item]:

@@ -16,9 +16,10 @@ from tgdialect.interpreter.kernel import Function, KernelRun, LiveValue
 from tgdialect.interpreter.live import LiveMemory, LiveView
 from tgdialect.interpreter.run_context import RunContext
 from tgdialect.interpreter.scalar_races import ScalarRaces
-from tgdialect.interpreter.values import Array, check_size
+from tgdialect.interpreter.values import MaskedArray, check_size
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import Data, numpy_dtype_of
+from tgdialect.ops.arrays import numpy_dtype_of
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of
 
 Iteration = tuple[int, ...]
@@ -60,7 +61,7 @@ class ScalarMemory(KernelRun):
         memory = self._buffers[root, ()]
         return LiveView(memory, CellMap(memory.shape, memory.dtype))
 
-    def hold(self, op: Operation, array: Array) -> LiveView:
+    def hold(self, op: Operation, array: MaskedArray) -> LiveView:
         memory = LiveMemory(
             array.materialised().copy(),
             dtype_of(op.results[0]),
@@ -68,7 +69,7 @@ class ScalarMemory(KernelRun):
         )
         return LiveView(memory, CellMap(memory.shape, memory.dtype))
 
-    def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Data | None) -> Data:
+    def read(self, op: Operation, operand: SSAValue, view: LiveView, gate: Array | None) -> Array:
         self.check_bounds(op, operand, view, gate)
         memory, numbers = self._own(view.memory), view.cell_map.byte_numbers
         there = numbers != 0 if gate is None else (numbers != 0) & gate[..., np.newaxis]
@@ -83,7 +84,7 @@ class ScalarMemory(KernelRun):
         return from_cells(bytes, view.cell_map.element_dtype, True)
 
     def write(
-        self, op: Operation, view: LiveView, value: Data, mask: Data | None, *, adds: bool = False
+        self, op: Operation, view: LiveView, value: Array, mask: Array | None, *, adds: bool = False
     ) -> None:
         """Write the elements of a value where `mask` is true, or add them to what is there."""
         self.check_bounds(op, op.operands[0], view, mask)
@@ -141,7 +142,7 @@ class ScalarMemory(KernelRun):
             memory.written = np.zeros(memory.size, np.bool_)
         return memory
 
-    def _check_written(self, op: Operation, memory: LiveMemory, bytes: Data) -> None:
+    def _check_written(self, op: Operation, memory: LiveMemory, bytes: Array) -> None:
         """Note a read of a cell without contents: an error, or a race with a later STORE."""
         if memory.written is None or self._roots.get(memory) not in self.analysis.undefined:
             return

@@ -8,7 +8,7 @@ from xdsl.ir import Operation
 
 from tgdialect.interpreter.instances import Instance, parallel_race, unordered_stores
 from tgdialect.interpreter.live import LiveMemory
-from tgdialect.ops.arrays import Data
+from tgdialect.ops.numpy_dtypes import Array
 
 _Byte = tuple[LiveMemory, int]
 
@@ -38,7 +38,7 @@ class ScalarRaces:
         """All work items of a workgroup have reached this point."""
         self._barriers += 1
 
-    def read(self, memory: LiveMemory, bytes: Data, now: Instance) -> None:
+    def read(self, memory: LiveMemory, bytes: Array, now: Instance) -> None:
         """An op reads bytes."""
         if not now.iteration:
             return
@@ -48,7 +48,7 @@ class ScalarRaces:
             self._check_parallel(key, now, "reads", self._adders, "has added to")
             self._record(self._readers, key, now)
 
-    def write(self, memory: LiveMemory, bytes: Data, now: Instance, *, changes: bool) -> None:
+    def write(self, memory: LiveMemory, bytes: Array, now: Instance, *, changes: bool) -> None:
         """A STORE writes the bytes of an element, whose value it `changes` or not."""
         for byte in bytes.tolist():
             key = memory, byte
@@ -64,7 +64,7 @@ class ScalarRaces:
                 self._writers.pop(key, None)
             self._record(self._writers, key, now)
 
-    def add(self, memory: LiveMemory, bytes: Data, now: Instance) -> None:
+    def add(self, memory: LiveMemory, bytes: Array, now: Instance) -> None:
         """An ATOMICADD adds to bytes."""
         for byte in bytes.tolist():
             key = memory, byte

@@ -22,9 +22,10 @@ from tgdialect.ops.arguments import (
     dims_attribute,
     integer_attribute,
 )
-from tgdialect.ops.arrays import NUMPY_DTYPES, Data
+from tgdialect.ops.arrays import NUMPY_DTYPES
 from tgdialect.ops.call import parameters
 from tgdialect.ops.dtypes import DTYPES
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import tensor
 
 
@@ -110,8 +111,8 @@ def _argument(argument: BlockArgument) -> EntryArgument:
 
 
 def bind(
-    params: Sequence[EntryArgument], inputs: Sequence[Any], buffers: dict[int, Data]
-) -> list[Data]:
+    params: Sequence[EntryArgument], inputs: Sequence[Any], buffers: dict[int, Array]
+) -> list[Array]:
     """The arrays of all arguments: checked inputs, and allocated arrays.
 
     Raises InterpretationError if an input does not have the dtype and shape of its argument, or if
@@ -121,7 +122,7 @@ def bind(
     if len(wanted) != len(inputs):
         raise InterpretationError(f"{len(wanted)} inputs are wanted, {len(inputs)} given")
     given = iter(inputs)
-    arrays: list[Data | None] = [
+    arrays: list[Array | None] = [
         None if p.is_allocated else _checked(p, next(given)) for p in params
     ]
     for param, array in zip(params, arrays, strict=True):
@@ -133,7 +134,7 @@ def bind(
     ]
 
 
-def _checked(param: EntryArgument, value: Any) -> Data:
+def _checked(param: EntryArgument, value: Any) -> Array:
     """Check an input and return it as an array. A Python number becomes a scalar array."""
     # Convert a Python number, which the dtype must represent.
     dtype, shape = _dtype(param), param.type.get_shape()
@@ -162,7 +163,7 @@ def _checked(param: EntryArgument, value: Any) -> Data:
     return array
 
 
-def check_bounds(label: str, value: Data, low: int | None, high: int | None) -> None:
+def check_bounds(label: str, value: Array, low: int | None, high: int | None) -> None:
     """Raise InterpretationError if an argument is outside of the bounds that it has."""
     for limit, word, is_wrong in ((low, "less", np.less), (high, "greater", np.greater)):
         if limit is not None and bool(is_wrong(value, limit).any()):
@@ -182,9 +183,9 @@ def _dynamic_axes(param: EntryArgument) -> list[int]:
 
 def _check_extents(
     param: EntryArgument,
-    array: Data,
+    array: Array,
     params: Sequence[EntryArgument],
-    arrays: Sequence[Data | None],
+    arrays: Sequence[Array | None],
 ) -> None:
     """Raise InterpretationError if a dynamic extent of an array differs from the index argument
     that gives it."""
@@ -198,8 +199,8 @@ def _check_extents(
 
 
 def _allocated(
-    param: EntryArgument, arrays: Sequence[Data | None], buffers: dict[int, Data]
-) -> Data:
+    param: EntryArgument, arrays: Sequence[Array | None], buffers: dict[int, Array]
+) -> Array:
     """An allocated argument: the caller's array for a former BUFFER if there is one, else zeros."""
     dtype = _dtype(param)
     if param.buffer is not None and param.buffer in buffers:

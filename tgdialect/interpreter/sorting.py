@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from tgdialect.ops.arrays import Data
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.sorts import SORTS
 
 
-def run_sort(name: str, source: Data, target: Data) -> None:
+def run_sort(name: str, source: Array, target: Array) -> None:
     """Sort the last axis of an array into one of as many cells, or fewer."""
     sort = SORTS[name]
     # NumPy's order of narrow floats has no place for NaN.

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from tgdialect.ops.arrays import Data
+from tgdialect.ops.numpy_dtypes import Array
 
 _ROTATIONS = (13, 15, 26, 6, 17, 29, 16, 24)
 """The bits by which a round rotates, for eight rounds. Source: Salmon et al., "Parallel Random
@@ -19,12 +19,12 @@ _PARITY = np.uint32(0x1BD11BDA)
 """The constant that makes the third word of the key, as in the same paper."""
 
 
-def _words(packed: Data) -> tuple[Data, Data]:
+def _words(packed: Array) -> tuple[Array, Array]:
     """The words of a ui64: the first is the low half."""
     return packed.astype(np.uint32), (packed >> np.uint64(32)).astype(np.uint32)
 
 
-def threefry(counter: Data, key: Data) -> Data:
+def threefry(counter: Array, key: Array) -> Array:
     """The block for a counter and a key, arrays of ui64 that broadcast."""
     first_key, second_key = _words(key)
     schedule = (first_key, second_key, first_key ^ second_key ^ _PARITY)

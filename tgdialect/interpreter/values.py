@@ -14,31 +14,33 @@ from dataclasses import dataclass
 import numpy as np
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.ops.arrays import Data
+from tgdialect.ops.numpy_dtypes import Array
 
 
 @dataclass(frozen=True, slots=True)
-class Array:
+class MaskedArray:
     """Data, and which cells are there: `valid` is of the data's shape, None if all are.
 
     What `data` holds in an invalid cell means nothing.
     """
 
-    data: Data
-    valid: Data | None = None
+    data: Array
+    valid: Array | None = None
 
-    def materialised(self) -> Data:
+    def materialised(self) -> Array:
         """The data as memory has it: 0 in invalid cells."""
         if self.valid is None:
             return self.data
         return np.where(self.valid, self.data, np.zeros((), self.data.dtype))
 
-    def rearranged(self, function: Callable[[Data], Data]) -> Array:
+    def rearranged(self, function: Callable[[Array], Array]) -> MaskedArray:
         """One rearrangement of both the data and the mask."""
-        return Array(function(self.data), None if self.valid is None else function(self.valid))
+        return MaskedArray(
+            function(self.data), None if self.valid is None else function(self.valid)
+        )
 
 
-def aligned(data: Data, lanes: int, rank: int) -> Data:
+def aligned(data: Array, lanes: int, rank: int) -> Array:
     """An array of fewer axes than `rank`, its shape right-aligned behind its lane axes."""
     missing = lanes + rank - data.ndim
     if missing <= 0 or lanes == 0:
@@ -46,16 +48,16 @@ def aligned(data: Data, lanes: int, rank: int) -> Data:
     return data.reshape(data.shape[:lanes] + (1,) * missing + data.shape[lanes:])
 
 
-def all_valid(masks: Sequence[Data | None]) -> Data | None:
+def all_valid(masks: Sequence[Array | None]) -> Array | None:
     """Where every mask is true; None stands for a mask that is true everywhere."""
-    result: Data | None = None
+    result: Array | None = None
     for mask in masks:
         if mask is not None:
             result = mask if result is None else np.logical_and(result, mask)
     return result
 
 
-def broadcast(mask: Data | None, shape: Sequence[int]) -> Data | None:
+def broadcast(mask: Array | None, shape: Sequence[int]) -> Array | None:
     """A mask of exactly that shape, or None."""
     return None if mask is None else np.broadcast_to(mask, shape)
 
@@ -70,7 +72,7 @@ def check_size(shape: Sequence[int], itemsize: int) -> None:
         raise InterpretationError(f"an array of {text} takes {size} bytes; there are {_BYTES}")
 
 
-def broadcast_shape(arrays: Sequence[Data]) -> tuple[int, ...]:
+def broadcast_shape(arrays: Sequence[Array]) -> tuple[int, ...]:
     """The shape that arrays broadcast to; an error where they do not or it is too great."""
     try:
         shape = np.broadcast_shapes(*(a.shape for a in arrays))
@@ -81,6 +83,6 @@ def broadcast_shape(arrays: Sequence[Data]) -> tuple[int, ...]:
     return shape
 
 
-def lifted(array: Array, lanes: int) -> Array:
+def lifted(array: MaskedArray, lanes: int) -> MaskedArray:
     """An array without lane axes as one with `lanes` of them, along which it does not vary."""
     return array.rearranged(lambda x: x.reshape((1,) * lanes + x.shape))

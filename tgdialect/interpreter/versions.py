@@ -19,9 +19,10 @@ from xdsl.utils.exceptions import InterpretationError
 
 from tgdialect.diagnostics import errors_at
 from tgdialect.interpreter.cell_maps import CellMap, flat_cells, to_cells
-from tgdialect.interpreter.values import Array, broadcast
-from tgdialect.ops.arrays import Data, numpy_dtype
+from tgdialect.interpreter.values import MaskedArray, broadcast
+from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.dtypes import DType
+from tgdialect.ops.numpy_dtypes import Array
 
 Stores = int
 """A set of stores: bit k is store k of the journal."""
@@ -30,18 +31,18 @@ Stores = int
 class VersionedMemory:
     """The identity of a memory, its initial contents, and the stores that have been made to it."""
 
-    def __init__(self, contents: Data, dtype: DType, name: str = "memory"):
+    def __init__(self, contents: Array, dtype: DType, name: str = "memory"):
         self.initial = contents
         self.dtype = dtype
         self.name = name
         self.stores: Stores = 0
-        self._latest: tuple[Stores, Data] = (0, contents)
+        self._latest: tuple[Stores, Array] = (0, contents)
 
     @property
     def cell_map(self) -> CellMap:
         return CellMap(self.initial.shape, self.dtype)
 
-    def contents(self, version: Stores, journal: Journal) -> Data:
+    def contents(self, version: Stores, journal: Journal) -> Array:
         """The contents after the stores of `version`."""
         known, data = self._latest
         below = (1 << known.bit_length()) - 1
@@ -67,17 +68,17 @@ class Store:
     op: Operation
     memory: VersionedMemory
     cell_map: CellMap
-    value: Data
-    mask: Data | None
+    value: Array
+    mask: Array | None
     waits_for: Stores
     adds: bool = False
 
-    def on(self, contents: Data) -> Data:
+    def on(self, contents: Array) -> Array:
         """A copy of `contents` with the store made."""
         if self.cell_map.source is None and self.mask is None and not self.adds:
             return self.value.reshape(contents.shape)
         result = np.array(contents, order="C")
-        view = self.cell_map.read(Array(result)).data
+        view = self.cell_map.read(MaskedArray(result)).data
         if not self.adds and np.may_share_memory(view, result) and view.flags.writeable:
             np.copyto(view, self.value, where=True if self.mask is None else self.mask)
             return result
@@ -92,7 +93,7 @@ class Store:
         flat[numbers] = to_cells(self.value, dtype, cells.bytewise)[written]
         return result
 
-    def _add(self, result: Data, numbers: Data, written: Data) -> None:
+    def _add(self, result: Array, numbers: Array, written: Array) -> None:
         """One addition after the other, each rounded, as an atomic does."""
         cells = self.cell_map.cells
         dtype = self.cell_map.element_dtype
@@ -102,7 +103,7 @@ class Store:
         flat = flat.view(numpy_dtype(dtype))
         np.add.at(flat, numbers, self.value[written])
 
-    def written(self) -> Data:
+    def written(self) -> Array:
         """A mask of the bytes that the store writes, flattened."""
         shape = self.memory.initial.shape
         touched = np.zeros(shape, self.memory.initial.dtype)
@@ -127,7 +128,7 @@ class Journal:
         store.memory.stores |= number
         return number | store.waits_for
 
-    def apply(self, number: int, contents: Data, applied: Stores) -> Data:
+    def apply(self, number: int, contents: Array, applied: Stores) -> Array:
         """Make a store on top of `applied`, of which it may not race with any."""
         store = self._stores[number]
         unordered = applied & ~store.waits_for
@@ -144,7 +145,7 @@ class Journal:
         for memory in dict.fromkeys(store.memory for store in self._stores):
             memory.contents(memory.stores, self)
 
-    def written(self, version: Stores, memory: VersionedMemory) -> Data:
+    def written(self, version: Stores, memory: VersionedMemory) -> Array:
         """Which elements of a memory the stores of `version` have written, in its shape."""
         result = np.zeros(memory.initial.size * memory.dtype.itemsize, np.bool_)
         for number, store in enumerate(self._stores):

@@ -13,9 +13,9 @@ import numpy as np
 from xdsl.ir import Operation
 from xdsl.utils.exceptions import InterpretationError
 
-from tgdialect.interpreter.values import Array
+from tgdialect.interpreter.values import MaskedArray
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import Data
+from tgdialect.ops.numpy_dtypes import Array
 
 
 def check_warps(op: Operation, size: int, shape: Sequence[int], threads: Sequence[int]) -> None:
@@ -25,17 +25,19 @@ def check_warps(op: Operation, size: int, shape: Sequence[int], threads: Sequenc
         raise InterpretationError(f"{op.name} of {size} threads in a workgroup of {count} threads")
 
 
-def shuffle(op: tg.ShuffleOp, value: Array, lanes: int, threads: Sequence[int]) -> Array:
+def shuffle(
+    op: tg.ShuffleOp, value: MaskedArray, lanes: int, threads: Sequence[int]
+) -> MaskedArray:
     """The result of a SHUFFLE, of a value that has all work items of its workgroup."""
     data, size = value.materialised(), op.threads.data
     outer = data.shape[:lanes]
     check_warps(op, size, outer, threads)
     warps = by_warp(data.reshape((*outer, -1)), threads, size)
     moved = warps[..., np.arange(size) ^ op.distance.data, :]
-    return Array(by_lane(moved, outer, threads).reshape(data.shape))
+    return MaskedArray(by_lane(moved, outer, threads).reshape(data.shape))
 
 
-def by_warp(x: Data, threads: Sequence[int], size: int) -> Data:
+def by_warp(x: Array, threads: Sequence[int], size: int) -> Array:
     """(lanes..., elements) to (other lanes..., warps, threads of a warp, elements)."""
     slowest_first = list(reversed(threads))
     last = x.ndim - 1
@@ -44,7 +46,7 @@ def by_warp(x: Data, threads: Sequence[int], size: int) -> Data:
     return moved.reshape((*outer, math.prod(split) // size, size, x.shape[-1]))
 
 
-def by_lane(x: Data, shape: Sequence[int], threads: Sequence[int]) -> Data:
+def by_lane(x: Array, shape: Sequence[int], threads: Sequence[int]) -> Array:
     """The inverse of `by_warp`."""
     slowest_first = list(reversed(threads))
     last = len(shape)

@@ -8,20 +8,21 @@ from functools import reduce
 import numpy as np
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 
-from tgdialect.interpreter.values import Array
+from tgdialect.interpreter.values import MaskedArray
 from tgdialect.interpreter.warps import by_lane, by_warp, check_warps
 from tgdialect.ops import tg
-from tgdialect.ops.arrays import Data, compute_dtype, convert, narrowed, numpy_dtype
+from tgdialect.ops.arrays import compute_dtype, convert, narrowed, numpy_dtype
 from tgdialect.ops.attributes import own_bit
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of
 
 
-def multiply_accumulate(a: Data, b: Data, acc: Data, op: tg.WmmaOp | tg.InsOp) -> Data:
+def multiply_accumulate(a: Array, b: Array, acc: Array, op: tg.WmmaOp | tg.InsOp) -> Array:
     """acc + A @ B on the last two axes, in acc's dtype (f32 where that is narrower)."""
     dtype, source = dtype_of(op.operands[2]), dtype_of(op.operands[0])
     wide = compute_dtype(dtype)
 
-    def widened(x: Data) -> Data:
+    def widened(x: Array) -> Array:
         if dtype.is_float and not source.is_float:
             return x.view(wide)  # The bits of tf32.
         exact = x.astype(compute_dtype(source), copy=False)
@@ -31,7 +32,7 @@ def multiply_accumulate(a: Data, b: Data, acc: Data, op: tg.WmmaOp | tg.InsOp) -
     return narrowed(total, numpy_dtype(dtype))
 
 
-def coordinates(layout: ArrayAttr[StringAttr], row: str, threads: int) -> tuple[Data, Data]:
+def coordinates(layout: ArrayAttr[StringAttr], row: str, threads: int) -> tuple[Array, Array]:
     """The row and the column of element e of thread t, arrays of shape (threads, elements).
 
     Bit i of the number `t + threads * e` is the bit of the row or column that `layout[i]` names;
@@ -39,7 +40,7 @@ def coordinates(layout: ArrayAttr[StringAttr], row: str, threads: int) -> tuple[
     """
     names = [bit.data for bit in layout]
     number = np.arange(2 ** len(names), dtype=np.int64)
-    result: dict[bool, Data] = {True: np.zeros_like(number), False: np.zeros_like(number)}
+    result: dict[bool, Array] = {True: np.zeros_like(number), False: np.zeros_like(number)}
     bits = {name: (number >> position) & 1 for position, name in enumerate(names)}
     for name, bit in bits.items():
         if name == "-":
@@ -52,20 +53,20 @@ def coordinates(layout: ArrayAttr[StringAttr], row: str, threads: int) -> tuple[
 
 
 def wmma(
-    op: tg.WmmaOp | tg.InsOp, operands: Sequence[Array], lanes: int, threads: Sequence[int]
-) -> Array:
+    op: tg.WmmaOp | tg.InsOp, operands: Sequence[MaskedArray], lanes: int, threads: Sequence[int]
+) -> MaskedArray:
     """The result of a WMMA, or of an INS of fragments. `threads` are the lane axes of a workgroup's
     threads, fastest first."""
     config = op.config
     assert config is not None
     a, b, acc = (x.materialised() for x in operands)
     if config.is_whole:
-        return Array(multiply_accumulate(a, b, acc, op))
+        return MaskedArray(multiply_accumulate(a, b, acc, op))
     m, n, k = config.m_n_k
     shape = np.broadcast_shapes(*(x.shape[:lanes] for x in (a, b, acc)))
     check_warps(op, config.threads, shape, threads)
 
-    def matrix(x: Data, layout: ArrayAttr[StringAttr], rows: int, columns: int, row: str) -> Data:
+    def matrix(x: Array, layout: ArrayAttr[StringAttr], rows: int, columns: int, row: str) -> Array:
         """The fragments of each warp, put together: (..., warps, rows, columns)."""
         warps = by_warp(np.broadcast_to(x, (*shape, x.shape[-1])), threads, config.threads)
         i, j = coordinates(layout, row, config.threads)
@@ -80,4 +81,4 @@ def wmma(
         op,
     )
     i, j = coordinates(config.c, "m", config.threads)
-    return Array(by_lane(total[..., i, j], shape, threads))
+    return MaskedArray(by_lane(total[..., i, j], shape, threads))

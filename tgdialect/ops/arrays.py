@@ -10,14 +10,12 @@ import math
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 from xdsl.ir import SSAValue
 
 from tgdialect.ops.dtypes import DTYPES, DType
-from tgdialect.ops.numpy_dtypes import NUMPY_NAMES, dtype_named
+from tgdialect.ops.numpy_dtypes import NUMPY_NAMES, Array, dtype_named
 from tgdialect.ops.properties import dtype_of
 
-Data = NDArray[Any]
 """An array of any dtype."""
 
 
@@ -51,7 +49,7 @@ def compute_dtype(dtype: DType) -> np.dtype[Any]:
     return FLOAT32 if dtype.is_float and dtype.bits < 32 else numpy_dtype(dtype)
 
 
-def convert(data: Data, source: DType, target: DType) -> Data:
+def convert(data: Array, source: DType, target: DType) -> Array:
     """CAST: to bool `!= 0`; float to integer truncates, saturates, NaN to 0; integers wrap.
 
     A conversion to a float rounds once, to nearest even, from any dtype.
@@ -67,12 +65,12 @@ def convert(data: Data, source: DType, target: DType) -> Data:
     return data.astype(numpy_dtype(target))
 
 
-def _exact(data: Data, dtype: DType) -> Data:
+def _exact(data: Array, dtype: DType) -> Array:
     """A narrow float as f32, which is exact; other dtypes unchanged."""
     return data.astype(compute_dtype(dtype), copy=False)
 
 
-def _saturate(x: Data, target: DType) -> Data:
+def _saturate(x: Array, target: DType) -> Array:
     """An f64 array to an integer dtype: truncate, saturate, NaN to 0."""
     low, high = int(target.low), int(target.high)
     # high + 1 is a power of two and so exact in f64, which high itself may not be.
@@ -83,7 +81,7 @@ def _saturate(x: Data, target: DType) -> Data:
     return np.where(too_small, numpy_dtype(target).type(low), result)
 
 
-def round_once(data: Data, source: DType, target: DType) -> Data:
+def round_once(data: Array, source: DType, target: DType) -> Array:
     """A conversion to a float dtype with one rounding.
 
     NumPy and ml_dtypes convert to narrow floats by way of f32, which rounds twice. If the first
@@ -105,7 +103,7 @@ _WITHOUT_INFINITY = {
 }
 
 
-def narrowed(x: Data, dtype: np.dtype[Any]) -> Data:
+def narrowed(x: Array, dtype: np.dtype[Any]) -> Array:
     """Floats rounded to a dtype. What is too great for a dtype without infinities becomes its
     greatest number, which `astype` makes NaN."""
     if (greatest := _WITHOUT_INFINITY.get(dtype.name)) is not None and x.dtype != dtype:
@@ -113,7 +111,7 @@ def narrowed(x: Data, dtype: np.dtype[Any]) -> Data:
     return np.asarray(x).astype(dtype, copy=False)
 
 
-def _f64_to_odd(data: Data, source: DType) -> Data:
+def _f64_to_odd(data: Array, source: DType) -> Array:
     """64-bit integers, with the low bits that f64 cannot hold combined into one sticky bit."""
     if source.is_float or source.bits < 64:
         return data.astype(FLOAT64)
@@ -126,7 +124,7 @@ def _f64_to_odd(data: Data, source: DType) -> Data:
     return np.where(small, data, sticky).astype(FLOAT64)
 
 
-def _f32_to_odd(x: Data) -> Data:
+def _f32_to_odd(x: Array) -> Array:
     """f64 to f32, rounded to odd: an inexact result is the neighbour whose last bit is 1."""
     nearest = np.asarray(x.astype(FLOAT32))
     inexact = (nearest.astype(FLOAT64) != x) & np.isfinite(x)

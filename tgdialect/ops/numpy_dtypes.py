@@ -6,6 +6,8 @@ from typing import Any
 
 import numpy as np
 
+Array = np.ndarray[Any, np.dtype[Any]]
+
 NUMPY_NAMES = {
     "i1": "bool",
     "index": "int64",

@@ -62,21 +62,21 @@ def compile_ahead(
     target = target or _target_of_device(module)
     if target != DEFAULT_TARGET and (features is not None or threads is not None):
         raise ValueError(f"features and threads are of the target {DEFAULT_TARGET}, not {target}")
-    how = opt, CustomCode(allow_custom)
+    options = opt, CustomCode(allow_custom)
     if target == PORTABLE.name:
-        programs = [CBuild(module, entry, *how).program() for entry in entries]
+        programs = [CBuild(module, entry, *options).program() for entry in entries]
         return _host_file(entries, programs, target, ())
     if (described := target_named(target)).is_grid:
         kinds = [kind.target for kind in KINDS.values()]
         if target.partition(":")[0] not in kinds:
             there_are = ", ".join((DEFAULT_TARGET, PORTABLE.name, *kinds))
             raise ValueError(f"nothing loads programs for {target}, only for {there_are}")
-        made = [DeviceBuild(module, entry, *how, described).program() for entry in entries]
+        made = [DeviceBuild(module, entry, *options, described).program() for entry in entries]
         assembled = [_assembled(program, described) for program in made]
         return ProgramFile(dict(zip(entries, assembled, strict=True)), target)
     machine = _cpu(module, features, threads)
     code = CpuTarget.of(machine)
-    builds = [Build(module, entry, *how, code, machine=machine) for entry in entries]
+    builds = [Build(module, entry, *options, code, machine=machine) for entry in entries]
     needs = without_implied(machine.features)
     return _host_file(entries, [build.program() for build in builds], target, needs)
 

@@ -35,9 +35,9 @@ from tgdialect.lowering.optimize.search import Opts, Timed, beam_search, schedul
 from tgdialect.lowering.overwritten_memory import copy_overwritten
 from tgdialect.ops import tg
 from tgdialect.ops.arrays import numpy_dtype
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of, is_memory, place, tensor, tensor_type
 from tgdialect.runtime.cache import cache_key, object_cache
-from tgdialect.runtime.program import Array
 from tgdialect.runtime.progress import Progress, progress
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import state_target

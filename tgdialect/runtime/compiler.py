@@ -18,6 +18,7 @@ import numpy as np
 
 from tgdialect.backends.headroom import check_memory_for_library
 from tgdialect.custom import NO_CUSTOM, CustomCode, CustomFunction, Registered, kernels_in
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.cache import cache_key, cached, object_cache
 from tgdialect.runtime.constant_memory import with_constant_memory
 from tgdialect.runtime.devices.device import DEVICES, PROCESS, Device
@@ -26,7 +27,7 @@ from tgdialect.runtime.devices.executable import DeviceExecutable
 from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.executable import Executable
 from tgdialect.runtime.host_executable import HostExecutable
-from tgdialect.runtime.program import DEFAULT_OPT, HOST, Array, Program
+from tgdialect.runtime.program import DEFAULT_OPT, HOST, Program
 from tgdialect.runtime.speed import imported
 from tgdialect.targets import DEFAULT_TARGET, INTERPRETER, MPI, TARGETS, Target, target_named
 from tgdialect.targets.host import host_cpu, host_target
@@ -193,12 +194,12 @@ def _on_one_device(
         raise DeviceError(message) from error
     described = PORTABLE if target == PORTABLE.name else target_of_device(device)
     name, text = source.name, source.text  # As it is before it is consumed.
-    how = entry, opt, custom
+    options = entry, opt, custom
     kind = Program if device.is_host else DeviceProgram
     cache, memory = object_cache(), None
 
     def build(module: ModuleOp) -> StagedModule:
-        return prepared(module, *how, described, device)
+        return prepared(module, *options, described, device)
 
     def compiled() -> tuple[AnyProgram, Block | None]:
         check_memory_for_library()
@@ -218,7 +219,7 @@ def _on_one_device(
     else:
         places = "" if source.is_text else _window_places(source.module())
         cpu = _host_key(described, source) if device.is_host else ""
-        key = cache_key(text, places, cpu, str(described), *map(repr, how))
+        key = cache_key(text, places, cpu, str(described), *map(repr, options))
         if (data := cache.get(key)) is not None:
             program = kind.from_bytes(data)
         else:

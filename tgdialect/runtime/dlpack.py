@@ -14,9 +14,7 @@ from typing import Any, NamedTuple, cast
 
 import numpy as np
 
-from tgdialect.ops.numpy_dtypes import dtype_named
-
-Array = np.ndarray[Any, np.dtype[Any]]
+from tgdialect.ops.numpy_dtypes import Array, dtype_named
 
 DLPACK_HOST = (1, 0)
 """DLPack's type and number of the host."""

@@ -16,11 +16,11 @@ from tgdialect.backends.llvm_ir import llvm_ir
 from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops import tg
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.beam import Bench, Run, search_schedules
 from tgdialect.runtime.codegen import generated
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import address
-from tgdialect.runtime.program import Array
 from tgdialect.targets import Target
 from tgdialect.targets.attribute import MODULE_ATTRIBUTE, lacking_here, settle_target
 from tgdialect.targets.host import host_features

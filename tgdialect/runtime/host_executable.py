@@ -11,10 +11,11 @@ import numpy as np
 from numpy import ndarray
 
 from tgdialect.custom import NO_CUSTOM, Callbacks, CustomCode
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.executable import Executable, ParameterSlot, listed
 from tgdialect.runtime.loader import load
 from tgdialect.runtime.memory import POOL, POOLED_BYTES, Block, address, zeros
-from tgdialect.runtime.program import Array, Parameter, Program
+from tgdialect.runtime.program import Parameter, Program
 from tgdialect.runtime.released import ReleasedArray
 
 if TYPE_CHECKING:

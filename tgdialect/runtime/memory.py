@@ -21,10 +21,9 @@ from typing import Any, Generic, Protocol, Self, TypeVar
 
 import numpy as np
 
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.text import show_bytes
 from tgdialect.targets.cpu import ALIGNMENT
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 POOLED_BYTES = 1 << 17
 """The least size of a result that comes from the pool, in bytes: `malloc` returns such blocks to

@@ -28,10 +28,11 @@ from tgdialect.lowering.render.names import OBJECT
 from tgdialect.ops import tg
 from tgdialect.ops.call import parameters
 from tgdialect.ops.intervals import Interval
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.inspection import Kernel
 from tgdialect.runtime.kernel_time import KernelTime
 from tgdialect.runtime.memory import address
-from tgdialect.runtime.program import HOST, Array
+from tgdialect.runtime.program import HOST
 from tgdialect.runtime.staged import StagedModule
 from tgdialect.runtime.text import aligned, show_seconds
 

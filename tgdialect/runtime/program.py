@@ -13,11 +13,9 @@ from typing import Any, NamedTuple, Protocol, cast
 
 import numpy as np
 
-from tgdialect.ops.numpy_dtypes import dtype_named
+from tgdialect.ops.numpy_dtypes import Array, dtype_named
 from tgdialect.runtime.dlpack import host_array, is_on_host
 from tgdialect.runtime.windows import Window
-
-Array = np.ndarray[Any, np.dtype[Any]]
 
 HOST = "CPU"
 """The name of the CPU that Python runs on, as a device."""

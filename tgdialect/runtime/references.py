@@ -10,7 +10,8 @@ from weakref import getweakrefcount
 
 import numpy as np
 
-from tgdialect.runtime.memory import Array, Lease
+from tgdialect.ops.numpy_dtypes import Array
+from tgdialect.runtime.memory import Lease
 
 
 def has_one_holder(values: Sequence[object], position: int) -> bool:

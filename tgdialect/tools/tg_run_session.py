@@ -33,8 +33,8 @@ from tgdialect.diagnostics import (
 from tgdialect.interpreter import run
 from tgdialect.ops import tg
 from tgdialect.ops.arguments import ALLOCATED, argument_attributes, overwritten_arguments
-from tgdialect.ops.arrays import Data
 from tgdialect.ops.dtypes import DTYPES, INDEX
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import shape_of, tensor_type
 from tgdialect.runtime import compiler
 from tgdialect.runtime.devices.driver import DeviceError
@@ -62,7 +62,7 @@ class Executor(NamedTuple):
     """An entry: `run` executes it on its inputs, any number of times. A compiled one has an
     `executable`."""
 
-    run: Callable[[Sequence[Data]], tuple[Data, ...]]
+    run: Callable[[Sequence[Array]], tuple[Array, ...]]
     executable: Executable | None = None
 
 
@@ -76,14 +76,17 @@ _MOST_AXES = 64
 """The axes of NumPy's arrays (`NPY_MAXDIMS`)."""
 
 
-def _results(value: Data | Sequence[Data]) -> tuple[Data, ...]:
-    return tuple(value) if isinstance(value, tuple | list) else (cast(Data, value),)
+def _results(value: Array | Sequence[Array]) -> tuple[Array, ...]:
+    return tuple(value) if isinstance(value, tuple | list) else (cast(Array, value),)
 
 
 def _interpreter(module: ModuleOp, entry: str, options: argparse.Namespace) -> Executor:
-    def execute(inputs: Sequence[Data]) -> tuple[Data, ...]:
-        how = {"allow_custom": options.allow_custom, "scalar": options.scalar}
-        return _results(run(module, entry, inputs, custom=custom, **how))
+    def execute(inputs: Sequence[Array]) -> tuple[Array, ...]:
+        allow_custom, scalar = options.allow_custom, options.scalar
+        results = run(
+            module, entry, inputs, custom=custom, allow_custom=allow_custom, scalar=scalar
+        )
+        return _results(results)
 
     custom = _registered(options.custom)
     return Executor(execute)
@@ -139,7 +142,7 @@ def _compiled(module: ModuleOp, entry: str, options: argparse.Namespace) -> Exec
         )
     assert isinstance(executable, Executable)
 
-    def execute(inputs: Sequence[Data]) -> tuple[Data, ...]:
+    def execute(inputs: Sequence[Array]) -> tuple[Array, ...]:
         with tool_errors(DeviceError, MemoryError, RankError):
             return _results(executable(*inputs))
 
@@ -229,7 +232,7 @@ def _tensor_type(entry: FuncOp, type: Attribute) -> TensorType[Attribute]:
 
 def bind_inputs(
     parameters: Sequence[ProgramInput], positional: Sequence[str], named: Sequence[str]
-) -> list[Data]:
+) -> list[Array]:
     """An array for each parameter: those of `--arg` by name, `--input` for the others in order."""
     texts = _texts_of(parameters, positional, named)
     arrays = [read_input(t, p) for t, p in zip(texts, parameters, strict=True) if t is not None]
@@ -279,7 +282,7 @@ def _wrong_count(parameters: Sequence[ProgramInput], count: int) -> CompilationE
     return ToolError(f"expected {len(parameters)} input{plural}, got {count}: {expected}")
 
 
-def _check_dimensions(parameter: ProgramInput, array: Data, inputs: Sequence[Data]) -> None:
+def _check_dimensions(parameter: ProgramInput, array: Array, inputs: Sequence[Array]) -> None:
     """Raise if an index input is out of bounds, or a dynamic extent is not equal to its index
     input."""
     if array.shape == () and parameter.dtype.is_integer and int(array) not in parameter.interval:
@@ -299,7 +302,7 @@ def _show_parameter(parameter: ProgramInput) -> str:
 # -- running -------------------------------------------------------------------------------------
 
 
-def benchmark(executor: Executor, inputs: Sequence[Data], repetitions: int) -> str:
+def benchmark(executor: Executor, inputs: Sequence[Array], repetitions: int) -> str:
     """A table of the times of so many runs; for 0, of as many as take a second."""
     start = time.perf_counter()
     executor.run(inputs)

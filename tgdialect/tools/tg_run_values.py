@@ -17,9 +17,10 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
 from xdsl.ir import Attribute
 
 from tgdialect.diagnostics import CompilationError
-from tgdialect.ops.arrays import Data, numpy_dtype
+from tgdialect.ops.arrays import numpy_dtype
 from tgdialect.ops.dtypes import DTYPES, DType, to_nearest
 from tgdialect.ops.intervals import Interval
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import tensor_type
 from tgdialect.tools.console import ToolError
 from tgdialect.tools.files import write_files
@@ -90,7 +91,7 @@ def show_type(type: TensorType[Any]) -> str:
 # -- reading -------------------------------------------------------------------------------------
 
 
-def read_input(text: str, parameter: ProgramInput) -> Data:
+def read_input(text: str, parameter: ProgramInput) -> Array:
     """The array of an argument of `--input` or `--arg`, of the parameter's dtype and shape.
 
     Raises `CompilationError` if the text or the file is malformed or does not fit the type.
@@ -135,7 +136,7 @@ def _parse_type(text: str, parameter: ProgramInput) -> TensorType[Attribute]:
     return tensor_type(_BY_NAME[match[2]], shape)
 
 
-def _parse_values(text: str, shape: tuple[int, ...], parameter: ProgramInput) -> Data:
+def _parse_values(text: str, shape: tuple[int, ...], parameter: ProgramInput) -> Array:
     """Values in row-major order, with or without brackets; a single value is used everywhere."""
     dtype = numpy_dtype(parameter.dtype)
     if (random := _RANDOM.fullmatch(text.strip())) is not None:
@@ -162,7 +163,7 @@ def _parse_values(text: str, shape: tuple[int, ...], parameter: ProgramInput) ->
     return np.full(shape, array[0], dtype) if len(values) == 1 else array.reshape(shape)
 
 
-def _random(seed: int, shape: tuple[int, ...], parameter: ProgramInput) -> Data:
+def _random(seed: int, shape: tuple[int, ...], parameter: ProgramInput) -> Array:
     """Random values that depend on the seed and the position among the inputs only."""
     rng = np.random.default_rng([seed, parameter.position])
     if parameter.dtype.is_float:
@@ -195,14 +196,14 @@ def _shorten(text: str) -> str:
     return repr(text if len(text) <= 60 else f"{text[:57]}...")
 
 
-def _load(path: str, member: str | None, parameter: ProgramInput) -> Data:
+def _load(path: str, member: str | None, parameter: ProgramInput) -> Array:
     """An array from a .npy file, or from a .npz file by its name. Pickles are refused."""
     try:
         loaded = np.load(path, allow_pickle=False)
         if not isinstance(loaded, np.lib.npyio.NpzFile):
             if member is not None:
                 raise parameter.error(f"{path} holds one array, there is no {member!r} in it")
-            return cast(Data, loaded)
+            return cast(Array, loaded)
         with loaded:
             names = loaded.files
             if member is None and len(names) == 1:
@@ -211,7 +212,7 @@ def _load(path: str, member: str | None, parameter: ProgramInput) -> Data:
                 raise parameter.error(
                     f"{path} holds {', '.join(names) or 'nothing'}: name one as {path}:NAME"
                 )
-            return cast(Data, loaded[member])
+            return cast(Array, loaded[member])
     except CompilationError:
         raise
     except OSError as error:
@@ -224,7 +225,7 @@ def _load(path: str, member: str | None, parameter: ProgramInput) -> Data:
         raise parameter.error(f"cannot read {path}: {reason}") from error
 
 
-def _as_dtype(array: Data, path: str, parameter: ProgramInput) -> Data:
+def _as_dtype(array: Array, path: str, parameter: ProgramInput) -> Array:
     """The array in native byte order; bf16 and fp8 also from raw bits, as NumPy stores them."""
     expected = numpy_dtype(parameter.dtype)
     raw = parameter.dtype.name in _RAW_DTYPES and array.dtype.itemsize == expected.itemsize
@@ -243,7 +244,7 @@ def _as_dtype(array: Data, path: str, parameter: ProgramInput) -> Data:
 # -- writing -------------------------------------------------------------------------------------
 
 
-def literal(array: Data, dtype: DType, *, digits: int | None, full: bool) -> str:
+def literal(array: Array, dtype: DType, *, digits: int | None, full: bool) -> str:
     """An array as MLIR writes it: `dense<[[1.0, 2.0]]> : tensor<1x2xf32>`.
 
     Floats have the fewest digits that identify them, or `digits` significant ones, or are `nan`,
@@ -283,7 +284,7 @@ def _show_float(value: Any, digits: int | None) -> str:
     return (mantissa if "." in mantissa else f"{mantissa}.0") + e + exponent
 
 
-def _storable(array: Data) -> Data:
+def _storable(array: Array) -> Array:
     """The array, or its bits if NumPy's files lack the dtype."""
     raw = array.dtype in [numpy_dtype(DTYPES[_BY_NAME[name]]) for name in _RAW_DTYPES]
     return np.asarray(array, order="C").view(f"u{array.dtype.itemsize}") if raw else array
@@ -299,14 +300,14 @@ class _Writer:
         return self.file.write(data)
 
 
-def write_outputs(paths: Sequence[str], arrays: Sequence[Data]) -> None:
+def write_outputs(paths: Sequence[str], arrays: Sequence[Array]) -> None:
     """Write .npy files, all or none.
 
     bf16 and fp8 are written as their raw bits, which NumPy can read back without `ml_dtypes`.
     Raises `CompilationError` if a file cannot be written.
     """
 
-    def writer(array: Data) -> Callable[[BinaryIO], object]:
+    def writer(array: Array) -> Callable[[BinaryIO], object]:
         # NumPy's `tofile`, which it calls for a file, can neither write to a pipe nor say why it
         # has failed.
         return lambda file: np.save(_Writer(file), _storable(array), allow_pickle=False)

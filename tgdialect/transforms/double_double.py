@@ -9,26 +9,26 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from tgdialect.transforms.recipe import V, Value
+from tgdialect.transforms.recipe import RecipeValue, V
 
-Pair = tuple[Value[V], Value[V]]
+Pair = tuple[RecipeValue[V], RecipeValue[V]]
 """A float, and what it lacks."""
 
 
-def two_sum(a: Value[V], b: Value[V]) -> Pair[V]:
+def two_sum(a: RecipeValue[V], b: RecipeValue[V]) -> Pair[V]:
     """a + b, and what its rounding loses."""
     total = a + b
     part = total - a
     return total, (a - (total - part)) + (b - part)
 
 
-def fast_two_sum(a: Value[V], b: Value[V] | float) -> Pair[V]:
+def fast_two_sum(a: RecipeValue[V], b: RecipeValue[V] | float) -> Pair[V]:
     """The same for |a| >= |b|, or a = 0."""
     total = a + b
     return total, -(total - a) + b
 
 
-def two_product(a: Value[V], b: Value[V]) -> Pair[V]:
+def two_product(a: RecipeValue[V], b: RecipeValue[V]) -> Pair[V]:
     """a b, and what its rounding loses."""
     product = a * b
     return product, a.mulacc(b, -product)
@@ -40,14 +40,14 @@ def times(a: Pair[V], b: Pair[V]) -> Pair[V]:
     return product, a[0].mulacc(b[1], a[1].mulacc(b[0], lost))
 
 
-def scaled(a: Pair[V], factor: Value[V]) -> Pair[V]:
+def scaled(a: Pair[V], factor: RecipeValue[V]) -> Pair[V]:
     """The product of a sum and a float; as `times`."""
     product, lost = two_product(a[0], factor)
     return product, a[1].mulacc(factor, lost)
 
 
 def horner_of_pairs(
-    x: Value[V], coefficients: Sequence[tuple[float, float]], rest: Value[V]
+    x: RecipeValue[V], coefficients: Sequence[tuple[float, float]], rest: RecipeValue[V]
 ) -> Pair[V]:
     """The polynomial with these coefficients, the constant one first, plus the next power of x
     times `rest`."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from tgdialect.transforms.float_format import format_of
-from tgdialect.transforms.recipe import V, Value, horner
+from tgdialect.transforms.recipe import RecipeValue, V, horner
 from tgdialect.transforms.transcendental import at_most, clear_sign, exp2_of_normal, head_of
 
 
@@ -234,7 +234,7 @@ TABLES = {
 }
 
 
-def erf(x: Value[V]) -> Value[V]:
+def erf(x: RecipeValue[V]) -> RecipeValue[V]:
     """2/sqrt(pi) times the integral of exp(-t^2) from 0 to x; -0 at -0."""
     form, tables = format_of(x), TABLES[x.dtype]
     magnitude = clear_sign(x, form)
@@ -248,7 +248,7 @@ def erf(x: Value[V]) -> Value[V]:
     return (magnitude > 1.0).where(far, near)  # NaN is near.
 
 
-def erfc(x: Value[V]) -> Value[V]:
+def erfc(x: RecipeValue[V]) -> RecipeValue[V]:
     """1 - erf x; 0 at inf and 2 at -inf.
 
     With z = |x| it is e^(-z^2) F(z) / (z + SHIFT), or 2 less that where x is negative. F is nearly
@@ -284,14 +284,14 @@ def erfc(x: Value[V]) -> Value[V]:
     return (x < 0.0).where(2.0 - result, result)
 
 
-def _scaled(x: Value[V], shifted: Value[V]) -> Value[V]:
+def _scaled(x: RecipeValue[V], shifted: RecipeValue[V]) -> RecipeValue[V]:
     """x times the power of two whose exponent is in the low bits of `shifted`."""
     form = format_of(x)
     exponent = shifted.bitcast(form.unsigned) << form.stored
     return (x.bitcast(form.unsigned) + exponent).bitcast(form.dtype)
 
 
-def gelu(x: Value[V]) -> Value[V]:
+def gelu(x: RecipeValue[V]) -> RecipeValue[V]:
     """x P(Z < x) for a normal Z; inf at inf and NaN at -inf.
 
     With z = |x|, P(Z > z) is Q = e^(-z^2/2) G(z) / (GELU_SCALE z + GELU_SHIFT), where G is nearly

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from tgdialect.transforms.recipe import Dtype, V, Value
+from tgdialect.transforms.recipe import Dtype, RecipeValue, V
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -321,5 +321,5 @@ F64 = FloatFormat(
 FORMATS: dict[str, FloatFormat] = {"f32": F32, "f64": F64}
 
 
-def format_of(x: Value[V]) -> FloatFormat:
+def format_of(x: RecipeValue[V]) -> FloatFormat:
     return FORMATS[x.dtype]

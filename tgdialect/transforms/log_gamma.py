@@ -14,11 +14,11 @@ from __future__ import annotations
 
 from tgdialect.transforms.double_double import fast_two_sum, horner_of_pairs, scaled
 from tgdialect.transforms.float_format import F64
-from tgdialect.transforms.recipe import V, Value, horner
+from tgdialect.transforms.recipe import RecipeValue, V, horner
 from tgdialect.transforms.transcendental import clear_sign, log
 
 
-def lgamma(x: Value[V], approximation: Value[V]) -> Value[V]:
+def lgamma(x: RecipeValue[V], approximation: RecipeValue[V]) -> RecipeValue[V]:
     """log |gamma(x)| of f64: the approximation, unless it has lost digits.
 
     It is pi / |x sin(pi x)|'s logarithm less lgamma(-x), for x < -1.5, and loses digits where it is
@@ -29,20 +29,22 @@ def lgamma(x: Value[V], approximation: Value[V]) -> Value[V]:
     return _refined(x, approximation, is_near)
 
 
-def lgamma_for_f32(x: Value[V], approximation: Value[V]) -> Value[V]:
+def lgamma_for_f32(x: RecipeValue[V], approximation: RecipeValue[V]) -> RecipeValue[V]:
     """The same, for a result that is rounded to a float of 24 bits or less."""
     is_near = (x > LEAST) & (clear_sign(approximation, F64) < x * -(2.0**-16))
     return _refined(x, approximation, is_near)
 
 
-def _refined(x: Value[V], approximation: Value[V], is_near: Value[V]) -> Value[V]:
+def _refined(
+    x: RecipeValue[V], approximation: RecipeValue[V], is_near: RecipeValue[V]
+) -> RecipeValue[V]:
     minus_k = (x + F64.to_integer) - F64.to_integer
     t = x - minus_k
     is_near = is_near & (x < MOST) & t.ne(0.0)
     return is_near.where(_of_negative(t, -minus_k), approximation)
 
 
-def _of_negative(t: Value[V], k: Value[V]) -> Value[V]:
+def _of_negative(t: RecipeValue[V], k: RecipeValue[V]) -> RecipeValue[V]:
     """log |gamma(t - k)| for |t| <= 1/2, t != 0 and an integer k from 1 to 60."""
     y, one, far = k - t, t.constant(1.0), None
     last = k

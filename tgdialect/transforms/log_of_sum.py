@@ -19,7 +19,7 @@ from tgdialect.transforms.double_double import (
     two_sum,
 )
 from tgdialect.transforms.float_format import F64, FloatFormat, format_of
-from tgdialect.transforms.recipe import V, Value, horner
+from tgdialect.transforms.recipe import RecipeValue, V, horner
 from tgdialect.transforms.transcendental import (
     LN_2,
     NEAR,
@@ -31,7 +31,7 @@ from tgdialect.transforms.transcendental import (
     power_of_two,
 )
 
-Terms = tuple[Value[V], Value[V], Value[V]]
+Terms = tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]
 """A sum of three floats."""
 
 SMALL_RESULT, SMALLER_RESULT, LEAST_RESULT = 0.25, 2.0**-5, 2.0**-20
@@ -42,17 +42,17 @@ TINY = -600.0
 with a raised exponent."""
 
 
-def logaddexp(a: Value[V], b: Value[V]) -> Value[V]:
+def logaddexp(a: RecipeValue[V], b: RecipeValue[V]) -> RecipeValue[V]:
     """log(e^a + e^b); the greater one of infinities."""
     return _logaddexp(a, b, SMALLER_RESULT)
 
 
-def logaddexp_for_f32(a: Value[V], b: Value[V]) -> Value[V]:
+def logaddexp_for_f32(a: RecipeValue[V], b: RecipeValue[V]) -> RecipeValue[V]:
     """The same, for a result that is rounded to a float of 24 bits or less."""
     return _logaddexp(a, b, LEAST_RESULT)
 
 
-def _logaddexp(a: Value[V], b: Value[V], least_result: float) -> Value[V]:
+def _logaddexp(a: RecipeValue[V], b: RecipeValue[V], least_result: float) -> RecipeValue[V]:
     form = format_of(a)
     is_less = a < b
     high, low = is_less.where(b, a), is_less.where(a, b)
@@ -75,7 +75,9 @@ def _logaddexp(a: Value[V], b: Value[V], least_result: float) -> Value[V]:
     return (clear_sign(low, form) < math.inf).where(result, high + low)
 
 
-def _sum(high: Value[V], low: Value[V], exponent: Value[V], form: FloatFormat) -> Value[V]:
+def _sum(
+    high: RecipeValue[V], low: RecipeValue[V], exponent: RecipeValue[V], form: FloatFormat
+) -> RecipeValue[V]:
     """high + log(1 + e^exponent) with exponent = low - high, as `softplus`, but that its rounding
     takes no part where the result is small, and that the exact term of the logarithm is added to
     `high` first."""
@@ -93,7 +95,7 @@ def _sum(high: Value[V], low: Value[V], exponent: Value[V], form: FloatFormat) -
     return scale.mulacc(r, tail).mulacc(down, base.mulacc(down, high))
 
 
-def _exact_sum(high: Value[V], low: Value[V]) -> Value[V]:
+def _exact_sum(high: RecipeValue[V], low: RecipeValue[V]) -> RecipeValue[V]:
     """The same of f64 for a small result, with an error of 2^-59 of `high`: terms of the first and
     the second order are sums of two floats. It shares few values with `_sum`, which would take
     registers where they are not needed."""
@@ -125,7 +127,7 @@ def _exact_sum(high: Value[V], low: Value[V]) -> Value[V]:
     return total + (tail + (first + second + third))
 
 
-def _near_zero(high: Value[V], low: Value[V]) -> Value[V]:
+def _near_zero(high: RecipeValue[V], low: RecipeValue[V]) -> RecipeValue[V]:
     """log(1 + E) of f64, for high < 0 and small E.
 
     e^high - 1 and e^low are sums of exact terms and of three floats, whose errors are 2^-122 of
@@ -156,7 +158,7 @@ def _near_zero(high: Value[V], low: Value[V]) -> Value[V]:
     low_factor = low_factor * scale
 
     total = (factor - one) + low_factor
-    terms: list[Value[V]] = []
+    terms: list[RecipeValue[V]] = []
     least = zero
     for c, (w, w_lost, w_rest) in ((factor, tail), (low_factor, low_tail)):
         product, lost = two_product(c, w)
@@ -174,7 +176,7 @@ def _near_zero(high: Value[V], low: Value[V]) -> Value[V]:
     return (total + rest) * is_tiny.where(zero + 2.0**-raised, 1.0)
 
 
-def _exponential(x: Terms[V]) -> tuple[Value[V], Terms[V]]:
+def _exponential(x: Terms[V]) -> tuple[RecipeValue[V], Terms[V]]:
     """(c, w) with e^x = c (1 + w), for x in [0, ln 2], or a negative x near 0.
 
     c is a product of some of 1 + 2^-1, 1 + 2^-2, ..., which is exact: so are the differences of x

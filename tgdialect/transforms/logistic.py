@@ -9,16 +9,20 @@ from __future__ import annotations
 import math
 
 from tgdialect.transforms.float_format import FloatFormat, format_of
-from tgdialect.transforms.recipe import V, Value, by_pairs, horner
+from tgdialect.transforms.recipe import RecipeValue, V, by_pairs, horner
 from tgdialect.transforms.transcendental import LN_2, power_of_two
 
 
-def gate(x: Value[V], t: Value[V], lost: Value[V] | None = None) -> Value[V]:
+def gate(
+    x: RecipeValue[V], t: RecipeValue[V], lost: RecipeValue[V] | None = None
+) -> RecipeValue[V]:
     """x / (1 + e^-(t + lost)), for a `lost` below the last digit of t."""
     return gate_around(_near(x, t, lost), x, t, lost)
 
 
-def gate_around(near: Value[V], x: Value[V], t: Value[V], lost: Value[V] | None = None) -> Value[V]:
+def gate_around(
+    near: RecipeValue[V], x: RecipeValue[V], t: RecipeValue[V], lost: RecipeValue[V] | None = None
+) -> RecipeValue[V]:
     """The gate, where `near` is it unless e^t or e^-t has few digits beside 1."""
     form = format_of(x)
     # Positive floats are in the order of their bits, which more units of a CPU compare.
@@ -30,7 +34,7 @@ def gate_around(near: Value[V], x: Value[V], t: Value[V], lost: Value[V] | None 
     return is_tail.where(tail, near)
 
 
-def _near(x: Value[V], t: Value[V], lost: Value[V] | None) -> Value[V]:
+def _near(x: RecipeValue[V], t: RecipeValue[V], lost: RecipeValue[V] | None) -> RecipeValue[V]:
     """With e^-(t + lost) = 2^n (1 + p) the divisor is 2^n p + (1 + 2^n): its rounding is known, and
     the rest is exact. The quotient is corrected by its residual.
     """
@@ -50,7 +54,9 @@ def _near(x: Value[V], t: Value[V], lost: Value[V] | None) -> Value[V]:
     return (-inverse).mulacc(surplus, quotient)  # -0 stays -0.
 
 
-def _gate_tail(x: Value[V], t: Value[V], lost: Value[V] | None, form: FloatFormat) -> Value[V]:
+def _gate_tail(
+    x: RecipeValue[V], t: RecipeValue[V], lost: RecipeValue[V] | None, form: FloatFormat
+) -> RecipeValue[V]:
     """x e^(t + lost) for negative t. The power of two may be below the least number, so that there
     are three factors of it; only the product with the last one rounds, if the result is
     subnormal."""
@@ -70,8 +76,8 @@ def _gate_tail(x: Value[V], t: Value[V], lost: Value[V] | None, form: FloatForma
 
 
 def _parts(
-    t: Value[V], lost: Value[V] | None, form: FloatFormat, bias: int
-) -> tuple[Value[V], Value[V], Value[V], Value[V]]:
+    t: RecipeValue[V], lost: RecipeValue[V] | None, form: FloatFormat, bias: int
+) -> tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V], RecipeValue[V]]:
     """(s, n, high, low) with t + lost = high + low - n ln 2, but for a rounding of low, and
     |high + low| <= ln 2 / 2, but for a rounding of n; high is exact, s has n + bias in its low
     bits."""

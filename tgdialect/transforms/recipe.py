@@ -1,9 +1,8 @@
 """The language that numerical recipes are written in: values with operators, over any semantics.
 
-A recipe is a Python function on `Value`s that does nothing but apply primitives: the methods of
-`Value`. A `Semantics` says what a primitive does: that of `tg-decompose` builds tg ops, that of
-the tests computes with NumPy arrays. The tests thus measure the accuracy of the code that is
-compiled.
+A recipe is a Python function on `RecipeValue`s that does nothing but apply primitives: their
+methods. A `Semantics` says what a primitive does: that of `tg-decompose` builds tg ops, that of the
+tests computes with NumPy arrays. The tests thus measure the accuracy of the code that is compiled.
 
 Every primitive is one tg op of that name, on whole values of any shape; constants have shape ()
 and broadcast. Arithmetic is IEEE 754 in the value's dtype, rounded to nearest even after every
@@ -53,7 +52,7 @@ class Semantics(Protocol[V]):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
-class Value(Operators["Value[V] | int | float", "Value[V]"], Generic[V]):
+class RecipeValue(Operators["RecipeValue[V] | int | float", "RecipeValue[V]"], Generic[V]):
     """A handle of a semantics, with operators.
 
     Python numbers on the other side of an operator are constants of this value's dtype.
@@ -63,52 +62,52 @@ class Value(Operators["Value[V] | int | float", "Value[V]"], Generic[V]):
     handle: V
     dtype: Dtype
 
-    def constant(self, value: int | float, dtype: Dtype | None = None) -> Value[V]:
+    def constant(self, value: int | float, dtype: Dtype | None = None) -> RecipeValue[V]:
         """A constant of the same semantics; its dtype is this value's unless given."""
         dtype = dtype or self.dtype
-        return Value(self.semantics, self.semantics.constant(value, dtype), dtype)
+        return RecipeValue(self.semantics, self.semantics.constant(value, dtype), dtype)
 
-    def lifted(self, other: Operand[V]) -> Value[V]:
+    def lifted(self, other: Operand[V]) -> RecipeValue[V]:
         """A value; of a number a constant of this value's dtype."""
-        return other if isinstance(other, Value) else self.constant(other)
+        return other if isinstance(other, RecipeValue) else self.constant(other)
 
-    def applied(self, op: str, *others: Operand[V], dtype: Dtype | None = None) -> Value[V]:
+    def applied(self, op: str, *others: Operand[V], dtype: Dtype | None = None) -> RecipeValue[V]:
         """A primitive, whose result has this value's dtype unless another one is given."""
         dtype = dtype or ("i1" if op.startswith("cmp") else self.dtype)
         handles = (self.handle, *(self.lifted(other).handle for other in others))
-        return Value(self.semantics, self.semantics.apply(op, handles, dtype), dtype)
+        return RecipeValue(self.semantics, self.semantics.apply(op, handles, dtype), dtype)
 
-    def __rsub__(self, other: int | float) -> Value[V]:
+    def __rsub__(self, other: int | float) -> RecipeValue[V]:
         return self.constant(other) - self
 
-    def __gt__(self, other: Operand[V]) -> Value[V]:
+    def __gt__(self, other: Operand[V]) -> RecipeValue[V]:
         return self.lifted(other) < self
 
-    def mulacc(self, factor: Operand[V], addend: Operand[V]) -> Value[V]:
+    def mulacc(self, factor: Operand[V], addend: Operand[V]) -> RecipeValue[V]:
         """self * factor + addend, the product rounded or not."""
         return self.applied("mulacc", factor, addend)
 
-    def recip(self) -> Value[V]:
+    def recip(self) -> RecipeValue[V]:
         return self.applied("recip")
 
-    def trunc(self) -> Value[V]:
+    def trunc(self) -> RecipeValue[V]:
         return self.applied("trunc")
 
-    def cast(self, dtype: Dtype) -> Value[V]:
+    def cast(self, dtype: Dtype) -> RecipeValue[V]:
         return self.applied("cast", dtype=dtype) if dtype != self.dtype else self
 
-    def bitcast(self, dtype: Dtype) -> Value[V]:
+    def bitcast(self, dtype: Dtype) -> RecipeValue[V]:
         return self.applied("bitcast", dtype=dtype)
 
-    def where(self, yes: Value[V], no: Operand[V]) -> Value[V]:
+    def where(self, yes: RecipeValue[V], no: Operand[V]) -> RecipeValue[V]:
         """`yes` where this bool holds, else `no`."""
         return self.applied("where", yes, yes.lifted(no), dtype=yes.dtype)
 
 
-Operand = Value[V] | int | float
+Operand = RecipeValue[V] | int | float
 
 
-def horner(x: Value[V], coefficients: tuple[float, ...]) -> Value[V]:
+def horner(x: RecipeValue[V], coefficients: tuple[float, ...]) -> RecipeValue[V]:
     """The polynomial with these coefficients, lowest degree first; at least two of them."""
     *rest, last_but_one, last = coefficients
     result = x.mulacc(last, last_but_one)
@@ -117,7 +116,7 @@ def horner(x: Value[V], coefficients: tuple[float, ...]) -> Value[V]:
     return result
 
 
-def by_pairs(x: Value[V], coefficients: tuple[float, ...]) -> Value[V]:
+def by_pairs(x: RecipeValue[V], coefficients: tuple[float, ...]) -> RecipeValue[V]:
     """The polynomial of `horner`, as one in x * x whose coefficients are linear in x (Estrin 1960).
     Where that product is needed anyway, it takes as many operations, and fewer of them wait for
     each other."""

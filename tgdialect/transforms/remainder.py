@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Generic
 
 from tgdialect.transforms.float_format import F64, format_of
-from tgdialect.transforms.recipe import V, Value
+from tgdialect.transforms.recipe import RecipeValue, V
 from tgdialect.transforms.transcendental import clear_sign
 
 STEP_F32 = 25
@@ -27,7 +27,7 @@ RAISED = 54
 """The exponent of the power of two that makes a subnormal f64 normal."""
 
 
-def fmod(x: Value[V], y: Value[V]) -> Value[V]:
+def fmod(x: RecipeValue[V], y: RecipeValue[V]) -> RecipeValue[V]:
     """x - n y for the integer n with |x - n y| < |y| and the sign of x, which 0 has, too. NaN for
     an infinite x and y = 0; x for an infinite y."""
     form = format_of(x)
@@ -36,7 +36,7 @@ def fmod(x: Value[V], y: Value[V]) -> Value[V]:
     return (rest.bitcast(form.unsigned) | sign).bitcast(form.dtype)
 
 
-def _remainder_f32(x: Value[V], y: Value[V]) -> Value[V]:
+def _remainder_f32(x: RecipeValue[V], y: RecipeValue[V]) -> RecipeValue[V]:
     """`fmod` for x, y >= 0, in f64."""
     dividend, divisor = x.cast("f64"), y.cast("f64")
     # A whole quotient may be rounded down, but by less than this, and others end lower.
@@ -46,7 +46,7 @@ def _remainder_f32(x: Value[V], y: Value[V]) -> Value[V]:
     return (x < y).where(x, rest)
 
 
-def _reduced_f32(x: Value[V], y: Value[V]) -> Value[V]:
+def _reduced_f32(x: RecipeValue[V], y: RecipeValue[V]) -> RecipeValue[V]:
     """`fmod` for x >= y > 0, in f64, by steps of 25 bits; a quotient may be one off."""
     minus_inverse = y.recip() * -1.0
     for shift in range(MOST_F32 // STEP_F32 * STEP_F32, -1, -STEP_F32):
@@ -55,7 +55,7 @@ def _reduced_f32(x: Value[V], y: Value[V]) -> Value[V]:
     return _not_negative(x, y).cast("f32")
 
 
-def _remainder_f64(x: Value[V], y: Value[V]) -> Value[V]:
+def _remainder_f64(x: RecipeValue[V], y: RecipeValue[V]) -> RecipeValue[V]:
     """`fmod` for x, y >= 0."""
     head = _head(y)
     quotient = _quotient(x, y.recip() * -1.0)
@@ -65,11 +65,11 @@ def _remainder_f64(x: Value[V], y: Value[V]) -> Value[V]:
     return (x < y).where(x, is_short.where(short, _not_negative(_reduced_f64(x, y), y)))
 
 
-def _not_negative(rest: Value[V], y: Value[V]) -> Value[V]:
+def _not_negative(rest: RecipeValue[V], y: RecipeValue[V]) -> RecipeValue[V]:
     return (rest < 0.0).where(rest + y, rest)
 
 
-def _reduced_f64(x: Value[V], y: Value[V]) -> Value[V]:
+def _reduced_f64(x: RecipeValue[V], y: RecipeValue[V]) -> RecipeValue[V]:
     """A number congruent to x modulo y from -y / 2 to y / 2, for x >= y.
 
     With x = m 2^i and y = n 2^j for integers m and n of 53 bits, it is (m 2^(i - j) mod n) 2^j.
@@ -89,7 +89,7 @@ def _reduced_f64(x: Value[V], y: Value[V]) -> Value[V]:
     return ((x < math.inf) & (y > 0.0)).where(rest, math.nan)
 
 
-def _parts(x: Value[V]) -> tuple[Value[V], Value[V], Value[V]]:
+def _parts(x: RecipeValue[V]) -> tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]:
     """The significand as an integer of 53 bits, the biased exponent, and the power of two below x,
     which is raised if x is subnormal."""
     is_subnormal = x < F64.least_normal
@@ -101,7 +101,7 @@ def _parts(x: Value[V]) -> tuple[Value[V], Value[V], Value[V]]:
     return significand, exponent, (bits & -hidden).bitcast("f64")
 
 
-def _power_of_two(exponent: Value[V]) -> Value[V]:
+def _power_of_two(exponent: RecipeValue[V]) -> RecipeValue[V]:
     return ((exponent + F64.bias) << F64.stored).bitcast("f64")
 
 
@@ -111,16 +111,16 @@ class _Modulus(Generic[V]):
     an error of the quotient that is far smaller. Products are exact, as sums of two floats (Dekker,
     "A floating-point technique for extending the available precision", 1971)."""
 
-    n: Value[V]
-    head: Value[V]
-    minus_inverse: Value[V]
+    n: RecipeValue[V]
+    head: RecipeValue[V]
+    minus_inverse: RecipeValue[V]
 
-    def reduced(self, x: Value[V]) -> Value[V]:
+    def reduced(self, x: RecipeValue[V]) -> RecipeValue[V]:
         """The residue of an integer below 2^66 that has 53 bits."""
         quotient = _quotient(x, self.minus_inverse)
         return quotient.mulacc(self.n - self.head, quotient.mulacc(self.head, x))
 
-    def product(self, x: Value[V], y: Value[V]) -> Value[V]:
+    def product(self, x: RecipeValue[V], y: RecipeValue[V]) -> RecipeValue[V]:
         """The residue of the product of two residues, or of one and an integer up to 2^31."""
         product, lost = _exact_product(x, _head(x), y, _head(y))
         quotient = _quotient(product, self.minus_inverse)
@@ -130,19 +130,19 @@ class _Modulus(Generic[V]):
         return _quotient(high + low, self.minus_inverse).mulacc(self.n, high) + low
 
 
-def _quotient(x: Value[V], minus_inverse: Value[V]) -> Value[V]:
+def _quotient(x: RecipeValue[V], minus_inverse: RecipeValue[V]) -> RecipeValue[V]:
     """Minus the integer nearest to a quotient below 2^51, or one beside it up to 2^52."""
     return x.mulacc(minus_inverse, F64.to_integer) - F64.to_integer
 
 
-def _head(x: Value[V]) -> Value[V]:
+def _head(x: RecipeValue[V]) -> RecipeValue[V]:
     """x rounded to 26 bits; what that leaves has 26 bits and a sign, so that products are exact."""
     return ((x.bitcast("i64") + (1 << 26)) & -(1 << 27)).bitcast("f64")
 
 
 def _exact_product(
-    x: Value[V], x_head: Value[V], y: Value[V], y_head: Value[V]
-) -> tuple[Value[V], Value[V]]:
+    x: RecipeValue[V], x_head: RecipeValue[V], y: RecipeValue[V], y_head: RecipeValue[V]
+) -> tuple[RecipeValue[V], RecipeValue[V]]:
     """The product of two floats, and what its rounding loses."""
     product = x * y
     x_tail, y_tail = x - x_head, y - y_head

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from tgdialect.transforms.float_format import F32, F64, FloatFormat, format_of
-from tgdialect.transforms.recipe import Operand, V, Value, horner
+from tgdialect.transforms.recipe import Operand, RecipeValue, V, horner
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -114,17 +114,17 @@ QUARTER_TURN = (1 << 62) - 1
 """Mask of the fraction of a quarter turn, where 2^64 is a full one."""
 
 
-def sin(x: Value[V]) -> Value[V]:
+def sin(x: RecipeValue[V]) -> RecipeValue[V]:
     """The sine of x in radians; NaN at the infinities, and -0 at -0."""
     return _wave(x, is_cosine=False)
 
 
-def cos(x: Value[V]) -> Value[V]:
+def cos(x: RecipeValue[V]) -> RecipeValue[V]:
     """The cosine of x in radians, the sine a quarter turn later; NaN at the infinities."""
     return _wave(x, is_cosine=True)
 
 
-def _wave(x: Value[V], *, is_cosine: bool) -> Value[V]:
+def _wave(x: RecipeValue[V], *, is_cosine: bool) -> RecipeValue[V]:
     form = format_of(x)
     tables = TABLES[x.dtype]
     bits = x.bitcast(form.unsigned)
@@ -154,8 +154,8 @@ def _wave(x: Value[V], *, is_cosine: bool) -> Value[V]:
 
 
 def reduce_near(
-    x: Value[V], form: FloatFormat, tables: SineTables
-) -> tuple[Value[V], Value[V], Value[V]]:
+    x: RecipeValue[V], form: FloatFormat, tables: SineTables
+) -> tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]:
     """(r, tail, quadrant) with sin x = sin(r + tail + n pi/2), |r| <= pi/4, for 0 <= x <
     near_limit. The tail is what r is rounded by.
 
@@ -174,7 +174,7 @@ def reduce_near(
     return r, (rounded - r) - rest, shifted.bitcast(form.unsigned) << (form.width - 2)
 
 
-def reduce_far_f32(x: Value[V]) -> tuple[Value[V], Value[V], Value[V]]:
+def reduce_far_f32(x: RecipeValue[V]) -> tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]:
     """(r, tail, quadrant) as `reduce_near`, for any finite x >= near_limit.
 
     x = significand * 2^k. The 96 bits of 1/(2 pi) from the bit of weight 2^(-k-1) on give x in
@@ -202,7 +202,7 @@ def reduce_far_f32(x: Value[V]) -> tuple[Value[V], Value[V], Value[V]]:
     return r, rest - (r - head), ((turns + (1 << 61)) >> 32).cast("ui32")
 
 
-def reduce_far_f64(x: Value[V]) -> tuple[Value[V], Value[V], Value[V]]:
+def reduce_far_f64(x: RecipeValue[V]) -> tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V]]:
     """As `reduce_far_f32`, with turns of 128 bits from a window of 192.
 
     The upper half of a quarter turn is mirrored, so that r is never the small difference of
@@ -245,8 +245,8 @@ FAR_REDUCTIONS = {"f32": reduce_far_f32, "f64": reduce_far_f64}
 
 
 def select_window(
-    like: Value[V], words: Sequence[int], steps: Sequence[Value[V]], count: int
-) -> list[Value[V]]:
+    like: RecipeValue[V], words: Sequence[int], steps: Sequence[RecipeValue[V]], count: int
+) -> list[RecipeValue[V]]:
     """`count` consecutive words, the first at the position whose bits `steps` are, highest first.
 
     A barrel shifter: each step drops the first or the last half of what may still be first.
@@ -259,7 +259,7 @@ def select_window(
     return [like.lifted(word) for word in window]
 
 
-def _high_product(a: Value[V], b: Value[V], *, exact: bool) -> Value[V]:
+def _high_product(a: RecipeValue[V], b: RecipeValue[V], *, exact: bool) -> RecipeValue[V]:
     """The upper 64 bits of a 53-bit a times a 64-bit b; if not exact, up to 2 less."""
     a_high, a_low = a >> 32, a & LOW_32
     b_high, b_low = b >> 32, b & LOW_32
@@ -271,6 +271,6 @@ def _high_product(a: Value[V], b: Value[V], *, exact: bool) -> Value[V]:
     return a_high * b_high + (outer >> 32) + (inner >> 32)
 
 
-def _to_f64(x: Value[V]) -> Value[V]:
+def _to_f64(x: RecipeValue[V]) -> RecipeValue[V]:
     """A ui64 below 2^63 as f64, by the signed conversion that processors have."""
     return x.bitcast("i64").cast("f64")

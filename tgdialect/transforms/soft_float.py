@@ -12,7 +12,7 @@ import math
 from dataclasses import dataclass
 
 from tgdialect.transforms.float_format import F32, F64, FloatFormat, format_of
-from tgdialect.transforms.recipe import Dtype, V, Value
+from tgdialect.transforms.recipe import Dtype, RecipeValue, V
 
 
 @dataclass(frozen=True, kw_only=True, slots=True)
@@ -48,7 +48,7 @@ NARROW_FORMATS: dict[str, NarrowFormat] = {
 }
 
 
-def soft_cast(x: Value[V], dtype: Dtype) -> Value[V]:
+def soft_cast(x: RecipeValue[V], dtype: Dtype) -> RecipeValue[V]:
     """x as `dtype`, where one of both dtypes is narrow; as CAST."""
     source = NARROW_FORMATS.get(x.dtype)
     if source is not None:
@@ -59,7 +59,7 @@ def soft_cast(x: Value[V], dtype: Dtype) -> Value[V]:
     return encode(wide_float(x), narrow).bitcast(dtype)
 
 
-def encode(x: Value[V], narrow: NarrowFormat) -> Value[V]:
+def encode(x: RecipeValue[V], narrow: NarrowFormat) -> RecipeValue[V]:
     """The bits of x, f32 or f64, rounded to the narrow format."""
     form = format_of(x)
     bits = x.bitcast(form.unsigned)
@@ -81,7 +81,7 @@ def encode(x: Value[V], narrow: NarrowFormat) -> Value[V]:
     return (result | sign).cast(narrow.unsigned)
 
 
-def decode(bits: Value[V], narrow: NarrowFormat) -> Value[V]:
+def decode(bits: RecipeValue[V], narrow: NarrowFormat) -> RecipeValue[V]:
     """The f32 that the bits of the narrow format stand for, exactly."""
     wide = bits.cast("ui32")
     if narrow.bias == F32.bias:
@@ -98,8 +98,8 @@ def decode(bits: Value[V], narrow: NarrowFormat) -> Value[V]:
 
 
 def _with_subnormals(
-    magnitude: Value[V], result: Value[V], narrow: NarrowFormat, form: FloatFormat
-) -> Value[V]:
+    magnitude: RecipeValue[V], result: RecipeValue[V], narrow: NarrowFormat, form: FloatFormat
+) -> RecipeValue[V]:
     """`result`, with the bits of the magnitudes below the least normal number put right.
 
     A float whose last place is the least subnormal makes the addition do the rounding.
@@ -111,7 +111,7 @@ def _with_subnormals(
     return (magnitude < least_normal).where(count, result)
 
 
-def wide_float(x: Value[V], *, has_f64: bool = True) -> Value[V]:
+def wide_float(x: RecipeValue[V], *, has_f64: bool = True) -> RecipeValue[V]:
     """x as f32, or as f64 if there is one, such that rounding it to a narrow format rounds x.
 
     64-bit integers need more bits than f64 has; their lowest bits are told apart from 0 only
@@ -137,7 +137,7 @@ def wide_float(x: Value[V], *, has_f64: bool = True) -> Value[V]:
             return x.cast("f32")
 
 
-def _odd_f32(x: Value[V]) -> Value[V]:
+def _odd_f32(x: RecipeValue[V]) -> RecipeValue[V]:
     """An integer as f32, rounded to odd: one that is none becomes its neighbour of an odd bit
     pattern."""
     nearest = x.cast("f32")

@@ -11,9 +11,9 @@ from tgdialect.ops.builder import UniquingBuilder
 from tgdialect.ops.dtypes import TYPES, number_attribute
 from tgdialect.ops.elementwise import OPS
 from tgdialect.ops.properties import dtype_of
-from tgdialect.transforms.recipe import Dtype, Value
+from tgdialect.transforms.recipe import Dtype, RecipeValue
 
-Tg = Value[SSAValue]
+Tg = RecipeValue[SSAValue]
 """A value of the IR in a recipe."""
 
 
@@ -37,4 +37,4 @@ class TgSemantics:
 
     def value(self, handle: SSAValue) -> Tg:
         """A value of the IR."""
-        return Value(self, handle, cast(Dtype, dtype_of(handle).name))
+        return RecipeValue(self, handle, cast(Dtype, dtype_of(handle).name))

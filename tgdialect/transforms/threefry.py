@@ -6,7 +6,7 @@ rotations and the parity constant are those of its 2x32 generator.
 
 from __future__ import annotations
 
-from tgdialect.transforms.recipe import V, Value
+from tgdialect.transforms.recipe import RecipeValue, V
 
 ROTATIONS = ((13, 15, 26, 6), (17, 29, 16, 24))
 """Of the four rounds of a group, for groups of even and odd number."""
@@ -17,7 +17,7 @@ KEY_PARITY = 0x1BD11BDA
 1.3."""
 
 
-def threefry(counter: Value[V], key: Value[V]) -> Value[V]:
+def threefry(counter: RecipeValue[V], key: RecipeValue[V]) -> RecipeValue[V]:
     """The block for a counter and a key; all are ui64 with the first word in the low half."""
     first, second = _unpack(counter)
     keys = [*_unpack(key)]
@@ -33,5 +33,5 @@ def threefry(counter: Value[V], key: Value[V]) -> Value[V]:
     return first.cast("ui64") | (second.cast("ui64") << 32)
 
 
-def _unpack(pair: Value[V]) -> tuple[Value[V], Value[V]]:
+def _unpack(pair: RecipeValue[V]) -> tuple[RecipeValue[V], RecipeValue[V]]:
     return pair.cast("ui32"), (pair >> 32).cast("ui32")

@@ -11,18 +11,18 @@ from __future__ import annotations
 import math
 
 from tgdialect.transforms.float_format import FloatFormat, format_of
-from tgdialect.transforms.recipe import V, Value, horner
+from tgdialect.transforms.recipe import RecipeValue, V, horner
 
 LN_2 = math.log(2)
 """The natural logarithm of 2, as an f64."""
 
 
-def exp2(x: Value[V]) -> Value[V]:
+def exp2(x: RecipeValue[V]) -> RecipeValue[V]:
     """2^x; shape and dtype of x."""
     return _exp2_sum(_clamped_exponent(x), None)
 
 
-def exp2_of_more(x: Value[V]) -> Value[V]:
+def exp2_of_more(x: RecipeValue[V]) -> RecipeValue[V]:
     """2^x, if x is at least `least_of_normal` or NaN; else anything."""
     return exp2_of_normal(at_most(x, float(format_of(x).bias + 2)))
 
@@ -33,7 +33,7 @@ def least_of_normal(form: FloatFormat, *, natural: bool = False) -> float:
     return float(math.ceil((2 - form.bias) * LN_2)) if natural else 2.0 - form.bias
 
 
-def exp(x: Value[V]) -> Value[V]:
+def exp(x: RecipeValue[V]) -> RecipeValue[V]:
     """e^x; shape and dtype of x."""
     form = format_of(x)
     low = float(math.floor(-(form.bias + form.precision + 2) * LN_2))
@@ -47,7 +47,7 @@ def exp(x: Value[V]) -> Value[V]:
     return is_small.where(result * 2.0**-raised, result)
 
 
-def expm1(x: Value[V]) -> Value[V]:
+def expm1(x: RecipeValue[V]) -> RecipeValue[V]:
     """e^x - 1 = 2^n (e^r - 1) + 2^n - 1. The terms of the first order are added with what their
     rounding loses. Half of the result is computed, so that 2^n is finite."""
     form = format_of(x)
@@ -65,23 +65,25 @@ def expm1(x: Value[V]) -> Value[V]:
     return _unless_tiny(x, (total + part.mulacc(half, lost)) * 2.0, form)
 
 
-def _unless_tiny(x: Value[V], value: Value[V], form: FloatFormat) -> Value[V]:
+def _unless_tiny(x: RecipeValue[V], value: RecipeValue[V], form: FloatFormat) -> RecipeValue[V]:
     """The value of a function close to x, which x is for tiny x; 0 has its sign."""
     return (clear_sign(x, form) < 2.0 ** -(form.precision + 1)).where(x, value)
 
 
-def exp_of_more(x: Value[V]) -> Value[V]:
+def exp_of_more(x: RecipeValue[V]) -> RecipeValue[V]:
     """e^x, if x is at least `least_of_normal` or NaN; else anything."""
     form = format_of(x)
     return _exp_of_parts(*exp_parts(_below_overflow(x, form), form), form)
 
 
-def _below_overflow(x: Value[V], form: FloatFormat) -> Value[V]:
+def _below_overflow(x: RecipeValue[V], form: FloatFormat) -> RecipeValue[V]:
     """x, or a bound above which e^x is infinite."""
     return at_most(x, float(math.ceil((form.bias + 1) * LN_2)))
 
 
-def exp_parts(x: Value[V], form: FloatFormat, less: int = 1) -> tuple[Value[V], Value[V]]:
+def exp_parts(
+    x: RecipeValue[V], form: FloatFormat, less: int = 1
+) -> tuple[RecipeValue[V], RecipeValue[V]]:
     """(s, r) with x = n ln 2 + r and |r| <= ln 2 / 2, but for a rounding of n; s has the exponent
     of 2^(n - less) in its low bits."""
     shifted, minus_n = exponents(x, form, less)
@@ -89,20 +91,22 @@ def exp_parts(x: Value[V], form: FloatFormat, less: int = 1) -> tuple[Value[V], 
     return shifted, minus_n.mulacc(second, minus_n.mulacc(first, x))
 
 
-def exponents(x: Value[V], form: FloatFormat, less: int = 1) -> tuple[Value[V], Value[V]]:
+def exponents(
+    x: RecipeValue[V], form: FloatFormat, less: int = 1
+) -> tuple[RecipeValue[V], RecipeValue[V]]:
     """s of `exp_parts`, and -n."""
     to_exponent = form.to_integer + (form.bias - less)
     shifted = x.mulacc(form.log2_e[0], to_exponent)
     return shifted, to_exponent - shifted
 
 
-def _exp_of_parts(shifted: Value[V], r: Value[V], form: FloatFormat) -> Value[V]:
+def _exp_of_parts(shifted: RecipeValue[V], r: RecipeValue[V], form: FloatFormat) -> RecipeValue[V]:
     """2^n e^r of `exp_parts`, as `exp2_of_normal`."""
     twice = horner(r, tuple(2.0 * c for c in (1.0, 1.0, *form.exp_tail)))
     return twice * power_of_two(shifted, form)
 
 
-def log2(x: Value[V]) -> Value[V]:
+def log2(x: RecipeValue[V]) -> RecipeValue[V]:
     """log2 x; -inf at zeros and NaN below.
 
     log2(1 + f) is f log2 e + f^2 times a polynomial, the first product of the sum last: where it
@@ -115,14 +119,16 @@ def log2(x: Value[V]) -> Value[V]:
     return _log_special(x, f.mulacc(first, rest) + e)
 
 
-def log(x: Value[V]) -> Value[V]:
+def log(x: RecipeValue[V]) -> RecipeValue[V]:
     """The natural logarithm; -inf at zeros and NaN below."""
     form = format_of(x)
     m, e = _split_exponent(x, form)
     return _log_special(x, _natural_log(m - 1.0, e))
 
 
-def _natural_log(f: Value[V], e: Value[V], lost: Value[V] | None = None) -> Value[V]:
+def _natural_log(
+    f: RecipeValue[V], e: RecipeValue[V], lost: RecipeValue[V] | None = None
+) -> RecipeValue[V]:
     """log(1 + f) + e ln 2 + lost."""
     form = format_of(f)
     first, second = form.ln_2
@@ -131,7 +137,7 @@ def _natural_log(f: Value[V], e: Value[V], lost: Value[V] | None = None) -> Valu
     return e.mulacc(first, f + rest)
 
 
-def log10(x: Value[V]) -> Value[V]:
+def log10(x: RecipeValue[V]) -> RecipeValue[V]:
     """The logarithm to base 10; -inf at zeros and NaN below. Both terms of the first order are
     products with constants of two parts; that of the exponent is exact, and comes last."""
     form = format_of(x)
@@ -143,7 +149,7 @@ def log10(x: Value[V]) -> Value[V]:
     return _log_special(x, e.mulacc(first, f.mulacc(slope, rest)))
 
 
-def log1p(x: Value[V]) -> Value[V]:
+def log1p(x: RecipeValue[V]) -> RecipeValue[V]:
     """The natural logarithm of 1 + x; -inf at -1 and NaN below.
 
     What the rounding of 1 + x loses is added to its logarithm, divided by 1 + x; where that is near
@@ -171,8 +177,8 @@ result is below 1, and it is above -1/4 where the result is above 1/4.
 
 
 def near_logarithm(
-    exponent: Value[V], scale: Value[V], r: Value[V], rest: Value[V]
-) -> tuple[Value[V], Value[V], Value[V], Value[V]]:
+    exponent: RecipeValue[V], scale: RecipeValue[V], r: RecipeValue[V], rest: RecipeValue[V]
+) -> tuple[RecipeValue[V], RecipeValue[V], RecipeValue[V], RecipeValue[V]]:
     """(s, base, tail, is_near) with log(c + s (1 + r + rest)) = base + (s r + tail), where s is
     c times `scale`, a power of two of 1 at most. The base is exact. The constant c is NEAR_FACTOR
     where `exponent` is above NEAR, and 1 elsewhere; its logarithm is still to be subtracted."""
@@ -185,7 +191,7 @@ def near_logarithm(
     return scale, base, tail, is_near
 
 
-def softplus(x: Value[V]) -> Value[V]:
+def softplus(x: RecipeValue[V]) -> RecipeValue[V]:
     """log(1 + e^x) = max(x, 0) + log(1 + e^-|x|); 0 at -inf and inf at inf.
 
     e^-|x| = 2^n (1 + r + rest) is not rounded. With c = 1, or NEAR_FACTOR where |x| is small, the
@@ -211,7 +217,7 @@ def softplus(x: Value[V]) -> Value[V]:
     return is_near.where(total + form.minus_log_of_near_factor, total)
 
 
-def sqrt(x: Value[V]) -> Value[V]:
+def sqrt(x: RecipeValue[V]) -> RecipeValue[V]:
     """The square root; NaN below zero, and -0 at -0.
 
     The estimate is EXP2(0.5 * LOG2(x)), each function taken to be linear between powers of two:
@@ -240,7 +246,7 @@ def sqrt(x: Value[V]) -> Value[V]:
     return (x < 0.0).where(x.constant(math.nan), r)
 
 
-def power(x: Value[V], y: Value[V]) -> Value[V]:
+def power(x: RecipeValue[V], y: RecipeValue[V]) -> RecipeValue[V]:
     """x^y with the special values of C99's pow.
 
     log2 |x| and its product with y are kept as sums of two floats. Every x^y that is neither
@@ -279,41 +285,41 @@ def power(x: Value[V], y: Value[V]) -> Value[V]:
     return (x.eq(1.0) | y.eq(0.0)).where(x.constant(1.0), result)
 
 
-def power_of_two(shifted: Value[V], form: FloatFormat) -> Value[V]:
+def power_of_two(shifted: RecipeValue[V], form: FloatFormat) -> RecipeValue[V]:
     """The float whose exponent's bits are the low bits of `shifted`."""
     return (shifted.bitcast(form.unsigned) << form.stored).bitcast(form.dtype)
 
 
-def at_most(x: Value[V], high: float) -> Value[V]:
+def at_most(x: RecipeValue[V], high: float) -> RecipeValue[V]:
     """x, or a bound where it is greater; NaN stays."""
     bound = x.constant(high)
     return (x > bound).where(bound, x)
 
 
-def at_least(x: Value[V], low: float) -> Value[V]:
+def at_least(x: RecipeValue[V], low: float) -> RecipeValue[V]:
     """x, or a bound where it is less; NaN stays."""
     bound = x.constant(low)
     return (x < bound).where(bound, x)
 
 
-def clear_sign(x: Value[V], form: FloatFormat) -> Value[V]:
+def clear_sign(x: RecipeValue[V], form: FloatFormat) -> RecipeValue[V]:
     """|x|."""
     return (x.bitcast(form.unsigned) & (form.sign_bit - 1)).bitcast(form.dtype)
 
 
-def head_of(x: Value[V], form: FloatFormat) -> Value[V]:
+def head_of(x: RecipeValue[V], form: FloatFormat) -> RecipeValue[V]:
     """x without the lower half of its significand: products of two heads are exact."""
     return (x.bitcast(form.unsigned) & form.head_mask).bitcast(form.dtype)
 
 
-def _clamped_exponent(x: Value[V]) -> Value[V]:
+def _clamped_exponent(x: RecipeValue[V]) -> RecipeValue[V]:
     """x, moved to where 2^x has just become 0 or inf if it lies beyond; NaN stays."""
     form = format_of(x)
     x = at_most(x, float(form.bias + 2))
     return at_least(x, -float(form.bias + form.precision + 2))
 
 
-def _exp2_sum(x: Value[V], tail: Value[V] | None) -> Value[V]:
+def _exp2_sum(x: RecipeValue[V], tail: RecipeValue[V] | None) -> RecipeValue[V]:
     """2^(x + tail) for a clamped x and a tail below its last bit.
 
     Where the result may be subnormal, x is raised first: it is rounded once, by the last product.
@@ -325,7 +331,7 @@ def _exp2_sum(x: Value[V], tail: Value[V] | None) -> Value[V]:
     return is_small.where(result * 2.0**-raised, result)
 
 
-def exp2_of_normal(x: Value[V], tail: Value[V] | None = None) -> Value[V]:
+def exp2_of_normal(x: RecipeValue[V], tail: RecipeValue[V] | None = None) -> RecipeValue[V]:
     """2^(x + tail) for a clamped x, a tail below its last bit, and a result that is not subnormal.
 
     x = n + r with an integer n and |r| <= 1/2, and the result is 2^(1 + r) times the float that has
@@ -342,7 +348,7 @@ def exp2_of_normal(x: Value[V], tail: Value[V] | None = None) -> Value[V]:
     return twice * power_of_two(shifted, form)
 
 
-def _split_exponent(x: Value[V], form: FloatFormat) -> tuple[Value[V], Value[V]]:
+def _split_exponent(x: RecipeValue[V], form: FloatFormat) -> tuple[RecipeValue[V], RecipeValue[V]]:
     """(m, e) with x = m * 2^e, m in [sqrt(1/2), sqrt(2)) and e an integral float, for x > 0."""
     subnormal = x < form.least_normal
     scaled = subnormal.where(x * 2.0**form.precision, x)
@@ -353,14 +359,14 @@ def _split_exponent(x: Value[V], form: FloatFormat) -> tuple[Value[V], Value[V]]
     return m, subnormal.where(e - float(form.precision), e)
 
 
-def _log_special(x: Value[V], result: Value[V]) -> Value[V]:
+def _log_special(x: RecipeValue[V], result: RecipeValue[V]) -> RecipeValue[V]:
     """`result` where x is positive and finite, else what C99 says."""
     result = (x < math.inf).where(result, x)  # inf and NaN
     nonpositive = x.eq(0.0).where(x.constant(-math.inf), math.nan)
     return (x > 0.0).where(result, nonpositive)
 
 
-def _log2_pair(x: Value[V], form: FloatFormat) -> tuple[Value[V], Value[V]]:
+def _log2_pair(x: RecipeValue[V], form: FloatFormat) -> tuple[RecipeValue[V], RecipeValue[V]]:
     """log2 x as a head of half the significand's bits and a rest, for positive finite x.
 
     With s = (m - 1) / (m + 1), log2 m = 2/(3 ln 2) s (3 + s^2 + s^4 tail(s^2)).

@@ -255,14 +255,14 @@ class WorkItems:
 
     # -- conflicts
 
-    def meeting(self, before: CellShape, after: CellShape, how: Relation) -> Meeting:
+    def meeting(self, before: CellShape, after: CellShape, relation: Relation) -> Meeting:
         """Where two different work items may access one cell, one by each of two accesses."""
-        key = before, after, how
+        key = before, after, relation
         if (known := self._meetings.get(key)) is None:
-            known = self._meetings[key] = self._meet(before, after, how)
+            known = self._meetings[key] = self._meet(before, after, relation)
         return known
 
-    def _meet(self, one: CellShape, other: CellShape, how: Relation) -> Meeting:
+    def _meet(self, one: CellShape, other: CellShape, relation: Relation) -> Meeting:
         sums = Sums()
         sums.add(one.lanes, -1)
         sums.add(other.lanes)
@@ -274,33 +274,33 @@ class WorkItems:
             factor = earlier.get(a)
             if factor is None or later.get(b) != factor:
                 continue
-            if (steps := self._steps_of_remainders(a, b, how)) is not None:
+            if (steps := self._steps_of_remainders(a, b, relation)) is not None:
                 sums.add([factor * step for step in steps])
                 del earlier[a], later[b]
         for product in {**earlier, **later}:
             factors = earlier.get(product, 0), later.get(product, 0)
-            self._add_difference(sums, product, factors, how)
+            self._add_difference(sums, product, factors, relation)
         parts = one.items, other.items
         if (apart := self._apart.get(parts)) is None:
             apart = self._apart[parts] = distances(*parts)
         return Meeting(apart, sums)
 
     def _add_difference(
-        self, sums: Sums, product: tuple[Atom, ...], factors: tuple[int, int], how: Relation
+        self, sums: Sums, product: tuple[Atom, ...], factors: tuple[int, int], relation: Relation
     ) -> None:
         """Add the values of `factors[1] * product` later minus `factors[0] * product` before."""
         before, after = factors
         atoms = [cast(SSAValue, atom) for atom in product]
         interval = self._interval(Affine({product: 1}))
-        changed = {op for atom in atoms for op in self._loops_of(atom) if op in how.changed}
+        changed = {op for atom in atoms for op in self._loops_of(atom) if op in relation.changed}
         if not changed:
             sums.add_multiple(after - before, interval)
             return
-        if before == after and changed == {how.carrier} and len(atoms) == 1:
+        if before == after and changed == {relation.carrier} and len(atoms) == 1:
             (atom,) = atoms
             trips = interval.hi - interval.lo
-            if atom.owner is how.carrier:
-                exact = how.distance
+            if atom.owner is relation.carrier:
+                exact = relation.distance
                 later = Interval(exact, exact) if exact is not None else Interval(1, max(trips, 1))
                 sums.add_multiple(after, later)
                 return
@@ -308,7 +308,7 @@ class WorkItems:
         sums.add_multiple(-before, interval)
 
     def _steps_of_remainders(
-        self, before: tuple[Atom, ...], after: tuple[Atom, ...], how: Relation
+        self, before: tuple[Atom, ...], after: tuple[Atom, ...], relation: Relation
     ) -> Sequence[int] | None:
         """The values of `b mod m` later minus `a mod m` before, where b - a is known. One of the
         two may be a value that is less than m."""
@@ -326,11 +326,11 @@ class WorkItems:
             self._exact(v.owner.operands[0] if isinstance(v.owner, tg.ModOp) else v) for v in values
         )
         difference = b - a
-        carried = () if how.carrier is None else (how.carrier.results[0],)
+        carried = () if relation.carrier is None else (relation.carrier.results[0],)
         for product in {*a.terms, *b.terms}:
-            if product == carried and how.distance is not None:
-                difference += b.terms.get(product, 0) * how.distance
-            elif any(self._loops_of(cast(SSAValue, atom)) & how.changed for atom in product):
+            if product == carried and relation.distance is not None:
+                difference += b.terms.get(product, 0) * relation.distance
+            elif any(self._loops_of(cast(SSAValue, atom)) & relation.changed for atom in product):
                 return None
         if difference.terms or modulus < 0:
             return None

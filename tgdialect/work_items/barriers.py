@@ -247,8 +247,8 @@ class Barriers:
             s.op for s in (*one, *other) if isinstance(s.op, tg.RangeOp) and s.op not in same
         }
         carrier = earlier.carrier and earlier.carrier.op
-        how = Relation(frozenset(changed), carrier, earlier.distance)
-        return self.items.meeting(before.shape, later.shape, how)
+        relation = Relation(frozenset(changed), carrier, earlier.distance)
+        return self.items.meeting(before.shape, later.shape, relation)
 
     def _depth(self, earlier: _Earlier, later: _Access) -> int:
         """The number of loops and IFs around a BARRIER between two accesses. It stands in the

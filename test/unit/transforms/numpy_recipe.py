@@ -7,7 +7,7 @@ from typing import Any
 import ml_dtypes
 import numpy as np
 
-from tgdialect.transforms.recipe import Dtype, Value
+from tgdialect.transforms.recipe import Dtype, RecipeValue
 
 Array = np.ndarray[Any, Any]
 
@@ -91,13 +91,13 @@ FUNCTIONS: dict[str, Callable[..., Array]] = {
 
 
 def carry_out(
-    recipe: Callable[..., Value[Array]], *arrays: Array, fused: bool = False
+    recipe: Callable[..., RecipeValue[Array]], *arrays: Array, fused: bool = False
 ) -> tuple[Array, Counter[str]]:
     """What the recipe makes of the arrays, and how often it applied each primitive."""
     names = {np.dtype(v): k for k, v in DTYPES.items()}
     semantics = NumpySemantics(fused)
     with np.errstate(all="ignore"):
-        result = recipe(*(Value(semantics, a, names[a.dtype]) for a in arrays))
+        result = recipe(*(RecipeValue(semantics, a, names[a.dtype]) for a in arrays))
     return result.handle, semantics.counts
 
 

@@ -27,7 +27,7 @@ from tgdialect.lowering.rangeify.planning.padding import border
 from tgdialect.lowering.rangeify.planning.plan import read_plan
 from tgdialect.lowering.rangeify.relax_maxima import has_cheap_maxima
 from tgdialect.lowering.rangeify.results import only_store_of_result, store_of_result
-from tgdialect.lowering.rangeify.schedule import Task, schedule, tasks_of
+from tgdialect.lowering.rangeify.schedule import Task, ordered_tasks, tasks_of
 from tgdialect.lowering.rangeify.task_kernels import TaskKernels
 from tgdialect.lowering.rangeify.tasks import structure_of_task
 from tgdialect.ops import tg
@@ -68,7 +68,7 @@ class _FunctionKernels:
         self.plan = read_plan(block, self.is_valid, analyses.online)
         self.donors = Donors(function)
         overwrites = ((self.writer(store), memory) for store, memory in self.donors.pairs())
-        self.order = schedule(tasks_of(block, self.plan.realised), overwrites)
+        self.order = ordered_tasks(tasks_of(block, self.plan.realised), overwrites)
         self.number = 0
         """The number of the present task in the order of execution."""
         self.host = HostFunction(function, device)

@@ -67,7 +67,7 @@ def tasks_of(block: Block, realised: set[Operation]) -> list[Task]:
     return numbered
 
 
-def schedule(
+def ordered_tasks(
     tasks: Sequence[Task], overwrites: Iterable[tuple[Operation, SSAValue]] = ()
 ) -> list[Task]:
     """Tasks in execution order. Refuses cycles and races.

@@ -10,7 +10,7 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from tgdialect.lowering.select.scalars import Scalars, dtype_name
-from tgdialect.transforms.recipe import Dtype, Value
+from tgdialect.transforms.recipe import Dtype, RecipeValue
 from tgdialect.transforms.soft_float import NARROW_FORMATS, decode, encode, wide_float
 
 EXACT = frozenset(("neg", "max", "trunc", "where"))
@@ -47,7 +47,7 @@ class NarrowFloats:
         if self._is_converted(dtype):
             result = self._scalars.apply("cast", (stored,), "f32")
         else:
-            bits = Value(self._scalars, stored, dtype_name(stored))
+            bits = RecipeValue(self._scalars, stored, dtype_name(stored))
             result = decode(bits, NARROW_FORMATS[dtype]).handle
         self._stored[result, dtype] = stored
         return result
@@ -63,7 +63,7 @@ class NarrowFloats:
     def _encoded(self, wide: SSAValue, dtype: Dtype) -> SSAValue:
         if self._is_converted(dtype) and dtype_name(wide) == "f32":
             return self._scalars.apply("cast", (wide,), dtype)
-        bits = encode(Value(self._scalars, wide, dtype_name(wide)), NARROW_FORMATS[dtype])
+        bits = encode(RecipeValue(self._scalars, wide, dtype_name(wide)), NARROW_FORMATS[dtype])
         stored = self.stored_dtype(dtype)
         return (bits if bits.dtype == stored else bits.bitcast(stored)).handle
 
@@ -76,7 +76,7 @@ class NarrowFloats:
         if source == dtype:
             return value
         has_f64 = self._scalars.target.has_f64
-        wide = wide_float(Value(self._scalars, value, dtype_name(value)), has_f64=has_f64)
+        wide = wide_float(RecipeValue(self._scalars, value, dtype_name(value)), has_f64=has_f64)
         return self.rounded(wide.handle, dtype)
 
     def choose(

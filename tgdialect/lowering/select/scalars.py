@@ -51,7 +51,7 @@ from tgdialect.targets.cpu import scales
 from tgdialect.transforms.decompose import RECIPES
 from tgdialect.transforms.float_format import format_of
 from tgdialect.transforms.logistic import gate_around
-from tgdialect.transforms.recipe import Dtype, Value
+from tgdialect.transforms.recipe import Dtype, RecipeValue
 from tgdialect.transforms.transcendental import exp2_of_more, exp_of_more, least_of_normal
 
 _CLASSES: dict[str, type[TgOp]] = {
@@ -126,10 +126,10 @@ class Scalars(OpBuilder):
         if (same := _neutral(primitive, values)) is not None:
             return same
         # Decompose an op that the target does not support.
-        handles = [Value(self, value, dtype_name(value)) for value in values]
+        handles = [RecipeValue(self, value, dtype_name(value)) for value in values]
         if primitive in RECIPES and not self._is_native(primitive, dtype):
             return RECIPES[primitive](*handles).handle
-        result = Value(self, self._put(primitive, values, dtype), dtype)
+        result = RecipeValue(self, self._put(primitive, values, dtype), dtype)
         # A CPU's GATE does not hold in the tails.
         return (gate_around(result, *handles) if primitive == "gate" else result).handle
 
@@ -158,11 +158,11 @@ class Scalars(OpBuilder):
         return "mulacc" in self.target.native
 
     def carried_out(
-        self, recipe: Callable[..., Value[SSAValue]], operands: Sequence[TilePiece]
+        self, recipe: Callable[..., RecipeValue[SSAValue]], operands: Sequence[TilePiece]
     ) -> SSAValue:
         """A recipe on registers."""
         values = [self.register(operand) for operand in operands]
-        return recipe(*(Value(self, value, dtype_name(value)) for value in values)).handle
+        return recipe(*(RecipeValue(self, value, dtype_name(value)) for value in values)).handle
 
     def power_of_more(self, name: str, exponent: TilePiece, *, has_one_use: bool) -> SSAValue:
         """EXP2 or EXP where only results matter that are not subnormal: WHEREs choose something
@@ -171,7 +171,7 @@ class Scalars(OpBuilder):
         dtype = dtype_name(value)
         if constant_attribute(value) is not None:
             return self.apply(name, (value,), dtype)
-        x = Value(self, value, dtype)
+        x = RecipeValue(self, value, dtype)
         if not self._is_native(name, dtype):
             return (exp2_of_more if name == "exp2" else exp_of_more)(x).handle
         # A processor takes many times as long for a result that is subnormal. LLVM makes the

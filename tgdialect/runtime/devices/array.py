@@ -8,10 +8,10 @@ from weakref import getweakrefcount
 
 import numpy as np
 
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.driver import DeviceBlock, Driver, Span
 from tgdialect.runtime.dlpack import DLPACK_HOST, SharedArray, capsule_of, consumed, host_capsule
 from tgdialect.runtime.memory import Pool
-from tgdialect.runtime.program import Array
 
 _LEASED: set[DeviceBlock] = set()
 """The blocks of all leases, which keeps them reachable. The collector calls the weak reference by

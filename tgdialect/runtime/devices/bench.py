@@ -14,6 +14,7 @@ from tgdialect.lowering.pipeline import run_stages, stages
 from tgdialect.lowering.render import RenderPass
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import DType
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.ops.properties import dtype_of
 from tgdialect.runtime.beam import Bench, Run
 from tgdialect.runtime.devices.array import DeviceArray
@@ -21,7 +22,6 @@ from tgdialect.runtime.devices.binding import bound
 from tgdialect.runtime.devices.code import give_code
 from tgdialect.runtime.devices.commands import CommandBuffer, command_buffer
 from tgdialect.runtime.devices.driver import DeviceError, Driver
-from tgdialect.runtime.program import Array
 from tgdialect.runtime.staged import entry_function
 from tgdialect.targets import Target
 

@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.array import DeviceArray, DeviceLease
 from tgdialect.runtime.devices.driver import Driver, Span
-from tgdialect.runtime.program import Array
 
 
 class CallMemory:

@@ -11,6 +11,7 @@ from contextlib import suppress
 from importlib import import_module
 from typing import Any
 
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.cache import cached
 from tgdialect.runtime.devices.cuda_context import CudaContext
 from tgdialect.runtime.devices.cuda_kernels import CudaKernels
@@ -23,7 +24,6 @@ from tgdialect.runtime.devices.driver import (
     address_of,
 )
 from tgdialect.runtime.devices.program import DeviceKernel
-from tgdialect.runtime.program import Array
 from tgdialect.targets.grid import ALIGNMENT
 
 _DLPACK = 2

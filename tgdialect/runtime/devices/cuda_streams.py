@@ -9,9 +9,9 @@ from collections import deque
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.cuda_context import CudaContext
 from tgdialect.runtime.devices.driver import Span, address_of
-from tgdialect.runtime.program import Array
 
 _PIECE, _PIECES = 4 << 20, 4
 """The bytes of one pinned block, and how many there are: a copy of one overlaps with the host's

@@ -11,10 +11,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.deferred import Deferred, Fence
 from tgdialect.runtime.devices.program import DeviceKernel
 from tgdialect.runtime.memory import Pool
-from tgdialect.runtime.program import Array
 
 
 class DeviceError(RuntimeError):

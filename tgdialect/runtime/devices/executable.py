@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.array import DeviceArray, DeviceLease
 from tgdialect.runtime.devices.binding import bound
 from tgdialect.runtime.devices.call import CallMemory
@@ -23,7 +24,7 @@ from tgdialect.runtime.devices.driver import (
 from tgdialect.runtime.devices.program import DeviceProgram
 from tgdialect.runtime.devices.repeats import Repeats
 from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
-from tgdialect.runtime.program import Array, Parameter
+from tgdialect.runtime.program import Parameter
 from tgdialect.runtime.text import show_bytes
 
 if TYPE_CHECKING:

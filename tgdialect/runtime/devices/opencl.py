@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.cache import cache_key, object_cache
 from tgdialect.runtime.devices.driver import (
     Command,
@@ -30,7 +31,6 @@ from tgdialect.runtime.devices.driver import (
     Span,
 )
 from tgdialect.runtime.devices.program import DeviceKernel
-from tgdialect.runtime.program import Array
 from tgdialect.runtime.progress import progress
 
 # PoCL loads what other processes have not finished writing to its cache, and crashes.

@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.dlpack import DLPACK_HOST, host_capsule
-from tgdialect.runtime.program import Array
 
 
 def own_part(array: Array, axis: int | None, position: int, parts: int) -> Array:
@@ -92,6 +92,6 @@ class ShardedArray:
         return np.array(self.numpy(), dtype, copy=copy)
 
     def __repr__(self) -> str:
-        how = "copies on" if self.axis is None else f"split along axis {self.axis} over"
+        layout = "copies on" if self.axis is None else f"split along axis {self.axis} over"
         extents = "x".join(map(str, self.shape))
-        return f"<ShardedArray {extents} {self.dtype}, {how} {', '.join(self.devices)}>"
+        return f"<ShardedArray {extents} {self.dtype}, {layout} {', '.join(self.devices)}>"

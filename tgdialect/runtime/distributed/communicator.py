@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.distributed.exchange import Exchange
-from tgdialect.runtime.program import Array
 
 T = TypeVar("T")
 

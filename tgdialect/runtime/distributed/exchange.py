@@ -11,8 +11,8 @@ import numpy as np
 
 from tgdialect.analysis.communication import Collective, bytes_sent
 from tgdialect.ops.arrays import narrowed
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.distributed.array import own_part
-from tgdialect.runtime.program import Array
 
 FROM_ROOT = frozenset({Collective.BROADCAST, Collective.SCATTER, Collective.TRANSFER})
 """Kinds whose root alone has something to send."""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, cast
 import numpy as np
 
 from tgdialect.analysis.communication import Collective
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.devices.device import Device
 from tgdialect.runtime.distributed.array import ShardedArray, own_part
 from tgdialect.runtime.distributed.communicator import Communicator, Intent, RankError
@@ -25,7 +26,6 @@ from tgdialect.runtime.distributed.program import CallStep, ExchangeStep, Place,
 from tgdialect.runtime.distributed.runner import Clock, Runner
 from tgdialect.runtime.distributed.threads import Team
 from tgdialect.runtime.executable import Executable, ParameterSlot, listed, returned
-from tgdialect.runtime.program import Array
 from tgdialect.runtime.windows import Window
 
 if TYPE_CHECKING:

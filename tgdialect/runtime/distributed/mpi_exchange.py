@@ -19,11 +19,11 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from tgdialect.analysis.communication import Collective
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.distributed.communicator import check_value
 from tgdialect.runtime.distributed.exchange import FROM_ROOT, TO_ROOT, Exchange, completion, reducer
 from tgdialect.runtime.distributed.segment import IS_COMPLETE, MAX_AXES, Segment, join, reduction
 from tgdialect.runtime.memory import POOL, POOLED_BYTES
-from tgdialect.runtime.program import Array
 
 _OF_ROOT = frozenset({Collective.BROADCAST, Collective.TRANSFER})
 """Kinds that give all the value of the root."""

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from tgdialect.ops.numpy_dtypes import Array
 from tgdialect.runtime.distributed.array import own_part
 from tgdialect.runtime.distributed.communicator import Communicator, Intent, Pending, RankError
 from tgdialect.runtime.distributed.exchange import (
@@ -17,7 +18,6 @@ from tgdialect.runtime.distributed.exchange import (
     combined,
     completion,
 )
-from tgdialect.runtime.program import Array
 
 _SHARED = frozenset({Collective.ALL_GATHER, Collective.ALL_REDUCE})
 """Kinds with the same result on all devices: it is one array."""

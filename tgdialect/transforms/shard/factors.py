@@ -44,14 +44,14 @@ class AxisFactor:
         return self.parts
 
 
-Axes = list[list[AxisFactor]]
+FactoredAxes = list[list[AxisFactor]]
 """The factors of each axis."""
 
 
 class Layout:
     """The factors of a value in terms of those of a source."""
 
-    def __init__(self, axes: Axes) -> None:
+    def __init__(self, axes: FactoredAxes) -> None:
         self._axes = axes
 
     @classmethod
@@ -60,7 +60,7 @@ class Layout:
         return cls([[AxisFactor(extent)] for extent in shape])
 
     @property
-    def axes(self) -> Axes:
+    def axes(self) -> FactoredAxes:
         """The factors as they are split by now; those of size 1 are left out."""
         return [leaves(axis) for axis in self._axes]
 
@@ -90,7 +90,7 @@ class Layout:
         """The factors of the axes of a RESHAPE; None if one of them is not a product of whole
         factors."""
         rest = [f for axis in self.axes for f in axis][::-1]
-        result: Axes = []
+        result: FactoredAxes = []
         for extent in shape:
             axis: list[AxisFactor] = []
             while extent > 1:

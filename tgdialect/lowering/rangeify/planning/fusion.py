@@ -56,7 +56,7 @@ from tgdialect.lowering.rangeify.planning.padding import (
     TILE_ROWS,
     Padded,
     is_of_prefix,
-    padded,
+    padded_value,
     padding,
 )
 from tgdialect.lowering.rangeify.planning.plan import Fusion
@@ -477,7 +477,7 @@ class _Planner:
         copies it; other readers read it there. Results of the function and values that are never
         stored are copied. So is everything on a grid, where launches of kernels for the border take
         longer."""
-        if self.target.is_grid or (inside := padded(op)) is None:
+        if self.target.is_grid or (inside := padded_value(op)) is None:
             return None
         source, values = inside.value.owner, (inside.value, op.result)
         if not isinstance(source, ElementwiseOp | tg.ReduceOp | tg.StackOp) or is_memory(

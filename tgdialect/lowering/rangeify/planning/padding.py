@@ -97,7 +97,7 @@ class Padded(NamedTuple):
         return (*(a for a in range(len(tensor(self.value).shape)) if a not in inner), *inner)
 
 
-def padded(op: tg.PadOp) -> Padded | None:
+def padded_value(op: tg.PadOp) -> Padded | None:
     """The value that a PAD pads, before PERMUTEs and RESHAPEs that only merge axes; None if it has
     sizes that are no constants, or no cells."""
     value = op.source

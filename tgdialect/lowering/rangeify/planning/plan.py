@@ -39,7 +39,7 @@ from tgdialect.fast_xdsl.walk import ops_of
 from tgdialect.lowering.rangeify.planning.online import OnlineSums
 from tgdialect.lowering.rangeify.planning.online_blocks import Blocks
 from tgdialect.lowering.rangeify.planning.online_recognition import online_sums_of
-from tgdialect.lowering.rangeify.planning.padding import Padded, padded
+from tgdialect.lowering.rangeify.planning.padding import Padded, padded_value
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.properties import index_array, is_memory, tensor
@@ -168,7 +168,7 @@ def read_plan(
         if (splits := op.attributes.get(LOOP_SPLITS)) is not None:
             plan.splits[op] = _read_splits(op, cast("ArrayAttr[Attribute]", splits))
         if HOLDS_SOURCE in op.attributes:
-            inside = padded(op) if isinstance(op, tg.PadOp) and is_realised(op) else None
+            inside = padded_value(op) if isinstance(op, tg.PadOp) and is_realised(op) else None
             if inside is None or not _may_hold(inside, is_valid) or inside.op in plan.padded_by:
                 raise _error(op, f"{HOLDS_SOURCE} needs a PAD and a source that are {REALISED}")
             plan.paddings[inside.pad] = inside
