@@ -357,7 +357,7 @@ RECURRENT: dict[str, tuple[str, dict[str, Any], tuple[int, ...], bool]] = {
 
 
 @pytest.mark.parity
-@pytest.mark.sampled(3)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(
     "name",
     [

@@ -551,7 +551,7 @@ def test_the_page_on_training(compilations: list[Any], capsys: pytest.CaptureFix
     assert len(compilations) == 2  # The weights, and the step.
 
 
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(4)
 @pytest.mark.parametrize("k", [1, 2, 7, 16])
 def test_random_numbers_of_symbolic_sizes_are_those_of_their_values(
     compilations: list[Any], k: int

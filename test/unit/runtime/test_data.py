@@ -272,6 +272,7 @@ PROGRAMS = {
 }
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("target", TARGETS)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_bodies(name: str, target: str) -> None:
@@ -279,6 +280,7 @@ def test_bodies(name: str, target: str) -> None:
     assert_gives(compiled(text, target=target), inputs, *expected)
 
 
+@pytest.mark.sampled(2)
 @pytest.mark.parametrize("name", PROGRAMS)
 def test_every_stage_keeps_the_bytes(name: str) -> None:
     text, inputs, expected = PROGRAMS[name]()

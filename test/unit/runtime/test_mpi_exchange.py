@@ -144,7 +144,7 @@ def test_results_have_memory_of_their_own(kind: Collective):
 
 
 @needs_mpi
-@pytest.mark.sampled(2)
+@pytest.mark.sampled(3)
 @pytest.mark.parametrize("ranks", [2, pytest.param(4, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("memory", ["", "0", "1"])
 @pytest.mark.parametrize(

@@ -93,7 +93,7 @@ def assemble_with(triple: str, options: list[str], lines: list[str]) -> list[str
 
 
 @needs_mc
-@pytest.mark.sampled(4)
+@pytest.mark.sampled(6)
 @pytest.mark.parametrize(("table", "name", "form"), OF_CPU)
 def test_one_instruction_of_a_cpu(
     table: str, name: str, form: InstructionForm, tmp_path: Path
