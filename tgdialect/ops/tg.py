@@ -15,3 +15,9 @@ from tgdialect.ops.ordering import *
 from tgdialect.ops.reduce import *
 from tgdialect.ops.scan import *
 from tgdialect.ops.source import *
+
+# A star brings what a file imports as well: the classes of `tgdialect.ops` alone stay.
+for _name, _value in [*globals().items()]:
+    _is_ours = isinstance(_value, type) and _value.__module__.startswith("tgdialect.ops.")
+    if not (_is_ours or _name.startswith("_")):
+        del globals()[_name]
