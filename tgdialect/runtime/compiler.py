@@ -99,9 +99,9 @@ def compile(
     kernels = kernels_in(custom or {})
     functions = {name: f for name, f in (custom or {}).items() if name not in kernels}
     code = CustomCode(allow_custom, cast("Mapping[str, CustomFunction]", functions))
-    program = _source(source, is_verified=is_verified)
-    if kernels:
-        program = _with_kernels(program, kernels, code)
+    if kernels and not allow_custom:
+        raise ValueError("kernels are registered, and allow_custom is not set")
+    program = _source(source, kernels, is_verified=is_verified)
     if target == INTERPRETER:
         if opt not in ("none", DEFAULT_OPT):
             raise ValueError(f"opt={opt!r} schedules compiled kernels: the interpreter takes none")
@@ -110,29 +110,38 @@ def compile(
     return make(program, target, entry, opt, code)
 
 
-def _with_kernels(program: _Source, kernels: Mapping[str, KernelOp], custom: CustomCode) -> _Source:
-    """A program with kernels in the place of the CUSTOMFUNCTIONs of their names."""
-    from tgdialect.transforms.link_kernels import link_kernels
-
-    if not custom.allowed:
-        raise ValueError("kernels are registered, and allow_custom is not set")
-    module = program.verified().clone()
-    with program.errors():
-        link_kernels(module, kernels)
-    return _Source(program.name, module, is_verified=True)
-
-
 class _Source:
     """A program: a text, which is parsed when it has to be compiled, or a module."""
 
-    def __init__(self, name: str, given: str | ModuleOp, *, is_verified: bool = False) -> None:
+    def __init__(
+        self,
+        name: str,
+        given: str | ModuleOp,
+        kernels: Mapping[str, KernelOp] = {},
+        *,
+        is_verified: bool = False,
+    ) -> None:
         """`name` is that of the text's file, for errors. A module that `is_verified` may be
-        changed."""
+        changed. `kernels` take the place of the CUSTOMFUNCTIONs of their names."""
         self.name = name
+        self._kernels = kernels
+        if kernels and not isinstance(given, str):
+            module = given if is_verified else load_module(given).clone()
+            given, is_verified = self._linked(module, ""), True
         self._given = given
         self._is_verified = is_verified
         self.is_text = isinstance(given, str)
         self.is_ours = self.is_text or is_verified
+
+    def _linked(self, module: ModuleOp, text: str) -> ModuleOp:
+        """A module of this program, from its text, with the kernels."""
+        if self._kernels:
+            from tgdialect.diagnostics import SourceFile, errors_in
+            from tgdialect.transforms.link_kernels import link_kernels
+
+            with errors_in(SourceFile(self.name, text)):
+                link_kernels(module, self._kernels)
+        return module
 
     @cached_property
     def _printed(self) -> PrintedProgram:
@@ -142,8 +151,14 @@ class _Source:
 
     @property
     def text(self) -> str:
-        """The program as text: the same one is the same program."""
+        """The program as text, without the kernels if it was given as one."""
         return self._given if isinstance(self._given, str) else self._printed.text
+
+    @property
+    def key(self) -> str:
+        """A text that is the same for the same program."""
+        kernels = (f"{name}\n{kernel}" for name, kernel in sorted(self._kernels.items()))
+        return "\n".join((self.text, *kernels))
 
     @cached_property
     def devices(self) -> frozenset[str]:
@@ -154,12 +169,18 @@ class _Source:
         if _PLACE not in self._given:
             return frozenset()
         say = lambda: json.dumps(sorted(self._printed.devices)).encode()  # noqa: E731
-        return frozenset(json.loads(cached(say, "devices", self._given)))
+        return frozenset(json.loads(cached(say, "devices", self.key)))
 
     def module(self) -> ModuleOp:
         """The module, as it was given or new."""
         given = self._given
-        return parse_verified(self.name, given) if isinstance(given, str) else given
+        if not isinstance(given, str):
+            return given
+        return self._linked(parse_verified(self.name, given), given)
+
+    def as_text(self) -> _Source:
+        """The same program, which keeps no module."""
+        return _Source(self.name, self.text, self._kernels)
 
     def verified(self) -> ModuleOp:
         """The module, verified and in ops of `tg`."""
@@ -193,7 +214,7 @@ def _on_one_device(
         message = f"the program names the device {min(named)}, and no target stands for it: {error}"
         raise DeviceError(message) from error
     described = PORTABLE if target == PORTABLE.name else target_of_device(device)
-    name, text = source.name, source.text  # As it is before it is consumed.
+    as_text = source.as_text()  # Before it is consumed.
     options = entry, opt, custom
     kind = Program if device.is_host else DeviceProgram
     cache, memory = object_cache(), None
@@ -210,7 +231,7 @@ def _on_one_device(
             with source.errors():
                 staged = replace(build(module), is_consumed=source.is_ours)
                 program = cast(AnyProgram, staged.program())
-            return _without_name(program, name) if source.is_text else program
+            return _without_name(program, source.name) if source.is_text else program
 
         return with_constant_memory(cache, module, described, make)
 
@@ -219,7 +240,7 @@ def _on_one_device(
     else:
         places = "" if source.is_text else _window_places(source.module())
         cpu = _host_key(described, source) if device.is_host else ""
-        key = cache_key(text, places, cpu, str(described), *map(repr, options))
+        key = cache_key(as_text.key, places, cpu, str(described), *map(repr, options))
         if (data := cache.get(key)) is not None:
             program = kind.from_bytes(data)
         else:
@@ -229,8 +250,8 @@ def _on_one_device(
                 else:
                     program, memory = compiled()
                     cache.put(key, program.to_bytes())
-    of = (name, text) if source.is_text else ("", "")
-    inspected = lambda: build(parse_verified(name, text))  # noqa: E731
+    of = (source.name, source.text) if source.is_text else ("", "")
+    inspected = lambda: build(as_text.module())  # noqa: E731
     if isinstance(program, DeviceProgram):
         return DeviceExecutable(program, device, inspected, source=of)
     try:
@@ -383,27 +404,33 @@ def _check_is_module(source: object) -> None:
         )
 
 
-def _source(source: str | os.PathLike[str] | ModuleOp, *, is_verified: bool = False) -> _Source:
-    """A program in any form. Raises CompilationError if it cannot be read."""
+def _source(
+    source: str | os.PathLike[str] | ModuleOp,
+    kernels: Mapping[str, KernelOp] = {},
+    *,
+    is_verified: bool = False,
+) -> _Source:
+    """A program in any form, with kernels for some of its CUSTOMFUNCTIONs. Raises CompilationError
+    if it cannot be read."""
     if isinstance(source, str) and ("\n" in source or "{" in source):
-        return _Source("<string>", source)
+        return _Source("<string>", source, kernels)
     if not isinstance(source, str | os.PathLike):
         _check_is_module(source)
-        return _Source("<module>", source, is_verified=is_verified)
+        return _Source("<module>", source, kernels, is_verified=is_verified)
     file = os.fspath(source)
     if os.path.splitext(file)[1] not in ("", ".mlir"):  # Else plug-ins are not looked through.
         from tgdialect.input_formats import TextFrontend
         from tgdialect.registry import frontend_of
 
         if not isinstance(frontend_of(file), TextFrontend | None):
-            return _Source("<module>", parse_verified(file, ""), is_verified=True)
+            return _Source("<module>", parse_verified(file, ""), kernels, is_verified=True)
     try:
-        return _Source(file, Path(file).read_bytes().decode())
+        return _Source(file, Path(file).read_bytes().decode(), kernels)
     except (OSError, UnicodeDecodeError):
         from tgdialect.diagnostics import read_source
 
         read = read_source(file)  # Says what is wrong with it.
-        return _Source(read.name, read.text)
+        return _Source(read.name, read.text, kernels)
 
 
 def parse_verified(name: str, text: str, format: str | None = None) -> ModuleOp:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import os
+import re
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from random import Random
@@ -497,6 +498,26 @@ def test_kernels_that_do_not_fit(target: str, effects: str, old: str, new: str, 
     x = np.zeros(4, np.float32)
     with pytest.raises(tg.CompilationError, match=message):
         run(TRIPLED.replace("EFFECTS", effects), target, x, x.copy(), decode=given)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_errors_beside_kernels_show_the_line_of_the_program(target: str):
+    other = "tg.customfunction @other()"
+    program = f"{TRIPLED}{other}\n".replace("EFFECTS", "").replace(
+        "%1 = tg.sink %0 :",
+        "%2 = tg.call @other(%x) : tensor<4xf32, #memory> -> !tg.void\n"
+        "  %1 = tg.sink %0, %2 : !tg.void,",
+    )
+    with pytest.raises(tg.CompilationError, match=f"'other'.*\n{re.escape(other)}\n"):
+        run(program, target, *[np.zeros(4, np.float32)] * 2, decode=kernel())
+
+
+def test_stages_show_kernels(tmp_path: Any):
+    file = tmp_path / "triple.mlir"
+    file.write_text(TRIPLED.replace("EFFECTS", ""))
+    executable = tg.compile(file, allow_custom=True, custom={"decode": kernel()})
+    assert isinstance(executable, tg.Executable)
+    assert "tg.kernel @decode" in str(executable.module("callify"))
 
 
 def test_kernels_need_allow_custom():
