@@ -16,8 +16,6 @@ from tgdialect.ops.dtypes import DTYPES, DType
 from tgdialect.ops.numpy_dtypes import NUMPY_NAMES, Array, dtype_named
 from tgdialect.ops.properties import dtype_of
 
-"""An array of any dtype."""
-
 
 class _NumpyDTypes(dict[str, np.dtype[Any]]):
     """Finds a dtype when it is first used: most programs have none of `ml_dtypes`."""

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 Array = np.ndarray[Any, np.dtype[Any]]
+"""An array of any dtype."""
 
 NUMPY_NAMES = {
     "i1": "bool",

@@ -159,7 +159,7 @@ class OptimizePass(LoweringPass):
         left to do to it; those that call others last."""
         explicit = explicit_opts(self.mode, self.opts)
         if (width := beam_width(self.mode)) is not None:
-            # What times kernels is above the lowering: the universe names it.
+            # The timer is in a higher layer: the universe names it.
             from tgdialect.plugin import named
             from tgdialect.universe import TIMER
 

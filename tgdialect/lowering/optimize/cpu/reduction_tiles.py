@@ -289,8 +289,8 @@ class ReductionTiles:
         )
         used = self._registers(row, height, vectors)
         if held and used + held >= self._target.vector_registers:
-            # What the steps share is loaded again. In a long reduction accumulators would not stay
-            # in registers either: it is not written out.
+            # Steps load again the elements that they share. In a long reduction accumulators would
+            # not stay in registers either: it is not written out.
             each = [_Rows(height)] * len(reads)
             if math.prod(map(self._extent, written)) < self._steps:
                 written = ()
