@@ -32,6 +32,10 @@ _MAX_NESTING = 16
 """The greatest number of quotients and maxima within one another in a size: comparing and printing
 take time that grows with it. Those of strides and pools merge, so that no layer comes near."""
 
+_MOST_CASES = 128
+"""The most polynomials whose bounds decide those of a size: each maximum in it makes two cases.
+Larger: narrower bounds of sizes with many maxima; smaller: less time, which doubles with each."""
+
 
 @dataclass(frozen=True)
 class Variable:
@@ -425,10 +429,20 @@ def _derived(factor: Derived) -> SymInt:
     return SymInt.of(factor)
 
 
-def _interval(of: Polynomial) -> Interval:
+def _interval(of: Polynomial, known: dict[Polynomial, Interval] | None = None) -> Interval:
     """The bounds of a size. Those of `n - 2 * (n // 2)` are 0 and 1, and so on: in the first
-    quotient or maximum of a term, `b * (a // b)` is between a - b + 1 and a."""
-    found = polynomial_interval(of, lambda f: f.interval)
+    quotient or maximum of a term, `b * (a // b)` is between a - b + 1 and a. `known` are the bounds
+    of the cases that have been looked at."""
+    known = {} if known is None else known
+    if of not in known:
+        known[of] = polynomial_interval(of, lambda f: f.interval)
+        if len(known) <= _MOST_CASES:
+            known[of] = _narrower(of, known[of], known)
+    return known[of]
+
+
+def _narrower(of: Polynomial, found: Interval, known: dict[Polynomial, Interval]) -> Interval:
+    """The bounds that have been found, or narrower ones, by its first quotient or maximum."""
     if all(isinstance(f, Atom) for factors in of.terms for f in factors):
         return found
     for factors, coefficient in of.terms.items():
@@ -438,11 +452,12 @@ def _interval(of: Polynomial) -> Interval:
         factor = quotients[0]
         rest = of - Affine({factors: coefficient})
         if factor.rule == "max" and len(factors) == 1:
-            zero, more = _interval(rest), _interval(rest + factor.a.polynomial * coefficient)
+            zero = _interval(rest, known)
+            more = _interval(rest + factor.a.polynomial * coefficient, known)
             choose = max if coefficient > 0 else min
             low, high = choose(zero.lo, more.lo), choose(zero.hi, more.hi)
         elif factor.rule == "//" and (scale := _scale(factor, factors)) is not None:
-            whole = _interval(rest * scale + factor.a.polynomial * coefficient)
+            whole = _interval(rest * scale + factor.a.polynomial * coefficient, known)
             most = coefficient * (greatest(factor.b) - 1)
             low, high = whole.lo - max(most, 0), whole.hi - min(most, 0)
             low, high = -(-low // scale), high // scale

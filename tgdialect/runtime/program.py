@@ -215,7 +215,7 @@ def fields_of(value: Any) -> Mapping[str, Any]:
 def packed(entries: Mapping[str, Any]) -> bytes:
     """Entries as bytes: the length of a JSON header, the header, then the pieces, which are all
     bytes among the entries, each once. These have values that JSON knows, dtypes and dataclasses
-    besides."""
+    besides, and no mappings whose keys a program names: one might be that of a piece."""
     pieces: dict[bytes, int] = {}
 
     def other(value: Any) -> Any:

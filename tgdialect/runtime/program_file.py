@@ -57,7 +57,7 @@ class ProgramFile:
 
     def to_bytes(self) -> bytes:
         """The contents of a file."""
-        programs = {name: program.to_bytes() for name, program in self.programs.items()}
+        programs = [(name, program.to_bytes()) for name, program in self.programs.items()]
         payload = packed({**fields_of(self), "programs": programs})
         return _MARK + sha256(payload).digest() + payload
 
@@ -72,15 +72,18 @@ class ProgramFile:
         try:
             entries = unpacked(payload)
             native = tuple(NativeCode(*each) for each in entries["native"])
-            texts = entries["target"], entries["system"], *entries["features"]
+            names = [name for name, _ in entries["programs"]]
+            texts = entries["target"], entries["system"], *entries["features"], *names
             if not all(
                 isinstance(each, str) for each in (*texts, *chain(*(n[:2] for n in native)))
             ):
                 raise TypeError("a name is no text")
             kind = Program if entries["system"] else DeviceProgram
             programs: dict[str, AnyProgram] = {
-                name: kind.from_bytes(code) for name, code in entries["programs"].items()
+                name: kind.from_bytes(code) for name, code in entries["programs"]
             }
+            if len(programs) < len(names):
+                raise ValueError("two functions have one name")
             for program in programs.values():
                 check_program(program)
             for each in native:

@@ -15,7 +15,7 @@ from parity import torch, values
 
 import tgdialect as tg
 from tgdialect import nn
-from tgdialect.frontend.symbolic import SymInt, is_surely_less, larger, smaller
+from tgdialect.frontend.symbolic import SymInt, is_surely_less, larger, smaller, to_dim
 
 N = tg.Variable("n", 1, 16)
 M = tg.Variable("m", 0, 5)
@@ -76,6 +76,21 @@ def test_comparisons_are_those_of_the_values_or_errors(a: tuple[Any, int], b: tu
         assert found in (None, of_values(a[1], b[1]))
     if is_surely_less(a[0], b[0]):
         assert a[1] < b[1]
+
+
+@pytest.mark.parametrize("choose", [larger, smaller])
+@pytest.mark.parametrize("depth", [2, 6, 9])
+def test_bounds_of_many_maxima(choose: Callable[..., Any], depth: int):
+    """Each of them has two cases: not all of them are looked at."""
+
+    def chain(size: Any) -> Any:
+        for _ in range(depth):
+            size = choose(size // 3, size - 1)
+        return size
+
+    variable = tg.Variable("n", 1, 100)
+    size, of_values = chain(to_dim(variable)), [chain(n) for n in range(1, 101)]
+    assert size.min <= min(of_values) <= max(of_values) <= size.max
 
 
 def test_a_size_prints_as_a_polynomial():

@@ -479,6 +479,23 @@ def test_a_file_has_functions_by_name(tmp_path: Path) -> None:
         _ = other.kernels
 
 
+@pytest.mark.parametrize(
+    "names",
+    [[name] for name in ("piece", "sizes", "programs", "name", "0", "é \\22")] + [["a", "b"]],
+)
+def test_functions_of_a_file_have_any_names(
+    double: ProgramFile, names: Sequence[str], tmp_path: Path
+) -> None:
+    """Also those of the entries of its tables."""
+    program = double.programs["main"]
+    file = replace(double, programs=dict.fromkeys(names, program))
+    (tmp_path / "file.tgx").write_bytes(file.to_bytes())
+    assert list(ProgramFile.from_bytes(file.to_bytes()).programs) == list(names)
+    x = np.array([1, 2, 3], np.float32)
+    for name in names:
+        np.testing.assert_array_equal(tg.load(tmp_path / "file.tgx", entry=name)(x), x + x)
+
+
 def test_a_window_out_of_bounds_is_one_error(tmp_path: Path) -> None:
     (tmp_path / "file.tgx").write_bytes(compiled(SYMBOLIC).to_bytes())
     executable = tg.load(tmp_path / "file.tgx")
