@@ -64,7 +64,7 @@ _STAGES = 400
 """The most stages of a network that sorts rows, times the lanes for each row. Stages grow as the
 square of the logarithm of the length: longer rows are sorted quicker by digits. Eight rows of
 4,000 f32, 338 by that measure, take 0.16 ms, and 0.33 ms by digits (AMD EPYC, Zen 4, one thread).
-Four of 1,000, 484, took as long by digits on another CPU, and take half the time here: it could be
+Four of 1,000, 484, took as long by digits on another CPU, and half the time on this one: it could be
 larger."""
 _FEW_PAIRS = 1 << 17
 """The most pairs of short axes that are left to comparisons of all pairs. Larger: a network would
