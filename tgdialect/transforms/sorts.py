@@ -41,31 +41,27 @@ from tgdialect.transforms.gradient.builder import Builder
 
 SHORT = 128
 """The longest axis that is sorted by comparing all pairs, whose time grows as its square. A radix
-sort has to clear and to add up counts for each row, whatever its length. On the CPU it was chosen
-on, which nobody has noted, 1,000 rows of 128 f32 took 3.9 ms by pairs and 4.6 ms by digits, and
-rows of 192 took 8.6 and 8.0 ms; on an AMD EPYC (Zen 4, one thread) 1.1 and 2.4, and 2.4 and 3.5 ms:
-there it could be larger. Not measured on a GPU."""
+sort has to clear and to add up counts for each row, whatever its length. The lengths at which both
+take as long on two CPUs are in `docs/notes/front-end.md`. Not measured on a GPU."""
 _SELECTED = 4
 """At most one in so many elements of an axis is selected, and the axis is sorted for more. Smaller:
 more of what is selected is sorted, too; larger: axes are sorted for a few of their elements. A
-quarter of 1,000 f32 takes as long by both ways, and a quarter of 10^5 takes 0.77 ms by selection
-and 1.2 ms by sorting (AMD EPYC, Zen 4, one thread)."""
+quarter of 1,000 f32 takes as long by both ways, and a quarter of 10^5 0.64 times as long by
+selection (`docs/notes/front-end.md`)."""
 _BLOCK = 64
 """Blocks, of which a selection skips most, have a multiple of so many cells, that of the fewest
 blocks and candidates together: rows of full vectors, whose minima are quick."""
 _FEW = 16
 """A selection looks at blocks if the k that it needs have at most one in so many elements of a row.
 Smaller: the minima and the sort of blocks take longer than skipping them saves, as for an eighth of
-51,200 f32 with 100 blocks; larger: blocks are not skipped that could be. For 200 of 10^6 they take
-0.45 ms, and 3.1 ms without (AMD EPYC, Zen 4, one thread)."""
+51,200 f32 with 100 blocks; larger: blocks are not skipped that could be. For 200 of 10^6 they are
+7 times as quick (`docs/notes/front-end.md`)."""
 _VECTOR = 512
 """The bits of the vectors whose lanes sort a row each. Narrower registers take several."""
 _STAGES = 400
 """The most stages of a network that sorts rows, times the lanes for each row. Stages grow as the
-square of the logarithm of the length: longer rows are sorted quicker by digits. Eight rows of
-4,000 f32, 338 by that measure, take 0.16 ms, and 0.33 ms by digits (AMD EPYC, Zen 4, one thread).
-Four of 1,000, 484, took as long by digits on another CPU, and half the time on this one: it could be
-larger."""
+square of the logarithm of the length: longer rows are sorted quicker by digits, from 484 stages on
+one CPU and later on another (`docs/notes/front-end.md`)."""
 _FEW_PAIRS = 1 << 17
 """The most pairs of short axes that are left to comparisons of all pairs. Larger: a network would
 run faster; smaller: it compiles for longer, 1.3 times and more for the shortest. So many pairs take
