@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import f32, i1, i8, i32, i64
 from xdsl.dialects.llvm import LLVM, LLVMPointerType
 from xdsl.utils.exceptions import ParseError, VerifyException
 
-from tgdialect.llvm_dialect import LLVM_WITH_GAPS, REPLACED, atomics, elementwise, memory, values
+from tgdialect.llvm_dialect import LLVM_WITH_GAPS, REPLACED, atomics, intrinsics, memory, values
 
 
 def body(lines: str) -> str:
@@ -106,7 +106,7 @@ def test_constructors_build_what_the_assembly_says():
         atomics.AtomicRMWOp("fadd", pointer, number): "atomicrmw fadd %, % monotonic",
         atomics.FenceOp("release", "agent"): 'llvm.fence syncscope("agent") release',
         memory.MemsetOp(pointer, value(i8), value(i64)): "isVolatile = false",
-        elementwise.SMaxOp(integer, integer): "llvm.intr.smax(%, %) : (i32, i32) -> i32",
+        intrinsics.SMaxOp(integer, integer): "llvm.intr.smax(%, %) : (i32, i32) -> i32",
         values.SelectOp(value(i1), number, number): "llvm.select %, %, % : i1, f32",
         memory.PrefetchOp(pointer, write=True, locality=0): "rw = 1 : i32",
     }

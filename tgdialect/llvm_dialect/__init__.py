@@ -7,7 +7,7 @@ declares more narrowly than upstream (`REPLACED`: an `fcmp` without vectors, a `
 
 * `types.py`: constraints on operand types; `assembly.py`: shared pieces of assembly;
 * `values.py`: casts, comparisons, selection;
-* `elementwise.py` and `reductions.py`: intrinsics on vectors;
+* `intrinsics.py`: intrinsics on vectors;
 * `loops.py`: what branches say about loops;
 * `memory.py`: loads, stores, prefetches; `atomics.py`: atomic operations and fences.
 
@@ -18,10 +18,10 @@ from xdsl.dialects import llvm
 from xdsl.ir import Dialect
 
 from tgdialect.fast_xdsl.formats import operations_of
-from tgdialect.llvm_dialect import atomics, elementwise, memory, reductions, values
+from tgdialect.llvm_dialect import atomics, intrinsics, memory, values
 from tgdialect.llvm_dialect.loops import LoopAnnotationAttr, LoopUnrollAttr
 
-_OPERATIONS = operations_of(values, elementwise, reductions, memory, atomics)
+_OPERATIONS = operations_of(values, intrinsics, memory, atomics)
 _NAMES = {op.name for op in _OPERATIONS}
 
 REPLACED = frozenset(op.name for op in llvm.LLVM.operations if op.name in _NAMES)

@@ -1,19 +1,54 @@
 """Pieces of upstream's assembly that several operations share."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import TypeVar, cast
 
 from xdsl.dialects import llvm
-from xdsl.dialects.builtin import IntegerAttr, IntegerType, StringAttr, UnitAttr, i64
+from xdsl.dialects.builtin import IntegerAttr, IntegerType, UnitAttr, i64
 from xdsl.ir import Attribute, Operation
+from xdsl.irdl import IRDLOperation
+from xdsl.irdl.declarative_assembly_format import (
+    AttributeVariable,
+    CustomDirective,
+    ParsingState,
+    PrintingState,
+    irdl_custom_directive,
+)
 from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
+
+from tgdialect.fast_xdsl.formats import op_definition
+
+OpT = TypeVar("OpT", bound=IRDLOperation)
 
 ATOMIC_ORDERINGS = {0: "not_atomic", **llvm.ATOMIC_ORDERING_KEYWORDS}
 ATOMIC_ORDERING_BY_KEYWORD = {keyword: value for value, keyword in ATOMIC_ORDERINGS.items()}
 
 
-def parse_keyword(parser: Parser, what: str, table: dict[str, int]) -> int:
+ATOMIC_RMW_KINDS = (
+    *("xchg", "add", "sub", "_and", "nand", "_or", "_xor", "max", "min", "umax", "umin"),
+    *("fadd", "fsub", "fmax", "fmin", "uinc_wrap", "udec_wrap"),
+)
+"""Upstream's `bin_op` keywords, at the index that the property holds."""
+
+_KINDS = {keyword: index for index, keyword in enumerate(ATOMIC_RMW_KINDS)}
+
+SYNCSCOPE = "(`syncscope` `(` $syncscope^ `)`)?"
+"""The piece of an assembly format for the threads that an atomic access is ordered with."""
+ATOMIC = f"(`atomic` {SYNCSCOPE} custom<Keyword>($ordering)^)?"
+"""The piece for the ordering of an access that may be atomic."""
+
+
+def named(base: type[OpT], name: str) -> type[OpT]:
+    """The op of a name that has the fields of a base, and no others."""
+    words = name.removeprefix("llvm.").split(".")
+    class_name = f"{''.join(map(str.capitalize, words))}Op"
+    fields = {"name": name, "__module__": base.__module__}
+    return op_definition(cast("type[OpT]", type(class_name, (base,), fields)))
+
+
+def parse_keyword(parser: Parser, what: str, table: Mapping[str, int]) -> int:
     position = parser.pos
     keyword = parser.parse_identifier()
     if keyword not in table:
@@ -21,22 +56,34 @@ def parse_keyword(parser: Parser, what: str, table: dict[str, int]) -> int:
     return table[keyword]
 
 
-def parse_syncscope(parser: Parser) -> StringAttr | None:
-    if parser.parse_optional_keyword("syncscope") is None:
-        return None
-    with parser.in_parens():
-        return StringAttr(parser.parse_str_literal())
+@irdl_custom_directive
+class Keyword(CustomDirective):
+    """The keyword of the number that a property holds; if it is left out the number is 0."""
 
+    number: AttributeVariable
 
-def print_syncscope(printer: Printer, scope: StringAttr | None) -> None:
-    if scope is not None:
-        printer.print_string(" syncscope(")
-        printer.print_string_literal(scope.data)
-        printer.print_string(")")
+    def parse(self, parser: Parser, state: ParsingState) -> None:
+        what, table = "atomic ordering", ATOMIC_ORDERING_BY_KEYWORD
+        if self.number.name == "bin_op":
+            what, table = "atomic operation", _KINDS
+        self.number.set(state, IntegerAttr(parse_keyword(parser, what, table), i64))
 
+    def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
+        number, is_kind = self._number(op), self.number.name == "bin_op"
+        state.print_whitespace(printer)
+        printer.print_string(ATOMIC_RMW_KINDS[number] if is_kind else ATOMIC_ORDERINGS[number])
 
-def parse_ordering(parser: Parser) -> IntegerAttr[IntegerType]:
-    return IntegerAttr(parse_keyword(parser, "atomic ordering", ATOMIC_ORDERING_BY_KEYWORD), i64)
+    def _number(self, op: IRDLOperation) -> int:
+        return cast("IntegerAttr[IntegerType]", self.number.get(op)).value.data
+
+    def is_present(self, op: IRDLOperation) -> bool:
+        return self._number(op) != 0
+
+    def is_anchorable(self) -> bool:
+        return True
+
+    def set_empty(self, state: ParsingState) -> None:
+        self.number.set(state, IntegerAttr(0, i64))
 
 
 def verify_ordering(attribute: IntegerAttr[IntegerType], least: str = "not_atomic") -> None:
@@ -46,24 +93,6 @@ def verify_ordering(attribute: IntegerAttr[IntegerType], least: str = "not_atomi
         raise VerifyException(f"{ordering} is no atomic ordering")
     if ordering < ATOMIC_ORDERING_BY_KEYWORD[least]:
         raise VerifyException(f"expected an ordering of at least '{least}'")
-
-
-def parse_optional_atomic(parser: Parser) -> dict[str, Attribute]:
-    """`atomic` (`syncscope("...")`)? ordering, as properties."""
-    if parser.parse_optional_keyword("atomic") is None:
-        return {"ordering": IntegerAttr(0, i64)}
-    scope = parse_syncscope(parser)
-    ordering = parse_ordering(parser)
-    return {"ordering": ordering} if scope is None else {"ordering": ordering, "syncscope": scope}
-
-
-def print_optional_atomic(
-    printer: Printer, ordering: IntegerAttr[IntegerType], scope: StringAttr | None
-) -> None:
-    if ordering.value.data:
-        printer.print_string(" atomic")
-        print_syncscope(printer, scope)
-        printer.print_string(f" {ATOMIC_ORDERINGS[ordering.value.data]}")
 
 
 def parse_flags(parser: Parser, **names: str) -> dict[str, Attribute]:

@@ -8,8 +8,8 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     AnyAttr,
     IRDLOperation,
+    ParsePropInAttrDict,
     VarConstraint,
-    irdl_op_definition,
     operand_def,
     opt_prop_def,
     prop_def,
@@ -19,42 +19,22 @@ from xdsl.parser import Parser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
+from tgdialect.fast_xdsl.formats import op_definition
 from tgdialect.llvm_dialect.assembly import (
     ATOMIC_ORDERING_BY_KEYWORD,
     ATOMIC_ORDERINGS,
+    ATOMIC_RMW_KINDS,
+    SYNCSCOPE,
+    Keyword,
     parse_attributes,
     parse_flags,
     parse_keyword,
-    parse_ordering,
-    parse_syncscope,
     print_attributes,
-    print_syncscope,
     verify_ordering,
 )
 
-ATOMIC_RMW_KINDS = (
-    "xchg",
-    "add",
-    "sub",
-    "_and",
-    "nand",
-    "_or",
-    "_xor",
-    "max",
-    "min",
-    "umax",
-    "umin",
-    "fadd",
-    "fsub",
-    "fmax",
-    "fmin",
-    "uinc_wrap",
-    "udec_wrap",
-)
-"""Upstream's `bin_op` keywords, at the index that the property holds."""
 
-
-@irdl_op_definition
+@op_definition
 class AtomicRMWOp(IRDLOperation):
     """Applies `bin_op` to memory and returns the old value."""
 
@@ -69,6 +49,13 @@ class AtomicRMWOp(IRDLOperation):
     alignment = opt_prop_def(IntegerAttr[I64])
     volatile_ = opt_prop_def(UnitAttr)
 
+    assembly_format = (
+        f"(`volatile` $volatile_^)? custom<Keyword>($bin_op) $ptr `,` $val {SYNCSCOPE} "
+        "custom<Keyword>($ordering) attr-dict `:` type($ptr) `,` type($val)"
+    )
+    custom_directives = (Keyword,)
+    irdl_options = (ParsePropInAttrDict(),)
+
     def __init__(self, kind: str, ptr: SSAValue, val: SSAValue, ordering: str = "monotonic"):
         properties: dict[str, Attribute] = {
             "bin_op": IntegerAttr(ATOMIC_RMW_KINDS.index(kind), i64),
@@ -81,39 +68,8 @@ class AtomicRMWOp(IRDLOperation):
             raise VerifyException(f"bin_op {self.bin_op.value.data} is not an atomic operation")
         verify_ordering(self.ordering, "monotonic")
 
-    @classmethod
-    def parse(cls, parser: Parser) -> "AtomicRMWOp":
-        properties = parse_flags(parser, volatile="volatile_")
-        kinds = {kind: index for index, kind in enumerate(ATOMIC_RMW_KINDS)}
-        properties["bin_op"] = IntegerAttr(parse_keyword(parser, "atomic operation", kinds), i64)
-        ptr = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
-        val = parser.parse_unresolved_operand()
-        if (scope := parse_syncscope(parser)) is not None:
-            properties["syncscope"] = scope
-        properties["ordering"] = parse_ordering(parser)
-        attributes = parse_attributes(parser, ("alignment",), properties)
-        address = parser.resolve_operand(ptr, parser.parse_type())
-        parser.parse_punctuation(",")
-        type = parser.parse_type()
-        return cls.create(
-            operands=[address, parser.resolve_operand(val, type)],
-            result_types=[type],
-            properties=properties,
-            attributes=attributes,
-        )
 
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" volatile " if self.volatile_ is not None else " ")
-        printer.print_string(f"{ATOMIC_RMW_KINDS[self.bin_op.value.data]} ")
-        printer.print_list(self.operands, printer.print_ssa_value)
-        print_syncscope(printer, self.syncscope)
-        printer.print_string(f" {ATOMIC_ORDERINGS[self.ordering.value.data]}")
-        print_attributes(self, printer, ("alignment",))
-        printer.print_list(self.operand_types, printer.print_attribute)
-
-
-@irdl_op_definition
+@op_definition
 class AtomicCmpXchgOp(IRDLOperation):
     """Stores `val` if memory holds `cmp`; returns (the old value, whether it stored)."""
 
@@ -142,10 +98,12 @@ class AtomicCmpXchgOp(IRDLOperation):
         )
         if len(names) != 3:
             parser.raise_error(f"expected a pointer and two values, got {len(names)} operands")
-        if (scope := parse_syncscope(parser)) is not None:
-            properties["syncscope"] = scope
-        properties["success_ordering"] = parse_ordering(parser)
-        properties["failure_ordering"] = parse_ordering(parser)
+        if parser.parse_optional_keyword("syncscope") is not None:
+            with parser.in_parens():
+                properties["syncscope"] = StringAttr(parser.parse_str_literal())
+        for name in ("success_ordering", "failure_ordering"):
+            ordering = parse_keyword(parser, "atomic ordering", ATOMIC_ORDERING_BY_KEYWORD)
+            properties[name] = IntegerAttr(ordering, i64)
         attributes = parse_attributes(parser, ("alignment",), properties)
         pointer_type = parser.parse_type()
         parser.parse_punctuation(",")
@@ -161,20 +119,24 @@ class AtomicCmpXchgOp(IRDLOperation):
         printer.print_string(" weak" if self.weak is not None else "")
         printer.print_string(" volatile " if self.volatile_ is not None else " ")
         printer.print_list(self.operands, printer.print_ssa_value)
-        print_syncscope(printer, self.syncscope)
+        if self.syncscope is not None:
+            printer.print_string(f" syncscope({self.syncscope})")
         printer.print_string(f" {ATOMIC_ORDERINGS[self.success_ordering.value.data]}")
         printer.print_string(f" {ATOMIC_ORDERINGS[self.failure_ordering.value.data]}")
         print_attributes(self, printer, ("alignment",))
         printer.print_list((self.ptr.type, self.val.type), printer.print_attribute)
 
 
-@irdl_op_definition
+@op_definition
 class FenceOp(IRDLOperation):
     """Orders the memory accesses on either side."""
 
     name = "llvm.fence"
     ordering = prop_def(IntegerAttr[I64])
     syncscope = opt_prop_def(StringAttr)
+
+    assembly_format = f"{SYNCSCOPE} custom<Keyword>($ordering) attr-dict"
+    custom_directives = (Keyword,)
 
     def __init__(self, ordering: str = "seq_cst", syncscope: str | None = None):
         properties: dict[str, Attribute] = {
@@ -186,16 +148,3 @@ class FenceOp(IRDLOperation):
 
     def verify_(self) -> None:
         verify_ordering(self.ordering, "acquire")
-
-    @classmethod
-    def parse(cls, parser: Parser) -> "FenceOp":
-        scope = parse_syncscope(parser)
-        properties: dict[str, Attribute] = {"ordering": parse_ordering(parser)}
-        if scope is not None:
-            properties["syncscope"] = scope
-        return cls.create(properties=properties, attributes=parser.parse_optional_attr_dict())
-
-    def print(self, printer: Printer) -> None:
-        print_syncscope(printer, self.syncscope)
-        printer.print_string(f" {ATOMIC_ORDERINGS[self.ordering.value.data]}")
-        printer.print_op_attributes(self.attributes)

@@ -29,20 +29,9 @@ from xdsl.irdl import (
     prop_def,
     result_def,
 )
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 
 from tgdialect.fast_xdsl.formats import WidenedOp, op_definition
-from tgdialect.llvm_dialect.assembly import (
-    parse_attributes,
-    parse_flags,
-    parse_optional_atomic,
-    print_attributes,
-    print_optional_atomic,
-    verify_ordering,
-)
-
-_ACCESS_PROPERTIES = ("alignment", "nontemporal")
+from tgdialect.llvm_dialect.assembly import ATOMIC, Keyword, verify_ordering
 
 
 @op_definition
@@ -59,35 +48,15 @@ class LoadOp(WidenedOp, llvm.LoadOp):
     syncscope = opt_prop_def(StringAttr)
     dereferenced_value = result_def()
 
+    assembly_format = (
+        f"(`volatile` $volatile_^)? $ptr {ATOMIC} (`invariant` $invariant^)? attr-dict `:` "
+        "type($ptr) `->` type($dereferenced_value)"
+    )
+    custom_directives = (Keyword,)
+    irdl_options = (ParsePropInAttrDict(),)
+
     def verify_(self) -> None:
         verify_ordering(self.ordering)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> "LoadOp":
-        properties = parse_flags(parser, volatile="volatile_")
-        ptr = parser.parse_unresolved_operand()
-        properties |= parse_optional_atomic(parser)
-        properties |= parse_flags(parser, invariant="invariant")
-        attributes = parse_attributes(parser, _ACCESS_PROPERTIES, properties)
-        address = parser.resolve_operand(ptr, parser.parse_type())
-        parser.parse_punctuation("->")
-        return cls.create(
-            operands=[address],
-            result_types=[parser.parse_type()],
-            properties=properties,
-            attributes=attributes,
-        )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" volatile " if self.volatile_ is not None else " ")
-        printer.print_ssa_value(self.ptr)
-        print_optional_atomic(printer, self.ordering, self.syncscope)
-        if self.invariant is not None:
-            printer.print_string(" invariant")
-        print_attributes(self, printer, _ACCESS_PROPERTIES)
-        printer.print_attribute(self.ptr.type)
-        printer.print_string(" -> ")
-        printer.print_attribute(self.dereferenced_value.type)
 
 
 @op_definition
@@ -103,28 +72,15 @@ class StoreOp(WidenedOp, llvm.StoreOp):
     ordering = prop_def(IntegerAttr[I64], default_value=IntegerAttr(0, i64))
     syncscope = opt_prop_def(StringAttr)
 
+    assembly_format = (
+        f"(`volatile` $volatile_^)? $value `,` $ptr {ATOMIC} attr-dict `:` "
+        "type($value) `,` type($ptr)"
+    )
+    custom_directives = (Keyword,)
+    irdl_options = (ParsePropInAttrDict(),)
+
     def verify_(self) -> None:
         verify_ordering(self.ordering)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> "StoreOp":
-        properties = parse_flags(parser, volatile="volatile_")
-        value = parser.parse_unresolved_operand()
-        parser.parse_punctuation(",")
-        ptr = parser.parse_unresolved_operand()
-        properties |= parse_optional_atomic(parser)
-        attributes = parse_attributes(parser, _ACCESS_PROPERTIES, properties)
-        stored = parser.resolve_operand(value, parser.parse_type())
-        parser.parse_punctuation(",")
-        address = parser.resolve_operand(ptr, parser.parse_type())
-        return cls.create(operands=[stored, address], properties=properties, attributes=attributes)
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" volatile " if self.volatile_ is not None else " ")
-        printer.print_list(self.operands, printer.print_ssa_value)
-        print_optional_atomic(printer, self.ordering, self.syncscope)
-        print_attributes(self, printer, _ACCESS_PROPERTIES)
-        printer.print_list(self.operand_types, printer.print_attribute)
 
 
 @op_definition

@@ -22,7 +22,7 @@ from xdsl.traits import NoMemoryEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.formats import WidenedOp, op_definition
-from tgdialect.llvm_dialect.assembly import parse_attributes, print_attributes
+from tgdialect.llvm_dialect.assembly import named, parse_attributes, print_attributes
 from tgdialect.llvm_dialect.types import AnyFloatLike, AnyIntegerLike, BoolLike
 
 
@@ -36,14 +36,8 @@ class FloatToIntegerOp(IRDLOperation, ABC):
     assembly_format = "$arg attr-dict `:` type($arg) `to` type($result)"
 
 
-@op_definition
-class FPToSIOp(FloatToIntegerOp):
-    name = "llvm.fptosi"
-
-
-@op_definition
-class FPToUIOp(FloatToIntegerOp):
-    name = "llvm.fptoui"
+FPToSIOp = named(FloatToIntegerOp, "llvm.fptosi")
+FPToUIOp = named(FloatToIntegerOp, "llvm.fptoui")
 
 
 @op_definition

@@ -15,8 +15,11 @@ from xdsl.dialects.builtin import DenseIntOrFPElementsAttr, FixedBitwidthType
 from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation, SSAValue
 
-from tgdialect.llvm_dialect.elementwise import FTruncOp, MaximumOp, SMaxOp, UMaxOp
-from tgdialect.llvm_dialect.reductions import (
+from tgdialect.llvm_dialect.intrinsics import (
+    FTruncOp,
+    MaximumOp,
+    SMaxOp,
+    UMaxOp,
     VectorReduceAddOp,
     VectorReduceAndOp,
     VectorReduceFMaximumOp,

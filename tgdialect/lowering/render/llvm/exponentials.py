@@ -11,7 +11,7 @@ from xdsl.dialects import llvm
 from xdsl.dialects.builtin import FixedBitwidthType, FloatAttr, IntegerType, i32
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from tgdialect.llvm_dialect.elementwise import RoundEvenOp, SMaxOp, SMinOp
+from tgdialect.llvm_dialect.intrinsics import RoundEvenOp, SMaxOp, SMinOp
 from tgdialect.llvm_dialect.values import PoisonOp
 from tgdialect.lowering.render.llvm.emitter import LLVMEmitter
 from tgdialect.lowering.render.llvm.types import (

@@ -1,0 +1,140 @@
+"""Intrinsics of the `llvm` dialect on every element of a vector, and those that reduce one."""
+
+from abc import ABC
+
+from xdsl.dialects.builtin import VectorType
+from xdsl.dialects.llvm import FastMathAttr
+from xdsl.ir import SSAValue
+from xdsl.irdl import (
+    IRDLOperation,
+    ParsePropInAttrDict,
+    VarConstraint,
+    operand_def,
+    prop_def,
+    result_def,
+    traits_def,
+)
+from xdsl.traits import Pure
+
+from tgdialect.fast_xdsl.formats import op_definition
+from tgdialect.llvm_dialect.assembly import named
+from tgdialect.llvm_dialect.types import AnyFloatLike, AnyIntegerLike
+
+_INTEGER = VarConstraint("T", AnyIntegerLike)
+_FLOAT = VarConstraint("T", AnyFloatLike)
+
+
+class IntegerIntrinsicOp(IRDLOperation, ABC):
+    """An intrinsic on integers, or vectors of them, of one type."""
+
+    res = result_def(_INTEGER)
+    traits = traits_def(Pure())
+    assembly_format = "`(` operands `)` attr-dict `:` functional-type(operands, results)"
+
+    def __init__(self, *operands: SSAValue):
+        super().__init__(operands=operands, result_types=[operands[0].type])
+
+
+class BinaryIntegerIntrinsicOp(IntegerIntrinsicOp, ABC):
+    """An intrinsic on two of them."""
+
+    lhs = operand_def(_INTEGER)
+    rhs = operand_def(_INTEGER)
+
+
+class FloatIntrinsicOp(IRDLOperation, ABC):
+    """An intrinsic on floats, or vectors of them, of one type."""
+
+    res = result_def(_FLOAT)
+    fastmathFlags = prop_def(FastMathAttr, default_value=FastMathAttr(None))
+    traits = traits_def(Pure())
+    assembly_format = "`(` operands `)` attr-dict `:` functional-type(operands, results)"
+    irdl_options = (ParsePropInAttrDict(),)
+
+
+class UnaryFloatIntrinsicOp(FloatIntrinsicOp, ABC):
+    """An intrinsic on one of them."""
+
+    arg = operand_def(_FLOAT)
+
+
+class BinaryFloatIntrinsicOp(FloatIntrinsicOp, ABC):
+    """An intrinsic on two of them."""
+
+    lhs = operand_def(_FLOAT)
+    rhs = operand_def(_FLOAT)
+
+
+SMinOp = named(BinaryIntegerIntrinsicOp, "llvm.intr.smin")
+SMaxOp = named(BinaryIntegerIntrinsicOp, "llvm.intr.smax")
+UMinOp = named(BinaryIntegerIntrinsicOp, "llvm.intr.umin")
+UMaxOp = named(BinaryIntegerIntrinsicOp, "llvm.intr.umax")
+MinimumOp = named(BinaryFloatIntrinsicOp, "llvm.intr.minimum")
+"""The smaller; NaN if either is NaN, and -0 < +0 (IEEE 754-2019 minimum)."""
+MaximumOp = named(BinaryFloatIntrinsicOp, "llvm.intr.maximum")
+"""The greater; NaN if either is NaN, and -0 < +0 (IEEE 754-2019 maximum)."""
+FTruncOp = named(UnaryFloatIntrinsicOp, "llvm.intr.trunc")
+"""Rounds towards zero to an integral value."""
+RintOp = named(UnaryFloatIntrinsicOp, "llvm.intr.rint")
+"""Rounds to an integral value in the current rounding mode."""
+NearbyintOp = named(UnaryFloatIntrinsicOp, "llvm.intr.nearbyint")
+"""Rounds to an integral value in the current rounding mode, never raising inexact."""
+RoundOp = named(UnaryFloatIntrinsicOp, "llvm.intr.round")
+"""Rounds to the nearest integral value, halfway cases away from zero."""
+RoundEvenOp = named(UnaryFloatIntrinsicOp, "llvm.intr.roundeven")
+"""Rounds to the nearest integral value, halfway cases to even."""
+
+
+@op_definition
+class FMulAddOp(FloatIntrinsicOp):
+    """a * b + c, fused where the target does that faster: not exact, unlike `llvm.intr.fma`."""
+
+    name = "llvm.intr.fmuladd"
+    a = operand_def(_FLOAT)
+    b = operand_def(_FLOAT)
+    c = operand_def(_FLOAT)
+
+
+class FunnelShiftOp(IntegerIntrinsicOp, ABC):
+    """Shifts the concatenation a:b; with a = b, a rotation."""
+
+    a = operand_def(_INTEGER)
+    b = operand_def(_INTEGER)
+    c = operand_def(_INTEGER)
+
+
+FShlOp = named(FunnelShiftOp, "llvm.intr.fshl")
+FShrOp = named(FunnelShiftOp, "llvm.intr.fshr")
+
+
+class VectorReduceIntegerOp(IRDLOperation, ABC):
+    """Reduces a vector of integers to one. Upstream gives it the generic assembly only."""
+
+    arg = operand_def(VectorType.constr(_INTEGER))
+    res = result_def(_INTEGER)
+    traits = traits_def(Pure())
+
+
+class VectorReduceFloatOp(FloatIntrinsicOp, ABC):
+    """Reduces a vector of floats to one by a minimum or maximum."""
+
+    arg = operand_def(VectorType.constr(_FLOAT))
+
+
+VectorReduceAddOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.add")
+VectorReduceMulOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.mul")
+VectorReduceAndOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.and")
+VectorReduceOrOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.or")
+VectorReduceXorOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.xor")
+VectorReduceSMaxOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.smax")
+VectorReduceSMinOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.smin")
+VectorReduceUMaxOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.umax")
+VectorReduceUMinOp = named(VectorReduceIntegerOp, "llvm.intr.vector.reduce.umin")
+VectorReduceFMaxOp = named(VectorReduceFloatOp, "llvm.intr.vector.reduce.fmax")
+"""By maxnum: NaNs are ignored."""
+VectorReduceFMinOp = named(VectorReduceFloatOp, "llvm.intr.vector.reduce.fmin")
+"""By minnum: NaNs are ignored."""
+VectorReduceFMaximumOp = named(VectorReduceFloatOp, "llvm.intr.vector.reduce.fmaximum")
+"""By maximum: NaN if any element is NaN."""
+VectorReduceFMinimumOp = named(VectorReduceFloatOp, "llvm.intr.vector.reduce.fminimum")
+"""By minimum: NaN if any element is NaN."""
