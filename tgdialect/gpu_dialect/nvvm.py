@@ -14,8 +14,6 @@ from xdsl.irdl import (
     prop_def,
     result_def,
 )
-from xdsl.parser import Parser
-from xdsl.printer import Printer
 from xdsl.utils.str_enum import StrEnum
 
 from tgdialect.fast_xdsl.formats import op_definition
@@ -71,6 +69,11 @@ class CpAsyncOp(IRDLOperation):
     size = prop_def(IntegerAttr[I32])
     modifier = prop_def(LoadCacheModifierAttr)
 
+    assembly_format = (
+        "$dst `,` $src `,` $size `,` `cache` `=` $modifier (`,` $cp_size^)? attr-dict `:` "
+        "type(operands)"
+    )
+
     def __init__(
         self, dst: SSAValue, src: SSAValue, size: int, cp_size: SSAValue | None = None
     ) -> None:
@@ -83,38 +86,6 @@ class CpAsyncOp(IRDLOperation):
                 "modifier": LoadCacheModifierAttr(modifier),
             },
         )
-
-    def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_list((self.dst, self.src), printer.print_ssa_value)
-        size, modifier = self.size.value.data, self.modifier.data
-        printer.print_string(f", {size}, cache = {modifier}")
-        if self.cp_size is not None:
-            printer.print_string(", ")
-            printer.print_ssa_value(self.cp_size)
-        printer.print_string(" : ")
-        printer.print_list(self.operand_types, printer.print_attribute)
-
-    @classmethod
-    def parse(cls, parser: Parser) -> CpAsyncOp:
-        operands = [parser.parse_unresolved_operand()]
-        parser.parse_punctuation(",")
-        operands.append(parser.parse_unresolved_operand())
-        parser.parse_punctuation(",")
-        size = parser.parse_integer(allow_boolean=False, allow_negative=False)
-        parser.parse_punctuation(",")
-        parser.parse_keyword("cache")
-        parser.parse_punctuation("=")
-        modifier = parser.parse_str_enum(LoadCacheModifier)
-        if parser.parse_optional_punctuation(",") is not None:
-            operands.append(parser.parse_unresolved_operand())
-        parser.parse_punctuation(":")
-        position = parser.pos
-        types = parser.parse_comma_separated_list(parser.Delimiter.NONE, parser.parse_type)
-        dst, src, *cp_size = parser.resolve_operands(operands, types, position)
-        op = cls(dst, src, size, *cp_size)
-        op.modifier = LoadCacheModifierAttr(modifier)
-        return op
 
 
 @op_definition
