@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
@@ -11,7 +10,7 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import errors_at, locate
 from tgdialect.legacy.base import LegacyOp
-from tgdialect.legacy.ops import compute, constants, framework, indexing, vectors
+from tgdialect.legacy.ops import compute, constants, framework, indexing
 from tgdialect.legacy.ops import memory as old
 from tgdialect.legacy.ops import movement as pairs
 from tgdialect.legacy.table import device_of, views_of
@@ -30,7 +29,8 @@ LaunchKernel = Callable[[framework.KernelOp, OpBuilder], Mapping[SSAValue, SSAVa
 
 
 class GraphUpgrade:
-    """Rewrites the ops of a block in place.
+    """Rewrites the ops of a block in place. The method for an op has its name; ops without one are
+    those of kernels.
 
     What an op becomes replaces its result. Ops that only tell others something (DEVICE, UNIQUE, a
     VIEW without a source, INDEX) stay until the end, when all ops of tg_legacy are erased.
@@ -52,11 +52,12 @@ class GraphUpgrade:
         old_ops = [op for op in ops if isinstance(op, LegacyOp)]
         for op in old_ops:
             self.builder.move_before(op)
-            if (rule := _RULES.get(type(op))) is None:
+            rule = getattr(self, op.name.removeprefix("tg_legacy."), None)
+            if rule is None:
                 message = f"{op.name} belongs in a kernel, not in a program on tensors"
                 raise locate(PassFailedException(message), op)
             with errors_at(op):
-                new = rule(self, op)
+                new = rule(op)
             if new is not None:
                 _replace(op, new)
         for op in reversed(old_ops):
@@ -74,11 +75,13 @@ class GraphUpgrade:
         self.arithmetic.rewrite(op)
         return self.arithmetic.values[op.results[0]]
 
-    def constant(self, op: constants.ConstOp) -> SSAValue:
+    noop = custom = customi = vconst = gep = vectorize = cat = alu = idiv = mod = fdiv = pure
+
+    def const(self, op: constants.ConstOp) -> SSAValue:
         value = filled(self.builder, tg.ConstOp(op.value), tensor(op.result).get_shape())
         return self._on(value, place(op.result).device, clone=False)
 
-    def reduce(self, op: compute.ReduceAxisOp) -> SSAValue:
+    def reduce_axis(self, op: compute.ReduceAxisOp) -> SSAValue:
         return self.put(tg.ReduceOp(op.kind.data, op.source, integers(op, "axes")))
 
     def pad(self, op: pairs.PadOp) -> SSAValue:
@@ -92,7 +95,7 @@ class GraphUpgrade:
         value = self._on(op.source, None, clone=False)
         return self.put(movement.ShrinkOp(value, offsets, tensor(op.result).get_shape()))
 
-    def variable(self, op: framework.DefineVarOp) -> None:
+    def define_var(self, op: framework.DefineVarOp) -> None:
         """A PARAM, where it is used without a BIND, which refers to the DEFINE_VAR."""
         if all(isinstance(use.operation, framework.BindOp) for use in op.result.uses):
             return
@@ -166,12 +169,12 @@ class GraphUpgrade:
         assert id is not None
         known = self.buffers.get(id)
         if known is None:
-            known = self.buffers[id] = self.new_buffer(op)
+            known = self.buffers[id] = self.empty(op)
         elif known.type != op.result.type:
             raise PassFailedException(f"UNIQUE {id} is {known.type} already, not {op.result.type}")
         return known
 
-    def new_buffer(self, op: old.BufferOp | framework.EmptyOp) -> SSAValue:
+    def empty(self, op: old.BufferOp | framework.EmptyOp) -> SSAValue:
         return self.put(tg.BufferOp(next(self.builder.free_slots), tensor(op.result)))
 
     def buffer_view(self, op: old.BufferViewOp) -> SSAValue:
@@ -219,6 +222,8 @@ class GraphUpgrade:
     def nothing(self, op: Operation) -> None:
         """An op that is read where it is used."""
 
+    device = unique = name = index = nothing
+
 
 def _replace(op: Operation, new: SSAValue, *, but_for: type[Operation] | None = None) -> None:
     """Let what an op becomes take its place, but for the users of a type that refer to the op."""
@@ -226,45 +231,3 @@ def _replace(op: Operation, new: SSAValue, *, but_for: type[Operation] | None = 
     op.results[0].replace_uses_with_if(
         new, lambda use: but_for is None or not isinstance(use.operation, but_for)
     )
-
-
-_RULES: Mapping[type[Operation], Callable[[GraphUpgrade, Any], SSAValue | None]] = {
-    **dict.fromkeys(
-        (framework.DeviceOp, framework.UniqueOp, framework.NameOp, indexing.IndexOp),
-        GraphUpgrade.nothing,
-    ),
-    framework.KernelOp: GraphUpgrade.kernel,
-    framework.MultiOp: GraphUpgrade.multi,
-    framework.CopyOp: GraphUpgrade.copy,
-    framework.AssignOp: GraphUpgrade.assign,
-    framework.BindOp: GraphUpgrade.bind,
-    framework.DefineVarOp: GraphUpgrade.variable,
-    framework.EmptyOp: GraphUpgrade.new_buffer,
-    **dict.fromkeys(
-        (
-            framework.NoopOp,
-            framework.CustomOp,
-            framework.CustomIOp,
-            constants.VConstOp,
-            indexing.GepOp,
-            compute.AluOp,
-            compute.IDivOp,
-            compute.ModOp,
-            compute.FDivOp,
-            vectors.VectorizeOp,
-            vectors.CatOp,
-        ),
-        GraphUpgrade.pure,
-    ),
-    constants.ConstOp: GraphUpgrade.constant,
-    indexing.ViewOp: GraphUpgrade.view,
-    indexing.ValidOp: GraphUpgrade.valid,
-    old.BufferOp: GraphUpgrade.buffer,
-    old.BufferViewOp: GraphUpgrade.buffer_view,
-    old.LoadOp: GraphUpgrade.load,
-    old.StoreOp: GraphUpgrade.store,
-    compute.ReduceAxisOp: GraphUpgrade.reduce,
-    pairs.PadOp: GraphUpgrade.pad,
-    pairs.ShrinkOp: GraphUpgrade.shrink,
-}
-"""The rewrites of the ops of a program on tensors. The other ops are those of kernels."""
