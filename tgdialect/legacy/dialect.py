@@ -10,24 +10,11 @@ from xdsl.ir import Dialect, Operation
 
 from tgdialect.legacy.attributes import LegacyWmmaAttr, ViewAttr
 from tgdialect.legacy.base import LegacyOp
-from tgdialect.legacy.ops import (
-    blocks,
-    compute,
-    constants,
-    control,
-    framework,
-    indexing,
-    memory,
-    movement,
-    vectors,
-)
+from tgdialect.legacy.ops import compute, control, framework, indexing, memory, vectors
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
 
-FAMILIES = (
-    *(framework, constants, indexing, movement, memory),
-    *(compute, control, vectors, blocks),
-)
+FAMILIES = framework, indexing, memory, compute, control, vectors
 """The files of the ops."""
 
 

@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
 from tgdialect.legacy.attributes import axes_attribute
-from tgdialect.legacy.ops import compute, constants, control, framework, indexing, memory, vectors
+from tgdialect.legacy.ops import compute, control, framework, indexing, memory, vectors
 from tgdialect.ops import codegen
 from tgdialect.ops import elementwise as e
 from tgdialect.ops.attributes import AddrSpace, AxisType, PlaceAttr
@@ -472,7 +472,7 @@ class Writer:
                 self.emit(vectors.CatOp([self.some(dtype, (2,)), self.some(dtype, (2,))]))
             case _:
                 values = [number_attribute(self.random.randint(-3, 3), dtype) for _ in range(4)]
-                self.emit(constants.VConstOp(values=values))
+                self.emit(vectors.VConstOp(values=values))
 
     def unroll(self) -> None:
         """Values of unrolled loops, from their UNROLL to a CONTRACT, or stored."""
@@ -482,7 +482,7 @@ class Writer:
         axes = self.choose(([(0, 4)], [(1, 4)], [(0, 2), (1, 2)]))
         of = self.choose(wide)
         put = self.put
-        numbers = put(constants.VConstOp(values=[number_attribute(n, I32) for n in range(4)]))
+        numbers = put(vectors.VConstOp(values=[number_attribute(n, I32) for n in range(4)]))
         step = put(vectors.UnrollOp(numbers, axes=axes_attribute(axes)))
         source = self.choose([m for m in self.memories if m.cells >= 4])
         positions = put(e.AddOp(self.position(source, 4), step))

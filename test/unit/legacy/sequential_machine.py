@@ -16,7 +16,7 @@ import numpy.typing as npt
 from xdsl.ir import Operation, SSAValue
 
 from tgdialect.legacy.attributes import axes_of
-from tgdialect.legacy.ops import compute, constants, control, framework, indexing, memory, vectors
+from tgdialect.legacy.ops import compute, control, framework, indexing, memory, vectors
 from tgdialect.ops import codegen, elementwise, ordering, source
 from tgdialect.ops.properties import integers, number, tensor
 
@@ -180,7 +180,7 @@ class Machine:
                 self.set(op.result, self.scalar(self.variables[op.symbol.data]))
             case source.ConstOp():
                 self.set(op.result, self.scalar(float(number(op.value)), "float64"))
-            case constants.VConstOp():
+            case vectors.VConstOp():
                 lanes = [float(number(value)) for value in op.values]
                 self.set(op.result, np.array(lanes).reshape(1, 1, -1))
             case memory.DefineAccOp():

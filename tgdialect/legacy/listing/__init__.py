@@ -5,8 +5,8 @@ A listing without a title is tinygrad's, one with a title is our own.
 * `reader.py`: from a file to a module; `lines.py`: from text to listings and their lines;
 * `dtypes.py`: the dtype column; `values.py`: arguments as Python prints them;
 * `tinygrad.py` reads tinygrad's: its table is in `builders.py`, of the sources of each op
-  (`forms.py`) and the ops that it becomes; `arguments.py`, `inference.py` (dtypes that are not
-  written), `nesting.py` (loops) and `program.py` serve it;
+  (`forms.py`) and the ops that it becomes; `arguments.py` and `program.py` (loops, and dtypes that
+  are not written) serve it;
 * `titled.py` reads our own, and `printer.py` prints them: `tg-opt -t uops`; `attributes.py` is the
   arguments of ops both ways.
 """

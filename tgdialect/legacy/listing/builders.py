@@ -20,7 +20,7 @@ from tgdialect.legacy.listing import arguments
 from tgdialect.legacy.listing.forms import Form, elementwise_form, form
 from tgdialect.legacy.listing.program import ProgramBuilder
 from tgdialect.legacy.listing.values import parse_value
-from tgdialect.legacy.ops import compute, constants, control, framework, indexing, memory, vectors
+from tgdialect.legacy.ops import compute, control, framework, indexing, memory, vectors
 from tgdialect.ops import codegen, elementwise, movement, ordering, source, tg
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.dtypes import INDEX
@@ -37,7 +37,7 @@ def _const(p: ProgramBuilder) -> SSAValue:
         return p.number(value, p.dtype)
     values = value if isinstance(value, tuple) else (value,) * p.column.lanes
     attributes = [arguments.number(v, p.dtype, p.line.argument) for v in values]
-    return p.add(constants.VConstOp(values=attributes))
+    return p.add(vectors.VConstOp(values=attributes))
 
 
 def _memory(p: ProgramBuilder, size: int, space: tg.AddrSpace) -> TensorType[Attribute]:

@@ -1,7 +1,6 @@
 """The ops of the older vocabularies, in the families of the UOp Summary.
 
-* `framework.py`: graphs, kernels and devices; `constants.py`; `indexing.py`: views and locations;
-* `movement.py`: PAD and SHRINK by pairs of numbers;
+* `framework.py`: graphs, kernels and devices; `indexing.py`: views, locations, PAD and SHRINK;
 * `memory.py`: buffers, LOAD and STORE; `compute.py`: ALU, divisions, reductions, WMMA;
-* `control.py`: loops, accumulators and conditions; `vectors.py`; `blocks.py`.
+* `control.py`: loops, accumulators, conditions and blocks; `vectors.py`: constants and vectors.
 """

@@ -1,7 +1,8 @@
-"""Views of memory, and locations in it."""
+"""Views of memory, locations in it, and movements by a pair of numbers for each axis."""
 
 from __future__ import annotations
 
+from abc import ABC
 from math import prod
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, DenseArrayBase, i64
@@ -13,6 +14,7 @@ from tgdialect.legacy.attributes import ViewAttr
 from tgdialect.legacy.base import SIGNATURE, LegacyOp, PureOp
 from tgdialect.legacy.ops.framework import DeviceOp
 from tgdialect.legacy.rules import made_by, producer, require
+from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph
 from tgdialect.ops.dtypes import BOOL
@@ -184,3 +186,44 @@ class GepOp(PureOp):
         require(bool(lanes), "GEP takes at least one lane")
         for lane in lanes:
             require(0 <= lane < shape[0], f"the vector has no lane {lane}: {type}")
+
+
+class PairsOp(PureOp, ABC):
+    """A movement with a pair of numbers for each axis."""
+
+    source = operand_def(TENSOR)
+    pairs = prop_def(ArrayAttr[ArrayAttr[tg.NumberAttr]])
+
+    assembly_format = (
+        "$source custom<AxisSizes>($pairs) attr-dict `:` type($source) `->` type($result)"
+    )
+
+
+@op_definition
+class PadOp(PairsOp):
+    """PAD (u), pairs: put zeros around the elements, so many before and after them on each axis.
+
+    Arguments: for each axis, how many zeros come before and after.
+    Sources: what is padded.
+    Stage: high level, lowering.
+    Becomes: `tg.pad` with `fill 0`.
+
+    `%1 = tg_legacy.pad %0 [[1, 2]] : tensor<4xf32> -> tensor<7xf32>`
+    """
+
+    name = "tg_legacy.pad"
+
+
+@op_definition
+class ShrinkOp(PairsOp):
+    """SHRINK (u), pairs: the elements from the first number of an axis up to the second.
+
+    Arguments: for each axis, the first index and the one after the last.
+    Sources: what is shrunk.
+    Stage: high level, lowering.
+    Becomes: `tg.shrink`.
+
+    `%1 = tg_legacy.shrink %0 [[1, 3]] : tensor<4xf32> -> tensor<2xf32>`
+    """
+
+    name = "tg_legacy.shrink"

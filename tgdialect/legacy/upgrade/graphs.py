@@ -10,12 +10,11 @@ from xdsl.utils.exceptions import PassFailedException
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import errors_at, locate
 from tgdialect.legacy.base import LegacyOp
-from tgdialect.legacy.ops import compute, constants, framework, indexing
+from tgdialect.legacy.ops import compute, framework, indexing, vectors
 from tgdialect.legacy.ops import memory as old
-from tgdialect.legacy.ops import movement as pairs
 from tgdialect.legacy.table import device_of, views_of
-from tgdialect.legacy.upgrade.accesses import access_of
 from tgdialect.legacy.upgrade.arithmetic import Arithmetic
+from tgdialect.legacy.upgrade.loops import access_of
 from tgdialect.legacy.upgrade.shapes import all_of, filled, zeros_like
 from tgdialect.legacy.upgrade.views import Viewer
 from tgdialect.ops import movement, tg
@@ -77,20 +76,20 @@ class GraphUpgrade:
 
     noop = custom = customi = vconst = gep = vectorize = cat = alu = idiv = mod = fdiv = pure
 
-    def const(self, op: constants.ConstOp) -> SSAValue:
+    def const(self, op: vectors.ConstOp) -> SSAValue:
         value = filled(self.builder, tg.ConstOp(op.value), tensor(op.result).get_shape())
         return self._on(value, place(op.result).device, clone=False)
 
     def reduce_axis(self, op: compute.ReduceAxisOp) -> SSAValue:
         return self.put(tg.ReduceOp(op.kind.data, op.source, integers(op, "axes")))
 
-    def pad(self, op: pairs.PadOp) -> SSAValue:
+    def pad(self, op: indexing.PadOp) -> SSAValue:
         offsets = [pair.data[0].data for pair in op.pairs]
         shape, dtype = tensor(op.result).get_shape(), tensor(op.result).element_type
         value = self._on(op.source, None, clone=False)
         return self.put(movement.PadOp(value, offsets, shape, number_attribute(0, dtype)))
 
-    def shrink(self, op: pairs.ShrinkOp) -> SSAValue:
+    def shrink(self, op: indexing.ShrinkOp) -> SSAValue:
         offsets = [pair.data[0].data for pair in op.pairs]
         value = self._on(op.source, None, clone=False)
         return self.put(movement.ShrinkOp(value, offsets, tensor(op.result).get_shape()))

@@ -19,9 +19,9 @@ from tgdialect.legacy.ops import memory as old
 from tgdialect.legacy.ops.control import LoopBegin
 from tgdialect.legacy.rules import producer
 from tgdialect.legacy.table import views_of
-from tgdialect.legacy.upgrade.accesses import access_of
 from tgdialect.legacy.upgrade.graphs import GraphUpgrade, LaunchKernel
 from tgdialect.legacy.upgrade.kernel import upgrade_kernel
+from tgdialect.legacy.upgrade.loops import access_of
 from tgdialect.legacy.upgrade.views import Viewer
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder

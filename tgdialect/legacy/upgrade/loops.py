@@ -1,23 +1,114 @@
-"""The reads, writes and accumulators of a listing's loops, found before they are rewritten."""
+"""What ops and loops of a listing access, sizes of pointers that it does not state, and loops that
+reduce."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
+from xdsl.dialects.builtin import DYNAMIC_INDEX
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
+from tgdialect.analysis.min_max import MinMax
 from tgdialect.diagnostics import locate
 from tgdialect.legacy.ops.control import PhiOp
 from tgdialect.legacy.ops.framework import AssignOp
-from tgdialect.legacy.ops.memory import DefineAccOp, DefineLocalOp, LoadOp, StoreOp
-from tgdialect.legacy.upgrade.accesses import Access, access_of, accesses, memory_of
+from tgdialect.legacy.ops.indexing import IndexOp
+from tgdialect.legacy.ops.memory import (
+    CastOp,
+    DefineAccOp,
+    DefineGlobalOp,
+    DefineLocalOp,
+    LoadOp,
+    StoreOp,
+)
 from tgdialect.ops import tg
+from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.base import PureInGraph, TgOp
-from tgdialect.ops.properties import known_index, place, tensor
-from tgdialect.ops.walk import behind, nesting
+from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.properties import dtype_of, known_index, number, place, tensor
+from tgdialect.ops.reduce import ALU, identity
+from tgdialect.ops.walk import Walk, behind, nesting, operands_of
+
+LARGEST = 2**31 - 1
+"""The greatest position that an access may have to say a size: that of 32-bit integers of which
+nothing else is known."""
+
+
+class Access(NamedTuple):
+    """An access of elements from a position on, where the conditions hold."""
+
+    op: Operation
+    buffer: SSAValue
+    position: SSAValue | None
+    lanes: int
+    """The number of neighbouring elements; 1 for a vector of positions."""
+    conditions: tuple[SSAValue, ...]
+
+
+def access_of(op: LoadOp | StoreOp) -> Access:
+    """The access of a LOAD or STORE, through INDEX and CAST of its location."""
+    value = op.result if isinstance(op, LoadOp) else op.value
+    lanes = tensor(value).get_shape()
+    gates = [] if op.gate is None else [op.gate]
+    buffer, position = op.buffer, op.at
+    if position is None:
+        location = buffer.owner
+        if isinstance(location, CastOp):
+            location = location.element.owner
+        if not isinstance(location, IndexOp):
+            return Access(op, buffer, None, 1, tuple(gates))
+        buffer, position = location.buffer, location.position
+        gates += [] if location.valid is None else [location.valid]
+    is_vector = is_tensor(position.type) and lanes != tensor(position).get_shape()
+    count = lanes[0] if is_vector else 1
+    return Access(op, buffer, position, count, tuple(gates))
+
+
+def accesses(ops: Iterable[Operation]) -> Iterator[Access]:
+    """The accesses of ops."""
+    return (access_of(op) for op in ops if isinstance(op, LoadOp | StoreOp))
+
+
+def memory_of(buffer: SSAValue) -> SSAValue:
+    """The memory that an AFTER, or several, passes on."""
+    return behind(buffer, tg.AfterOp)
+
+
+def pointer_sizes(ops: Iterable[Operation], intervals: MinMax) -> dict[SSAValue, int]:
+    """The number of elements of each DEFINE_GLOBAL: what it states, else one more than the greatest
+    position that is accessed.
+
+    Accesses without a condition decide where there are any, since a condition may exclude what the
+    interval of a position has. Raises PassFailedException where nothing bounds the positions.
+    """
+    ops = list(ops)
+    found: dict[SSAValue, dict[bool, int]] = defaultdict(dict)
+    for access in accesses(ops):
+        if access.position is not None and is_tensor(access.position.type):
+            sizes = found[memory_of(access.buffer)]
+            gated = bool(access.conditions)
+            size = int(intervals[access.position].hi) + access.lanes
+            sizes[gated] = max(sizes.get(gated, 1), size)
+    result: dict[SSAValue, int] = {}
+    for op in ops:
+        if isinstance(op, DefineGlobalOp):
+            (stated,) = tensor(op.result).get_shape()
+            sizes = found[op.result]
+            size = sizes.get(False, sizes.get(True, 1)) if stated == DYNAMIC_INDEX else stated
+            if size > LARGEST:
+                message = (
+                    f"nothing bounds the positions at which argument {op.slot.data} is accessed, "
+                    "and it does not state its size: write its dtype with a size, as "
+                    "dtypes.float.ptr(16)"
+                )
+                raise locate(PassFailedException(message), op)
+            result[op.result] = size
+    return result
+
 
 Variable = tuple[SSAValue, int]
 """A scalar in registers: a DEFINE_ACC, or a cell of a BUFFER that is accessed at constants only."""
@@ -155,3 +246,96 @@ def _add(body: LoopAccesses, op: Operation, cells: Mapping[SSAValue, int]) -> No
                 body.assigned[variable] = None
         case _:
             pass
+
+
+KINDS: Mapping[object, tg.ReduceKind] = {
+    tg.AddOp: tg.ReduceKind.ADD,
+    tg.MulOp: tg.ReduceKind.MUL,
+    tg.MaxOp: tg.ReduceKind.MAX,
+    tg.MulAccOp: tg.ReduceKind.ADD,
+}
+"""The reduction that a chain of an op computes."""
+
+
+Loops = Callable[[SSAValue], frozenset[tg.RangeOp]]
+"""Which loops a value is in."""
+
+
+def reduced(
+    b: OpBuilder,
+    loops: Sequence[tg.RangeOp],
+    initial: SSAValue,
+    old: SSAValue,
+    new: SSAValue,
+    loops_of: Loops,
+) -> SSAValue | None:
+    """The value of an accumulator after loops, as a REDUCE; None if they do not reduce.
+
+    `old` is its value at the beginning of an iteration and `new` that at the end. The loops reduce
+    if `new` is a chain of one operation, `(old + a) + b` say, whose other operands depend on the
+    loops but not on `old`, nor on what the loops store: a REDUCE is a loop of its own.
+    """
+    kind = KINDS.get(type(new.owner))
+    if kind is None or tensor(new).get_shape():
+        return None
+    chain = _chain(kind, old, new)
+    if chain is None:
+        return None
+    terms = [_term(b, op, link) for op, link in chain]
+    term = terms[-1]
+    for other in reversed(terms[:-1]):
+        term = b.put(ALU[kind](term, other))
+    if not loops_of(term).issuperset(loops) or _reads_stores(term, loops, loops_of):
+        return None
+    ranges = [loop.result for loop in loops]
+    inner = term.owner
+    if isinstance(inner, tg.ReduceOp) and inner.kind.data is kind and term.first_use is None:
+        # The loop of a loop that reduces: one REDUCE over both.
+        term, ranges = inner.source, [*ranges, *inner.ranges]
+    for loop in loops:
+        loop.properties["axis_type"] = tg.AxisTypeAttr(tg.AxisType.REDUCE)
+    result = b.put(tg.ReduceOp(kind, term, (), ranges))
+    if _is_identity(kind, initial):
+        return result
+    return b.put(ALU[kind](initial, result))
+
+
+def _chain(kind: tg.ReduceKind, old: SSAValue, new: SSAValue) -> list[tuple[Operation, int]] | None:
+    """The ops from `new` down to `old`, each with the position of the operand on the way; None if
+    something else depends on `old`."""
+    path: list[tuple[Operation, int]] = []
+    value = old
+    while value is not new:
+        uses = list(value.uses)
+        if len(uses) != 1:
+            return None
+        op, position = uses[0].operation, uses[0].index
+        if KINDS.get(type(op)) is not kind or (isinstance(op, tg.MulAccOp) and position != 2):
+            return None
+        path.append((op, position))
+        (value,) = op.results
+    return None if new.first_use is not None else path[::-1]
+
+
+def _reads_stores(term: SSAValue, loops: Sequence[tg.RangeOp], loops_of: Loops) -> bool:
+    """Whether a value depends on versions of memory that loops make."""
+    walk = Walk([term])
+    for value in walk:
+        if isinstance(value.owner, tg.AfterOp):
+            return True
+        walk.add(o for o in operands_of(value) if not loops_of(o).isdisjoint(loops))
+    return False
+
+
+def _term(b: OpBuilder, op: Operation, link: int) -> SSAValue:
+    """The summand that an op of a chain adds to the accumulator."""
+    if isinstance(op, tg.MulAccOp):
+        return b.put(tg.MulOp(op.operands[0], op.operands[1]))
+    return op.operands[1 - link]
+
+
+def _is_identity(kind: tg.ReduceKind, initial: SSAValue) -> bool:
+    constant = initial.owner
+    if not isinstance(constant, tg.ConstOp):
+        return False
+    return number(constant.value) == identity(kind, dtype_of(initial))

@@ -8,37 +8,70 @@ from itertools import pairwise
 from math import prod
 from typing import Any
 
+from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import needed_ops
 from tgdialect.diagnostics import lasting_hint, locate
-from tgdialect.legacy.attributes import UnrolledAxes
-from tgdialect.legacy.ops import blocks, control, framework, indexing
+from tgdialect.legacy.attributes import LegacyWmmaAttr, UnrolledAxes
+from tgdialect.legacy.ops import control, framework, indexing
 from tgdialect.legacy.ops import memory as old_memory
 from tgdialect.legacy.ops.compute import WmmaOp
-from tgdialect.legacy.upgrade.accesses import Access, access_of, memory_of, pointer_sizes
-from tgdialect.legacy.upgrade.accumulators import reduced
 from tgdialect.legacy.upgrade.arithmetic import Arithmetic
 from tgdialect.legacy.upgrade.loops import (
+    Access,
     Variable,
+    access_of,
     cell_of,
     loop_bodies,
+    memory_of,
+    pointer_sizes,
+    reduced,
     scalar_cells,
     updated_buffers,
     variable_of,
 )
 from tgdialect.legacy.upgrade.memory import MemoryVersions, keep_order
 from tgdialect.legacy.upgrade.shapes import all_of, filled, reshaped
-from tgdialect.legacy.upgrade.wmma import upgraded_wmma
 from tgdialect.ops import codegen, ordering, tg
 from tgdialect.ops import elementwise as e
 from tgdialect.ops.base import PureInGraph, TgOp
 from tgdialect.ops.builder import OpBuilder
 from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.properties import is_memory, known_index, tensor, tensor_type
+from tgdialect.targets.matrix import MMA_16X8X16, Fragments
 from tgdialect.transforms.dead_ops import erase_dead_ops
+
+_FRAGMENTS: Mapping[tuple[str, tuple[int, int, int], int], Fragments] = {
+    ("CUDA", (16, 8, 16), 32): MMA_16X8X16,
+}
+"""The fragments of A, B and the accumulator, by device, (M, N, K) and threads, which the older
+configuration does not state."""
+
+
+def upgraded_wmma(b: OpBuilder, op: WmmaOp, operands: Sequence[SSAValue]) -> SSAValue:
+    """`tg.wmma` of the operands. Raises PassFailedException for fragments that are not known."""
+    config = _upgraded_config(op.config)
+    shapes = config.operand_shapes
+    x, y, z = (reshaped(b, operand, s) for operand, s in zip(operands, shapes, strict=True))
+    return reshaped(b, b.put(tg.WmmaOp(x, y, z, config)), tensor(op.result).get_shape())
+
+
+def _upgraded_config(config: LegacyWmmaAttr) -> tg.WmmaAttr:
+    if config.threads == 1:
+        dims, none = ArrayAttr(IntAttr(d) for d in config.m_n_k), ArrayAttr[StringAttr](())
+        return tg.WmmaAttr(dims, IntAttr(1), none, none, none)
+    key = config.device.data, config.m_n_k, config.threads
+    if (known := _FRAGMENTS.get(key)) is None:
+        m, n, k = config.m_n_k
+        raise PassFailedException(
+            f"which elements a thread of {config.device.data} holds in a {m}x{n}x{k} wmma of "
+            f"{config.threads} threads is not known: write it as tg.wmma, which states it"
+        )
+    return known.config
+
 
 _REG = tg.PlaceAttr.of(None, tg.AddrSpace.REG)
 _GLOBAL = tg.PlaceAttr.of(None, tg.AddrSpace.GLOBAL)
@@ -457,7 +490,7 @@ RULES: Mapping[type[Operation], Callable[[OrderedKernel, Any], None]] = {
     **dict.fromkeys((framework.CustomOp, framework.CustomIOp), OrderedKernel.custom),
     **dict.fromkeys((control.RangeOp, control.LoopOp, tg.RangeOp), OrderedKernel.begin_loop),
     **dict.fromkeys(
-        (control.EndRangeOp, control.EndLoopOp, control.EndIfOp, blocks.BlockEndOp, tg.EndOp),
+        (control.EndRangeOp, control.EndLoopOp, control.EndIfOp, control.BlockEndOp, tg.EndOp),
         OrderedKernel.end_blocks,
     ),
     control.IfOp: OrderedKernel.begin_condition,

@@ -1,29 +1,40 @@
-"""The pass that leaves the older vocabularies."""
+"""The pass that leaves the older vocabularies, and functions that call kernels, since a listing has
+a kernel only."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import Operation
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DictionaryAttr,
+    FunctionType,
+    IntegerAttr,
+    ModuleOp,
+    StringAttr,
+    UnitAttr,
+)
+from xdsl.dialects.func import FuncOp, ReturnOp
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
-from tgdialect.diagnostics import errors_at, locate
+from tgdialect.diagnostics import errors_at, lasting_hint, locate
 from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops.framework import KernelOp as LegacyKernelOp
 from tgdialect.legacy.ops.vectors import UnrollOp
 from tgdialect.legacy.upgrade.graphs import GraphUpgrade
-from tgdialect.legacy.upgrade.host import calling_function
 from tgdialect.legacy.upgrade.kernel import upgrade_kernel
 from tgdialect.legacy.upgrade.launches import Launches
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_tensor
 from tgdialect.ops.builder import OpBuilder
+from tgdialect.ops.dtypes import INDEX
 from tgdialect.ops.numbering import symbols
-from tgdialect.ops.properties import is_memory
+from tgdialect.ops.properties import is_memory, tensor_type
+from tgdialect.ops.views import memory_of
 
 
 class UpgradeLegacyPass(ModulePass):
@@ -96,3 +107,60 @@ def _call_kernels(module: ModuleOp, kernels: Sequence[tg.KernelOp]) -> None:
         name = "main" if len(uncalled) == 1 else f"{kernel.sym_name.data}_main"
         if name not in taken:
             Rewriter.insert_op(calling_function(kernel, name), InsertPoint.after(kernel))
+
+
+_CPU = tg.PlaceAttr.of("CPU", tg.AddrSpace.GLOBAL)
+
+
+def calling_function(kernel: tg.KernelOp, name: str) -> FuncOp:
+    """A function that calls a kernel once.
+
+    Its arguments are the parameters that the kernel reads, in their order, then as `tg.output`
+    those that it only writes. A parameter that is read and written is an argument, whose memory
+    changes.
+    """
+    params = kernel.params
+    read = {memory_of(op.buffer) for op in kernel.body.block.ops if isinstance(op, tg.LoadOp)}
+    written = {memory_of(op.buffer) for op in kernel.body.block.ops if isinstance(op, tg.StoreOp)}
+    outputs = [p for p in params if p.result in written and p.result not in read]
+    inputs = [p for p in params if p not in outputs]
+    order = [*inputs, *outputs]
+    block = Block(arg_types=[_argument_type(param) for param in order])
+    values: dict[tg.ParamOp, SSAValue] = {}
+    for param, value in zip(order, block.args, strict=True):
+        symbol = None if param.symbol is None else lasting_hint(param.symbol.data)
+        value.name_hint = param.result.name_hint or symbol or f"data{param.slot.data}"
+        values[param] = value
+    builder = OpBuilder.at_end(block, kernel.location)
+    call = builder.put(tg.CallOp(kernel.sym_name.data, [values[param] for param in params]))
+    builder.put(tg.SinkOp((call,)))
+    builder.insert(ReturnOp())
+    function = FuncOp(
+        name,
+        FunctionType.from_lists([value.type for value in block.args], []),
+        Region(block),
+        arg_attrs=ArrayAttr(DictionaryAttr(_attributes(p, p in outputs)) for p in order),
+    )
+    function.location = kernel.location
+    return function
+
+
+def _argument_type(param: tg.ParamOp) -> Attribute:
+    type = param.result.type
+    assert is_tensor(type)
+    if type.element_type == INDEX and not type.get_shape():
+        return type
+    return tensor_type(type.element_type, type.get_shape(), _CPU)
+
+
+def _attributes(param: tg.ParamOp, is_output: bool) -> Mapping[str, Attribute]:
+    """The attributes of the argument for a parameter (`ops/arguments.py`)."""
+    if is_output:
+        return {"tg.output": UnitAttr()}
+    bounds = {"tg.min": param.min, "tg.max": param.max}
+    attributes: dict[str, Attribute] = {
+        key: IntegerAttr(bound.data, INDEX) for key, bound in bounds.items() if bound is not None
+    }
+    if param.symbol is not None:
+        attributes["tg.name"] = StringAttr(param.symbol.data)
+    return attributes
