@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
+from typing_extensions import TypeIs
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
@@ -24,8 +25,14 @@ def _malformed(line: Line, example: str) -> CompilationError:
     return line.argument.error(f"the argument of {line.name} reads {example}")
 
 
-def _is_index(value: PythonValue) -> bool:
+def _is_index(value: PythonValue) -> TypeIs[int]:
     return type(value) is int and 0 <= value < 2**63
+
+
+def _values(line: Line) -> tuple[PythonValue, ...]:
+    """The values of a tuple, or the one that is there without one."""
+    value = parse_value(line.argument)
+    return value if isinstance(value, tuple) else (value,)
 
 
 def number(value: PythonValue, dtype: Attribute, place: Token) -> Attribute:
@@ -51,36 +58,27 @@ def accumulator(line: Line) -> tuple[PythonValue, int]:
             return initial, 0
 
 
-@dataclass(frozen=True)
-class GlobalArgument:
-    """An argument of a kernel."""
-
-    slot: int
-    name: str | None = None
-    is_mutable: bool = False
-
-
-def global_argument(line: Line) -> GlobalArgument:
-    """DEFINE_GLOBAL: `0`, `(0, True)` or `(0, 'data0', True)`."""
-    value = parse_value(line.argument)
-    match value if isinstance(value, tuple) else (value,):
-        case (int(slot),) if _is_index(slot):
-            return GlobalArgument(slot)
-        case (int(slot), bool(mutable)) if _is_index(slot):
-            return GlobalArgument(slot, None, mutable)
-        case (int(slot), str(name), bool(mutable)) if _is_index(slot):
-            return GlobalArgument(slot, name, mutable)
+def global_argument(line: Line) -> tuple[int, str | None, bool]:
+    """DEFINE_GLOBAL, the slot, the name, and whether it is written: `0`, `(0, True)` or
+    `(0, 'data0', True)`."""
+    match _values(line):
+        case (slot,) if _is_index(slot):
+            return slot, None, False
+        case (slot, bool(mutable)) if _is_index(slot):
+            return slot, None, mutable
+        case (slot, str(name), bool(mutable)) if _is_index(slot):
+            return slot, name, mutable
         case _:
             raise _malformed(line, "0, (0, True) or (0, 'data0', True)")
 
 
 def slot(line: Line) -> int:
     """DEFINE_REG, and DEFINE_ACC with an initial value among its sources: `0` or `(0,)`."""
-    value = parse_value(line.argument)
-    found = value[0] if isinstance(value, tuple) and len(value) == 1 else value
-    if not isinstance(found, int) or not _is_index(found):
-        raise _malformed(line, "0 or (0,)")
-    return found
+    match _values(line):
+        case (number,) if _is_index(number):
+            return number
+        case _:
+            raise _malformed(line, "0 or (0,)")
 
 
 def local(line: Line) -> tuple[str, int | None]:
@@ -96,37 +94,35 @@ def local(line: Line) -> tuple[str, int | None]:
             raise _malformed(line, "temp0, ('temp0', 16) or 0")
 
 
-@dataclass(frozen=True)
-class ParamArgument:
+class ParamArgument(NamedTuple):
     """Today's argument of PARAM and BUFFER."""
 
     slot: int
-    name: str | None = None
-    bounds: tuple[int, int] | None = None
-    space: tg.AddrSpace = tg.AddrSpace.GLOBAL
+    name: str | None
+    bounds: tuple[int, int] | None
+    space: tg.AddrSpace
 
 
-_SPACES = {Word(f"AddrSpace.{space.name}"): space for space in tg.AddrSpace}
+_SPACES = {f"AddrSpace.{space.name}": space for space in tg.AddrSpace}
 
 
 def parameter(line: Line) -> ParamArgument:
     """`0`, or `ParamArg(0, dtypes.float, name='n', vmin_vmax=(1, 8), addrspace=AddrSpace.REG)`."""
-    value = parse_value(line.argument)
     keywords: dict[str, PythonValue] = {}
-    if isinstance(value, Call) and value.function == "ParamArg" and value.arguments:
-        value, keywords = value.arguments[0], value.keywords
-    name, bounds = keywords.get("name"), keywords.get("vmin_vmax")
-    space = keywords.get("addrspace")
-    if not isinstance(value, int) or not _is_index(value) or not isinstance(name, str | None):
+    match parse_value(line.argument):
+        case Call("ParamArg", (slot, *_), keywords):
+            pass
+        case slot:
+            pass
+    name, bounds, space = map(keywords.get, ("name", "vmin_vmax", "addrspace"))
+    if not _is_index(slot) or not isinstance(name, str | None):
         raise _malformed(line, "0, or ParamArg(0, dtypes.float)")
+    where = _SPACES.get(space.text) if isinstance(space, Word) else None
     match bounds:
-        case None:
-            found = None
-        case (int(low), int(high)):
-            found = low, high
+        case None | (int(), int()):
+            return ParamArgument(slot, name, bounds, where or tg.AddrSpace.GLOBAL)
         case _:
             raise _malformed(line, "ParamArg(0, dtypes.int, vmin_vmax=(1, 8))")
-    return ParamArgument(value, name, found, _SPACES.get(space, tg.AddrSpace.GLOBAL))  # pyright: ignore
 
 
 def variable(line: Line) -> tuple[str, int, int]:
@@ -165,24 +161,21 @@ _AXIS_TYPES = {
 
 def loop_axis(line: Line) -> tuple[int, tg.AxisType | None]:
     """RANGE, the number and the type of the axis: `0`, `(0, True)` or `(0, AxisType.REDUCE)`."""
-    value = parse_value(line.argument)
-    values = value if isinstance(value, tuple) else (value,)
-    first, last = (values[0], values[-1]) if values else (None, None)
-    if not isinstance(first, int) or isinstance(first, bool):
-        raise _malformed(line, "0, (0, True) or (0, AxisType.REDUCE)")
-    if not isinstance(last, Word):
-        return abs(first), None
-    if last.text not in _AXIS_TYPES:
-        raise line.argument.error(f"{last.text} is not one of {', '.join(_AXIS_TYPES)}")
-    return abs(first), _AXIS_TYPES[last.text]
+    match _values(line):
+        case (int(number), *_, Word(kind)) if not isinstance(number, bool):
+            if kind not in _AXIS_TYPES:
+                raise line.argument.error(f"{kind} is not one of {', '.join(_AXIS_TYPES)}")
+            return abs(number), _AXIS_TYPES[kind]
+        case (int(number), *_) if not isinstance(number, bool):
+            return abs(number), None
+        case _:
+            raise _malformed(line, "0, (0, True) or (0, AxisType.REDUCE)")
 
 
 def integers(line: Line) -> list[int]:
     """GEP: `0`, or `(0, 1)`."""
-    value = parse_value(line.argument)
-    values = value if isinstance(value, tuple) else (value,)
-    found = [v for v in values if isinstance(v, int) and _is_index(v)]
-    if len(found) != len(values):
+    values = _values(line)
+    if len(found := [v for v in values if _is_index(v)]) != len(values):
         raise _malformed(line, "0, or (0, 1)")
     return found
 
@@ -190,24 +183,22 @@ def integers(line: Line) -> list[int]:
 def wmma(line: Line) -> LegacyWmmaAttr:
     """WMMA: name, dims, two dtypes, device, threads, the axes upcast and those reduced."""
     match parse_value(line.argument):
-        case (str(name), dims, Word(a), Word(c), str(device), int(threads), upcast, reduced):
-            elements = [ELEMENTS.get(dtype.removeprefix("dtypes.")) for dtype in (a, c)]
-            if elements[0] is not None and elements[1] is not None:
-                return LegacyWmmaAttr(
-                    StringAttr(name),
-                    integer_list(_integers(line, dims)),
-                    elements[0],
-                    elements[1],
-                    StringAttr(device),
-                    tg.NumberAttr(threads),
-                    ArrayAttr(axes_attribute(_pairs(line, each)) for each in _tuple(line, upcast)),
-                    integer_list(_integers(line, reduced)),
-                )
+        case (str(name), dims, Word(a), Word(c), str(device), int(threads), upcast, reduced) if (
+            source := _element(a)
+        ) and (result := _element(c)):
+            return LegacyWmmaAttr(
+                *(StringAttr(name), integer_list(_integers(line, dims)), source, result),
+                *(StringAttr(device), tg.NumberAttr(threads)),
+                ArrayAttr(axes_attribute(_pairs(line, each)) for each in _tuple(line, upcast)),
+                integer_list(_integers(line, reduced)),
+            )
         case _:
-            pass
-    raise _malformed(
-        line, "('WMMA', (8, 16, 16), dtypes.half, dtypes.float, 'CUDA', 32, (((0, 8),), ...), ())"
-    )
+            example = "(8, 16, 16), dtypes.half, dtypes.float, 'CUDA', 32, (((0, 8),), ...), ()"
+            raise _malformed(line, f"('WMMA', {example})")
+
+
+def _element(dtype: str) -> Attribute | None:
+    return ELEMENTS.get(dtype.removeprefix("dtypes."))
 
 
 def _tuple(line: Line, value: PythonValue) -> tuple[PythonValue, ...]:

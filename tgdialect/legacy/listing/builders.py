@@ -45,13 +45,9 @@ def _memory(p: ProgramBuilder, size: int, space: tg.AddrSpace) -> TensorType[Att
 
 
 def _define_global(p: ProgramBuilder) -> SSAValue:
-    given = arguments.global_argument(p.line)
+    slot, symbol, mutable = arguments.global_argument(p.line)
     type = _memory(p, p.column.size, tg.AddrSpace.GLOBAL)
-    return p.add(
-        memory.DefineGlobalOp(
-            slot=given.slot, symbol=given.name, mutable=given.is_mutable, type=type
-        )
-    )
+    return p.add(memory.DefineGlobalOp(slot=slot, symbol=symbol, mutable=mutable, type=type))
 
 
 def _define_local(p: ProgramBuilder) -> SSAValue:
