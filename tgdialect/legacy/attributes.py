@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import prod
-from typing import TypeVar
+from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, NoneAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
@@ -17,15 +17,50 @@ from tgdialect.legacy.rules import require
 from tgdialect.ops import tg
 from tgdialect.ops.dtypes import dtype_row
 
-T = TypeVar("T")
-
 Span = tuple[int, int]
 """The valid positions of an axis: from the first to before the second."""
 
+UnrolledAxes = tuple[tuple[int, int], ...]
+"""Axes that a value has beside its type: the identifier and the size of each."""
 
-def integer_list(values: Sequence[int]) -> ArrayAttr[tg.NumberAttr]:
-    """A sequence of integers as an attribute."""
-    return ArrayAttr(tg.NumberAttr(v) for v in values)
+
+def integers_attribute(value: Any) -> Any:
+    """An integer, or lists of integers of any depth, as an attribute."""
+    if isinstance(value, int):
+        return tg.NumberAttr(value)
+    return ArrayAttr(map(integers_attribute, value))
+
+
+def integers_of(attribute: Any) -> Any:
+    """The integer of an attribute, or its lists of integers."""
+    if isinstance(attribute, tg.NumberAttr):
+        return attribute.data
+    return [integers_of(each) for each in attribute]
+
+
+def parse_integers(parser: AttrParser, depth: int) -> Any:
+    """Parse an integer, or lists of integers of a depth, as an attribute: `[[0, 4], [1, 2]]`."""
+    if not depth:
+        return tg.NumberAttr(parser.parse_integer(allow_boolean=False))
+    items = parser.parse_comma_separated_list(
+        parser.Delimiter.SQUARE, lambda: parse_integers(parser, depth - 1)
+    )
+    return ArrayAttr(items)
+
+
+def axes_of(attribute: ArrayAttr[ArrayAttr[tg.NumberAttr]]) -> UnrolledAxes:
+    """The axes of an attribute. Raises VerifyException unless each is an identifier and a size."""
+    axes = integers_of(attribute)
+    for axis in axes:
+        is_axis = len(axis) == 2 and axis[0] >= 0 and axis[1] >= 1
+        require(is_axis, f"an axis is its number and its size, got {axis}")
+    are_distinct = len({number for number, _ in axes}) == len(axes)
+    require(are_distinct, f"an axis is listed twice in {axes}")
+    return tuple((number, size) for number, size in axes)
+
+
+_DEPTHS = {"strides": 1, "offset": 0, "mask": 2}
+"""The parameters of a view that may be left out, and the depth of their lists."""
 
 
 @irdl_attr_definition
@@ -56,19 +91,19 @@ class ViewAttr(ParametrizedAttribute):
     ) -> ViewAttr:
         """The attribute for Python values."""
         return ViewAttr(
-            integer_list(shape),
-            integer_list(row_major(shape) if strides is None else strides),
+            integers_attribute(shape),
+            integers_attribute(row_major(shape) if strides is None else strides),
             tg.NumberAttr(offset),
-            NoneAttr() if mask is None else axes_attribute(mask),
+            NoneAttr() if mask is None else integers_attribute(mask),
         )
 
     @property
     def shape(self) -> tuple[int, ...]:
-        return tuple(v.data for v in self.shape_attr)
+        return tuple(integers_of(self.shape_attr))
 
     @property
     def strides(self) -> tuple[int, ...]:
-        return tuple(v.data for v in self.strides_attr)
+        return tuple(integers_of(self.strides_attr))
 
     @property
     def offset(self) -> int:
@@ -79,7 +114,7 @@ class ViewAttr(ParametrizedAttribute):
         """The valid indices of each axis; None if all are."""
         if isinstance(self.mask_attr, NoneAttr):
             return None
-        return tuple((span.data[0].data, span.data[1].data) for span in self.mask_attr)
+        return tuple(map(tuple, integers_of(self.mask_attr)))
 
     @property
     def spans(self) -> tuple[Span, ...]:
@@ -112,7 +147,7 @@ class ViewAttr(ParametrizedAttribute):
         require(len(strides) == axes, f"{len(strides)} strides for {axes} axes")
         if isinstance(self.mask_attr, NoneAttr):
             return
-        spans = integer_lists(self.mask_attr)
+        spans = integers_of(self.mask_attr)
         require(
             len(spans) == axes and all(len(span) == 2 for span in spans),
             f"a mask has a first index and an end for each of the {axes} axes, got {spans}",
@@ -122,66 +157,37 @@ class ViewAttr(ParametrizedAttribute):
             require(is_span, f"the mask of axis {axis} is [{first}, {end}], of {extent} elements")
 
     def print_parameters(self, printer: Printer) -> None:
-        with printer.in_angle_brackets():
-            _print_integers(printer, self.shape)
-            if self.strides != row_major(self.shape):
-                printer.print_string(", strides = ")
-                _print_integers(printer, self.strides)
-            if self.offset:
-                printer.print_string(f", offset = {self.offset}")
-            if self.mask is not None:
-                printer.print_string(", mask = ")
-                with printer.in_square_brackets():
-                    printer.print_list(self.mask, lambda span: _print_integers(printer, span))
+        text = str(list(self.shape))
+        if self.strides != row_major(self.shape):
+            text += f", strides = {list(self.strides)}"
+        if self.offset:
+            text += f", offset = {self.offset}"
+        if self.mask is not None:
+            text += f", mask = {integers_of(self.mask_attr)}"
+        printer.print_string(f"<{text}>")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
-        strides: Sequence[int] | None = None
-        offset, mask = 0, None
-        given: set[str] = set()
+        given: dict[str, Any] = {}
         with parser.in_angle_brackets():
             position = parser.pos
-            shape = _parse_integers(parser)
+            shape = parse_integers(parser, 1)
             while parser.parse_optional_punctuation(","):
                 key = parser.parse_identifier(context_msg=": strides, offset or mask")
                 if key in given:
                     parser.raise_error(f"{key} is given twice")
-                given.add(key)
                 parser.parse_punctuation("=")
-                match key:
-                    case "strides":
-                        strides = _parse_integers(parser)
-                    case "offset":
-                        offset = parser.parse_integer(allow_boolean=False)
-                    case "mask":
-                        mask = _parse_integer_lists(parser)
-                    case _:
-                        parser.raise_error(f"{key} is not one of strides, offset and mask")
-            spans = NoneAttr() if mask is None else axes_attribute(mask)
-            strides = row_major(shape) if strides is None else strides
-            parameters = integer_list(shape), integer_list(strides), tg.NumberAttr(offset), spans
-            return _verified(cls, parameters, parser, position)
+                if key not in _DEPTHS:
+                    parser.raise_error(f"{key} is not one of strides, offset and mask")
+                given[key] = parse_integers(parser, _DEPTHS[key])
+            strides = given.get("strides", integers_attribute(row_major(integers_of(shape))))
+            offset, mask = given.get("offset", tg.NumberAttr(0)), given.get("mask", NoneAttr())
+            return _verified(cls, (shape, strides, offset, mask), parser, position)
 
 
 def row_major(shape: Sequence[int]) -> tuple[int, ...]:
     """The strides of a contiguous array; 0 for an axis of one element, as a ShapeTracker has it."""
     return tuple(0 if n == 1 else prod(shape[axis + 1 :]) for axis, n in enumerate(shape))
-
-
-def _print_integers(printer: Printer, values: Sequence[int]) -> None:
-    printer.print_string(str(list(values)))
-
-
-def _list(parser: AttrParser, item: Callable[[], T]) -> list[T]:
-    return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, item)
-
-
-def _parse_integers(parser: AttrParser) -> list[int]:
-    return _list(parser, lambda: parser.parse_integer(allow_boolean=False))
-
-
-def _parse_integer_lists(parser: AttrParser) -> list[list[int]]:
-    return _list(parser, lambda: _parse_integers(parser))
 
 
 def _verified(
@@ -196,41 +202,6 @@ def _verified(
     except VerifyException as e:
         parser.raise_error(str(e), at_position=position, end_position=parser.pos)
     return parameters
-
-
-UnrolledAxes = tuple[tuple[int, int], ...]
-"""Axes that a value has beside its type: the identifier and the size of each."""
-
-
-def axes_attribute(axes: Sequence[Sequence[int]]) -> ArrayAttr[ArrayAttr[tg.NumberAttr]]:
-    """Axes as an attribute."""
-    return ArrayAttr(integer_list(axis) for axis in axes)
-
-
-def integer_lists(attribute: ArrayAttr[ArrayAttr[tg.NumberAttr]]) -> list[list[int]]:
-    """The integers of an attribute."""
-    return [[number.data for number in numbers] for numbers in attribute]
-
-
-def axes_of(attribute: ArrayAttr[ArrayAttr[tg.NumberAttr]]) -> UnrolledAxes:
-    """The axes of an attribute. Raises VerifyException unless each is an identifier and a size."""
-    axes = integer_lists(attribute)
-    for axis in axes:
-        is_axis = len(axis) == 2 and axis[0] >= 0 and axis[1] >= 1
-        require(is_axis, f"an axis is its number and its size, got {axis}")
-    are_distinct = len({number for number, _ in axes}) == len(axes)
-    require(are_distinct, f"an axis is listed twice in {axes}")
-    return tuple((number, size) for number, size in axes)
-
-
-def parse_axes(parser: AttrParser) -> ArrayAttr[ArrayAttr[tg.NumberAttr]]:
-    """Parse `[[0, 4], [1, 2]]`."""
-    return axes_attribute(_parse_integer_lists(parser))
-
-
-def print_axes(printer: Printer, axes: ArrayAttr[ArrayAttr[tg.NumberAttr]]) -> None:
-    """Print `[[0, 4], [1, 2]]`."""
-    printer.print_string(str(integer_lists(axes)))
 
 
 MATRICES = "A", "B", "the accumulator"
@@ -261,7 +232,7 @@ class LegacyWmmaAttr(ParametrizedAttribute):
 
     @property
     def m_n_k(self) -> tuple[int, int, int]:
-        n, m, k = (d.data for d in self.dims)
+        n, m, k = integers_of(self.dims)
         return m, n, k
 
     @property
@@ -274,7 +245,7 @@ class LegacyWmmaAttr(ParametrizedAttribute):
         return tuple(prod(size for _, size in axes_of(axes)) for axes in self.upcast_axes)
 
     def verify(self) -> None:
-        dims, threads = [d.data for d in self.dims], self.threads
+        dims, threads = integers_of(self.dims), self.threads
         rule = "the dims of a wmma are three positive integers, [N, M, K]"
         require(len(dims) == 3 and min(dims) >= 1, f"{rule}, got {dims}")
         require(threads >= 1, f"a wmma has at least one thread, got {threads}")
@@ -285,7 +256,7 @@ class LegacyWmmaAttr(ParametrizedAttribute):
         lists = len(self.upcast_axes)
         rule = "a wmma has upcast axes for A, for B and for the accumulator"
         require(lists == 3, f"{rule}, got {lists} lists")
-        reduced = [axis.data for axis in self.reduce_axes]
+        reduced = integers_of(self.reduce_axes)
         are_axes = len(set(reduced)) == len(reduced) and min(reduced, default=0) >= 0
         require(are_axes, f"the reduce axes {reduced} are not unique and 0 or more")
         m, n, k = self.m_n_k
@@ -294,8 +265,7 @@ class LegacyWmmaAttr(ParametrizedAttribute):
             require(lanes * threads >= size, rule)
 
     def print_parameters(self, printer: Printer) -> None:
-        dims, reduced = ([i.data for i in numbers] for numbers in (self.dims, self.reduce_axes))
-        upcast = [integer_lists(axes) for axes in self.upcast_axes]
+        dims, upcast, reduced = map(integers_of, (self.dims, self.upcast_axes, self.reduce_axes))
         dtypes = f"{self.dtype_in}, {self.dtype_out}, {self.device}"
         text = f"{self.label}, {dims}, {dtypes}, {self.threads}, {upcast}, {reduced}"
         printer.print_string(f"<{text}>")
@@ -305,21 +275,13 @@ class LegacyWmmaAttr(ParametrizedAttribute):
         def text() -> Attribute:
             return StringAttr(parser.parse_str_literal())
 
-        def integers() -> Attribute:
-            return integer_list(_parse_integers(parser))
-
-        def number() -> Attribute:
-            return tg.NumberAttr(parser.parse_integer(allow_boolean=False))
-
-        def upcast() -> Attribute:
-            return ArrayAttr(_list(parser, lambda: parse_axes(parser)))
-
         parameters: list[Attribute] = []
         dtype = parser.parse_type
         with parser.in_angle_brackets():
             position = parser.pos
-            for parse in (text, integers, dtype, dtype, text, number, upcast, integers):
+            for parse in (text, 1, dtype, dtype, text, 0, 3, 1):
                 if parameters:
                     parser.parse_punctuation(",")
-                parameters.append(parse())
+                is_depth = isinstance(parse, int)
+                parameters.append(parse_integers(parser, parse) if is_depth else parse())
             return _verified(cls, parameters, parser, position)

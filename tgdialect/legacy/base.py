@@ -24,7 +24,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.fast_xdsl.accessors import SEGMENTS
 from tgdialect.fast_xdsl.unchecked import segments
-from tgdialect.legacy.attributes import parse_axes, print_axes
+from tgdialect.legacy.attributes import integers_of, parse_integers
 from tgdialect.legacy.table import LEGACY_TABLE
 from tgdialect.ops import tg
 from tgdialect.ops.base import TENSOR, VOID_EDGE, PureInGraph, TgOp, Value
@@ -54,11 +54,11 @@ class AxisSizes(CustomDirective):
     axes: AttributeVariable
 
     def parse(self, parser: Parser, state: ParsingState) -> None:
-        self.axes.set(state, parse_axes(parser))
+        self.axes.set(state, parse_integers(parser, 2))
 
     def print(self, printer: Printer, state: PrintingState, op: IRDLOperation) -> None:
         state.print_whitespace(printer)
-        print_axes(printer, cast(ArrayAttr[ArrayAttr[tg.NumberAttr]], self.axes.get(op)))
+        printer.print_string(str(integers_of(self.axes.get(op))))
 
 
 @irdl_custom_directive

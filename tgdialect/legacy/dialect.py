@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from types import ModuleType
 from typing import NamedTuple
 
-from xdsl.ir import Dialect, Operation
+from xdsl.ir import Dialect
 
+from tgdialect.fast_xdsl.formats import operations_of
 from tgdialect.legacy.attributes import LegacyWmmaAttr, ViewAttr
-from tgdialect.legacy.base import LegacyOp
 from tgdialect.legacy.ops import compute, control, framework, indexing, memory, vectors
 from tgdialect.ops import tg
 from tgdialect.ops.base import TgOp
@@ -18,21 +17,7 @@ FAMILIES = framework, indexing, memory, compute, control, vectors
 """The files of the ops."""
 
 
-def _ops_of(family: ModuleType) -> list[type[Operation]]:
-    """The ops that a file defines, without the base classes in it."""
-    return [
-        each
-        for each in vars(family).values()
-        if isinstance(each, type) and issubclass(each, LegacyOp) and "name" in vars(each)
-        if each.__module__ == family.__name__
-    ]
-
-
-TG_LEGACY = Dialect(
-    "tg_legacy",
-    [op for family in FAMILIES for op in _ops_of(family)],
-    [ViewAttr, LegacyWmmaAttr],
-)
+TG_LEGACY = Dialect("tg_legacy", operations_of(*FAMILIES), [ViewAttr, LegacyWmmaAttr])
 """Every op and attribute that the specification no longer has, or has in another form."""
 
 
@@ -44,17 +29,8 @@ class Unchanged(NamedTuple):
 
 
 _ELEMENTWISE = (
-    *(
-        tg.Exp2Op,
-        tg.Log2Op,
-        tg.SinOp,
-        tg.SqrtOp,
-        tg.RecipOp,
-        tg.NegOp,
-        tg.AddOp,
-        tg.MulOp,
-        tg.MaxOp,
-    ),
+    *(tg.Exp2Op, tg.Log2Op, tg.SinOp, tg.SqrtOp, tg.RecipOp, tg.NegOp),
+    *(tg.AddOp, tg.MulOp, tg.MaxOp),
     *(tg.CmpLtOp, tg.CmpNeOp, tg.XorOp, tg.ShlOp, tg.ShrOp, tg.OrOp, tg.AndOp, tg.SubOp, tg.PowOp),
     *(tg.WhereOp, tg.MulAccOp, tg.CastOp),
 )
@@ -62,10 +38,7 @@ _ELEMENTWISE = (
 _STAGES: Mapping[str, Sequence[type[TgOp]]] = {
     "graph construction, scheduling": (tg.SinkOp,),
     "all": (tg.ConstOp, tg.BitcastOp, *_ELEMENTWISE),
-    "high level, lowering": (
-        *(tg.ReshapeOp, tg.PermuteOp),
-        *(tg.ExpandOp, tg.FlipOp),
-    ),
+    "high level, lowering": (tg.ReshapeOp, tg.PermuteOp, tg.ExpandOp, tg.FlipOp),
     "lowering, codegen": (tg.BarrierOp,),
     "graph construction, early simplification": (
         *(tg.ContiguousOp, tg.ContiguousBackwardOp, tg.DetachOp),

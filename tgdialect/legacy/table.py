@@ -14,7 +14,7 @@ from xdsl.ir import Attribute, Block, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.alu import ALU, TRUNCATED
-from tgdialect.legacy.attributes import ViewAttr, axes_of, integer_lists
+from tgdialect.legacy.attributes import ViewAttr, axes_of, integers_of
 from tgdialect.legacy.rules import producer, require
 from tgdialect.ops import intervals, tg
 from tgdialect.ops.attributes import VOID, Device, is_tensor
@@ -101,8 +101,7 @@ def _shrunk(op: Operation, shapes: Sequence[Shape]) -> Shape:
 
 def _pairs(op: Operation, extents: Shape) -> Sequence[tuple[int, int, int]]:
     """The extent of each axis, and its pair of numbers."""
-    attribute = cast("ArrayAttr[ArrayAttr[tg.NumberAttr]]", op.properties["pairs"])
-    pairs, axes = integer_lists(attribute), len(extents)
+    pairs, axes = integers_of(op.properties["pairs"]), len(extents)
     are_pairs = len(pairs) == axes and all(len(pair) == 2 for pair in pairs)
     require(are_pairs, f"{op.name} has a pair of numbers for each of {axes} axes")
     are_known = all(isinstance(extent, int) for extent in extents)

@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp, TensorType
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 
-from tgdialect.legacy.attributes import axes_attribute
+from tgdialect.legacy.attributes import integers_attribute
 from tgdialect.legacy.ops import compute, control, framework, indexing, memory, vectors
 from tgdialect.ops import codegen
 from tgdialect.ops import elementwise as e
@@ -483,19 +483,19 @@ class Writer:
         of = self.choose(wide)
         put = self.put
         numbers = put(vectors.VConstOp(values=[number_attribute(n, I32) for n in range(4)]))
-        step = put(vectors.UnrollOp(numbers, axes=axes_attribute(axes)))
+        step = put(vectors.UnrollOp(numbers, axes=integers_attribute(axes)))
         source = self.choose([m for m in self.memories if m.cells >= 4])
         positions = put(e.AddOp(self.position(source, 4), step))
         x = put(memory.LoadOp(source.value, positions, type=tensor_type(source.dtype)))
-        y = put(vectors.UnrollOp(self.some(source.dtype, (4,)), axes=axes_attribute(axes)))
+        y = put(vectors.UnrollOp(self.some(source.dtype, (4,)), axes=integers_attribute(axes)))
         x = put(self.choose((e.AddOp, e.MaxOp))(x, self.choose((y, self.some(source.dtype)))))
         if self.chance(0.4):
-            vector = put(vectors.ContractOp(x, axes=axes_attribute(axes)))
+            vector = put(vectors.ContractOp(x, axes=integers_attribute(axes)))
             self.scopes[-1].values.append(vector)
             if len(axes) > 1:
-                half = put(vectors.ContractOp(x, axes=axes_attribute(axes[:1])))
+                half = put(vectors.ContractOp(x, axes=integers_attribute(axes[:1])))
                 x = put(indexing.GepOp(half, lanes=[self.random.randrange(2)]))
-                x = put(vectors.ContractOp(x, axes=axes_attribute(axes[1:])))
+                x = put(vectors.ContractOp(x, axes=integers_attribute(axes[1:])))
                 self.scopes[-1].values.append(x)
             return
         if of.dtype != source.dtype:

@@ -7,12 +7,12 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 from typing_extensions import TypeIs
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.diagnostics import CompilationError
-from tgdialect.legacy.attributes import LegacyWmmaAttr, axes_attribute, integer_list
+from tgdialect.legacy.attributes import LegacyWmmaAttr, integers_attribute
 from tgdialect.legacy.listing.dtypes import ELEMENTS
 from tgdialect.legacy.listing.lines import Line, Token
 from tgdialect.legacy.listing.values import Call, PythonValue, Word, parse_value
@@ -187,10 +187,10 @@ def wmma(line: Line) -> LegacyWmmaAttr:
             source := _element(a)
         ) and (result := _element(c)):
             return LegacyWmmaAttr(
-                *(StringAttr(name), integer_list(_integers(line, dims)), source, result),
+                *(StringAttr(name), integers_attribute(_integers(line, dims)), source, result),
                 *(StringAttr(device), tg.NumberAttr(threads)),
-                ArrayAttr(axes_attribute(_pairs(line, each)) for each in _tuple(line, upcast)),
-                integer_list(_integers(line, reduced)),
+                integers_attribute([_pairs(line, each) for each in _tuple(line, upcast)]),
+                integers_attribute(_integers(line, reduced)),
             )
         case _:
             example = "(8, 16, 16), dtypes.half, dtypes.float, 'CUDA', 32, (((0, 8),), ...), ()"
