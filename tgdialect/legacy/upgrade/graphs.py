@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 
 from xdsl.ir import Operation, SSAValue
+from xdsl.rewriter import Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
 from tgdialect.analysis.min_max import MinMax
@@ -60,8 +61,7 @@ class GraphUpgrade:
             if new is not None:
                 _replace(op, new)
         for op in reversed(old_ops):
-            op.detach()
-            op.erase()
+            Rewriter.erase_op(op)
 
     def put(self, op: Operation) -> SSAValue:
         return self.builder.put(op)

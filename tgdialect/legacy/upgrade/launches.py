@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ModuleOp
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Block, Operation, Region, SSAValue
+from xdsl.ir import Operation, Region, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
 
@@ -25,8 +25,8 @@ from tgdialect.legacy.upgrade.loops import access_of
 from tgdialect.legacy.upgrade.views import Viewer
 from tgdialect.ops import tg
 from tgdialect.ops.builder import OpBuilder
-from tgdialect.ops.numbering import symbols
-from tgdialect.ops.properties import integer, is_memory, known_index, tensor
+from tgdialect.ops.numbering import next_symbol, symbols
+from tgdialect.ops.properties import known_index, tensor
 from tgdialect.ops.views import memory_of
 
 _SAID = framework.NameOp | old.StoreOp | tg.GroupOp | tg.SinkOp
@@ -54,29 +54,22 @@ class Launches:
     def launch(self, op: framework.KernelOp, builder: OpBuilder) -> Mapping[SSAValue, SSAValue]:
         """Call a KERNEL; returns what to wait for, for each argument that it writes."""
         names = [each.text.data for each in op.walk() if isinstance(each, framework.NameOp)]
-        name = self._unique(names[0] if names else op.label.data)
+        name = wanted = names[0] if names else op.label.data
+        if name in self.taken:
+            name = next_symbol(wanted, 1, self.taken)
+        self.taken.add(name)
         lists = [each for each in op.body.block.ops if isinstance(each, tg.LinearOp)]
         ops = list((lists[0] if lists else op).body.block.ops)
         if lists or any(isinstance(each, LoopBegin | indexing.IndexOp) for each in ops):
             return self._call_kernel(name, op, ops, builder)
         return self._call_function(name, op, builder)
 
-    def _unique(self, name: str) -> str:
-        """The name, or the name and a number."""
-        wanted, number = name, 0
-        while name in self.taken:
-            number += 1
-            name = f"{wanted}_{number}"
-        self.taken.add(name)
-        return name
-
-    def _insert(self, symbol: Operation, op: framework.KernelOp) -> None:
-        around: Operation = op
+    def _insert(self, symbol: Operation, op: Operation) -> None:
+        symbol.location, around = op.location, op
         while around.parent is not self.module.body.block:
             parent = around.parent_op()
             assert parent is not None
             around = parent
-        symbol.location = op.location
         Rewriter.insert_op(symbol, InsertPoint.before(around))
 
     # -- kernels with loops ----------------------------------------------------------------------
@@ -84,38 +77,31 @@ class Launches:
     def _call_kernel(
         self, name: str, op: framework.KernelOp, ops: Sequence[Operation], builder: OpBuilder
     ) -> Mapping[SSAValue, SSAValue]:
-        buffers = op.buffers
-        slots = sorted(
-            integer(each, "slot") or 0 for each in ops if isinstance(each, old.DefineGlobalOp)
-        )
-        variables = [each for each in ops if isinstance(each, framework.DefineVarOp)]
+        slots = sorted(each.slot.data for each in ops if isinstance(each, old.DefineGlobalOp))
+        variables = [each.symbol.data for each in ops if isinstance(each, framework.DefineVarOp)]
         bound = _bound_values(op)
         with errors_at(op):
             kernel = upgrade_kernel(name, ops, reduces=self.reduces)
         self._insert(kernel, op)
         viewer = Viewer(builder)
         arguments = [
-            viewer.reshaped(buffers[slot], tensor(param.result).get_shape())
+            viewer.reshaped(op.buffers[slot], tensor(param.result).get_shape())
             for slot, param in zip(slots, kernel.params, strict=False)
         ]
-        for variable in variables:
-            value = known_index(bound[variable.symbol.data])
-            assert value is not None
-            arguments.append(builder.index_constant(value))
-        call = builder.put(tg.CallOp(name, arguments))
-        return dict.fromkeys(buffers, call)
+        values = [known_index(bound[variable]) for variable in variables]
+        arguments += [builder.index_constant(value) for value in values if value is not None]
+        return dict.fromkeys(op.buffers, builder.put(tg.CallOp(name, arguments)))
 
     # -- kernels with shapes ---------------------------------------------------------------------
 
     def _call_function(
         self, name: str, op: framework.KernelOp, builder: OpBuilder
     ) -> Mapping[SSAValue, SSAValue]:
-        buffers = op.buffers
-        arguments = [*buffers, *_bound_values(op).values()]
+        buffers, bound = op.buffers, _bound_values(op)
         function, outputs = _function(name, op, self.launch)
         self._insert(function, op)
         results = function.function_type.outputs
-        call = builder.put(tg.CallOp(name, arguments, tg.TupleType(results)))
+        call = builder.put(tg.CallOp(name, [*buffers, *bound.values()], tg.TupleType(results)))
         values = iter([builder.put(tg.GetTupleOp(call, i)) for i in range(len(results))])
         effects: dict[SSAValue, list[SSAValue]] = defaultdict(list)
         for output in outputs:
@@ -145,31 +131,27 @@ def _function(
     name: str, op: framework.KernelOp, launch: LaunchKernel
 ) -> tuple[FuncOp, list[_Output]]:
     """The function of the values that a kernel stores, of the memory that it reads."""
-    ops = list(op.body.block.ops)
-    types = [*(buffer.type for buffer in op.buffers)]
-    types += [value.type for value in _bound_values(op).values()]
-    block = Block(arg_types=types)
-    for each in ops:
-        each.detach()
-    block.add_ops(ops)
+    values, block = _bound_values(op), op.body.block
+    ops = list(block.ops)
+    op.body.detach_block(block)
+    memory = [block.insert_arg(buffer.type, slot) for slot, buffer in enumerate(op.buffers)]
+    bound = {key: block.insert_arg(v.type, len(block.args)) for key, v in values.items()}
     builder = OpBuilder(InsertPoint.at_start(block), op.location)
-    memory = [argument for argument in block.args if is_memory(argument)]
-    bound = dict(zip(_bound_values(op), block.args[len(memory) :], strict=True))
     # What is stored is returned, a gate after its value.
     outputs: list[_Output] = []
     returned: list[SSAValue] = []
     for store in [each for each in ops if isinstance(each, old.StoreOp)]:
-        if not all(isinstance(use.operation, _SAID) for use in store.result.uses):
-            message = "a kernel with shapes does not read what it has stored"
-            raise locate(PassFailedException(message), store)
         access = access_of(store)
         target = memory_of(access.buffer)
-        if not isinstance(target.owner, old.DefineGlobalOp):
-            message = f"a kernel with shapes stores to a DEFINE_GLOBAL, not to {producer(target)}"
-            raise locate(PassFailedException(message), store)
         view = None if access.position is None else access.position.owner
-        if view is not None and not isinstance(view, indexing.ViewOp):
-            raise locate(PassFailedException("a kernel with shapes stores through a VIEW"), store)
+        with errors_at(store):
+            if not all(isinstance(use.operation, _SAID) for use in store.result.uses):
+                raise PassFailedException("a kernel with shapes does not read what it has stored")
+            if not isinstance(target.owner, old.DefineGlobalOp):
+                rule = "a kernel with shapes stores to a DEFINE_GLOBAL, not to "
+                raise PassFailedException(f"{rule}{producer(target)}")
+            if not isinstance(view, indexing.ViewOp | None):
+                raise PassFailedException("a kernel with shapes stores through a VIEW")
         views = (ViewAttr.of(tensor(store.value).get_shape()),) if view is None else views_of(view)
         returned.append(store.value)
         if store.gate is not None:
@@ -180,8 +162,7 @@ def _function(
     block.add_op(ReturnOp(*returned))
     for each in reversed(ops):
         if isinstance(each, _SAID):
-            each.detach()
-            each.erase()
+            Rewriter.erase_op(each)
     # DEFINE_GLOBALs and variables are the arguments.
     for each in list(block.ops):
         if isinstance(each, old.DefineGlobalOp):
@@ -191,14 +172,11 @@ def _function(
             _replace(each, argument, wanted, builder)
         elif isinstance(each, framework.DefineVarOp):
             _replace(each, bound[each.symbol.data], (), builder)
-    rest = list(block.ops)
-    GraphUpgrade(builder, launch).rewrite(rest)
+    GraphUpgrade(builder, launch).rewrite(list(block.ops))
     last = block.last_op
     assert isinstance(last, ReturnOp)
-    inputs = [argument.type for argument in block.args]
-    results = [value.type for value in last.arguments]
-    function = FuncOp(name, (inputs, results), Region(block), visibility="private")
-    return function, outputs
+    types = block.arg_types, [value.type for value in last.arguments]
+    return FuncOp(name, types, Region(block), visibility="private"), outputs
 
 
 def _replace(op: Operation, argument: SSAValue, shape: Sequence[int], builder: OpBuilder) -> None:
@@ -208,5 +186,4 @@ def _replace(op: Operation, argument: SSAValue, shape: Sequence[int], builder: O
     builder.move_before(op)
     if result.first_use is not None:
         result.replace_all_uses_with(Viewer(builder).reshaped(argument, shape))
-    op.detach()
-    op.erase()
+    Rewriter.erase_op(op)

@@ -9,14 +9,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
-    FunctionType,
     IntegerAttr,
     ModuleOp,
     StringAttr,
     UnitAttr,
 )
 from xdsl.dialects.func import FuncOp, ReturnOp
-from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 from xdsl.utils.exceptions import PassFailedException
@@ -61,7 +60,7 @@ def upgrade(module: ModuleOp) -> None:
     Raises PassFailedException, located, for what the specification cannot say.
     """
     # Vectors are at level `tiles`, where no REDUCE goes over loops. A module is at one level.
-    reduces = not any(_has_vectors(op) for op in module.walk() if _is_in_kernel(op))
+    reduces = not any(map(_has_vectors, module.walk()))
     upgraded: list[tg.KernelOp] = []
     launches = Launches(module, reduces=reduces)
     for symbol in list(module.ops):
@@ -84,13 +83,9 @@ def upgrade(module: ModuleOp) -> None:
     _call_kernels(module, upgraded)
 
 
-def _is_in_kernel(op: Operation) -> bool:
-    return isinstance(op.parent_op(), tg.LinearOp | tg.KernelOp | LegacyKernelOp)
-
-
 def _has_vectors(op: Operation) -> bool:
-    """Whether an op makes a vector, or unrolled values, which become vectors."""
-    return any(
+    """Whether an op of a kernel makes a vector, or unrolled values, which become vectors."""
+    return isinstance(op.parent_op(), tg.LinearOp | tg.KernelOp | LegacyKernelOp) and any(
         is_tensor(result.type)
         and not is_memory(result)
         and (result.type.get_shape() or isinstance(op, UnrollOp))
@@ -120,27 +115,24 @@ def calling_function(kernel: tg.KernelOp, name: str) -> FuncOp:
     changes.
     """
     params = kernel.params
-    read = {memory_of(op.buffer) for op in kernel.body.block.ops if isinstance(op, tg.LoadOp)}
-    written = {memory_of(op.buffer) for op in kernel.body.block.ops if isinstance(op, tg.StoreOp)}
+    ops = kernel.body.block.ops
+    read, written = (
+        {memory_of(op.buffer) for op in ops if isinstance(op, kind)}
+        for kind in (tg.LoadOp, tg.StoreOp)
+    )
     outputs = [p for p in params if p.result in written and p.result not in read]
-    inputs = [p for p in params if p not in outputs]
-    order = [*inputs, *outputs]
+    order = [*(p for p in params if p not in outputs), *outputs]
     block = Block(arg_types=[_argument_type(param) for param in order])
-    values: dict[tg.ParamOp, SSAValue] = {}
-    for param, value in zip(order, block.args, strict=True):
+    values = dict(zip(order, block.args, strict=True))
+    for param, value in values.items():
         symbol = None if param.symbol is None else lasting_hint(param.symbol.data)
         value.name_hint = param.result.name_hint or symbol or f"data{param.slot.data}"
-        values[param] = value
     builder = OpBuilder.at_end(block, kernel.location)
     call = builder.put(tg.CallOp(kernel.sym_name.data, [values[param] for param in params]))
     builder.put(tg.SinkOp((call,)))
     builder.insert(ReturnOp())
-    function = FuncOp(
-        name,
-        FunctionType.from_lists([value.type for value in block.args], []),
-        Region(block),
-        arg_attrs=ArrayAttr(DictionaryAttr(_attributes(p, p in outputs)) for p in order),
-    )
+    attributes = ArrayAttr(DictionaryAttr(_attributes(p, p in outputs)) for p in order)
+    function = FuncOp(name, (block.arg_types, ()), Region(block), arg_attrs=attributes)
     function.location = kernel.location
     return function
 

@@ -8,6 +8,7 @@ from math import prod
 from typing import NamedTuple
 
 from xdsl.ir import SSAValue
+from xdsl.rewriter import Rewriter
 
 from tgdialect.legacy.attributes import ViewAttr
 from tgdialect.legacy.upgrade.shapes import expanded, permuted
@@ -62,8 +63,7 @@ class Viewer:
             return value
         if isinstance(inner := value.owner, tg.ReshapeOp) and value.first_use is None:
             value = inner.source
-            inner.detach()
-            inner.erase()
+            Rewriter.erase_op(inner)
             return self.reshaped(value, wanted)
         return self.builder.put(tg.ReshapeOp(value, wanted))
 
