@@ -5,7 +5,7 @@ from tgdialect.plugin import Plugin, factories
 PLUGIN = Plugin(
     all_dialects=factories({"tg_legacy": "tgdialect.legacy.dialect:TG_LEGACY"}),
     all_passes=factories({"tg-upgrade-legacy": "tgdialect.legacy.upgrade.stage:UpgradeLegacyPass"}),
-    all_targets=factories({"uops": "tgdialect.legacy.listing.printer:UopsTarget"}),
+    all_targets=factories({"uops": "tgdialect.legacy.listing.titled:UopsTarget"}),
     all_frontends=factories({"uops": "tgdialect.legacy.listing.reader:UopsFrontend"}),
     all_upgrades={"tg_legacy": "tg-upgrade-legacy"},
 )

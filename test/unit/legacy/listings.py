@@ -8,8 +8,8 @@ from pathlib import Path
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.diagnostics import SourceFile, verify_module
-from tgdialect.legacy.listing.printer import UopsTarget
 from tgdialect.legacy.listing.reader import parse_listings
+from tgdialect.legacy.listing.titled import UopsTarget
 from tgdialect.registry import make_context
 
 FILES = sorted((Path(__file__).parents[2] / "filecheck" / "legacy" / "listing").glob("*.uops"))

@@ -15,8 +15,8 @@ from random_seeds import batches
 from xdsl.dialects.builtin import ModuleOp
 
 from tgdialect.diagnostics import SourceFile, verify_module
-from tgdialect.legacy.listing.printer import UopsTarget
 from tgdialect.legacy.listing.reader import parse_listings
+from tgdialect.legacy.listing.titled import UopsTarget
 from tgdialect.registry import make_context
 
 

@@ -7,6 +7,6 @@ A listing without a title is tinygrad's, one with a title is our own.
 * `tinygrad.py` reads tinygrad's: its table is in `builders.py`, of the sources of each op
   (`forms.py`) and the ops that it becomes; `arguments.py` and `program.py` (loops, and dtypes that
   are not written) serve it;
-* `titled.py` reads our own, and `printer.py` prints them: `tg-opt -t uops`; `attributes.py` is the
-  arguments of ops both ways.
+* `titled.py` prints our own, `tg-opt -t uops`, and reads them; `attributes.py` is the arguments of
+  ops both ways.
 """

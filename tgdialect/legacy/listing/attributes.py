@@ -6,9 +6,8 @@ the name alone where that is all. `%x` is the name of the value, a dictionary wh
 
 from __future__ import annotations
 
-import ast
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from io import StringIO
 from typing import Any, cast
 
@@ -32,12 +31,14 @@ from xdsl.utils.exceptions import ParseError, VerifyException
 
 from tgdialect.diagnostics import LocatedParser, SourceFile, lasting_hint
 from tgdialect.fast_xdsl.accessors import SEGMENTS
+from tgdialect.legacy.listing import arguments
 from tgdialect.legacy.listing.dtypes import ELEMENTS, show_element
 from tgdialect.legacy.listing.lines import Token
+from tgdialect.legacy.listing.values import Word, parse_value
 from tgdialect.ops import tg
 from tgdialect.ops.attributes import is_tensor
-from tgdialect.ops.dtypes import DTYPES, number_attribute
-from tgdialect.ops.properties import number
+from tgdialect.ops.dtypes import DTYPES
+from tgdialect.ops.properties import number as number_of
 
 
 def argument_definitions(kind: type[Operation]) -> Mapping[str, PropertyDef]:
@@ -61,14 +62,11 @@ def _arguments(op: Operation) -> Iterator[str]:
     result = op.results[0] if op.results else None
     element = result.type.element_type if result is not None and is_tensor(result.type) else None
     required = [name for name, each in definitions.items() if not isinstance(each, OptPropertyDef)]
-    for name in required:
-        yield show_attribute(op.properties[name], element)
-    for name in op.properties:
-        if name in required or name == SEGMENTS:
-            continue
-        value = op.properties[name]
-        unit = isinstance(value, UnitAttr)
-        yield name if unit else f"{name}={show_attribute(value, element)}"
+    yield from (show_attribute(op.properties[name], element) for name in required)
+    for name, value in op.properties.items():
+        if name not in (*required, SEGMENTS):
+            is_unit = isinstance(value, UnitAttr)
+            yield name if is_unit else f"{name}={show_attribute(value, element)}"
     yield from show_rest(result, op.attributes)
 
 
@@ -84,18 +82,16 @@ def show_attribute(attribute: Attribute, element: Attribute | None) -> str:
     """An attribute of an op whose result has a certain element type."""
     match attribute:
         case IntegerAttr() | FloatAttr() if attribute.type == element:
-            value = number(attribute)
+            value = number_of(attribute)
             return str(bool(value)) if element == i1 else str(value)
         case tg.InvalidAttr() if attribute.dtype == element:
             return "invalid"
-        case tg.NumberAttr(data=value):
-            return str(value)
+        case tg.NumberAttr() | tg.AxisTypeAttr() | tg.ReduceKindAttr():
+            return str(attribute.data)
         case StringAttr(data=text):
             return repr(text)
         case tg.DataAttr(data=data):
             return repr(data.hex())
-        case tg.AxisTypeAttr(data=keyword) | tg.ReduceKindAttr(data=keyword):
-            return str(keyword)
         case DenseArrayBase(elt_type=of) if of in (i1, i64):
             values = cast(DenseArrayBase[IntegerType], attribute).get_values()
             return f"({', '.join(str(bool(v) if of == i1 else v) for v in values)})"
@@ -119,9 +115,6 @@ _NAMED = re.compile(r"(?P<name>[A-Za-z_][\w.]*)=(?!=)")
 _NUMBER = re.compile(
     r"True|False|invalid|nan|[-+]?inf|[-+]?[0-9]+(?:\.[0-9]*)?(?:e[-+]?[0-9]+)?", re.ASCII
 )
-_MOST_DIGITS = 400
-"""The most characters of a number. `int` takes quadratic time and fails at 4300 digits; no dtype
-has a number as long."""
 
 
 def split_arguments(token: Token) -> list[Token]:
@@ -157,85 +150,57 @@ class Arguments:
         self.name_hint: str | None = None
         self._ctx, self._element = ctx, element
         definitions = argument_definitions(kind)
-        positional = [
-            name for name, each in definitions.items() if not isinstance(each, OptPropertyDef)
-        ]
+        positional = [n for n, each in definitions.items() if not isinstance(each, OptPropertyDef)]
         for piece in split_arguments(token):
-            named = _NAMED.match(piece.text)
             if piece.text[0] == "%":
                 self.name_hint = parse_hint(piece)
             elif piece.text[0] == "{":
                 self.attributes |= parse_dictionary(ctx, piece)
-            elif named is not None and named["name"] in definitions:
-                name = named["name"]
-                self.properties[name] = self._value(
-                    piece.part(named.end()), name, definitions[name]
-                )
             elif piece.text in definitions and piece.text not in positional:
                 self.properties[piece.text] = UnitAttr()
-            elif positional:
-                name = positional.pop(0)
-                self.properties[name] = self._value(piece, name, definitions[name])
             else:
-                raise piece.error(f"{kind.name} has no such argument")
+                named = _NAMED.match(piece.text)
+                if named is not None and named["name"] in definitions:
+                    name, piece = named["name"], piece.part(named.end())
+                elif positional:
+                    name = positional.pop(0)
+                else:
+                    raise piece.error(f"{kind.name} has no such argument")
+                self.properties[name] = self._value(piece, name, definitions[name])
         if positional:
             raise token.part(len(token.text)).error(f"{kind.name} needs its {positional[0]}")
 
     def _value(self, token: Token, name: str, definition: PropertyDef) -> Attribute:
         """The value of a property."""
-        kinds: Sequence[type[Attribute]] = tuple(definition.constr.get_bases() or ())
+        kinds = tuple(definition.constr.get_bases() or ())
         try:
-            return self._attribute(token, name, kinds)
+            return self._attribute(token, name, kinds[0] if len(kinds) == 1 else Attribute)
         except VerifyException as error:
             raise token.error(str(error)) from error
 
-    def _attribute(self, token: Token, name: str, kinds: Sequence[type[Attribute]]) -> Attribute:
+    def _attribute(self, token: Token, name: str, kind: type[Attribute]) -> Attribute:
         text = token.text
         if text[:1] in ("'", '"'):
             string = parse_string(token)
-            return tg.DataAttr.of_digits(string) if kinds == (tg.DataAttr,) else StringAttr(string)
-        if len(kinds) == 1:
-            (kind,) = kinds
-            if kind is tg.NumberAttr:
-                return tg.NumberAttr(_integer(token))
-            if kind is DenseArrayBase and text.startswith("("):
-                return _array(token, name == "flags")
-            if (keywords := _KEYWORDS.get(kind)) is not None:
-                if token.text not in list(keywords):
-                    raise token.error(f"{token.text!r} is not one of {', '.join(keywords)}")
-                return cast(Any, kind)(keywords(token.text))
+            return tg.DataAttr.of_digits(string) if kind is tg.DataAttr else StringAttr(string)
+        if kind is tg.NumberAttr:
+            if type(number := parse_value(token)) is not int:
+                raise token.error(f"expected an integer, not {text!r}")
+            return tg.NumberAttr(number)
+        if kind is DenseArrayBase and text.startswith("("):
+            return _array(token, bool if name == "flags" else int)
+        if (keywords := _KEYWORDS.get(kind)) is not None:
+            if text not in list(keywords):
+                raise token.error(f"{text!r} is not one of {', '.join(keywords)}")
+            return cast(Any, kind)(keywords(text))
         if _NUMBER.fullmatch(text) and self._element is not None:
-            return _number(token, self._element)
+            value = Word("Invalid") if text == "invalid" else parse_value(token)
+            return arguments.number(value, self._element, token)
         if text.startswith("dtypes."):
             if (element := ELEMENTS.get(text.removeprefix("dtypes."))) is None:
                 raise token.error(f"there is no dtype {text!r}")
             return element
         return parse_mlir(self._ctx, token)
-
-
-def parse_string(token: Token) -> str:
-    """The text in a string literal."""
-    try:
-        return str(ast.literal_eval(token.text))
-    except (SyntaxError, ValueError):
-        raise token.error("this string is malformed") from None
-
-
-def _integer(token: Token) -> int:
-    if not re.fullmatch(r"-?[0-9]{1,400}", token.text):
-        raise token.error(f"expected an integer, not {token.text!r}")
-    return int(token.text)
-
-
-def _array(token: Token, of_flags: bool) -> Attribute:
-    words = {"True": 1, "False": 0} if of_flags else {}
-    values: list[int] = []
-    for piece in split_arguments(token.part(1, len(token.text) - 1)):
-        value = words[piece.text] if piece.text in words else _integer(piece)
-        if not -(2**63) <= value < 2**63:
-            raise piece.error(f"{value} does not fit in 64 bits")
-        values.append(value)
-    return DenseArrayBase.from_list(i1 if of_flags else i64, values)
 
 
 _KEYWORDS: Mapping[type[Attribute], Any] = {
@@ -245,15 +210,21 @@ _KEYWORDS: Mapping[type[Attribute], Any] = {
 """The keywords of attributes that one says."""
 
 
-def _number(token: Token, element: Attribute) -> Attribute:
-    if token.text == "invalid":
-        return tg.InvalidAttr(element)
-    if len(token.text) > _MOST_DIGITS:
-        raise token.error(f"a number of {len(token.text)} characters is too long")
-    words = {"True": 1, "False": 0}
-    is_integer = re.fullmatch(r"[-+]?[0-9]+", token.text) is not None
-    value = int(token.text) if is_integer else words.get(token.text)
-    return number_attribute(float(token.text) if value is None else value, element)
+def _array(token: Token, of: type[int]) -> Attribute:
+    """The array of a tuple of integers or of flags."""
+    values = parse_value(token)
+    given = values if isinstance(values, tuple) else ()
+    found = [v for v in given if isinstance(v, int) and type(v) is of]
+    if values != tuple(found) or not all(-(2**63) <= v < 2**63 for v in found):
+        raise token.error(f"expected {of.__name__}s of 64 bits or less, not {token.text!r}")
+    return DenseArrayBase.from_list(i1 if of is bool else i64, found)
+
+
+def parse_string(token: Token) -> str:
+    """The text in a string literal."""
+    if not isinstance(value := parse_value(token), str):
+        raise token.error("this string is malformed")
+    return value
 
 
 def parse_hint(token: Token) -> str | None:
