@@ -10,12 +10,12 @@ from math import prod
 from typing import cast
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, ArrayAttr, StringAttr
-from xdsl.ir import Attribute, Block, Operation, SSAValue
+from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.alu import ALU, TRUNCATED
 from tgdialect.legacy.attributes import ViewAttr, axes_of, integers_of
-from tgdialect.legacy.rules import producer, require
+from tgdialect.legacy.rules import require
 from tgdialect.ops import intervals, tg
 from tgdialect.ops.attributes import VOID, Device, is_tensor
 from tgdialect.ops.dtypes import BOOL, DType
@@ -50,22 +50,11 @@ def views_of(op: Operation) -> tuple[ViewAttr, ...]:
 
 def _of_view(op: Operation, shapes: Sequence[Shape]) -> Shape:
     """The shape of the VIEW that is the first source, whether that has a tensor or not."""
-    view = op.operands[0].owner
-    if isinstance(view, Block) or "views" not in view.properties:
-        raise VerifyException(f"the source is a VIEW, not {producer(op.operands[0])}")
-    return views_of(view)[-1].shape
+    return views_of(cast(Operation, op.operands[0].owner))[-1].shape
 
 
 def _constants(op: Operation) -> Sequence[Attribute]:
     return cast("ArrayAttr[Attribute]", op.properties["values"]).data
-
-
-def _value_count(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    return (len(_constants(op)),)
-
-
-def _value_count_of_sources(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    return (len(shapes),)
 
 
 def _lanes(op: Operation, shapes: Sequence[Shape]) -> Shape:
@@ -116,14 +105,6 @@ def _on_one(op: Operation) -> Device:
     return found
 
 
-def _size(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    return (integer(op, "size") or 0,)
-
-
-def _location(op: Operation, shapes: Sequence[Shape]) -> Shape:
-    return shapes[1]
-
-
 def _unrolled(op: Operation, shapes: Sequence[Shape]) -> Shape:
     lanes, type = _iterations(op), op.operands[0].type
     is_vector = shapes[0] == (lanes,)
@@ -159,10 +140,6 @@ def device_of(value: SSAValue) -> Device:
         op = op.operands[0].owner
     device = op.properties.get("device") if isinstance(op, Operation) else None
     return device.data if isinstance(device, StringAttr) else None
-
-
-def _second_device(op: Operation) -> Device:
-    return device_of(op.operands[1])
 
 
 def device_of_operands(op: Operation) -> Device:
@@ -201,14 +178,6 @@ def _remainder(dtype: DType, a: Interval, b: Interval) -> Interval:
 
 
 # -- types that no row says ----------------------------------------------------------------------
-
-
-def _void(op: Operation) -> Attribute:
-    return VOID
-
-
-def _same(op: Operation) -> Attribute:
-    return op.operands[0].type
 
 
 def _stored(op: Operation) -> Attribute:
@@ -281,8 +250,6 @@ def _alu_interval(op: Operation, sources: Sequence[Interval]) -> Interval:
     return _operation(op).min_max(op, sources)
 
 
-_written = TABLE["tg.call"]
-
 # -- the table -----------------------------------------------------------------------------------
 
 _SCALAR = Row(dtype.source, shape.scalar)
@@ -293,56 +260,60 @@ _VOID = """
 """.split()  # noqa: SIM905
 """The ops that give nothing."""
 
-LEGACY_TABLE: Rules = {
-    **dict.fromkeys([f"tg_legacy.{name}" for name in _VOID], _void),
+_ROWS: Rules = {
+    **dict.fromkeys(_VOID, lambda op: VOID),
+    **dict.fromkeys(
+        ("empty", "buffer", "define_global", "define_local", "load", "cast"), TABLE["tg.call"]
+    ),
     # framework
-    "tg_legacy.multi": _sharded,
-    "tg_legacy.copy": Row(dtype.source, shape.source, _second_device, min_max=min_max.source),
-    "tg_legacy.assign": _assigned,
-    "tg_legacy.define_var": Row(dtype.written, shape.scalar, min_max=_variable),
-    "tg_legacy.bind": Row(dtype.source, shape.scalar, min_max=min_max.second),
-    "tg_legacy.empty": _written,
-    "tg_legacy.noop": _same,
-    "tg_legacy.custom": TABLE["tg.custom"],
-    "tg_legacy.customi": TABLE["tg.custom"],
-    # constants
-    "tg_legacy.const": Row(
+    "multi": _sharded,
+    "copy": Row(
+        dtype.source, shape.source, lambda op: device_of(op.operands[1]), min_max=min_max.source
+    ),
+    "assign": _assigned,
+    "define_var": Row(dtype.written, shape.scalar, min_max=_variable),
+    "bind": Row(dtype.source, shape.scalar, min_max=min_max.second),
+    "noop": lambda op: op.operands[0].type,
+    "custom": TABLE["tg.custom"],
+    "customi": TABLE["tg.custom"],
+    # indexing
+    "view": _view,
+    "index": Row(dtype.source, lambda _, shapes: shapes[1], device.common, device.source_addrspace),
+    "pad": Row(dtype.source, _padded, _on_one),
+    "shrink": Row(dtype.source, _shrunk, _on_one, min_max=min_max.source),
+    "valid": Row(dtype.always(BOOL), _of_view),
+    "gep": Row(dtype.source, _lanes, min_max=min_max.source),
+    # memory
+    "buffer_view": Row(
+        dtype.source,
+        lambda op, _: (integer(op, "size") or 0,),
+        device.source,
+        device.source_addrspace,
+        min_max=min_max.source,
+    ),
+    "define_acc": Row(dtype.source, shape.source),
+    "store": _stored,
+    # compute
+    "alu": replace(_ELEMENTWISE, dtype=_alu_dtype, min_max=_alu_interval),
+    "idiv": replace(_ELEMENTWISE, min_max=min_max.of_dtype(_quotient)),
+    "mod": replace(_ELEMENTWISE, min_max=min_max.of_dtype(_remainder)),
+    "fdiv": _ELEMENTWISE,
+    "reduce_axis": TABLE["tg.reduce"],
+    "wmma": Row(dtype.third, shape.third),
+    # control
+    "range": replace(_SCALAR, min_max=_between),
+    "loop": replace(_SCALAR, min_max=_between),
+    "phi": _assigned,
+    # constants and vectors
+    "const": Row(
         dtype.constant, _of_view, lambda op: device_of(op.operands[0]), min_max=min_max.constant
     ),
-    "tg_legacy.vconst": Row(_of_values, _value_count, min_max=_values),
-    # indexing
-    "tg_legacy.view": _view,
-    "tg_legacy.index": Row(dtype.source, _location, device.common, device.source_addrspace),
-    "tg_legacy.pad": Row(dtype.source, _padded, _on_one),
-    "tg_legacy.shrink": Row(dtype.source, _shrunk, _on_one, min_max=min_max.source),
-    "tg_legacy.valid": Row(dtype.always(BOOL), _of_view),
-    "tg_legacy.gep": Row(dtype.source, _lanes, min_max=min_max.source),
-    # memory
-    "tg_legacy.buffer": _written,
-    "tg_legacy.buffer_view": Row(
-        dtype.source, _size, device.source, device.source_addrspace, min_max=min_max.source
-    ),
-    "tg_legacy.define_global": _written,
-    "tg_legacy.define_local": _written,
-    "tg_legacy.define_acc": Row(dtype.source, shape.source),
-    "tg_legacy.load": _written,
-    "tg_legacy.store": _stored,
-    "tg_legacy.cast": _written,
-    # compute
-    "tg_legacy.alu": replace(_ELEMENTWISE, dtype=_alu_dtype, min_max=_alu_interval),
-    "tg_legacy.idiv": replace(_ELEMENTWISE, min_max=min_max.of_dtype(_quotient)),
-    "tg_legacy.mod": replace(_ELEMENTWISE, min_max=min_max.of_dtype(_remainder)),
-    "tg_legacy.fdiv": _ELEMENTWISE,
-    "tg_legacy.reduce_axis": TABLE["tg.reduce"],
-    "tg_legacy.wmma": Row(dtype.third, shape.third),
-    # control
-    "tg_legacy.range": replace(_SCALAR, min_max=_between),
-    "tg_legacy.loop": replace(_SCALAR, min_max=_between),
-    "tg_legacy.phi": _assigned,
-    # vectors
-    "tg_legacy.vectorize": Row(dtype.source, _value_count_of_sources, min_max=min_max.union),
-    "tg_legacy.cat": Row(dtype.source, _joined, min_max=min_max.union),
-    "tg_legacy.unroll": Row(dtype.source, _unrolled, min_max=min_max.source),
-    "tg_legacy.contract": Row(dtype.source, _contracted, min_max=min_max.source),
+    "vconst": Row(_of_values, lambda op, _: (len(_constants(op)),), min_max=_values),
+    "vectorize": Row(dtype.source, lambda _, shapes: (len(shapes),), min_max=min_max.union),
+    "cat": Row(dtype.source, _joined, min_max=min_max.union),
+    "unroll": Row(dtype.source, _unrolled, min_max=min_max.source),
+    "contract": Row(dtype.source, _contracted, min_max=min_max.source),
 }
+
+LEGACY_TABLE: Rules = {f"tg_legacy.{name}": row for name, row in _ROWS.items()}
 """The table of the older vocabularies."""
