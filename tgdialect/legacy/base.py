@@ -101,6 +101,15 @@ class LegacyOp(TgOp):
 
     RULES: ClassVar[Rules] = LEGACY_TABLE
 
+    def __init_subclass__(cls, op: str = "", syntax: str = "") -> None:
+        """`op` is the name in the dialect, and `syntax` the assembly format: the types of operands
+        and result follow it, unless it has `attr-dict` and so says what follows."""
+        super().__init_subclass__()
+        if op:
+            cls.name = f"tg_legacy.{op}"
+        if syntax:
+            cls.assembly_format = syntax if "attr-dict" in syntax else f"{syntax} {SIGNATURE}"
+
     def __init__(self, *operands: Operands, type: Attribute | None = None, **fields: Any) -> None:
         """Operands are in the order of their definition, or have their names; those that may be
         absent may be left out. Properties are attributes, or Python's numbers, strings, flags and

@@ -6,7 +6,6 @@ Lines of other kinds, as DEBUG dumps have them, are skipped, and end a listing.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from xdsl.dialects.builtin import FileLineColLoc, IntAttr, StringAttr
@@ -116,10 +115,12 @@ _TITLE = re.compile(
 _HEAD = re.compile(r"[ \t]*+(?P<number>[-+]?\d\S*+(?=[ \t]))?[ \t]*+(?P<op>U?Ops\.[^\s:\[]*+)")
 _NO_OP = re.compile(r"[ \t]*+\d++[ \t]++(?P<op>\w++)[ \t]*+:[^\[\n]*+\[")
 _NAME = re.compile(r"U?Ops\.[A-Z0-9_.]*[A-Z0-9]")
-_COLON = re.compile(r"[ \t]*+:[ \t]*+(?:[0-9m_]++(?:[ \t]*+,[ \t]*+[0-9m_]++)*+(?=[ \t]))?")
-"""The colon, and the column of the loops that a line is in, which today's listings have. Loops that
-were coloured one by one have blanks around their commas."""
-_DTYPE = re.compile(r"""(?:'[^']*+'|"[^"]*+"|[^\['"]++)*+""")
+_DTYPE = re.compile(
+    r"""[ \t]*+:[ \t]*+(?:[0-9m_]++(?:[ \t]*+,[ \t]*+[0-9m_]++)*+(?=[ \t]))?"""
+    r"""(?P<dtype>(?:'[^']*+'|"[^"]*+"|[^\['"]++)*+)"""
+)
+"""The colon, the column of the loops that a line is in, which today's listings have, and the dtype.
+Loops that were coloured one by one have blanks around their commas."""
 _ITEM = re.compile(
     r"""[ \t]*+(?:(?:(?P<name>[a-z_]++)=)?(?P<number>[0-9]++)"""
     r"""|'(?P<text>[^'\n]*+)'|"(?P<other>[^"\n]*+)")"""
@@ -130,38 +131,33 @@ MOST_DIGITS = 9
 """The digits of the number of a line. `int` takes quadratic time, and fails at 4300 digits."""
 
 
-def read_listings(source: SourceFile) -> Iterator[Listing]:
+def read_listings(source: SourceFile) -> list[Listing]:
     """The listings of a file. Raises CompilationError where one is malformed, or if there is none.
 
     The escape sequences of colours are taken for blanks, which leaves the columns as they are.
     """
     text = _ANSI.sub(lambda found: " " * len(found[0]), source.text)
-    listing, ended, found = Listing(None), True, False
+    listings, ended = [Listing(None)], True
     for match in _LINE.finditer(text):
         token = Token(match[0], match.start(), source)
         if not match[0] or _IGNORED.match(match[0]):
             continue
         if (title := _title(token)) is not None:
-            yield from _finished(listing)
-            listing, ended, found = Listing(title), False, True
+            listings.append(Listing(title))
+            ended = False
         elif (line := _line(token)) is None:
-            yield from _finished(listing)
-            listing, ended = Listing(None), True
+            if listings[-1].lines or listings[-1].title is not None:
+                listings.append(Listing(None))
+            ended = True
         else:
-            if line.number == 0 and listing.lines:
-                yield from _finished(listing)
-                listing = Listing(None)
-            _check_number(token, line.number, listing, ended)
-            listing.lines.append(line)
-            ended, found = False, True
-    yield from _finished(listing)
-    if not found:
+            if line.number == 0 and listings[-1].lines:
+                listings.append(Listing(None))
+            _check_number(token, line.number, listings[-1], ended)
+            listings[-1].lines.append(line)
+            ended = False
+    if not (found := [each for each in listings if each.lines or each.title is not None]):
         raise Token("", 0, source).error("there is no listing: no line reads `0 UOps.NAME : ...`")
-
-
-def _finished(listing: Listing) -> Iterator[Listing]:
-    if listing.lines or listing.title is not None:
-        yield listing
+    return found
 
 
 def _title(token: Token) -> Title | None:
@@ -201,25 +197,14 @@ def _line(token: Token) -> Line | None:
     number = _number(token.part(*head.span("number")))
     if not _NAME.fullmatch(op.text):
         raise op.error(f"{op.text!r} is not the name of an op")
-    if (colon := _COLON.match(token.text, head.end())) is None:
+    if (dtype := _DTYPE.match(token.text, head.end())) is None:
         raise token.part(head.end()).error("expected ':' after the op")
-    dtype_end = _end(_DTYPE, token.text, colon.end())
-    if token.text[dtype_end : dtype_end + 1] != "[":
-        raise token.part(dtype_end).error("expected a list of sources, such as [0, 1]")
-    sources, end = _sources(token, dtype_end + 1)
-    return Line(
-        number,
-        op,
-        token.part(colon.end(), dtype_end),
-        token.part(dtype_end, end),
-        tuple(sources),
-        token.part(end),
-    )
-
-
-def _end(pattern: re.Pattern[str], text: str, start: int) -> int:
-    found = pattern.match(text, start)
-    return start if found is None else found.end()
+    start = dtype.end()
+    if not token.text.startswith("[", start):
+        raise token.part(start).error("expected a list of sources, such as [0, 1]")
+    sources, end = _sources(token, start + 1)
+    source_list, column = token.part(start, end), token.part(*dtype.span("dtype"))
+    return Line(number, op, column, source_list, tuple(sources), token.part(end))
 
 
 def _number(token: Token) -> int:

@@ -37,7 +37,7 @@ def parse_listings(ctx: Context, source: SourceFile) -> ModuleOp:
     name: str | None = None
     attributes: dict[str, Attribute] = {}
     symbols: dict[str, int] = {}
-    for listing in list(read_listings(source)):
+    for listing in read_listings(source):
         title = listing.title
         if title is None:
             ops.append(_program(listing.lines, symbols))

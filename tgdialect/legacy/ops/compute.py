@@ -11,7 +11,7 @@ from xdsl.irdl import operand_def, prop_def, var_operand_def
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.alu import ALU, TRUNCATED, domain_of
 from tgdialect.legacy.attributes import MATRICES, LegacyWmmaAttr
-from tgdialect.legacy.base import SIGNATURE, PureOp
+from tgdialect.legacy.base import PureOp
 from tgdialect.legacy.rules import require
 from tgdialect.ops import tg
 from tgdialect.ops.base import TENSOR
@@ -27,7 +27,7 @@ _ARITIES = {"UnaryOps": 1, "BinaryOps": 2, "TernaryOps": 3}
 
 
 @op_definition
-class AluOp(PureOp):
+class AluOp(PureOp, op="alu", syntax="$operation $arguments"):
     """ALU (a, b?, c?), operation: arithmetic on each element, in the tutorial's age.
 
     Arguments: the operation, such as BinaryOps.MUL.
@@ -38,12 +38,8 @@ class AluOp(PureOp):
     `%2 = tg_legacy.alu "BinaryOps.MUL" %0, %1 : tensor<f32>`
     """
 
-    name = "tg_legacy.alu"
-
     operation = prop_def(StringAttr)
     arguments = var_operand_def(TENSOR)
-
-    assembly_format = f"$operation $arguments {SIGNATURE}"
 
     def verify_rule(self) -> None:
         operation = self.operation.data
@@ -68,15 +64,13 @@ def require_domain(dtype: DType, domain: Domain, operation: str) -> None:
     require(dtype in domain, f"{operation} is defined on {domain.value}, not {dtype.name}")
 
 
-class QuotientOp(PureOp, ABC):
+class QuotientOp(PureOp, ABC, syntax="$lhs `,` $rhs"):
     """An op on two numbers of one dtype."""
 
     DOMAIN: ClassVar[Domain] = Domain.INTEGER
 
     lhs = operand_def(TENSOR)
     rhs = operand_def(TENSOR)
-
-    assembly_format = f"$lhs `,` $rhs {SIGNATURE}"
 
     def verify_rule(self) -> None:
         lhs, rhs = dtype_of(self.lhs), dtype_of(self.rhs)
@@ -85,7 +79,7 @@ class QuotientOp(PureOp, ABC):
 
 
 @op_definition
-class IDivOp(QuotientOp):
+class IDivOp(QuotientOp, op="idiv"):
     """IDIV (a, b): the quotient of integers, rounded toward zero; x / 0 is 0.
 
     Arguments: none.
@@ -96,11 +90,9 @@ class IDivOp(QuotientOp):
     `%2 = tg_legacy.idiv %0, %1 : tensor<i32>`
     """
 
-    name = "tg_legacy.idiv"
-
 
 @op_definition
-class ModOp(QuotientOp):
+class ModOp(QuotientOp, op="mod"):
     """MOD (a, b): the remainder of IDIV, which has the sign of a; x mod 0 is 0.
 
     Arguments: none.
@@ -111,11 +103,9 @@ class ModOp(QuotientOp):
     `%2 = tg_legacy.mod %0, %1 : tensor<i32>`
     """
 
-    name = "tg_legacy.mod"
-
 
 @op_definition
-class FDivOp(QuotientOp):
+class FDivOp(QuotientOp, op="fdiv"):
     """FDIV (a, b): the quotient of floats.
 
     Arguments: none.
@@ -126,12 +116,11 @@ class FDivOp(QuotientOp):
     `%2 = tg_legacy.fdiv %0, %1 : tensor<f32>`
     """
 
-    name = "tg_legacy.fdiv"
     DOMAIN: ClassVar[Domain] = Domain.FLOAT
 
 
 @op_definition
-class ReduceAxisOp(PureOp):
+class ReduceAxisOp(PureOp, op="reduce_axis"):
     """REDUCE_AXIS (u), operation, axes: reduce along axes, which become 1.
 
     Arguments: add, mul or max, and the axes.
@@ -141,8 +130,6 @@ class ReduceAxisOp(PureOp):
 
     `%1 = tg_legacy.reduce_axis add %0 [1] : tensor<4x8xf32> -> tensor<4x1xf32>`
     """
-
-    name = "tg_legacy.reduce_axis"
 
     kind = prop_def(tg.ReduceKindAttr, prop_name="op")
     source = operand_def(TENSOR)
@@ -154,7 +141,7 @@ class ReduceAxisOp(PureOp):
 
 
 @op_definition
-class WmmaOp(PureOp):
+class WmmaOp(PureOp, op="wmma", syntax="$a `,` $b `,` $accumulator `config` $config"):
     """WMMA (A, B, C), configuration: C + A @ B, computed by a group of threads.
 
     Each operand is the vector of the elements that one thread holds.
@@ -170,14 +157,10 @@ class WmmaOp(PureOp):
       : (tensor<8xf16>, tensor<4xf16>, tensor<4xf32>) -> tensor<4xf32>`
     """
 
-    name = "tg_legacy.wmma"
-
     config = prop_def(LegacyWmmaAttr)
     a = operand_def(TENSOR)
     b = operand_def(TENSOR)
     accumulator = operand_def(TENSOR)
-
-    assembly_format = f"$a `,` $b `,` $accumulator `config` $config {SIGNATURE}"
 
     def verify_rule(self) -> None:
         dtypes = self.config.dtype_in, self.config.dtype_in, self.config.dtype_out

@@ -19,7 +19,7 @@ from xdsl.irdl import (
 from xdsl.traits import MemoryWriteEffect
 
 from tgdialect.fast_xdsl.definitions import op_definition
-from tgdialect.legacy.base import SIGNATURE, EffectOp, LegacyOp, PureOp
+from tgdialect.legacy.base import EffectOp, LegacyOp, PureOp
 from tgdialect.legacy.ops.framework import is_accumulator, verify_assigned
 from tgdialect.legacy.rules import made_by, producer, require, require_distinct, require_natural
 from tgdialect.ops import tg
@@ -57,7 +57,7 @@ class LoopBegin(PureOp, ABC):
 
 
 @op_definition
-class RangeOp(LoopBegin):
+class RangeOp(LoopBegin, op="range", syntax="custom<Int>($axis) `from` $start `to` $end"):
     """RANGE (start, end), axis: the iterator of a loop.
 
     Arguments: the number of the axis.
@@ -68,11 +68,7 @@ class RangeOp(LoopBegin):
     `%2 = tg_legacy.range 0 from %0 to %1 : tensor<i32>`
     """
 
-    name = "tg_legacy.range"
-
     axis = prop_def(tg.NumberAttr)
-
-    assembly_format = f"custom<Int>($axis) `from` $start `to` $end {SIGNATURE}"
 
     def verify_rule(self) -> None:
         require_natural(self.axis.data, "axis")
@@ -80,7 +76,7 @@ class RangeOp(LoopBegin):
 
 
 @op_definition
-class LoopOp(LoopBegin):
+class LoopOp(LoopBegin, op="loop", syntax="`from` $start `to` $end"):
     """LOOP (start, end): the iterator of a loop, in the tutorial's age.
 
     Arguments: none.
@@ -91,10 +87,6 @@ class LoopOp(LoopBegin):
     `%2 = tg_legacy.loop from %0 to %1 : tensor<i32>`
     """
 
-    name = "tg_legacy.loop"
-
-    assembly_format = f"`from` $start `to` $end {SIGNATURE}"
-
 
 def verify_loops(values: Sequence[SSAValue]) -> None:
     """Raise unless values are the iterators of different loops."""
@@ -103,7 +95,7 @@ def verify_loops(values: Sequence[SSAValue]) -> None:
     require_distinct(values, "a loop", "loops")
 
 
-class BlockEnd(LegacyOp, ABC):
+class BlockEnd(LegacyOp, ABC, syntax="$begin attr-dict `:` type($begin)"):
     """The end of the block that its source began."""
 
     CLOSES: ClassVar[slice | None] = slice(None)
@@ -116,8 +108,6 @@ class BlockEnd(LegacyOp, ABC):
 
     traits = traits_def(NothingInGraph())
 
-    assembly_format = "$begin attr-dict `:` type($begin)"
-
     def verify_rule(self) -> None:
         this, begin = (k.name.rpartition(".")[2].upper() for k in (type(self), self.BEGIN))
         article = "an" if begin == "IF" else "a"
@@ -125,7 +115,7 @@ class BlockEnd(LegacyOp, ABC):
 
 
 @op_definition
-class EndRangeOp(BlockEnd):
+class EndRangeOp(BlockEnd, op="endrange"):
     """ENDRANGE (range,): the end of a loop.
 
     Arguments: none.
@@ -136,12 +126,11 @@ class EndRangeOp(BlockEnd):
     `%5 = tg_legacy.endrange %2 : tensor<i32>`
     """
 
-    name = "tg_legacy.endrange"
     BEGIN: ClassVar[type[LegacyOp]] = RangeOp
 
 
 @op_definition
-class EndLoopOp(BlockEnd):
+class EndLoopOp(BlockEnd, op="endloop"):
     """ENDLOOP (loop,): the end of a loop, in the tutorial's age.
 
     Arguments: none.
@@ -152,12 +141,11 @@ class EndLoopOp(BlockEnd):
     `%5 = tg_legacy.endloop %2 : tensor<i32>`
     """
 
-    name = "tg_legacy.endloop"
     BEGIN: ClassVar[type[LegacyOp]] = LoopOp
 
 
 @op_definition
-class PhiOp(LegacyOp):
+class PhiOp(LegacyOp, op="phi", syntax="$target `,` $value (`over` $loops^)?"):
     """PHI (accumulator, value, loop...): the accumulator, with its value after an iteration.
 
     Arguments: none.
@@ -169,8 +157,6 @@ class PhiOp(LegacyOp):
       : (tensor<f32>, tensor<f32>, tensor<i32>) -> tensor<f32>`
     """
 
-    name = "tg_legacy.phi"
-
     target = operand_def(TENSOR)
     value = operand_def(TENSOR)
     loops = var_operand_def(TENSOR)
@@ -180,8 +166,6 @@ class PhiOp(LegacyOp):
 
     ESCAPES_BLOCK: ClassVar[bool] = True
 
-    assembly_format = f"$target `,` $value (`over` $loops^)? {SIGNATURE}"
-
     def verify_rule(self) -> None:
         found = f"{self.target.type} of {producer(self.target)}"
         require(is_accumulator(self.target), f"PHI updates an accumulator, not {found}")
@@ -190,7 +174,7 @@ class PhiOp(LegacyOp):
 
 
 @op_definition
-class IfOp(EffectOp):
+class IfOp(EffectOp, op="if"):
     """IF (condition, barrier?): the start of a block that executes only where the condition holds.
 
     Arguments: none.
@@ -201,8 +185,6 @@ class IfOp(EffectOp):
 
     `%1 = tg_legacy.if %0 after %b : tensor<i1>`
     """
-
-    name = "tg_legacy.if"
 
     condition = operand_def(TENSOR)
     barrier = opt_operand_def(VOID_EDGE)
@@ -222,7 +204,7 @@ class IfOp(EffectOp):
 
 
 @op_definition
-class EndIfOp(BlockEnd):
+class EndIfOp(BlockEnd, op="endif"):
     """ENDIF (if,): the end of a conditional block.
 
     Arguments: none.
@@ -233,12 +215,11 @@ class EndIfOp(BlockEnd):
     `%2 = tg_legacy.endif %1 : !tg.void`
     """
 
-    name = "tg_legacy.endif"
     BEGIN: ClassVar[type[LegacyOp]] = IfOp
 
 
 @op_definition
-class BlockOp(EffectOp):
+class BlockOp(EffectOp, op="block"):
     """BLOCK (block0, block1, ...), members: ops in a row, after those of other blocks.
 
     Arguments: the ops, in order; here they are sources.
@@ -248,8 +229,6 @@ class BlockOp(EffectOp):
 
     `%b = tg_legacy.block %0, %1 after %a : tensor<f32>, !tg.void`
     """
-
-    name = "tg_legacy.block"
 
     members = var_operand_def(EDGE)
     before = var_operand_def(VOID_EDGE)
@@ -269,7 +248,7 @@ class BlockOp(EffectOp):
 
 
 @op_definition
-class BlockStartOp(EffectOp):
+class BlockStartOp(EffectOp, op="blockstart", syntax="$begin attr-dict `:` type($begin)"):
     """BLOCKSTART (range or if): the point where the block of a loop or a condition begins.
 
     Arguments: none.
@@ -280,18 +259,14 @@ class BlockStartOp(EffectOp):
     `%s = tg_legacy.blockstart %range : tensor<i32>`
     """
 
-    name = "tg_legacy.blockstart"
-
     begin = operand_def(EDGE)
-
-    assembly_format = "$begin attr-dict `:` type($begin)"
 
     def verify_rule(self) -> None:
         _verify_begin(self.begin, "a BLOCKSTART begins")
 
 
 @op_definition
-class BlockForkOp(EffectOp):
+class BlockForkOp(EffectOp, op="blockfork", syntax="$source custom<Int>($count) attr-dict"):
     """BLOCKFORK (block), count: a block that several others come after.
 
     Arguments: how many others.
@@ -302,12 +277,8 @@ class BlockForkOp(EffectOp):
     `%f = tg_legacy.blockfork %b 2`
     """
 
-    name = "tg_legacy.blockfork"
-
     source = operand_def(VOID_EDGE)
     count = prop_def(tg.NumberAttr)
-
-    assembly_format = "$source custom<Int>($count) attr-dict"
 
     def verify_rule(self) -> None:
         verify_blocks((self.source,))
@@ -317,7 +288,7 @@ class BlockForkOp(EffectOp):
 
 
 @op_definition
-class BlockEndOp(EffectOp):
+class BlockEndOp(EffectOp, op="blockend"):
     """BLOCKEND (range or if, block0, block1, ...): the end of a loop or condition.
 
     Arguments: the RANGE or IF, here a source.
@@ -327,8 +298,6 @@ class BlockEndOp(EffectOp):
 
     `%e = tg_legacy.blockend %range after %b : tensor<i32>`
     """
-
-    name = "tg_legacy.blockend"
 
     CLOSES: ClassVar[slice | None] = slice(1)
 

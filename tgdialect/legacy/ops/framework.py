@@ -48,7 +48,7 @@ from tgdialect.ops.properties import (
 
 
 @op_definition
-class DeviceOp(EdgeOp):
+class DeviceOp(EdgeOp, op="device", syntax="$device attr-dict"):
     """DEVICE (), name: a device, which BUFFER, COPY and CONST refer to.
 
     Arguments: the name of the device.
@@ -59,18 +59,14 @@ class DeviceOp(EdgeOp):
     `%0 = tg_legacy.device "CPU"`
     """
 
-    name = "tg_legacy.device"
-
     device = prop_def(StringAttr)
-
-    assembly_format = "$device attr-dict"
 
     def verify_rule(self) -> None:
         require(bool(self.device.data), "the name of a device is not empty")
 
 
 @op_definition
-class UniqueOp(EdgeOp):
+class UniqueOp(EdgeOp, op="unique", syntax="custom<Int>($id) attr-dict"):
     """UNIQUE (), id: the identity of a BUFFER: two with different ids are different memory.
 
     Arguments: an integer.
@@ -81,18 +77,14 @@ class UniqueOp(EdgeOp):
     `%0 = tg_legacy.unique 3`
     """
 
-    name = "tg_legacy.unique"
-
     id = prop_def(tg.NumberAttr)
-
-    assembly_format = "custom<Int>($id) attr-dict"
 
     def verify_rule(self) -> None:
         require_natural(self.id.data, "id")
 
 
 @op_definition
-class NameOp(EdgeOp):
+class NameOp(EdgeOp, op="name", syntax="$text (`of` $named^ `:` type($named))? attr-dict"):
     """NAME (u?), name: what a kernel or a variable is called in the generated code.
 
     Arguments: the name.
@@ -103,19 +95,15 @@ class NameOp(EdgeOp):
     `%0 = tg_legacy.name "r_4"`
     """
 
-    name = "tg_legacy.name"
-
     text = prop_def(StringAttr)
     named = opt_operand_def(EDGE)
-
-    assembly_format = "$text (`of` $named^ `:` type($named))? attr-dict"
 
     def verify_rule(self) -> None:
         require_identifier(self.text)
 
 
 @op_definition
-class KernelOp(LegacyOp):
+class KernelOp(LegacyOp, op="kernel"):
     """KERNEL (u0, u1, ...), body: one launch of a kernel on the memory that it reads and writes.
 
     The body refers to source k by `DEFINE_GLOBAL k`, and to a variable by DEFINE_VAR, which a BIND
@@ -132,7 +120,6 @@ class KernelOp(LegacyOp):
       -> !tg.void`
     """
 
-    name = "tg_legacy.kernel"
     HOLDS_KERNEL: ClassVar[bool] = True
 
     label = prop_def(StringAttr)
@@ -194,7 +181,7 @@ def _verify_global(op: Operation, buffers: Sequence[SSAValue]) -> None:
 
 
 @op_definition
-class MultiOp(PureOp):
+class MultiOp(PureOp, op="multi"):
     """MULTI (shard0, shard1, ...), axis, real: a tensor whose parts are on several devices.
 
     Arguments: the axis that is split, absent where each device has the whole; for each shard
@@ -207,8 +194,6 @@ class MultiOp(PureOp):
       : (tensor<2xf32, #tg.place<"A">>, tensor<2xf32, #tg.place<"B">>)
       -> tensor<4xf32, #tg.place<["A", "B"], axis = 0>>`
     """
-
-    name = "tg_legacy.multi"
 
     shards = var_operand_def(TENSOR)
     axis = opt_prop_def(tg.NumberAttr)
@@ -226,7 +211,7 @@ class MultiOp(PureOp):
 
 
 @op_definition
-class CopyOp(LegacyOp):
+class CopyOp(LegacyOp, op="copy"):
     """COPY (device, u), clone: the data on another device, or in new memory on the same.
 
     Arguments: `clone`, whether memory on the same device is new.
@@ -237,8 +222,6 @@ class CopyOp(LegacyOp):
     `%2 = tg_legacy.copy %1 to %0 clone
       : tensor<4xf32, #tg.place<"A">> -> tensor<4xf32, #tg.place<"B">>`
     """
-
-    name = "tg_legacy.copy"
 
     source = operand_def(TENSOR)
     device = operand_def(VOID_EDGE)
@@ -256,7 +239,7 @@ class CopyOp(LegacyOp):
 
 
 @op_definition
-class AssignOp(LegacyOp):
+class AssignOp(LegacyOp, op="assign", syntax="$target `,` $value"):
     """ASSIGN (target, value): the target, with a new value from here on.
 
     Arguments: none.
@@ -268,8 +251,6 @@ class AssignOp(LegacyOp):
     `%2 = tg_legacy.assign %0, %1 : tensor<f32>`
     """
 
-    name = "tg_legacy.assign"
-
     target = operand_def(TENSOR)
     value = operand_def(EDGE)
     result = result_def(TENSOR)
@@ -277,8 +258,6 @@ class AssignOp(LegacyOp):
     traits = traits_def(MemoryWriteEffect())
 
     ESCAPES_BLOCK: ClassVar[bool] = True
-
-    assembly_format = f"$target `,` $value {SIGNATURE}"
 
     def verify_rule(self) -> None:
         target, kernel = self.target, self.value.owner
@@ -312,7 +291,7 @@ def verify_assigned(target: SSAValue, value: SSAValue) -> None:
 
 
 @op_definition
-class DefineVarOp(PureOp):
+class DefineVarOp(PureOp, op="define_var"):
     """DEFINE_VAR (), name, min, max: an integer known when the program is called, such as a size.
 
     Arguments: the name, and the least and greatest value.
@@ -322,8 +301,6 @@ class DefineVarOp(PureOp):
 
     `%n = tg_legacy.define_var "n" 1 to 64 : tensor<index>`
     """
-
-    name = "tg_legacy.define_var"
 
     symbol = prop_def(StringAttr)
     min = prop_def(tg.NumberAttr)
@@ -342,7 +319,7 @@ class DefineVarOp(PureOp):
 
 
 @op_definition
-class BindOp(PureOp):
+class BindOp(PureOp, op="bind", syntax="$variable `,` $value"):
     """BIND (variable, value): a variable that has its value.
 
     Arguments: none.
@@ -353,12 +330,8 @@ class BindOp(PureOp):
     `%b = tg_legacy.bind %n, %c : tensor<index>`
     """
 
-    name = "tg_legacy.bind"
-
     variable = operand_def(TENSOR)
     value = operand_def(TENSOR)
-
-    assembly_format = f"$variable `,` $value {SIGNATURE}"
 
     def verify_rule(self) -> None:
         variable = made_by(self.variable, DefineVarOp, "a BIND gives a DEFINE_VAR its value, not ")
@@ -371,7 +344,7 @@ class BindOp(PureOp):
 
 
 @op_definition
-class EmptyOp(AllocatingOp):
+class EmptyOp(AllocatingOp, op="empty", syntax="attr-dict `:` type($result)"):
     """EMPTY (): a tensor whose contents do not matter yet.
 
     Arguments: none; its type says shape and dtype.
@@ -381,10 +354,6 @@ class EmptyOp(AllocatingOp):
 
     `%0 = tg_legacy.empty : tensor<4x4xf32, #tg.place<"CPU", global>>`
     """
-
-    name = "tg_legacy.empty"
-
-    assembly_format = "attr-dict `:` type($result)"
 
     def verify_rule(self) -> None:
         where = place(self.result)
@@ -396,7 +365,7 @@ class EmptyOp(AllocatingOp):
 
 
 @op_definition
-class NoopOp(LegacyOp):
+class NoopOp(LegacyOp, op="noop", syntax="$source"):
     """NOOP (u): its source, where an op has to stand between two others.
 
     Arguments: none.
@@ -407,17 +376,13 @@ class NoopOp(LegacyOp):
     `%1 = tg_legacy.noop %0 : tensor<4xf32>`
     """
 
-    name = "tg_legacy.noop"
-
     source = operand_def(EDGE)
     result = result_def(EDGE)
 
     traits = traits_def(PureInGraph())
 
-    assembly_format = f"$source {SIGNATURE}"
 
-
-class _FormattedOp(LegacyOp):
+class _FormattedOp(LegacyOp, syntax="$fmt `(` $arguments `)`"):
     """A piece of the target's source code with a placeholder for each source."""
 
     fmt = prop_def(StringAttr)
@@ -426,14 +391,12 @@ class _FormattedOp(LegacyOp):
 
     traits = traits_def(MemoryReadEffect(), MemoryWriteEffect())
 
-    assembly_format = f"$fmt `(` $arguments `)` {SIGNATURE}"
-
     def verify_rule(self) -> None:
         verify_format(self.fmt.data, len(self.arguments))
 
 
 @op_definition
-class CustomOp(_FormattedOp):
+class CustomOp(_FormattedOp, op="custom"):
     """CUSTOM (u0, u1, ...), format: a statement in the target's source code.
 
     Arguments: a format string with a placeholder for each source.
@@ -444,11 +407,9 @@ class CustomOp(_FormattedOp):
     `%1 = tg_legacy.custom "prefetch({0});"(%0) : tensor<i32> -> !tg.void`
     """
 
-    name = "tg_legacy.custom"
-
 
 @op_definition
-class CustomIOp(_FormattedOp):
+class CustomIOp(_FormattedOp, op="customi"):
     """CUSTOMI (u0, u1, ...), format: an expression, written where its value is used.
 
     Arguments: a format string with a placeholder for each source.
@@ -458,8 +419,6 @@ class CustomIOp(_FormattedOp):
 
     `%1 = tg_legacy.customi "popcount({0})"(%0) : tensor<i32>`
     """
-
-    name = "tg_legacy.customi"
 
     def verify_rule(self) -> None:
         super().verify_rule()

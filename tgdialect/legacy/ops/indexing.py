@@ -11,7 +11,7 @@ from xdsl.irdl import AnyOf, operand_def, opt_operand_def, prop_def, result_def,
 
 from tgdialect.fast_xdsl.definitions import op_definition
 from tgdialect.legacy.attributes import ViewAttr
-from tgdialect.legacy.base import SIGNATURE, LegacyOp, PureOp
+from tgdialect.legacy.base import LegacyOp, PureOp
 from tgdialect.legacy.ops.framework import DeviceOp
 from tgdialect.legacy.rules import made_by, producer, require
 from tgdialect.ops import tg
@@ -30,7 +30,7 @@ from tgdialect.ops.properties import (
 
 
 @op_definition
-class ViewOp(LegacyOp):
+class ViewOp(LegacyOp, op="view", syntax="($source^)? $views"):
     """VIEW (u?), views: a ShapeTracker: how a shape is read out of the memory below it.
 
     Several views are merged ones: each is a view of the elements of the one before it in row-major
@@ -46,15 +46,11 @@ class ViewOp(LegacyOp):
       : tensor<24xf32> -> tensor<4x6xf32>`
     """
 
-    name = "tg_legacy.view"
-
     source = opt_operand_def(AnyOf((TENSOR, VOID_EDGE)))
     views = prop_def(ArrayAttr[ViewAttr])
     result = result_def(AnyOf((TENSOR, VOID_EDGE)))
 
     traits = traits_def(PureInGraph())
-
-    assembly_format = f"($source^)? $views {SIGNATURE}"
 
     @property
     def device(self) -> Operation | None:
@@ -90,7 +86,7 @@ def known_size(value: SSAValue) -> int | None:
 
 
 @op_definition
-class IndexOp(PureOp):
+class IndexOp(PureOp, op="index", syntax="$buffer `,` $position (`valid` $valid^)?"):
     """INDEX (buffer, position, valid?): the location of an element, or of each of a vector.
 
     Where `valid` is false a LOAD gives its alternative, and a STORE writes nothing.
@@ -105,13 +101,9 @@ class IndexOp(PureOp):
       -> tensor<f32, #tg.place<global>>`
     """
 
-    name = "tg_legacy.index"
-
     buffer = operand_def(TENSOR)
     position = operand_def(TENSOR)
     valid = opt_operand_def(TENSOR)
-
-    assembly_format = f"$buffer `,` $position (`valid` $valid^)? {SIGNATURE}"
 
     def verify_rule(self) -> None:
         verify_flat_memory(self.buffer)
@@ -138,7 +130,7 @@ def verify_condition(condition: SSAValue, of: SSAValue) -> None:
 
 
 @op_definition
-class ValidOp(PureOp):
+class ValidOp(PureOp, op="valid", syntax="$view"):
     """VALID (view): for each element of a view whether its mask, if it has one, has it.
 
     Arguments: none.
@@ -149,18 +141,14 @@ class ValidOp(PureOp):
     `%1 = tg_legacy.valid %0 : !tg.void -> tensor<4x6xi1>`
     """
 
-    name = "tg_legacy.valid"
-
     view = operand_def(AnyOf((TENSOR, VOID_EDGE)))
-
-    assembly_format = f"$view {SIGNATURE}"
 
     def verify_rule(self) -> None:
         made_by(self.view, ViewOp, "the source of VALID is a VIEW, not ")
 
 
 @op_definition
-class GepOp(PureOp):
+class GepOp(PureOp, op="gep", syntax="$vector custom<Integers>($lanes)"):
     """GEP (vector,), lanes: some lanes of a vector; one of them is a scalar.
 
     Arguments: the positions of the lanes.
@@ -171,12 +159,8 @@ class GepOp(PureOp):
     `%1 = tg_legacy.gep %0 [3] : tensor<4xf32> -> tensor<f32>`
     """
 
-    name = "tg_legacy.gep"
-
     vector = operand_def(TENSOR)
     lanes = prop_def(DenseArrayBase.constr(i64))
-
-    assembly_format = f"$vector custom<Integers>($lanes) {SIGNATURE}"
 
     def verify_rule(self) -> None:
         shape, type = tensor(self.vector).get_shape(), self.vector.type
@@ -200,7 +184,7 @@ class PairsOp(PureOp, ABC):
 
 
 @op_definition
-class PadOp(PairsOp):
+class PadOp(PairsOp, op="pad"):
     """PAD (u), pairs: put zeros around the elements, so many before and after them on each axis.
 
     Arguments: for each axis, how many zeros come before and after.
@@ -211,11 +195,9 @@ class PadOp(PairsOp):
     `%1 = tg_legacy.pad %0 [[1, 2]] : tensor<4xf32> -> tensor<7xf32>`
     """
 
-    name = "tg_legacy.pad"
-
 
 @op_definition
-class ShrinkOp(PairsOp):
+class ShrinkOp(PairsOp, op="shrink"):
     """SHRINK (u), pairs: the elements from the first number of an axis up to the second.
 
     Arguments: for each axis, the first index and the one after the last.
@@ -225,5 +207,3 @@ class ShrinkOp(PairsOp):
 
     `%1 = tg_legacy.shrink %0 [[1, 3]] : tensor<4xf32> -> tensor<2xf32>`
     """
-
-    name = "tg_legacy.shrink"

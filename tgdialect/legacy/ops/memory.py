@@ -51,7 +51,7 @@ AT = AnyOf((TENSOR, VOID_EDGE))
 
 
 @op_definition
-class BufferOp(AllocatingOp):
+class BufferOp(AllocatingOp, op="buffer"):
     """BUFFER (device, unique), size: memory on a device; two ids are different memory.
 
     Arguments: the number of elements.
@@ -62,8 +62,6 @@ class BufferOp(AllocatingOp):
     `%2 = tg_legacy.buffer %device, %unique size 16
       : tensor<16xf32, #tg.place<"CPU", global>>`
     """
-
-    name = "tg_legacy.buffer"
 
     device = operand_def(VOID_EDGE)
     unique = operand_def(VOID_EDGE)
@@ -84,7 +82,7 @@ class BufferOp(AllocatingOp):
 
 
 @op_definition
-class BufferViewOp(PureOp):
+class BufferViewOp(PureOp, op="buffer_view"):
     """BUFFER_VIEW (buffer), size, offset: a part of a buffer, for files on disk.
 
     Arguments: the number of elements, and the first one.
@@ -95,8 +93,6 @@ class BufferViewOp(PureOp):
     `%1 = tg_legacy.buffer_view %0 size 4 offset 8
       : tensor<16xf32, #tg.place<"CPU", global>> -> tensor<4xf32, #tg.place<"CPU", global>>`
     """
-
-    name = "tg_legacy.buffer_view"
 
     buffer = operand_def(TENSOR)
     size = prop_def(tg.NumberAttr)
@@ -112,7 +108,7 @@ class BufferViewOp(PureOp):
 
 
 @op_definition
-class DefineGlobalOp(AllocatingOp):
+class DefineGlobalOp(AllocatingOp, op="define_global"):
     """DEFINE_GLOBAL (), slot, name?, mutable?: an argument of the kernel, in global memory.
 
     Arguments: the position of the argument; in the tutorial's age also its name, and whether the
@@ -124,8 +120,6 @@ class DefineGlobalOp(AllocatingOp):
     `%0 = tg_legacy.define_global 0 : tensor<4xi32, #tg.place<global>>`
     `%1 = tg_legacy.define_global 1 "data1" mutable : tensor<?xi32, #tg.place<global>>`
     """
-
-    name = "tg_legacy.define_global"
 
     slot = prop_def(tg.NumberAttr)
     symbol = opt_prop_def(StringAttr)
@@ -142,7 +136,7 @@ class DefineGlobalOp(AllocatingOp):
 
 
 @op_definition
-class DefineLocalOp(AllocatingOp):
+class DefineLocalOp(AllocatingOp, op="define_local", syntax="$symbol attr-dict `:` type($result)"):
     """DEFINE_LOCAL (), name: memory that the threads of a workgroup share.
 
     Arguments: its name.
@@ -153,11 +147,7 @@ class DefineLocalOp(AllocatingOp):
     `%0 = tg_legacy.define_local "temp0" : tensor<16xf32, #tg.place<local>>`
     """
 
-    name = "tg_legacy.define_local"
-
     symbol = prop_def(StringAttr)
-
-    assembly_format = "$symbol attr-dict `:` type($result)"
 
     def verify_rule(self) -> None:
         verify_pointer(self, tg.AddrSpace.LOCAL)
@@ -177,7 +167,7 @@ def verify_pointer(op: LegacyOp, space: tg.AddrSpace) -> None:
 
 
 @op_definition
-class DefineAccOp(AllocatingOp):
+class DefineAccOp(AllocatingOp, op="define_acc"):
     """DEFINE_ACC (initial, range0, range1, ...), number: the accumulator of a reduction.
 
     Reading it gives its present value. ASSIGN or PHI changes it.
@@ -190,8 +180,6 @@ class DefineAccOp(AllocatingOp):
 
     `%1 = tg_legacy.define_acc 0 from %0 : tensor<f32>`
     """
-
-    name = "tg_legacy.define_acc"
 
     number = prop_def(tg.NumberAttr)
     initial = operand_def(TENSOR)
@@ -209,7 +197,7 @@ class DefineAccOp(AllocatingOp):
 
 
 @op_definition
-class LoadOp(LegacyOp):
+class LoadOp(LegacyOp, op="load"):
     """LOAD (buffer, view or position?, alternative?, gate?, dependency...): read memory.
 
     A position in a buffer is that of the first element of a vector. A buffer that is a location, as
@@ -225,8 +213,6 @@ class LoadOp(LegacyOp):
       : tensor<24xf32, #tg.place<global>> at tensor<i32> alt tensor<f32> gate tensor<i1>
       -> tensor<f32>`
     """
-
-    name = "tg_legacy.load"
 
     buffer = operand_def(TENSOR)
     at = opt_operand_def(AT)
@@ -261,7 +247,7 @@ class LoadOp(LegacyOp):
 
 
 @op_definition
-class StoreOp(EffectOp):
+class StoreOp(EffectOp, op="store"):
     """STORE (buffer, view or position?, value, gate?, dependency...): write memory.
 
     Arguments: none.
@@ -273,8 +259,6 @@ class StoreOp(EffectOp):
     `%3 = tg_legacy.store %0 at %1 value %2 gate %g
       : tensor<24xf32, #tg.place<global>> at tensor<i32> value tensor<f32> gate tensor<i1>`
     """
-
-    name = "tg_legacy.store"
 
     buffer = operand_def(TENSOR)
     at = opt_operand_def(AT)
@@ -331,7 +315,7 @@ def _accessed_shape(buffer: SSAValue, position: SSAValue, shape: Shape) -> Shape
 
 
 @op_definition
-class CastOp(PureOp):
+class CastOp(PureOp, op="cast", syntax="$element attr-dict `:` type($element) `->` type($result)"):
     """CAST (location): the location of a vector, which begins at that of its first element.
 
     Arguments: none; its type says how many elements.
@@ -342,11 +326,7 @@ class CastOp(PureOp):
     `%1 = tg_legacy.cast %0 : tensor<f32, #tg.place<global>> -> tensor<4xf32, #tg.place<global>>`
     """
 
-    name = "tg_legacy.cast"
-
     element = operand_def(TENSOR)
-
-    assembly_format = "$element attr-dict `:` type($element) `->` type($result)"
 
     def verify_rule(self) -> None:
         old, new = tensor(self.element), tensor(self.result)

@@ -9,7 +9,7 @@ from xdsl.ir import Attribute
 from xdsl.irdl import AnyAttr, operand_def, prop_def, var_operand_def
 
 from tgdialect.fast_xdsl.definitions import op_definition
-from tgdialect.legacy.base import SIGNATURE, PureOp
+from tgdialect.legacy.base import PureOp
 from tgdialect.legacy.ops.indexing import ViewOp
 from tgdialect.legacy.rules import made_by, producer, require
 from tgdialect.ops import tg
@@ -19,7 +19,7 @@ from tgdialect.ops.properties import dtype_of, is_memory, number, tensor
 
 
 @op_definition
-class ConstOp(PureOp):
+class ConstOp(PureOp, op="const"):
     """CONST (view), value: a constant of a shape, on a device.
 
     Arguments: the value.
@@ -29,8 +29,6 @@ class ConstOp(PureOp):
 
     `%2 = tg_legacy.const 1.5 : tensor<4x4xf32, #tg.place<"CPU">> on %view`
     """
-
-    name = "tg_legacy.const"
 
     value = prop_def(AnyAttr())
     view = operand_def(VOID_EDGE)
@@ -45,7 +43,7 @@ class ConstOp(PureOp):
 
 
 @op_definition
-class VConstOp(PureOp):
+class VConstOp(PureOp, op="vconst", syntax="custom<Numbers>($values, type($result)) attr-dict"):
     """VCONST (), values: a vector of constants.
 
     Arguments: the values.
@@ -56,11 +54,7 @@ class VConstOp(PureOp):
     `%0 = tg_legacy.vconst [1.0, 2.0] : tensor<2xf32>`
     """
 
-    name = "tg_legacy.vconst"
-
     values = prop_def(ArrayAttr[Attribute])
-
-    assembly_format = "custom<Numbers>($values, type($result)) attr-dict"
 
     def verify_rule(self) -> None:
         for value in self.values:
@@ -83,7 +77,7 @@ class VectorOp(PureOp, ABC):
 
 
 @op_definition
-class VectorizeOp(VectorOp):
+class VectorizeOp(VectorOp, op="vectorize", syntax="$scalars"):
     """VECTORIZE (u0, u1, ...): the vector of some scalars.
 
     Arguments: none.
@@ -94,11 +88,7 @@ class VectorizeOp(VectorOp):
     `%2 = tg_legacy.vectorize %0, %1 : (tensor<f32>, tensor<f32>) -> tensor<2xf32>`
     """
 
-    name = "tg_legacy.vectorize"
-
     scalars = var_operand_def(TENSOR)
-
-    assembly_format = f"$scalars {SIGNATURE}"
 
     def verify_rule(self) -> None:
         super().verify_rule()
@@ -108,7 +98,7 @@ class VectorizeOp(VectorOp):
 
 
 @op_definition
-class CatOp(VectorOp):
+class CatOp(VectorOp, op="cat", syntax="$vectors"):
     """CAT (u0, u1, ...): the vector that joins some vectors.
 
     Arguments: none.
@@ -119,15 +109,11 @@ class CatOp(VectorOp):
     `%2 = tg_legacy.cat %0, %1 : (tensor<2xf32>, tensor<4xf32>) -> tensor<6xf32>`
     """
 
-    name = "tg_legacy.cat"
-
     vectors = var_operand_def(TENSOR)
-
-    assembly_format = f"$vectors {SIGNATURE}"
 
 
 @op_definition
-class UnrollOp(VectorOp):
+class UnrollOp(VectorOp, op="unroll", syntax="$vector custom<AxisSizes>($axes)"):
     """UNROLL (vector,), axes: a scalar for each iteration of loops that are unrolled.
 
     What is computed from it is there once for each iteration, up to a CONTRACT of its axes. The
@@ -141,16 +127,12 @@ class UnrollOp(VectorOp):
     `%1 = tg_legacy.unroll %0 [[0, 4]] : tensor<4xf32> -> tensor<f32>`
     """
 
-    name = "tg_legacy.unroll"
-
     vector = operand_def(TENSOR)
     axes = prop_def(AxesAttr)
 
-    assembly_format = f"$vector custom<AxisSizes>($axes) {SIGNATURE}"
-
 
 @op_definition
-class ContractOp(VectorOp):
+class ContractOp(VectorOp, op="contract", syntax="$scalar custom<AxisSizes>($axes)"):
     """CONTRACT (u,), axes: the vector of the values of an unrolled scalar in all iterations.
 
     It undoes UNROLL. A scalar that does not depend on an axis is repeated along it.
@@ -163,9 +145,5 @@ class ContractOp(VectorOp):
     `%1 = tg_legacy.contract %0 [[0, 4]] : tensor<f32> -> tensor<4xf32>`
     """
 
-    name = "tg_legacy.contract"
-
     scalar = operand_def(TENSOR)
     axes = prop_def(AxesAttr)
-
-    assembly_format = f"$scalar custom<AxisSizes>($axes) {SIGNATURE}"

@@ -29,8 +29,9 @@ LaunchKernel = Callable[[framework.KernelOp, OpBuilder], Mapping[SSAValue, SSAVa
 
 
 class GraphUpgrade:
-    """Rewrites the ops of a block in place. The method for an op has its name; ops without one are
-    those of kernels.
+    """Rewrites the ops of a block in place.
+
+    The method for an op is `on_` and its name; ops without one are those of kernels.
 
     What an op becomes replaces its result. Ops that only tell others something (DEVICE, UNIQUE, a
     VIEW without a source, INDEX) stay until the end, when all ops of tg_legacy are erased.
@@ -52,7 +53,7 @@ class GraphUpgrade:
         old_ops = [op for op in ops if isinstance(op, LegacyOp)]
         for op in old_ops:
             self.builder.move_before(op)
-            rule = getattr(self, op.name.removeprefix("tg_legacy."), None)
+            rule = getattr(self, f"on_{op.name.removeprefix('tg_legacy.')}", None)
             if rule is None:
                 message = f"{op.name} belongs in a kernel, not in a program on tensors"
                 raise locate(PassFailedException(message), op)
@@ -74,27 +75,28 @@ class GraphUpgrade:
         self.arithmetic.rewrite(op)
         return self.arithmetic.values[op.results[0]]
 
-    noop = custom = customi = vconst = gep = vectorize = cat = alu = idiv = mod = fdiv = pure
+    on_noop = on_custom = on_customi = on_vconst = on_gep = on_vectorize = on_cat = pure
+    on_alu = on_idiv = on_mod = on_fdiv = pure
 
-    def const(self, op: vectors.ConstOp) -> SSAValue:
+    def on_const(self, op: vectors.ConstOp) -> SSAValue:
         value = filled(self.builder, tg.ConstOp(op.value), tensor(op.result).get_shape())
         return self._on(value, place(op.result).device, clone=False)
 
-    def reduce_axis(self, op: compute.ReduceAxisOp) -> SSAValue:
+    def on_reduce_axis(self, op: compute.ReduceAxisOp) -> SSAValue:
         return self.put(tg.ReduceOp(op.kind.data, op.source, integers(op, "axes")))
 
-    def pad(self, op: indexing.PadOp) -> SSAValue:
+    def on_pad(self, op: indexing.PadOp) -> SSAValue:
         offsets = [pair.data[0].data for pair in op.pairs]
         shape, dtype = tensor(op.result).get_shape(), tensor(op.result).element_type
         value = self._on(op.source, None, clone=False)
         return self.put(movement.PadOp(value, offsets, shape, number_attribute(0, dtype)))
 
-    def shrink(self, op: indexing.ShrinkOp) -> SSAValue:
+    def on_shrink(self, op: indexing.ShrinkOp) -> SSAValue:
         offsets = [pair.data[0].data for pair in op.pairs]
         value = self._on(op.source, None, clone=False)
         return self.put(movement.ShrinkOp(value, offsets, tensor(op.result).get_shape()))
 
-    def define_var(self, op: framework.DefineVarOp) -> None:
+    def on_define_var(self, op: framework.DefineVarOp) -> None:
         """A PARAM, where it is used without a BIND, which refers to the DEFINE_VAR."""
         if all(isinstance(use.operation, framework.BindOp) for use in op.result.uses):
             return
@@ -103,23 +105,23 @@ class GraphUpgrade:
         param = tg.ParamOp(slot, tensor(op.result), name=op.symbol.data, min=low, max=high)
         _replace(op, self.put(param), but_for=framework.BindOp)
 
-    def bind(self, op: framework.BindOp) -> None:
+    def on_bind(self, op: framework.BindOp) -> None:
         """The value; a KERNEL finds the variable's name at the BIND."""
         _replace(op, op.value, but_for=framework.KernelOp)
 
-    def view(self, op: indexing.ViewOp) -> None:
+    def on_view(self, op: indexing.ViewOp) -> None:
         """Movements, for all but VALID, which refers to the VIEW."""
         if op.source is not None and op.device is None:
             viewed = Viewer(self.builder).viewed(op.source, views_of(op))
             _replace(op, viewed, but_for=indexing.ValidOp)
 
-    def valid(self, op: indexing.ValidOp) -> SSAValue:
+    def on_valid(self, op: indexing.ValidOp) -> SSAValue:
         assert isinstance(op.view.owner, indexing.ViewOp)
         return Viewer(self.builder).valid(views_of(op.view.owner))
 
     # -- devices ---------------------------------------------------------------------------------
 
-    def copy(self, op: framework.CopyOp) -> SSAValue:
+    def on_copy(self, op: framework.CopyOp) -> SSAValue:
         return self._on(op.source, device_of(op.device), clone=op.is_clone is not None)
 
     def _on(self, value: SSAValue, device: Device, *, clone: bool) -> SSAValue:
@@ -128,7 +130,7 @@ class GraphUpgrade:
             return self.put(tg.CopyOp(value, device, clone=clone))
         return self.put(tg.LoadOp(value)) if is_memory(value) else value
 
-    def multi(self, op: framework.MultiOp) -> SSAValue:
+    def on_multi(self, op: framework.MultiOp) -> SSAValue:
         """Shards come together on the first device, and are distributed again as one tensor."""
         devices = place(op.result).device
         assert isinstance(devices, tuple)
@@ -163,23 +165,23 @@ class GraphUpgrade:
 
     # -- memory ----------------------------------------------------------------------------------
 
-    def buffer(self, op: old.BufferOp) -> SSAValue:
+    def on_buffer(self, op: old.BufferOp) -> SSAValue:
         id = integer(op.unique.owner, "id") if isinstance(op.unique.owner, Operation) else None
         assert id is not None
         known = self.buffers.get(id)
         if known is None:
-            known = self.buffers[id] = self.empty(op)
+            known = self.buffers[id] = self.on_empty(op)
         elif known.type != op.result.type:
             raise PassFailedException(f"UNIQUE {id} is {known.type} already, not {op.result.type}")
         return known
 
-    def empty(self, op: old.BufferOp | framework.EmptyOp) -> SSAValue:
+    def on_empty(self, op: old.BufferOp | framework.EmptyOp) -> SSAValue:
         return self.put(tg.BufferOp(next(self.builder.free_slots), tensor(op.result)))
 
-    def buffer_view(self, op: old.BufferViewOp) -> SSAValue:
+    def on_buffer_view(self, op: old.BufferViewOp) -> SSAValue:
         return self.put(movement.ShrinkOp(op.buffer, (op.offset.data,), (op.size.data,)))
 
-    def load(self, op: old.LoadOp) -> SSAValue:
+    def on_load(self, op: old.LoadOp) -> SSAValue:
         location, gate = self._accessed(op)
         if gate is None:
             return self.put(tg.LoadOp(location))
@@ -187,7 +189,7 @@ class GraphUpgrade:
         other = zeros_like(self.builder, op.result) if op.alt is None else op.alt
         return self.put(tg.LoadOp(location, other, gate))
 
-    def store(self, op: old.StoreOp) -> SSAValue:
+    def on_store(self, op: old.StoreOp) -> SSAValue:
         location, gate = self._accessed(op)
         return self.put(tg.StoreOp(location, op.value, gate))
 
@@ -206,7 +208,7 @@ class GraphUpgrade:
             buffer = self.put(movement.IndexOp(buffer, (position,)))
         return buffer, all_of(self.builder, access.conditions)
 
-    def assign(self, op: framework.AssignOp) -> SSAValue:
+    def on_assign(self, op: framework.AssignOp) -> SSAValue:
         if (written := self.launched.get(op.value)) is not None:
             effect = written.get(op.target)
             if effect is None:
@@ -215,13 +217,13 @@ class GraphUpgrade:
             effect = self.put(tg.StoreOp(op.target, op.value))
         return self.put(tg.AfterOp(op.target, (effect,)))
 
-    def kernel(self, op: framework.KernelOp) -> None:
+    def on_kernel(self, op: framework.KernelOp) -> None:
         self.launched[op.result] = self.launch(op, self.builder)
 
     def nothing(self, op: Operation) -> None:
         """An op that is read where it is used."""
 
-    device = unique = name = index = nothing
+    on_device = on_unique = on_name = on_index = nothing
 
 
 def _replace(op: Operation, new: SSAValue, *, but_for: type[Operation] | None = None) -> None:

@@ -40,8 +40,10 @@ class UnorderedKernel(OrderedKernel):
         range = self.new_loop(op)
         self.loops[op.result] = range
 
-    def define_accumulator(self, op: old_memory.DefineAccOp) -> None:
-        super().define_accumulator(op)
+    on_range = on_loop = on_tg_range = begin_loop
+
+    def on_define_acc(self, op: old_memory.DefineAccOp) -> None:
+        super().on_define_acc(op)
         loops = [self.loops[range] for range in op.ranges]
         if loops:
             variable = op.result, 0
@@ -49,8 +51,8 @@ class UnorderedKernel(OrderedKernel):
             self.carried[variable] = self.carry(variable, loops), loops
             self.open = []
 
-    def assign_accumulator(self, op: framework.AssignOp | control.PhiOp) -> None:
-        super().assign_accumulator(op)
+    def on_assign(self, op: framework.AssignOp | control.PhiOp) -> None:
+        super().on_assign(op)
         variable = variable_of(op.target)
         assert variable is not None
         if variable not in self.carried:
@@ -65,6 +67,8 @@ class UnorderedKernel(OrderedKernel):
             result = self.put(tg.LoadOp(self.put(tg.AfterOp(carried.memory, (end,)))))
         self.variables[variable] = result
 
+    on_phi = on_assign
+
     def to_read(self, op: old_memory.LoadOp, buffer: SSAValue) -> SSAValue:
         return self._after(buffer, op.dependencies)
 
@@ -78,7 +82,7 @@ class UnorderedKernel(OrderedKernel):
         waits = [self.values[each] for each in dependencies]
         return self.put(tg.AfterOp(buffer, waits)) if waits else buffer
 
-    def barrier(self, op: codegen.BarrierOp) -> None:
+    def on_tg_barrier(self, op: codegen.BarrierOp) -> None:
         waits = [self.values[each] for each in op.dependencies]
         self.values[op.result] = self.put(codegen.BarrierOp(waits))
 
@@ -130,7 +134,7 @@ def upgrade_kernel(name: str, ops: Sequence[Operation], *, reduces: bool) -> tg.
     for op in ops:
         with errors_at(op):
             kernel.rewrite(op)
-    return kernel.kernel(name)
+    return kernel.finished(name)
 
 
 # -- kernels that are made of blocks -------------------------------------------------------------

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from math import prod
-from typing import Any
 
 from xdsl.dialects.builtin import ArrayAttr, IntAttr, StringAttr
 from xdsl.ir import Block, Operation, Region, SSAValue
@@ -16,7 +15,7 @@ from tgdialect.analysis.min_max import MinMax
 from tgdialect.analysis.ranges import needed_ops
 from tgdialect.diagnostics import lasting_hint, locate
 from tgdialect.legacy.attributes import LegacyWmmaAttr, UnrolledAxes
-from tgdialect.legacy.ops import control, framework, indexing
+from tgdialect.legacy.ops import control, framework
 from tgdialect.legacy.ops import memory as old_memory
 from tgdialect.legacy.ops.compute import WmmaOp
 from tgdialect.legacy.upgrade.arithmetic import Arithmetic
@@ -101,7 +100,11 @@ class Open:
 
 
 class OrderedKernel:
-    """A kernel that is being rewritten, op by op, in the order of execution."""
+    """A kernel that is being rewritten, op by op, in the order of execution.
+
+    The method for an op is `on_` and its name, or `on_tg_` for an op of `tg`; ops without one are
+    arithmetic.
+    """
 
     def __init__(self, ops: Sequence[Operation], *, reduces: bool) -> None:
         """`reduces` says whether loops that reduce become REDUCEs."""
@@ -133,10 +136,9 @@ class OrderedKernel:
         for operand in op.operands:
             if (variable := variable_of(operand)) is not None:
                 self.values[operand] = self.variables[variable]
-        rule = RULES.get(type(op))
+        rule = getattr(self, f"on_{op.name.removeprefix('tg_legacy.').replace('.', '_')}", None)
         if rule is not None:
-            # By its name: a subclass may have another method.
-            getattr(self, rule.__name__)(op)
+            rule(op)
         elif isinstance(op, TgOp) and not _is_computed(op):
             raise PassFailedException(f"{op.name} does not belong in a kernel")
         else:
@@ -150,30 +152,30 @@ class OrderedKernel:
 
     # -- memory ----------------------------------------------------------------------------------
 
-    def define_global(self, op: old_memory.DefineGlobalOp) -> None:
+    def on_define_global(self, op: old_memory.DefineGlobalOp) -> None:
         dtype = tensor(op.result).element_type
         type = tensor_type(dtype, (self.sizes[op.result],), _GLOBAL)
         self._define(op, tg.ParamOp(self.slots[op.result], type))
         if op.symbol is not None:
             self.values[op.result].name_hint = lasting_hint(op.symbol.data)
 
-    def define_variable(self, op: framework.DefineVarOp) -> None:
+    def on_define_var(self, op: framework.DefineVarOp) -> None:
         low, high = op.min.data, op.max.data
         type, name = tensor_type(INDEX), op.symbol.data
         param = self.put(tg.ParamOp(self.slots[op.result], type, name=name, min=low, max=high))
         param.name_hint = lasting_hint(name)
         self._enter_index(op.result, param)
 
-    def define_parameter(self, op: tg.ParamOp) -> None:
+    def on_tg_param(self, op: tg.ParamOp) -> None:
         dims = [self.arithmetic.index(dim) for dim in op.dims]
         new = op.rebuild(dims)
         new.properties["slot"] = tg.NumberAttr(self.slots[op.result])
         self._define(op, new)
 
-    def define_local(self, op: old_memory.DefineLocalOp) -> None:
+    def on_define_local(self, op: old_memory.DefineLocalOp) -> None:
         self._define(op, tg.BufferOp(next(self.builder.free_slots), tensor(op.result)))
 
-    def define_buffer(self, op: tg.BufferOp) -> None:
+    def on_tg_buffer(self, op: tg.BufferOp) -> None:
         if op.result not in self.cells:
             self._define(op, tg.BufferOp(next(self.builder.free_slots), tensor(op.result)))
             return
@@ -184,7 +186,7 @@ class OrderedKernel:
     def _define(self, op: Operation, new: Operation) -> None:
         self.values[op.results[0]] = self.put(new)
 
-    def load(self, op: old_memory.LoadOp) -> None:
+    def on_load(self, op: old_memory.LoadOp) -> None:
         access = access_of(op)
         if (variable := cell_of(access, self.cells)) is not None:
             self.values[op.result] = self.variables[variable]
@@ -213,10 +215,10 @@ class OrderedKernel:
             return self._spread(op.alt, self.values[op.alt], axes, op.result)
         return filled(self.builder, tg.ConstOp(0, tensor(op.result).element_type), shape)
 
-    def store(self, op: old_memory.StoreOp) -> None:
+    def on_store(self, op: old_memory.StoreOp) -> None:
         access = access_of(op)
         if (variable := cell_of(access, self.cells)) is not None:
-            self.assign(variable, self.values[op.value])
+            self.update(variable, self.values[op.value])
             return
         conditions = (*access.conditions, *self.conditions)
         axes = self._axes(access, conditions, (op.value,))
@@ -319,12 +321,12 @@ class OrderedKernel:
         shape = tensor(value).get_shape()
         return value if len(shape) < 2 else reshaped(self.builder, value, (prod(shape),))
 
-    def barrier(self, op: codegen.BarrierOp) -> None:
+    def on_tg_barrier(self, op: codegen.BarrierOp) -> None:
         self.versions.synchronise(lambda effects: self.put(codegen.BarrierOp(effects)))
 
     # -- loops and conditions --------------------------------------------------------------------
 
-    def special(self, op: codegen.SpecialOp) -> None:
+    def on_tg_special(self, op: codegen.SpecialOp) -> None:
         bound = self.arithmetic.index(op.bound)
         range = self.builder.insert(tg.RangeOp(next(self.builder.free_axes), op.axis_type, bound))
         self.items.append(range)
@@ -338,6 +340,8 @@ class OrderedKernel:
         self.versions.enter(range, written, carried)
         accumulators = [self.carry(variable, (range,)) for variable in body.assigned]
         self.open.append(Open(range, accumulators))
+
+    on_range = on_loop = on_tg_range = begin_loop
 
     def new_loop(self, op: control.LoopBegin | tg.RangeOp) -> tg.RangeOp:
         """The RANGE of a loop, which begins at 0, and the iterator."""
@@ -384,6 +388,8 @@ class OrderedKernel:
         for _ in op.closed_blocks:
             self._end_block()
 
+    on_endrange = on_endloop = on_endif = on_blockend = on_tg_end = end_blocks
+
     def _end_block(self) -> None:
         block = self.open.pop()
         if block.range is None:
@@ -414,24 +420,26 @@ class OrderedKernel:
         initial, old = carried.initial, carried.old
         return reduced(self.builder, ranges, initial, old, new, self.versions.ranges)
 
-    def begin_condition(self, op: control.IfOp) -> None:
+    def on_if(self, op: control.IfOp) -> None:
         self.conditions.append(op.condition)
         self.open.append(Open(None))
 
     # -- accumulators ----------------------------------------------------------------------------
 
-    def define_accumulator(self, op: old_memory.DefineAccOp) -> None:
+    def on_define_acc(self, op: old_memory.DefineAccOp) -> None:
         self.arithmetic.changing.add(op.result)
         self.variables[op.result, 0] = self.values[op.initial]
 
-    def assign_accumulator(self, op: framework.AssignOp | control.PhiOp) -> None:
+    def on_assign(self, op: framework.AssignOp | control.PhiOp) -> None:
         variable = variable_of(op.target)
         if variable is None:
             raise PassFailedException("a kernel assigns to accumulators only: memory has STORE")
         self.arithmetic.changing.add(op.result)
-        self.assign(variable, self.values[op.value])
+        self.update(variable, self.values[op.value])
 
-    def assign(self, variable: Variable, value: SSAValue) -> None:
+    on_phi = on_assign
+
+    def update(self, variable: Variable, value: SSAValue) -> None:
         """Give an accumulator a value, where the conditions around it hold."""
         for condition in self.conditions:
             old = self.variables[variable]
@@ -440,19 +448,23 @@ class OrderedKernel:
 
     # -- the rest --------------------------------------------------------------------------------
 
-    def wmma(self, op: WmmaOp) -> None:
+    def on_wmma(self, op: WmmaOp) -> None:
         operands = [self.values[operand] for operand in op.operands]
         self.values[op.result] = upgraded_wmma(self.builder, op, operands)
 
-    def custom(self, op: framework.CustomOp | framework.CustomIOp) -> None:
+    def on_custom(self, op: framework.CustomOp | framework.CustomIOp) -> None:
         self.arithmetic.rewrite(op)
         if isinstance(op.result.type, tg.VoidType):
             self.versions.effect(self.values[op.result])
 
+    on_customi = on_custom
+
     def nothing(self, op: Operation) -> None:
         """An op that is read where it is used, or that the order of the ops says."""
 
-    def kernel(self, name: str) -> tg.KernelOp:
+    on_cast = on_name = on_index = on_tg_after = on_tg_group = on_tg_sink = nothing
+
+    def finished(self, name: str) -> tg.KernelOp:
         """The finished kernel: the loops that are open are those around all that it writes."""
         effects: Sequence[SSAValue] = self.versions.effects
         open_ranges = {r for effect in effects for r in self.versions.ranges(effect)}
@@ -466,41 +478,6 @@ class OrderedKernel:
         self.put(tg.SinkOp(effects))
         erase_dead_ops(self.block, needed_ops(self.block))
         return tg.KernelOp(name, Region(self.block))
-
-
-RULES: Mapping[type[Operation], Callable[[OrderedKernel, Any], None]] = {
-    old_memory.DefineGlobalOp: OrderedKernel.define_global,
-    old_memory.DefineLocalOp: OrderedKernel.define_local,
-    old_memory.DefineAccOp: OrderedKernel.define_accumulator,
-    old_memory.LoadOp: OrderedKernel.load,
-    old_memory.StoreOp: OrderedKernel.store,
-    **dict.fromkeys(
-        (
-            old_memory.CastOp,
-            framework.NameOp,
-            indexing.IndexOp,
-            tg.AfterOp,
-            ordering.GroupOp,
-            tg.SinkOp,
-        ),
-        OrderedKernel.nothing,
-    ),
-    framework.DefineVarOp: OrderedKernel.define_variable,
-    **dict.fromkeys((framework.AssignOp, control.PhiOp), OrderedKernel.assign_accumulator),
-    **dict.fromkeys((framework.CustomOp, framework.CustomIOp), OrderedKernel.custom),
-    **dict.fromkeys((control.RangeOp, control.LoopOp, tg.RangeOp), OrderedKernel.begin_loop),
-    **dict.fromkeys(
-        (control.EndRangeOp, control.EndLoopOp, control.EndIfOp, control.BlockEndOp, tg.EndOp),
-        OrderedKernel.end_blocks,
-    ),
-    control.IfOp: OrderedKernel.begin_condition,
-    WmmaOp: OrderedKernel.wmma,
-    tg.ParamOp: OrderedKernel.define_parameter,
-    tg.BufferOp: OrderedKernel.define_buffer,
-    codegen.BarrierOp: OrderedKernel.barrier,
-    codegen.SpecialOp: OrderedKernel.special,
-}
-"""The rewrites of the ops that are no arithmetic."""
 
 
 def _surely_runs(range: tg.RangeOp) -> bool:
