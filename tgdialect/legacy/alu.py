@@ -2,35 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from tgdialect.ops import elementwise as e
 
 TRUNCATED = {"BinaryOps.IDIV": "tg_legacy.idiv", "BinaryOps.MOD": "tg_legacy.mod"}
 """Operations that round toward zero; the specification's round down."""
 
+_OPS: Mapping[str, Sequence[type[e.ElementwiseOp]]] = {
+    "UnaryOps": (e.Exp2Op, e.Log2Op, e.SinOp, e.SqrtOp, e.RecipOp, e.NegOp),
+    "BinaryOps": (
+        *(e.AddOp, e.SubOp, e.MulOp, e.DivOp, e.MaxOp, e.CmpLtOp, e.CmpNeOp, e.CmpEqOp),
+        *(e.XorOp, e.ShlOp, e.ShrOp, e.OrOp, e.AndOp),
+    ),
+    "TernaryOps": (e.WhereOp, e.MulAccOp),
+}
+
 ALU: Mapping[str, type[e.ElementwiseOp]] = {
-    "UnaryOps.EXP2": e.Exp2Op,
-    "UnaryOps.LOG2": e.Log2Op,
-    "UnaryOps.SIN": e.SinOp,
-    "UnaryOps.SQRT": e.SqrtOp,
-    "UnaryOps.RECIP": e.RecipOp,
-    "UnaryOps.NEG": e.NegOp,
-    "BinaryOps.ADD": e.AddOp,
-    "BinaryOps.SUB": e.SubOp,
-    "BinaryOps.MUL": e.MulOp,
-    "BinaryOps.DIV": e.DivOp,
-    "BinaryOps.MAX": e.MaxOp,
-    "BinaryOps.CMPLT": e.CmpLtOp,
-    "BinaryOps.CMPNE": e.CmpNeOp,
-    "BinaryOps.CMPEQ": e.CmpEqOp,
-    "BinaryOps.XOR": e.XorOp,
-    "BinaryOps.SHL": e.ShlOp,
-    "BinaryOps.SHR": e.ShrOp,
-    "BinaryOps.OR": e.OrOp,
-    "BinaryOps.AND": e.AndOp,
-    "TernaryOps.WHERE": e.WhereOp,
-    "TernaryOps.MULACC": e.MulAccOp,
+    f"{kind}.{op.name.removeprefix('tg.').upper()}": op for kind, ops in _OPS.items() for op in ops
 }
 """The other operations, as the tutorial's age names them. DIV of integers rounds toward zero, and
 NEG of bools is NOT."""

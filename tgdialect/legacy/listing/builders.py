@@ -17,8 +17,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.legacy.dialect import UNCHANGED
 from tgdialect.legacy.listing import arguments
-from tgdialect.legacy.listing.forms import Form, elementwise_form, form
-from tgdialect.legacy.listing.program import ProgramBuilder
+from tgdialect.legacy.listing.program import Form, ProgramBuilder, elementwise_form, form
 from tgdialect.legacy.listing.values import parse_value
 from tgdialect.legacy.ops import compute, control, framework, indexing, memory, vectors
 from tgdialect.ops import codegen, elementwise, movement, ordering, source, tg

@@ -17,22 +17,10 @@ from tgdialect.ops.dtypes import DTYPES, TYPES
 from tgdialect.ops.properties import place_of, tensor_type
 
 NAMES = {
-    "i1": "bool",
-    "i8": "char",
-    "i16": "short",
-    "i32": "int",
-    "i64": "long",
-    "ui8": "uchar",
-    "ui16": "ushort",
-    "ui32": "uint",
-    "ui64": "ulong",
-    "f8E4M3FN": "fp8e4m3",
-    "f8E5M2": "fp8e5m2",
-    "f16": "half",
-    "bf16": "bfloat16",
-    "f32": "float",
-    "f64": "double",
-    "index": "index",
+    **{"i1": "bool", "i8": "char", "i16": "short", "i32": "int", "i64": "long"},
+    **{"ui8": "uchar", "ui16": "ushort", "ui32": "uint", "ui64": "ulong"},
+    **{"f8E4M3FN": "fp8e4m3", "f8E5M2": "fp8e5m2", "f16": "half", "bf16": "bfloat16"},
+    **{"f32": "float", "f64": "double", "index": "index"},
 }
 """tinygrad's name of each of our dtypes."""
 

@@ -5,7 +5,7 @@
   blocks, or a graph;
 * `memory.py`: which version of memory an access sees; `loops.py`: what ops and loops access, and
   loops that reduce;
-* `arithmetic.py`: values, integers as indices, and UNROLL as shape; `shapes.py`: values in other
-  shapes;
-* `graphs.py`: programs on tensors; `views.py`: ShapeTrackers; `launches.py`: KERNEL as a call.
+* `arithmetic.py`: values, integers as indices, and UNROLL as shape;
+* `graphs.py`: programs on tensors; `views.py`: ShapeTrackers, and values in other shapes;
+  `launches.py`: KERNEL as a call.
 """

@@ -19,7 +19,7 @@ from tgdialect.legacy.ops.framework import CustomIOp, CustomOp, NoopOp
 from tgdialect.legacy.ops.indexing import GepOp
 from tgdialect.legacy.ops.vectors import CatOp, ContractOp, UnrollOp, VectorizeOp
 from tgdialect.legacy.ops.vectors import VConstOp as LegacyVConstOp
-from tgdialect.legacy.upgrade.shapes import expanded, permuted, reshaped
+from tgdialect.legacy.upgrade.views import expanded, permuted, reshaped
 from tgdialect.ops import codegen, intervals, tg
 from tgdialect.ops import elementwise as e
 from tgdialect.ops.base import TgOp

@@ -16,8 +16,7 @@ from tgdialect.legacy.ops import memory as old
 from tgdialect.legacy.table import device_of, views_of
 from tgdialect.legacy.upgrade.arithmetic import Arithmetic
 from tgdialect.legacy.upgrade.loops import access_of
-from tgdialect.legacy.upgrade.shapes import all_of, filled, zeros_like
-from tgdialect.legacy.upgrade.views import Viewer
+from tgdialect.legacy.upgrade.views import Viewer, all_of, filled, zeros_like
 from tgdialect.ops import movement, tg
 from tgdialect.ops.attributes import Device
 from tgdialect.ops.builder import OpBuilder

@@ -33,7 +33,7 @@ from tgdialect.legacy.upgrade.loops import (
     variable_of,
 )
 from tgdialect.legacy.upgrade.memory import MemoryVersions, keep_order
-from tgdialect.legacy.upgrade.shapes import all_of, filled, reshaped
+from tgdialect.legacy.upgrade.views import all_of, filled, reshaped
 from tgdialect.ops import codegen, ordering, tg
 from tgdialect.ops import elementwise as e
 from tgdialect.ops.base import PureInGraph, TgOp
