@@ -9,6 +9,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial, reduce
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX, TensorType
@@ -23,7 +24,7 @@ from tgdialect.legacy.ops import compute, control, framework, indexing, memory, 
 from tgdialect.ops import codegen, elementwise, movement, ordering, source, tg
 from tgdialect.ops.attributes import VOID
 from tgdialect.ops.dtypes import INDEX
-from tgdialect.ops.properties import is_memory, known_index, place, shape_of, tensor_type
+from tgdialect.ops.properties import is_memory, known_index, place, shape_of, tensor, tensor_type
 
 Values = Sequence[SSAValue]
 
@@ -136,14 +137,10 @@ def _load(
     dependencies: Values,
     at: SSAValue | None = None,
 ) -> SSAValue:
-    shape = shape_of(buffer if at is None else at)
-    shape = p.column.shape if at is not None and p.column.lanes > 1 else tuple(shape)
-    type = tensor_type(p.dtype, _extents(shape))
+    is_vector = at is not None and p.column.lanes > 1
+    shape = p.column.shape if is_vector else tensor(buffer if at is None else at).get_shape()
+    type = tensor_type(p.dtype, shape)
     return p.add(memory.LoadOp(buffer, at, alt, gate, dependencies, type=type))
-
-
-def _extents(shape: Sequence[object]) -> tuple[int, ...]:
-    return tuple(extent if isinstance(extent, int) else DYNAMIC_INDEX for extent in shape)
 
 
 def _store(
@@ -190,9 +187,7 @@ def _end(p: ProgramBuilder, body: SSAValue, ranges: Values) -> SSAValue:
     loops = [p.loop_of(each) for each in p.matched.sources["ranges"]]
     if all(isinstance(loop.owner, ordering.RangeOp) for loop in loops):
         return p.add(ordering.EndOp(body, loops))
-    for loop in loops:
-        body = _ended(p, body, loop)
-    return body
+    return reduce(partial(_ended, p), loops, body)
 
 
 def _ended(p: ProgramBuilder, body: SSAValue, loop: SSAValue) -> SSAValue:
@@ -208,7 +203,6 @@ def _endrange(p: ProgramBuilder, begin: SSAValue) -> SSAValue:
 
 
 def _define_acc(p: ProgramBuilder, initial: SSAValue | None, ranges: Values) -> SSAValue:
-    number = 0
     if initial is None:
         value, number = arguments.accumulator(p.line)
         initial = p.number(value, p.dtype)

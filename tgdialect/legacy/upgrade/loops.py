@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import reduce
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import DYNAMIC_INDEX
@@ -100,11 +101,9 @@ def pointer_sizes(ops: Iterable[Operation], intervals: MinMax) -> dict[SSAValue,
             sizes = found[op.result]
             size = sizes.get(False, sizes.get(True, 1)) if stated == DYNAMIC_INDEX else stated
             if size > LARGEST:
-                message = (
-                    f"nothing bounds the positions at which argument {op.slot.data} is accessed, "
-                    "and it does not state its size: write its dtype with a size, as "
-                    "dtypes.float.ptr(16)"
-                )
+                rule = f"nothing bounds the positions at which argument {op.slot.data} is accessed"
+                advice = "write its dtype with a size, as dtypes.float.ptr(16)"
+                message = f"{rule}, and it does not state its size: {advice}"
                 raise locate(PassFailedException(message), op)
             result[op.result] = size
     return result
@@ -128,15 +127,12 @@ class LoopAccesses:
     def carried(self, iterator: SSAValue) -> list[SSAValue]:
         """The buffers of which an iteration may read what an earlier one wrote: all that are read
         and written, but those that are only accessed at the position of the iteration itself."""
-
-        def is_own(access: Access) -> bool:
-            return access.position is iterator and access.lanes == 1
-
-        return [
-            buffer
-            for buffer, writes in self.writes.items()
-            if buffer in self.reads and not all(map(is_own, (*writes, *self.reads[buffer])))
-        ]
+        found: list[SSAValue] = []
+        for buffer in filter(self.reads.__contains__, self.writes):
+            accesses = (*self.writes[buffer], *self.reads[buffer])
+            if any(a.position is not iterator or a.lanes != 1 for a in accesses):
+                found.append(buffer)
+        return found
 
 
 def variable_of(value: SSAValue) -> Variable | None:
@@ -278,13 +274,14 @@ def reduced(
     kind = KINDS.get(type(new.owner))
     if kind is None or tensor(new).get_shape():
         return None
-    chain = _chain(kind, old, new)
-    if chain is None:
+    if (chain := _chain(kind, old, new)) is None:
         return None
-    terms = [_term(b, op, link) for op, link in chain]
-    term = terms[-1]
-    for other in reversed(terms[:-1]):
-        term = b.put(ALU[kind](term, other))
+    # The summands that the ops of the chain add to the accumulator.
+    terms = [
+        b.put(tg.MulOp(*op.operands[:2])) if isinstance(op, tg.MulAccOp) else op.operands[1 - link]
+        for op, link in chain
+    ]
+    term = reduce(lambda a, c: b.put(ALU[kind](a, c)), reversed(terms))
     if not loops_of(term).issuperset(loops) or _reads_stores(term, loops, loops_of):
         return None
     ranges = [loop.result for loop in loops]
@@ -295,7 +292,8 @@ def reduced(
     for loop in loops:
         loop.properties["axis_type"] = tg.AxisTypeAttr(tg.AxisType.REDUCE)
     result = b.put(tg.ReduceOp(kind, term, (), ranges))
-    if _is_identity(kind, initial):
+    constant = initial.owner.value if isinstance(initial.owner, tg.ConstOp) else None
+    if constant is not None and number(constant) == identity(kind, dtype_of(initial)):
         return result
     return b.put(ALU[kind](initial, result))
 
@@ -325,17 +323,3 @@ def _reads_stores(term: SSAValue, loops: Sequence[tg.RangeOp], loops_of: Loops) 
             return True
         walk.add(o for o in operands_of(value) if not loops_of(o).isdisjoint(loops))
     return False
-
-
-def _term(b: OpBuilder, op: Operation, link: int) -> SSAValue:
-    """The summand that an op of a chain adds to the accumulator."""
-    if isinstance(op, tg.MulAccOp):
-        return b.put(tg.MulOp(op.operands[0], op.operands[1]))
-    return op.operands[1 - link]
-
-
-def _is_identity(kind: tg.ReduceKind, initial: SSAValue) -> bool:
-    constant = initial.owner
-    if not isinstance(constant, tg.ConstOp):
-        return False
-    return number(constant.value) == identity(kind, dtype_of(initial))

@@ -128,7 +128,7 @@ class MemoryVersions:
     def _changes(self, atoms: Iterable[Atom]) -> bool:
         """Whether some of the factors of a term change in loops that are open."""
         around = {loop.range for loop in self.loops}
-        values = [atom for atom in atoms if isinstance(atom, SSAValue)]
+        values = (atom for atom in atoms if isinstance(atom, SSAValue))
         return any(not around.isdisjoint(self.ranges(value)) for value in values)
 
     # -- loops -----------------------------------------------------------------------------------
@@ -174,8 +174,8 @@ class MemoryVersions:
         around = {loop.range for loop in self.loops}
         steps: set[int] = set()
         fixed: set[Polynomial] = set()
-        low, high = 0, 0
-        for number, position in enumerate(positions):
+        low, high = set[float](), set[float]()
+        for position in positions:
             if position is None:
                 return False
             step = 0
@@ -195,9 +195,9 @@ class MemoryVersions:
             steps.add(abs(step))
             fixed.add(same)
             found = interval(inner, self.intervals)
-            low = int(found.lo) if number == 0 else min(low, int(found.lo))
-            high = int(found.hi) if number == 0 else max(high, int(found.hi))
-        return len(steps) == len(fixed) == 1 and steps.pop() > high - low
+            low.add(found.lo)
+            high.add(found.hi)
+        return len(steps) == len(fixed) == 1 and steps.pop() > max(high) - min(low)
 
 
 def keep_order(range: tg.RangeOp) -> None:
