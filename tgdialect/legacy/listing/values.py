@@ -34,7 +34,7 @@ _TOKEN = re.compile(
     (?P<number>[-+]?(?:inf|nan|\d+(?:\.\d*)?(?:[eE][-+]?\d+)?|\.\d+(?:[eE][-+]?\d+)?)(?![\w.]))
     |(?P<name>[A-Za-z_][\w.]*|\?)
     |(?P<string>'(?:[^'\\]|\\.)*'|"(?:[^"\\]|\\.)*")
-    |(?P<member><(?P<enum>[\w.]+):[^<>]*>)
+    |<(?P<member>[\w.]+):[^<>]*>
     |(?P<mark>[()\[\],=])
     |(?P<end>$)
     )""",
@@ -74,12 +74,10 @@ class _Parser:
             if character.text[0] in "'\"":
                 raise character.error("this string is not terminated")
             raise character.error(f"unexpected {character.text[0]!r} in an argument")
-        self.kind = found.lastgroup if found.lastgroup != "enum" else "member"
-        assert self.kind is not None
-        self.text, self.end = found[self.kind], found.end()
-        self.start = found.start(self.kind)
-        if self.kind == "member":
-            self.text = found["enum"]
+        assert found.lastgroup is not None
+        self.text, self.end = found[found.lastgroup], found.end()
+        self.kind = self.text if found.lastgroup == "mark" else found.lastgroup
+        self.start = self.end - len(found[0].lstrip())
 
     def error(self, message: str):
         """An error at the next token."""
@@ -87,9 +85,9 @@ class _Parser:
 
     def value(self) -> PythonValue:
         kind, text, start = self.kind, self.text, self.start
-        if kind == "mark" and text in _CLOSING:
-            return self.items(_CLOSING[text])[0]
-        if kind in ("mark", "end"):
+        if kind in _CLOSING:
+            return self.items(_CLOSING[kind])[0]
+        if kind not in ("number", "name", "string", "member"):
             what = "the end of the line" if kind == "end" else repr(text)
             raise self.error(f"expected a value, not {what}")
         self.advance()
@@ -99,7 +97,7 @@ class _Parser:
             return self.string(text, start)
         if kind == "member":
             return Word(text)
-        if (self.kind, self.text) == ("mark", "("):
+        if self.kind == "(":
             return Call(text, *self.items(")"))
         return _WORDS[text] if text in _WORDS else Word(text)
 
@@ -111,28 +109,22 @@ class _Parser:
         values: list[PythonValue] = []
         named: dict[str, PythonValue] = {}
         self.advance()
-        while (self.kind, self.text) != ("mark", closing):
-            name, value = self.item()
-            if name is None:
+        while self.kind != closing:
+            value = self.value()
+            if self.kind != "=":
                 values.append(value)
-            else:
-                named[name] = value
-            if (self.kind, self.text) == ("mark", ","):
+            elif isinstance(value, Word):
                 self.advance()
-            elif (self.kind, self.text) != ("mark", closing):
+                named[value.text] = self.value()
+            else:
+                raise self.error("only a name has a value")
+            if self.kind == ",":
+                self.advance()
+            elif self.kind != closing:
                 raise self.error(f"expected ',' or {closing!r}")
         self.advance()
         self.depth -= 1
         return tuple(values), named
-
-    def item(self) -> tuple[str | None, PythonValue]:
-        value = self.value()
-        if (self.kind, self.text) != ("mark", "="):
-            return None, value
-        if not isinstance(value, Word):
-            raise self.error("only a name has a value")
-        self.advance()
-        return value.text, self.value()
 
     def number(self, text: str, start: int) -> int | float:
         if text.lstrip("+-") in ("inf", "nan"):
