@@ -253,18 +253,15 @@ def parse_symbol(ctx: Context, token: Token) -> str:
     return found.root_reference.data
 
 
-def _message(error: ParseError) -> str:
-    """The message of xDSL's parser, which leaves a placeholder in one."""
-    return error.msg.replace("{first_char}", "#, !, % or ^")
-
-
 def parse_mlir(ctx: Context, token: Token) -> Attribute:
     """An attribute or a type, as MLIR writes it."""
     try:
         parser = LocatedParser(ctx, SourceFile(token.source.name, token.text))
         attribute = parser.parse_attribute()
     except ParseError as error:
-        raise token.part(min(error.span.start, len(token.text))).error(_message(error)) from error
+        # The parser leaves a placeholder in one message.
+        message = error.msg.replace("{first_char}", "#, !, % or ^")
+        raise token.part(min(error.span.start, len(token.text))).error(message) from error
     except RecursionError:
         raise token.error("nested too deeply to be parsed") from None
     except Exception as error:  # xDSL's parser does not check everything.

@@ -134,9 +134,10 @@ class GraphUpgrade:
         devices = place(op.result).device
         assert isinstance(devices, tuple)
         axis = integer(op, "axis")
+        # A shard that holds no data is zeros.
         shards = [
-            self._shard(shard, bool(real), devices[0])
-            for shard, real in zip(op.shards, op.flags.get_values(), strict=True)
+            self._on(each if real else zeros_like(self.builder, each), devices[0], clone=False)
+            for each, real in zip(op.shards, op.flags.get_values(), strict=True)
         ]
         if axis is None:
             return self._replicated(shards[0], devices)
@@ -148,12 +149,6 @@ class GraphUpgrade:
         if axis:
             whole = self.put(movement.PermuteOp(whole, order))
         return self.put(movement.ReshapeOp(whole, tensor(op.result).get_shape()))
-
-    def _shard(self, shard: SSAValue, is_real: bool, device: str) -> SSAValue:
-        """A shard on a device; zeros if it holds no data."""
-        if is_real:
-            return self._on(shard, device, clone=False)
-        return self._on(zeros_like(self.builder, shard), device, clone=False)
 
     def _replicated(self, value: SSAValue, devices: tuple[str, ...]) -> SSAValue:
         """The same value on all devices, as the specification's broadcast."""

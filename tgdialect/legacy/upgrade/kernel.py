@@ -69,17 +69,11 @@ class UnorderedKernel(OrderedKernel):
 
     on_phi = on_assign
 
-    def to_read(self, op: old_memory.LoadOp, buffer: SSAValue) -> SSAValue:
-        return self._after(buffer, op.dependencies)
-
-    def to_write(
-        self, op: old_memory.StoreOp, buffer: SSAValue, position: SSAValue | None
+    def version(
+        self, op: old_memory.LoadOp | old_memory.StoreOp, buffer: SSAValue, where: SSAValue | None
     ) -> SSAValue:
-        return self._after(buffer, op.dependencies)
-
-    def _after(self, buffer: SSAValue, dependencies: Sequence[SSAValue]) -> SSAValue:
         """A buffer after what an access waits for."""
-        waits = [self.values[each] for each in dependencies]
+        waits = [self.values[each] for each in op.dependencies]
         return self.put(tg.AfterOp(buffer, waits)) if waits else buffer
 
     def on_tg_barrier(self, op: codegen.BarrierOp) -> None:
@@ -124,7 +118,7 @@ def upgrade_kernel(name: str, ops: Sequence[Operation], *, reduces: bool) -> tg.
     vectors; else it is at level `tiles`. Raises PassFailedException, located, for ops that belong
     to programs on tensors.
     """
-    if _has_blocks(ops):
+    if any(isinstance(op, BlockOp | BlockEndOp) for op in ops):
         ops = _in_order(ops)
     has_loops = any(isinstance(op, control.LoopBegin | tg.RangeOp) for op in ops)
     has_ends = any(isinstance(op, TgOp) and op.closed_blocks for op in ops)
@@ -138,11 +132,6 @@ def upgrade_kernel(name: str, ops: Sequence[Operation], *, reduces: bool) -> tg.
 
 
 # -- kernels that are made of blocks -------------------------------------------------------------
-
-
-def _has_blocks(ops: Sequence[Operation]) -> bool:
-    """Whether a kernel is made of blocks."""
-    return any(isinstance(op, BlockOp | BlockEndOp) for op in ops)
 
 
 def _in_order(ops: Sequence[Operation]) -> list[Operation]:

@@ -50,15 +50,8 @@ _FRAGMENTS: Mapping[tuple[str, tuple[int, int, int], int], Fragments] = {
 configuration does not state."""
 
 
-def upgraded_wmma(b: OpBuilder, op: WmmaOp, operands: Sequence[SSAValue]) -> SSAValue:
-    """`tg.wmma` of the operands. Raises PassFailedException for fragments that are not known."""
-    config = _upgraded_config(op.config)
-    shapes = config.operand_shapes
-    x, y, z = (reshaped(b, operand, s) for operand, s in zip(operands, shapes, strict=True))
-    return reshaped(b, b.put(tg.WmmaOp(x, y, z, config)), tensor(op.result).get_shape())
-
-
 def _upgraded_config(config: LegacyWmmaAttr) -> tg.WmmaAttr:
+    """The configuration of `tg.wmma`; raises PassFailedException for fragments that are unknown."""
     if config.threads == 1:
         dims, none = ArrayAttr(IntAttr(d) for d in config.m_n_k), ArrayAttr[StringAttr](())
         return tg.WmmaAttr(dims, IntAttr(1), none, none, none)
@@ -193,16 +186,14 @@ class OrderedKernel:
             return
         axes = self._axes(access, access.conditions, () if op.alt is None else (op.alt,))
         buffer, position = self._memory(access), self._position(access, op.result, axes)
-        version = self.to_read(op, buffer)
+        version = self.version(op, buffer, None)
         if memory_of(access.buffer) in self.updated:
             version = self._in(self.items, version)
         location = self._location(version, position)
         gate = self._gate(access.conditions, op.result, axes)
-        if gate is None:
-            value = self.put(tg.LoadOp(location))
-        else:
-            alternative = self._alternative(op, axes, tensor(location).get_shape())
-            value = self.put(tg.LoadOp(location, alternative, gate))
+        shape = tensor(location).get_shape()
+        alternative = None if gate is None else self._alternative(op, axes, shape)
+        value = self.put(tg.LoadOp(location, alternative, gate))
         self.arithmetic.unrolled.axes[op.result] = axes
         shape = *(size for _, size in axes), *tensor(op.result).get_shape()
         self.values[op.result] = reshaped(self.builder, value, shape)
@@ -223,9 +214,8 @@ class OrderedKernel:
         conditions = (*access.conditions, *self.conditions)
         axes = self._axes(access, conditions, (op.value,))
         buffer, position = self._memory(access), self._position(access, op.value, axes)
-        is_scalar = position is not None and not tensor(position).get_shape()
-        where = position if is_scalar else None
-        version = self.to_write(op, buffer, where)
+        where = None if position is None or tensor(position).get_shape() else position
+        version = self.version(op, buffer, where)
         value = self._spread(op.value, self.values[op.value], axes, op.value)
         gate = self._gate(conditions, op.value, axes)
         version = self._in_loops(version, [v for v in (position, value, gate) if v is not None])
@@ -234,22 +224,20 @@ class OrderedKernel:
         self.values[op.result] = effect
         self.versions.wrote(buffer, where, effect)
 
-    def to_read(self, op: old_memory.LoadOp, buffer: SSAValue) -> SSAValue:
-        """The version of a buffer that a LOAD sees."""
-        return self.versions.to_read(buffer)
-
-    def to_write(
-        self, op: old_memory.StoreOp, buffer: SSAValue, position: SSAValue | None
+    def version(
+        self, op: old_memory.LoadOp | old_memory.StoreOp, buffer: SSAValue, where: SSAValue | None
     ) -> SSAValue:
-        """The version of a buffer that a STORE writes."""
-        return self.versions.to_write(buffer, position)
+        """The version of a buffer that a LOAD sees, or that a STORE writes at a position."""
+        if isinstance(op, old_memory.LoadOp):
+            return self.versions.to_read(buffer)
+        return self.versions.to_write(buffer, where)
 
     def _memory(self, access: Access) -> SSAValue:
-        if access.position is not None and not is_memory(access.position):
-            return self.values[memory_of(access.buffer)]
-        if access.position is None and not tensor(access.buffer).get_shape():
-            return self.values[memory_of(access.buffer)]
-        raise PassFailedException("a kernel accesses memory at a position, not in a VIEW or whole")
+        position = access.position
+        if tensor(access.buffer).get_shape() if position is None else is_memory(position):
+            rule = "a kernel accesses memory at a position, not in a VIEW or whole"
+            raise PassFailedException(rule)
+        return self.values[memory_of(access.buffer)]
 
     def _axes(
         self, access: Access, conditions: Sequence[SSAValue], values: Sequence[SSAValue]
@@ -313,7 +301,8 @@ class OrderedKernel:
         does not; so the version has to be AFTER a loop that may be empty.
         """
         inside = set(self.versions.ranges(buffer))
-        inside |= {r for v in operands for r in self.versions.ranges(v) if _surely_runs(r)}
+        ranges = {r for v in operands for r in self.versions.ranges(v)}
+        inside |= {r for r in ranges if (known_index(r.bound) or 0) > 0}
         missing = [r.result for r in loops if r not in inside]
         return self.put(tg.AfterOp(buffer, missing)) if missing else buffer
 
@@ -449,8 +438,11 @@ class OrderedKernel:
     # -- the rest --------------------------------------------------------------------------------
 
     def on_wmma(self, op: WmmaOp) -> None:
-        operands = [self.values[operand] for operand in op.operands]
-        self.values[op.result] = upgraded_wmma(self.builder, op, operands)
+        config = _upgraded_config(op.config)
+        pairs = zip(op.operands, config.operand_shapes, strict=True)
+        a, b, c = (reshaped(self.builder, self.values[o], shape) for o, shape in pairs)
+        value = self.put(tg.WmmaOp(a, b, c, config))
+        self.values[op.result] = reshaped(self.builder, value, tensor(op.result).get_shape())
 
     def on_custom(self, op: framework.CustomOp | framework.CustomIOp) -> None:
         self.arithmetic.rewrite(op)
@@ -478,11 +470,6 @@ class OrderedKernel:
         self.put(tg.SinkOp(effects))
         erase_dead_ops(self.block, needed_ops(self.block))
         return tg.KernelOp(name, Region(self.block))
-
-
-def _surely_runs(range: tg.RangeOp) -> bool:
-    """Whether a loop is known to have an iteration."""
-    return (known_index(range.bound) or 0) > 0
 
 
 def _argument_slots(ops: Sequence[Operation]) -> dict[SSAValue, int]:

@@ -50,10 +50,6 @@ class UpgradeLegacyPass(ModulePass):
         upgrade(op)
 
 
-def _has_legacy(op: Operation) -> bool:
-    return any(isinstance(each, LegacyOp) for each in op.walk())
-
-
 def upgrade(module: ModuleOp) -> None:
     """Rewrite the ops of tg_legacy in a module in place.
 
@@ -64,7 +60,9 @@ def upgrade(module: ModuleOp) -> None:
     upgraded: list[tg.KernelOp] = []
     launches = Launches(module, reduces=reduces)
     for symbol in list(module.ops):
-        if isinstance(symbol, tg.ProgramOp | tg.KernelOp) and _has_legacy(symbol):
+        if not any(isinstance(each, LegacyOp) for each in symbol.walk()):
+            continue
+        if isinstance(symbol, tg.ProgramOp | tg.KernelOp):
             body = symbol if isinstance(symbol, tg.KernelOp) else symbol.linear
             ops = list(body.body.block.ops)
             with errors_at(symbol):
