@@ -13,7 +13,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from tgdialect.diagnostics import CompilationError
 from tgdialect.legacy.attributes import LegacyWmmaAttr, integers_attribute
-from tgdialect.legacy.listing.dtypes import ELEMENTS
+from tgdialect.legacy.listing.dtypes import ELEMENTS, SPACES
 from tgdialect.legacy.listing.lines import Line, Token
 from tgdialect.legacy.listing.values import Call, PythonValue, Word, parse_value
 from tgdialect.ops import tg
@@ -103,9 +103,6 @@ class ParamArgument(NamedTuple):
     space: tg.AddrSpace
 
 
-_SPACES = {f"AddrSpace.{space.name}": space for space in tg.AddrSpace}
-
-
 def parameter(line: Line) -> ParamArgument:
     """`0`, or `ParamArg(0, dtypes.float, name='n', vmin_vmax=(1, 8), addrspace=AddrSpace.REG)`."""
     keywords: dict[str, PythonValue] = {}
@@ -117,7 +114,7 @@ def parameter(line: Line) -> ParamArgument:
     name, bounds, space = map(keywords.get, ("name", "vmin_vmax", "addrspace"))
     if not _is_index(slot) or not isinstance(name, str | None):
         raise _malformed(line, "0, or ParamArg(0, dtypes.float)")
-    where = _SPACES.get(space.text) if isinstance(space, Word) else None
+    where = SPACES.get(space.text) if isinstance(space, Word) else None
     match bounds:
         case None | (int(), int()):
             return ParamArgument(slot, name, bounds, where or tg.AddrSpace.GLOBAL)

@@ -138,14 +138,21 @@ def _closing(text: str, start: int) -> int:
     return len(text)
 
 
+SPACES = {f"AddrSpace.{space.name}": space for space in tg.AddrSpace}
+"""The address spaces by tinygrad's names."""
+
+
 def _shaped(token: Token, *, is_pointer: bool) -> Shaped:
     """The arguments of `ptr(4, 8, AddrSpace.REG, device='CPU')` and `vec(4)`."""
     call = parse_value(token)
     assert isinstance(call, Call)
     extents = [DYNAMIC_INDEX if n in (Word("?"), -1) else n for n in call.arguments]
     space = tg.AddrSpace.GLOBAL if is_pointer else None
-    if extents and isinstance(extents[-1], Word) and is_pointer:
-        space = _space(token, extents.pop())
+    last = extents[-1] if extents and is_pointer else None
+    if isinstance(last, Word):
+        del extents[-1]
+        if (space := SPACES.get(last.text)) is None:
+            raise token.error(f"{last.text!r} is not one of {', '.join(SPACES)}")
     if call.keywords.get("local") is True:
         space = tg.AddrSpace.LOCAL
     shape = [n for n in extents if type(n) is int and (0 <= n < 2**63 or n == DYNAMIC_INDEX)]
@@ -153,14 +160,6 @@ def _shaped(token: Token, *, is_pointer: bool) -> Shaped:
     if len(shape) != len(extents) or not isinstance(axis, int | None):
         raise token.error(f"{token.text!r} does not read .{call.function}(4, 8)")
     return Shaped(tuple(shape), space, _device(token, device), axis)
-
-
-def _space(token: Token, value: PythonValue) -> tg.AddrSpace:
-    name = value.text if isinstance(value, Word) else ""
-    spaces = {f"AddrSpace.{space.name}": space for space in tg.AddrSpace}
-    if name not in spaces:
-        raise token.error(f"{name!r} is not one of {', '.join(spaces)}")
-    return spaces[name]
 
 
 def _device(token: Token, value: PythonValue) -> Device:
@@ -194,8 +193,6 @@ def show_type(type: TensorType[Attribute]) -> str:
         arguments.append(f"device={place.device!r}")
     if place.axis is not None:
         arguments.append(f"axis={place.axis}")
-    if place.addrspace is not None:
-        suffix = f".ptr({', '.join(arguments)})"
-    else:
-        suffix = f".vec({', '.join(arguments)})" if arguments else ""
+    kind = "vec" if place.addrspace is None else "ptr"
+    suffix = f".{kind}({', '.join(arguments)})" if arguments or kind == "ptr" else ""
     return show_element(type.element_type) + suffix

@@ -103,12 +103,10 @@ class Matched:
         return self.form.gives == "b" or self.column.element == BOOL
 
 
-_BY_LITERAL: Mapping[type, tuple[int, Attribute]] = {
-    bool: (1, BOOL),
-    int: (2, I32),
-    float: (3, F32),
-}
-"""The dtype of a literal, and its rank: the greatest one in a class decides."""
+_RANKS: Mapping[type, int] = {bool: 1, int: 2, float: 3}
+"""The rank of a literal: the greatest one in a class decides."""
+_BY_RANK = None, BOOL, I32, F32
+"""The dtype of literals of a rank; none without literals."""
 
 
 @dataclass(slots=True)
@@ -118,7 +116,6 @@ class _Class:
     dtype: Attribute | None = None
     origin: str = ""
     rank: int = 0
-    default: Attribute | None = None
 
 
 class Dtypes:
@@ -154,7 +151,7 @@ class Dtypes:
 
     def _dtype(self, cell: int) -> Attribute | None:
         found = self._classes[self._root(cell)]
-        return found.default if found.dtype is None else found.dtype
+        return _BY_RANK[found.rank] if found.dtype is None else found.dtype
 
     def _known(self, cell: int, place: Token, what: str) -> Attribute:
         if (dtype := self._dtype(cell)) is None:
@@ -208,10 +205,8 @@ class Dtypes:
         return cell
 
     def _hint(self, cell: int, literal: type) -> None:
-        rank, dtype = _BY_LITERAL.get(literal, (0, None))
         found = self._classes[self._root(cell)]
-        if rank > found.rank:
-            found.rank, found.default = rank, dtype
+        found.rank = max(found.rank, _RANKS.get(literal, 0))
 
     def _fix(self, cell: int, dtype: Attribute, origin: str, place: Token) -> None:
         found = self._classes[self._root(cell)]
@@ -236,8 +231,7 @@ class Dtypes:
         elif gone.dtype is not None and gone.dtype != kept.dtype:
             origins = self._origin(first), self._origin(second)
             raise _clash(place, kept.dtype, origins[0], gone.dtype, origins[1])
-        if gone.rank > kept.rank:
-            kept.rank, kept.default = gone.rank, gone.default
+        kept.rank = max(kept.rank, gone.rank)
         self._parents[other] = one
 
 
@@ -348,22 +342,15 @@ class ProgramBuilder:
         self.loops: dict[int, SSAValue] = {}
         """The result of the op that begins the loop of a line."""
         self._lines = lines
-        self._values: list[SSAValue] = []
+        self.values: list[SSAValue] = []
+        """The value that each line gives."""
+        self.nesting = Nesting()
         self._dtypes = Dtypes(lines)
-        self._nesting = Nesting()
 
     def enter(self, matched: Matched) -> None:
         """Go on to the next line."""
-        self._nesting.enter(matched, self._lines)
+        self.nesting.enter(matched, self._lines)
         self.matched, self.line, self.column = matched, matched.line, matched.column
-
-    def leave(self, value: SSAValue) -> None:
-        """The present line gives a value."""
-        self._values.append(value)
-
-    def finish(self) -> None:
-        """Raise CompilationError for a loop or condition that is never ended."""
-        self._nesting.finish()
 
     @property
     def dtype(self) -> Attribute:
@@ -384,13 +371,13 @@ class ProgramBuilder:
     def loop_of(self, given: Source) -> SSAValue:
         """The result of the op that begins the loop of a source."""
         assert given.number is not None
-        return self.loops.get(given.number, self._values[given.number])
+        return self.loops.get(given.number, self.values[given.number])
 
     def operand(self, given: Source) -> SSAValue:
         """The value of a source. A constant is that of a CONST above, if one is alike."""
         if given.number is not None:
-            return self._values[given.number]
+            return self.values[given.number]
         dtype, above = self._dtypes.of_constant(given)
-        if above is not None and self._nesting.is_visible(above):
-            return self._values[above]
+        if above is not None and self.nesting.is_visible(above):
+            return self.values[above]
         return self.number(parse_value(given.literal), dtype, given.token)

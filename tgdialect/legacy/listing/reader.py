@@ -105,8 +105,8 @@ def read_program(lines: Sequence[Line]) -> ProgramBuilder:
         program.enter(each)
         value = _value(program, each)
         _check_column(each.column, value)
-        program.leave(value)
-    program.finish()
+        program.values.append(value)
+    program.nesting.finish()
     return program
 
 
@@ -135,31 +135,27 @@ def _match_sources(
 
     Raises CompilationError if there are too few or too many, or if one gives no value.
     """
-
-    def owner(source: Source) -> Matched | None:
-        return None if source.number is None else before[source.number]
-
-    first = owner(sources[0]) if sources else None
-    is_location = line.name in _LOCATIONS or (
-        line.name in ("AFTER", "NOOP") and first is not None and first.is_location
-    )
-    chosen = _form(line, first is not None and first.is_location, [owner(s) for s in sources])
-    rest, bound = list(reversed(sources)), dict[str, Sequence[Source]]()
+    pairs = [(each, None if each.number is None else before[each.number]) for each in sources]
+    owners = [owner for _, owner in pairs]
+    of_location = bool(owners) and owners[0] is not None and owners[0].is_location
+    is_location = line.name in _LOCATIONS or (line.name in ("AFTER", "NOOP") and of_location)
+    chosen = _form(line, of_location, owners)
+    misfit = f"{line.name} takes {chosen.count}, got {len(sources)}"
+    rest, bound = pairs[::-1], dict[str, Sequence[Source]]()
     for parameter in chosen.parameters:
+        taken: list[tuple[Source, Matched | None]] = []
         if parameter.is_repeated:
             taken, rest = rest[::-1], []
-        elif rest and (not parameter.is_optional or _is_operand(owner(rest[-1]))):
+        elif rest and (not parameter.is_optional or _is_operand(rest[-1][1])):
             taken = [rest.pop()]
-        else:
-            taken = []
-        if not (taken or parameter.is_optional or parameter.is_repeated):
-            raise line.source_list.error(f"{line.name} takes {chosen.count}, got {len(sources)}")
-        for source in taken if parameter.kind != "v" else ():
-            if (given := owner(source)) is not None and not given.gives_value:
+        elif not parameter.is_optional:
+            raise line.source_list.error(misfit)
+        for source, given in taken if parameter.kind != "v" else ():
+            if given is not None and not given.gives_value:
                 raise source.token.error(f"{given.line} gives no value")
-        bound[parameter.name] = taken
+        bound[parameter.name] = [source for source, _ in taken]
     if rest:
-        raise line.source_list.error(f"{line.name} takes {chosen.count}, got {len(sources)}")
+        raise line.source_list.error(misfit)
     return Matched(line, column, chosen, bound, is_location)
 
 
